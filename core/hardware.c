@@ -1,0 +1,125 @@
+#include "core/hardware.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void hardware_clear(struct hardware *hw)
+{
+    for (size_t i = 0; i < hw->fact_count; i++) {
+        free(hw->facts[i].key);
+        free(hw->facts[i].value);
+        free(hw->facts[i].source);
+    }
+    free(hw->facts);
+    memset(hw, 0, sizeof *hw);
+}
+
+static bool same(const char *entry, const char *name, int length)
+{
+    return (int)strlen(entry) == length && strncasecmp(entry, name, (size_t)length) == 0;
+}
+
+int hardware_pipe(const struct hardware *hw, const char *name, int length)
+{
+    for (int i = 0; i < hw->pipe_count; i++)
+        if (same(hw->pipes[i].name, name, length))
+            return i;
+    return -1;
+}
+
+int hardware_buffer(const struct hardware *hw, const char *name, int length)
+{
+    for (int i = 0; i < hw->buffer_count; i++)
+        if (same(hw->buffers[i].name, name, length))
+            return i;
+    return -1;
+}
+
+int hardware_operation(const struct hardware *hw, const char *name, int length)
+{
+    for (int i = 0; i < hw->operation_count; i++)
+        if (same(hw->operations[i].name, name, length))
+            return i;
+    return -1;
+}
+
+int hardware_path(const struct hardware *hw, int source, int destination)
+{
+    for (int i = 0; i < hw->path_count; i++)
+        if (hw->paths[i].source == source && hw->paths[i].destination == destination)
+            return i;
+    return -1;
+}
+
+const char *hardware_path_name(const struct hardware *hw, int path,
+                               char text[2 * HARDWARE_NAME_SIZE + 3])
+{
+    const struct path *p = &hw->paths[path];
+    snprintf(text, 2 * HARDWARE_NAME_SIZE + 3, "%s->%s", hw->buffers[p->source].name,
+             hw->buffers[p->destination].name);
+    return text;
+}
+
+const struct matrix_type *hardware_matrix_type(const struct hardware *hw, enum dtype type)
+{
+    for (int i = 0; i < hw->matrix_type_count; i++)
+        if (hw->matrix_types[i].type == type)
+            return &hw->matrix_types[i];
+    return NULL;
+}
+
+int hardware_move_price(const struct hardware *hw, int path, enum dtype from, enum dtype to)
+{
+    const struct path *p = &hw->paths[path];
+    if (from == to)
+        return p->price;
+    for (int i = 0; i < p->cast_count; i++)
+        if (p->casts[i].from == from && p->casts[i].to == to)
+            return p->casts[i].price;
+    return -1;
+}
+
+int64_t hardware_bus_share(const struct hardware *hw, const struct price *price, int64_t n)
+{
+    const struct bus *bus = &hw->buses[price->bus];
+    int64_t total = bus->total_bytes_per_s[(n < bus->sharers ? n : bus->sharers) - 1];
+    __extension__ unsigned __int128 own =
+        (unsigned __int128)FS_PER_S * (uint64_t)price->rate.units / (uint64_t)price->rate.fs;
+    int64_t share = total / n;
+    if (own < (uint64_t)share)
+        share = (int64_t)own;
+    return share > 0 ? share : 1;
+}
+
+static int64_t rate_fs(struct rate rate, int64_t units, bool up)
+{
+    __extension__ unsigned __int128 product =
+        (unsigned __int128)(uint64_t)rate.fs * (uint64_t)units;
+    product = (product + (up ? (uint64_t)rate.units - 1 : 0)) / (uint64_t)rate.units;
+    return product > INT64_MAX ? INT64_MAX : (int64_t)product;
+}
+
+int64_t rate_ceil_fs(struct rate rate, int64_t units)
+{
+    return rate_fs(rate, units, true);
+}
+
+int64_t rate_floor_fs(struct rate rate, int64_t units)
+{
+    return rate_fs(rate, units, false);
+}
+
+struct rate rate_reduce(int64_t fs, int64_t units)
+{
+    int64_t a = fs, b = units;
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    if (a == 0)
+        a = 1;
+    return (struct rate){fs / a, units / a};
+}

@@ -1,0 +1,174 @@
+/* A chip as data: clock, cores, buffers, pipes, data paths, buses, instruction costs.
+ *
+ * hardware/ fills a struct hardware from a description file and guarantees every rule written
+ * here; everybody else only reads it. Nothing in the program knows a pipe, a path or a buffer by
+ * name except through the look-ups below.
+ *
+ * Units: times in femtoseconds (int64), sizes in bytes, rates in units per femtosecond as an
+ * exact fraction. The integer clock makes every result independent of the order of additions. */
+#ifndef AUTOTUNE_CORE_HARDWARE_H
+#define AUTOTUNE_CORE_HARDWARE_H
+
+#include "core/dtype.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HARDWARE_MAX_PIPES = 16,
+    HARDWARE_MAX_BUFFERS = 16,
+    HARDWARE_MAX_PATHS = 48,
+    HARDWARE_MAX_CASTS = 4,
+    HARDWARE_MAX_BUSES = 4,
+    HARDWARE_MAX_SHARERS = 256,
+    HARDWARE_MAX_MATRIX_TYPES = 8,
+    HARDWARE_MAX_OPERATIONS = 64,
+    HARDWARE_MAX_PRICES = 160,
+    HARDWARE_MAX_FLAGS = 64, /* registers per pair of pipes */
+    HARDWARE_NAME_SIZE = 32,
+};
+
+#define FS_PER_NS 1000000LL
+#define FS_PER_S  1000000000000000LL
+
+/* `fs` femtoseconds per `units` units of work, in lowest terms; both > 0, or fs = 0 for free. */
+struct rate {
+    int64_t fs;
+    int64_t units;
+};
+
+/* What one instruction costs when it runs alone: base_fs, then `units` of work at `rate`.
+ * Units are bytes for a move, blocks for a matrix instruction, repeats after the first for a
+ * vector instruction, and operations for a scalar one. On a bus the base (issue) occupies the
+ * pipe only, and `rate` is the path's own limit: the share of the bus may be less. */
+struct price {
+    int64_t base_fs;
+    struct rate rate;
+    int8_t pipe; /* index into pipes */
+    int8_t bus;  /* index into buses, or -1: private */
+};
+
+struct pipe {
+    char name[HARDWARE_NAME_SIZE];
+    bool blocks_dispatch; /* the scalar pipe: nothing later starts before its instruction ended */
+};
+
+struct buffer {
+    char name[HARDWARE_NAME_SIZE];
+    int64_t capacity_bytes; /* 0: external memory, not limited */
+};
+
+/* `n` transfers active over all cores move total_bytes_per_s[min(n, sharers) - 1] together, in
+ * equal shares. Guaranteed: total is non-decreasing and total / n non-increasing. */
+struct bus {
+    char name[HARDWARE_NAME_SIZE];
+    int sharers;
+    int64_t total_bytes_per_s[HARDWARE_MAX_SHARERS];
+};
+
+struct cast {
+    uint8_t from, to; /* enum dtype */
+    int16_t price;
+};
+
+/* A data path source->destination, moved by one pipe, over a bus or privately. */
+struct path {
+    int8_t source, destination; /* buffers */
+    int8_t pipe;
+    int8_t bus;    /* or -1 */
+    int16_t price; /* without a cast */
+    int cast_count;
+    struct cast casts[HARDWARE_MAX_CASTS]; /* conversions on the way; bytes count at the source */
+};
+
+/* The matrix unit for one element type: ceil(m/block_m)·ceil(k/block_k)·ceil(n/block_n) blocks. */
+struct matrix_type {
+    uint8_t type;
+    uint8_t accumulator; /* enum dtype of the result */
+    int block_m, block_k, block_n;
+    int16_t price;
+};
+
+enum operation_class { OPERATION_VECTOR, OPERATION_SCALAR };
+
+/* How much of an operation's elements its destination receives. */
+enum operation_result { RESULT_ELEMENTS, RESULT_ONE_PER_REPEAT };
+
+struct operation {
+    char name[HARDWARE_NAME_SIZE];
+    uint8_t class;  /* enum operation_class */
+    uint8_t result; /* enum operation_result */
+    int16_t price;
+};
+
+/* One number of the description as a user sees it. */
+struct fact {
+    char *key;    /* dotted: "paths.gm->l1.bandwidth_gbps"; --set-hw takes the same key */
+    char *value;  /* as text */
+    char *source; /* published in …, derived from …, assumed …, or where it was overridden */
+};
+
+struct hardware {
+    char name[64];
+    char file[512];
+    int cores;
+    int64_t clock_hz;
+    int64_t launch_fs;    /* all pipes start here */
+    int64_t core_skew_fs; /* core c starts at launch + c·skew where skew is asked for */
+    int64_t issue_fs;     /* of a move or matrix instruction, on its pipe */
+    int64_t dispatch_fs;  /* per instruction, in program order */
+    int64_t host_call_fs; /* a kernel call seen from the host; never part of a kernel's time */
+    int flag_registers;   /* per (source pipe, destination pipe) */
+    int vector_repeat_bytes;
+
+    int pipe_count, buffer_count, bus_count, path_count;
+    int matrix_type_count, operation_count, price_count;
+    struct pipe pipes[HARDWARE_MAX_PIPES];
+    struct buffer buffers[HARDWARE_MAX_BUFFERS];
+    struct bus buses[HARDWARE_MAX_BUSES];
+    struct path paths[HARDWARE_MAX_PATHS];
+    int8_t matrix_pipe; /* the pipe of mmad, -1 without a matrix unit */
+    struct matrix_type matrix_types[HARDWARE_MAX_MATRIX_TYPES];
+    struct operation operations[HARDWARE_MAX_OPERATIONS];
+    struct price prices[HARDWARE_MAX_PRICES];
+
+    size_t fact_count;
+    struct fact *facts; /* owned; hardware_clear frees them */
+};
+
+/* Frees what *hw owns and zeroes it. */
+void hardware_clear(struct hardware *hw);
+
+/* Look-ups by name, any case, `length` characters of `name`; -1 when there is none. */
+int hardware_pipe(const struct hardware *hw, const char *name, int length);
+int hardware_buffer(const struct hardware *hw, const char *name, int length);
+int hardware_operation(const struct hardware *hw, const char *name, int length);
+
+/* The path between two buffers, by index; -1 when there is none. */
+int hardware_path(const struct hardware *hw, int source, int destination);
+
+/* "gm->l1", for messages; returns `text`. */
+const char *hardware_path_name(const struct hardware *hw, int path,
+                               char text[2 * HARDWARE_NAME_SIZE + 3]);
+
+/* The matrix unit's entry for a type, or NULL. */
+const struct matrix_type *hardware_matrix_type(const struct hardware *hw, enum dtype type);
+
+/* The price of a move over `path` that converts from -> to (equal: no conversion), or -1 when the
+ * path has no such conversion. */
+int hardware_move_price(const struct hardware *hw, int path, enum dtype from, enum dtype to);
+
+/* Bytes per second of one of `n` active transfers (n >= 1) with the given price:
+ * min(path's own, total[n] / n), rounded down to whole bytes per second, at least 1. */
+int64_t hardware_bus_share(const struct hardware *hw, const struct price *price, int64_t n);
+
+/* Time in fs of `units` at `rate`, rounded up (what one instruction takes) or down (what a sum
+ * of instructions takes at least). INT64_MAX when it does not fit. */
+int64_t rate_ceil_fs(struct rate rate, int64_t units);
+int64_t rate_floor_fs(struct rate rate, int64_t units);
+
+/* Brings a rate to lowest terms. */
+struct rate rate_reduce(int64_t fs, int64_t units);
+
+#endif

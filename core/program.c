@@ -1,0 +1,286 @@
+#include "core/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void program_clear(struct program *program)
+{
+    free(program->items);
+    free(program->regions);
+    memset(program, 0, sizeof *program);
+}
+
+void program_reset(struct program *program, const struct hardware *hw)
+{
+    program->hw = hw;
+    program->count = 0;
+    program->region_count = 0;
+}
+
+/* Makes room for one more element of `size` bytes. */
+static bool grow(void **items, int32_t *capacity, int32_t count, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    int32_t wanted = *capacity ? *capacity * 2 : 64;
+    void *grown = realloc(*items, (size_t)wanted * size);
+    if (!grown)
+        return false;
+    *items = grown;
+    *capacity = wanted;
+    return true;
+}
+
+static int64_t ceil_div(int64_t value, int64_t unit)
+{
+    return value / unit + (value % unit != 0);
+}
+
+static enum status price_move(const struct hardware *hw, struct instruction *in,
+                              struct error *error)
+{
+    char path[2 * HARDWARE_NAME_SIZE + 3];
+    in->pipe = hw->paths[in->what].pipe;
+    in->price = (int16_t)hardware_move_price(hw, in->what, in->type, in->to_type);
+    in->units = in->bytes;
+    if (in->price < 0)
+        return error_set(error, STATUS_INVALID, "path %s cannot cast %s to %s",
+                         hardware_path_name(hw, in->what, path), dtype_name(in->type),
+                         dtype_name(in->to_type));
+    if (in->bytes % dtype_bytes(in->type))
+        return error_set(error, STATUS_INVALID, "bytes=%lld is no multiple of %s's %d bytes",
+                         (long long)in->bytes, dtype_name(in->type), dtype_bytes(in->type));
+    return STATUS_OK;
+}
+
+static enum status price_matrix(const struct hardware *hw, struct instruction *in,
+                                struct error *error)
+{
+    const struct matrix_type *type = hardware_matrix_type(hw, in->type);
+    if (!type)
+        return error_set(error, STATUS_INVALID, "the matrix unit of %s has no type %s", hw->name,
+                         dtype_name(in->type));
+    in->pipe = hw->matrix_pipe;
+    in->price = type->price;
+    in->to_type = type->accumulator;
+    int64_t plane = ceil_div(in->m, type->block_m) * ceil_div(in->k, type->block_k);
+    if (__builtin_mul_overflow(plane, ceil_div(in->n, type->block_n), &in->units))
+        return error_set(error, STATUS_INVALID, "m=%d k=%d n=%d: too many blocks", in->m, in->k,
+                         in->n);
+    return STATUS_OK;
+}
+
+/* A repeat handles vector_repeat_bytes of the wider of the two element types; the first one is
+ * the price's base. */
+static void price_vector(const struct hardware *hw, struct instruction *in)
+{
+    int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
+    int64_t per_repeat = hw->vector_repeat_bytes / (from > to ? from : to);
+    int64_t repeats = ceil_div(in->elements, per_repeat);
+    in->price = hw->operations[in->what].price;
+    in->pipe = hw->prices[in->price].pipe;
+    in->units = repeats > 1 ? repeats - 1 : 0;
+}
+
+static void price_scalar(const struct hardware *hw, struct instruction *in)
+{
+    in->price = hw->operations[in->what].price;
+    in->pipe = hw->prices[in->price].pipe;
+    in->units = in->count;
+}
+
+static enum status check_flag(const struct hardware *hw, struct instruction *in,
+                              struct error *error)
+{
+    in->pipe = in->kind == INSTRUCTION_SET ? in->from : in->to;
+    if (in->flag < hw->flag_registers)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "flag register %d, expected 0 to %d", in->flag,
+                     hw->flag_registers - 1);
+}
+
+static enum status price_instruction(const struct hardware *hw, struct instruction *in,
+                                     struct error *error)
+{
+    in->price = -1;
+    switch ((enum instruction_kind)in->kind) {
+    case INSTRUCTION_MOVE:
+        return price_move(hw, in, error);
+    case INSTRUCTION_MATRIX:
+        return price_matrix(hw, in, error);
+    case INSTRUCTION_VECTOR:
+        price_vector(hw, in);
+        return STATUS_OK;
+    case INSTRUCTION_SCALAR:
+        price_scalar(hw, in);
+        return STATUS_OK;
+    case INSTRUCTION_SET:
+    case INSTRUCTION_WAIT:
+        return check_flag(hw, in, error);
+    case INSTRUCTION_BARRIER:
+    case INSTRUCTION_LOOP:
+    case INSTRUCTION_END:
+        break;
+    }
+    return STATUS_OK;
+}
+
+enum status program_add(struct program *program, const struct instruction *instruction,
+                        struct error *error)
+{
+    if (program->count >= PROGRAM_MAX_LINES)
+        return error_set(error, STATUS_TOO_LARGE, "a program has at most %d instructions",
+                         PROGRAM_MAX_LINES);
+    if (!grow((void **)&program->items, &program->capacity, program->count, sizeof *program->items))
+        return error_memory(error);
+    struct instruction *in = &program->items[program->count];
+    *in = *instruction;
+    in->first_region = program->region_count;
+    in->region_count = 0;
+    if (in->line == 0)
+        in->line = program->count + 1;
+    enum status status = price_instruction(program->hw, in, error);
+    if (status == STATUS_OK)
+        program->count++;
+    return status;
+}
+
+static int64_t matrix_extent(const struct hardware *hw, const struct instruction *in,
+                             enum operand_role role)
+{
+    const struct matrix_type *type = hardware_matrix_type(hw, in->type);
+    int64_t m = ceil_div(in->m, type->block_m) * type->block_m;
+    int64_t k = ceil_div(in->k, type->block_k) * type->block_k;
+    int64_t n = ceil_div(in->n, type->block_n) * type->block_n;
+    int64_t rows = role == OPERAND_B ? k : m, columns = role == OPERAND_A ? k : n;
+    int bytes = dtype_bytes(role == OPERAND_DST ? in->to_type : in->type);
+    int64_t extent;
+    return __builtin_mul_overflow(rows * columns, bytes, &extent) ? INT64_MAX : extent;
+}
+
+static int64_t vector_extent(const struct hardware *hw, const struct instruction *in,
+                             enum operand_role role)
+{
+    int bytes = dtype_bytes(role == OPERAND_DST ? in->to_type : in->type);
+    int64_t elements = in->elements, extent;
+    if (role == OPERAND_DST && hw->operations[in->what].result == RESULT_ONE_PER_REPEAT)
+        elements = ceil_div(elements, hw->vector_repeat_bytes / dtype_bytes(in->type));
+    return __builtin_mul_overflow(elements, bytes, &extent) ? INT64_MAX : extent;
+}
+
+int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruction *in,
+                                 enum operand_role role)
+{
+    int64_t extent;
+    switch ((enum instruction_kind)in->kind) {
+    case INSTRUCTION_MOVE:
+        if (role != OPERAND_DST)
+            return in->bytes;
+        if (__builtin_mul_overflow(in->bytes / dtype_bytes(in->type), dtype_bytes(in->to_type),
+                                   &extent))
+            return INT64_MAX;
+        return extent;
+    case INSTRUCTION_MATRIX:
+        return matrix_extent(hw, in, role);
+    case INSTRUCTION_VECTOR:
+        return vector_extent(hw, in, role);
+    default:
+        return 0;
+    }
+}
+
+bool instruction_writes(const struct instruction *instruction, enum operand_role role)
+{
+    (void)instruction;
+    return role == OPERAND_DST;
+}
+
+bool instruction_reads(const struct instruction *instruction, enum operand_role role)
+{
+    return role != OPERAND_DST || instruction->accumulate;
+}
+
+enum status program_add_region(struct program *program, const struct region *region,
+                               struct error *error)
+{
+    if (!grow((void **)&program->regions, &program->region_capacity, program->region_count,
+              sizeof *program->regions))
+        return error_memory(error);
+    struct instruction *in = &program->items[program->count - 1];
+    struct region *added = &program->regions[program->region_count];
+    *added = *region;
+    if (added->rows <= 0)
+        added->rows = 1;
+    added->bytes = instruction_extent_bytes(program->hw, in, region->role);
+    if (added->bytes == INT64_MAX)
+        return error_set(error, STATUS_INVALID, "an operand of more than 2^63 bytes");
+    if (added->bytes % added->rows)
+        return error_set(error, STATUS_INVALID,
+                         "rows=%lld does not divide an operand of %lld bytes",
+                         (long long)added->rows, (long long)added->bytes);
+    program->region_count++;
+    in->region_count++;
+    return STATUS_OK;
+}
+
+int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction *in, int cores)
+{
+    if (in->price < 0)
+        return 0;
+    const struct price *price = &hw->prices[in->price];
+    struct rate rate = price->rate;
+    if (price->bus >= 0)
+        rate = (struct rate){FS_PER_S, hardware_bus_share(hw, price, cores)};
+    int64_t work = rate_ceil_fs(rate, in->units), sum;
+    return __builtin_add_overflow(price->base_fs, work, &sum) ? INT64_MAX : sum;
+}
+
+/* Instructions played once through items[first, last), loops unrolled; -1 beyond the limit. */
+static int64_t count_played(const struct program *program, int32_t first, int32_t last)
+{
+    int64_t played = 0;
+    for (int32_t i = first; i < last; i++) {
+        const struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_END)
+            continue;
+        int64_t more = 1;
+        if (in->kind == INSTRUCTION_LOOP) {
+            more = count_played(program, i + 1, in->partner);
+            if (more < 0 || __builtin_mul_overflow(more, in->count, &more))
+                return -1;
+            i = in->partner;
+        }
+        if (__builtin_add_overflow(played, more, &played) || played > PROGRAM_MAX_PLAYED)
+            return -1;
+    }
+    return played;
+}
+
+enum status program_close(struct program *program, const char *file, int64_t *played,
+                          struct error *error)
+{
+    int32_t open[PROGRAM_MAX_DEPTH], depth = 0;
+    for (int32_t i = 0; i < program->count; i++) {
+        struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_LOOP) {
+            if (depth == PROGRAM_MAX_DEPTH)
+                return error_at(error, file, in->line, "loops nested deeper than %d",
+                                PROGRAM_MAX_DEPTH);
+            open[depth++] = i;
+        } else if (in->kind == INSTRUCTION_END) {
+            if (depth == 0)
+                return error_at(error, file, in->line, "'end' without a loop");
+            in->partner = open[--depth];
+            program->items[in->partner].partner = i;
+        }
+    }
+    if (depth)
+        return error_at(error, file, program->items[open[depth - 1]].line,
+                        "this loop is not closed, expected 'end'");
+    *played = count_played(program, 0, program->count);
+    if (*played < 0) {
+        error_at(error, file, 0, "more than %lld instructions to play", PROGRAM_MAX_PLAYED);
+        return STATUS_TOO_LARGE;
+    }
+    return STATUS_OK;
+}

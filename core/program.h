@@ -1,0 +1,120 @@
+/* A kernel program: one list of instructions that every working core runs.
+ *
+ * Made by a struct program_builder (generators) or by program_parse (core/program_text.h); read by
+ * the simulator, the hazard check and the printer. Loops stay loops: the body stands once between
+ * INSTRUCTION_LOOP and INSTRUCTION_END, and `partner` links the two.
+ *
+ * A program belongs to the hardware description it was made for: pipes, prices and buffers are
+ * indices into it. program_clear frees what it owns. */
+#ifndef AUTOTUNE_CORE_PROGRAM_H
+#define AUTOTUNE_CORE_PROGRAM_H
+
+#include "core/hardware.h"
+#include "core/status.h"
+
+enum {
+    PROGRAM_MAX_DEPTH = 8,       /* nested loops */
+    PROGRAM_MAX_LINES = 1000000, /* of text, and instructions of a program */
+    PROGRAM_PIPE_ALL = -1,       /* a barrier over all pipes */
+    LOOP_NAME_SIZE = 16,
+};
+#define PROGRAM_MAX_PLAYED 10000000000LL /* instructions, loops unrolled */
+
+enum instruction_kind {
+    INSTRUCTION_MOVE,
+    INSTRUCTION_MATRIX,
+    INSTRUCTION_VECTOR,
+    INSTRUCTION_SCALAR,
+    INSTRUCTION_SET,
+    INSTRUCTION_WAIT,
+    INSTRUCTION_BARRIER,
+    INSTRUCTION_LOOP,
+    INSTRUCTION_END,
+};
+
+enum operand_role { OPERAND_DST, OPERAND_SRC, OPERAND_SRC2, OPERAND_A, OPERAND_B, OPERAND_ROLES };
+
+/* The bytes that one operand of one instruction touches:
+ * buffer[offset + Σ index(depth)·stride_of_loop] … `bytes` in all, as `rows` equal rows that start
+ * `row_stride_bytes` apart (rows = 1: contiguous). */
+struct region {
+    int8_t buffer;
+    uint8_t role; /* enum operand_role */
+    int64_t offset_bytes;
+    int64_t loop_stride_bytes[PROGRAM_MAX_DEPTH]; /* per enclosing loop, outermost first */
+    int64_t bytes;
+    int64_t rows;
+    int64_t row_stride_bytes;
+};
+
+struct instruction {
+    uint8_t kind;    /* enum instruction_kind */
+    int8_t pipe;     /* that runs it: source for set, destination for wait; PROGRAM_PIPE_ALL */
+    int8_t from, to; /* set, wait: the pair of pipes */
+    uint8_t flag;    /* set, wait: the register */
+    uint8_t type, to_type; /* enum dtype; to_type differs where a move or vector cast converts */
+    uint8_t accumulate;    /* matrix: reads its destination (init=0) */
+    uint8_t region_count;
+    int16_t what;         /* move: path; vector, scalar: operation */
+    int16_t price;        /* into hardware->prices; -1 for flags, barriers and loops */
+    int32_t line;         /* in the text; instruction number + 1 for a generated program */
+    int32_t first_region; /* into program->regions */
+    int32_t partner;      /* loop <-> end, indices of instructions */
+    int64_t units;        /* of work at the price's rate; 0 where there is none */
+    union {
+        int64_t bytes;    /* move */
+        int64_t elements; /* vector */
+        int64_t count;    /* scalar: operations; loop: iterations */
+        struct {
+            int32_t m, k, n; /* matrix, in elements */
+        };
+    };
+    char name[LOOP_NAME_SIZE]; /* loop: its index's name, or "" */
+};
+
+struct program {
+    const struct hardware *hw; /* not owned */
+    int32_t count, capacity;
+    struct instruction *items;
+    int32_t region_count, region_capacity;
+    struct region *regions;
+};
+
+void program_clear(struct program *program);
+
+/* Forgets the instructions and keeps the memory, for the next program of the same hardware. */
+void program_reset(struct program *program, const struct hardware *hw);
+
+/* Appends one instruction, filling price and units from the hardware and the fields that say what
+ * it does. Regions must be appended right after it, with program_add_region.
+ * STATUS_INVALID when the hardware cannot do it (the text says what was expected);
+ * STATUS_TOO_LARGE beyond PROGRAM_MAX_LINES. */
+enum status program_add(struct program *program, const struct instruction *instruction,
+                        struct error *error);
+
+/* Appends an operand to the last instruction; `bytes` is derived from what that does. `rows` of 0
+ * means 1. */
+enum status program_add_region(struct program *program, const struct region *region,
+                               struct error *error);
+
+/* Bytes that the operand in `role` of an instruction covers. */
+int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruction *instruction,
+                                 enum operand_role role);
+
+/* Does the operand write (destinations), read, or both (an accumulating matrix instruction)? */
+bool instruction_writes(const struct instruction *instruction, enum operand_role role);
+bool instruction_reads(const struct instruction *instruction, enum operand_role role);
+
+/* Time of the instruction alone with `cores` working cores in step: base and work, in fs; on a bus
+ * at the share of one of `cores` transfers. Both the simulator's durations and the lower bounds
+ * come from here. 0 for flags, barriers and loops. */
+int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction *instruction,
+                             int cores);
+
+/* Checks that loops are closed and links partners; the number of instructions that a core plays
+ * (flags and barriers count, loop lines do not). STATUS_TOO_LARGE beyond PROGRAM_MAX_PLAYED;
+ * STATUS_INVALID names the line of an unclosed loop. */
+enum status program_close(struct program *program, const char *file, int64_t *played,
+                          struct error *error);
+
+#endif

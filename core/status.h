@@ -1,0 +1,33 @@
+/* What a function that can fail returns, and the one line a user reads about it.
+ *
+ * A function that can fail returns enum status and fills the struct error that its caller owns;
+ * after a failure its outputs are as if it had not been called unless its header says otherwise.
+ * "No answer" (no legal tiling, a deadlock) is a value, never an error. */
+#ifndef AUTOTUNE_CORE_STATUS_H
+#define AUTOTUNE_CORE_STATUS_H
+
+enum status {
+    STATUS_OK = 0,
+    STATUS_INVALID,   /* an input breaks a rule; the text names file, line, value, expectation */
+    STATUS_TOO_LARGE, /* legal, but beyond a documented limit */
+    STATUS_NO_MEMORY,
+    STATUS_IO,
+};
+
+struct error {
+    enum status status;
+    char text[512]; /* one line, without "autotune:" and without a newline */
+};
+
+/* Both fill *error (which may be NULL) and return the status given, so that a caller can write
+ * `return error_set(error, STATUS_IO, …)`. error_at starts the text with "file:line: "; a line of
+ * 0 or less leaves the number out. */
+enum status error_set(struct error *error, enum status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+enum status error_at(struct error *error, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* STATUS_NO_MEMORY with the standard text. */
+enum status error_memory(struct error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/* Hardware descriptions from files: finding, reading, overriding and checking them.
+ *
+ * A description is a libconfig file (configs/hardware/NAME.cfg). Every number has its unit in its
+ * key and a provenance beside it; hardware_load checks keys, types, ranges and the cross rules of
+ * core/hardware.h, so that what it returns needs no further check. A variant names its `base` and
+ * lists `set = ["key=value", …]`; --set-hw uses the same keys. */
+#ifndef AUTOTUNE_HARDWARE_LOAD_H
+#define AUTOTUNE_HARDWARE_LOAD_H
+
+#include "core/hardware.h"
+#include "core/status.h"
+
+/* "key=value" texts that change single numbers, applied in order. */
+struct hardware_overrides {
+    const char *const *texts;
+    size_t count;
+};
+
+/* Loads the description called `name` (any case, spaces ignored; looked up as
+ * FOLDER/hardware/NAME.cfg) or stored in the file `name` (anything that contains a '/' or ends
+ * in ".cfg"). On success the caller owns *hw (hardware_clear). On failure *hw is zero and the
+ * error names file, line, value and what was expected. */
+enum status hardware_load(const char *name, const struct hardware_overrides *overrides,
+                          struct hardware *hw, struct error *error);
+
+/* The folder of shipped descriptions: $AUTOTUNE_CONFIGS, or configs/ beside the executable's
+ * parent, or ../share/autotune/configs. STATUS_IO when there is none. */
+enum status hardware_folder(char *folder, size_t size, struct error *error);
+
+/* Calls visit(context, name) for every shipped description in alphabetical order. */
+enum status hardware_each(void (*visit)(void *context, const char *name), void *context,
+                          struct error *error);
+
+#endif
