@@ -256,8 +256,7 @@ static int64_t count_played(const struct program *program, int32_t first, int32_
     return played;
 }
 
-enum status program_close(struct program *program, const char *file, int64_t *played,
-                          struct error *error)
+enum status program_close(struct program *program, const char *file, struct error *error)
 {
     int32_t open[PROGRAM_MAX_DEPTH], depth = 0;
     for (int32_t i = 0; i < program->count; i++) {
@@ -277,8 +276,8 @@ enum status program_close(struct program *program, const char *file, int64_t *pl
     if (depth)
         return error_at(error, file, program->items[open[depth - 1]].line,
                         "this loop is not closed, expected 'end'");
-    *played = count_played(program, 0, program->count);
-    if (*played < 0) {
+    program->played = count_played(program, 0, program->count);
+    if (program->played < 0) {
         error_at(error, file, 0, "more than %lld instructions to play", PROGRAM_MAX_PLAYED);
         return STATUS_TOO_LARGE;
     }

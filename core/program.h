@@ -78,6 +78,7 @@ struct program {
     struct instruction *items;
     int32_t region_count, region_capacity;
     struct region *regions;
+    int64_t played; /* instructions that a core plays, loops unrolled; program_close counts them */
 };
 
 void program_clear(struct program *program);
@@ -111,10 +112,9 @@ bool instruction_reads(const struct instruction *instruction, enum operand_role 
 int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction *instruction,
                              int cores);
 
-/* Checks that loops are closed and links partners; the number of instructions that a core plays
- * (flags and barriers count, loop lines do not). STATUS_TOO_LARGE beyond PROGRAM_MAX_PLAYED;
- * STATUS_INVALID names the line of an unclosed loop. */
-enum status program_close(struct program *program, const char *file, int64_t *played,
-                          struct error *error);
+/* Checks that loops are closed, links partners and counts program->played (flags and barriers
+ * count, loop lines do not). STATUS_TOO_LARGE beyond PROGRAM_MAX_PLAYED; STATUS_INVALID names the
+ * line of an unclosed loop. */
+enum status program_close(struct program *program, const char *file, struct error *error);
 
 #endif

@@ -564,11 +564,10 @@ enum status program_parse(const struct hardware *hw, const char *file, const cha
                           size_t length, struct program *program, struct error *error)
 {
     struct parser parser = {.file = file, .program = program, .error = error};
-    int64_t played;
     *program = (struct program){.hw = hw};
     enum status status = parse_lines(&parser, text, length);
     if (status == STATUS_OK)
-        status = program_close(program, file, &played, error);
+        status = program_close(program, file, error);
     if (status != STATUS_OK)
         program_clear(program);
     return status;

@@ -1,0 +1,39 @@
+#include "core/work.h"
+
+static bool add_product(int64_t *sum, int64_t count, int64_t value)
+{
+    int64_t product;
+    return !__builtin_mul_overflow(count, value, &product) &&
+           !__builtin_add_overflow(*sum, product, sum) && *sum < (INT64_C(1) << 62);
+}
+
+enum status work_totals(const struct program *program, struct work_line *totals,
+                        struct error *error)
+{
+    int64_t times[PROGRAM_MAX_DEPTH + 1] = {1};
+    int depth = 0;
+    for (int p = 0; p < program->hw->price_count; p++)
+        totals[p] = (struct work_line){.price = (int16_t)p};
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        bool fits = true;
+        if (in->kind == INSTRUCTION_LOOP) {
+            times[depth + 1] = 0;
+            fits = add_product(&times[depth + 1], times[depth], in->count);
+            depth++;
+            if (in->count == 0 || !fits) { /* a body that never runs, or an empty one */
+                times[depth] = 0;
+                fits = true;
+            }
+        } else if (in->kind == INSTRUCTION_END) {
+            depth--;
+        } else if (in->price >= 0) {
+            fits = add_product(&totals[in->price].instructions, times[depth], 1) &&
+                   add_product(&totals[in->price].units, times[depth], in->units);
+        }
+        if (!fits)
+            return error_set(error, STATUS_TOO_LARGE,
+                             "line %d: more than 2^62 units of work in one program", in->line);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,35 @@
+/* The work summary of one candidate: what its program does, in closed form, without the program.
+ *
+ * Lines count instructions and their units of work per price. Chains are sets of lines that can
+ * never overlap in time, in any order of play: all instructions of one pipe; two pipes that hand
+ * a single buffer to and fro; and, before and after them, the instructions that must have ended
+ * or have yet to start. The time of a chain is the sum of its lines, so the longest chain bounds
+ * the program's time from below (costmodel/bound.h). */
+#ifndef AUTOTUNE_CORE_WORK_H
+#define AUTOTUNE_CORE_WORK_H
+
+#include "core/program.h"
+
+enum { WORK_MAX_LINES = 32, WORK_MAX_CHAINS = 16 };
+
+struct work_line {
+    int16_t price; /* into hardware->prices */
+    int64_t instructions;
+    int64_t units; /* of work at the price's rate, over all these instructions */
+};
+
+struct work {
+    int cores;       /* working in step */
+    int total_count; /* lines[0 … total_count) are the whole program, each instruction once; */
+    int line_count;  /* the lines after them are single instructions at its ends */
+    struct work_line lines[WORK_MAX_LINES];
+    int chain_count;
+    uint32_t chains[WORK_MAX_CHAINS]; /* bit i: line i belongs to the chain */
+};
+
+/* Per price, what a whole program does: loops multiplied out. Fails with STATUS_TOO_LARGE when a
+ * count passes 2^62. `totals` has hw->price_count entries, of which entry p has price p. */
+enum status work_totals(const struct program *program, struct work_line *totals,
+                        struct error *error);
+
+#endif

@@ -1,0 +1,112 @@
+/* The simulator's state, shared by the player (simulate.c), the bus (bus.c) and folding (fold.c).
+ */
+#ifndef AUTOTUNE_COSTMODEL_ENGINE_H
+#define AUTOTUNE_COSTMODEL_ENGINE_H
+
+#include "core/timeline.h"
+#include "costmodel/simulate.h"
+#include "costmodel/streams.h"
+
+__extension__ typedef unsigned __int128 wide; /* bytes · FS_PER_S: exact work left on a bus */
+
+enum lane_state { LANE_READY, LANE_WAITS, LANE_AT_BARRIER, LANE_ON_BUS, LANE_STOPPED };
+
+/* One pipe of one core. */
+struct lane {
+    const struct stream_op *op; /* next, or the one it is blocked in */
+    const struct stream_op *ops;
+    int64_t time_fs;     /* end of its previous instruction */
+    int64_t dispatch_fs; /* when its next instruction has been dispatched */
+    int64_t busy_fs;
+    struct slot *slots; /* of its core */
+    struct core *core;
+    int8_t pipe;
+    uint8_t state;                         /* enum lane_state */
+    int64_t iterations[PROGRAM_MAX_DEPTH]; /* done, of the loops around it */
+    int32_t loops[PROGRAM_MAX_DEPTH];      /* their numbers */
+    /* while on a bus */
+    bool transferring; /* false: its transfer has yet to begin, at start_fs */
+    int64_t start_fs;
+    int64_t end_fs; /* of the transfer if nothing changes */
+    wide left;
+};
+
+/* The sets of one register that no wait has consumed yet: a ring. */
+struct slot {
+    int64_t *times_fs;
+    uint32_t mask; /* capacity - 1 */
+    uint32_t spare;
+    int64_t pushed, popped;
+    int32_t waiter; /* lane blocked on it, or -1 */
+    int64_t inline_times_fs[4];
+};
+
+struct core {
+    int32_t at_barrier; /* lanes that have arrived */
+    int64_t barrier_fs; /* latest of them */
+    int32_t first_lane;
+};
+
+struct bus_state {
+    int64_t now_fs;     /* work left is as of now */
+    int64_t active_fs;  /* time with a transfer */
+    int32_t lane_count; /* on the bus, transferring or about to */
+    int32_t transfers;
+    int32_t *lanes;
+};
+
+enum { FOLD_KEY_SIZE = 512 };
+
+/* The machine's state at the end of one iteration of a watched loop. */
+struct snapshot {
+    int32_t loop; /* -1: none */
+    int64_t iteration;
+    int64_t now_fs;
+    int32_t key_size;
+    int64_t key[FOLD_KEY_SIZE];
+    int64_t iterations[HARDWARE_MAX_PIPES]; /* of that loop, per lane; -1: not in it */
+    int64_t busy_fs[HARDWARE_MAX_PIPES];
+    int64_t active_fs[HARDWARE_MAX_BUSES];
+};
+
+struct simulator {
+    struct streams streams;
+    const struct hardware *hw;
+    const struct trace *trace;
+    int32_t in_step; /* cores that one simulated core stands for */
+    int32_t core_count, lane_count, slot_count;
+    int32_t lane_capacity, slot_capacity, core_capacity;
+    struct lane *lanes;
+    struct slot *slots;
+    struct core *cores;
+    int32_t *ready; /* stack of lanes that can go on */
+    int32_t ready_count;
+    int32_t *bus_lanes;
+    struct bus_state buses[HARDWARE_MAX_BUSES];
+    int32_t share_stride;
+    int32_t share_capacity;
+    int64_t *shares; /* bytes/s of one of n transfers: [price · share_stride + n - 1] */
+    bool failed;     /* out of memory for flag sets */
+    struct snapshot snapshots[PROGRAM_MAX_DEPTH];
+    struct snapshot current;
+};
+
+/* A lane has paid its issue at start_fs and goes on the bus of its op's price. */
+void bus_join(struct simulator *s, struct lane *lane, int64_t start_fs);
+
+/* Advances the buses to their next event; false when nothing is on any bus. A lane whose transfer
+ * has ended is ready again. All ready lanes must have run before. */
+bool bus_step(struct simulator *s);
+
+/* The watching lane is about to begin iteration `iteration` of the loop that `back` closes: skip
+ * whole periods if the state recurs. */
+void fold(struct simulator *s, const struct lane *lane, const struct stream_op *back,
+          int64_t iteration);
+
+static inline void lane_ready(struct simulator *s, struct lane *lane)
+{
+    lane->state = LANE_READY;
+    s->ready[s->ready_count++] = (int32_t)(lane - s->lanes);
+}
+
+#endif

@@ -1,0 +1,301 @@
+#include "costmodel/streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIN_FOLD_ITERATIONS = 4 };
+
+struct cutter {
+    struct streams *streams;
+    const struct program *program;
+    int scalar_pipe; /* the pipe that blocks dispatch, -1: none */
+    int depth;
+    int64_t times[PROGRAM_MAX_DEPTH + 1];   /* iterations of the loops around, multiplied */
+    int64_t dispatched[HARDWARE_MAX_PIPES]; /* instructions since the pipe's previous op */
+    uint32_t behind; /* pipes with no gate since the last scalar instruction */
+    bool failed;
+    int16_t flag_slots[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
+    int16_t gate_slots[HARDWARE_MAX_PIPES];
+};
+
+static bool grow(void **items, int32_t *capacity, int32_t count, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    int32_t wanted = *capacity ? 2 * *capacity : 64;
+    void *grown = realloc(*items, (size_t)wanted * size);
+    if (!grown)
+        return false;
+    *items = grown;
+    *capacity = wanted;
+    return true;
+}
+
+static void append(struct cutter *cutter, int pipe, struct stream_op op)
+{
+    struct stream *stream = &cutter->streams->streams[pipe];
+    if (!grow((void **)&stream->ops, &stream->capacity, stream->count, sizeof *stream->ops)) {
+        cutter->failed = true;
+        return;
+    }
+    op.depth = (uint8_t)cutter->depth;
+    op.dispatch_fs = cutter->dispatched[pipe] * cutter->program->hw->dispatch_fs;
+    cutter->dispatched[pipe] = 0;
+    stream->ops[stream->count++] = op;
+}
+
+/* The number of a slot, made at first sight. */
+static int slot_for(struct cutter *cutter, int16_t *known, int from, int to, bool gate)
+{
+    struct streams *streams = cutter->streams;
+    if (*known >= 0)
+        return *known;
+    if (!grow((void **)&streams->slots, &streams->slot_capacity, streams->slot_count,
+              sizeof *streams->slots)) {
+        cutter->failed = true;
+        return 0;
+    }
+    streams->slots[streams->slot_count] =
+        (struct stream_slot){.from = (int8_t)from, .to = (int8_t)to, .gate = gate};
+    *known = (int16_t)streams->slot_count++;
+    return *known;
+}
+
+/* Before `pipe` goes on in program order, it waits for the scalar instructions before it. */
+static void gate(struct cutter *cutter, int pipe)
+{
+    int scalar = cutter->scalar_pipe;
+    if (!(cutter->behind >> pipe & 1) || pipe == scalar)
+        return;
+    cutter->behind &= ~(1u << pipe);
+    int slot = slot_for(cutter, &cutter->gate_slots[pipe], scalar, pipe, true);
+    if (cutter->failed)
+        return;
+    cutter->streams->slots[slot].waits += cutter->times[cutter->depth];
+    append(cutter, scalar, (struct stream_op){.kind = STREAM_SET, .slot = slot, .instruction = -1});
+    append(cutter, pipe, (struct stream_op){.kind = STREAM_WAIT, .slot = slot, .instruction = -1});
+}
+
+static void gate_all(struct cutter *cutter, uint32_t pipes)
+{
+    for (int p = 0; p < cutter->program->hw->pipe_count; p++)
+        if (pipes >> p & 1)
+            gate(cutter, p);
+}
+
+static void append_flag(struct cutter *cutter, const struct instruction *in, int32_t index)
+{
+    bool wait = in->kind == INSTRUCTION_WAIT;
+    int slot =
+        slot_for(cutter, &cutter->flag_slots[in->from][in->to][in->flag], in->from, in->to, false);
+    if (cutter->failed)
+        return;
+    if (wait)
+        cutter->streams->slots[slot].waits += cutter->times[cutter->depth];
+    append(cutter, in->pipe,
+           (struct stream_op){
+               .kind = wait ? STREAM_WAIT : STREAM_SET, .slot = slot, .instruction = index});
+}
+
+static void append_work(struct cutter *cutter, const struct instruction *in, int32_t index)
+{
+    const struct hardware *hw = cutter->program->hw;
+    const struct price *price = &hw->prices[in->price];
+    struct stream_op op = {.kind = STREAM_WORK, .price = in->price, .instruction = index};
+    op.fs = instruction_alone_fs(hw, in, 1);
+    if (price->bus >= 0) {
+        op.kind = STREAM_TRANSFER;
+        op.fs = price->base_fs;
+        op.units = in->units;
+    }
+    append(cutter, in->pipe, op);
+}
+
+static void append_barrier(struct cutter *cutter, int32_t index)
+{
+    uint32_t used = cutter->streams->used_pipes;
+    gate_all(cutter, used);
+    for (int p = 0; p < cutter->program->hw->pipe_count; p++)
+        if (used >> p & 1)
+            append(cutter, p, (struct stream_op){.kind = STREAM_BARRIER, .instruction = index});
+}
+
+/* Everybody's next instruction comes one dispatch later. */
+static void count_dispatch(struct cutter *cutter)
+{
+    for (int p = 0; p < cutter->program->hw->pipe_count; p++)
+        cutter->dispatched[p]++;
+}
+
+static void cut_instruction(struct cutter *cutter, const struct instruction *in, int32_t index)
+{
+    count_dispatch(cutter);
+    if (in->kind == INSTRUCTION_BARRIER) {
+        if (in->pipe == PROGRAM_PIPE_ALL)
+            append_barrier(cutter, index);
+        return; /* on one pipe it orders nothing that FIFO does not */
+    }
+    gate(cutter, in->pipe);
+    if (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT)
+        append_flag(cutter, in, index);
+    else
+        append_work(cutter, in, index);
+    if (in->pipe == cutter->scalar_pipe)
+        cutter->behind = ~0u;
+}
+
+/* Per loop, the pipes that have something to do in it: bottom-up over the closed program. */
+static bool mark_loops(struct cutter *cutter)
+{
+    struct streams *streams = cutter->streams;
+    const struct program *program = cutter->program;
+    while (streams->mask_capacity < program->count)
+        if (!grow((void **)&streams->loop_masks, &streams->mask_capacity, streams->mask_capacity,
+                  sizeof *streams->loop_masks))
+            return false;
+    uint32_t open[PROGRAM_MAX_DEPTH + 1] = {0};
+    int depth = 0;
+    bool barrier_in[PROGRAM_MAX_DEPTH + 1] = {false}, barrier = false;
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_LOOP) {
+            open[++depth] = 0;
+            barrier_in[depth] = false;
+        } else if (in->kind == INSTRUCTION_END) {
+            uint32_t mask = open[depth--];
+            bool runs = program->items[in->partner].count > 0;
+            streams->loop_masks[in->partner] =
+                (int32_t)(mask | (barrier_in[depth + 1] ? 1u << 31 : 0));
+            open[depth] |= runs ? mask : 0;
+            barrier_in[depth] |= runs && barrier_in[depth + 1];
+        } else if (in->kind == INSTRUCTION_BARRIER) {
+            barrier_in[depth] |= in->pipe == PROGRAM_PIPE_ALL;
+        } else {
+            open[depth] |= 1u << in->pipe;
+        }
+    }
+    barrier = barrier_in[0];
+    streams->used_pipes = open[0];
+    (void)barrier;
+    return true;
+}
+
+static uint32_t loop_pipes(const struct cutter *cutter, int32_t index)
+{
+    uint32_t mask = (uint32_t)cutter->streams->loop_masks[index];
+    return mask >> 31 ? cutter->streams->used_pipes : mask;
+}
+
+struct open_loop {
+    uint32_t pipes;
+    int32_t number;
+    int32_t body[HARDWARE_MAX_PIPES]; /* position of the first op of the body */
+    int64_t dispatched_before;
+};
+
+static void open_loop(struct cutter *cutter, int32_t index, struct open_loop *loop)
+{
+    const struct instruction *in = &cutter->program->items[index];
+    loop->pipes = loop_pipes(cutter, index);
+    loop->number = cutter->streams->loop_count++;
+    gate_all(cutter, loop->pipes);
+    for (int p = 0; p < cutter->program->hw->pipe_count; p++) {
+        if (!(loop->pipes >> p & 1))
+            continue;
+        append(
+            cutter, p,
+            (struct stream_op){
+                .kind = STREAM_LOOP, .slot = loop->number, .fs = in->count, .instruction = index});
+        loop->body[p] = cutter->streams->streams[p].count;
+    }
+    cutter->times[cutter->depth + 1] = cutter->times[cutter->depth] * in->count;
+    cutter->depth++;
+}
+
+static void close_loop(struct cutter *cutter, int32_t index, const struct open_loop *loop)
+{
+    const struct instruction *in = &cutter->program->items[index];
+    bool watched = in->count < MIN_FOLD_ITERATIONS;
+    gate_all(cutter, loop->pipes);
+    cutter->depth--;
+    for (int p = 0; p < cutter->program->hw->pipe_count; p++) {
+        if (!(loop->pipes >> p & 1))
+            continue;
+        append(cutter, p,
+               (struct stream_op){.kind = watched ? STREAM_BACK : STREAM_BACK_FOLD,
+                                  .slot = loop->number,
+                                  .target = loop->body[p],
+                                  .fs = in->count,
+                                  .instruction = index});
+        watched = true;
+    }
+}
+
+/* Pipes without work in the loop see its instructions go by, all iterations of them. */
+static void count_passed(struct cutter *cutter, const struct open_loop *loop, int64_t count,
+                         const int64_t before[])
+{
+    for (int p = 0; p < cutter->program->hw->pipe_count; p++)
+        if (!(loop->pipes >> p & 1))
+            cutter->dispatched[p] = before[p] + (cutter->dispatched[p] - before[p]) * count;
+}
+
+static void cut(struct cutter *cutter, int32_t first, int32_t last)
+{
+    for (int32_t i = first; i < last && !cutter->failed; i++) {
+        const struct instruction *in = &cutter->program->items[i];
+        if (in->kind != INSTRUCTION_LOOP) {
+            cut_instruction(cutter, in, i);
+            continue;
+        }
+        struct open_loop loop;
+        int64_t before[HARDWARE_MAX_PIPES];
+        if (in->count > 0 && in->partner > i + 1 && loop_pipes(cutter, i)) {
+            memcpy(before, cutter->dispatched, sizeof before);
+            open_loop(cutter, i, &loop);
+            cut(cutter, i + 1, in->partner);
+            close_loop(cutter, i, &loop);
+            count_passed(cutter, &loop, in->count, before);
+        }
+        i = in->partner;
+    }
+}
+
+static int find_scalar_pipe(const struct hardware *hw)
+{
+    for (int p = 0; p < hw->pipe_count; p++)
+        if (hw->pipes[p].blocks_dispatch)
+            return p;
+    return -1;
+}
+
+enum status streams_build(struct streams *streams, const struct program *program,
+                          struct error *error)
+{
+    struct cutter cutter = {.streams = streams,
+                            .program = program,
+                            .times = {1},
+                            .scalar_pipe = find_scalar_pipe(program->hw)};
+    memset(cutter.flag_slots, -1, sizeof cutter.flag_slots);
+    memset(cutter.gate_slots, -1, sizeof cutter.gate_slots);
+    streams->hw = program->hw;
+    streams->loop_count = 0;
+    streams->slot_count = 0;
+    for (int p = 0; p < program->hw->pipe_count; p++)
+        streams->streams[p].count = 0;
+    if (!mark_loops(&cutter))
+        return error_memory(error);
+    cut(&cutter, 0, program->count);
+    for (int p = 0; p < program->hw->pipe_count; p++)
+        append(&cutter, p, (struct stream_op){.kind = STREAM_STOP, .instruction = -1});
+    return cutter.failed ? error_memory(error) : STATUS_OK;
+}
+
+void streams_clear(struct streams *streams)
+{
+    for (int p = 0; p < HARDWARE_MAX_PIPES; p++)
+        free(streams->streams[p].ops);
+    free(streams->slots);
+    free(streams->loop_masks);
+    memset(streams, 0, sizeof *streams);
+}
