@@ -2,7 +2,13 @@
  * matches its n-th set, barriers and the dispatch-blocking pipe order what stands around them, so
  * happens-before is one fixed partial order.
  *
- * A program is safe when no finding of another kind than FINDING_OVER_SYNC exists. */
+ * The parts: nest.h (how often a line runs), flags.h (registers), order.h (plays the program and
+ * yields each event with its vector clock), region.h (the bytes of an operand), overlap.h (who
+ * touched which bytes last), findings.h (what was found). Nothing stores the unrolled program.
+ *
+ * A program is safe when it has no finding. It has a hazard, a double set or a deadlock exactly
+ * when there is a finding of that kind; of several accesses of one pipe to the same bytes that
+ * all conflict with a later one, only the last is named. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_H
 #define AUTOTUNE_ANALYSIS_CHECK_H
 
@@ -17,7 +23,16 @@ enum finding_kind {
     FINDING_KINDS,
 };
 
-enum { FINDING_MAX_LINES = 4 };
+enum {
+    FINDING_MAX_LINES = 4,
+    CHECK_MAX_FINDINGS = 1000, /* of one kind; further ones are left out */
+};
+#define CHECK_MAX_EVENTS 50000000LL  /* instructions played, loops unrolled */
+#define CHECK_MAX_STARTS 10000000LL  /* different places where rows of shared operands start */
+#define CHECK_MAX_VISITS 200000000LL /* pieces of buffers touched by all events together */
+#define CHECK_MAX_BYTES                                                                            \
+    (512LL << 20) /* of memory, for each of: buffers' pieces, waiting events                       \
+                   */
 
 struct finding {
     enum finding_kind kind;
@@ -30,13 +45,15 @@ struct check {
     size_t count;
     struct finding *findings; /* owned: check_clear; ordered by first line, kind, further lines;
                                  one finding for each distinct (kind, lines) */
+    bool truncated;           /* some kind had more than CHECK_MAX_FINDINGS */
 };
 
 /* The name used in JSON: "hazard", "deadlock", … */
 const char *finding_kind_name(enum finding_kind kind);
 
-/* Checks a closed program (program_close). STATUS_TOO_LARGE when the unrolled program is beyond
- * what can be checked exactly; the text says the limit. */
+/* Checks a closed program (program_close). On success the caller owns *check (check_clear).
+ * STATUS_TOO_LARGE when the program is beyond one of the limits above, which the text names.
+ * After a deadlock, what could run before it is still checked. */
 enum status program_check(const struct program *program, struct check *check, struct error *error);
 
 void check_clear(struct check *check);

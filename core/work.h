@@ -10,7 +10,7 @@
 
 #include "core/program.h"
 
-enum { WORK_MAX_LINES = 32, WORK_MAX_CHAINS = 16 };
+enum { WORK_MAX_LINES = 32, WORK_MAX_CHAINS = HARDWARE_MAX_PIPES };
 
 struct work_line {
     int16_t price; /* into hardware->prices */

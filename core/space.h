@@ -1,0 +1,59 @@
+/* The space of tilings of one problem on one chip: what an operator makes and a search walks.
+ *
+ * A space is a union of blocks; a block is the full product of its axes' value lists. A tiling is
+ * one value per axis. Candidates are numbered block by block, in a block with the first axis as
+ * the slowest; equal times are ordered by this index, so it is part of every answer. */
+#ifndef AUTOTUNE_CORE_SPACE_H
+#define AUTOTUNE_CORE_SPACE_H
+
+#include "core/hardware.h"
+
+enum { SPACE_MAX_AXES = 12, SPACE_MAX_BLOCKS = 8 };
+
+struct tiling {
+    int64_t value[SPACE_MAX_AXES];
+};
+
+struct axis {
+    const char *name;               /* the key in JSON and --set */
+    const char *const *value_names; /* of an enumeration, by value; NULL: plain numbers */
+    int name_count;
+    const char *unit; /* of numbers, for people: "elements"; NULL: none */
+};
+
+/* Values ascend within each axis. */
+struct space_block {
+    int64_t first_index;
+    int count[SPACE_MAX_AXES];
+    const int64_t *values[SPACE_MAX_AXES];
+};
+
+struct operator_space;
+
+struct space {
+    const struct operator_space *kind; /* who made it (kernels/operator.h) */
+    const struct hardware *hw;         /* not owned */
+    int axis_count;
+    const struct axis *axes;
+    int block_count;
+    struct space_block blocks[SPACE_MAX_BLOCKS];
+    int64_t candidates;
+    void *detail; /* the operator's own; freed by its destroy */
+};
+
+/* The tiling with a given index, 0 <= index < space->candidates. */
+void space_tiling(const struct space *space, int64_t index, struct tiling *tiling);
+
+/* The index of a tiling, or -1 when it is no point of the space. */
+int64_t space_index(const struct space *space, const struct tiling *tiling);
+
+/* The axis called `name` (any case), or -1. */
+int space_axis(const struct space *space, const char *name, int length);
+
+/* A value as text: the number, or the enumeration's name. */
+const char *axis_value_text(const struct axis *axis, int64_t value, char text[24]);
+
+/* Reads a value; false when `text` is no value of the axis's kind. */
+bool axis_value_parse(const struct axis *axis, const char *text, int64_t *value);
+
+#endif

@@ -1,0 +1,286 @@
+#include "hardware/build.h"
+
+#include "hardware/rules.h"
+#include "hardware/schema.h"
+#include "hardware/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct builder {
+    const struct tree *tree;
+    struct hardware *hw;
+    struct error *error;
+};
+
+/* Ranges are schema.c's: none of these conversions can overflow. */
+static int64_t fs_of(const config_setting_t *group, const char *key)
+{
+    return llround(schema_real(group, key) * (double)FS_PER_NS);
+}
+
+static int64_t per_s_of(const config_setting_t *group, const char *key)
+{
+    return llround(schema_real(group, key) * 1e9);
+}
+
+static enum status add_price(struct builder *b, const config_setting_t *group, struct price price,
+                             int16_t *index)
+{
+    if (b->hw->price_count == HARDWARE_MAX_PRICES)
+        return tree_error(b->tree, group, NULL, b->error,
+                          "expected at most %d paths, casts, types and operations together",
+                          HARDWARE_MAX_PRICES);
+    *index = (int16_t)b->hw->price_count;
+    b->hw->prices[b->hw->price_count++] = price;
+    return STATUS_OK;
+}
+
+/* "M, V, MTE1" for messages. */
+static const char *pipe_names(const struct hardware *hw, bool blocking, char text[200])
+{
+    text[0] = '\0';
+    for (int i = 0; i < hw->pipe_count; i++)
+        if (hw->pipes[i].blocks_dispatch == blocking)
+            text_append(text, 200, hw->pipes[i].name);
+    return *text ? text : "one that `pipes` should declare";
+}
+
+/* Only scalar operations run on a pipe that blocks dispatch, and they run on no other. */
+static enum status find_pipe(struct builder *b, const config_setting_t *group, bool blocking,
+                             int8_t *pipe)
+{
+    char names[200];
+    const char *name = schema_text(group, "pipe");
+    int found = hardware_pipe(b->hw, name, (int)strlen(name));
+    *pipe = (int8_t)found;
+    if (found >= 0 && b->hw->pipes[found].blocks_dispatch == blocking)
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, "pipe"), b->error,
+                         "a pipe that %s dispatch: %s", blocking ? "blocks" : "does not block",
+                         pipe_names(b->hw, blocking, names));
+}
+
+static enum status find_bus(struct builder *b, const config_setting_t *group, int8_t *bus)
+{
+    const char *name = schema_text(group, "bus");
+    for (*bus = 0; name && *bus < b->hw->bus_count; (*bus)++)
+        if (strcasecmp(b->hw->buses[*bus].name, name) == 0)
+            return STATUS_OK;
+    *bus = -1;
+    if (!name)
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, "bus"), b->error,
+                         "a bus that `buses` declares");
+}
+
+static enum status find_type(struct builder *b, const config_setting_t *group, const char *key,
+                             uint8_t *type)
+{
+    const char *name = schema_text(group, key);
+    int found = dtype_find(name, (int)strlen(name));
+    *type = (uint8_t)found;
+    if (found >= 0)
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, key), b->error,
+                         "an element type such as %s", dtype_name(DTYPE_F16));
+}
+
+static enum status build_pipe(struct builder *b, const config_setting_t *group)
+{
+    struct pipe *pipe = &b->hw->pipes[b->hw->pipe_count++];
+    snprintf(pipe->name, sizeof pipe->name, "%s", schema_text(group, "name"));
+    pipe->blocks_dispatch = schema_flag(group, "blocks_dispatch");
+    return rule_name(b->tree, group, b->error);
+}
+
+static enum status build_buffer(struct builder *b, const config_setting_t *group)
+{
+    struct buffer *buffer = &b->hw->buffers[b->hw->buffer_count++];
+    snprintf(buffer->name, sizeof buffer->name, "%s", schema_text(group, "name"));
+    buffer->capacity_bytes = schema_count(group, "capacity_bytes");
+    return rule_buffer(b->tree, group, b->error);
+}
+
+static enum status build_bus(struct builder *b, const config_setting_t *group)
+{
+    struct bus *bus = &b->hw->buses[b->hw->bus_count++];
+    const config_setting_t *totals = config_setting_get_member(group, "total_gbps");
+    snprintf(bus->name, sizeof bus->name, "%s", schema_text(group, "name"));
+    for (int i = 0; i < config_setting_length(totals); i++) {
+        struct number total;
+        tree_number(config_setting_get_elem(totals, (unsigned)i), &total);
+        bus->total_bytes_per_s[bus->sharers++] = llround(total.real * 1e9);
+    }
+    return rule_bus(b->tree, group, bus, b->error);
+}
+
+static enum status add_move_price(struct builder *b, const config_setting_t *group,
+                                  const struct path *path, int16_t *index)
+{
+    struct rate rate = rate_reduce(FS_PER_S, per_s_of(group, "bandwidth_gbps"));
+    return add_price(b, group, (struct price){b->hw->issue_fs, rate, path->pipe, path->bus}, index);
+}
+
+/* "f32:f16" */
+static enum status build_cast(struct builder *b, const config_setting_t *group, struct path *path)
+{
+    const char *text = schema_text(group, "cast"), *colon = strchr(text, ':');
+    int from = colon ? dtype_find(text, (int)(colon - text)) : -1;
+    int to = colon ? dtype_find(colon + 1, (int)strlen(colon + 1)) : -1;
+    if (from < 0 || to < 0 || from == to)
+        return tree_expected(b->tree, config_setting_get_member(group, "cast"), b->error,
+                             "two different element types as in \"f32:f16\"");
+    struct cast *cast = &path->casts[path->cast_count++];
+    *cast = (struct cast){(uint8_t)from, (uint8_t)to, -1};
+    return add_move_price(b, group, path, &cast->price);
+}
+
+/* "gm->l1" */
+static enum status find_ends(struct builder *b, const config_setting_t *group, struct path *path)
+{
+    const char *text = schema_text(group, "path"), *arrow = strstr(text, "->");
+    int from = arrow ? hardware_buffer(b->hw, text, (int)(arrow - text)) : -1;
+    int to = arrow ? hardware_buffer(b->hw, arrow + 2, (int)strlen(arrow + 2)) : -1;
+    path->source = (int8_t)from;
+    path->destination = (int8_t)to;
+    if (from >= 0 && to >= 0)
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, "path"), b->error,
+                         "two buffers that `buffers` declares, as in \"%s->%s\"",
+                         b->hw->buffers[0].name, b->hw->buffers[b->hw->buffer_count - 1].name);
+}
+
+static enum status build_path(struct builder *b, const config_setting_t *group)
+{
+    struct path *path = &b->hw->paths[b->hw->path_count++];
+    const config_setting_t *casts = config_setting_get_member(group, "casts");
+    enum status status = find_ends(b, group, path);
+    if (status == STATUS_OK)
+        status = find_pipe(b, group, false, &path->pipe);
+    if (status == STATUS_OK)
+        status = find_bus(b, group, &path->bus);
+    if (status == STATUS_OK)
+        status = add_move_price(b, group, path, &path->price);
+    for (int i = 0; casts && i < config_setting_length(casts) && status == STATUS_OK; i++)
+        status = build_cast(b, config_setting_get_elem(casts, (unsigned)i), path);
+    return status;
+}
+
+/* block_flop ÷ gflops in fs, exactly: common factors go before the product is formed. */
+static enum status block_rate(struct builder *b, const config_setting_t *group, struct rate *rate)
+{
+    struct rate flop = rate_reduce(FS_PER_S, per_s_of(group, "gflops"));
+    struct rate block = rate_reduce(schema_count(group, "block_flop"), flop.units);
+    *rate = (struct rate){0, block.units};
+    if (!__builtin_mul_overflow(flop.fs, block.fs, &rate->fs))
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, "gflops"), b->error,
+                         "fewer decimals: block_flop / gflops has no exact 64-bit fraction");
+}
+
+static enum status build_matrix(struct builder *b, const config_setting_t *group)
+{
+    struct matrix_type *matrix = &b->hw->matrix_types[b->hw->matrix_type_count++];
+    struct price price = {.base_fs = b->hw->issue_fs, .bus = -1};
+    matrix->block_m = (int)schema_count(group, "block_m");
+    matrix->block_k = (int)schema_count(group, "block_k");
+    matrix->block_n = (int)schema_count(group, "block_n");
+    enum status status = find_type(b, group, "type", &matrix->type);
+    if (status == STATUS_OK)
+        status = find_type(b, group, "accumulator", &matrix->accumulator);
+    if (status == STATUS_OK)
+        status = find_pipe(b, group, false, &price.pipe);
+    if (status == STATUS_OK)
+        status = block_rate(b, group, &price.rate);
+    b->hw->matrix_pipe = price.pipe;
+    return status == STATUS_OK ? add_price(b, group, price, &matrix->price) : status;
+}
+
+/* The member `key` as a position in `choices`; the first where the group does not have it. */
+static enum status find_choice(struct builder *b, const config_setting_t *group, const char *key,
+                               const char *const choices[2], uint8_t *choice)
+{
+    const char *text = schema_text(group, key);
+    for (*choice = 0; text && *choice < 2; (*choice)++)
+        if (strcmp(text, choices[*choice]) == 0)
+            return STATUS_OK;
+    *choice = 0;
+    if (!text)
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, key), b->error,
+                         "\"%s\" or \"%s\"", choices[0], choices[1]);
+}
+
+static struct price operation_price(const struct builder *b, const config_setting_t *group,
+                                    bool scalar)
+{
+    if (scalar)
+        return (struct price){0, rate_reduce(fs_of(group, "each_ns"), 1), 0, -1};
+    /* Cycles follow the clock, so that a changed clock_mhz changes them; to a thousandth. */
+    int64_t cycles_1000 = llround(schema_real(group, "repeat_cycles") * 1000);
+    struct rate rate = config_setting_get_member(group, "repeat_cycles")
+                           ? rate_reduce(cycles_1000 * (FS_PER_S / 1000), b->hw->clock_hz)
+                           : rate_reduce(fs_of(group, "repeat_ns"), 1);
+    return (struct price){fs_of(group, "first_ns"), rate, 0, -1};
+}
+
+static enum status build_operation(struct builder *b, const config_setting_t *group)
+{
+    static const char *const classes[] = {"vector", "scalar"};
+    static const char *const results[] = {"elements", "per_repeat"};
+    struct operation *operation = &b->hw->operations[b->hw->operation_count++];
+    snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
+    enum status status = rule_name(b->tree, group, b->error);
+    if (status == STATUS_OK)
+        status = find_choice(b, group, "class", classes, &operation->class);
+    if (status == STATUS_OK)
+        status = find_choice(b, group, "result", results, &operation->result);
+    if (status == STATUS_OK)
+        status = rule_operation(b->tree, group, operation->class, b->error);
+    if (status != STATUS_OK)
+        return status;
+    bool scalar = operation->class == OPERATION_SCALAR;
+    struct price price = operation_price(b, group, scalar);
+    status = find_pipe(b, group, scalar, &price.pipe);
+    return status == STATUS_OK ? add_price(b, group, price, &operation->price) : status;
+}
+
+static void build_scalars(struct hardware *hw, const config_setting_t *root)
+{
+    snprintf(hw->name, sizeof hw->name, "%s", schema_text(root, "name"));
+    hw->cores = (int)schema_count(root, "cores");
+    hw->clock_hz = llround(schema_real(root, "clock_mhz") * 1e6);
+    hw->launch_fs = fs_of(root, "launch_ns");
+    hw->core_skew_fs = fs_of(root, "core_skew_ns");
+    hw->issue_fs = fs_of(root, "issue_ns");
+    hw->dispatch_fs = fs_of(root, "dispatch_ns");
+    hw->host_call_fs = fs_of(root, "host_call_ns");
+    hw->flag_registers = (int)schema_count(root, "flag_registers");
+    hw->vector_repeat_bytes = (int)schema_count(root, "vector_repeat_bytes");
+    hw->matrix_pipe = -1;
+}
+
+enum status hardware_build(const struct tree *tree, struct hardware *hw, struct error *error)
+{
+    /* In order of need, whatever the file's: paths look up pipes, buffers and buses. */
+    static const struct {
+        const char *key;
+        enum status (*build)(struct builder *b, const config_setting_t *group);
+    } lists[] = {{"pipes", build_pipe}, {"buffers", build_buffer}, {"buses", build_bus},
+                 {"paths", build_path}, {"matrix", build_matrix},  {"operations", build_operation}};
+    struct builder b = {tree, hw, error};
+    const config_setting_t *root = config_root_setting(tree->config);
+    build_scalars(hw, root);
+    enum status status = rule_repeat(tree, error);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == STATUS_OK; i++) {
+        const config_setting_t *list = config_setting_get_member(root, lists[i].key);
+        for (int j = 0; list && j < config_setting_length(list) && status == STATUS_OK; j++)
+            status = lists[i].build(&b, config_setting_get_elem(list, (unsigned)j));
+    }
+    if (status != STATUS_OK)
+        return status;
+    return rule_matrix(tree, config_setting_get_member(root, "matrix"), error);
+}

@@ -1,0 +1,187 @@
+#include "hardware/load.h"
+
+#include "hardware/build.h"
+#include "hardware/find.h"
+#include "hardware/override.h"
+#include "hardware/schema.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VARIANTS = 16 }; /* on top of each other */
+
+/* The files being read, from the one asked for down to the latest base. */
+struct chain {
+    const struct chain *above;
+    const char *real; /* path */
+    int depth;
+};
+
+/* The tree of a description without a base, changed by the variants above it. */
+struct description {
+    struct tree tree;
+    char name[64]; /* of the topmost variant; "" without one */
+};
+
+static enum status read_description(const char *file, const struct chain *above,
+                                    struct description *description, struct error *error);
+
+static enum status apply_set(const struct tree *variant, struct tree *tree, struct error *error)
+{
+    const config_setting_t *root = config_root_setting(variant->config);
+    const config_setting_t *set = config_setting_get_member(root, "set");
+    const char *slash = strrchr(variant->file, '/');
+    enum status status = STATUS_OK;
+    for (int i = 0; i < config_setting_length(set) && status == STATUS_OK; i++) {
+        const config_setting_t *entry = config_setting_get_elem(set, (unsigned)i);
+        int line = (int)config_setting_source_line(entry);
+        char *source;
+        if (asprintf(&source, "%s (set in %s:%d)", schema_text(root, "source"),
+                     slash ? slash + 1 : variant->file, line) < 0)
+            return error_memory(error);
+        const struct change change = {config_setting_get_string(entry), variant->file, line,
+                                      source};
+        status = override_apply(tree, &change, error);
+        free(source);
+    }
+    return status;
+}
+
+static enum status read_base(const struct tree *variant, const struct chain *chain,
+                             struct description *description, struct error *error)
+{
+    const config_setting_t *root = config_root_setting(variant->config);
+    const config_setting_t *base = config_setting_get_member(root, "base");
+    char *file;
+    struct error found;
+    enum status status =
+        find_description(config_setting_get_string(base), chain->real, &file, &found);
+    if (status != STATUS_OK)
+        return error_set(error, status, "%s:%u: base: %s", variant->file,
+                         (unsigned)config_setting_source_line(base), found.text);
+    for (const struct chain *c = chain; c && status == STATUS_OK; c = c->above) {
+        char *real = realpath(file, NULL);
+        if (c->depth > MAX_VARIANTS || (real && strcmp(real, c->real) == 0))
+            status = tree_expected(variant, base, error,
+                                   "a description that does not lead back here, at most %d deep",
+                                   MAX_VARIANTS);
+        free(real);
+    }
+    if (status == STATUS_OK)
+        status = read_description(file, chain, description, error);
+    free(file);
+    return status;
+}
+
+static enum status read_variant(const struct tree *variant, const struct chain *chain,
+                                struct description *description, struct error *error)
+{
+    enum status status = schema_check_variant(variant, error);
+    if (status == STATUS_OK)
+        status = read_base(variant, chain, description, error);
+    if (status != STATUS_OK)
+        return status;
+    snprintf(description->name, sizeof description->name, "%s",
+             schema_text(config_root_setting(variant->config), "name"));
+    status = apply_set(variant, &description->tree, error);
+    if (status != STATUS_OK)
+        tree_clear(&description->tree);
+    return status;
+}
+
+/* On failure there is nothing to clear. */
+static enum status read_description(const char *file, const struct chain *above,
+                                    struct description *description, struct error *error)
+{
+    struct tree tree;
+    enum status status = tree_read(file, &tree, error);
+    if (status != STATUS_OK)
+        return status;
+    const config_setting_t *root = config_root_setting(tree.config);
+    if (!config_setting_get_member(root, "base")) {
+        status = schema_check_description(&tree, error);
+        if (status == STATUS_OK) {
+            description->tree = tree;
+            return STATUS_OK;
+        }
+    } else {
+        char *real = realpath(file, NULL);
+        const struct chain chain = {above, real, above ? above->depth + 1 : 1};
+        status = real ? read_variant(&tree, &chain, description, error)
+                      : error_set(error, STATUS_IO, "%s: %s", file, strerror(errno));
+        free(real);
+    }
+    tree_clear(&tree);
+    return status;
+}
+
+static enum status apply_overrides(const struct hardware_overrides *overrides, struct tree *tree,
+                                   struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; overrides && i < overrides->count && status == STATUS_OK; i++) {
+        char place[160];
+        snprintf(place, sizeof place, "--set-hw %.140s", overrides->texts[i]);
+        const struct change change = {overrides->texts[i], place, 0, "set by --set-hw"};
+        status = override_apply(tree, &change, error);
+    }
+    return status;
+}
+
+static enum status set_file(const char *file, struct hardware *hw, struct error *error)
+{
+    char *real = realpath(file, NULL);
+    if (!real)
+        return error_set(error, STATUS_IO, "%s: %s", file, strerror(errno));
+    size_t length = strlen(real);
+    if (length < sizeof hw->file)
+        memcpy(hw->file, real, length + 1);
+    free(real);
+    if (length < sizeof hw->file)
+        return STATUS_OK;
+    return error_set(error, STATUS_TOO_LARGE, "%.100s…: a path of %zu bytes, expected %zu at most",
+                     file, length, sizeof hw->file - 1);
+}
+
+/* Everything after the files have been read: changes, checks, the result. */
+static enum status finish(struct description *description,
+                          const struct hardware_overrides *overrides, struct hardware *hw,
+                          struct error *error)
+{
+    struct tree *tree = &description->tree;
+    enum status status = apply_overrides(overrides, tree, error);
+    if (status == STATUS_OK) /* again: it is the changed numbers that count */
+        status = schema_check_description(tree, error);
+    if (status == STATUS_OK)
+        status = hardware_build(tree, hw, error);
+    if (status == STATUS_OK)
+        status = hardware_list_facts(tree, hw, error);
+    if (description->name[0])
+        memcpy(hw->name, description->name, sizeof hw->name);
+    return status;
+}
+
+enum status hardware_load(const char *name, const struct hardware_overrides *overrides,
+                          struct hardware *hw, struct error *error)
+{
+    char *file;
+    struct description description = {.name = ""};
+    memset(hw, 0, sizeof *hw);
+    enum status status = find_description(name, NULL, &file, error);
+    if (status != STATUS_OK)
+        return status;
+    status = read_description(file, NULL, &description, error);
+    if (status == STATUS_OK) {
+        status = finish(&description, overrides, hw, error);
+        tree_clear(&description.tree);
+    }
+    if (status == STATUS_OK)
+        status = set_file(file, hw, error);
+    if (status != STATUS_OK)
+        hardware_clear(hw);
+    free(file);
+    return status;
+}

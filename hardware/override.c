@@ -1,0 +1,109 @@
+#include "hardware/override.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A copy of `length` bytes of text without the blanks around them; false when it does not fit. */
+static bool copy_trimmed(const char *text, size_t length, char *copy, size_t size)
+{
+    for (; length > 0 && isspace((unsigned char)*text); length--)
+        text++;
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        length--;
+    if (length >= size)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return true;
+}
+
+/* Decimal only: strtod would also take hexadecimal, infinity and NaN. */
+static bool read_number(const char *text, struct number *number)
+{
+    char *end;
+    if (!*text || text[strspn(text, "+-.0123456789eE")])
+        return false;
+    number->real = strtod(text, &end);
+    if (*end)
+        return false;
+    errno = 0;
+    number->count = strtoll(text, &end, 10);
+    number->whole = *end == '\0' && errno == 0;
+    return true;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance from a wrong key to a right one, letters of either case being equal.
+ * What is missing costs less than what is wrong: people leave parts of long keys out. */
+static int distance(const char *a, const char *b)
+{
+    enum { MISSING = 1, WRONG = 3 };
+    int row[TREE_KEY_SIZE];
+    int length = (int)strlen(b);
+    for (int j = 0; j <= length; j++)
+        row[j] = MISSING * j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = WRONG * i;
+        for (int j = 1; j <= length; j++) {
+            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            int replaced = diagonal + (same ? 0 : WRONG);
+            diagonal = row[j];
+            row[j] = smaller(replaced, smaller(row[j] + WRONG, row[j - 1] + MISSING));
+        }
+    }
+    return row[length];
+}
+
+struct lookup {
+    const char *key;
+    config_setting_t *found;
+    int nearest_distance;
+    char nearest[TREE_KEY_SIZE];
+};
+
+static bool look(void *context, config_setting_t *number)
+{
+    struct lookup *lookup = context;
+    char key[TREE_KEY_SIZE];
+    tree_key(number, key);
+    int away = distance(lookup->key, key);
+    if (away < lookup->nearest_distance) {
+        lookup->nearest_distance = away;
+        strcpy(lookup->nearest, key);
+    }
+    if (strcasecmp(key, lookup->key) == 0)
+        lookup->found = number;
+    return !lookup->found;
+}
+
+enum status override_apply(struct tree *tree, const struct change *change, struct error *error)
+{
+    char key[TREE_KEY_SIZE], value[TREE_VALUE_SIZE];
+    const char *equals = strchr(change->text, '=');
+    struct override override = {{false, 0, 0}, NULL, change->line, NULL};
+    if (!equals || !copy_trimmed(change->text, (size_t)(equals - change->text), key, sizeof key))
+        return error_at(error, change->file, change->line,
+                        "\"%.100s\", expected key=value as in cores=1", change->text);
+    if (!copy_trimmed(equals + 1, strlen(equals + 1), value, sizeof value) ||
+        !read_number(value, &override.number))
+        return error_at(error, change->file, change->line, "%s: \"%.40s\", expected a number", key,
+                        equals + 1);
+    struct lookup lookup = {key, NULL, INT_MAX, ""};
+    tree_each_number(config_root_setting(tree->config), look, &lookup);
+    if (!lookup.found)
+        return error_at(error, change->file, change->line,
+                        "%s: unknown key, expected a number of the description, such as %s", key,
+                        lookup.nearest);
+    override.file = change->file;
+    override.source = change->source;
+    return tree_override(lookup.found, &override, error);
+}

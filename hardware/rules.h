@@ -1,0 +1,31 @@
+/* Rules between the keys of a description that no single key's range can express. */
+#ifndef AUTOTUNE_HARDWARE_RULES_H
+#define AUTOTUNE_HARDWARE_RULES_H
+
+#include "core/hardware.h"
+#include "hardware/tree.h"
+
+/* A bus: total non-decreasing, total / n non-increasing. Without these more sharers could be
+ * faster than fewer, and the lower bounds would be none. */
+enum status rule_bus(const struct tree *tree, const config_setting_t *group, const struct bus *bus,
+                     struct error *error);
+
+/* A buffer: either a capacity or external. */
+enum status rule_buffer(const struct tree *tree, const config_setting_t *group,
+                        struct error *error);
+
+/* An operation: vector with first_ns and one of repeat_ns and repeat_cycles, or scalar with
+ * each_ns; a result only for vector ones. */
+enum status rule_operation(const struct tree *tree, const config_setting_t *group,
+                           enum operation_class class, struct error *error);
+
+/* A pipe's or operation's name must not be a word of program text. */
+enum status rule_name(const struct tree *tree, const config_setting_t *group, struct error *error);
+
+/* All matrix entries name one pipe. */
+enum status rule_matrix(const struct tree *tree, const config_setting_t *list, struct error *error);
+
+/* Whole elements of every type in a repeat. */
+enum status rule_repeat(const struct tree *tree, struct error *error);
+
+#endif

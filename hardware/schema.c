@@ -1,0 +1,274 @@
+#include "hardware/schema.h"
+
+#include "core/hardware.h"
+#include "hardware/schema_keys.h"
+#include "hardware/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct check {
+    const struct tree *tree;
+    struct error *error;
+};
+
+static enum status check_group(const struct check *check, const struct group *group,
+                               const config_setting_t *setting);
+
+static enum status check_number(const struct check *check, const struct key *key,
+                                const config_setting_t *setting)
+{
+    struct number number;
+    const char *what = key->kind == KIND_COUNT ? "whole number" : "number";
+    if (tree_number(setting, &number) && (number.whole || key->kind == KIND_REAL) &&
+        number.real >= key->low && number.real <= key->high)
+        return STATUS_OK;
+    return tree_expected(check->tree, setting, check->error, "a %s from %.15g to %.15g%s", what,
+                         key->low, key->high, key->unit);
+}
+
+static enum status check_flag(const struct check *check, const struct key *key,
+                              const config_setting_t *setting)
+{
+    (void)key;
+    if (config_setting_type(setting) == CONFIG_TYPE_BOOL)
+        return STATUS_OK;
+    return tree_expected(check->tree, setting, check->error, "true or false");
+}
+
+static enum status check_text(const struct check *check, const struct key *key,
+                              const config_setting_t *setting)
+{
+    const char *text = config_setting_get_string(setting);
+    if (text && strlen(text) >= 1 && strlen(text) <= key->high && text_is_printable(text))
+        return STATUS_OK;
+    return tree_expected(check->tree, setting, check->error, "a text of 1 to %.0f characters",
+                         key->high);
+}
+
+static enum status check_identifier(const struct check *check, const struct key *key,
+                                    const config_setting_t *setting)
+{
+    (void)key;
+    const char *text = config_setting_get_string(setting);
+    size_t length = text && isalpha((unsigned char)*text) ? 1 : 0;
+    while (length && (isalnum((unsigned char)text[length]) || text[length] == '_'))
+        length++;
+    if (length && !text[length] && length < HARDWARE_NAME_SIZE)
+        return STATUS_OK;
+    return tree_expected(check->tree, setting, check->error,
+                         "a letter, then letters, digits or _, %d characters at most",
+                         HARDWARE_NAME_SIZE - 1);
+}
+
+static enum status check_source(const struct check *check, const struct key *key,
+                                const config_setting_t *setting)
+{
+    static const char *const kinds[] = {"published", "derived", "measured", "assumed"};
+    const char *text = config_setting_get_string(setting);
+    for (size_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i]);
+        if (strncmp(text, kinds[i], length) == 0 && !isalnum((unsigned char)text[length]))
+            return check_text(check, key, setting);
+    }
+    return tree_expected(check->tree, setting, check->error,
+                         "a text that begins with published, derived, measured or assumed");
+}
+
+/* Is there an earlier element of the list with the same label? */
+static enum status check_label(const struct check *check, const config_setting_t *list, int index)
+{
+    const config_setting_t *element = config_setting_get_elem(list, (unsigned)index);
+    const char *label = tree_label(element);
+    for (int i = 0; label && i < index; i++) {
+        const config_setting_t *earlier = config_setting_get_elem(list, (unsigned)i);
+        if (strcasecmp(label, tree_label(earlier)) == 0)
+            return tree_error(check->tree, element, NULL, check->error,
+                              "given twice, expected once (line %u has it)",
+                              (unsigned)config_setting_source_line(earlier));
+    }
+    return STATUS_OK;
+}
+
+static enum status check_list(const struct check *check, const struct key *key,
+                              const config_setting_t *setting)
+{
+    static const char *const what[] = {
+        [KIND_GROUPS] = "groups", [KIND_REALS] = "numbers", [KIND_TEXTS] = "texts"};
+    int count = config_setting_length(setting);
+    bool list = config_setting_is_list(setting) || config_setting_is_array(setting);
+    if (list && count >= key->low && count <= key->high)
+        return STATUS_OK;
+    if (!list)
+        return tree_expected(check->tree, setting, check->error, "a list of %s", what[key->kind]);
+    return tree_expected(check->tree, setting, check->error, "%.0f to %.0f %s, not %d", key->low,
+                         key->high, what[key->kind], count);
+}
+
+static enum status check_groups(const struct check *check, const struct key *key,
+                                const config_setting_t *setting)
+{
+    enum status status = check_list(check, key, setting);
+    for (int i = 0; status == STATUS_OK && i < config_setting_length(setting); i++) {
+        status = check_group(check, key->items, config_setting_get_elem(setting, (unsigned)i));
+        if (status == STATUS_OK)
+            status = check_label(check, setting, i);
+    }
+    return status;
+}
+
+static enum status check_reals(const struct check *check, const struct key *key,
+                               const config_setting_t *setting)
+{
+    enum status status = check_list(check, key, setting);
+    for (int i = 0; status == STATUS_OK && i < config_setting_length(setting); i++)
+        status = check_number(check, &key->items->keys[0],
+                              config_setting_get_elem(setting, (unsigned)i));
+    return status;
+}
+
+static enum status check_texts(const struct check *check, const struct key *key,
+                               const config_setting_t *setting)
+{
+    static const struct key text = {"", KIND_TEXT, REQUIRED, 1, 1000, "", NULL};
+    enum status status = check_list(check, key, setting);
+    for (int i = 0; status == STATUS_OK && i < config_setting_length(setting); i++)
+        status = check_text(check, &text, config_setting_get_elem(setting, (unsigned)i));
+    return status;
+}
+
+static const struct {
+    enum status (*run)(const struct check *check, const struct key *key,
+                       const config_setting_t *setting);
+    bool number;
+} kinds[] = {
+    [KIND_COUNT] = {check_number, true},   [KIND_REAL] = {check_number, true},
+    [KIND_FLAG] = {check_flag, false},     [KIND_IDENTIFIER] = {check_identifier, false},
+    [KIND_TEXT] = {check_text, false},     [KIND_SOURCE] = {check_source, false},
+    [KIND_GROUPS] = {check_groups, false}, [KIND_REALS] = {check_reals, true},
+    [KIND_TEXTS] = {check_texts, false},
+};
+
+/* A number of the top level: { value = …; source = "…"; }. */
+static enum status check_wrapped(const struct check *check, const struct key *key,
+                                 const config_setting_t *setting)
+{
+    struct key value = *key;
+    value.name = "value";
+    const struct key keys[] = {value, schema_source};
+    const struct group group = {false, 2, keys};
+    if (config_setting_is_group(setting))
+        return check_group(check, &group, setting);
+    return tree_expected(check->tree, setting, check->error, "{ value = …; source = \"…\"; }");
+}
+
+static enum status unknown_key(const struct check *check, const struct group *group,
+                               const config_setting_t *setting)
+{
+    char known[256] = "";
+    for (size_t i = 0; i < group->count; i++)
+        text_append(known, sizeof known, group->keys[i].name);
+    return tree_error(check->tree, setting, NULL, check->error, "unknown key, expected one of %s",
+                      known);
+}
+
+static enum status check_known(const struct check *check, const struct group *group,
+                               const config_setting_t *setting)
+{
+    for (int i = 0; i < config_setting_length(setting); i++) {
+        const config_setting_t *member = config_setting_get_elem(setting, (unsigned)i);
+        size_t k = 0;
+        while (k < group->count && strcmp(group->keys[k].name, config_setting_name(member)) != 0)
+            k++;
+        if (k == group->count)
+            return unknown_key(check, group, member);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_member(const struct check *check, const struct group *group,
+                                const struct key *key, const config_setting_t *setting)
+{
+    const config_setting_t *member = config_setting_get_member(setting, key->name);
+    bool wrapped = group->wrapped && kinds[key->kind].number;
+    if (member)
+        return (wrapped ? check_wrapped : kinds[key->kind].run)(check, key, member);
+    if (key->need == REQUIRED)
+        return tree_error(check->tree, setting, key->name, check->error, "missing, expected %s",
+                          key->kind == KIND_SOURCE ? "where the number comes from: published …, "
+                                                     "derived …, measured … or assumed …"
+                                                   : "it here");
+    return STATUS_OK;
+}
+
+/* `source` is optional where a group may do without numbers; with one it is not. */
+static enum status check_provenance(const struct check *check, const struct group *group,
+                                    const config_setting_t *setting)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (!group->wrapped && kinds[group->keys[i].kind].number &&
+            config_setting_get_member(setting, group->keys[i].name) &&
+            !config_setting_get_member(setting, schema_source.name))
+            return check_member(check, group, &schema_source, setting);
+    return STATUS_OK;
+}
+
+static enum status check_group(const struct check *check, const struct group *group,
+                               const config_setting_t *setting)
+{
+    if (!config_setting_is_group(setting))
+        return tree_expected(check->tree, setting, check->error, "a group { … }");
+    enum status status = check_known(check, group, setting);
+    for (size_t i = 0; i < group->count && status == STATUS_OK; i++)
+        status = check_member(check, group, &group->keys[i], setting);
+    return status == STATUS_OK ? check_provenance(check, group, setting) : status;
+}
+
+enum status schema_check_description(const struct tree *tree, struct error *error)
+{
+    const struct check check = {tree, error};
+    return check_group(&check, &schema_description, config_root_setting(tree->config));
+}
+
+enum status schema_check_variant(const struct tree *tree, struct error *error)
+{
+    const struct check check = {tree, error};
+    return check_group(&check, &schema_variant, config_root_setting(tree->config));
+}
+
+static struct number number_in(const config_setting_t *group, const char *key)
+{
+    struct number number = {false, 0, 0};
+    const config_setting_t *member = config_setting_get_member(group, key);
+    if (member && config_setting_is_group(member))
+        member = config_setting_get_member(member, "value");
+    if (member)
+        tree_number(member, &number);
+    return number;
+}
+
+int64_t schema_count(const config_setting_t *group, const char *key)
+{
+    return number_in(group, key).count;
+}
+
+double schema_real(const config_setting_t *group, const char *key)
+{
+    return number_in(group, key).real;
+}
+
+bool schema_flag(const config_setting_t *group, const char *key)
+{
+    int value = 0;
+    config_setting_lookup_bool(group, key, &value);
+    return value;
+}
+
+const char *schema_text(const config_setting_t *group, const char *key)
+{
+    const char *text = NULL;
+    config_setting_lookup_string(group, key, &text);
+    return text;
+}

@@ -1,0 +1,145 @@
+#include "kernels/matmul.h"
+
+#include <string.h>
+
+static const char *const size_names[MATMUL_SIZES] = {"m", "k", "n", "batch"};
+
+/* Beyond this a kernel runs for hours: no clock of the simulator holds it. */
+#define MAX_SIZE    (INT64_C(1) << 31)
+#define MAX_PRODUCT 2e16
+
+static enum status check(const struct problem *problem, struct error *error)
+{
+    double product = 1;
+    for (int i = 0; i < MATMUL_SIZES; i++) {
+        product *= (double)problem->size[i];
+        if (problem->size[i] >= MAX_SIZE)
+            return error_set(error, STATUS_INVALID, "%s = %lld, expected less than 2^31",
+                             size_names[i], (long long)problem->size[i]);
+    }
+    if (product > MAX_PRODUCT)
+        return error_set(error, STATUS_INVALID,
+                         "m·k·n·batch = %.3g multiplications, expected at most %.0g", product,
+                         MAX_PRODUCT);
+    return STATUS_OK;
+}
+
+static double operations(const struct problem *problem)
+{
+    double product = 2;
+    for (int i = 0; i < MATMUL_SIZES; i++)
+        product *= (double)problem->size[i];
+    return product;
+}
+
+static const struct operator_space *const spaces[] = {&matmul_thesis, NULL};
+
+const struct operator matmul_operator = {
+    .name = "matmul",
+    .title = "matrix product C = A·B, batched",
+    .shape_form = "MxKxN",
+    .shape_sizes = 3,
+    .size_count = MATMUL_SIZES,
+    .size_names = size_names,
+    .check = check,
+    .operations = operations,
+    .spaces = spaces,
+};
+
+struct tiles tiles_of(int64_t size, int64_t slice)
+{
+    struct tiles tiles = {.slice = slice < size ? slice : size};
+    tiles.count = (size + tiles.slice - 1) / tiles.slice;
+    tiles.last = size - (tiles.count - 1) * tiles.slice;
+    return tiles;
+}
+
+static enum status find_buffer(const struct hardware *hw, const char *name, int *buffer,
+                               struct error *error)
+{
+    *buffer = hardware_buffer(hw, name, (int)strlen(name));
+    if (*buffer >= 0)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "MatMul needs a buffer '%s'; %s has none", name,
+                     hw->name);
+}
+
+static enum status find_path(const struct hardware *hw, int source, int destination,
+                             enum dtype from, enum dtype to, int *path, int *price,
+                             struct error *error)
+{
+    *path = hardware_path(hw, source, destination);
+    *price = *path < 0 ? -1 : hardware_move_price(hw, *path, from, to);
+    if (*price >= 0)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "MatMul needs a path %s->%s%s%s%s%s; %s has none",
+                     hw->buffers[source].name, hw->buffers[destination].name,
+                     from != to ? " with cast " : "", from != to ? dtype_name(from) : "",
+                     from != to ? ":" : "", from != to ? dtype_name(to) : "", hw->name);
+}
+
+static enum status find_buffers(const struct hardware *hw, struct matmul_machine *m, int *gm,
+                                struct error *error)
+{
+    const struct {
+        const char *name;
+        int *buffer;
+    } buffers[] = {{"gm", gm},       {"l1", &m->l1},   {"l0a", &m->l0a},
+                   {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub}};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++)
+        status = find_buffer(hw, buffers[i].name, buffers[i].buffer, error);
+    return status;
+}
+
+static enum status find_paths(const struct hardware *hw, struct matmul_machine *m, int gm,
+                              struct error *error)
+{
+    enum dtype t = m->type, acc = m->accumulator;
+    const struct {
+        int source, destination;
+        enum dtype from, to;
+        int *path, *price, *pipe;
+    } paths[] = {
+        {gm, m->l1, t, t, &m->load, &m->load_price, &m->mte2},
+        {m->l1, m->l0b, t, t, &m->feed_b, &m->feed_b_price, &m->mte1},
+        {m->l1, m->l0a, t, t, &m->feed_a, &m->feed_a_price, &m->mte1},
+        {m->l0c, m->ub, acc, t, &m->drain, &m->drain_price, &m->vector},
+        {m->ub, gm, t, t, &m->store, &m->store_price, &m->mte3},
+    };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && status == STATUS_OK; i++) {
+        status = find_path(hw, paths[i].source, paths[i].destination, paths[i].from, paths[i].to,
+                           paths[i].path, paths[i].price, error);
+        if (status == STATUS_OK)
+            *paths[i].pipe = hw->paths[*paths[i].path].pipe;
+    }
+    if (status == STATUS_OK && hw->paths[m->feed_b].pipe != m->mte1)
+        return error_set(error, STATUS_INVALID,
+                         "MatMul needs l1->l0a and l1->l0b on one pipe; %s has two", hw->name);
+    return status;
+}
+
+enum status matmul_machine_find(const struct hardware *hw, enum dtype type,
+                                struct matmul_machine *machine, struct error *error)
+{
+    const struct matrix_type *matrix = hardware_matrix_type(hw, type);
+    int gm;
+    if (!matrix || matrix->block_m != matrix->block_n || matrix->block_m != matrix->block_k)
+        return error_set(
+            error, STATUS_INVALID,
+            "MatMul in %s needs a matrix unit with cubic blocks of that type; %s has none",
+            dtype_name(type), hw->name);
+    *machine = (struct matmul_machine){
+        .hw = hw,
+        .type = type,
+        .accumulator = matrix->accumulator,
+        .type_bytes = dtype_bytes(type),
+        .accumulator_bytes = dtype_bytes(matrix->accumulator),
+        .block = matrix->block_m,
+        .matrix = hw->matrix_pipe,
+        .matrix_price = matrix->price,
+    };
+    enum status status = find_buffers(hw, machine, &gm, error);
+    return status == STATUS_OK ? find_paths(hw, machine, gm, error) : status;
+}

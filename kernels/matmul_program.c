@@ -1,0 +1,339 @@
+/* The thesis's Algorithm 3 as a program for one core.
+ *
+ * For each tile (i, j) of C the k-tiles l run through: load A(i,l) and B(l,j) from global memory
+ * where they are not resident, feed both to L0, multiply; then drain the tile of C and store it.
+ * A running counter over all k-tiles, modulo the number of buffers, is the phase: it picks L0
+ * halves, reload buffers in L1 and flag registers, so that loads of the next tile overlap with the
+ * end of this one.
+ *
+ * Every buffer has two flags that go to and fro between the pipe that fills it and the pipe that
+ * empties it ("full" and "free"); free flags are set once before the loops and waited for once
+ * after them, so that the loop bodies are all alike and no register is ever set twice.
+ *
+ * Loops stay loops. Where a body changes the phase, the loop runs over pairs of bodies. */
+#include "kernels/matmul.h"
+
+#include <string.h>
+
+/* Registers between MTE1 and MTE2; the phase is added to the first two kinds. */
+enum { FLAG_A = 0, FLAG_B = 2, FLAG_A_PANEL = 4, FLAG_B_PANEL = 5 };
+
+/* A tile index as the program knows it: first + step · (index of the loop at `depth`). */
+struct tile_index {
+    int64_t first, step;
+    int depth;
+};
+
+struct emitter {
+    const struct matmul_machine *machine;
+    struct program *program;
+    struct error *error;
+    enum status status;
+    struct tiles m, k, n;
+    int64_t batch;
+    int buffers, phase, depth;
+    bool a_resident, b_resident;
+    /* the place in the loops */
+    bool first_row, first_column;
+    int64_t m_now, k_now, n_now; /* size of the tile at hand, in elements */
+    bool first_k;
+    struct tile_index column, step; /* j and l */
+    int64_t l1_b;                   /* where B begins in L1, bytes */
+};
+
+static void add(struct emitter *e, const struct instruction *in)
+{
+    if (e->status == STATUS_OK)
+        e->status = program_add(e->program, in, e->error);
+}
+
+static void add_region(struct emitter *e, const struct region *region)
+{
+    if (e->status == STATUS_OK)
+        e->status = program_add_region(e->program, region, e->error);
+}
+
+static void flag(struct emitter *e, enum instruction_kind kind, int from, int to, int reg)
+{
+    add(e,
+        &(struct instruction){
+            .kind = (uint8_t)kind, .from = (int8_t)from, .to = (int8_t)to, .flag = (uint8_t)reg});
+}
+
+static void set(struct emitter *e, int from, int to, int reg)
+{
+    flag(e, INSTRUCTION_SET, from, to, reg);
+}
+
+static void wait(struct emitter *e, int from, int to, int reg)
+{
+    flag(e, INSTRUCTION_WAIT, from, to, reg);
+}
+
+static void move(struct emitter *e, int path, int64_t bytes, enum dtype from, enum dtype to)
+{
+    add(e, &(struct instruction){.kind = INSTRUCTION_MOVE,
+                                 .what = (int16_t)path,
+                                 .bytes = bytes,
+                                 .type = (uint8_t)from,
+                                 .to_type = (uint8_t)to});
+}
+
+static void operand(struct emitter *e, enum operand_role role, int buffer, int64_t offset)
+{
+    add_region(e, &(struct region){
+                      .role = (uint8_t)role, .buffer = (int8_t)buffer, .offset_bytes = offset});
+}
+
+/* Adds `index · bytes` to a region's offset. */
+static void advance(struct region *region, const struct tile_index *index, int64_t bytes)
+{
+    region->offset_bytes += index->first * bytes;
+    if (index->step)
+        region->loop_stride_bytes[index->depth] += index->step * bytes;
+}
+
+static int64_t a_bytes(const struct emitter *e)
+{
+    return e->m_now * e->k_now * e->machine->type_bytes;
+}
+
+static int64_t b_bytes(const struct emitter *e)
+{
+    return e->k_now * e->n_now * e->machine->type_bytes;
+}
+
+/* A(i,l) in L1: the panel of row i, tile after tile, or the reload buffer of this phase. */
+static struct region a_in_l1(const struct emitter *e, enum operand_role role)
+{
+    struct region region = {.role = (uint8_t)role, .buffer = (int8_t)e->machine->l1};
+    int type = e->machine->type_bytes;
+    if (e->a_resident)
+        advance(&region, &e->step, e->m_now * e->k.slice * type);
+    else
+        region.offset_bytes = e->phase * e->m.slice * e->k.slice * type;
+    return region;
+}
+
+/* B(l,j) in L1: all of B, column panel after column panel, or the reload buffer of this phase. */
+static struct region b_in_l1(const struct emitter *e, enum operand_role role)
+{
+    struct region region = {
+        .role = (uint8_t)role, .buffer = (int8_t)e->machine->l1, .offset_bytes = e->l1_b};
+    int type = e->machine->type_bytes;
+    int64_t k_size = (e->k.count - 1) * e->k.slice + e->k.last;
+    if (e->b_resident) {
+        advance(&region, &e->column, k_size * e->n.slice * type);
+        advance(&region, &e->step, e->k.slice * e->n_now * type);
+    } else {
+        region.offset_bytes += e->phase * e->k.slice * e->n.slice * type;
+    }
+    return region;
+}
+
+/* Global memory to L1. */
+static void load(struct emitter *e, int reg, int64_t bytes, struct region target)
+{
+    const struct matmul_machine *m = e->machine;
+    wait(e, m->mte1, m->mte2, reg + e->phase);
+    move(e, m->load, bytes, m->type, m->type);
+    add_region(e, &target);
+    set(e, m->mte2, m->mte1, reg + e->phase);
+}
+
+/* L1 to L0. A reload buffer is free once it has been read; a resident tile stays, and its flag
+ * only paces the loads. */
+static void feed(struct emitter *e, int path, int reg, bool loaded, bool resident, int64_t bytes,
+                 struct region source, int l0, int64_t l0_offset)
+{
+    const struct matmul_machine *m = e->machine;
+    if (loaded)
+        wait(e, m->mte2, m->mte1, reg + e->phase);
+    if (loaded && resident)
+        set(e, m->mte1, m->mte2, reg + e->phase);
+    move(e, path, bytes, m->type, m->type);
+    add_region(e, &source);
+    operand(e, OPERAND_DST, l0, l0_offset);
+    if (loaded && !resident)
+        set(e, m->mte1, m->mte2, reg + e->phase);
+}
+
+static void multiply(struct emitter *e, int64_t a_offset, int64_t b_offset)
+{
+    const struct matmul_machine *m = e->machine;
+    wait(e, m->mte1, m->matrix, e->phase);
+    add(e, &(struct instruction){.kind = INSTRUCTION_MATRIX,
+                                 .type = (uint8_t)m->type,
+                                 .m = (int32_t)e->m_now,
+                                 .k = (int32_t)e->k_now,
+                                 .n = (int32_t)e->n_now,
+                                 .accumulate = !e->first_k});
+    operand(e, OPERAND_A, m->l0a, a_offset);
+    operand(e, OPERAND_B, m->l0b, b_offset);
+    operand(e, OPERAND_DST, m->l0c, 0);
+    set(e, m->matrix, m->mte1, e->phase);
+}
+
+/* One k-tile. */
+static void emit_step(struct emitter *e)
+{
+    const struct matmul_machine *m = e->machine;
+    bool load_a = !e->a_resident || e->first_column, load_b = !e->b_resident || e->first_row;
+    int64_t a_offset = e->phase * e->m.slice * e->k.slice * m->type_bytes;
+    int64_t b_offset = e->phase * e->k.slice * e->n.slice * m->type_bytes;
+    if (load_a)
+        load(e, FLAG_A, a_bytes(e), a_in_l1(e, OPERAND_DST));
+    if (load_b)
+        load(e, FLAG_B, b_bytes(e), b_in_l1(e, OPERAND_DST));
+    wait(e, m->matrix, m->mte1, e->phase);
+    feed(e, m->feed_a, FLAG_A, load_a, e->a_resident, a_bytes(e), a_in_l1(e, OPERAND_SRC), m->l0a,
+         a_offset);
+    feed(e, m->feed_b, FLAG_B, load_b, e->b_resident, b_bytes(e), b_in_l1(e, OPERAND_SRC), m->l0b,
+         b_offset);
+    set(e, m->mte1, m->matrix, e->phase);
+    multiply(e, a_offset, b_offset);
+    e->phase = (e->phase + 1) % e->buffers;
+}
+
+static void open_loop(struct emitter *e, const char *name, int64_t count)
+{
+    struct instruction in = {.kind = INSTRUCTION_LOOP, .count = count};
+    strncpy(in.name, name, sizeof in.name - 1);
+    add(e, &in);
+    e->depth++;
+}
+
+static void close_loop(struct emitter *e)
+{
+    e->depth--;
+    add(e, &(struct instruction){.kind = INSTRUCTION_END});
+}
+
+/* The body for tiles [first, first + count) of one direction, as a loop where that is shorter.
+ * `steps` k-tiles run in one body; where they change the phase, the loop body is a pair. */
+static void repeat(struct emitter *e, const char *name, struct tile_index *index, int64_t first,
+                   int64_t count, int64_t steps, void (*body)(struct emitter *e))
+{
+    int64_t pair = steps % e->buffers ? 2 : 1, looped = count / pair >= 2 ? count / pair * pair : 0;
+    if (looped) {
+        open_loop(e, name, looped / pair);
+        for (int64_t u = 0; u < pair; u++) {
+            *index = (struct tile_index){first + u, pair, e->depth - 1};
+            body(e);
+        }
+        close_loop(e);
+    }
+    for (int64_t u = looped; u < count; u++) {
+        *index = (struct tile_index){first + u, 0, 0};
+        body(e);
+    }
+}
+
+/* One tile of C. */
+static void emit_tile(struct emitter *e)
+{
+    const struct matmul_machine *m = e->machine;
+    int64_t edge = e->k.count > 1 && e->k.last != e->k.slice;
+    wait(e, m->vector, m->matrix, 0);
+    e->first_k = true;
+    e->k_now = e->k.slice;
+    repeat(e, "l", &e->step, 0, 1, 1, emit_step);
+    e->first_k = false;
+    repeat(e, "l", &e->step, 1, e->k.count - 1 - edge, 1, emit_step);
+    e->k_now = e->k.last;
+    repeat(e, "l", &e->step, e->k.count - 1, edge, 1, emit_step);
+    set(e, m->matrix, m->vector, 0);
+    int64_t elements = e->m_now * e->n_now;
+    wait(e, m->matrix, m->vector, 0);
+    wait(e, m->mte3, m->vector, 0);
+    move(e, m->drain, elements * m->accumulator_bytes, m->accumulator, m->type);
+    operand(e, OPERAND_SRC, m->l0c, 0);
+    operand(e, OPERAND_DST, m->ub, 0);
+    set(e, m->vector, m->matrix, 0);
+    set(e, m->vector, m->mte3, 0);
+    wait(e, m->vector, m->mte3, 0);
+    move(e, m->store, elements * m->type_bytes, m->type, m->type);
+    operand(e, OPERAND_SRC, m->ub, 0);
+    set(e, m->mte3, m->vector, 0);
+}
+
+/* One row of tiles. The first column is apart where it loads the panel of A. */
+static void emit_row(struct emitter *e)
+{
+    const struct matmul_machine *m = e->machine;
+    int64_t edge = e->n.count > 1 && e->n.last != e->n.slice, apart = e->a_resident;
+    if (e->a_resident)
+        wait(e, m->mte1, m->mte2, FLAG_A_PANEL);
+    e->first_column = true;
+    e->n_now = e->n.slice;
+    repeat(e, "j", &e->column, 0, apart, e->k.count, emit_tile);
+    e->first_column = false;
+    repeat(e, "j", &e->column, apart, e->n.count - apart - edge, e->k.count, emit_tile);
+    e->n_now = e->n.last;
+    repeat(e, "j", &e->column, e->n.count - 1, edge, e->k.count, emit_tile);
+    if (e->a_resident)
+        set(e, m->mte1, m->mte2, FLAG_A_PANEL);
+}
+
+/* One product of the batch. The first row is apart where it loads all of B. */
+static void emit_product(struct emitter *e)
+{
+    const struct matmul_machine *m = e->machine;
+    struct tile_index row;
+    int64_t edge = e->m.count > 1 && e->m.last != e->m.slice, apart = e->b_resident;
+    int64_t steps = e->k.count * e->n.count;
+    if (e->b_resident)
+        wait(e, m->mte1, m->mte2, FLAG_B_PANEL);
+    e->first_row = true;
+    e->m_now = e->m.slice;
+    repeat(e, "i", &row, 0, apart, steps, emit_row);
+    e->first_row = false;
+    repeat(e, "i", &row, apart, e->m.count - apart - edge, steps, emit_row);
+    e->m_now = e->m.last;
+    repeat(e, "i", &row, e->m.count - 1, edge, steps, emit_row);
+    if (e->b_resident)
+        set(e, m->mte1, m->mte2, FLAG_B_PANEL);
+}
+
+/* Every "free" flag: set before the loops, waited for after them. */
+static void each_free_flag(struct emitter *e, void (*act)(struct emitter *, int, int, int))
+{
+    const struct matmul_machine *m = e->machine;
+    for (int p = 0; p < e->buffers; p++) {
+        act(e, m->mte1, m->mte2, FLAG_A + p);
+        act(e, m->mte1, m->mte2, FLAG_B + p);
+        act(e, m->matrix, m->mte1, p);
+    }
+    if (e->a_resident)
+        act(e, m->mte1, m->mte2, FLAG_A_PANEL);
+    if (e->b_resident)
+        act(e, m->mte1, m->mte2, FLAG_B_PANEL);
+    act(e, m->vector, m->matrix, 0);
+    act(e, m->mte3, m->vector, 0);
+}
+
+enum status matmul_thesis_program(const struct matmul_machine *machine,
+                                  const struct matmul_slab *slab, const struct tiling *tiling,
+                                  struct program *program, struct error *error)
+{
+    int64_t resident = tiling->value[THESIS_RESIDENT];
+    struct emitter e = {
+        .machine = machine,
+        .program = program,
+        .error = error,
+        .m = tiles_of(slab->m, tiling->value[THESIS_M]),
+        .k = tiles_of(slab->k, tiling->value[THESIS_K]),
+        .n = tiles_of(slab->n, tiling->value[THESIS_N]),
+        .batch = slab->batch,
+        .buffers = (int)tiling->value[THESIS_BUFFERS],
+        .a_resident = resident == RESIDENT_A || resident == RESIDENT_BOTH,
+        .b_resident = resident == RESIDENT_B || resident == RESIDENT_BOTH,
+    };
+    struct tile_index product;
+    e.l1_b = (e.a_resident ? e.m.slice * slab->k : e.buffers * e.m.slice * e.k.slice) *
+             machine->type_bytes;
+    each_free_flag(&e, set);
+    repeat(&e, "b", &product, 0, e.batch, e.m.count * e.k.count * e.n.count, emit_product);
+    each_free_flag(&e, wait);
+    return e.status == STATUS_OK ? program_close(program, "(generated program)", error) : e.status;
+}

@@ -1,0 +1,100 @@
+/* What runs: operators, and how each turns a tiling into a kernel.
+ *
+ * An operator is one row of the registry (operators[] in registry.c) and one or more spaces. To add
+ * one: write a file that fills a struct operator, add the row; the command line, the search and
+ * the tests that iterate over the registry pick it up.
+ *
+ *   problem_parse(op, "512x1024x512", &problem, &error)
+ *   space_open(&problem, "thesis", hw, cores, &space, &error)
+ *   space.kind->legal / summarise / generate …
+ *   space_close(&space) */
+#ifndef AUTOTUNE_KERNELS_OPERATOR_H
+#define AUTOTUNE_KERNELS_OPERATOR_H
+
+#include "core/program.h"
+#include "core/space.h"
+#include "core/status.h"
+#include "core/work.h"
+
+enum { OPERATOR_MAX_SIZES = 6, MAX_VIOLATIONS = 12 };
+
+/* One instance of an operator: its sizes, in the order of operator->size_names. */
+struct problem {
+    const struct operator* op;
+    int64_t size[OPERATOR_MAX_SIZES];
+    enum dtype type;
+};
+
+/* One limit that a tiling breaks. Limits that are not counted in bytes have needed = available = 0
+ * and say themselves in `text`. */
+struct violation {
+    char limit[32]; /* the buffer, or the axis */
+    int64_t needed_bytes, available_bytes;
+    char text[160];
+};
+
+/* One way to tile an operator. All functions but create and generate are closed forms that neither
+ * fail nor allocate; tilings passed to legal, summarise and generate have values > 0. */
+struct operator_space {
+    const char *name;
+    const char *title; /* one line for `autotune list spaces` */
+    /* Fills *space (already zeroed but for kind and hw). */
+    enum status (*create)(struct space *space, const struct problem *problem, int cores,
+                          struct error *error);
+    void (*destroy)(struct space *space);
+    /* Could any tiling with the first `fixed` values of *tiling be legal? False must stay false
+     * when one of these values grows. */
+    bool (*possible)(const struct space *space, const struct tiling *tiling, int fixed);
+    bool (*legal)(const struct space *space, const struct tiling *tiling);
+    /* Every limit that the tiling breaks; 0 when legal. */
+    int (*violations)(const struct space *space, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS]);
+    /* Cores that have work, all running the largest share's program in step. */
+    int (*cores_used)(const struct space *space, const struct tiling *tiling);
+    void (*summarise)(const struct space *space, const struct tiling *tiling, struct work *work);
+    /* Appends the program of one core to *program (reset by the caller) and closes it. */
+    enum status (*generate)(const struct space *space, const struct tiling *tiling,
+                            struct program *program, struct error *error);
+    /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus. */
+    double (*roofline_ns)(const struct space *space);
+};
+
+struct operator
+{
+    const char *name;
+    const char *title;
+    const char *shape_form;        /* "MxKxN" */
+    int shape_sizes;               /* of these come from --shape */
+    int size_count;                /* the rest have options: --batch */
+    const char *const *size_names; /* JSON keys under "shape", and option names */
+    /* Are the sizes within what can be tuned? */
+    enum status (*check)(const struct problem *problem, struct error *error);
+    /* Operations that the user asked for (unpadded; 2·m·k·n for a product). */
+    double (*operations)(const struct problem *problem);
+    const struct operator_space *const *spaces; /* NULL-terminated */
+};
+
+/* NULL-terminated, in the order of `autotune list ops`. */
+extern const struct operator* const operators[];
+
+/* The operator or space called `name` in any case, or NULL. */
+const struct operator* operator_find(const char *name);
+const struct operator_space *operator_space_find(const struct operator* op, const char *name);
+
+/* Reads "AxBxC": positive decimal integers, no blanks, signs or exponents. Sizes that have options
+ * of their own start at 1. */
+enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
+                          struct error *error);
+
+/* The space of a problem on `cores` cores of a chip; the caller closes it. */
+enum status space_open(const struct problem *problem, const struct operator_space *kind,
+                       const struct hardware *hw, int cores, struct space *space,
+                       struct error *error);
+void space_close(struct space *space);
+
+/* Reads "name=value,name=value,…" into a tiling; every axis must be given once. A number need not
+ * be a point of the space. */
+enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
+                         struct error *error);
+
+#endif

@@ -1,0 +1,136 @@
+#include "kernels/matmul.h"
+#include "kernels/operator.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const struct operator* const operators[] = {&matmul_operator, NULL};
+
+const struct operator* operator_find(const char *name)
+{
+    for (int i = 0; operators[i]; i++)
+        if (strcasecmp(operators[i]->name, name) == 0)
+            return operators[i];
+    return NULL;
+}
+
+const struct operator_space *operator_space_find(const struct operator* op, const char *name)
+{
+    for (int i = 0; op->spaces[i]; i++)
+        if (strcasecmp(op->spaces[i]->name, name) == 0)
+            return op->spaces[i];
+    return NULL;
+}
+
+/* Digits up to `stop`; NULL when there are none, the value is 0 or does not fit. */
+static const char *parse_size(const char *text, int64_t *value)
+{
+    *value = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, *text - '0', value))
+            return NULL;
+    return *value > 0 ? text : NULL;
+}
+
+enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
+                          struct error *error)
+{
+    *problem = (struct problem){.op = op, .type = DTYPE_F16};
+    const char *at = shape;
+    for (int i = 0; i < op->size_count; i++)
+        problem->size[i] = 1;
+    for (int i = 0; i < op->shape_sizes; i++) {
+        char mark = i + 1 < op->shape_sizes ? 'x' : 0;
+        at = parse_size(at, &problem->size[i]);
+        if (!at || *at != mark)
+            return error_set(error, STATUS_INVALID,
+                             "--shape %.64s: expected %s with positive whole numbers", shape,
+                             op->shape_form);
+        at++;
+    }
+    return op->check(problem, error);
+}
+
+enum status space_open(const struct problem *problem, const struct operator_space *kind,
+                       const struct hardware *hw, int cores, struct space *space,
+                       struct error *error)
+{
+    *space = (struct space){.kind = kind, .hw = hw};
+    enum status status = kind->create(space, problem, cores, error);
+    if (status != STATUS_OK)
+        space_close(space);
+    for (int b = 0; status == STATUS_OK && b < space->block_count; b++) {
+        int64_t size = 1;
+        for (int a = 0; a < space->axis_count; a++)
+            size *= space->blocks[b].count[a];
+        space->blocks[b].first_index = space->candidates;
+        space->candidates += size;
+    }
+    return status;
+}
+
+void space_close(struct space *space)
+{
+    if (space->kind)
+        space->kind->destroy(space);
+    memset(space, 0, sizeof *space);
+}
+
+static void list_axes(const struct space *space, char *text, size_t size)
+{
+    text[0] = 0;
+    for (int a = 0; a < space->axis_count; a++) {
+        size_t used = strlen(text);
+        if (used + strlen(space->axes[a].name) + 3 < size) {
+            strcat(text, a ? ", " : "");
+            strcat(text, space->axes[a].name);
+        }
+    }
+}
+
+static enum status parse_setting(const struct space *space, char *setting, unsigned *seen,
+                                 struct tiling *tiling, struct error *error)
+{
+    char names[200];
+    char *equals = strchr(setting, '=');
+    int axis = equals ? space_axis(space, setting, (int)(equals - setting)) : -1;
+    list_axes(space, names, sizeof names);
+    if (axis < 0)
+        return error_set(error, STATUS_INVALID, "--set '%.64s': expected name=value with name %s",
+                         setting, names);
+    if (*seen >> axis & 1)
+        return error_set(error, STATUS_INVALID, "--set: '%s' is given twice",
+                         space->axes[axis].name);
+    *seen |= 1u << axis;
+    if (axis_value_parse(&space->axes[axis], equals + 1, &tiling->value[axis]) &&
+        (space->axes[axis].value_names || tiling->value[axis] > 0))
+        return STATUS_OK;
+    names[0] = 0;
+    for (int v = 0; v < space->axes[axis].name_count; v++)
+        strcat(strcat(names, v ? ", " : ""), space->axes[axis].value_names[v]);
+    return error_set(error, STATUS_INVALID, "--set %s=%.64s: expected %s", space->axes[axis].name,
+                     equals + 1, names[0] ? names : "a positive whole number");
+}
+
+enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
+                         struct error *error)
+{
+    unsigned seen = 0;
+    enum status status = STATUS_OK;
+    char *copy = strdup(text), *state = NULL;
+    if (!copy)
+        return error_memory(error);
+    for (char *setting = strtok_r(copy, ",", &state); setting && status == STATUS_OK;
+         setting = strtok_r(NULL, ",", &state))
+        status = parse_setting(space, setting, &seen, tiling, error);
+    free(copy);
+    for (int a = 0; a < space->axis_count && status == STATUS_OK; a++)
+        if (!(seen >> a & 1))
+            status = error_set(error, STATUS_INVALID,
+                               "--set: '%s' is missing; all of a tiling's "
+                               "values are needed",
+                               space->axes[a].name);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* The legal tilings of a space with their lower bounds, in order of bound, then index. */
+#ifndef AUTOTUNE_SEARCH_CANDIDATES_H
+#define AUTOTUNE_SEARCH_CANDIDATES_H
+
+#include "costmodel/bound.h"
+#include "search/search.h"
+
+struct candidate {
+    int64_t bound_fs;
+    int64_t index;
+    int64_t time_fs; /* 0: not played */
+};
+
+struct candidates {
+    int64_t count;
+    struct candidate *items; /* owned */
+    bool complete;           /* false: stopped before the whole space was seen */
+};
+
+/* Bounds for any number of working cores, made once for a search. */
+struct bounder {
+    int cores;                     /* at most */
+    struct bound_prices *by_cores; /* [1 … cores] */
+};
+
+enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error);
+void bounder_close(struct bounder *bounder);
+int64_t bounder_fs(const struct bounder *bounder, const struct work *work);
+
+/* `stopped` is asked now and then; true ends the walk early. */
+enum status candidates_collect(const struct space *space, const struct bounder *bounder,
+                               int threads, bool (*stopped)(void *context), void *context,
+                               struct candidates *candidates, struct error *error);
+
+#endif

@@ -1,0 +1,75 @@
+/* Which tiling is best, with a proof.
+ *
+ * Legality and lower bounds of the whole space come first, in closed form and on all threads; then
+ * candidates are played in order of bound, in batches of a fixed size, until the next bound exceeds
+ * what could still matter. What is answered does not depend on the number of threads: bounds
+ * tighten between batches only.
+ *
+ * What could still matter: the best time plus one percent (so that the number of tilings within
+ * one percent of the best is exact) and the time of the last of the `top` best. */
+#ifndef AUTOTUNE_SEARCH_SEARCH_H
+#define AUTOTUNE_SEARCH_SEARCH_H
+
+#include "core/timeline.h"
+#include "kernels/operator.h"
+
+#include <signal.h>
+
+struct search_progress {
+    int64_t done, total;    /* candidates bounded, or played of those that may need it */
+    const char *phase;      /* "bounding", "simulating" */
+    int64_t best_fs;        /* 0: none yet */
+    int64_t lower_bound_fs; /* of what is left */
+    double seconds;
+};
+
+struct search_options {
+    const char *strategy;              /* a row of search_strategies */
+    int threads;                       /* >= 1 */
+    int top;                           /* >= 1: how many of the best to return */
+    double time_limit_s;               /* 0: none */
+    const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
+    void (*progress)(void *context, const struct search_progress *progress); /* NULL: none */
+    void *context;
+};
+
+/* One simulated tiling. */
+struct found {
+    int64_t index;
+    struct tiling tiling;
+    int cores_used;
+    int64_t bound_fs;
+    struct timeline timeline;              /* of one core, all working cores on the bus */
+    int64_t bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
+};
+
+struct search_result {
+    int64_t candidates, feasible, pruned, simulated;
+    bool optimal;           /* nothing in the space is faster than best[0] */
+    int64_t lower_bound_fs; /* of the whole space; the best's time when optimal */
+    double gap;             /* (best - lower bound) / best */
+    double seconds;
+    int64_t within_1_percent; /* simulated tilings at most 1 % slower than the best, itself too */
+    int count;                /* of best; 0: no tiling is legal (or none was reached) */
+    struct found *best;       /* ascending time, then index; owned: search_result_clear */
+};
+
+struct search_strategy {
+    const char *name;
+    const char *title;
+    bool prunes;
+};
+
+/* Ends with a row of NULL. The first is the default. */
+extern const struct search_strategy search_strategies[];
+const struct search_strategy *search_strategy_find(const char *name);
+
+enum status search(const struct space *space, const struct search_options *options,
+                   struct search_result *result, struct error *error);
+void search_result_clear(struct search_result *result);
+
+/* Plays one tiling and fills everything but the index of *found. */
+enum status search_play(const struct space *space, const struct tiling *tiling, struct found *found,
+                        struct error *error);
+
+#endif

@@ -1,0 +1,114 @@
+/* Scratch files for the tests of hardware/: most of them are the shipped description changed. */
+#ifndef AUTOTUNE_TESTS_HARDWARE_FILES_H
+#define AUTOTUNE_TESTS_HARDWARE_FILES_H
+
+#include "core/hardware.h"
+#include "hardware/load.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* libconfig 1.5 loses a string of up to 64 bytes when the syntax breaks right behind it. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:strbuf_append\n";
+}
+
+#define SHIPPED SOURCE_DIR "/configs/hardware/ascend310.cfg"
+
+static char folder[] = "/tmp/autotune-hardware-XXXXXX";
+
+static inline void enter(void)
+{
+    cr_assert(mkdtemp(folder));
+    setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
+}
+
+static inline void leave(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+static inline const char *in_folder(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static inline void write_bytes(const char *path, const char *bytes, size_t length)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert(file, "%s", path);
+    cr_assert_eq(fwrite(bytes, 1, length, file), length);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static inline void write_file(const char *name, const char *text)
+{
+    write_bytes(in_folder(name), text, strlen(text));
+}
+
+static inline char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    cr_assert(file, "%s", path);
+    char *text = calloc(1, 65536);
+    cr_assert_lt(fread(text, 1, 65535, file), 65535);
+    fclose(file);
+    return text;
+}
+
+static inline int line_of(const char *text, const char *piece)
+{
+    const char *at = strstr(text, piece);
+    cr_assert(at, "the shipped file has no \"%s\" any more", piece);
+    int line = 1;
+    for (; text < at; text++)
+        line += *text == '\n';
+    return line;
+}
+
+/* The shipped text with the first occurrence of `from` replaced; the caller frees it. */
+static inline char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    cr_assert(at, "the shipped file has no \"%s\" any more", from);
+    char *result;
+    cr_assert_geq(asprintf(&result, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)), 0);
+    return result;
+}
+
+static inline enum status load_set(const char *name, const char *set, struct hardware *hw,
+                                   struct error *error)
+{
+    const char *const texts[] = {set};
+    struct hardware_overrides overrides = {texts, set ? 1 : 0};
+    return hardware_load(name, &overrides, hw, error);
+}
+
+static inline void load_ok(const char *name, const char *set, struct hardware *hw)
+{
+    struct error error = {STATUS_OK, ""};
+    cr_assert_eq(load_set(name, set, hw, &error), STATUS_OK, "%s", error.text);
+}
+
+static inline void expect_load_error(const char *name, const char *set, enum status status,
+                                     const char *part)
+{
+    struct hardware hw;
+    struct error error = {STATUS_OK, ""};
+    cr_expect_eq(load_set(name, set, &hw, &error), status, "%s: %s", name, error.text);
+    cr_expect(strstr(error.text, part), "%s\nexpected %s", error.text, part);
+    cr_expect_eq(error.status, status);
+    cr_expect_null(hw.facts);
+}
+
+#endif

@@ -1,0 +1,371 @@
+/* Every class of broken description: the shipped one with one piece replaced must be refused with
+ * the right line, key, value and expectation. */
+#include "hardware_files.h"
+
+TestSuite(hardware_broken, .init = enter, .fini = leave);
+
+struct broken {
+    const char *from, *to; /* the first `from` of the shipped text becomes `to` */
+    int line;              /* of the error, counted from the line of `from` */
+    const char *message;   /* a part of it, right behind "file:line: " */
+};
+
+static void expect_broken(const char *text, const struct broken *broken)
+{
+    char *changed = replaced(text, broken->from, broken->to), expected[512];
+    struct hardware hw;
+    struct error error = {STATUS_OK, ""};
+    write_file("broken.cfg", changed);
+    const char *path = in_folder("broken.cfg");
+    snprintf(expected, sizeof expected, "%s:%d: %s", path,
+             line_of(text, broken->from) + broken->line, broken->message);
+    enum status status = hardware_load(path, NULL, &hw, &error);
+    cr_expect_eq(status, STATUS_INVALID, "\"%s\" is taken", broken->to);
+    cr_expect(strncmp(error.text, expected, strlen(expected)) == 0, "%s\ngives    %s\nexpected %s",
+              broken->to, error.text, expected);
+    cr_expect_eq(hw.fact_count, 0);
+    cr_expect_null(hw.facts);
+    free(changed);
+}
+
+static void expect_all_broken(const struct broken *broken, size_t count)
+{
+    char *text = read_file(SHIPPED);
+    for (size_t i = 0; i < count; i++)
+        expect_broken(text, &broken[i]);
+    free(text);
+}
+
+#define EXPECT_ALL_BROKEN(table) expect_all_broken(table, sizeof(table) / sizeof *(table))
+
+Test(hardware_broken, syntax_and_integers)
+{
+    static const struct broken broken[] = {
+        {"cores = {", "cores = {{", 0, "syntax error, expected libconfig syntax"},
+        {"name = \"l1\";", "name = \"l1\"; name = \"l1\";", 0, "duplicate setting name"},
+        {"cores =", "@include \"/etc/passwd\"\ncores =", 0, "@include"},
+        {"cores =", " \t@include \"/\"\ncores =", 0, "@include"},
+        {"1048576", "17179869184", 0,
+         "17179869184 does not fit 32 bits, expected it with the suffix L"},
+        {"1048576", "4000000000", 0, "4000000000 does not fit 32 bits"},
+        {"1048576", "4294967297", 0, "4294967297 does not fit 32 bits"},
+        {"1048576", "0xFFFFFFFF", 0, "0xFFFFFFFF does not fit 32 bits"},
+        {"1048576", "99999999999999999999L", 0, "99999999999999999999 does not fit 64 bits"},
+        {"1048576", "/* 5000000000 */ 5000000001", 0, "5000000001 does not fit 32 bits"},
+        {"# Ascend", "/* \n5000000000 # \" */ x = 3; #", 1, "x: unknown key"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
+Test(hardware_broken, keys)
+{
+    static const struct broken broken[] = {
+        {"cores = {", "kernels = {", 0, "kernels: unknown key, expected one of name, cores"},
+        {"{ value = 2; source", "{ valeu = 2; source", 0,
+         "cores.valeu: unknown key, expected one of value, source"},
+        {"value = 2; ", "", 0, "cores.value: missing"},
+        {"capacity_bytes = 1048576", "capacity_kb = 1024", 0,
+         "buffers.l1.capacity_kb: unknown key"},
+        {"capacity_bytes = 1048576;", "", 0,
+         "buffers.l1.capacity_bytes: missing, expected it or external"},
+        {"cores = { value = 2;", "cores = 2; core = { value = 2;", 0, "core: unknown key"},
+        {"issue_ns = { value = 40.0;", "issue_ns = 40.0; x = { value = 2;", 0, "x: unknown key"},
+        {"pipe = \"MTE2\"; bus", "bus", -1, "paths.gm->l1.pipe: missing"},
+        {"class = \"vector\";", "", -1, "operations.relu.class: missing"},
+        {"first_ns = 41.5; repeat_cycles = 1;", "repeat_cycles = 1;", -1,
+         "operations.relu.first_ns: missing"},
+        {"first_ns = 41.5; repeat_cycles = 1;", "first_ns = 1;", -1,
+         "operations.relu.repeat_ns: missing, expected it or repeat_cycles"},
+        {"first_ns = 41.5; repeat_cycles = 1;", "first_ns = 1; repeat_cycles = 1; repeat_ns = 3;",
+         0,
+         "operations.relu.repeat_cycles: 1, expected either repeat_ns or repeat_cycles, not both"},
+        {"repeat_cycles = 1;", "repeat_cycles = 1; each_ns = 3;", 0,
+         "operations.relu.each_ns: 3, expected no such key for this class"},
+        {"each_ns = 61.4;", "each_ns = 61.4; first_ns = 3;", 0,
+         "operations.branch.first_ns: 3, expected no such key"},
+        {"each_ns = 61.4;", "", -1, "operations.branch.each_ns: missing"},
+        {"each_ns = 61.4;", "each_ns = 61.4; result = \"elements\";", 0,
+         "operations.branch.result: \"elements\", expected no such key"},
+        {"external = true", "external = false", 0, "buffers.gm.capacity_bytes: missing"},
+        {"external = true", "external = true; capacity_bytes = 4; source = \"assumed\"", 0,
+         "buffers.gm.capacity_bytes: 4, expected none for an external buffer"},
+        {"name = \"Ascend 310\";", "name = \"Ascend 310\"; base = \"x\";", 2,
+         "cores: unknown key, expected one of name, base, source, set"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
+Test(hardware_broken, types)
+{
+    static const struct broken broken[] = {
+        {"{ value = 2;", "{ value = \"two\";", 0,
+         "cores: \"two\", expected a whole number from 1 to 4096 cores"},
+        {"cores = { value = 2;", "cores = 2; #", 0, "cores: 2, expected { value = "},
+        {"{ value = 2;", "{ value = 2.5;", 0,
+         "cores: 2.5, expected a whole number from 1 to 4096 cores"},
+        {"{ value = 2;", "{ value = true;", 0, "cores: true, expected a whole number"},
+        {"{ value = 2;", "{ value = [2];", 0, "cores: a list, expected a whole number"},
+        {"value = 2050.0", "value = \"2050\"", 0,
+         "launch_ns: \"2050\", expected a number from 0 to 1000000000 ns"},
+        {"blocks_dispatch = true", "blocks_dispatch = 1", 0,
+         "pipes.S.blocks_dispatch: 1, expected true or false"},
+        {"external = true", "external = \"yes\"", 0,
+         "buffers.gm.external: \"yes\", expected true or false"},
+        {"name = \"l1\"", "name = 1", 0, "buffers.2.name: 1, expected a letter"},
+        {"name = \"Ascend 310\"", "name = 310", 0,
+         "name: 310, expected a text of 1 to 63 characters"},
+        {"[28.0, 36.0, 40.0, 42.0]", "28.0", 0,
+         "buses.interconnect.total_gbps: 28, expected a list of numbers"},
+        {"[28.0, 36.0, 40.0, 42.0]", "[]", 0,
+         "buses.interconnect.total_gbps: a list, expected 1 to 256 numbers, not 0"},
+        {"[28.0, 36.0, 40.0, 42.0]", "(28, \"36\")", 0,
+         "buses.interconnect.total_gbps.2: \"36\", expected a number"},
+        {"[28.0, 36.0, 40.0, 42.0]", "[28.0, 36]", 0, "mismatched element type"},
+        {"{ name = \"M\"; }", "\"M\"", 0, "pipes.1: \"M\", expected a group"},
+        {"buses = (", "buses = 3; pipes = (", 0, "duplicate"},
+        {"type = \"f16\"; acc", "type = \"f17\"; acc", 0,
+         "matrix.f17.type: \"f17\", expected an element type"},
+        {"accumulator = \"f32\"", "accumulator = \"f31\"", 0,
+         "matrix.f16.accumulator: \"f31\", expected an element type"},
+        {"class = \"vector\"", "class = \"tensor\"", 0,
+         "operations.relu.class: \"tensor\", expected \"vector\" or \"scalar\""},
+        {"result = \"per_repeat\"", "result = \"one\"", 0,
+         "operations.reduceMin.result: \"one\", expected \"elements\" or"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
+Test(hardware_broken, ranges)
+{
+    static const struct broken broken[] = {
+        {"value = 2;", "value = 0;", 0, "cores: 0, expected a whole number from 1 to 4096 cores"},
+        {"value = 2;", "value = -2;", 0, "cores: -2, expected"},
+        {"value = 2;", "value = 4097;", 0, "cores: 4097, expected"},
+        {"value = 680.0", "value = 0", 0, "clock_mhz: 0, expected a number from 1 to 100000 MHz"},
+        {"value = 680.0", "value = 1e400", 0, "clock_mhz: a number beyond all bounds, expected"},
+        {"value = 680.0", "value = -680.0", 0, "clock_mhz: -680, expected"},
+        {"value = 2050.0", "value = -0.1", 0, "launch_ns: -0.1, expected"},
+        {"value = 2050.0", "value = 1e10", 0, "launch_ns: 10000000000, expected"},
+        {"value = 40.0", "value = -40.0", 0, "issue_ns: -40, expected"},
+        {"value = 61.0", "value = 1e9", 0, "core_skew_ns: 1000000000, expected"},
+        {"value = 0.0", "value = -1", 0, "dispatch_ns: -1, expected"},
+        {"value = 120000.0", "value = 1e300", 0, "host_call_ns: 1e+300, expected"},
+        {"value = 8;", "value = 0;", 0, "flag_registers: 0, expected a whole number from 1 to 64"},
+        {"value = 8;", "value = 65;", 0, "flag_registers: 65, expected"},
+        {"value = 256;", "value = 255;", 0, "vector_repeat_bytes: 255, expected a multiple of 4"},
+        {"value = 256;", "value = 0;", 0, "vector_repeat_bytes: 0, expected"},
+        {"1048576", "0", 0, "buffers.l1.capacity_bytes: 0, expected a whole number from 1 to"},
+        {"1048576", "-1048576", 0, "buffers.l1.capacity_bytes: -1048576, expected"},
+        {"1048576", "1048576.0", 0, "buffers.l1.capacity_bytes: 1048576, expected a whole number"},
+        {"1048576", "2000000000000L", 0, "buffers.l1.capacity_bytes: 2000000000000, expected"},
+        {"bandwidth_gbps = 28.0", "bandwidth_gbps = 0.0", 0,
+         "paths.gm->l1.bandwidth_gbps: 0, expected a number from 0.001"},
+        {"bandwidth_gbps = 347.99", "bandwidth_gbps = 1e99", 0,
+         "paths.l1->l0a.bandwidth_gbps: 1e+99, expected"},
+        {"bandwidth_gbps = 174.09", "bandwidth_gbps = -1", 0,
+         "paths.l0c->ub.casts.f32:f16.bandwidth_gbps: -1, expected"},
+        {"[28.0, 36.0, 40.0, 42.0]", "[28.0, 0.0]", 0,
+         "buses.interconnect.total_gbps.2: 0, expected"},
+        {"block_k = 16", "block_k = 0", 0,
+         "matrix.f16.block_k: 0, expected a whole number from 1 to 4096"},
+        {"block_flop = 7936", "block_flop = 0", 0, "matrix.f16.block_flop: 0, expected"},
+        {"gflops = 5390.32", "gflops = 0", 0, "matrix.f16.gflops: 0, expected"},
+        {"first_ns = 41.5", "first_ns = -41.5", 0, "operations.relu.first_ns: -41.5, expected"},
+        {"repeat_cycles = 1", "repeat_cycles = -1", 0,
+         "operations.relu.repeat_cycles: -1, expected"},
+        {"repeat_ns = 20.0", "repeat_ns = 1e7", 0,
+         "operations.vecCmp.repeat_ns: 10000000, expected"},
+        {"each_ns = 61.4", "each_ns = -1", 0, "operations.branch.each_ns: -1, expected"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
+Test(hardware_broken, sources)
+{
+    static const struct broken broken[] = {
+        {"value = 2; source = \"published in the platform file (ai_core_cnt), used so in T 2.2\";",
+         "value = 2;", 0, "cores.source: missing, expected where the number comes from"},
+        {"\"published in the platform file (ai_core_cnt)", "\"the platform file", 0,
+         "cores.source: \"the platform file, used so in T 2.2\", expected a text that begins with "
+         "published, derived"},
+        {"\"published in the platform file (ai_core_cnt)", "\"assumedly", 0,
+         "cores.source: \"assumedly"},
+        {"source = \"published in the platform file (cube_freq)\"", "source = \"\"", 0,
+         "clock_mhz.source: \"\", expected"},
+        {"source = \"published in the platform file (cube_freq)\"", "source = \"assumed\\x1b[31m\"",
+         0, "clock_mhz.source: a text with unprintable"},
+        {"source = \"published in the platform file (cube_freq)\"", "source = \"assumed \\xff\"", 0,
+         "clock_mhz.source: a text with unprintable"},
+        {"source = \"published in the platform file (cube_freq)\"", "source = 3", 0,
+         "clock_mhz.source: 3, expected"},
+        {"source = \"published in the platform file (l1_size)\";", "", 0,
+         "buffers.l1.source: missing"},
+        {"source = \"published in T Table 2.1 (one core)\";", "", -2,
+         "paths.l0c->ub.source: missing"},
+        {"source = \"published in T Table 2.1; that it counts source bytes is assumed\";", "", -2,
+         "paths.l0c->ub.casts.f32:f16.source: missing"},
+        {"source = \"assumed for 1, 2 and 3", "sauce = \"assumed for 1, 2 and 3", 0,
+         "buses.interconnect.sauce: unknown key"},
+        {"source = \"derived from T: issue_ns + one cycle", "source = \"derivative", 0,
+         "operations.relu.source: \"derivative"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
+Test(hardware_broken, names)
+{
+    static const struct broken broken[] = {
+        {"name = \"l0a\"", "name = \"L1\"", 0, "buffers.L1: given twice, expected once (line "},
+        {"name = \"V\"", "name = \"m\"", 0, "pipes.m: given twice"},
+        {"path = \"gm->ub\"", "path = \"gm->L1\"", -1, "paths.gm->L1: given twice"},
+        {"name = \"vecDup\"", "name = \"RELU\"", -1, "operations.RELU: given twice"},
+        {"name = \"l1\"", "name = \"1l\"", 0, "buffers.1l.name: \"1l\", expected a letter, then"},
+        {"name = \"l1\"", "name = \"l 1\"", 0, "buffers.l 1.name: \"l 1\", expected a letter"},
+        {"name = \"l1\"", "name = \"\"", 0, "buffers..name: \"\", expected a letter"},
+        {"name = \"l1\"", "name = \"a23456789012345678901234567890ab\"", 0,
+         "buffers.a23456789012345678901234567890ab.name: "},
+        {"name = \"Ascend 310\"", "name = \"\"", 0,
+         "name: \"\", expected a text of 1 to 63 characters"},
+        {"name = \"Ascend 310\"", "name = \"a\\n\"", 0,
+         "name: a text with unprintable characters, expected"},
+        {"name = \"relu\"", "name = \"mmad\"", 0,
+         "operations.mmad.name: \"mmad\", expected a name that is no word of program text"},
+        {"name = \"relu\"", "name = \"SET\"", 0, "operations.SET.name: \"SET\", expected a name"},
+        {"name = \"relu\"", "name = \"pipe_barrier\"", 0, "operations.pipe_barrier.name: "},
+        {"name = \"M\"", "name = \"loop\"", 0, "pipes.loop.name: \"loop\", expected a name"},
+        {"path = \"gm->l1\"", "path = \"gm->l2\"", 0,
+         "paths.gm->l2.path: \"gm->l2\", expected two buffers"},
+        {"path = \"gm->l1\"", "path = \"gm\"", 0,
+         "paths.gm.path: \"gm\", expected two buffers that"},
+        {"path = \"gm->l1\"", "path = \"gm -> l1\"", 0,
+         "paths.gm -> l1.path: \"gm -> l1\", expected two"},
+        {"pipe = \"MTE2\"", "pipe = \"MTE4\"", 0,
+         "paths.gm->l1.pipe: \"MTE4\", expected a pipe that does not block dispatch: M, V, MTE1, "
+         "MTE2, MTE3"},
+        {"pipe = \"MTE2\"", "pipe = \"S\"", 0,
+         "paths.gm->l1.pipe: \"S\", expected a pipe that does not"},
+        {"bus = \"interconnect\"", "bus = \"noc\"", 0,
+         "paths.gm->l1.bus: \"noc\", expected a bus that"},
+        {"pipe = \"M\";", "pipe = \"cube\";", 0, "matrix.f16.pipe: \"cube\", expected a pipe"},
+        {"class = \"vector\"; pipe = \"V\"", "class = \"vector\"; pipe = \"S\"", 0,
+         "operations.relu.pipe: \"S\", expected a pipe that does not block"},
+        {"class = \"scalar\"; pipe = \"S\"", "class = \"scalar\"; pipe = \"V\"", 0,
+         "operations.branch.pipe: \"V\", expected a pipe that blocks dispatch: S"},
+        {"\"f32:f16\"", "\"f32\"", 0,
+         "paths.l0c->ub.casts.f32.cast: \"f32\", expected two different element types"},
+        {"\"f32:f16\"", "\"f32:f32\"", 0, "paths.l0c->ub.casts.f32:f32.cast: "},
+        {"\"f32:f16\"", "\"f32:f17\"", 0, "paths.l0c->ub.casts.f32:f17.cast: "},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
+Test(hardware_broken, rules)
+{
+    static const struct broken broken[] = {
+        {"36.0, 40.0, 42.0", "27.0", 0,
+         "buses.interconnect.total_gbps.2: 27, expected a total for 2 transfers not below that for "
+         "1"},
+        {"36.0, 40.0, 42.0", "56.1", 0,
+         "buses.interconnect.total_gbps.2: 56.1, expected a share of each of 2 transfers not above "
+         "that of 1"},
+        {"40.0, 42.0]", "54.1]", 0, "buses.interconnect.total_gbps.3: 54.1, expected a share"},
+        {"source = \"published in T Table 2.1 (one core, 7936",
+         "source = \"assumed\"; },\n{ type = \"i8\"; accumulator = \"i32\"; pipe = \"V\"; block_m "
+         "= 1; block_k = 1; block_n = 1; block_flop = 1; gflops = 1; source = \"assumed",
+         1, "matrix.i8.pipe: \"V\", expected M as for the other types"},
+        {"block_flop = 7936;\n        gflops = 5390.32",
+         "block_flop = 9999991; gflops = 5390.320000001", 0,
+         "matrix.f16.gflops: 5390.320000001, expected fewer decimals"},
+        {"casts = (", "casts = ({ cast = \"F32:F16\"; bandwidth_gbps = 1; source = \"assumed\"; },",
+         1, "paths.l0c->ub.casts.f32:f16: given twice"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
+Test(hardware_broken, scalar_operation_without_scalar_pipe)
+{
+    char *text = read_file(SHIPPED);
+    char *changed = replaced(text, "blocks_dispatch = true", "blocks_dispatch = false");
+    char expected[256];
+    write_file("broken.cfg", changed);
+    snprintf(expected, sizeof expected,
+             ":%d: operations.branch.pipe: \"S\", expected a pipe that blocks dispatch: one that",
+             line_of(text, "name = \"branch\""));
+    expect_load_error(in_folder("broken.cfg"), NULL, STATUS_INVALID, expected);
+    free(changed);
+    free(text);
+}
+
+Test(hardware_broken, too_many)
+{
+    char *text = read_file(SHIPPED), *many = calloc(1, 65536), name[64];
+    for (int i = 0; i < HARDWARE_MAX_PIPES - 5; i++) {
+        snprintf(name, sizeof name, "{ name = \"P%d\"; },\n", i);
+        strcat(many, name);
+    }
+    strcat(many, "{ name = \"M\"; }");
+    char *changed = replaced(text, "{ name = \"M\"; }", many);
+    write_file("many.cfg", changed);
+    expect_load_error(in_folder("many.cfg"), NULL, STATUS_INVALID,
+                      "pipes: a list, expected 1 to 16 groups, not 17");
+    free(changed);
+    strcpy(many, "[1.0");
+    for (int i = 1; i < 257; i++)
+        strcat(many, ", 1.0");
+    strcat(many, "]");
+    changed = replaced(text, "[28.0, 36.0, 40.0, 42.0]", many);
+    write_file("many.cfg", changed);
+    expect_load_error(in_folder("many.cfg"), NULL, STATUS_INVALID, "1 to 256 numbers, not 257");
+    free(changed);
+    free(many);
+    free(text);
+}
+
+Test(hardware_broken, strange_files)
+{
+    char *large = malloc(300 * 1024);
+    memset(large, '\n', 300 * 1024);
+    write_bytes(in_folder("large.cfg"), large, 300 * 1024);
+    write_bytes(in_folder("lines.cfg"), large, 70000);
+    free(large);
+    write_bytes(in_folder("zero.cfg"), "x = 1;\0y", 8);
+    write_file("empty.cfg", "");
+    write_file("open.cfg", "x = \"");
+    write_file("comment.cfg", "/* ");
+    cr_assert_eq(mkfifo(in_folder("fifo.cfg"), 0600), 0);
+    cr_assert_eq(mkdir(in_folder("folder.cfg"), 0700), 0);
+    expect_load_error(in_folder("large.cfg"), NULL, STATUS_TOO_LARGE, "307200 bytes, expected");
+    expect_load_error(in_folder("lines.cfg"), NULL, STATUS_INVALID, "more than 65535 lines");
+    expect_load_error(in_folder("zero.cfg"), NULL, STATUS_INVALID, "a byte of 0");
+    expect_load_error(in_folder("empty.cfg"), NULL, STATUS_INVALID, "name: missing");
+    expect_load_error(in_folder("open.cfg"), NULL, STATUS_INVALID,
+                      "open.cfg:1: \" is never closed");
+    expect_load_error(in_folder("comment.cfg"), NULL, STATUS_INVALID, "/* is never closed");
+    expect_load_error(in_folder("fifo.cfg"), NULL, STATUS_IO, "expected a regular file");
+    expect_load_error(in_folder("folder.cfg"), NULL, STATUS_IO, "expected a regular file");
+    expect_load_error(in_folder("none.cfg"), NULL, STATUS_IO, "No such file");
+}
+
+/* Cut or bent anywhere, a description is taken or refused: no crash, no leak, one line. */
+Test(hardware_broken, cut_and_bent)
+{
+    static const char bends[] = {'{', '}', '(', ')', '"', ';', '9', '-', '\\', '@', '\x80'};
+    char *text = read_file(SHIPPED);
+    size_t length = strlen(text);
+    for (size_t at = 0; at < length; at += 13) {
+        struct hardware hw;
+        struct error error;
+        char kept = text[at];
+        write_bytes(in_folder("bent.cfg"), text, at);
+        if (hardware_load(in_folder("bent.cfg"), NULL, &hw, &error) != STATUS_OK)
+            cr_expect(*error.text && !strchr(error.text, '\n'));
+        hardware_clear(&hw);
+        text[at] = bends[at % sizeof bends];
+        write_bytes(in_folder("bent.cfg"), text, length);
+        if (hardware_load(in_folder("bent.cfg"), NULL, &hw, &error) != STATUS_OK)
+            cr_expect(*error.text && !strchr(error.text, '\n'));
+        hardware_clear(&hw);
+        text[at] = kept;
+    }
+    free(text);
+}
