@@ -70,6 +70,16 @@ const struct matrix_type *hardware_matrix_type(const struct hardware *hw, enum d
     return NULL;
 }
 
+double hardware_matrix_peak(const struct hardware *hw, enum dtype type)
+{
+    const struct matrix_type *matrix = hardware_matrix_type(hw, type);
+    if (!matrix)
+        return 0;
+    struct rate rate = hw->prices[matrix->price].rate;
+    return 2.0 * matrix->block_m * matrix->block_k * matrix->block_n * (double)rate.units /
+           (double)rate.fs * 1e15;
+}
+
 int hardware_move_price(const struct hardware *hw, int path, enum dtype from, enum dtype to)
 {
     const struct path *p = &hw->paths[path];

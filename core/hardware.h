@@ -155,6 +155,9 @@ const char *hardware_path_name(const struct hardware *hw, int path,
 /* The matrix unit's entry for a type, or NULL. */
 const struct matrix_type *hardware_matrix_type(const struct hardware *hw, enum dtype type);
 
+/* Additions and multiplications per second of one core's matrix unit in a type; 0 without one. */
+double hardware_matrix_peak(const struct hardware *hw, enum dtype type);
+
 /* The price of a move over `path` that converts from -> to (equal: no conversion), or -1 when the
  * path has no such conversion. */
 int hardware_move_price(const struct hardware *hw, int path, enum dtype from, enum dtype to);

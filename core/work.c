@@ -37,3 +37,35 @@ enum status work_totals(const struct program *program, struct work_line *totals,
     }
     return STATUS_OK;
 }
+
+static void count_operations(const struct hardware *hw, const struct instruction *in, double times,
+                             struct operation_counts *counts)
+{
+    if (in->kind == INSTRUCTION_MATRIX) {
+        const struct matrix_type *type = hardware_matrix_type(hw, in->type);
+        counts->matrix[in->type] +=
+            2.0 * type->block_m * type->block_k * type->block_n * (double)in->units * times;
+    } else if (in->kind == INSTRUCTION_VECTOR) {
+        counts->vector[in->type] += (double)in->elements * times;
+    } else if (in->kind == INSTRUCTION_SCALAR) {
+        counts->scalar += (double)in->count * times;
+    }
+}
+
+void work_operations(const struct program *program, struct operation_counts *counts)
+{
+    double times[PROGRAM_MAX_DEPTH + 1] = {1};
+    int depth = 0;
+    *counts = (struct operation_counts){0};
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_LOOP) {
+            times[depth + 1] = times[depth] * (double)in->count;
+            depth++;
+        } else if (in->kind == INSTRUCTION_END) {
+            depth--;
+        } else {
+            count_operations(program->hw, in, times[depth], counts);
+        }
+    }
+}

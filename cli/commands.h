@@ -1,0 +1,14 @@
+/* One function a command; each returns the exit status. */
+#ifndef AUTOTUNE_CLI_COMMANDS_H
+#define AUTOTUNE_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+int cmd_tune(int argc, char **argv);
+int cmd_program(int argc, char **argv);
+int cmd_simulate(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+
+#endif

@@ -1,0 +1,52 @@
+#include "cli/commands.h"
+#include "cli/verdict.h"
+
+enum { KEY_SET = 5000 };
+
+static const struct argp_option options[] = {
+    {"set", KEY_SET, "NAME=VALUE,…", 0, "the tiling: a value for every name of its space", 2},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct task *task = state->input;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = task;
+    else if (key == KEY_SET)
+        task->set = argument;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc = "Says whether a tiling is legal on a chip; if not, which limits it breaks, by how many "
+           "bytes, and the nearest legal tiling.\v"
+           "Example:\n"
+           "  autotune explain --op matmul --shape 512x1024x512 "
+           "--set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m\n",
+};
+
+int cmd_explain(int argc, char **argv)
+{
+    struct task task = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct tiling tiling;
+    struct answer answer;
+    struct error error;
+    cli_parse(&argp, "autotune explain", argc, argv, &task, NULL, 0);
+    task_open(&task);
+    if (!task.set)
+        cli_die("explain: --set is missing; `autotune explain --help` has an example");
+    cli_require(tiling_parse(&task.space, task.set, &tiling, &error), &error);
+    cli_answer_open(&answer, &task.common);
+    verdict_write(&task, &tiling, task.common.format == FORMAT_JSON, &answer);
+    cli_answer_close(&answer);
+    task_close(&task);
+    return EXIT_ANSWER;
+}

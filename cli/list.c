@@ -1,0 +1,190 @@
+#include "cli/commands.h"
+#include "hardware/load.h"
+#include "kernels/operator.h"
+#include "results/text.h"
+#include "results/tune.h"
+#include "search/search.h"
+
+#include <string.h>
+#include <strings.h>
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    (void)argument;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .parser = parse,
+    .children = children,
+    .args_doc = "ops|hw|spaces|strategies|formats [NAME]",
+    .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
+           "comes from; the keys are those of --set-hw.\v"
+           "Examples:\n"
+           "  autotune list ops\n"
+           "  autotune list hw ascend310\n",
+};
+
+/* A list of rows with a name and a title, for both formats. */
+struct listing {
+    json_t *rows;
+    const char *only; /* NULL: all */
+};
+
+static void add_row(struct listing *listing, const char *name, const char *title)
+{
+    if (!listing->only || strcasecmp(listing->only, name) == 0)
+        json_array_append_new(listing->rows, json_pack("{s:s, s:s}", "name", name, "title", title));
+}
+
+static void list_ops(struct listing *listing)
+{
+    char title[128];
+    for (int i = 0; operators[i]; i++) {
+        snprintf(title, sizeof title, "%s; --shape %s", operators[i]->title,
+                 operators[i]->shape_form);
+        add_row(listing, operators[i]->name, title);
+    }
+}
+
+static void list_spaces(struct listing *listing)
+{
+    char title[256];
+    for (int i = 0; operators[i]; i++)
+        for (int s = 0; operators[i]->spaces[s]; s++) {
+            snprintf(title, sizeof title, "%s: %s", operators[i]->name,
+                     operators[i]->spaces[s]->title);
+            add_row(listing, operators[i]->spaces[s]->name, title);
+        }
+}
+
+static void list_strategies(struct listing *listing)
+{
+    for (const struct search_strategy *s = search_strategies; s->name; s++)
+        add_row(listing, s->name, s->title);
+}
+
+static void list_formats(struct listing *listing)
+{
+    add_row(listing, "table", "for people");
+    add_row(listing, "json", "for machines; the keys are stable");
+    add_row(listing, "csv", "one tiling a line, with --top");
+}
+
+static void add_hardware(void *context, const char *name)
+{
+    struct listing *listing = context;
+    struct hardware hw;
+    struct error error;
+    char title[512];
+    if (hardware_load(name, NULL, &hw, &error) == STATUS_OK) {
+        snprintf(title, sizeof title, "%s: %d core%s, %.0f MHz", hw.name, hw.cores,
+                 hw.cores == 1 ? "" : "s", (double)hw.clock_hz / 1e6);
+        hardware_clear(&hw);
+    } else {
+        snprintf(title, sizeof title, "broken: %.400s", error.text);
+    }
+    add_row(listing, name, title);
+}
+
+static void list_hw(struct listing *listing)
+{
+    struct error error;
+    cli_require(hardware_each(add_hardware, listing, &error), &error);
+}
+
+static const struct {
+    const char *word;
+    void (*list)(struct listing *listing);
+} lists[] = {
+    {"ops", list_ops},         {"hw", list_hw},
+    {"spaces", list_spaces},   {"strategies", list_strategies},
+    {"formats", list_formats},
+};
+
+static void write_listing(json_t *rows, struct answer *answer)
+{
+    struct error error;
+    size_t index;
+    json_t *row;
+    if (answer->common->format == FORMAT_JSON) {
+        cli_require(json_write(rows, answer->stream, &error), &error);
+        return;
+    }
+    json_array_foreach(rows, index, row)
+        fprintf(answer->stream, "%-18s %s\n", json_string_value(json_object_get(row, "name")),
+                json_string_value(json_object_get(row, "title")));
+    json_decref(rows);
+}
+
+static void describe_json(const struct hardware *hw, struct answer *answer)
+{
+    struct error error;
+    json_t *facts = json_array();
+    for (size_t i = 0; i < hw->fact_count; i++)
+        json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", hw->facts[i].key, "value",
+                                               hw->facts[i].value, "source", hw->facts[i].source));
+    cli_require(json_write(json_pack("{s:i, s:s, s:s, s:o}", "schema", 1, "name", hw->name, "file",
+                                     hw->file, "facts", facts),
+                           answer->stream, &error),
+                &error);
+}
+
+static void describe_table(const struct hardware *hw, struct answer *answer)
+{
+    size_t key = 0, value = 0;
+    for (size_t i = 0; i < hw->fact_count; i++) {
+        size_t length = strlen(hw->facts[i].key);
+        key = length > key ? length : key;
+        length = strlen(hw->facts[i].value);
+        value = length > value ? length : value;
+    }
+    fprintf(answer->stream, "%s\n%s\n\n", hw->name, hw->file);
+    for (size_t i = 0; i < hw->fact_count; i++)
+        fprintf(answer->stream, "%-*s  %*s  %s\n", (int)key, hw->facts[i].key, (int)value,
+                hw->facts[i].value, hw->facts[i].source);
+}
+
+static void describe_hardware(struct common *common, const char *name, struct answer *answer)
+{
+    struct hardware hw;
+    common->hw_name = name;
+    cli_load_hardware(common, &hw);
+    if (common->format == FORMAT_JSON)
+        describe_json(&hw, answer);
+    else
+        describe_table(&hw, answer);
+    hardware_clear(&hw);
+}
+
+int cmd_list(int argc, char **argv)
+{
+    struct common common = {.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct answer answer;
+    const char *words[2] = {NULL, NULL};
+    size_t kind = 0, kinds = sizeof lists / sizeof *lists;
+    int count = cli_parse(&argp, "autotune list", argc, argv, &common, words, 2);
+    while (count > 0 && kind < kinds && strcmp(lists[kind].word, words[0]) != 0)
+        kind++;
+    if (count == 0 || kind == kinds)
+        cli_die("list %.64s: expected ops, hw, spaces, strategies or formats",
+                words[0] ? words[0] : "");
+    cli_answer_open(&answer, &common);
+    if (words[1] && lists[kind].list == list_hw) {
+        describe_hardware(&common, words[1], &answer);
+    } else {
+        struct listing listing = {.rows = json_array(), .only = words[1]};
+        lists[kind].list(&listing);
+        if (words[1] && json_array_size(listing.rows) == 0)
+            cli_die("list %s %.64s: there is none; `autotune list %s` shows all", words[0],
+                    words[1], words[0]);
+        write_listing(listing.rows, &answer);
+    }
+    cli_answer_close(&answer);
+    return EXIT_ANSWER;
+}

@@ -1,0 +1,55 @@
+/* autotune: finds the word, hands over to its command. */
+#include "cli/commands.h"
+
+#include <signal.h>
+#include <string.h>
+
+const struct command commands[] = {
+    {"tune", "find the fastest tiling (the main job: the word may be left out)", cmd_tune},
+    {"program", "print the kernel program of a tiling", cmd_program},
+    {"simulate", "play a program and say how long it takes", cmd_simulate},
+    {"check", "find hazards, doubly set flags, deadlocks and overflows in a program", cmd_check},
+    {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
+    {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
+    {NULL, NULL, NULL},
+};
+
+static void print_overview(void)
+{
+    printf(
+        "autotune finds the fastest tiling of an operator on a described chip, and proves it.\n\n"
+        "  autotune --op matmul --shape 512x1024x512\n\n"
+        "Commands (each has --help with examples):\n");
+    for (const struct command *c = commands; c->word; c++)
+        printf("  %-10s %s\n", c->word, c->title);
+    printf("\nExit status: 0 answered; 1 answered \"none\" (no legal tiling, a check failed, a "
+           "deadlock);\n2 usage, input or I/O error. `autotune --version` prints the version.\n");
+}
+
+static void die_of_word(const char *word)
+{
+    char list[256] = "";
+    for (const struct command *c = commands; c->word; c++)
+        strcat(strcat(list, *list ? ", " : ""), c->word);
+    cli_die("unknown command '%.64s', expected one of %s", word, list);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_overview();
+        return argc < 2 ? EXIT_BAD : EXIT_ANSWER;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("autotune %s\n", AUTOTUNE_VERSION);
+        return EXIT_ANSWER;
+    }
+    if (argv[1][0] == '-')
+        return commands[0].run(argc, argv);
+    for (const struct command *c = commands; c->word; c++)
+        if (strcmp(argv[1], c->word) == 0)
+            return c->run(argc - 1, argv + 1);
+    die_of_word(argv[1]);
+}

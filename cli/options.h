@@ -1,0 +1,79 @@
+/* What all commands share: the common options, errors, and where the answer goes.
+ *
+ * A command parses with cli_parse, makes its answer in memory (cli_answer_open … _close) and only
+ * then lets it out, so that an error leaves neither half an answer nor half a file. */
+#ifndef AUTOTUNE_CLI_OPTIONS_H
+#define AUTOTUNE_CLI_OPTIONS_H
+
+#include "core/hardware.h"
+#include "core/status.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Exit statuses: a contract. */
+enum { EXIT_ANSWER = 0, EXIT_NONE = 1, EXIT_BAD = 2 };
+
+enum { MAX_OVERRIDES = 64 };
+
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
+
+struct common {
+    const char *hw_name;
+    const char *overrides[MAX_OVERRIDES];
+    int override_count;
+    int64_t cores; /* 0: all of the chip's */
+    enum format format;
+    unsigned formats;   /* that the command has: bit by enum format */
+    const char *output; /* NULL: standard output */
+    bool quiet, verbose;
+};
+
+/* The child parser for struct common: the first member of every command's own options. */
+extern const struct argp common_argp;
+
+struct command {
+    const char *word;
+    const char *title;
+    int (*run)(int argc, char **argv);
+};
+
+/* Ends with a word of NULL; the first is the main job, which has no word. */
+extern const struct command commands[];
+
+/* Parses argv; exits with a message on an error and with the help text on --help. `options` starts
+ * with a struct common. Returns the number of words taken into `words` (at most `max_words`). */
+int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, void *options,
+              const char **words, int max_words);
+
+/* Prints "autotune: text" and exits with status 2. */
+void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Exits with the error's text when status is not STATUS_OK. */
+void cli_require(enum status status, const struct error *error);
+
+/* A whole number >= 1 for an option, or death. */
+int64_t cli_count(const char *option, const char *text, int64_t largest);
+
+/* Loads --hw with --set-hw; sets common->cores to what the command runs on. */
+void cli_load_hardware(struct common *common, struct hardware *hw);
+
+struct answer {
+    FILE *stream; /* write here */
+    char *text;
+    size_t length;
+    const struct common *common;
+    bool colour;
+};
+
+void cli_answer_open(struct answer *answer, const struct common *common);
+
+/* Lets the answer out: to standard output, or to the file, which is replaced as a whole. */
+void cli_answer_close(struct answer *answer);
+
+/* Writes text to a file by way of a temporary one beside it. */
+enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error);
+
+#endif

@@ -1,0 +1,100 @@
+#include "cli/commands.h"
+#include "cli/verdict.h"
+#include "core/program_text.h"
+#include "results/tune.h"
+#include "search/search.h"
+
+#include <omp.h>
+
+enum { KEY_SET = 5000 };
+
+static const struct argp_option options[] = {
+    {"set", KEY_SET, "NAME=VALUE,…", 0,
+     "the tiling: a value for every name of its space (default: the best one)", 2},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct task *task = state->input;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = task;
+    else if (key == KEY_SET)
+        task->set = argument;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc =
+        "Prints the kernel program of a tiling. With several cores it is the program of the core "
+        "with most work, which all working cores run in step.\v"
+        "Examples:\n"
+        "  autotune program --op matmul --shape 512x1024x512\n"
+        "  autotune program --op matmul --shape 64x64x64 --cores 1 "
+        "--set m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m\n",
+};
+
+/* The tiling asked for, or the best; false when there is none. */
+static bool choose(const struct task *task, struct tiling *tiling)
+{
+    struct error error;
+    struct search_result result;
+    struct search_options how = {
+        .strategy = search_strategies[0].name, .threads = omp_get_num_procs(), .top = 1};
+    if (task->set) {
+        cli_require(tiling_parse(&task->space, task->set, tiling, &error), &error);
+        return true;
+    }
+    cli_require(search(&task->space, &how, &result, &error), &error);
+    bool found = result.count > 0;
+    if (found)
+        *tiling = result.best[0].tiling;
+    search_result_clear(&result);
+    return found;
+}
+
+static void write_program(const struct task *task, const struct tiling *tiling,
+                          struct answer *answer)
+{
+    const struct space *space = &task->space;
+    struct program program = {0};
+    struct error error;
+    char title[128], text[512];
+    program_reset(&program, &task->hw);
+    cli_require(space->kind->generate(space, tiling, &program, &error), &error);
+    task_title(task, title, sizeof title);
+    tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
+    fprintf(answer->stream, "# %s on %s: one of %d cores in step\n# %s\n", title, task->hw.name,
+            space->kind->cores_used(space, tiling), text);
+    cli_require(program_print(&program, answer->stream, &error), &error);
+    program_clear(&program);
+}
+
+int cmd_program(int argc, char **argv)
+{
+    struct task task = {.common.formats = 1 << FORMAT_TABLE};
+    struct tiling tiling;
+    struct violation violations[MAX_VIOLATIONS];
+    struct answer answer;
+    cli_parse(&argp, "autotune program", argc, argv, &task, NULL, 0);
+    task_open(&task);
+    bool found = choose(&task, &tiling);
+    bool legal = found && task.space.kind->violations(&task.space, &tiling, violations) == 0;
+    cli_answer_open(&answer, &task.common);
+    if (legal)
+        write_program(&task, &tiling, &answer);
+    else if (found)
+        verdict_write(&task, &tiling, false, &answer);
+    else
+        fprintf(answer.stream, "no tiling of this space is legal\n");
+    cli_answer_close(&answer);
+    task_close(&task);
+    return legal ? EXIT_ANSWER : EXIT_NONE;
+}

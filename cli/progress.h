@@ -1,0 +1,21 @@
+/* The progress line of a search: on a terminal only, at most ten times a second, on standard
+ * error; erased at the end. */
+#ifndef AUTOTUNE_CLI_PROGRESS_H
+#define AUTOTUNE_CLI_PROGRESS_H
+
+#include "search/search.h"
+
+struct progress {
+    bool shown; /* false: not a terminal, or quiet */
+    bool drawn;
+    double last_s;
+};
+
+void progress_open(struct progress *progress, bool quiet);
+
+/* A search_options.progress. */
+void progress_draw(void *progress, const struct search_progress *now);
+
+void progress_close(struct progress *progress);
+
+#endif

@@ -1,0 +1,136 @@
+#include "costmodel/simulate.h"
+#include "cli/commands.h"
+#include "core/program_text.h"
+#include "results/simulation.h"
+
+#include <stdlib.h>
+
+struct options {
+    struct common common; /* first */
+    const char *trace;
+    bool separately, skew, play_fully;
+};
+
+enum { KEY_TRACE = 4000, KEY_SEPARATELY, KEY_SKEW, KEY_FULL };
+
+static const struct argp_option options_list[] = {
+    {NULL, 0, NULL, 0, "Simulation:", 1},
+    {"trace", KEY_TRACE, "OUT.json", 0, "write a trace that Perfetto and chrome://tracing open", 1},
+    {"separately", KEY_SEPARATELY, NULL, 0,
+     "play every core by itself instead of one that stands for all (the time is the same)", 1},
+    {"skew", KEY_SKEW, NULL, 0,
+     "cores start one after the other, by the description's "
+     "core_skew_ns (implies --separately)",
+     1},
+    {"full", KEY_FULL, NULL, 0,
+     "play loops to their end even where they repeat exactly (the time "
+     "is the same)",
+     1},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case KEY_TRACE:
+        options->trace = argument;
+        return 0;
+    case KEY_SEPARATELY:
+        options->separately = true;
+        return 0;
+    case KEY_SKEW:
+        options->skew = options->separately = true;
+        return 0;
+    case KEY_FULL:
+        options->play_fully = true;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->common;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options_list,
+    .parser = parse,
+    .children = children,
+    .args_doc = "FILE",
+    .doc = "Plays a kernel program instruction by instruction and says how long it takes and what "
+           "each pipe does. FILE - is the standard input.\v"
+           "Examples:\n"
+           "  autotune simulate docs/examples/kernels/cube_kernel.txt\n"
+           "  autotune simulate kernel.txt --cores 1 --trace timeline.json\n"
+           "  autotune program --op matmul --shape 512x512x512 | autotune simulate -\n",
+};
+
+static void write_trace(const struct options *options, const struct trace_log *log,
+                        const struct program *program)
+{
+    struct error error;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        cli_die("out of memory");
+    cli_require(trace_log_write(log, program, (int)options->common.cores, !options->separately, out,
+                                &error),
+                &error);
+    if (fclose(out))
+        cli_die("out of memory");
+    cli_require(cli_write_file(options->trace, text, length, &error), &error);
+    free(text);
+}
+
+static void play(const struct options *options, const struct program *program,
+                 struct timeline *timeline)
+{
+    struct error error;
+    struct trace_log log;
+    struct simulator *simulator = simulator_new();
+    trace_log_open(&log);
+    struct simulate_options how = {
+        .cores = (int)options->common.cores,
+        .separately = options->separately,
+        .skew = options->skew,
+        .play_fully = options->play_fully,
+        .trace = options->trace ? &log.trace : NULL,
+    };
+    if (!simulator)
+        cli_die("out of memory");
+    cli_require(simulate(simulator, program, &how, timeline, &error), &error);
+    if (options->trace)
+        write_trace(options, &log, program);
+    trace_log_close(&log);
+    simulator_free(simulator);
+}
+
+int cmd_simulate(int argc, char **argv)
+{
+    struct options options = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct hardware hw;
+    struct program program;
+    struct timeline timeline;
+    struct error error;
+    struct answer answer;
+    const char *file;
+    if (cli_parse(&argp, "autotune simulate", argc, argv, &options, &file, 1) == 0)
+        cli_die("simulate: a program file is missing; `autotune simulate --help` has examples");
+    cli_load_hardware(&options.common, &hw);
+    cli_require(program_read(&hw, file, &program, &error), &error);
+    play(&options, &program, &timeline);
+    struct simulation simulation = {file, &program, &timeline, (int)options.common.cores};
+    cli_answer_open(&answer, &options.common);
+    cli_require((options.common.format == FORMAT_JSON
+                     ? simulation_write_json
+                     : simulation_write_table)(&simulation, answer.colour, answer.stream, &error),
+                &error);
+    cli_answer_close(&answer);
+    program_clear(&program);
+    hardware_clear(&hw);
+    return timeline.blocked >= 0 ? EXIT_NONE : EXIT_ANSWER;
+}

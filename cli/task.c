@@ -1,0 +1,122 @@
+#include "cli/task.h"
+
+#include <string.h>
+
+enum { KEY_OP = 2000, KEY_SHAPE, KEY_BATCH, KEY_DTYPE, KEY_SPACE };
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "What to tune:", 1},
+    {"op", KEY_OP, "OP", 0, "operator, one of `autotune list ops`", 1},
+    {"shape", KEY_SHAPE, "SHAPE", 0, "sizes, such as MxKxN for matmul", 1},
+    {"batch", KEY_BATCH, "B", 0, "number of products (default 1)", 1},
+    {"dtype", KEY_DTYPE, "TYPE", 0, "element type (default f16)", 1},
+    {"space", KEY_SPACE, "NAME", 0, "which tilings, one of `autotune list spaces`", 1},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct task *task = state->input;
+    switch (key) {
+    case KEY_OP:
+        task->op = argument;
+        return 0;
+    case KEY_SHAPE:
+        task->shape = argument;
+        return 0;
+    case KEY_BATCH:
+        task->batch = cli_count("--batch", argument, INT32_MAX);
+        return 0;
+    case KEY_DTYPE:
+        task->dtype = argument;
+        return 0;
+    case KEY_SPACE:
+        task->space_name = argument;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &task->common;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+const struct argp task_argp = {.options = options, .parser = parse, .children = children};
+
+static const struct operator* find_operator(const char *name)
+{
+    char list[256] = "";
+    const struct operator* op = name ? operator_find(name) : NULL;
+    if (op)
+        return op;
+    for (int i = 0; operators[i]; i++)
+        strcat(strcat(list, *list ? ", " : ""), operators[i]->name);
+    if (!name)
+        cli_die("--op is missing, expected one of %s", list);
+    cli_die("--op %.64s: expected one of %s", name, list);
+}
+
+static const struct operator_space *find_space(const struct operator* op, const char *name)
+{
+    char list[256] = "";
+    const struct operator_space *space = name ? operator_space_find(op, name) : op->spaces[0];
+    if (space)
+        return space;
+    for (int i = 0; op->spaces[i]; i++)
+        strcat(strcat(list, *list ? ", " : ""), op->spaces[i]->name);
+    cli_die("--space %.64s: %s has %s", name, op->name, list);
+}
+
+static void set_batch(struct task *task, const struct operator* op)
+{
+    for (int i = op->shape_sizes; i < op->size_count; i++)
+        if (strcmp(op->size_names[i], "batch") == 0) {
+            task->problem.size[i] = task->batch;
+            return;
+        }
+    cli_die("--batch: %s has none", op->name);
+}
+
+void task_open(struct task *task)
+{
+    struct error error;
+    const struct operator* op = find_operator(task->op);
+    const struct operator_space *space = find_space(op, task->space_name);
+    if (!task->shape)
+        cli_die("--shape is missing, expected %s", op->shape_form);
+    cli_require(problem_parse(op, task->shape, &task->problem, &error), &error);
+    if (task->batch)
+        set_batch(task, op);
+    cli_require(op->check(&task->problem, &error), &error);
+    if (task->dtype) {
+        int type = dtype_find(task->dtype, (int)strlen(task->dtype));
+        if (type < 0)
+            cli_die("--dtype %.64s: unknown element type, such as f16", task->dtype);
+        task->problem.type = (enum dtype)type;
+    }
+    cli_load_hardware(&task->common, &task->hw);
+    cli_require(
+        space_open(&task->problem, space, &task->hw, (int)task->common.cores, &task->space, &error),
+        &error);
+}
+
+void task_close(struct task *task)
+{
+    space_close(&task->space);
+    hardware_clear(&task->hw);
+}
+
+void task_title(const struct task *task, char *text, size_t size)
+{
+    const struct problem *problem = &task->problem;
+    size_t used = (size_t)snprintf(text, size, "%s ", problem->op->name);
+    for (int i = 0; i < problem->op->size_count && used < size; i++)
+        if (i < problem->op->shape_sizes)
+            used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "x" : "",
+                                     (long long)problem->size[i]);
+        else if (problem->size[i] > 1)
+            used += (size_t)snprintf(text + used, size - used, " %s %lld",
+                                     problem->op->size_names[i], (long long)problem->size[i]);
+}

@@ -1,0 +1,30 @@
+/* An operator, a shape, a chip and a space from the command line: what tune, program and explain
+ * start from. */
+#ifndef AUTOTUNE_CLI_TASK_H
+#define AUTOTUNE_CLI_TASK_H
+
+#include "cli/options.h"
+#include "kernels/operator.h"
+
+struct task {
+    struct common common; /* first: cli_parse fills it */
+    const char *op, *shape, *space_name, *dtype;
+    int64_t batch; /* 0: not given */
+    const char *set;
+    /* after task_open */
+    struct hardware hw;
+    struct problem problem;
+    struct space space;
+};
+
+/* --op, --shape, --batch, --dtype, --space; the common options are its child. */
+extern const struct argp task_argp;
+
+/* Everything from chip to space, or death. */
+void task_open(struct task *task);
+void task_close(struct task *task);
+
+/* "matmul 512x1024x512", with the batch if there is one. */
+void task_title(const struct task *task, char *text, size_t size);
+
+#endif

@@ -1,0 +1,209 @@
+#include "results/tune.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/task.h"
+#include "search/search.h"
+
+#include <errno.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tune {
+    struct task task; /* first */
+    const char *strategy;
+    int64_t top, threads;
+    double time_limit_s;
+};
+
+enum { KEY_STRATEGY = 3000, KEY_TOP, KEY_THREADS, KEY_TIME_LIMIT };
+enum { MAX_TOP = 100000, MAX_THREADS = 1024 };
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Search:", 2},
+    {"strategy", KEY_STRATEGY, "NAME", 0,
+     "bound (default) or exhaustive; see `autotune list "
+     "strategies`",
+     2},
+    {"top", KEY_TOP, "N", 0, "report the N fastest tilings (default 1)", 2},
+    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); the answer is the same",
+     2},
+    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "stop after this time with the best so far", 2},
+    {0},
+};
+
+static double parse_seconds(const char *text)
+{
+    char *end;
+    errno = 0;
+    double seconds = strtod(text, &end);
+    if (errno || *end || end == text || !isfinite(seconds) || seconds <= 0)
+        cli_die("--time-limit %.64s: expected seconds, more than 0", text);
+    return seconds;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct tune *tune = state->input;
+    switch (key) {
+    case KEY_STRATEGY:
+        if (!search_strategy_find(argument))
+            cli_die("--strategy %.64s: expected bound or exhaustive", argument);
+        tune->strategy = argument;
+        return 0;
+    case KEY_TOP:
+        tune->top = cli_count("--top", argument, MAX_TOP);
+        return 0;
+    case KEY_THREADS:
+        tune->threads = cli_count("--threads", argument, MAX_THREADS);
+        return 0;
+    case KEY_TIME_LIMIT:
+        tune->time_limit_s = parse_seconds(argument);
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &tune->task;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc = "Finds the fastest tiling of an operator on a described chip by simulation, and proves "
+           "that nothing in the space is better.\v"
+           "Examples:\n"
+           "  autotune --op matmul --shape 512x1024x512\n"
+           "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
+           "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw "
+           "buffers.l1.capacity_bytes=2097152\n",
+};
+
+static volatile sig_atomic_t caught;
+
+static void catch_signal(int signal)
+{
+    caught = signal;
+}
+
+static void handle_signals(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void fill_row(const struct tune *tune, const struct found *found, struct tune_row *row)
+{
+    const struct hardware *hw = &tune->task.hw;
+    *row = (struct tune_row){
+        .tiling = found->tiling,
+        .cores_used = found->cores_used,
+        .time_ns = (double)found->timeline.end_fs / FS_PER_NS,
+        .lower_bound_ns = (double)found->bound_fs / FS_PER_NS,
+        .operations = tune->task.problem.op->operations(&tune->task.problem),
+    };
+    for (int p = 0; p < hw->pipe_count; p++)
+        row->busy_ns[p] = (double)found->timeline.busy_fs[p] / FS_PER_NS;
+    for (int b = 0; b < hw->bus_count; b++)
+        row->bus_ns[b] = (double)found->bus_bytes[b] * 1e9 /
+                         (double)hw->buses[b].total_bytes_per_s[hw->buses[b].sharers - 1];
+}
+
+static void write_answer(const struct tune *tune, const struct search_result *result,
+                         const struct tune_row *rows)
+{
+    static tune_writer *const writers[FORMAT_COUNT] = {
+        [FORMAT_TABLE] = tune_write_table,
+        [FORMAT_JSON] = tune_write_json,
+        [FORMAT_CSV] = tune_write_csv,
+    };
+    const struct task *task = &tune->task;
+    char title[128];
+    struct answer out;
+    struct error error;
+    task_title(task, title, sizeof title);
+    struct tune_answer answer = {
+        .op = task->problem.op->name,
+        .shape_text = title + strlen(task->problem.op->name) + 1,
+        .space = task->space.kind->name,
+        .size_count = task->problem.op->size_count,
+        .size_names = task->problem.op->size_names,
+        .sizes = task->problem.size,
+        .type = task->problem.type,
+        .hw = &task->hw,
+        .cores = (int)task->common.cores,
+        .axes = task->space.axes,
+        .axis_count = task->space.axis_count,
+        .candidates = result->candidates,
+        .feasible = result->feasible,
+        .pruned = result->pruned,
+        .simulated = result->simulated,
+        .within_1_percent = result->within_1_percent,
+        .optimal = result->optimal,
+        .lower_bound_ns = (double)result->lower_bound_fs / FS_PER_NS,
+        .gap = result->gap,
+        .seconds = result->seconds,
+        .roofline_ns = task->space.kind->roofline_ns(&task->space),
+        .threads = (int)tune->threads,
+        .top = (int)tune->top,
+        .count = result->count,
+        .rows = rows,
+    };
+    cli_answer_open(&out, &task->common);
+    cli_require(writers[task->common.format](&answer, out.colour, out.stream, &error), &error);
+    cli_answer_close(&out);
+}
+
+static void run_search(const struct tune *tune, struct search_result *result)
+{
+    struct progress progress;
+    struct error error;
+    struct search_options how = {
+        .strategy = tune->strategy,
+        .threads = (int)tune->threads,
+        .top = (int)tune->top,
+        .time_limit_s = tune->time_limit_s,
+        .stop = &caught,
+        .progress = progress_draw,
+        .context = &progress,
+    };
+    progress_open(&progress, tune->task.common.quiet);
+    handle_signals(catch_signal);
+    enum status status = search(&tune->task.space, &how, result, &error);
+    progress_close(&progress);
+    cli_require(status, &error);
+}
+
+int cmd_tune(int argc, char **argv)
+{
+    struct tune tune = {
+        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
+        .strategy = search_strategies[0].name,
+        .top = 1,
+        .threads = omp_get_num_procs(),
+    };
+    struct search_result result;
+    cli_parse(&argp, "autotune", argc, argv, &tune, NULL, 0);
+    task_open(&tune.task);
+    run_search(&tune, &result);
+    struct tune_row *rows = calloc((size_t)result.count + 1, sizeof *rows);
+    if (!rows)
+        cli_die("out of memory");
+    for (int i = 0; i < result.count; i++)
+        fill_row(&tune, &result.best[i], &rows[i]);
+    write_answer(&tune, &result, rows);
+    int status = result.count ? EXIT_ANSWER : EXIT_NONE;
+    free(rows);
+    search_result_clear(&result);
+    task_close(&tune.task);
+    handle_signals(SIG_DFL);
+    if (caught)
+        raise(caught);
+    return status;
+}

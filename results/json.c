@@ -1,0 +1,25 @@
+#include "results/tune.h"
+
+enum status json_write(json_t *document, FILE *out, struct error *error)
+{
+    if (!document)
+        return error_memory(error);
+    int failed = json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    json_decref(document);
+    fputc('\n', out);
+    return failed || ferror(out) ? error_set(error, STATUS_IO, "cannot write the JSON") : STATUS_OK;
+}
+
+json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling)
+{
+    json_t *object = json_object();
+    char text[24];
+    for (int a = 0; a < axis_count; a++) {
+        int64_t value = tiling->value[a];
+        json_object_set_new(object, axes[a].name,
+                            axes[a].value_names
+                                ? json_string(axis_value_text(&axes[a], value, text))
+                                : json_integer(value));
+    }
+    return object;
+}

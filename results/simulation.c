@@ -1,0 +1,140 @@
+#include "results/simulation.h"
+
+#include "core/program_text.h"
+#include "core/work.h"
+#include "results/text.h"
+#include "results/tune.h"
+
+struct path_bytes {
+    char name[2 * HARDWARE_NAME_SIZE + 3];
+    int64_t bytes; /* of one core */
+};
+
+/* Bytes per path, all its conversions together. */
+static enum status sum_paths(const struct program *program,
+                             struct path_bytes paths[HARDWARE_MAX_PATHS], struct error *error)
+{
+    const struct hardware *hw = program->hw;
+    struct work_line totals[HARDWARE_MAX_PRICES];
+    enum status status = work_totals(program, totals, error);
+    for (int p = 0; p < hw->path_count && status == STATUS_OK; p++) {
+        hardware_path_name(hw, p, paths[p].name);
+        paths[p].bytes = totals[hw->paths[p].price].units;
+        for (int c = 0; c < hw->paths[p].cast_count; c++)
+            paths[p].bytes += totals[hw->paths[p].casts[c].price].units;
+    }
+    return status;
+}
+
+static double busy_share(const struct simulation *s, int pipe)
+{
+    return s->timeline->end_fs ? (double)s->timeline->busy_fs[pipe] / (double)s->timeline->end_fs
+                               : 0;
+}
+
+static void put_operations(const struct program *program, const char *form, const char *unit,
+                           const double counts[DTYPE_COUNT], FILE *out)
+{
+    (void)program;
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        if (counts[t] > 0)
+            fprintf(out, form, unit, dtype_name((enum dtype)t), counts[t]);
+}
+
+static void put_deadlock(const struct simulation *s, const struct style *style, FILE *out)
+{
+    char text[256];
+    const struct instruction *in = &s->program->items[s->timeline->blocked];
+    instruction_print(s->program, s->timeline->blocked, text, sizeof text);
+    fprintf(out, "  %sdeadlock%s     %s:%d: pipe %s waits for ever in '%s'\n", style->warn,
+            style->end, s->file, in->line,
+            in->pipe >= 0 ? s->program->hw->pipes[in->pipe].name : "(all)", text);
+}
+
+enum status simulation_write_table(const struct simulation *s, bool colour, FILE *out,
+                                   struct error *error)
+{
+    const struct hardware *hw = s->program->hw;
+    struct style style = text_style(colour);
+    struct path_bytes paths[HARDWARE_MAX_PATHS];
+    struct operation_counts counts;
+    char text[TEXT_SIZE], bar[TEXT_SIZE];
+    enum status status = sum_paths(s->program, paths, error);
+    if (status != STATUS_OK)
+        return status;
+    fprintf(out, "%s%s%s on %s, %d core%s in step\n", style.bold, s->file, style.end, hw->name,
+            s->cores, s->cores == 1 ? "" : "s");
+    fprintf(out, "%s%s%s\n\n", style.dim, hw->file, style.end);
+    if (s->timeline->blocked >= 0) {
+        put_deadlock(s, &style, out);
+        return STATUS_OK;
+    }
+    fprintf(out, "  time         %s%s%s  (%.6f ns)\n\n  busy share of the time\n", style.bold,
+            text_time((double)s->timeline->end_fs / FS_PER_NS, text), style.end,
+            (double)s->timeline->end_fs / FS_PER_NS);
+    for (int p = 0; p < hw->pipe_count; p++)
+        fprintf(out, "  %-12s %s %5.1f %%  %s\n", hw->pipes[p].name,
+                text_bar(busy_share(s, p), bar), 100 * busy_share(s, p),
+                text_time((double)s->timeline->busy_fs[p] / FS_PER_NS, text));
+    fprintf(out, "\n  moved and computed by one core\n");
+    for (int p = 0; p < hw->path_count; p++)
+        if (paths[p].bytes)
+            fprintf(out, "  %-12s %s bytes\n", paths[p].name, text_count(paths[p].bytes, text));
+    work_operations(s->program, &counts);
+    put_operations(s->program, "  %-6s %-5s %.0f operations\n", "matrix", counts.matrix, out);
+    put_operations(s->program, "  %-6s %-5s %.0f elements\n", "vector", counts.vector, out);
+    if (counts.scalar > 0)
+        fprintf(out, "  scalar       %.0f operations\n", counts.scalar);
+    return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
+}
+
+static json_t *deadlock_json(const struct simulation *s)
+{
+    char text[256];
+    if (s->timeline->blocked < 0)
+        return json_null();
+    const struct instruction *in = &s->program->items[s->timeline->blocked];
+    instruction_print(s->program, s->timeline->blocked, text, sizeof text);
+    return json_pack("{s:s, s:i, s:s}", "pipe",
+                     in->pipe >= 0 ? s->program->hw->pipes[in->pipe].name : "all", "line", in->line,
+                     "text", text);
+}
+
+static void add_operations(json_t *array, const char *unit, const double counts[DTYPE_COUNT])
+{
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        if (counts[t] > 0)
+            json_array_append_new(array, json_pack("{s:s, s:s, s:f}", "unit", unit, "type",
+                                                   dtype_name((enum dtype)t), "count", counts[t]));
+}
+
+enum status simulation_write_json(const struct simulation *s, bool colour, FILE *out,
+                                  struct error *error)
+{
+    (void)colour;
+    const struct hardware *hw = s->program->hw;
+    struct path_bytes path_list[HARDWARE_MAX_PATHS];
+    struct operation_counts counts;
+    enum status status = sum_paths(s->program, path_list, error);
+    if (status != STATUS_OK)
+        return status;
+    json_t *pipes = json_array(), *paths = json_array(), *operations = json_array();
+    for (int p = 0; p < hw->pipe_count; p++)
+        json_array_append_new(pipes,
+                              json_pack("{s:s, s:f, s:f}", "name", hw->pipes[p].name, "busy_ns",
+                                        (double)s->timeline->busy_fs[p] / FS_PER_NS, "share",
+                                        busy_share(s, p)));
+    for (int p = 0; p < hw->path_count; p++)
+        json_array_append_new(paths, json_pack("{s:s, s:I}", "name", path_list[p].name, "bytes",
+                                               (json_int_t)path_list[p].bytes));
+    work_operations(s->program, &counts);
+    add_operations(operations, "matrix", counts.matrix);
+    add_operations(operations, "vector", counts.vector);
+    json_t *time = s->timeline->blocked >= 0 ? json_null()
+                                             : json_real((double)s->timeline->end_fs / FS_PER_NS);
+    return json_write(json_pack("{s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
+                                "file", s->file, "hardware", hw->name, "hardware_file", hw->file,
+                                "cores", s->cores, "time_ns", time, "pipes", pipes, "paths", paths,
+                                "operations", operations, "deadlock", deadlock_json(s)),
+                      out, error);
+}

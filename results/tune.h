@@ -1,0 +1,65 @@
+/* The answer of the main job, for people and for machines. The JSON keys are a contract. */
+#ifndef AUTOTUNE_RESULTS_TUNE_H
+#define AUTOTUNE_RESULTS_TUNE_H
+
+#include "core/space.h"
+#include "core/status.h"
+#include "core/timeline.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* One tiling of an answer. */
+struct tune_row {
+    struct tiling tiling;
+    int cores_used;
+    double time_ns, lower_bound_ns;
+    double operations; /* that the user asked for */
+    double busy_ns[HARDWARE_MAX_PIPES];
+    double bus_ns[HARDWARE_MAX_BUSES]; /* bytes of all cores at the bus's best rate */
+};
+
+struct tune_answer {
+    const char *op, *space, *shape_text;
+    int size_count;
+    const char *const *size_names;
+    const int64_t *sizes;
+    enum dtype type;
+    const struct hardware *hw;
+    int cores;
+    const struct axis *axes;
+    int axis_count;
+    int64_t candidates, feasible, pruned, simulated, within_1_percent;
+    bool optimal;
+    double lower_bound_ns, gap, seconds, roofline_ns;
+    int threads;
+    int top; /* rows asked for */
+    int count;
+    const struct tune_row *rows; /* best first */
+};
+
+/* A pipe or bus and its share of the time. */
+struct share {
+    const char *name;
+    double busy_ns, share;
+};
+
+/* The pipe or bus with the largest share; pipes before buses, then the order of the description. */
+struct share tune_bottleneck(const struct tune_answer *answer, const struct tune_row *row);
+
+/* The three writers. `colour` asks for terminal colours. */
+typedef enum status tune_writer(const struct tune_answer *answer, bool colour, FILE *out,
+                                struct error *error);
+tune_writer tune_write_table, tune_write_json, tune_write_csv;
+
+/* "tiling": {axis: value, …}. NULL when out of memory. */
+json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling);
+
+/* "m_slice=128 k_slice=64 …", cut to `size`. */
+void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling,
+                 const char *separator, char *text, size_t size);
+
+/* Writes a JSON document and a newline, and frees it. Times keep 15 significant digits. */
+enum status json_write(json_t *document, FILE *out, struct error *error);
+
+#endif

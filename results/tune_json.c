@@ -1,0 +1,51 @@
+#include "results/tune.h"
+
+static json_t *share_json(const char *name, double busy_ns, double time_ns)
+{
+    return json_pack("{s:s, s:f, s:f}", "name", name, "busy_ns", busy_ns, "share",
+                     busy_ns / time_ns);
+}
+
+static json_t *row_json(const struct tune_answer *answer, const struct tune_row *row)
+{
+    const struct hardware *hw = answer->hw;
+    json_t *pipes = json_array(), *buses = json_array();
+    for (int p = 0; p < hw->pipe_count; p++)
+        json_array_append_new(pipes, share_json(hw->pipes[p].name, row->busy_ns[p], row->time_ns));
+    for (int b = 0; b < hw->bus_count; b++)
+        json_array_append_new(buses, share_json(hw->buses[b].name, row->bus_ns[b], row->time_ns));
+    return json_pack("{s:o, s:i, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "tiling",
+                     tiling_json(answer->axes, answer->axis_count, &row->tiling), "cores_used",
+                     row->cores_used, "time_ns", row->time_ns, "lower_bound_ns",
+                     row->lower_bound_ns, "roofline_ns", answer->roofline_ns, "gflops",
+                     row->operations / row->time_ns, "pipes", pipes, "buses", buses, "bottleneck",
+                     tune_bottleneck(answer, row).name);
+}
+
+static json_t *search_json(const struct tune_answer *a)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:i, s:I}", "candidates",
+                     (json_int_t)a->candidates, "feasible", (json_int_t)a->feasible, "pruned",
+                     (json_int_t)a->pruned, "simulated", (json_int_t)a->simulated, "optimal",
+                     a->optimal, "lower_bound_ns", a->lower_bound_ns, "gap", a->gap, "seconds",
+                     a->seconds, "threads", a->threads, "within_1_percent",
+                     (json_int_t)a->within_1_percent);
+}
+
+enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE *out,
+                            struct error *error)
+{
+    (void)colour;
+    json_t *shape = json_object(), *top = json_array();
+    for (int i = 0; i < answer->size_count; i++)
+        json_object_set_new(shape, answer->size_names[i], json_integer(answer->sizes[i]));
+    for (int i = 0; i < answer->count; i++)
+        json_array_append_new(top, row_json(answer, &answer->rows[i]));
+    json_t *best = answer->count ? row_json(answer, &answer->rows[0]) : json_null();
+    json_t *document =
+        json_pack("{s:i, s:s, s:o, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
+                  answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",
+                  answer->hw->name, "hardware_file", answer->hw->file, "cores", answer->cores,
+                  "space", answer->space, "search", search_json(answer), "best", best, "top", top);
+    return json_write(document, out, error);
+}

@@ -1,0 +1,129 @@
+#include "results/text.h"
+#include "results/tune.h"
+
+#include <string.h>
+
+void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling,
+                 const char *separator, char *text, size_t size)
+{
+    char value[24];
+    size_t used = 0;
+    text[0] = 0;
+    for (int a = 0; a < axis_count && used < size; a++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", a ? separator : "",
+                                 axes[a].name, axis_value_text(&axes[a], tiling->value[a], value));
+}
+
+struct share tune_bottleneck(const struct tune_answer *answer, const struct tune_row *row)
+{
+    const struct hardware *hw = answer->hw;
+    struct share most = {hw->pipes[0].name, row->busy_ns[0], 0};
+    for (int p = 1; p < hw->pipe_count; p++)
+        if (row->busy_ns[p] > most.busy_ns)
+            most = (struct share){hw->pipes[p].name, row->busy_ns[p], 0};
+    for (int b = 0; b < hw->bus_count; b++)
+        if (row->bus_ns[b] > most.busy_ns)
+            most = (struct share){hw->buses[b].name, row->bus_ns[b], 0};
+    most.share = most.busy_ns / row->time_ns;
+    return most;
+}
+
+static void put_head(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    fprintf(out, "%s%s %s%s in %s on %s, %d core%s, space %s\n", style->bold, a->op, a->shape_text,
+            style->end, dtype_name(a->type), a->hw->name, a->cores, a->cores == 1 ? "" : "s",
+            a->space);
+    fprintf(out, "%s%s%s\n\n", style->dim, a->hw->file, style->end);
+}
+
+static void put_best(const struct tune_answer *a, const struct tune_row *row,
+                     const struct style *style, FILE *out)
+{
+    char text[512], time[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
+    double gflops = row->operations / row->time_ns;
+    double peak = hardware_matrix_peak(a->hw, a->type) / 1e9 * a->cores;
+    tiling_text(a->axes, a->axis_count, &row->tiling, "  ", text, sizeof text);
+    fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
+    fprintf(out, "  time         %s%s%s  simulated, on %d core%s\n", style->bold,
+            text_time(row->time_ns, time), style->end, row->cores_used,
+            row->cores_used == 1 ? "" : "s");
+    if (peak > 0)
+        fprintf(out,
+                "  rate         %.1f GFLOP/s, %.1f %% of the %.1f GFLOP/s that %d core%s can do\n",
+                gflops, 100 * gflops / peak, peak, a->cores, a->cores == 1 ? "" : "s");
+    fprintf(out, "  lower bound  %s for this tiling; roofline of the problem %s\n\n",
+            text_time(row->lower_bound_ns, bound), text_time(a->roofline_ns, roofline));
+}
+
+static void put_share(const char *name, double busy_ns, double time_ns, bool limits,
+                      const struct style *style, FILE *out)
+{
+    char bar[TEXT_SIZE];
+    fprintf(out, "  %-12s %s%s%s %5.1f %%%s\n", name, limits ? style->warn : "",
+            text_bar(busy_ns / time_ns, bar), limits ? style->end : "", 100 * busy_ns / time_ns,
+            limits ? "  limits" : "");
+}
+
+static void put_shares(const struct tune_answer *a, const struct tune_row *row,
+                       const struct style *style, FILE *out)
+{
+    const char *limit = tune_bottleneck(a, row).name;
+    fprintf(out, "  busy share of the time\n");
+    for (int p = 0; p < a->hw->pipe_count; p++)
+        put_share(a->hw->pipes[p].name, row->busy_ns[p], row->time_ns,
+                  a->hw->pipes[p].name == limit, style, out);
+    for (int b = 0; b < a->hw->bus_count; b++)
+        put_share(a->hw->buses[b].name, row->bus_ns[b], row->time_ns, a->hw->buses[b].name == limit,
+                  style, out);
+    fputc('\n', out);
+}
+
+static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    char n[5][TEXT_SIZE], bound[TEXT_SIZE];
+    fprintf(out, "  search       %s tilings: %s do not fit the buffers, %s are legal\n",
+            text_count(a->candidates, n[0]), text_count(a->candidates - a->feasible, n[1]),
+            text_count(a->feasible, n[2]));
+    if (a->count == 0)
+        return;
+    fprintf(out,
+            "               %s discarded by their lower bound, %s simulated; %.3f s, %d thread%s\n",
+            text_count(a->pruned, n[3]), text_count(a->simulated, n[4]), a->seconds, a->threads,
+            a->threads == 1 ? "" : "s");
+    if (a->optimal)
+        fprintf(out, "  %soptimal%s      nothing in the space is faster", style->good, style->end);
+    else
+        fprintf(out, "  %scut short%s    nothing is faster than %s: at most %.2f %% to gain",
+                style->warn, style->end, text_time(a->lower_bound_ns, bound), 100 * a->gap);
+    fprintf(out, "; %s tiling%s within 1 %%\n", text_count(a->within_1_percent, n[0]),
+            a->within_1_percent == 1 ? "" : "s");
+}
+
+static void put_top(const struct tune_answer *a, FILE *out)
+{
+    char text[512], time[TEXT_SIZE];
+    fprintf(out, "\n  rank  time        slower   limited by    tiling\n");
+    for (int i = 0; i < a->count; i++) {
+        const struct tune_row *row = &a->rows[i];
+        tiling_text(a->axes, a->axis_count, &row->tiling, " ", text, sizeof text);
+        fprintf(out, "  %4d  %-10s %6.2f %%  %-12s  %s\n", i + 1, text_time(row->time_ns, time),
+                100 * (row->time_ns / a->rows[0].time_ns - 1), tune_bottleneck(a, row).name, text);
+    }
+}
+
+enum status tune_write_table(const struct tune_answer *answer, bool colour, FILE *out,
+                             struct error *error)
+{
+    struct style style = text_style(colour);
+    put_head(answer, &style, out);
+    if (answer->count) {
+        put_best(answer, &answer->rows[0], &style, out);
+        put_shares(answer, &answer->rows[0], &style, out);
+    }
+    put_search(answer, &style, out);
+    if (answer->count == 0 && answer->feasible == 0)
+        fprintf(out, "  no tiling fits; `autotune explain` says which limit one breaks\n");
+    if (answer->top > 1 && answer->count)
+        put_top(answer, out);
+    return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
+}

@@ -1,0 +1,13 @@
+/* The legal tiling that is nearest to one that is not: fewest values changed, then least change
+ * (enumerations count 1, numbers the difference in elements), then smallest index. */
+#ifndef AUTOTUNE_SEARCH_NEAREST_H
+#define AUTOTUNE_SEARCH_NEAREST_H
+
+#include "core/status.h"
+#include "kernels/operator.h"
+
+/* *found is false when the space has no legal tiling. */
+enum status search_nearest(const struct space *space, const struct tiling *wanted,
+                           struct tiling *nearest, bool *found, struct error *error);
+
+#endif

@@ -1,0 +1,41 @@
+/* The hazard check by brute force, for small programs: all events in memory, every ordering by
+ * Warshall's closure, all pairs of accesses compared. Shares no code with analysis/. */
+#ifndef AUTOTUNE_TESTS_BRUTE_CHECK_H
+#define AUTOTUNE_TESTS_BRUTE_CHECK_H
+
+#include "analysis/check.h"
+
+enum { MAX_NODES = 160, MAX_ANSWERS = 8192 };
+
+struct node {
+    const struct instruction *in;
+    int64_t index[PROGRAM_MAX_DEPTH];
+    bool runs;
+};
+
+struct answer {
+    enum finding_kind kind;
+    int32_t lines[FINDING_MAX_LINES]; /* ascending, then zeros */
+    int line_count;
+};
+
+/* About 150 KiB. */
+struct brute {
+    const struct program *program;
+    int count;
+    struct node nodes[MAX_NODES];
+    bool before[MAX_NODES][MAX_NODES];
+    int answer_count;
+    struct answer answers[MAX_ANSWERS];
+};
+
+/* Finds everything there is to find; false when the program has more than MAX_NODES events. */
+bool brute_check(struct brute *brute, const struct program *program);
+
+/* Answers of one kind. An unmatched flag with more lines than a finding holds is left out. */
+int brute_count(const struct brute *brute, enum finding_kind kind);
+
+bool answer_is(const struct answer *answer, enum finding_kind kind, const int32_t *lines,
+               int line_count);
+
+#endif
