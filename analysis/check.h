@@ -27,12 +27,10 @@ enum {
     FINDING_MAX_LINES = 4,
     CHECK_MAX_FINDINGS = 1000, /* of one kind; further ones are left out */
 };
-#define CHECK_MAX_EVENTS 50000000LL  /* instructions played, loops unrolled */
-#define CHECK_MAX_STARTS 10000000LL  /* different places where rows of shared operands start */
-#define CHECK_MAX_VISITS 200000000LL /* pieces of buffers touched by all events together */
-#define CHECK_MAX_BYTES                                                                            \
-    (512LL << 20) /* of memory, for each of: buffers' pieces, waiting events                       \
-                   */
+#define CHECK_MAX_EVENTS 50000000LL    /* instructions played, loops unrolled */
+#define CHECK_MAX_STARTS 10000000LL    /* different places where rows of shared operands start */
+#define CHECK_MAX_VISITS 200000000LL   /* pieces of buffers touched by all events together */
+#define CHECK_MAX_BYTES  (512LL << 20) /* of memory for pieces, and for what waits in queues */
 
 struct finding {
     enum finding_kind kind;

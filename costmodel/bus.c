@@ -3,21 +3,19 @@
 
 /* ceil(left / rate). A double gives the quotient to within a few units, exact arithmetic the rest:
  * a 128-bit division would cost more than the instruction it serves. */
-static int64_t time_left(wide left, int64_t rate)
+static int64_t time_left(wide left, struct share share)
 {
-    double high = (double)(uint64_t)(left >> 64), low = (double)(uint64_t)left;
-    double quotient = (high * 18446744073709551616.0 + low) / (double)rate;
-    if (quotient > 1e15)
-        return (int64_t)((left + (wide)rate - 1) / (wide)rate);
-    int64_t fs = (int64_t)quotient;
-    while ((wide)fs * (wide)rate < left)
+    if (left >> 82)
+        return (int64_t)((left + (wide)share.bytes_per_s - 1) / (wide)share.bytes_per_s);
+    int64_t fs = (int64_t)((double)(int64_t)(left >> 20) * share.reciprocal);
+    while ((wide)fs * (wide)share.bytes_per_s < left)
         fs++;
-    while (fs > 0 && (wide)(fs - 1) * (wide)rate >= left)
+    while (fs > 0 && (wide)(fs - 1) * (wide)share.bytes_per_s >= left)
         fs--;
     return fs;
 }
 
-static int64_t share(const struct simulator *s, const struct lane *lane, int32_t transfers)
+static struct share share_of(const struct simulator *s, const struct lane *lane, int32_t transfers)
 {
     return s->shares[lane->op->price * s->share_stride + transfers - 1];
 }
@@ -34,7 +32,7 @@ static void drain(struct simulator *s, struct bus_state *bus, int64_t now)
         struct lane *lane = &s->lanes[bus->lanes[i]];
         if (!lane->transferring)
             continue;
-        wide moved = (wide)share(s, lane, bus->transfers) * (wide)passed;
+        wide moved = (wide)share_of(s, lane, bus->transfers).bytes_per_s * (wide)passed;
         lane->left = moved < lane->left ? lane->left - moved : 0;
     }
 }
@@ -45,7 +43,7 @@ static void replan(struct simulator *s, struct bus_state *bus)
     for (int32_t i = 0; i < bus->lane_count; i++) {
         struct lane *lane = &s->lanes[bus->lanes[i]];
         if (lane->transferring)
-            lane->end_fs = bus->now_fs + time_left(lane->left, share(s, lane, bus->transfers));
+            lane->end_fs = bus->now_fs + time_left(lane->left, share_of(s, lane, bus->transfers));
     }
 }
 
@@ -55,8 +53,9 @@ void bus_join(struct simulator *s, struct lane *lane, int64_t start_fs)
     lane->state = LANE_ON_BUS;
     lane->transferring = false;
     lane->start_fs = start_fs;
-    lane->left = (wide)lane->op->units * FS_PER_S;
+    lane->left = (wide)(uint64_t)s->items[lane->op->instruction].units * FS_PER_S;
     bus->lanes[bus->lane_count++] = (int32_t)(lane - s->lanes);
+    s->on_bus++;
 }
 
 static void trace_transfer(struct simulator *s, const struct lane *lane)
@@ -69,6 +68,7 @@ static void trace_transfer(struct simulator *s, const struct lane *lane)
 static void end_transfer(struct simulator *s, struct bus_state *bus, int32_t at)
 {
     struct lane *lane = &s->lanes[bus->lanes[at]];
+    s->on_bus--;
     bus->transfers--;
     bus->lanes[at] = bus->lanes[--bus->lane_count];
     trace_transfer(s, lane);
@@ -78,14 +78,42 @@ static void end_transfer(struct simulator *s, struct bus_state *bus, int32_t at)
     lane_ready(s, lane);
 }
 
+/* Nobody else is on a bus, and nobody can come before this transfer ends: it is played whole. */
+static void end_alone(struct simulator *s, struct bus_state *bus)
+{
+    struct lane *lane = &s->lanes[bus->lanes[0]];
+    if (!lane->transferring) {
+        bus->transfers++;
+        bus->now_fs = lane->start_fs;
+        lane->end_fs = lane->start_fs + lane->op->alone_fs;
+    }
+    bus->active_fs += lane->end_fs - bus->now_fs;
+    bus->now_fs = lane->end_fs;
+    end_transfer(s, bus, 0);
+}
+
 static inline int64_t next_event(const struct lane *lane)
 {
     return lane->transferring ? lane->end_fs : lane->start_fs;
 }
 
+static struct bus_state *busy_bus(struct simulator *s)
+{
+    struct bus_state *bus = s->buses;
+    while (bus->lane_count == 0)
+        bus++;
+    return bus;
+}
+
 bool bus_step(struct simulator *s)
 {
-    struct bus_state *first = NULL;
+    if (s->on_bus == 0)
+        return false;
+    if (s->on_bus == 1) {
+        end_alone(s, busy_bus(s));
+        return true;
+    }
+    struct bus_state *first = s->buses;
     int32_t at = 0;
     int64_t when = INT64_MAX;
     for (int b = 0; b < s->hw->bus_count; b++) {
@@ -99,8 +127,6 @@ bool bus_step(struct simulator *s)
             }
         }
     }
-    if (!first)
-        return false;
     struct lane *lane = &s->lanes[first->lanes[at]];
     drain(s, first, when);
     if (lane->transferring) {

@@ -15,8 +15,9 @@ enum lane_state { LANE_READY, LANE_WAITS, LANE_AT_BARRIER, LANE_ON_BUS, LANE_STO
 struct lane {
     const struct stream_op *op; /* next, or the one it is blocked in */
     const struct stream_op *ops;
-    int64_t time_fs;     /* end of its previous instruction */
-    int64_t dispatch_fs; /* when its next instruction has been dispatched */
+    const int64_t *dispatch; /* per op, as in struct stream */
+    int64_t time_fs;         /* end of its previous instruction */
+    int64_t dispatch_fs;     /* when its next instruction has been dispatched */
     int64_t busy_fs;
     struct slot *slots; /* of its core */
     struct core *core;
@@ -57,6 +58,12 @@ struct bus_state {
 
 enum { FOLD_KEY_SIZE = 512 };
 
+/* The rate of one of n transfers, and 2^20 over it. */
+struct share {
+    int64_t bytes_per_s;
+    double reciprocal;
+};
+
 /* The machine's state at the end of one iteration of a watched loop. */
 struct snapshot {
     int32_t loop; /* -1: none */
@@ -72,6 +79,7 @@ struct snapshot {
 struct simulator {
     struct streams streams;
     const struct hardware *hw;
+    const struct instruction *items; /* of the program */
     const struct trace *trace;
     int32_t in_step; /* cores that one simulated core stands for */
     int32_t core_count, lane_count, slot_count;
@@ -82,11 +90,12 @@ struct simulator {
     int32_t *ready; /* stack of lanes that can go on */
     int32_t ready_count;
     int32_t *bus_lanes;
+    int32_t on_bus; /* lanes, over all buses */
     struct bus_state buses[HARDWARE_MAX_BUSES];
     int32_t share_stride;
     int32_t share_capacity;
-    int64_t *shares; /* bytes/s of one of n transfers: [price · share_stride + n - 1] */
-    bool failed;     /* out of memory for flag sets */
+    struct share *shares; /* of one of n transfers: [price · share_stride + n - 1] */
+    bool failed;          /* out of memory for flag sets */
     struct snapshot snapshots[PROGRAM_MAX_DEPTH];
     struct snapshot current;
 };

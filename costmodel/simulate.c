@@ -68,6 +68,11 @@ static bool reserve(struct simulator *s)
     return true;
 }
 
+static struct share make_share(int64_t bytes_per_s)
+{
+    return (struct share){bytes_per_s, 1048576.0 / (double)bytes_per_s};
+}
+
 /* Rates by number of transfers, for every price on a bus. */
 static bool fill_shares(struct simulator *s)
 {
@@ -81,7 +86,7 @@ static bool fill_shares(struct simulator *s)
     for (int p = 0; p < hw->price_count; p++)
         for (int32_t n = 1; hw->prices[p].bus >= 0 && n <= s->lane_count; n++)
             s->shares[p * s->share_stride + n - 1] =
-                hardware_bus_share(hw, &hw->prices[p], (int64_t)n * s->in_step);
+                make_share(hardware_bus_share(hw, &hw->prices[p], (int64_t)n * s->in_step));
     return true;
 }
 
@@ -106,6 +111,7 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
         int64_t start = s->hw->launch_fs + (options->skew ? core * s->hw->core_skew_fs : 0);
         memset(lane, 0, sizeof *lane);
         lane->op = lane->ops = s->streams.streams[pipe].ops;
+        lane->dispatch = s->streams.streams[pipe].dispatch_fs;
         lane->time_fs = lane->dispatch_fs = start;
         lane->slots = s->slots + core * s->streams.slot_count;
         lane->core = &s->cores[core];
@@ -118,6 +124,7 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
 static void start(struct simulator *s, const struct simulate_options *options)
 {
     s->ready_count = 0;
+    s->on_bus = 0;
     s->failed = false;
     start_slots(s);
     for (int32_t c = 0; c < s->core_count; c++)
@@ -199,7 +206,7 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
     for (;;) {
         if (general) {
             lane->op = op;
-            lane->dispatch_fs += op->dispatch_fs;
+            lane->dispatch_fs += lane->dispatch[op - lane->ops];
             if (time < lane->dispatch_fs && op->kind <= STREAM_BARRIER)
                 time = lane->dispatch_fs;
         }
@@ -221,7 +228,8 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
                 slot->waiter = (int32_t)(lane - s->lanes);
                 lane->state = LANE_WAITS;
                 if (general)
-                    lane->dispatch_fs -= op->dispatch_fs; /* counted when it goes on */
+                    lane->dispatch_fs -=
+                        lane->dispatch[op - lane->ops]; /* counted when it goes on */
                 goto blocked;
             }
             int64_t set = slot->times_fs[slot->popped++ & slot->mask];
@@ -272,27 +280,26 @@ blocked:
     lane->time_fs = time;
 }
 
-static void run_fully(struct simulator *s, struct lane *lane)
+/* `run` is inlined once for each way to play. */
+#define PLAY(s, general, folding)                                                                  \
+    do                                                                                             \
+        while ((s)->ready_count)                                                                   \
+            run((s), &(s)->lanes[(s)->ready[--(s)->ready_count]], general, folding);               \
+    while (!(s)->failed && bus_step(s))
+
+static void play_plainly(struct simulator *s)
 {
-    run(s, lane, false, false);
+    PLAY(s, false, false);
 }
 
-static void run_folding(struct simulator *s, struct lane *lane)
+static void play_folding(struct simulator *s)
 {
-    run(s, lane, false, true);
+    PLAY(s, false, true);
 }
 
-static void run_general(struct simulator *s, struct lane *lane)
+static void play_generally(struct simulator *s)
 {
-    run(s, lane, true, false);
-}
-
-static void play(struct simulator *s, void (*run_lane)(struct simulator *, struct lane *))
-{
-    do {
-        while (s->ready_count)
-            run_lane(s, &s->lanes[s->ready[--s->ready_count]]);
-    } while (!s->failed && bus_step(s));
+    PLAY(s, true, false);
 }
 
 static int32_t first_blocked(const struct simulator *s)
@@ -355,13 +362,14 @@ enum status simulate(struct simulator *s, const struct program *program,
                      struct error *error)
 {
     free_rings(s);
-    enum status status = streams_build(&s->streams, program, error);
-    if (status != STATUS_OK)
-        return status;
     s->hw = program->hw;
+    s->items = program->items;
     s->trace = options->trace;
     s->core_count = options->separately ? options->cores : 1;
     s->in_step = options->separately ? 1 : options->cores;
+    enum status status = streams_build(&s->streams, program, s->in_step, error);
+    if (status != STATUS_OK)
+        return status;
     s->lane_count = s->core_count * s->hw->pipe_count;
     status = check_range(s, program, options, error);
     if (status != STATUS_OK)
@@ -370,11 +378,11 @@ enum status simulate(struct simulator *s, const struct program *program,
         return error_memory(error);
     start(s, options);
     if (s->trace || s->hw->dispatch_fs > 0)
-        play(s, run_general);
+        play_generally(s);
     else if (options->play_fully || options->separately)
-        play(s, run_fully);
+        play_plainly(s);
     else
-        play(s, run_folding);
+        play_folding(s);
     if (s->failed)
         return error_set(error, STATUS_TOO_LARGE,
                          "more than %d sets of one flag register wait to be matched",

@@ -8,6 +8,7 @@ enum { MIN_FOLD_ITERATIONS = 4 };
 struct cutter {
     struct streams *streams;
     const struct program *program;
+    int cores;
     int scalar_pipe; /* the pipe that blocks dispatch, -1: none */
     int depth;
     int64_t times[PROGRAM_MAX_DEPTH + 1];   /* iterations of the loops around, multiplied */
@@ -34,12 +35,15 @@ static bool grow(void **items, int32_t *capacity, int32_t count, size_t size)
 static void append(struct cutter *cutter, int pipe, struct stream_op op)
 {
     struct stream *stream = &cutter->streams->streams[pipe];
-    if (!grow((void **)&stream->ops, &stream->capacity, stream->count, sizeof *stream->ops)) {
+    int32_t capacity = stream->capacity;
+    if (!grow((void **)&stream->dispatch_fs, &capacity, stream->count, sizeof(int64_t)) ||
+        !grow((void **)&stream->ops, &stream->capacity, stream->count, sizeof *stream->ops)) {
         cutter->failed = true;
         return;
     }
     op.depth = (uint8_t)cutter->depth;
-    op.dispatch_fs = cutter->dispatched[pipe] * cutter->program->hw->dispatch_fs;
+    stream->dispatch_fs[stream->count] =
+        cutter->dispatched[pipe] * cutter->program->hw->dispatch_fs;
     cutter->dispatched[pipe] = 0;
     stream->ops[stream->count++] = op;
 }
@@ -102,11 +106,11 @@ static void append_work(struct cutter *cutter, const struct instruction *in, int
     const struct hardware *hw = cutter->program->hw;
     const struct price *price = &hw->prices[in->price];
     struct stream_op op = {.kind = STREAM_WORK, .price = in->price, .instruction = index};
-    op.fs = instruction_alone_fs(hw, in, 1);
+    op.fs = instruction_alone_fs(hw, in, cutter->cores);
     if (price->bus >= 0) {
         op.kind = STREAM_TRANSFER;
+        op.alone_fs = op.fs - price->base_fs;
         op.fs = price->base_fs;
-        op.units = in->units;
     }
     append(cutter, in->pipe, op);
 }
@@ -269,11 +273,12 @@ static int find_scalar_pipe(const struct hardware *hw)
     return -1;
 }
 
-enum status streams_build(struct streams *streams, const struct program *program,
+enum status streams_build(struct streams *streams, const struct program *program, int cores,
                           struct error *error)
 {
     struct cutter cutter = {.streams = streams,
                             .program = program,
+                            .cores = cores,
                             .times = {1},
                             .scalar_pipe = find_scalar_pipe(program->hw)};
     memset(cutter.flag_slots, -1, sizeof cutter.flag_slots);
@@ -293,8 +298,10 @@ enum status streams_build(struct streams *streams, const struct program *program
 
 void streams_clear(struct streams *streams)
 {
-    for (int p = 0; p < HARDWARE_MAX_PIPES; p++)
+    for (int p = 0; p < HARDWARE_MAX_PIPES; p++) {
         free(streams->streams[p].ops);
+        free(streams->streams[p].dispatch_fs);
+    }
     free(streams->slots);
     free(streams->loop_masks);
     memset(streams, 0, sizeof *streams);

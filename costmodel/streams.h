@@ -28,14 +28,14 @@ struct stream_op {
     int32_t slot;        /* set, wait; loop, back: the loop's number */
     int32_t target;      /* back: position in the stream */
     int32_t instruction; /* in the program; -1 for gates */
-    int64_t fs;
-    int64_t units;
-    int64_t dispatch_fs; /* dispatch time since the pipe's previous op */
+    int64_t fs;          /* work: its time; transfer: its issue; loop, back: iterations */
+    int64_t alone_fs;    /* transfer: its time on the bus if nobody else comes */
 };
 
 struct stream {
     int32_t count, capacity;
     struct stream_op *ops;
+    int64_t *dispatch_fs; /* per op: dispatch time since the pipe's previous op */
 };
 
 /* One flag register, or one gate. */
@@ -58,7 +58,7 @@ struct streams {
 
 /* Cuts and prices a closed program for `cores` working cores in step. Memory of an earlier call is
  * reused. STATUS_TOO_LARGE when the program's time could pass 2^62 fs. */
-enum status streams_build(struct streams *streams, const struct program *program,
+enum status streams_build(struct streams *streams, const struct program *program, int cores,
                           struct error *error);
 
 void streams_clear(struct streams *streams);
