@@ -345,7 +345,7 @@ static enum status parse_work(struct parser *parser)
     const struct hardware *hw = parser->program->hw;
     struct instruction in = {0};
     struct keys keys = {0};
-    int8_t pipe;
+    int8_t pipe = 0;
     enum status status = parse_pipe(parser, parser->words[0], &pipe);
     if (status == STATUS_OK && parser->word_count < 2)
         return FAIL(parser, "expected a path or an operation after '%s'", hw->pipes[pipe].name);

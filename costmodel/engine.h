@@ -11,34 +11,32 @@ __extension__ typedef unsigned __int128 wide; /* bytes · FS_PER_S: exact work l
 
 enum lane_state { LANE_READY, LANE_WAITS, LANE_AT_BARRIER, LANE_ON_BUS, LANE_STOPPED };
 
-/* One pipe of one core. */
+/* One pipe of one core. What every instruction touches comes first. */
 struct lane {
     const struct stream_op *op; /* next, or the one it is blocked in */
     const struct stream_op *ops;
-    const int64_t *dispatch; /* per op, as in struct stream */
-    int64_t time_fs;         /* end of its previous instruction */
-    int64_t dispatch_fs;     /* when its next instruction has been dispatched */
+    int64_t time_fs; /* end of its previous instruction */
     int64_t busy_fs;
     struct slot *slots; /* of its core */
     struct core *core;
+    const int64_t *dispatch; /* per op, as in struct stream */
+    int64_t dispatch_fs;     /* when its next instruction has been dispatched */
     int8_t pipe;
-    uint8_t state;                         /* enum lane_state */
-    int64_t iterations[PROGRAM_MAX_DEPTH]; /* done, of the loops around it */
-    int32_t loops[PROGRAM_MAX_DEPTH];      /* their numbers */
-    /* while on a bus */
-    bool transferring; /* false: its transfer has yet to begin, at start_fs */
+    uint8_t state;     /* enum lane_state */
+    bool transferring; /* on a bus; false: its transfer has yet to begin, at start_fs */
     int64_t start_fs;
     int64_t end_fs; /* of the transfer if nothing changes */
     wide left;
+    int64_t iterations[PROGRAM_MAX_DEPTH]; /* done, of the loops around it */
+    int32_t loops[PROGRAM_MAX_DEPTH];      /* their numbers */
 };
 
-/* The sets of one register that no wait has consumed yet: a ring. */
+/* The sets of one register that no wait has consumed yet: a ring. One cache line. */
 struct slot {
     int64_t *times_fs;
     uint32_t mask; /* capacity - 1 */
-    uint32_t spare;
-    int64_t pushed, popped;
     int32_t waiter; /* lane blocked on it, or -1 */
+    int64_t pushed, popped;
     int64_t inline_times_fs[4];
 };
 

@@ -32,13 +32,12 @@ static double busy_share(const struct simulation *s, int pipe)
                                : 0;
 }
 
-static void put_operations(const struct program *program, const char *form, const char *unit,
-                           const double counts[DTYPE_COUNT], FILE *out)
+static void put_operations(const char *unit, const char *what, const double counts[DTYPE_COUNT],
+                           FILE *out)
 {
-    (void)program;
     for (int t = 0; t < DTYPE_COUNT; t++)
         if (counts[t] > 0)
-            fprintf(out, form, unit, dtype_name((enum dtype)t), counts[t]);
+            fprintf(out, "  %-6s %-5s %.0f %s\n", unit, dtype_name((enum dtype)t), counts[t], what);
 }
 
 static void put_deadlock(const struct simulation *s, const struct style *style, FILE *out)
@@ -81,8 +80,8 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
         if (paths[p].bytes)
             fprintf(out, "  %-12s %s bytes\n", paths[p].name, text_count(paths[p].bytes, text));
     work_operations(s->program, &counts);
-    put_operations(s->program, "  %-6s %-5s %.0f operations\n", "matrix", counts.matrix, out);
-    put_operations(s->program, "  %-6s %-5s %.0f elements\n", "vector", counts.vector, out);
+    put_operations("matrix", "operations", counts.matrix, out);
+    put_operations("vector", "elements", counts.vector, out);
     if (counts.scalar > 0)
         fprintf(out, "  scalar       %.0f operations\n", counts.scalar);
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;

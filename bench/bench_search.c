@@ -1,0 +1,106 @@
+/* How long the search takes, with proof, from 256x512x256 to 4096x4096x4096 on one and two threads,
+ * and how many lower bounds a second one core computes. */
+#include "bench/bench.h"
+#include "hardware/load.h"
+#include "search/candidates.h"
+#include "search/search.h"
+
+#include <string.h>
+
+static const char *const shapes[] = {"256x512x256", "512x1024x512", "1024x1024x1024",
+                                     "2048x2048x2048", "4096x4096x4096"};
+
+struct job {
+    struct space space;
+    struct search_options options;
+    struct search_result result;
+};
+
+static void run(void *context)
+{
+    struct job *job = context;
+    struct error error;
+    search_result_clear(&job->result);
+    bench_require(search(&job->space, &job->options, &job->result, &error), &error);
+}
+
+static void measure(const struct hardware *hw, const char *shape, int threads)
+{
+    struct job job = {.options = {.strategy = "bound", .threads = threads, .top = 1}};
+    struct problem problem;
+    struct error error;
+    double best;
+    bench_require(problem_parse(operators[0], shape, &problem, &error), &error);
+    bench_require(space_open(&problem, problem.op->spaces[0], hw, hw->cores, &job.space, &error),
+                  &error);
+    double median = bench_median(run, &job, &best);
+    printf("%-16s %7d %10lld %9lld %9lld %9.4f %9.4f  %s\n", shape, threads,
+           (long long)job.result.candidates, (long long)job.result.feasible,
+           (long long)job.result.simulated, median, best, job.result.optimal ? "proven" : "OPEN");
+    search_result_clear(&job.result);
+    space_close(&job.space);
+}
+
+/* Summary and bound of every legal tiling of one space, over and over. */
+struct bounds {
+    struct space space;
+    struct bounder bounder;
+    struct tiling *tilings;
+    int64_t count, sum_fs;
+};
+
+static void bound_all(void *context)
+{
+    struct bounds *b = context;
+    struct work work;
+    for (int64_t i = 0; i < b->count; i++) {
+        b->space.kind->summarise(&b->space, &b->tilings[i], &work);
+        b->sum_fs ^= bounder_fs(&b->bounder, &work);
+    }
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void measure_bounds(const struct hardware *hw)
+{
+    struct bounds b = {0};
+    struct problem problem;
+    struct candidates candidates;
+    struct error error;
+    double best;
+    bench_require(problem_parse(operators[0], "2048x2048x2048", &problem, &error), &error);
+    bench_require(space_open(&problem, problem.op->spaces[0], hw, hw->cores, &b.space, &error),
+                  &error);
+    bench_require(bounder_open(&b.bounder, &b.space, &error), &error);
+    bench_require(candidates_collect(&b.space, &b.bounder, 1, never, NULL, &candidates, &error),
+                  &error);
+    b.count = candidates.count;
+    b.tilings = malloc((size_t)b.count * sizeof *b.tilings);
+    for (int64_t i = 0; b.tilings && i < b.count; i++)
+        space_tiling(&b.space, candidates.items[i].index, &b.tilings[i]);
+    double median = bench_median(bound_all, &b, &best);
+    printf("\nsummary and lower bound, one core: median %.1f M/s, best %.1f M/s\n",
+           (double)b.count / median / 1e6, (double)b.count / best / 1e6);
+    free(b.tilings);
+    free(candidates.items);
+    bounder_close(&b.bounder);
+    space_close(&b.space);
+}
+
+int main(void)
+{
+    struct hardware hw;
+    struct error error;
+    bench_require(hardware_load("ascend310", NULL, &hw, &error), &error);
+    printf("%-16s %7s %10s %9s %9s %9s %9s\n", "shape", "threads", "candidates", "feasible",
+           "simulated", "median s", "best s");
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int threads = 1; threads <= 2; threads++)
+            measure(&hw, shapes[s], threads);
+    measure_bounds(&hw);
+    hardware_clear(&hw);
+}

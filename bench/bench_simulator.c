@@ -1,0 +1,97 @@
+/* How many instructions a second the simulator plays: one core, folding off, flags counted,
+ * programs of about a million instructions, streams built anew each time. */
+#include "bench/bench.h"
+#include "core/program_text.h"
+#include "costmodel/simulate.h"
+#include "hardware/load.h"
+
+#include <string.h>
+
+/* Double-buffered pipelines of the three kinds: nothing on a bus, one pipe on the bus at a time,
+ * and loads and stores that share it all the time. `%1$d` is the number of iterations. */
+static const struct {
+    const char *name, *head, *half, *tail;
+    int iterations;
+} pipelines[] = {
+    {"no bus", "set M MTE1 0\nset M MTE1 1\n",
+     "wait M MTE1 %1$d\nMTE1 l1->l0a bytes=8192\nMTE1 l1->l0b bytes=4096\nset MTE1 M %1$d\n"
+     "wait MTE1 M %1$d\nM mmad m=64 k=64 n=32\nset M MTE1 %1$d\n",
+     "wait M MTE1 0\nwait M MTE1 1\n", 71428},
+    {"bus, no contention", "set M MTE1 0\nset M MTE1 1\nset MTE1 MTE2 0\nset MTE1 MTE2 1\n",
+     "wait MTE1 MTE2 %1$d\nMTE2 gm->l1 bytes=8192\nset MTE2 MTE1 %1$d\nwait MTE2 MTE1 %1$d\n"
+     "wait M MTE1 %1$d\nMTE1 l1->l0a bytes=8192\nMTE1 l1->l0b bytes=4096\nset MTE1 MTE2 %1$d\n"
+     "set MTE1 M %1$d\nwait MTE1 M %1$d\nM mmad m=64 k=64 n=32\nset M MTE1 %1$d\n",
+     "wait M MTE1 0\nwait M MTE1 1\nwait MTE1 MTE2 0\nwait MTE1 MTE2 1\n", 41667},
+    {"bus, contention", "set V MTE2 0\nset V MTE2 1\nset MTE3 V 0\nset MTE3 V 1\n",
+     "wait V MTE2 %1$d\nMTE2 gm->ub bytes=8192\nset MTE2 V %1$d\nwait MTE2 V %1$d\n"
+     "wait MTE3 V %1$d\nV relu elements=4096\nset V MTE2 %1$d\nset V MTE3 %1$d\n"
+     "wait V MTE3 %1$d\nMTE3 ub->gm bytes=8192\nset MTE3 V %1$d\n",
+     "wait V MTE2 0\nwait V MTE2 1\nwait MTE3 V 0\nwait MTE3 V 1\n", 45455},
+};
+
+struct job {
+    struct simulator *simulator;
+    struct program program;
+    struct timeline timeline;
+};
+
+static void play(void *context)
+{
+    struct job *job = context;
+    struct error error;
+    struct simulate_options options = {.cores = 1, .play_fully = true};
+    bench_require(simulate(job->simulator, &job->program, &options, &job->timeline, &error),
+                  &error);
+}
+
+/* One body of two halves in a loop, or written out `iterations` times. */
+static char *write_program(int kind, bool written_out)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    int bodies = written_out ? pipelines[kind].iterations : 1;
+    fputs(pipelines[kind].head, out);
+    if (!written_out)
+        fprintf(out, "loop %d\n", pipelines[kind].iterations);
+    for (int i = 0; i < bodies; i++)
+        for (int half = 0; half < 2; half++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            fprintf(out, pipelines[kind].half, half);
+#pragma GCC diagnostic pop
+        }
+    fputs(written_out ? "" : "end\n", out);
+    fputs(pipelines[kind].tail, out);
+    fclose(out);
+    return text;
+}
+
+static void measure(const struct hardware *hw, int kind, bool written_out)
+{
+    struct job job = {.simulator = simulator_new()};
+    struct error error;
+    char *text = write_program(kind, written_out);
+    double best;
+    bench_require(program_parse(hw, "(benchmark)", text, strlen(text), &job.program, &error),
+                  &error);
+    double median = bench_median(play, &job, &best);
+    printf("%-20s %-12s %10lld %10.1f %10.1f\n", pipelines[kind].name,
+           written_out ? "written out" : "loop", (long long)job.program.played,
+           (double)job.program.played / median / 1e6, (double)job.program.played / best / 1e6);
+    free(text);
+    program_clear(&job.program);
+    simulator_free(job.simulator);
+}
+
+int main(void)
+{
+    struct hardware hw;
+    struct error error;
+    bench_require(hardware_load("ascend310", NULL, &hw, &error), &error);
+    printf("%-20s %-12s %10s %10s %10s\n", "program", "form", "played", "median M/s", "best M/s");
+    for (int kind = 0; kind < (int)(sizeof pipelines / sizeof *pipelines); kind++)
+        for (int written_out = 0; written_out < 2; written_out++)
+            measure(&hw, kind, written_out);
+    hardware_clear(&hw);
+}

@@ -1,0 +1,321 @@
+#include "tests/support/reference_simulator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+enum activity { RESTING, WORKING, ISSUING, MOVING };
+
+/* One pipe of one core; `at` is what it is doing, as a position in the unrolled list. */
+struct machine_pipe {
+    enum activity activity;
+    int at;
+    int64_t start_fs, end_fs; /* end of the work or of the issue */
+    wide left;                /* bytes · FS_PER_S, while moving */
+    int64_t busy_fs;
+};
+
+struct machine_core {
+    struct machine_pipe pipes[HARDWARE_MAX_PIPES];
+    bool ended[REFERENCE_MAX_PLAYED];
+    int first_open; /* everything before has ended */
+    int dispatched; /* instructions, in program order */
+    int64_t next_dispatch_fs;
+    int64_t sets[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
+    int64_t waits[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
+};
+
+struct machine {
+    const struct program *program;
+    const struct hardware *hw;
+    int count;
+    int32_t list[REFERENCE_MAX_PLAYED]; /* the instructions to play */
+    int core_count;
+    struct machine_core cores[REFERENCE_MAX_CORES];
+    int64_t now_fs, last_end_fs;
+    int64_t active_fs[HARDWARE_MAX_BUSES];
+};
+
+/* Appends items[first, last), loops unrolled; false when the list is full. */
+static bool unroll(struct machine *m, int32_t first, int32_t last)
+{
+    for (int32_t i = first; i < last; i++) {
+        const struct instruction *in = &m->program->items[i];
+        if (in->kind != INSTRUCTION_LOOP) {
+            if (m->count == REFERENCE_MAX_PLAYED)
+                return false;
+            m->list[m->count++] = i;
+            continue;
+        }
+        for (int64_t n = 0; n < in->count && in->partner > i + 1; n++)
+            if (!unroll(m, i + 1, in->partner))
+                return false;
+        i = in->partner;
+    }
+    return true;
+}
+
+static int64_t blocks(int64_t elements, int64_t block)
+{
+    return (elements + block - 1) / block;
+}
+
+/* Bytes, blocks, repeats after the first, or scalar operations. */
+static int64_t units_of(const struct hardware *hw, const struct instruction *in)
+{
+    if (in->kind == INSTRUCTION_MOVE)
+        return in->bytes;
+    if (in->kind == INSTRUCTION_SCALAR)
+        return in->count;
+    if (in->kind == INSTRUCTION_MATRIX) {
+        const struct matrix_type *type = hardware_matrix_type(hw, (enum dtype)in->type);
+        return blocks(in->m, type->block_m) * blocks(in->k, type->block_k) *
+               blocks(in->n, type->block_n);
+    }
+    int from = dtype_bytes((enum dtype)in->type), to = dtype_bytes((enum dtype)in->to_type);
+    int64_t repeats = blocks(in->elements, hw->vector_repeat_bytes / (from > to ? from : to));
+    return repeats > 0 ? repeats - 1 : 0;
+}
+
+static const struct instruction *instruction_at(const struct machine *m, int at)
+{
+    return &m->program->items[m->list[at]];
+}
+
+static const struct price *price_at(const struct machine *m, int at)
+{
+    return &m->hw->prices[instruction_at(m, at)->price];
+}
+
+static bool is_barrier(const struct instruction *in)
+{
+    return in->kind == INSTRUCTION_BARRIER && in->pipe == PROGRAM_PIPE_ALL;
+}
+
+static bool blocks_dispatch(const struct machine *m, int at)
+{
+    const struct instruction *in = instruction_at(m, at);
+    return in->kind != INSTRUCTION_BARRIER && m->hw->pipes[in->pipe].blocks_dispatch;
+}
+
+static int movers(const struct machine *m, int bus)
+{
+    int n = 0;
+    for (int c = 0; c < m->core_count; c++)
+        for (int p = 0; p < m->hw->pipe_count; p++) {
+            const struct machine_pipe *pipe = &m->cores[c].pipes[p];
+            n += pipe->activity == MOVING && price_at(m, pipe->at)->bus == bus;
+        }
+    return n;
+}
+
+/* Bytes per second of one of n: min(own, total[n] / n), whole. */
+static int64_t rate_of(const struct machine *m, const struct machine_pipe *pipe, int n)
+{
+    const struct price *price = price_at(m, pipe->at);
+    const struct bus *bus = &m->hw->buses[price->bus];
+    wide own = (wide)FS_PER_S * (wide)price->rate.units / (wide)price->rate.fs;
+    wide share = (wide)bus->total_bytes_per_s[(n < bus->sharers ? n : bus->sharers) - 1] / (wide)n;
+    wide least = own < share ? own : share;
+    return least ? (int64_t)least : 1;
+}
+
+static int64_t pipe_event(const struct machine *m, const struct machine_pipe *pipe)
+{
+    if (pipe->activity == RESTING)
+        return INT64_MAX;
+    if (pipe->activity != MOVING)
+        return pipe->end_fs;
+    int64_t rate = rate_of(m, pipe, movers(m, price_at(m, pipe->at)->bus));
+    return m->now_fs + (int64_t)((pipe->left + (wide)rate - 1) / (wide)rate);
+}
+
+/* The next moment at which anything happens; INT64_MAX: never. */
+static int64_t next_event(const struct machine *m)
+{
+    int64_t first = INT64_MAX;
+    for (int c = 0; c < m->core_count; c++) {
+        const struct machine_core *core = &m->cores[c];
+        int64_t event = core->dispatched < m->count ? core->next_dispatch_fs : INT64_MAX;
+        first = event < first ? event : first;
+        for (int p = 0; p < m->hw->pipe_count; p++) {
+            event = pipe_event(m, &core->pipes[p]);
+            first = event < first ? event : first;
+        }
+    }
+    return first;
+}
+
+/* Moves what is on one bus on to the moment `when`. */
+static void drain(struct machine *m, int bus, int64_t when)
+{
+    int n = movers(m, bus);
+    m->active_fs[bus] += n ? when - m->now_fs : 0;
+    for (int c = 0; c < m->core_count; c++)
+        for (int p = 0; p < m->hw->pipe_count; p++) {
+            struct machine_pipe *pipe = &m->cores[c].pipes[p];
+            if (pipe->activity != MOVING || price_at(m, pipe->at)->bus != bus)
+                continue;
+            wide moved = (wide)rate_of(m, pipe, n) * (wide)(when - m->now_fs);
+            pipe->left -= moved < pipe->left ? moved : pipe->left;
+        }
+}
+
+static void end_instruction(struct machine *m, struct machine_core *core, int at)
+{
+    const struct instruction *in = instruction_at(m, at);
+    core->ended[at] = true;
+    if (in->kind != INSTRUCTION_BARRIER)
+        m->last_end_fs = m->now_fs;
+    if (blocks_dispatch(m, at) && core->dispatched == at + 1)
+        core->next_dispatch_fs = m->now_fs + m->hw->dispatch_fs;
+}
+
+/* Instructions leave the dispatcher one by one; behind one of the scalar pipe it stands still. */
+static bool dispatch(struct machine *m, struct machine_core *core)
+{
+    bool changed = false;
+    while (core->dispatched < m->count && core->next_dispatch_fs <= m->now_fs) {
+        bool stands = blocks_dispatch(m, core->dispatched++);
+        core->next_dispatch_fs = stands ? INT64_MAX : core->next_dispatch_fs + m->hw->dispatch_fs;
+        changed = true;
+    }
+    return changed;
+}
+
+static void begin_work(struct machine *m, struct machine_core *core, int at)
+{
+    const struct instruction *in = instruction_at(m, at);
+    const struct price *price = price_at(m, at);
+    struct machine_pipe *pipe = &core->pipes[in->pipe];
+    wide units = (wide)units_of(m->hw, in), fs = (wide)price->rate.fs;
+    *pipe = (struct machine_pipe){.at = at, .start_fs = m->now_fs, .busy_fs = pipe->busy_fs};
+    pipe->activity = price->bus >= 0 ? ISSUING : WORKING;
+    pipe->end_fs = m->now_fs + price->base_fs;
+    if (price->bus >= 0)
+        pipe->left = units * FS_PER_S;
+    else
+        pipe->end_fs +=
+            (int64_t)((units * fs + (wide)price->rate.units - 1) / (wide)price->rate.units);
+}
+
+/* The first of its pipe, dispatched, with no barrier before it: what it does at this moment. */
+static bool go_on(struct machine *m, struct machine_core *core, int at)
+{
+    const struct instruction *in = instruction_at(m, at);
+    if (in->kind == INSTRUCTION_SET) {
+        core->sets[in->from][in->to][in->flag]++;
+    } else if (in->kind == INSTRUCTION_WAIT) {
+        if (core->waits[in->from][in->to][in->flag] == core->sets[in->from][in->to][in->flag])
+            return false;
+        core->waits[in->from][in->to][in->flag]++;
+    } else if (in->kind != INSTRUCTION_BARRIER) {
+        if (core->pipes[in->pipe].activity != RESTING)
+            return false;
+        begin_work(m, core, at);
+        return true;
+    }
+    end_instruction(m, core, at);
+    return true;
+}
+
+/* One look through the instructions that could begin; true when one did. */
+static bool begin(struct machine *m, struct machine_core *core)
+{
+    bool changed = false;
+    uint32_t taken = 0; /* pipes with an instruction that has not ended */
+    while (core->first_open < m->count && core->ended[core->first_open])
+        core->first_open++;
+    for (int at = core->first_open; at < core->dispatched; at++) {
+        const struct instruction *in = instruction_at(m, at);
+        if (core->ended[at])
+            continue;
+        if (is_barrier(in) && taken)
+            break;
+        if (is_barrier(in) || !(taken >> in->pipe & 1))
+            changed |= go_on(m, core, at);
+        if (core->ended[at])
+            continue;
+        if (blocks_dispatch(m, at))
+            break;
+        taken |= 1u << in->pipe;
+    }
+    return changed;
+}
+
+/* Ends what ends at this moment; true when something did. */
+static bool finish(struct machine *m, struct machine_core *core)
+{
+    bool changed = false;
+    for (int p = 0; p < m->hw->pipe_count; p++) {
+        struct machine_pipe *pipe = &core->pipes[p];
+        if (pipe->activity == ISSUING && pipe->end_fs == m->now_fs)
+            pipe->activity = MOVING;
+        bool ends = pipe->activity == MOVING
+                        ? pipe->left == 0
+                        : pipe->activity == WORKING && pipe->end_fs == m->now_fs;
+        if (!ends)
+            continue;
+        pipe->activity = RESTING;
+        pipe->busy_fs += m->now_fs - pipe->start_fs;
+        end_instruction(m, core, pipe->at);
+        changed = true;
+    }
+    return changed;
+}
+
+static void play(struct machine *m)
+{
+    for (int64_t when = next_event(m); when != INT64_MAX; when = next_event(m)) {
+        for (int bus = 0; bus < m->hw->bus_count; bus++)
+            drain(m, bus, when);
+        m->now_fs = when;
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (int c = 0; c < m->core_count; c++) {
+                changed |= dispatch(m, &m->cores[c]);
+                changed |= finish(m, &m->cores[c]);
+                changed |= begin(m, &m->cores[c]);
+            }
+        }
+    }
+}
+
+static void summarise(const struct machine *m, struct timeline *timeline)
+{
+    int first = m->count;
+    *timeline = (struct timeline){.end_fs = m->last_end_fs, .blocked = -1};
+    memcpy(timeline->active_fs, m->active_fs, sizeof m->active_fs);
+    for (int c = 0; c < m->core_count; c++) {
+        const struct machine_core *core = &m->cores[c];
+        first = core->first_open < first ? core->first_open : first;
+        for (int p = 0; p < m->hw->pipe_count; p++)
+            if (core->pipes[p].busy_fs > timeline->busy_fs[p])
+                timeline->busy_fs[p] = core->pipes[p].busy_fs;
+    }
+    if (first < m->count)
+        timeline->blocked = m->list[first];
+}
+
+bool reference_simulate(const struct program *program, int cores, bool skew,
+                        struct timeline *timeline)
+{
+    struct machine *m = calloc(1, sizeof *m);
+    if (!m)
+        abort();
+    m->program = program;
+    m->hw = program->hw;
+    m->core_count = cores;
+    m->now_fs = m->last_end_fs = m->hw->launch_fs;
+    for (int c = 0; c < cores; c++)
+        m->cores[c].next_dispatch_fs =
+            m->hw->launch_fs + (skew ? c * m->hw->core_skew_fs : 0) + m->hw->dispatch_fs;
+    bool fits = unroll(m, 0, program->count);
+    if (fits) {
+        play(m);
+        summarise(m, timeline);
+    }
+    free(m);
+    return fits;
+}
