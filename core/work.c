@@ -7,13 +7,13 @@ static bool add_product(int64_t *sum, int64_t count, int64_t value)
            !__builtin_add_overflow(*sum, product, sum) && *sum < (INT64_C(1) << 62);
 }
 
-enum status work_totals(const struct program *program, struct work_line *totals,
+enum status work_totals(const struct program *program, struct work_total *totals,
                         struct error *error)
 {
     int64_t times[PROGRAM_MAX_DEPTH + 1] = {1};
     int depth = 0;
     for (int p = 0; p < program->hw->price_count; p++)
-        totals[p] = (struct work_line){.price = (int16_t)p};
+        totals[p] = (struct work_total){0};
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
         bool fits = true;

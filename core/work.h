@@ -12,10 +12,11 @@
 
 enum { WORK_MAX_LINES = 32, WORK_MAX_CHAINS = HARDWARE_MAX_PIPES };
 
+/* Counts are doubles: they feed bounds, which are rounded down by more than a double's error. */
 struct work_line {
-    int16_t price; /* into hardware->prices */
-    int64_t instructions;
-    int64_t units; /* of work at the price's rate, over all these instructions */
+    int price; /* into hardware->prices */
+    double instructions;
+    double units; /* of work at the price's rate, over all these instructions */
 };
 
 struct work {
@@ -27,9 +28,13 @@ struct work {
     uint32_t chains[WORK_MAX_CHAINS]; /* bit i: line i belongs to the chain */
 };
 
-/* Per price, what a whole program does: loops multiplied out. Fails with STATUS_TOO_LARGE when a
- * count passes 2^62. `totals` has hw->price_count entries, of which entry p has price p. */
-enum status work_totals(const struct program *program, struct work_line *totals,
+/* Per price, what a whole program does, exactly: loops multiplied out. */
+struct work_total {
+    int64_t instructions, units;
+};
+
+/* Fills `totals`, an entry per price. STATUS_TOO_LARGE when a count passes 2^62. */
+enum status work_totals(const struct program *program, struct work_total *totals,
                         struct error *error);
 
 /* Operations of a whole program by kind and element type: multiplications and additions of a matrix

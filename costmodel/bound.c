@@ -2,16 +2,14 @@
 
 #include <string.h>
 
-enum { FRACTION_BITS = 16 };
+/* A bound is rounded down by this much: a thousand times what doubles can err in these sums. */
+#define ROUNDING (1 - 1e-9)
 
-__extension__ typedef unsigned __int128 wide;
+#define LATEST_FS 4.6e18
 
-#define LATEST_FS (INT64_C(1) << 62)
-
-static uint64_t reciprocal(struct rate rate)
+static double fs_per_byte(const struct hardware *hw, const struct price *price, int transfers)
 {
-    wide fraction = ((wide)(uint64_t)rate.fs << FRACTION_BITS) / (uint64_t)rate.units;
-    return fraction > UINT64_MAX ? UINT64_MAX : (uint64_t)fraction;
+    return 1e15 / (double)hardware_bus_share(hw, price, transfers);
 }
 
 void bound_prepare(struct bound_prices *prices, const struct hardware *hw, int cores)
@@ -19,139 +17,129 @@ void bound_prepare(struct bound_prices *prices, const struct hardware *hw, int c
     prices->hw = hw;
     prices->cores = cores;
     for (int p = 0; p < hw->price_count; p++) {
-        struct rate rate = hw->prices[p].rate;
-        if (hw->prices[p].bus >= 0)
-            rate = (struct rate){FS_PER_S, hardware_bus_share(hw, &hw->prices[p], cores)};
-        prices->base_fs[p] = hw->prices[p].base_fs;
-        prices->fs_per_unit[p] = reciprocal(rate);
+        const struct price *price = &hw->prices[p];
+        prices->base_fs[p] = (double)price->base_fs;
+        prices->fs_per_unit[p] = (double)price->rate.fs / (double)price->rate.units;
+        if (price->bus < 0)
+            continue;
+        prices->fs_per_unit[p] = fs_per_byte(hw, price, cores);
+        prices->shared_fs_per_unit[p] = fs_per_byte(hw, price, 2 * cores);
     }
+    for (int b = 0; b < hw->bus_count; b++)
+        prices->bus_fs_per_byte[b] =
+            1e15 / (double)hw->buses[b].total_bytes_per_s[hw->buses[b].sharers - 1];
 }
 
-static int64_t line_fs(const struct bound_prices *prices, const struct work_line *line)
-{
-    wide fs = (wide)(uint64_t)line->units * prices->fs_per_unit[line->price] >> FRACTION_BITS;
-    fs += (wide)(uint64_t)line->instructions * (uint64_t)prices->base_fs[line->price];
-    return fs > LATEST_FS ? LATEST_FS : (int64_t)fs;
-}
-
-static int64_t chain_fs(uint32_t chain, const int64_t fs[WORK_MAX_LINES])
-{
-    int64_t sum = 0;
-    for (; chain; chain &= chain - 1) {
-        sum += fs[__builtin_ctz(chain)];
-        if (sum > LATEST_FS)
-            return LATEST_FS;
-    }
-    return sum;
-}
-
-/* The pipes of one bus, and per pipe its bytes and a price for its rates. */
-struct sharers {
-    int count;
-    bool uniform; /* all paths of a pipe have the same limit */
-    int pipe[HARDWARE_MAX_PIPES];
-    int price[HARDWARE_MAX_PIPES];
-    double bytes[HARDWARE_MAX_PIPES];
-    uint32_t lines[HARDWARE_MAX_PIPES];
+/* What the chains of one summary take, and the longest. */
+struct chain_times {
+    double fs[WORK_MAX_CHAINS];
+    double longest_fs;
 };
 
-static void find_sharers(const struct hardware *hw, const struct work *work, int bus,
-                         struct sharers *sharers)
+static void time_chains(const struct bound_prices *prices, const struct work *work,
+                        struct chain_times *times)
 {
-    sharers->count = 0;
-    sharers->uniform = true;
-    for (int l = 0; l < work->total_count; l++) {
-        const struct price *price = &hw->prices[work->lines[l].price];
-        if (price->bus != bus || work->lines[l].units == 0)
-            continue;
-        int i = 0;
-        while (i < sharers->count && sharers->pipe[i] != price->pipe)
-            i++;
-        if (i == sharers->count) {
-            sharers->pipe[i] = price->pipe;
-            sharers->price[i] = work->lines[l].price;
-            sharers->bytes[i] = 0;
-            sharers->lines[i] = 0;
-            sharers->count++;
-        }
-        const struct rate *rate = &hw->prices[sharers->price[i]].rate;
-        sharers->uniform &= rate->fs == price->rate.fs && rate->units == price->rate.units;
-        sharers->bytes[i] += (double)work->lines[l].units;
-        sharers->lines[i] |= 1u << l;
+    double fs[WORK_MAX_LINES];
+    for (int l = 0; l < work->line_count; l++) {
+        const struct work_line *line = &work->lines[l];
+        fs[l] = line->instructions * prices->base_fs[line->price] +
+                line->units * prices->fs_per_unit[line->price];
+    }
+    times->longest_fs = 0;
+    for (int c = 0; c < work->chain_count; c++) {
+        double sum = 0;
+        for (uint32_t chain = work->chains[c]; chain; chain &= chain - 1)
+            sum += fs[__builtin_ctz(chain)];
+        times->fs[c] = sum;
+        times->longest_fs = sum > times->longest_fs ? sum : times->longest_fs;
     }
 }
 
-/* The longest chain that contains all of a pipe's transfers. */
-static int64_t longest_with(const struct work *work, uint32_t lines, const int64_t fs[])
+/* One pipe's traffic on one bus. */
+struct sharer {
+    int pipe, price;
+    double bytes; /* of one core */
+    uint32_t lines;
+};
+
+/* The pipes that use a bus. `uniform` is false where one pipe's paths have different limits. */
+static int find_sharers(const struct bound_prices *prices, const struct work *work, int bus,
+                        struct sharer sharers[], bool *uniform)
 {
-    int64_t longest = 0;
+    int count = 0;
+    *uniform = true;
+    for (int l = 0; l < work->total_count; l++) {
+        const struct work_line *line = &work->lines[l];
+        const struct price *price = &prices->hw->prices[line->price];
+        int i = 0;
+        if (price->bus != bus)
+            continue;
+        while (i < count && sharers[i].pipe != price->pipe)
+            i++;
+        if (i == count)
+            sharers[count++] = (struct sharer){.pipe = price->pipe, .price = line->price};
+        *uniform &= prices->hw->prices[sharers[i].price].rate.units == price->rate.units &&
+                    prices->hw->prices[sharers[i].price].rate.fs == price->rate.fs;
+        sharers[i].bytes += line->units;
+        sharers[i].lines |= 1u << l;
+    }
+    return count;
+}
+
+/* `own`, one of two pipes, slowed by what the other moves beyond the pauses of own's chain. */
+static double contended_fs(const struct bound_prices *prices, const struct work *work,
+                           const struct chain_times *times, const struct sharer *own,
+                           const struct sharer *other)
+{
+    double longest = 0;
     for (int c = 0; c < work->chain_count; c++)
-        if ((work->chains[c] & lines) == lines) {
-            int64_t sum = chain_fs(work->chains[c], fs);
-            longest = sum > longest ? sum : longest;
-        }
-    return longest;
+        if ((work->chains[c] & own->lines) == own->lines && times->fs[c] > longest)
+            longest = times->fs[c];
+    double alone = prices->fs_per_unit[own->price], shared = prices->shared_fs_per_unit[own->price];
+    double pauses_fs = longest - own->bytes * alone;
+    double beside_fs =
+        other->bytes - (pauses_fs > 0 ? pauses_fs : 0) / prices->fs_per_unit[other->price];
+    if (beside_fs <= 0)
+        return longest;
+    /* For beside bytes of the other, both share; own loses the part of its rate that it misses. */
+    return longest + beside_fs * prices->shared_fs_per_unit[other->price] * (1 - alone / shared);
 }
 
-/* Pipe `p` of two, slowed by what the other moves beyond p's own pauses. */
-static int64_t contended_fs(const struct bound_prices *prices, const struct work *work,
-                            const struct sharers *sharers, int p, const int64_t fs[])
+static double bus_fs(const struct bound_prices *prices, const struct work *work,
+                     const struct chain_times *times, int bus)
 {
-    const struct hardware *hw = prices->hw;
-    const struct price *own = &hw->prices[sharers->price[p]];
-    const struct price *other = &hw->prices[sharers->price[1 - p]];
-    double alone = (double)hardware_bus_share(hw, own, prices->cores);
-    double shared = (double)hardware_bus_share(hw, own, 2 * prices->cores);
-    double other_alone = (double)hardware_bus_share(hw, other, prices->cores);
-    double other_shared = (double)hardware_bus_share(hw, other, 2 * prices->cores);
-    int64_t chain = longest_with(work, sharers->lines[p], fs);
-    double pauses_s = (double)chain * 1e-15 - sharers->bytes[p] / alone;
-    double beside = sharers->bytes[1 - p] - (pauses_s > 0 ? pauses_s : 0) * other_alone;
-    if (beside <= 0)
-        return chain;
-    double slowed_fs = beside / other_shared * (1 - shared / alone) * 1e15;
-    return chain + (int64_t)(slowed_fs * (1 - 1e-9)) - 1; /* no rounding error lifts the bound */
-}
-
-/* All bytes of all cores through the bus at its best, whatever the order. */
-static int64_t bus_fs(const struct bound_prices *prices, const struct sharers *sharers, int bus)
-{
-    const struct bus *b = &prices->hw->buses[bus];
-    double bytes = 0;
-    for (int i = 0; i < sharers->count; i++)
-        bytes += sharers->bytes[i] * prices->cores;
-    double fs = bytes / (double)b->total_bytes_per_s[b->sharers - 1] * 1e15 * (1 - 1e-9);
-    return fs > (double)LATEST_FS ? LATEST_FS : (int64_t)fs;
+    struct sharer sharers[HARDWARE_MAX_PIPES];
+    bool uniform;
+    int count = find_sharers(prices, work, bus, sharers, &uniform);
+    double bytes = 0, longest = 0;
+    for (int i = 0; i < count; i++)
+        bytes += sharers[i].bytes * prices->cores;
+    for (int i = 0; i < 2 && count == 2 && uniform; i++) {
+        double fs = contended_fs(prices, work, times, &sharers[i], &sharers[1 - i]);
+        longest = fs > longest ? fs : longest;
+    }
+    return bytes * prices->bus_fs_per_byte[bus] > longest ? bytes * prices->bus_fs_per_byte[bus]
+                                                          : longest;
 }
 
 int64_t bound_fs(const struct bound_prices *prices, const struct work *work)
 {
-    int64_t fs[WORK_MAX_LINES], longest = 0;
-    for (int l = 0; l < work->line_count; l++)
-        fs[l] = line_fs(prices, &work->lines[l]);
-    for (int c = 0; c < work->chain_count; c++) {
-        int64_t sum = chain_fs(work->chains[c], fs);
-        longest = sum > longest ? sum : longest;
-    }
+    struct chain_times times;
+    time_chains(prices, work, &times);
+    double longest = times.longest_fs;
     for (int b = 0; b < prices->hw->bus_count; b++) {
-        struct sharers sharers;
-        find_sharers(prices->hw, work, b, &sharers);
-        int64_t time = bus_fs(prices, &sharers, b);
-        longest = time > longest ? time : longest;
-        for (int p = 0; sharers.count == 2 && sharers.uniform && p < 2; p++) {
-            time = contended_fs(prices, work, &sharers, p, fs);
-            longest = time > longest ? time : longest;
-        }
+        double fs = bus_fs(prices, work, &times, b);
+        longest = fs > longest ? fs : longest;
     }
-    return longest + prices->hw->launch_fs < LATEST_FS ? longest + prices->hw->launch_fs
-                                                       : LATEST_FS;
+    longest = longest * ROUNDING + (double)prices->hw->launch_fs - 1;
+    return longest > LATEST_FS ? (int64_t)LATEST_FS : longest > 0 ? (int64_t)longest : 0;
 }
 
 enum status work_of_program(const struct program *program, int cores, struct work *work,
                             struct error *error)
 {
     const struct hardware *hw = program->hw;
-    struct work_line totals[HARDWARE_MAX_PRICES];
+    struct work_total totals[HARDWARE_MAX_PRICES];
     enum status status = work_totals(program, totals, error);
     memset(work, 0, sizeof *work);
     work->cores = cores;
@@ -161,7 +149,8 @@ enum status work_of_program(const struct program *program, int cores, struct wor
         if (work->line_count == WORK_MAX_LINES)
             return error_set(error, STATUS_TOO_LARGE, "more than %d kinds of instruction",
                              WORK_MAX_LINES);
-        work->lines[work->line_count++] = totals[p];
+        work->lines[work->line_count++] =
+            (struct work_line){p, (double)totals[p].instructions, (double)totals[p].units};
     }
     work->total_count = work->line_count;
     for (int pipe = 0; pipe < hw->pipe_count; pipe++) {

@@ -14,12 +14,14 @@
 
 #include "core/work.h"
 
-/* Prices as the bound uses them: rounded down, for `cores` working cores. */
+/* Prices as the bound uses them, for `cores` working cores. */
 struct bound_prices {
     const struct hardware *hw;
     int cores;
-    int64_t base_fs[HARDWARE_MAX_PRICES];
-    uint64_t fs_per_unit[HARDWARE_MAX_PRICES]; /* in 2^-16 fs, rounded down */
+    double base_fs[HARDWARE_MAX_PRICES];
+    double fs_per_unit[HARDWARE_MAX_PRICES];        /* with only the other cores' equal transfers */
+    double shared_fs_per_unit[HARDWARE_MAX_PRICES]; /* with one more transfer a core on the bus */
+    double bus_fs_per_byte[HARDWARE_MAX_BUSES];     /* of all cores together, at the bus's best */
 };
 
 void bound_prepare(struct bound_prices *prices, const struct hardware *hw, int cores);

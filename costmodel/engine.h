@@ -34,7 +34,7 @@ struct lane {
 /* The sets of one register that no wait has consumed yet: a ring. One cache line. */
 struct slot {
     int64_t *times_fs;
-    uint32_t mask; /* capacity - 1 */
+    uint32_t mask;  /* capacity - 1 */
     int32_t waiter; /* lane blocked on it, or -1 */
     int64_t pushed, popped;
     int64_t inline_times_fs[4];

@@ -336,7 +336,7 @@ static enum status check_range(const struct simulator *s, const struct program *
                                const struct simulate_options *options, struct error *error)
 {
     const struct hardware *hw = s->hw;
-    struct work_line totals[HARDWARE_MAX_PRICES];
+    struct work_total totals[HARDWARE_MAX_PRICES];
     enum status status = work_totals(program, totals, error);
     if (status != STATUS_OK)
         return status;

@@ -331,50 +331,52 @@ enum line {
 
 #define LINE(line) (1u << (line))
 
+/* Sizes of one core's work as doubles; `k_tiles` and so on count tiles. */
 struct counts {
     const struct matmul_machine *machine;
-    struct tiles m, k, n;
-    int64_t m_size, k_size, n_size, batch, block;
+    double m, k, n, batch; /* of the slab */
+    double m_tiles, k_tiles, n_tiles;
+    double m_slice, k_slice, n_slice;
+    double m_last, k_last, n_last;
+    double type, accumulator; /* bytes */
+    double per_block;         /* blocks per multiplication: 1 / block^3 */
     bool a_resident, b_resident;
 };
 
-static void put(struct work *work, enum line line, int price, int64_t instructions, int64_t units)
+static void put(struct work *work, enum line line, int price, double instructions, double units)
 {
-    work->lines[line] = (struct work_line){(int16_t)price, instructions, units};
+    work->lines[line] = (struct work_line){price, instructions, units};
 }
 
 static void put_totals(const struct counts *c, struct work *work)
 {
     const struct matmul_machine *m = c->machine;
-    int64_t type = m->type_bytes, tiles = c->batch * c->m.count * c->n.count;
-    int64_t steps = tiles * c->k.count;
-    int64_t a = c->batch * c->m_size * c->k_size * type,
-            b = c->batch * c->k_size * c->n_size * type;
-    int64_t a_loads = c->a_resident ? 1 : c->n.count, b_loads = c->b_resident ? 1 : c->m.count;
-    int64_t out = c->batch * c->m_size * c->n_size;
-    int64_t cube = c->block * c->block * c->block;
-    put(work, LOAD_A, m->load_price, c->batch * c->m.count * c->k.count * a_loads, a * a_loads);
-    put(work, LOAD_B, m->load_price, c->batch * c->n.count * c->k.count * b_loads, b * b_loads);
-    put(work, FEED_A, m->feed_a_price, steps, a * c->n.count);
-    put(work, FEED_B, m->feed_b_price, steps, b * c->m.count);
-    put(work, MULTIPLY, m->matrix_price, steps, out * c->k_size / cube);
-    put(work, DRAIN, m->drain_price, tiles, out * m->accumulator_bytes);
-    put(work, STORE, m->store_price, tiles, out * type);
+    double tiles = c->batch * c->m_tiles * c->n_tiles, steps = tiles * c->k_tiles;
+    double a = c->batch * c->m * c->k * c->type, b = c->batch * c->k * c->n * c->type;
+    double a_loads = c->a_resident ? 1 : c->n_tiles, b_loads = c->b_resident ? 1 : c->m_tiles;
+    double out = c->batch * c->m * c->n;
+    put(work, LOAD_A, m->load_price, c->batch * c->m_tiles * c->k_tiles * a_loads, a * a_loads);
+    put(work, LOAD_B, m->load_price, c->batch * c->n_tiles * c->k_tiles * b_loads, b * b_loads);
+    put(work, FEED_A, m->feed_a_price, steps, a * c->n_tiles);
+    put(work, FEED_B, m->feed_b_price, steps, b * c->m_tiles);
+    put(work, MULTIPLY, m->matrix_price, steps, out * c->k * c->per_block);
+    put(work, DRAIN, m->drain_price, tiles, out * c->accumulator);
+    put(work, STORE, m->store_price, tiles, out * c->type);
 }
 
 static void put_ends(const struct counts *c, struct work *work)
 {
     const struct matmul_machine *m = c->machine;
-    int64_t type = m->type_bytes, cube = c->block * c->block * c->block;
-    int64_t last = c->m.last * c->n.last;
-    put(work, FIRST_LOAD_A, m->load_price, 1, c->m.slice * c->k.slice * type);
-    put(work, FIRST_LOAD_B, m->load_price, 1, c->k.slice * c->n.slice * type);
-    put(work, FIRST_FEED_B, m->feed_b_price, 1, c->k.slice * c->n.slice * type);
-    put(work, FIRST_TILE, m->matrix_price, c->k.count, c->m.slice * c->n.slice * c->k_size / cube);
-    put(work, LAST_FEED_B, m->feed_b_price, 1, c->k.last * c->n.last * type);
-    put(work, LAST_MULTIPLY, m->matrix_price, 1, last * c->k.last / cube);
-    put(work, LAST_DRAIN, m->drain_price, 1, last * m->accumulator_bytes);
-    put(work, LAST_STORE, m->store_price, 1, last * type);
+    double first_b = c->k_slice * c->n_slice * c->type, last = c->m_last * c->n_last;
+    put(work, FIRST_LOAD_A, m->load_price, 1, c->m_slice * c->k_slice * c->type);
+    put(work, FIRST_LOAD_B, m->load_price, 1, first_b);
+    put(work, FIRST_FEED_B, m->feed_b_price, 1, first_b);
+    put(work, FIRST_TILE, m->matrix_price, c->k_tiles,
+        c->m_slice * c->n_slice * c->k * c->per_block);
+    put(work, LAST_FEED_B, m->feed_b_price, 1, c->k_last * c->n_last * c->type);
+    put(work, LAST_MULTIPLY, m->matrix_price, 1, last * c->k_last * c->per_block);
+    put(work, LAST_DRAIN, m->drain_price, 1, last * c->accumulator);
+    put(work, LAST_STORE, m->store_price, 1, last * c->type);
 }
 
 /* With everything resident and more than one row, the last load is the last tile of the last
@@ -382,19 +384,17 @@ static void put_ends(const struct counts *c, struct work *work)
 static void put_after_loads(const struct counts *c, struct work *work)
 {
     const struct matmul_machine *m = c->machine;
-    int64_t cube = c->block * c->block * c->block;
-    int64_t products = c->m.last * c->k.last * c->n.slice / cube +
-                       c->m.last * c->k_size * (c->n_size - c->n.slice) / cube;
-    put(work, AFTER_LOADS, m->matrix_price, 1 + (c->n.count - 1) * c->k.count, products);
-    put(work, AFTER_LOADS_DRAIN, m->drain_price, c->n.count,
-        c->m.last * c->n_size * m->accumulator_bytes);
+    double products = c->m_last * (c->k_last * c->n_slice + c->k * (c->n - c->n_slice));
+    put(work, AFTER_LOADS, m->matrix_price, 1 + (c->n_tiles - 1) * c->k_tiles,
+        products * c->per_block);
+    put(work, AFTER_LOADS_DRAIN, m->drain_price, c->n_tiles, c->m_last * c->n * c->accumulator);
 }
 
 static void put_chains(const struct counts *c, int buffers, struct work *work)
 {
     const uint32_t start = LINE(FIRST_LOAD_A) | LINE(FIRST_LOAD_B) | LINE(FIRST_FEED_B);
     const uint32_t end = LINE(LAST_MULTIPLY) | LINE(LAST_DRAIN) | LINE(LAST_STORE);
-    bool early = c->a_resident && c->b_resident && c->m.count > 1;
+    bool early = c->a_resident && c->b_resident && c->m_tiles > 1;
     uint32_t *chain = work->chains;
     *chain++ = LINE(LOAD_A) | LINE(LOAD_B) | LINE(LAST_STORE) |
                (early ? LINE(AFTER_LOADS) | LINE(AFTER_LOADS_DRAIN) : LINE(LAST_FEED_B) | end);
@@ -417,16 +417,27 @@ static void summarise(const struct space *space, const struct tiling *tiling, st
     const struct thesis *thesis = thesis_of(space);
     const struct matmul_slab *slab = slab_of(space, tiling);
     const int64_t *v = tiling->value;
+    struct tiles m = tiles_of(slab->m, v[THESIS_M]), k = tiles_of(slab->k, v[THESIS_K]),
+                 n = tiles_of(slab->n, v[THESIS_N]);
+    double block = thesis->machine.block;
     struct counts c = {
         .machine = &thesis->machine,
-        .m = tiles_of(slab->m, v[THESIS_M]),
-        .k = tiles_of(slab->k, v[THESIS_K]),
-        .n = tiles_of(slab->n, v[THESIS_N]),
-        .m_size = slab->m,
-        .k_size = slab->k,
-        .n_size = slab->n,
-        .batch = slab->batch,
-        .block = thesis->machine.block,
+        .m = (double)slab->m,
+        .k = (double)slab->k,
+        .n = (double)slab->n,
+        .batch = (double)slab->batch,
+        .m_tiles = (double)m.count,
+        .k_tiles = (double)k.count,
+        .n_tiles = (double)n.count,
+        .m_slice = (double)m.slice,
+        .k_slice = (double)k.slice,
+        .n_slice = (double)n.slice,
+        .m_last = (double)m.last,
+        .k_last = (double)k.last,
+        .n_last = (double)n.last,
+        .type = thesis->machine.type_bytes,
+        .accumulator = thesis->machine.accumulator_bytes,
+        .per_block = 1 / (block * block * block),
         .a_resident = keeps_a(v[THESIS_RESIDENT]),
         .b_resident = keeps_b(v[THESIS_RESIDENT]),
     };

@@ -15,7 +15,7 @@ static enum status sum_paths(const struct program *program,
                              struct path_bytes paths[HARDWARE_MAX_PATHS], struct error *error)
 {
     const struct hardware *hw = program->hw;
-    struct work_line totals[HARDWARE_MAX_PRICES];
+    struct work_total totals[HARDWARE_MAX_PRICES];
     enum status status = work_totals(program, totals, error);
     for (int p = 0; p < hw->path_count && status == STATUS_OK; p++) {
         hardware_path_name(hw, p, paths[p].name);

@@ -193,7 +193,7 @@ static int by_time(const void *left, const void *right)
 }
 
 static void sum_bus_bytes(struct found *found, const struct hardware *hw,
-                          const struct work_line totals[])
+                          const struct work_total totals[])
 {
     for (int p = 0; p < hw->price_count; p++)
         if (hw->prices[p].bus >= 0)
@@ -204,7 +204,7 @@ static enum status play_found(struct worker *worker, const struct space *space,
                               const struct bounder *bounder, struct found *found)
 {
     struct work work;
-    struct work_line totals[HARDWARE_MAX_PRICES];
+    struct work_total totals[HARDWARE_MAX_PRICES];
     space->kind->summarise(space, &found->tiling, &work);
     found->bound_fs = bounder_fs(bounder, &work);
     found->cores_used = work.cores;
