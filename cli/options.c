@@ -83,6 +83,13 @@ static void add_override(struct common *common, const char *text)
     common->overrides[common->override_count++] = text;
 }
 
+static void add_word(struct common *common, const char *word, const char *name)
+{
+    if (common->word_count == common->max_words)
+        cli_die("%.64s: expected nothing here; `%s --help` says what it takes", word, name);
+    common->words[common->word_count++] = word;
+}
+
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
     struct common *common = state->input;
@@ -110,6 +117,9 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
         return 0;
     case 'v':
         common->verbose = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        add_word(common, argument, state->name);
         return 0;
     case 'h':
         argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK,
@@ -143,34 +153,24 @@ static void die_of_option(const struct argp *argp, const char *name, const char 
     cli_die("unknown option %.64s; `%s --help` lists the options", word, name);
 }
 
-struct words {
-    struct common *common;
-    const char **list;
-    int count, max;
-};
-
 int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, void *options,
               const char **words, int max_words)
 {
-    int next = 0, count = 0;
+    struct common *common = options; /* every command's options begin with one */
+    int next = 0;
     char *saved = argv[0];
     union {
         const char *text;
         char *writable;
     } shown = {name};
     argv[0] = shown.writable;
-    error_t failed =
-        argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_ARGS, &next, options);
+    common->words = words;
+    common->max_words = max_words;
+    error_t failed = argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, &next, options);
     argv[0] = saved;
     if (failed)
         die_of_option(argp, name, argv[next > 1 ? next - 1 : 1]);
-    for (; next < argc; next++) {
-        if (count == max_words)
-            cli_die("%.64s: expected nothing here; `%s --help` says what %s takes", argv[next],
-                    name, name);
-        words[count++] = argv[next];
-    }
-    return count;
+    return common->word_count;
 }
 
 void cli_load_hardware(struct common *common, struct hardware *hw)

@@ -29,6 +29,8 @@ struct common {
     unsigned formats;   /* that the command has: bit by enum format */
     const char *output; /* NULL: standard output */
     bool quiet, verbose;
+    const char **words; /* what is no option: files, names */
+    int word_count, max_words;
 };
 
 /* The child parser for struct common: the first member of every command's own options. */

@@ -63,7 +63,7 @@ static const struct argp argp = {
     .doc = "Plays a kernel program instruction by instruction and says how long it takes and what "
            "each pipe does. FILE - is the standard input.\v"
            "Examples:\n"
-           "  autotune simulate docs/examples/kernels/cube_kernel.txt\n"
+           "  autotune simulate docs/examples/kernels/cubeKer.txt\n"
            "  autotune simulate kernel.txt --cores 1 --trace timeline.json\n"
            "  autotune program --op matmul --shape 512x512x512 | autotune simulate -\n",
 };

@@ -1,0 +1,28 @@
+#include "tests/support/machine.h"
+
+#include "hardware/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void machine_load(struct hardware *hw, const char *overrides)
+{
+    struct error error;
+    const char *texts[32];
+    struct hardware_overrides list = {.texts = texts};
+    char *copy = strdup(overrides);
+    setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
+    for (char *text = strtok(copy, " "); text && list.count < 32; text = strtok(NULL, " "))
+        texts[list.count++] = text;
+    if (hardware_load("ascend310", &list, hw, &error) != STATUS_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        abort();
+    }
+    free(copy);
+}
+
+int test_thinning(void)
+{
+    return getenv("AUTOTUNE_SLOW") ? 8 : 1;
+}

@@ -1,0 +1,13 @@
+/* The shipped Ascend 310, or a variant of it, for tests. */
+#ifndef AUTOTUNE_TESTS_MACHINE_H
+#define AUTOTUNE_TESTS_MACHINE_H
+
+#include "core/hardware.h"
+
+/* Loads ascend310 with "key=value" overrides, separated by blanks; aborts the test on failure. */
+void machine_load(struct hardware *hw, const char *overrides);
+
+/* 1 in a normal run; larger where AUTOTUNE_SLOW asks for less work (sanitizers). */
+int test_thinning(void);
+
+#endif
