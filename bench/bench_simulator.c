@@ -21,7 +21,7 @@ static const struct {
      "wait MTE1 MTE2 %1$d\nMTE2 gm->l1 bytes=8192\nset MTE2 MTE1 %1$d\nwait MTE2 MTE1 %1$d\n"
      "wait M MTE1 %1$d\nMTE1 l1->l0a bytes=8192\nMTE1 l1->l0b bytes=4096\nset MTE1 MTE2 %1$d\n"
      "set MTE1 M %1$d\nwait MTE1 M %1$d\nM mmad m=64 k=64 n=32\nset M MTE1 %1$d\n",
-     "wait M MTE1 0\nwait M MTE1 1\nwait MTE1 MTE2 0\nwait MTE1 MTE2 1\n", 41667},
+     "wait M MTE1 0\nwait M MTE1 1\nwait MTE1 MTE2 0\nwait MTE1 MTE2 1\n", 41666},
     {"bus, contention", "set V MTE2 0\nset V MTE2 1\nset MTE3 V 0\nset MTE3 V 1\n",
      "wait V MTE2 %1$d\nMTE2 gm->ub bytes=8192\nset MTE2 V %1$d\nwait MTE2 V %1$d\n"
      "wait MTE3 V %1$d\nV relu elements=4096\nset V MTE2 %1$d\nset V MTE3 %1$d\n"

@@ -41,15 +41,14 @@ static void write_table(const char *file, const struct check *check, bool colour
         const struct finding *finding = &check->findings[i];
         fprintf(out, "%s:%d: %s%s%s: %s", file, finding->line_count ? finding->lines[0] : 0,
                 style.warn, finding_kind_name(finding->kind), style.end, finding->text);
-        for (int l = 0; l < finding->line_count; l++)
-            fprintf(out, "%s%d",
-                    l                         ? ", "
-                    : finding->line_count > 1 ? " (lines "
-                                              : " (line ",
-                    finding->lines[l]);
-        fputs(finding->line_count ? ")\n" : "\n", out);
+        for (int l = 0; l < finding->line_count && finding->line_count > 1; l++)
+            fprintf(out, "%s%d", l ? ", " : " (lines ", finding->lines[l]);
+        fputs(finding->line_count > 1 ? ")\n" : "\n", out);
     }
-    fprintf(out, "%zu finding%s\n", check->count, check->count == 1 ? "" : "s");
+    fprintf(out, "%zu finding%s", check->count, check->count == 1 ? "" : "s");
+    if (check->truncated)
+        fprintf(out, ", and more: at most %d of a kind are shown", CHECK_MAX_FINDINGS);
+    fputc('\n', out);
 }
 
 static enum status write_json(const struct check *check, FILE *out, struct error *error)
@@ -64,9 +63,9 @@ static enum status write_json(const struct check *check, FILE *out, struct error
                               json_pack("{s:s, s:o, s:s}", "kind", finding_kind_name(finding->kind),
                                         "lines", lines, "text", finding->text));
     }
-    return json_write(
-        json_pack("{s:i, s:b, s:o}", "schema", 1, "ok", check->count == 0, "findings", findings),
-        out, error);
+    return json_write(json_pack("{s:i, s:b, s:b, s:o}", "schema", 1, "ok", check->count == 0,
+                                "truncated", check->truncated, "findings", findings),
+                      out, error);
 }
 
 int cmd_check(int argc, char **argv)

@@ -4,7 +4,7 @@
 enum { KEY_SET = 5000 };
 
 static const struct argp_option options[] = {
-    {"set", KEY_SET, "NAME=VALUE,…", 0, "the tiling: a value for every name of its space", 2},
+    {"set", KEY_SET, "NAME=VALUE,...", 0, "the tiling: a value for every name of its space", 1},
     {0},
 };
 
@@ -26,11 +26,12 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
+    .args_doc = "--op OP --shape SHAPE --set NAME=VALUE,...",
     .doc = "Says whether a tiling is legal on a chip; if not, which limits it breaks, by how many "
            "bytes, and the nearest legal tiling.\v"
            "Example:\n"
-           "  autotune explain --op matmul --shape 512x1024x512 "
-           "--set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m\n",
+           "  autotune explain --op matmul --shape 512x1024x512 \\\n"
+           "    --set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m\n",
 };
 
 int cmd_explain(int argc, char **argv)

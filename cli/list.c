@@ -39,7 +39,8 @@ struct listing {
 static void add_row(struct listing *listing, const char *name, const char *title)
 {
     if (!listing->only || strcasecmp(listing->only, name) == 0)
-        json_array_append_new(listing->rows, json_pack("{s:s, s:s}", "name", name, "title", title));
+        json_array_append_new(listing->rows, json_pack("{s:o, s:o}", "name", json_text(name),
+                                                       "title", json_text(title)));
 }
 
 static void list_ops(struct listing *listing)
@@ -127,12 +128,14 @@ static void describe_json(const struct hardware *hw, struct answer *answer)
     struct error error;
     json_t *facts = json_array();
     for (size_t i = 0; i < hw->fact_count; i++)
-        json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", hw->facts[i].key, "value",
-                                               hw->facts[i].value, "source", hw->facts[i].source));
-    cli_require(json_write(json_pack("{s:i, s:s, s:s, s:o}", "schema", 1, "name", hw->name, "file",
-                                     hw->file, "facts", facts),
-                           answer->stream, &error),
-                &error);
+        json_array_append_new(facts, json_pack("{s:s, s:s, s:o}", "key", hw->facts[i].key, "value",
+                                               hw->facts[i].value, "source",
+                                               json_text(hw->facts[i].source)));
+    cli_require(
+        json_write(json_pack("{s:i, s:o, s:o, s:o}", "schema", 1, "name", json_text(hw->name),
+                             "file", json_text(hw->file), "facts", facts),
+                   answer->stream, &error),
+        &error);
 }
 
 static void describe_table(const struct hardware *hw, struct answer *answer)
@@ -171,9 +174,10 @@ int cmd_list(int argc, char **argv)
     int count = cli_parse(&argp, "autotune list", argc, argv, &common, words, 2);
     while (count > 0 && kind < kinds && strcmp(lists[kind].word, words[0]) != 0)
         kind++;
-    if (count == 0 || kind == kinds)
-        cli_die("list %.64s: expected ops, hw, spaces, strategies or formats",
-                words[0] ? words[0] : "");
+    if (count == 0)
+        cli_die("list: expected ops, hw, spaces, strategies or formats");
+    if (kind == kinds)
+        cli_die("list %.64s: expected ops, hw, spaces, strategies or formats", words[0]);
     cli_answer_open(&answer, &common);
     if (words[1] && lists[kind].list == list_hw) {
         describe_hardware(&common, words[1], &answer);

@@ -1,8 +1,10 @@
 /* autotune: finds the word, hands over to its command. */
 #include "cli/commands.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct command commands[] = {
     {"tune", "find the fastest tiling (the main job: the word may be left out)", cmd_tune},
@@ -34,17 +36,29 @@ static void die_of_word(const char *word)
     cli_die("unknown command '%.64s', expected one of %s", word, list);
 }
 
+/* A standard stream that the caller closed would become the next file opened. Opened for writing,
+ * the input still fails as a closed one does. */
+static void open_standard_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_WRONLY) < 0)
+            _exit(EXIT_BAD);
+}
+
 int main(int argc, char **argv)
 {
+    open_standard_streams();
     signal(SIGPIPE, SIG_IGN);
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+    if (argc < 2)
+        cli_die("nothing asked for; `autotune --help` says what there is");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_overview();
-        return argc < 2 ? EXIT_BAD : EXIT_ANSWER;
+        cli_exit_printed();
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("autotune %s\n", AUTOTUNE_VERSION);
-        return EXIT_ANSWER;
+        cli_exit_printed();
     }
     if (argv[1][0] == '-')
         return commands[0].run(argc, argv);

@@ -3,10 +3,12 @@
 #include "hardware/load.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const format_names[FORMAT_COUNT] = {"table", "json", "csv"};
@@ -21,29 +23,59 @@ static const struct argp_option common_options[] = {
      10},
     {"set-hw", KEY_SET_HW, "KEY=VALUE", 0,
      "change one number of the description, such as "
-     "buffers.l1.capacity_bytes=2097152; may be repeated",
+     "issue_ns=20; may be repeated; `autotune list hw NAME` shows the keys",
      10},
     {"cores", KEY_CORES, "N", 0, "cores that work (default: all of the chip's)", 10},
     {NULL, 0, NULL, 0, "Output:", 11},
-    {"format", KEY_FORMAT, "NAME", 0, "table (default), json or csv", 11},
+    {"format", KEY_FORMAT, "NAME", 0, "", 11}, /* see filter_help */
     {"json", KEY_JSON, NULL, 0, "short for --format json", 11},
-    {"output", 'o', "FILE", 0, "write the answer to FILE, replacing it as a whole", 11},
+    {"output", 'o', "FILE", 0,
+     "write the answer to FILE, replacing it as a whole; - is the "
+     "standard output",
+     11},
     {"quiet", 'q', NULL, 0, "no progress and no notes", 11},
     {"verbose", 'v', NULL, 0, "more notes on standard error", 11},
     {"help", 'h', NULL, 0, "print this help", 11},
     {0},
 };
 
+/* Texts quote what the user gave: no character of it may break the line or steer the terminal. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
 void cli_die(const char *format, ...)
 {
+    char text[PATH_MAX + 512];
     va_list list;
-    fflush(stdout);
-    fputs("autotune: ", stderr);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fputc('\n', stderr);
+    make_printable(text);
+    fprintf(stderr, "autotune: %s\n", text);
     exit(EXIT_BAD);
+}
+
+/* A reader that left has seen enough. */
+static bool flushed(FILE *file)
+{
+    return (!ferror(file) && fflush(file) == 0) || errno == EPIPE;
+}
+
+void cli_exit_printed(void)
+{
+    if (!flushed(stdout))
+        cli_die("standard output: %s", strerror(errno));
+    exit(EXIT_ANSWER);
+}
+
+bool cli_is_terminal(int descriptor)
+{
+    const char *kind = getenv("TERM");
+    return isatty(descriptor) && kind && strcmp(kind, "dumb") != 0;
 }
 
 void cli_require(enum status status, const struct error *error)
@@ -74,6 +106,46 @@ static enum format parse_format(const char *name, unsigned formats)
         strcat(strcat(allowed, *allowed ? ", " : ""), format_names[f]);
     }
     cli_die("--format %.64s: expected one of %s", name, allowed);
+}
+
+/* Of --format: the names that the command has. */
+static char *describe_formats(unsigned formats)
+{
+    char text[64] = "";
+    for (int f = 0; f < FORMAT_COUNT; f++) {
+        const char *before = f == FORMAT_TABLE ? "" : formats >> f == 1 ? " or " : ", ";
+        if (formats >> f & 1)
+            strcat(strcat(text, before), format_names[f]);
+        if (f == FORMAT_TABLE)
+            strcat(text, " (default)");
+    }
+    return strdup(text);
+}
+
+/* An argp help filter: returns `text`, or a replacement that argp frees. */
+static char *filter_help(int key, const char *text, void *input)
+{
+    const struct common *common = input;
+    union {
+        const char *text;
+        char *writable;
+    } same = {text};
+    if (key == ARGP_KEY_HELP_DUP_ARGS_NOTE)
+        return NULL;
+    return key == KEY_FORMAT && common ? describe_formats(common->formats) : same.writable;
+}
+
+static void print_help(struct argp_state *state)
+{
+    state->flags &= ~(unsigned)ARGP_NO_ERRS; /* with it argp prints no help either */
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
+    cli_exit_printed();
+}
+
+static void set_output(struct common *common, const char *name)
+{
+    bool standard = strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
+    common->output = standard ? NULL : name;
 }
 
 static void add_override(struct common *common, const char *text)
@@ -110,7 +182,7 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
         common->format = parse_format("json", common->formats);
         return 0;
     case 'o':
-        common->output = argument;
+        set_output(common, argument);
         return 0;
     case 'q':
         common->quiet = true;
@@ -122,15 +194,15 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
         add_word(common, argument, state->name);
         return 0;
     case 'h':
-        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK,
-                  state->name);
-        exit(EXIT_ANSWER);
+        print_help(state);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-const struct argp common_argp = {.options = common_options, .parser = parse_common};
+const struct argp common_argp = {
+    .options = common_options, .parser = parse_common, .help_filter = filter_help};
 
 /* Does some option of the parser or its children have this long name? */
 static bool knows(const struct argp *argp, const char *name, size_t length)
@@ -158,6 +230,7 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
 {
     struct common *common = options; /* every command's options begin with one */
     int next = 0;
+    struct argp filtered = *argp;
     char *saved = argv[0];
     union {
         const char *text;
@@ -166,7 +239,8 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
     argv[0] = shown.writable;
     common->words = words;
     common->max_words = max_words;
-    error_t failed = argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, &next, options);
+    filtered.help_filter = filter_help;
+    error_t failed = argp_parse(&filtered, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, &next, options);
     argv[0] = saved;
     if (failed)
         die_of_option(argp, name, argv[next > 1 ? next - 1 : 1]);
@@ -190,40 +264,71 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
 void cli_answer_open(struct answer *answer, const struct common *common)
 {
     *answer = (struct answer){.common = common};
-    answer->colour = !common->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    const char *plain = getenv("NO_COLOR");
+    answer->colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
     answer->stream = open_memstream(&answer->text, &answer->length);
     if (!answer->stream)
         cli_die("out of memory");
 }
 
-enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
+/* Devices and pipes cannot be replaced, only written to; at their end, where /dev/fd names a file.
+ */
+static enum status write_in_place(const char *path, const char *text, size_t length,
+                                  struct error *error)
 {
-    char temporary[4096];
-    int used = snprintf(temporary, sizeof temporary, "%s.part%ld", path, (long)getpid());
-    if (used < 0 || used >= (int)sizeof temporary)
-        return error_set(error, STATUS_IO, "%.64s…: the name is too long", path);
-    FILE *file = fopen(temporary, "wbx");
+    FILE *file = fopen(path, "ab");
     if (!file)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    bool written = fwrite(text, 1, length, file) == length && fflush(file) == 0;
-    if (fclose(file) == 0 && written && rename(temporary, path) == 0)
+    fwrite(text, 1, length, file);
+    enum status status = STATUS_OK;
+    if (!flushed(file))
+        status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
+    fclose(file);
+    return status;
+}
+
+static mode_t new_file_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+/* By way of a temporary file beside it. */
+static enum status replace(const char *path, mode_t mode, const char *text, size_t length,
+                           struct error *error)
+{
+    char temporary[PATH_MAX];
+    int used = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    if (used < 0 || used >= (int)sizeof temporary)
+        return error_set(error, STATUS_IO, "%.64s...: the name is too long", path);
+    int descriptor = mkstemp(temporary);
+    if (descriptor < 0)
+        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
+    FILE *file = fdopen(descriptor, "wb");
+    bool written = file && fchmod(descriptor, mode) == 0 &&
+                   fwrite(text, 1, length, file) == length && fflush(file) == 0;
+    if (file && fclose(file) == 0 && written && rename(temporary, path) == 0)
         return STATUS_OK;
     enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     unlink(temporary);
     return status;
 }
 
-/* Devices and pipes cannot be replaced, only written to. */
-static bool replaceable(const char *path)
+enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
 {
-    return access(path, F_OK) != 0 || strncmp(path, "/dev/", 5) != 0;
-}
-
-static void write_stream(FILE *file, const char *name, const struct answer *answer)
-{
-    bool written = fwrite(answer->text, 1, answer->length, file) == answer->length;
-    if ((!written || fflush(file)) && errno != EPIPE) /* a reader that left has seen enough */
-        cli_die("%s: %s", name, strerror(errno));
+    struct stat info;
+    bool exists = stat(path, &info) == 0;
+    if (strncmp(path, "/dev/", 5) == 0 || (exists && !S_ISREG(info.st_mode)))
+        return write_in_place(path, text, length, error);
+    if (exists && access(path, W_OK) != 0)
+        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
+    char *target = exists ? realpath(path, NULL) : NULL;
+    enum status status =
+        replace(target ? target : path, exists ? info.st_mode & 07777 : new_file_mode(), text,
+                length, error);
+    free(target);
+    return status;
 }
 
 void cli_answer_close(struct answer *answer)
@@ -232,16 +337,11 @@ void cli_answer_close(struct answer *answer)
     const char *output = answer->common->output;
     if (fclose(answer->stream))
         cli_die("out of memory");
-    if (!output) {
-        write_stream(stdout, "standard output", answer);
-    } else if (replaceable(output)) {
+    if (output)
         cli_require(cli_write_file(output, answer->text, answer->length, &error), &error);
-    } else {
-        FILE *file = fopen(output, "wb");
-        if (!file)
-            cli_die("%s: %s", output, strerror(errno));
-        write_stream(file, output, answer);
-        fclose(file);
-    }
+    else
+        fwrite(answer->text, 1, answer->length, stdout);
+    if (!flushed(stdout))
+        cli_die("standard output: %s", strerror(errno));
     free(answer->text);
 }

@@ -53,6 +53,12 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
 /* Prints "autotune: text" and exits with status 2. */
 void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* Exits with status 0 once all that was printed is out. */
+void cli_exit_printed(void) __attribute__((noreturn));
+
+/* Is it a terminal that understands escape sequences? */
+bool cli_is_terminal(int descriptor);
+
 /* Exits with the error's text when status is not STATUS_OK. */
 void cli_require(enum status status, const struct error *error);
 
@@ -75,7 +81,7 @@ void cli_answer_open(struct answer *answer, const struct common *common);
 /* Lets the answer out: to standard output, or to the file, which is replaced as a whole. */
 void cli_answer_close(struct answer *answer);
 
-/* Writes text to a file by way of a temporary one beside it. */
+/* Replaces a file, or the one that a link names, as a whole; a device or pipe is written to. */
 enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error);
 
 #endif

@@ -5,12 +5,13 @@
 #include "search/search.h"
 
 #include <omp.h>
+#include <stdlib.h>
 
 enum { KEY_SET = 5000 };
 
 static const struct argp_option options[] = {
-    {"set", KEY_SET, "NAME=VALUE,…", 0,
-     "the tiling: a value for every name of its space (default: the best one)", 2},
+    {"set", KEY_SET, "NAME=VALUE,...", 0,
+     "the tiling: a value for every name of its space (default: the best one)", 1},
     {0},
 };
 
@@ -32,13 +33,14 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
+    .args_doc = "--op OP --shape SHAPE",
     .doc =
         "Prints the kernel program of a tiling. With several cores it is the program of the core "
         "with most work, which all working cores run in step.\v"
         "Examples:\n"
         "  autotune program --op matmul --shape 512x1024x512\n"
-        "  autotune program --op matmul --shape 64x64x64 --cores 1 "
-        "--set m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m\n",
+        "  autotune program --op matmul --shape 64x64x64 --cores 1 \\\n"
+        "    --set m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m\n",
 };
 
 /* The tiling asked for, or the best; false when there is none. */
@@ -60,40 +62,70 @@ static bool choose(const struct task *task, struct tiling *tiling)
     return found;
 }
 
-static void write_program(const struct task *task, const struct tiling *tiling,
-                          struct answer *answer)
+static void write_text(const struct task *task, const struct tiling *tiling, FILE *out)
 {
     const struct space *space = &task->space;
     struct program program = {0};
     struct error error;
     char title[128], text[512];
+    int cores = space->kind->cores_used(space, tiling);
     program_reset(&program, &task->hw);
     cli_require(space->kind->generate(space, tiling, &program, &error), &error);
     task_title(task, title, sizeof title);
     tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
-    fprintf(answer->stream, "# %s on %s: one of %d cores in step\n# %s\n", title, task->hw.name,
-            space->kind->cores_used(space, tiling), text);
-    cli_require(program_print(&program, answer->stream, &error), &error);
+    fprintf(out, "# %s on %s: ", title, task->hw.name);
+    if (cores == 1)
+        fprintf(out, "one core\n# %s\n", text);
+    else
+        fprintf(out, "each of %d cores in step\n# %s\n", cores, text);
+    cli_require(program_print(&program, out, &error), &error);
     program_clear(&program);
+}
+
+static void write_json(const struct task *task, const struct tiling *tiling, FILE *out)
+{
+    const struct space *space = &task->space;
+    struct error error;
+    char *text = NULL;
+    size_t length;
+    FILE *program = open_memstream(&text, &length);
+    if (!program)
+        cli_die("out of memory");
+    write_text(task, tiling, program);
+    if (fclose(program))
+        cli_die("out of memory");
+    json_t *document = json_pack("{s:i, s:o, s:i, s:s}", "schema", 1, "tiling",
+                                 tiling_json(space->axes, space->axis_count, tiling), "cores_used",
+                                 space->kind->cores_used(space, tiling), "program", text);
+    cli_require(json_write(document, out, &error), &error);
+    free(text);
+}
+
+static void write_none(bool json, FILE *out)
+{
+    fputs(json ? "{\n  \"schema\": 1,\n  \"tiling\": null\n}\n"
+               : "no tiling of this space is legal\n",
+          out);
 }
 
 int cmd_program(int argc, char **argv)
 {
-    struct task task = {.common.formats = 1 << FORMAT_TABLE};
+    struct task task = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
     struct tiling tiling;
     struct violation violations[MAX_VIOLATIONS];
     struct answer answer;
     cli_parse(&argp, "autotune program", argc, argv, &task, NULL, 0);
     task_open(&task);
+    bool json = task.common.format == FORMAT_JSON;
     bool found = choose(&task, &tiling);
     bool legal = found && task.space.kind->violations(&task.space, &tiling, violations) == 0;
     cli_answer_open(&answer, &task.common);
     if (legal)
-        write_program(&task, &tiling, &answer);
+        (json ? write_json : write_text)(&task, &tiling, answer.stream);
     else if (found)
-        verdict_write(&task, &tiling, false, &answer);
+        verdict_write(&task, &tiling, json, &answer);
     else
-        fprintf(answer.stream, "no tiling of this space is legal\n");
+        write_none(json, answer.stream);
     cli_answer_close(&answer);
     task_close(&task);
     return legal ? EXIT_ANSWER : EXIT_NONE;

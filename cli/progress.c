@@ -1,19 +1,28 @@
 #include "cli/progress.h"
 
+#include "cli/options.h"
 #include "results/text.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void progress_open(struct progress *progress, bool quiet)
 {
-    *progress = (struct progress){.shown = !quiet && isatty(STDERR_FILENO)};
+    *progress = (struct progress){.shown = !quiet && cli_is_terminal(STDERR_FILENO)};
+}
+
+/* A longer line would wrap, and then not be drawn over. */
+static int line_width(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
 }
 
 void progress_draw(void *context, const struct search_progress *now)
 {
     struct progress *progress = context;
-    char done[TEXT_SIZE], total[TEXT_SIZE], best[TEXT_SIZE], bound[TEXT_SIZE];
+    char line[256], done[TEXT_SIZE], total[TEXT_SIZE], best[TEXT_SIZE], bound[TEXT_SIZE];
     if (!progress->shown || now->seconds - progress->last_s < 0.1)
         return;
     progress->last_s = now->seconds;
@@ -22,11 +31,12 @@ void progress_draw(void *context, const struct search_progress *now)
     double gap = now->best_fs
                      ? 100.0 * (double)(now->best_fs - now->lower_bound_fs) / (double)now->best_fs
                      : 0;
-    fprintf(stderr, "\r\033[K%s %s/%s  %.0f/s  best %s  bound %s  gap %.2f %%  ETA <= %.0f s",
-            now->phase, text_count(now->done, done), text_count(now->total, total), rate,
-            text_time((double)now->best_fs / 1e6, best),
-            text_time((double)now->lower_bound_fs / 1e6, bound), gap,
-            rate > 0 ? (double)(now->total - now->done) / rate : 0);
+    snprintf(line, sizeof line, "%s %s/%s  %.0f/s  best %s  bound %s  gap %.2f %%  ETA <= %.0f s",
+             now->phase, text_count(now->done, done), text_count(now->total, total), rate,
+             now->best_fs ? text_time((double)now->best_fs / 1e6, best) : "none yet",
+             text_time((double)now->lower_bound_fs / 1e6, bound), gap,
+             rate > 0 ? (double)(now->total - now->done) / rate : 0);
+    fprintf(stderr, "\r\033[K%.*s", line_width(), line);
     fflush(stderr);
 }
 

@@ -75,13 +75,13 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
+    .args_doc = "--op OP --shape SHAPE",
     .doc = "Finds the fastest tiling of an operator on a described chip by simulation, and proves "
            "that nothing in the space is better.\v"
            "Examples:\n"
            "  autotune --op matmul --shape 512x1024x512\n"
            "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
-           "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw "
-           "buffers.l1.capacity_bytes=2097152\n",
+           "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n",
 };
 
 static volatile sig_atomic_t caught;
@@ -189,7 +189,7 @@ int cmd_tune(int argc, char **argv)
         .threads = omp_get_num_procs(),
     };
     struct search_result result;
-    cli_parse(&argp, "autotune", argc, argv, &tune, NULL, 0);
+    cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
     run_search(&tune, &result);
     struct tune_row *rows = calloc((size_t)result.count + 1, sizeof *rows);

@@ -209,8 +209,10 @@ enum status program_add_region(struct program *program, const struct region *reg
     struct instruction *in = &program->items[program->count - 1];
     struct region *added = &program->regions[program->region_count];
     *added = *region;
-    if (added->rows <= 0)
+    if (added->rows <= 1) {
         added->rows = 1;
+        added->row_stride_bytes = 0;
+    }
     added->bytes = instruction_extent_bytes(program->hw, in, region->role);
     if (added->bytes == INT64_MAX)
         return error_set(error, STATUS_INVALID, "an operand of more than 2^63 bytes");

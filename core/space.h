@@ -6,7 +6,7 @@
 #ifndef AUTOTUNE_CORE_SPACE_H
 #define AUTOTUNE_CORE_SPACE_H
 
-#include "core/hardware.h"
+#include "core/work.h"
 
 enum { SPACE_MAX_AXES = 12, SPACE_MAX_BLOCKS = 8 };
 
@@ -38,6 +38,8 @@ struct space {
     int block_count;
     struct space_block blocks[SPACE_MAX_BLOCKS];
     int64_t candidates;
+    int layout_count; /* of the work summaries */
+    const struct work_layout *layouts;
     void *detail; /* the operator's own; freed by its destroy */
 };
 

@@ -12,20 +12,21 @@
 
 enum { WORK_MAX_LINES = 32, WORK_MAX_CHAINS = HARDWARE_MAX_PIPES };
 
-/* Counts are doubles: they feed bounds, which are rounded down by more than a double's error. */
-struct work_line {
-    int price; /* into hardware->prices */
-    double instructions;
-    double units; /* of work at the price's rate, over all these instructions */
-};
-
-struct work {
-    int cores;       /* working in step */
-    int total_count; /* lines[0 … total_count) are the whole program, each instruction once; */
+/* Which lines and chains a summary has. Tilings that differ in sizes only share a layout. */
+struct work_layout {
+    int total_count; /* lines [0 … total_count) are the whole program, each instruction once; */
     int line_count;  /* the lines after them are single instructions at its ends */
-    struct work_line lines[WORK_MAX_LINES];
+    int price[WORK_MAX_LINES]; /* of each line's instructions, into hardware->prices */
     int chain_count;
     uint32_t chains[WORK_MAX_CHAINS]; /* bit i: line i belongs to the chain */
+};
+
+/* Counts are doubles: they feed bounds, which are rounded down by more than a double's error. */
+struct work {
+    int cores;  /* working in step */
+    int layout; /* number, in the space's list */
+    double instructions[WORK_MAX_LINES];
+    double units[WORK_MAX_LINES]; /* of work at the price's rate, over all these instructions */
 };
 
 /* Per price, what a whole program does, exactly: loops multiplied out. */

@@ -12,154 +12,190 @@ static double fs_per_byte(const struct hardware *hw, const struct price *price, 
     return 1e15 / (double)hardware_bus_share(hw, price, transfers);
 }
 
-void bound_prepare(struct bound_prices *prices, const struct hardware *hw, int cores)
+static bool same_rate(const struct price *a, const struct price *b)
 {
-    prices->hw = hw;
-    prices->cores = cores;
-    for (int p = 0; p < hw->price_count; p++) {
-        const struct price *price = &hw->prices[p];
-        prices->base_fs[p] = (double)price->base_fs;
-        prices->fs_per_unit[p] = (double)price->rate.fs / (double)price->rate.units;
-        if (price->bus < 0)
-            continue;
-        prices->fs_per_unit[p] = fs_per_byte(hw, price, cores);
-        prices->shared_fs_per_unit[p] = fs_per_byte(hw, price, 2 * cores);
-    }
-    for (int b = 0; b < hw->bus_count; b++)
-        prices->bus_fs_per_byte[b] =
-            1e15 / (double)hw->buses[b].total_bytes_per_s[hw->buses[b].sharers - 1];
-}
-
-/* What the chains of one summary take, and the longest. */
-struct chain_times {
-    double fs[WORK_MAX_CHAINS];
-    double longest_fs;
-};
-
-static void time_chains(const struct bound_prices *prices, const struct work *work,
-                        struct chain_times *times)
-{
-    double fs[WORK_MAX_LINES];
-    for (int l = 0; l < work->line_count; l++) {
-        const struct work_line *line = &work->lines[l];
-        fs[l] = line->instructions * prices->base_fs[line->price] +
-                line->units * prices->fs_per_unit[line->price];
-    }
-    times->longest_fs = 0;
-    for (int c = 0; c < work->chain_count; c++) {
-        double sum = 0;
-        for (uint32_t chain = work->chains[c]; chain; chain &= chain - 1)
-            sum += fs[__builtin_ctz(chain)];
-        times->fs[c] = sum;
-        times->longest_fs = sum > times->longest_fs ? sum : times->longest_fs;
-    }
+    return a->rate.fs == b->rate.fs && a->rate.units == b->rate.units;
 }
 
 /* One pipe's traffic on one bus. */
 struct sharer {
-    int pipe, price;
-    double bytes; /* of one core */
+    const struct price *price;
     uint32_t lines;
 };
 
-/* The pipes that use a bus. `uniform` is false where one pipe's paths have different limits. */
-static int find_sharers(const struct bound_prices *prices, const struct work *work, int bus,
-                        struct sharer sharers[], bool *uniform)
+/* The pipes that use a bus, or 0 where one pipe's paths have different limits. */
+static int find_sharers(const struct hardware *hw, const struct work_layout *layout, int bus,
+                        struct sharer sharers[HARDWARE_MAX_PIPES])
 {
     int count = 0;
-    *uniform = true;
-    for (int l = 0; l < work->total_count; l++) {
-        const struct work_line *line = &work->lines[l];
-        const struct price *price = &prices->hw->prices[line->price];
+    for (int l = 0; l < layout->total_count; l++) {
+        const struct price *price = &hw->prices[layout->price[l]];
         int i = 0;
         if (price->bus != bus)
             continue;
-        while (i < count && sharers[i].pipe != price->pipe)
+        while (i < count && sharers[i].price->pipe != price->pipe)
             i++;
         if (i == count)
-            sharers[count++] = (struct sharer){.pipe = price->pipe, .price = line->price};
-        *uniform &= prices->hw->prices[sharers[i].price].rate.units == price->rate.units &&
-                    prices->hw->prices[sharers[i].price].rate.fs == price->rate.fs;
-        sharers[i].bytes += line->units;
+            sharers[count++] = (struct sharer){.price = price};
+        if (!same_rate(sharers[i].price, price))
+            return 0;
         sharers[i].lines |= 1u << l;
     }
     return count;
 }
 
-/* `own`, one of two pipes, slowed by what the other moves beyond the pauses of own's chain. */
-static double contended_fs(const struct bound_prices *prices, const struct work *work,
-                           const struct chain_times *times, const struct sharer *own,
-                           const struct sharer *other)
+static void make_pair(struct bound_plan *plan, const struct hardware *hw, int cores,
+                      const struct work_layout *layout, const struct sharer *own,
+                      const struct sharer *other)
 {
-    double longest = 0;
-    for (int c = 0; c < work->chain_count; c++)
-        if ((work->chains[c] & own->lines) == own->lines && times->fs[c] > longest)
-            longest = times->fs[c];
-    double alone = prices->fs_per_unit[own->price], shared = prices->shared_fs_per_unit[own->price];
-    double pauses_fs = longest - own->bytes * alone;
-    double beside_fs =
-        other->bytes - (pauses_fs > 0 ? pauses_fs : 0) / prices->fs_per_unit[other->price];
-    if (beside_fs <= 0)
-        return longest;
-    /* For beside bytes of the other, both share; own loses the part of its rate that it misses. */
-    return longest + beside_fs * prices->shared_fs_per_unit[other->price] * (1 - alone / shared);
+    double alone = fs_per_byte(hw, own->price, cores),
+           shared = fs_per_byte(hw, own->price, 2 * cores);
+    struct bound_pair *pair = &plan->pairs[plan->pair_count++];
+    *pair = (struct bound_pair){
+        .lines = own->lines,
+        .other_lines = other->lines,
+        .alone = alone,
+        .other_alone = fs_per_byte(hw, other->price, cores),
+        .slowdown = fs_per_byte(hw, other->price, 2 * cores) * (1 - alone / shared),
+    };
+    for (int c = 0; c < layout->chain_count; c++)
+        if ((layout->chains[c] & own->lines) == own->lines)
+            pair->chains |= 1u << c;
 }
 
-static double bus_fs(const struct bound_prices *prices, const struct work *work,
-                     const struct chain_times *times, int bus)
+static void plan_line(struct bound_plan *plan, const struct hardware *hw, int cores,
+                      const struct work_layout *layout, int line)
+{
+    const struct price *price = &hw->prices[layout->price[line]];
+    plan->base_fs[line] = (double)price->base_fs;
+    plan->fs_per_unit[line] = (double)price->rate.fs / (double)price->rate.units;
+    for (int c = 0; c < layout->chain_count; c++)
+        plan->member[line][c] = layout->chains[c] >> line & 1;
+    if (price->bus < 0)
+        return;
+    plan->fs_per_unit[line] = fs_per_byte(hw, price, cores);
+    if (line < layout->total_count)
+        plan->bus_lines[price->bus] |= 1u << line;
+}
+
+void bound_plan_make(struct bound_plan *plan, const struct hardware *hw, int cores,
+                     const struct work_layout *layout)
 {
     struct sharer sharers[HARDWARE_MAX_PIPES];
-    bool uniform;
-    int count = find_sharers(prices, work, bus, sharers, &uniform);
-    double bytes = 0, longest = 0;
-    for (int i = 0; i < count; i++)
-        bytes += sharers[i].bytes * prices->cores;
-    for (int i = 0; i < 2 && count == 2 && uniform; i++) {
-        double fs = contended_fs(prices, work, times, &sharers[i], &sharers[1 - i]);
-        longest = fs > longest ? fs : longest;
+    memset(plan, 0, sizeof *plan);
+    plan->line_count = layout->line_count;
+    plan->few_chains = layout->chain_count <= WORK_MAX_CHAINS / 2;
+    plan->launch_fs = (double)hw->launch_fs;
+    for (int l = 0; l < layout->line_count; l++)
+        plan_line(plan, hw, cores, layout, l);
+    plan->bus_count = hw->bus_count;
+    for (int b = 0; b < hw->bus_count; b++) {
+        const struct bus *bus = &hw->buses[b];
+        plan->bus_fs_per_byte[b] = 1e15 * cores / (double)bus->total_bytes_per_s[bus->sharers - 1];
+        memset(sharers, 0, sizeof sharers);
+        if (find_sharers(hw, layout, b, sharers) != 2)
+            continue;
+        make_pair(plan, hw, cores, layout, &sharers[0], &sharers[1]);
+        make_pair(plan, hw, cores, layout, &sharers[1], &sharers[0]);
     }
-    return bytes * prices->bus_fs_per_byte[bus] > longest ? bytes * prices->bus_fs_per_byte[bus]
-                                                          : longest;
 }
 
-int64_t bound_fs(const struct bound_prices *prices, const struct work *work)
+/* The chains' times: a small dense product, so that it runs in vector registers. */
+static inline __attribute__((always_inline)) void
+time_chains(const struct bound_plan *plan, const double fs[], double chains[], const int width)
 {
-    struct chain_times times;
-    time_chains(prices, work, &times);
-    double longest = times.longest_fs;
-    for (int b = 0; b < prices->hw->bus_count; b++) {
-        double fs = bus_fs(prices, work, &times, b);
-        longest = fs > longest ? fs : longest;
+    double sums[WORK_MAX_CHAINS] = {0};
+    for (int l = 0; l < plan->line_count; l++)
+        for (int c = 0; c < width; c++)
+            sums[c] += plan->member[l][c] * fs[l];
+    for (int c = 0; c < width; c++)
+        chains[c] = sums[c];
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double sum_units(const struct work *work, uint32_t lines)
+{
+    double sum = 0;
+    for (; lines; lines &= lines - 1)
+        sum += work->units[__builtin_ctz(lines)];
+    return sum;
+}
+
+/* A pipe, slowed by what the other moves beyond the pauses in the pipe's chain. */
+static double contended_fs(const struct bound_pair *pair, const struct work *work,
+                           const double chains[])
+{
+    double longest = 0;
+    for (uint32_t c = pair->chains; c; c &= c - 1)
+        longest = larger(longest, chains[__builtin_ctz(c)]);
+    double pauses_fs = longest - sum_units(work, pair->lines) * pair->alone;
+    double beside = sum_units(work, pair->other_lines) - larger(pauses_fs, 0) / pair->other_alone;
+    return longest + larger(beside, 0) * pair->slowdown;
+}
+
+/* All bytes of all cores through each bus at its best, whatever the order. */
+static double bus_fs(const struct bound_plan *plan, const struct work *work)
+{
+    double longest = 0;
+    for (int b = 0; b < plan->bus_count; b++)
+        longest = larger(longest, sum_units(work, plan->bus_lines[b]) * plan->bus_fs_per_byte[b]);
+    return longest;
+}
+
+int64_t bound_fs(const struct bound_plan *plan, const struct work *work)
+{
+    double fs[WORK_MAX_LINES], chains[WORK_MAX_CHAINS], longest = bus_fs(plan, work);
+    for (int l = 0; l < plan->line_count; l++)
+        fs[l] = work->instructions[l] * plan->base_fs[l] + work->units[l] * plan->fs_per_unit[l];
+    int width = plan->few_chains ? WORK_MAX_CHAINS / 2 : WORK_MAX_CHAINS;
+    if (plan->few_chains)
+        time_chains(plan, fs, chains, WORK_MAX_CHAINS / 2);
+    else
+        time_chains(plan, fs, chains, WORK_MAX_CHAINS);
+    for (int c = 0; c < width; c++)
+        longest = larger(longest, chains[c]);
+    for (int p = 0; p < plan->pair_count; p++)
+        longest = larger(longest, contended_fs(&plan->pairs[p], work, chains));
+    longest = longest * ROUNDING + plan->launch_fs - 1;
+    return (int64_t)(longest > LATEST_FS ? LATEST_FS : larger(longest, 0));
+}
+
+static void add_pipe_chains(const struct hardware *hw, struct work_layout *layout)
+{
+    for (int pipe = 0; pipe < hw->pipe_count; pipe++) {
+        uint32_t chain = 0;
+        for (int l = 0; l < layout->line_count; l++)
+            if (hw->prices[layout->price[l]].pipe == pipe)
+                chain |= 1u << l;
+        if (chain)
+            layout->chains[layout->chain_count++] = chain;
     }
-    longest = longest * ROUNDING + (double)prices->hw->launch_fs - 1;
-    return longest > LATEST_FS ? (int64_t)LATEST_FS : longest > 0 ? (int64_t)longest : 0;
 }
 
 enum status work_of_program(const struct program *program, int cores, struct work *work,
-                            struct error *error)
+                            struct work_layout *layout, struct error *error)
 {
-    const struct hardware *hw = program->hw;
     struct work_total totals[HARDWARE_MAX_PRICES];
     enum status status = work_totals(program, totals, error);
     memset(work, 0, sizeof *work);
+    memset(layout, 0, sizeof *layout);
     work->cores = cores;
-    for (int p = 0; status == STATUS_OK && p < hw->price_count; p++) {
+    for (int p = 0; status == STATUS_OK && p < program->hw->price_count; p++) {
+        int line = layout->line_count;
         if (totals[p].instructions == 0)
             continue;
-        if (work->line_count == WORK_MAX_LINES)
+        if (line == WORK_MAX_LINES)
             return error_set(error, STATUS_TOO_LARGE, "more than %d kinds of instruction",
                              WORK_MAX_LINES);
-        work->lines[work->line_count++] =
-            (struct work_line){p, (double)totals[p].instructions, (double)totals[p].units};
+        layout->price[layout->line_count++] = p;
+        work->instructions[line] = (double)totals[p].instructions;
+        work->units[line] = (double)totals[p].units;
     }
-    work->total_count = work->line_count;
-    for (int pipe = 0; pipe < hw->pipe_count; pipe++) {
-        uint32_t chain = 0;
-        for (int l = 0; l < work->line_count; l++)
-            if (hw->prices[work->lines[l].price].pipe == pipe)
-                chain |= 1u << l;
-        if (chain)
-            work->chains[work->chain_count++] = chain;
-    }
+    layout->total_count = layout->line_count;
+    add_pipe_chains(program->hw, layout);
     return status;
 }

@@ -14,23 +14,39 @@
 
 #include "core/work.h"
 
-/* Prices as the bound uses them, for `cores` working cores. */
-struct bound_prices {
-    const struct hardware *hw;
-    int cores;
-    double base_fs[HARDWARE_MAX_PRICES];
-    double fs_per_unit[HARDWARE_MAX_PRICES];        /* with only the other cores' equal transfers */
-    double shared_fs_per_unit[HARDWARE_MAX_PRICES]; /* with one more transfer a core on the bus */
-    double bus_fs_per_byte[HARDWARE_MAX_BUSES];     /* of all cores together, at the bus's best */
+enum { BOUND_MAX_PAIRS = 2 * HARDWARE_MAX_BUSES };
+
+/* One of the two pipes that share a bus, and the other. Times per byte in fs. */
+struct bound_pair {
+    uint32_t lines, other_lines;
+    uint32_t chains;           /* that contain all of the pipe's lines */
+    double alone, other_alone; /* rates with only the other cores' equal transfers … */
+    double slowdown;           /* fs that the pipe loses per byte of the other beside it */
 };
 
-void bound_prepare(struct bound_prices *prices, const struct hardware *hw, int cores);
+/* What is the same for all bounds of one layout on one number of cores. */
+struct bound_plan {
+    int line_count;
+    double base_fs[WORK_MAX_LINES];
+    double fs_per_unit[WORK_MAX_LINES];
+    double member[WORK_MAX_LINES][WORK_MAX_CHAINS]; /* 1 where the line is in the chain, else 0 */
+    bool few_chains;                                /* no more than half of WORK_MAX_CHAINS */
+    int bus_count;
+    uint32_t bus_lines[HARDWARE_MAX_BUSES];
+    double bus_fs_per_byte[HARDWARE_MAX_BUSES]; /* of all cores, at the bus's best */
+    int pair_count;
+    struct bound_pair pairs[BOUND_MAX_PAIRS];
+    double launch_fs;
+};
 
-/* The bound in fs, launch included; at most 2^62. */
-int64_t bound_fs(const struct bound_prices *prices, const struct work *work);
+void bound_plan_make(struct bound_plan *plan, const struct hardware *hw, int cores,
+                     const struct work_layout *layout);
+
+/* The bound in fs, launch included; at most 4.6e18. */
+int64_t bound_fs(const struct bound_plan *plan, const struct work *work);
 
 /* A summary of any program: one chain a pipe. Weaker than an operator's own summary. */
 enum status work_of_program(const struct program *program, int cores, struct work *work,
-                            struct error *error);
+                            struct work_layout *layout, struct error *error);
 
 #endif

@@ -50,7 +50,6 @@ static void replan(struct simulator *s, struct bus_state *bus)
 void bus_join(struct simulator *s, struct lane *lane, int64_t start_fs)
 {
     struct bus_state *bus = &s->buses[s->hw->prices[lane->op->price].bus];
-    lane->state = LANE_ON_BUS;
     lane->transferring = false;
     lane->start_fs = start_fs;
     lane->left = (wide)(uint64_t)s->items[lane->op->instruction].units * FS_PER_S;

@@ -173,7 +173,6 @@ static inline void set_flag(struct simulator *s, struct slot *slot, int64_t time
 static void reach_barrier(struct simulator *s, struct lane *lane)
 {
     struct core *core = lane->core;
-    lane->state = LANE_AT_BARRIER;
     if (core->at_barrier++ == 0 || lane->time_fs > core->barrier_fs)
         core->barrier_fs = lane->time_fs;
     if (core->at_barrier < __builtin_popcount(s->streams.used_pipes))
@@ -189,11 +188,37 @@ static void reach_barrier(struct simulator *s, struct lane *lane)
     }
 }
 
-static void trace_op(struct simulator *s, const struct lane *lane, int64_t start, int64_t end)
+/* When an op that would start at `time` has also been dispatched. A gate's set tells when the
+ * scalar instruction before it ended, which its own dispatch does not put off. */
+static int64_t dispatched_fs(const struct lane *lane, const struct stream_op *op, int64_t time)
 {
-    if (lane->op->instruction >= 0 && end > start)
+    int64_t dispatched = lane->dispatch_fs + lane->dispatch[op - lane->ops];
+    bool gate_set = op->kind == STREAM_SET && op->instruction < 0;
+    return dispatched > time && op->kind <= STREAM_BARRIER && !gate_set ? dispatched : time;
+}
+
+/* Accounts for the dispatch of an op that has ended or goes on elsewhere, and traces it. What a
+ * gate waits for, and what the blocking pipe itself does, hold up all later dispatch. */
+static void note_op(struct simulator *s, struct lane *lane, const struct stream_op *op,
+                    int64_t start, int64_t end, int64_t set)
+{
+    bool gate = op->kind == STREAM_WAIT && op->instruction < 0;
+    bool blocks = s->hw->pipes[lane->pipe].blocks_dispatch && op->kind <= STREAM_WAIT;
+    int64_t held = gate ? set : blocks ? end : 0;
+    lane->dispatch_fs += lane->dispatch[op - lane->ops];
+    if (lane->dispatch_fs < held)
+        lane->dispatch_fs = held;
+    if (s->trace && op->kind <= STREAM_WAIT && op->instruction >= 0 && end > start)
         s->trace->event(s->trace->context, (int)(lane->core - s->cores), lane->pipe,
-                        lane->op->instruction, start, end);
+                        op->instruction, start, end);
+}
+
+static void block(struct lane *lane, enum lane_state state, const struct stream_op *op,
+                  int64_t time)
+{
+    lane->state = (uint8_t)state;
+    lane->op = op;
+    lane->time_fs = time;
 }
 
 /* Runs one lane until it blocks. `general` adds what most runs do without: dispatch times and
@@ -202,23 +227,18 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
                                                       const bool general, const bool folding)
 {
     const struct stream_op *op = lane->op;
-    int64_t time = lane->time_fs;
+    int64_t time = lane->time_fs, set = 0;
     for (;;) {
-        if (general) {
-            lane->op = op;
-            lane->dispatch_fs += lane->dispatch[op - lane->ops];
-            if (time < lane->dispatch_fs && op->kind <= STREAM_BARRIER)
-                time = lane->dispatch_fs;
-        }
+        const struct stream_op *const done = op;
+        const int64_t start = general ? dispatched_fs(lane, op, time) : time;
         switch ((enum stream_kind)op->kind) {
         case STREAM_WORK:
-            if (general && s->trace)
-                trace_op(s, lane, time, time + op->fs);
-            time += op->fs;
+            time = start + op->fs;
             lane->busy_fs += op->fs;
             op++;
             break;
         case STREAM_SET:
+            time = start;
             set_flag(s, &lane->slots[op->slot], time);
             op++;
             break;
@@ -226,18 +246,11 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
             struct slot *slot = &lane->slots[op->slot];
             if (slot->pushed == slot->popped) {
                 slot->waiter = (int32_t)(lane - s->lanes);
-                lane->state = LANE_WAITS;
-                if (general)
-                    lane->dispatch_fs -=
-                        lane->dispatch[op - lane->ops]; /* counted when it goes on */
-                goto blocked;
+                block(lane, LANE_WAITS, op, time);
+                return;
             }
-            int64_t set = slot->times_fs[slot->popped++ & slot->mask];
-            if (general && s->trace)
-                trace_op(s, lane, time, set);
-            time = set > time ? set : time;
-            if (general && op->instruction < 0 && lane->dispatch_fs < time)
-                lane->dispatch_fs = time; /* a gate holds dispatch itself */
+            set = slot->times_fs[slot->popped++ & slot->mask];
+            time = set > start ? set : start;
             op++;
             break;
         }
@@ -255,29 +268,27 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
             }
             /* fall through */
         case STREAM_BACK:
-            if (++lane->iterations[op->depth] < op->fs)
-                op = lane->ops + op->target;
-            else
-                op++;
+            op = ++lane->iterations[op->depth] < op->fs ? lane->ops + op->target : op + 1;
             break;
         case STREAM_TRANSFER:
-            lane->op = op;
-            lane->time_fs = time;
-            bus_join(s, lane, time + op->fs);
+            if (general)
+                note_op(s, lane, done, start, start, 0);
+            block(lane, LANE_ON_BUS, op, start);
+            bus_join(s, lane, start + op->fs);
             return;
         case STREAM_BARRIER:
-            lane->op = op;
-            lane->time_fs = time;
+            if (general)
+                note_op(s, lane, done, start, start, 0);
+            block(lane, LANE_AT_BARRIER, op, start);
             reach_barrier(s, lane);
             return;
         case STREAM_STOP:
-            lane->state = LANE_STOPPED;
-            goto blocked;
+            block(lane, LANE_STOPPED, op, time);
+            return;
         }
+        if (general)
+            note_op(s, lane, done, start, time, set);
     }
-blocked:
-    lane->op = op;
-    lane->time_fs = time;
 }
 
 /* `run` is inlined once for each way to play. */
@@ -302,16 +313,25 @@ static void play_generally(struct simulator *s)
     PLAY(s, true, false);
 }
 
+/* Does `a` stand before `b` in the order in which their instructions are dispatched? */
+static bool before(const struct lane *a, const struct lane *b)
+{
+    for (int d = 0; d < a->op->depth && d < b->op->depth && a->loops[d] == b->loops[d]; d++)
+        if (a->iterations[d] != b->iterations[d])
+            return a->iterations[d] < b->iterations[d];
+    return a->op->instruction < b->op->instruction;
+}
+
 static int32_t first_blocked(const struct simulator *s)
 {
-    int32_t first = -1;
+    const struct lane *first = NULL;
     for (int32_t l = 0; l < s->lane_count; l++) {
         const struct lane *lane = &s->lanes[l];
-        int32_t at = lane->op->instruction;
-        if (lane->state != LANE_STOPPED && at >= 0 && (first < 0 || at < first))
-            first = at;
+        if (lane->state != LANE_STOPPED && lane->op->instruction >= 0 &&
+            (!first || before(lane, first)))
+            first = lane;
     }
-    return first;
+    return first ? first->op->instruction : -1;
 }
 
 static void summarise(const struct simulator *s, struct timeline *timeline)

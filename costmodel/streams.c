@@ -5,6 +5,8 @@
 
 enum { MIN_FOLD_ITERATIONS = 4 };
 
+#define EVERYBODY (1u << 31) /* in a loop's mask: it holds a barrier over all pipes */
+
 struct cutter {
     struct streams *streams;
     const struct program *program;
@@ -13,7 +15,8 @@ struct cutter {
     int depth;
     int64_t times[PROGRAM_MAX_DEPTH + 1];   /* iterations of the loops around, multiplied */
     int64_t dispatched[HARDWARE_MAX_PIPES]; /* instructions since the pipe's previous op */
-    uint32_t behind; /* pipes with no gate since the last scalar instruction */
+    uint32_t behind;      /* pipes with no gate since the last scalar instruction */
+    int64_t since_scalar; /* instructions dispatched since that one */
     bool failed;
     int16_t flag_slots[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
     int16_t gate_slots[HARDWARE_MAX_PIPES];
@@ -76,8 +79,13 @@ static void gate(struct cutter *cutter, int pipe)
     if (cutter->failed)
         return;
     cutter->streams->slots[slot].waits += cutter->times[cutter->depth];
+    int64_t dispatched = cutter->dispatched[scalar];
+    cutter->dispatched[scalar] = 0; /* the gate itself is not dispatched … */
     append(cutter, scalar, (struct stream_op){.kind = STREAM_SET, .slot = slot, .instruction = -1});
+    cutter->dispatched[scalar] = dispatched;
+    cutter->dispatched[pipe] -= cutter->since_scalar; /* … and stands right after the scalar */
     append(cutter, pipe, (struct stream_op){.kind = STREAM_WAIT, .slot = slot, .instruction = -1});
+    cutter->dispatched[pipe] = cutter->since_scalar;
 }
 
 static void gate_all(struct cutter *cutter, uint32_t pipes)
@@ -129,6 +137,7 @@ static void count_dispatch(struct cutter *cutter)
 {
     for (int p = 0; p < cutter->program->hw->pipe_count; p++)
         cutter->dispatched[p]++;
+    cutter->since_scalar++;
 }
 
 static void cut_instruction(struct cutter *cutter, const struct instruction *in, int32_t index)
@@ -144,8 +153,10 @@ static void cut_instruction(struct cutter *cutter, const struct instruction *in,
         append_flag(cutter, in, index);
     else
         append_work(cutter, in, index);
-    if (in->pipe == cutter->scalar_pipe)
+    if (in->pipe == cutter->scalar_pipe) {
         cutter->behind = ~0u;
+        cutter->since_scalar = 0;
+    }
 }
 
 /* Per loop, the pipes that have something to do in it: bottom-up over the closed program. */
@@ -159,42 +170,34 @@ static bool mark_loops(struct cutter *cutter)
             return false;
     uint32_t open[PROGRAM_MAX_DEPTH + 1] = {0};
     int depth = 0;
-    bool barrier_in[PROGRAM_MAX_DEPTH + 1] = {false}, barrier = false;
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
         if (in->kind == INSTRUCTION_LOOP) {
             open[++depth] = 0;
-            barrier_in[depth] = false;
         } else if (in->kind == INSTRUCTION_END) {
             uint32_t mask = open[depth--];
-            bool runs = program->items[in->partner].count > 0;
-            streams->loop_masks[in->partner] =
-                (int32_t)(mask | (barrier_in[depth + 1] ? 1u << 31 : 0));
-            open[depth] |= runs ? mask : 0;
-            barrier_in[depth] |= runs && barrier_in[depth + 1];
-        } else if (in->kind == INSTRUCTION_BARRIER) {
-            barrier_in[depth] |= in->pipe == PROGRAM_PIPE_ALL;
-        } else {
+            streams->loop_masks[in->partner] = mask;
+            open[depth] |= program->items[in->partner].count > 0 ? mask : 0;
+        } else if (in->kind != INSTRUCTION_BARRIER) {
             open[depth] |= 1u << in->pipe;
+        } else if (in->pipe == PROGRAM_PIPE_ALL) {
+            open[depth] |= EVERYBODY;
         }
     }
-    barrier = barrier_in[0];
-    streams->used_pipes = open[0];
-    (void)barrier;
+    streams->used_pipes = open[0] & ~EVERYBODY;
     return true;
 }
 
 static uint32_t loop_pipes(const struct cutter *cutter, int32_t index)
 {
-    uint32_t mask = (uint32_t)cutter->streams->loop_masks[index];
-    return mask >> 31 ? cutter->streams->used_pipes : mask;
+    uint32_t mask = cutter->streams->loop_masks[index];
+    return mask & EVERYBODY ? cutter->streams->used_pipes : mask;
 }
 
 struct open_loop {
     uint32_t pipes;
     int32_t number;
     int32_t body[HARDWARE_MAX_PIPES]; /* position of the first op of the body */
-    int64_t dispatched_before;
 };
 
 static void open_loop(struct cutter *cutter, int32_t index, struct open_loop *loop)
@@ -237,8 +240,10 @@ static void close_loop(struct cutter *cutter, int32_t index, const struct open_l
 
 /* Pipes without work in the loop see its instructions go by, all iterations of them. */
 static void count_passed(struct cutter *cutter, const struct open_loop *loop, int64_t count,
-                         const int64_t before[])
+                         const int64_t before[], int64_t since_before)
 {
+    if (cutter->scalar_pipe < 0 || !(loop->pipes >> cutter->scalar_pipe & 1))
+        cutter->since_scalar = since_before + (cutter->since_scalar - since_before) * count;
     for (int p = 0; p < cutter->program->hw->pipe_count; p++)
         if (!(loop->pipes >> p & 1))
             cutter->dispatched[p] = before[p] + (cutter->dispatched[p] - before[p]) * count;
@@ -253,13 +258,13 @@ static void cut(struct cutter *cutter, int32_t first, int32_t last)
             continue;
         }
         struct open_loop loop;
-        int64_t before[HARDWARE_MAX_PIPES];
+        int64_t before[HARDWARE_MAX_PIPES], since_before = cutter->since_scalar;
         if (in->count > 0 && in->partner > i + 1 && loop_pipes(cutter, i)) {
             memcpy(before, cutter->dispatched, sizeof before);
             open_loop(cutter, i, &loop);
             cut(cutter, i + 1, in->partner);
             close_loop(cutter, i, &loop);
-            count_passed(cutter, &loop, in->count, before);
+            count_passed(cutter, &loop, in->count, before, since_before);
         }
         i = in->partner;
     }

@@ -10,10 +10,10 @@
 #include "core/program.h"
 
 enum stream_kind {
-    STREAM_WORK,     /* private work: fs */
-    STREAM_TRANSFER, /* fs of issue, then units bytes over a bus */
+    STREAM_WORK, /* private work: fs */
     STREAM_SET,
     STREAM_WAIT,
+    STREAM_TRANSFER, /* fs of issue, then the instruction's bytes over a bus */
     STREAM_BARRIER,
     STREAM_LOOP,      /* first line of a loop: fs = iterations */
     STREAM_BACK,      /* last line of a loop: go back to `target` while iterations are left */
@@ -51,7 +51,7 @@ struct streams {
     int32_t loop_count;
     int32_t slot_count, slot_capacity;
     struct stream_slot *slots;
-    int32_t *loop_masks; /* per instruction: pipes that take part in the loop that opens there */
+    uint32_t *loop_masks; /* per instruction: pipes that take part in the loop that opens there */
     int32_t mask_capacity;
     struct stream streams[HARDWARE_MAX_PIPES];
 };

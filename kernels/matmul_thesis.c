@@ -22,13 +22,114 @@ static const int64_t buffer_values[] = {1, 2};
 static const int64_t resident_values[] = {RESIDENT_BOTH, RESIDENT_A, RESIDENT_B, RESIDENT_NONE};
 static const int64_t split_values[] = {SPLIT_M, SPLIT_N};
 
+/* Lines of the summary. The first seven are the whole program; the rest are the instructions that
+ * must run before the first, or after the last, of a pipe's. */
+enum line {
+    LOAD_A,
+    LOAD_B,
+    FEED_A,
+    FEED_B,
+    MULTIPLY,
+    DRAIN,
+    STORE,
+    TOTALS,
+    FIRST_LOAD_A = TOTALS,
+    FIRST_LOAD_B,
+    FIRST_FEED_B,
+    FIRST_TILE,
+    LAST_FEED_B,
+    LAST_MULTIPLY,
+    LAST_DRAIN,
+    LAST_STORE,
+    AFTER_LOADS,
+    AFTER_LOADS_DRAIN,
+    LINES,
+};
+
+#define LINE(line) (1u << (line))
+
+/* Which buffers are single and what stays in L1 decide which instructions exclude each other. */
+enum { LAYOUTS = 2 * RESIDENT_KINDS * 2 };
+
+static int layout_number(int64_t buffers, int64_t resident, bool many_rows)
+{
+    return (int)(((buffers - 1) * RESIDENT_KINDS + resident) * 2 + many_rows);
+}
+
 struct thesis {
     struct matmul_machine machine;
     int cores;
     struct matmul_slab whole; /* the padded problem */
     struct matmul_slab slabs[SPLIT_KINDS];
     int64_t *slices[SPLIT_KINDS][3]; /* per split and direction, ascending */
+    struct work_layout layouts[LAYOUTS];
 };
+
+static bool keeps_a(int64_t resident)
+{
+    return resident == RESIDENT_A || resident == RESIDENT_BOTH;
+}
+
+static bool keeps_b(int64_t resident)
+{
+    return resident == RESIDENT_B || resident == RESIDENT_BOTH;
+}
+
+static void make_chains(int buffers, int64_t resident, bool many_rows, struct work_layout *layout)
+{
+    const uint32_t start = LINE(FIRST_LOAD_A) | LINE(FIRST_LOAD_B) | LINE(FIRST_FEED_B);
+    const uint32_t end = LINE(LAST_MULTIPLY) | LINE(LAST_DRAIN) | LINE(LAST_STORE);
+    bool early = resident == RESIDENT_BOTH && many_rows;
+    uint32_t *chain = layout->chains;
+    *chain++ = LINE(LOAD_A) | LINE(LOAD_B) | LINE(LAST_STORE) |
+               (early ? LINE(AFTER_LOADS) | LINE(AFTER_LOADS_DRAIN) : LINE(LAST_FEED_B) | end);
+    *chain++ = LINE(FIRST_LOAD_A) | LINE(FEED_A) | LINE(FEED_B) | end;
+    /* L0C is single: products and drains take turns */
+    *chain++ = start | LINE(MULTIPLY) | LINE(DRAIN) | LINE(LAST_STORE);
+    /* UB is single: drains and stores take turns */
+    *chain++ = start | LINE(FIRST_TILE) | LINE(DRAIN) | LINE(STORE);
+    if (buffers == 1) { /* so are L0A and L0B, and what is reloaded in L1 */
+        *chain++ = LINE(FIRST_LOAD_A) | LINE(FEED_A) | LINE(FEED_B) | LINE(MULTIPLY) |
+                   LINE(LAST_DRAIN) | LINE(LAST_STORE);
+        if (!keeps_b(resident))
+            *chain++ = LINE(FIRST_LOAD_A) | LINE(LOAD_B) | LINE(FEED_B) | end;
+    }
+    layout->chain_count = (int)(chain - layout->chains);
+}
+
+static void make_layouts(struct thesis *thesis)
+{
+    const struct matmul_machine *m = &thesis->machine;
+    const int prices[LINES] = {
+        [LOAD_A] = m->load_price,
+        [LOAD_B] = m->load_price,
+        [FEED_A] = m->feed_a_price,
+        [FEED_B] = m->feed_b_price,
+        [MULTIPLY] = m->matrix_price,
+        [DRAIN] = m->drain_price,
+        [STORE] = m->store_price,
+        [FIRST_LOAD_A] = m->load_price,
+        [FIRST_LOAD_B] = m->load_price,
+        [FIRST_FEED_B] = m->feed_b_price,
+        [FIRST_TILE] = m->matrix_price,
+        [LAST_FEED_B] = m->feed_b_price,
+        [LAST_MULTIPLY] = m->matrix_price,
+        [LAST_DRAIN] = m->drain_price,
+        [LAST_STORE] = m->store_price,
+        [AFTER_LOADS] = m->matrix_price,
+        [AFTER_LOADS_DRAIN] = m->drain_price,
+    };
+    for (int buffers = 1; buffers <= 2; buffers++)
+        for (int resident = 0; resident < RESIDENT_KINDS; resident++)
+            for (int rows = 0; rows < 2; rows++) {
+                struct work_layout *layout =
+                    &thesis->layouts[layout_number(buffers, resident, rows)];
+                layout->total_count = TOTALS;
+                layout->line_count = LINES;
+                memcpy(layout->price, prices, sizeof prices);
+                make_chains(buffers, resident, rows, layout);
+            }
+}
 
 static const struct thesis *thesis_of(const struct space *space)
 {
@@ -136,6 +237,9 @@ static enum status create(struct space *space, const struct problem *problem, in
         return error_set(error, STATUS_INVALID,
                          "space thesis needs 6 flag registers a pair of pipes; %s has %d",
                          space->hw->name, space->hw->flag_registers);
+    make_layouts(thesis);
+    space->layout_count = LAYOUTS;
+    space->layouts = thesis->layouts;
     thesis->whole = make_slab(problem, SPLIT_M, 1, thesis->machine.block);
     /* On one core both splits are the same program. */
     for (int s = 0; s < (cores > 1 ? SPLIT_KINDS : 1) && status == STATUS_OK; s++) {
@@ -166,16 +270,6 @@ static int64_t sum(int64_t a, int64_t b)
 {
     int64_t result;
     return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
-}
-
-static bool keeps_a(int64_t resident)
-{
-    return resident == RESIDENT_A || resident == RESIDENT_BOTH;
-}
-
-static bool keeps_b(int64_t resident)
-{
-    return resident == RESIDENT_B || resident == RESIDENT_BOTH;
 }
 
 /* Bytes of every buffer that are alive at once, all copies counted. */
@@ -305,35 +399,8 @@ static int cores_used(const struct space *space, const struct tiling *tiling)
     return slab_of(space, tiling)->cores_used;
 }
 
-/* Lines of the summary. The first seven are the whole program; the rest are the instructions that
- * must run before the first, or after the last, of a pipe's. */
-enum line {
-    LOAD_A,
-    LOAD_B,
-    FEED_A,
-    FEED_B,
-    MULTIPLY,
-    DRAIN,
-    STORE,
-    TOTALS,
-    FIRST_LOAD_A = TOTALS,
-    FIRST_LOAD_B,
-    FIRST_FEED_B,
-    FIRST_TILE,
-    LAST_FEED_B,
-    LAST_MULTIPLY,
-    LAST_DRAIN,
-    LAST_STORE,
-    AFTER_LOADS,
-    AFTER_LOADS_DRAIN,
-    LINES,
-};
-
-#define LINE(line) (1u << (line))
-
 /* Sizes of one core's work as doubles; `k_tiles` and so on count tiles. */
 struct counts {
-    const struct matmul_machine *machine;
     double m, k, n, batch; /* of the slab */
     double m_tiles, k_tiles, n_tiles;
     double m_slice, k_slice, n_slice;
@@ -343,73 +410,47 @@ struct counts {
     bool a_resident, b_resident;
 };
 
-static void put(struct work *work, enum line line, int price, double instructions, double units)
+static void put(struct work *work, enum line line, double instructions, double units)
 {
-    work->lines[line] = (struct work_line){price, instructions, units};
+    work->instructions[line] = instructions;
+    work->units[line] = units;
 }
 
 static void put_totals(const struct counts *c, struct work *work)
 {
-    const struct matmul_machine *m = c->machine;
     double tiles = c->batch * c->m_tiles * c->n_tiles, steps = tiles * c->k_tiles;
     double a = c->batch * c->m * c->k * c->type, b = c->batch * c->k * c->n * c->type;
     double a_loads = c->a_resident ? 1 : c->n_tiles, b_loads = c->b_resident ? 1 : c->m_tiles;
     double out = c->batch * c->m * c->n;
-    put(work, LOAD_A, m->load_price, c->batch * c->m_tiles * c->k_tiles * a_loads, a * a_loads);
-    put(work, LOAD_B, m->load_price, c->batch * c->n_tiles * c->k_tiles * b_loads, b * b_loads);
-    put(work, FEED_A, m->feed_a_price, steps, a * c->n_tiles);
-    put(work, FEED_B, m->feed_b_price, steps, b * c->m_tiles);
-    put(work, MULTIPLY, m->matrix_price, steps, out * c->k * c->per_block);
-    put(work, DRAIN, m->drain_price, tiles, out * c->accumulator);
-    put(work, STORE, m->store_price, tiles, out * c->type);
+    put(work, LOAD_A, c->batch * c->m_tiles * c->k_tiles * a_loads, a * a_loads);
+    put(work, LOAD_B, c->batch * c->n_tiles * c->k_tiles * b_loads, b * b_loads);
+    put(work, FEED_A, steps, a * c->n_tiles);
+    put(work, FEED_B, steps, b * c->m_tiles);
+    put(work, MULTIPLY, steps, out * c->k * c->per_block);
+    put(work, DRAIN, tiles, out * c->accumulator);
+    put(work, STORE, tiles, out * c->type);
 }
 
 static void put_ends(const struct counts *c, struct work *work)
 {
-    const struct matmul_machine *m = c->machine;
     double first_b = c->k_slice * c->n_slice * c->type, last = c->m_last * c->n_last;
-    put(work, FIRST_LOAD_A, m->load_price, 1, c->m_slice * c->k_slice * c->type);
-    put(work, FIRST_LOAD_B, m->load_price, 1, first_b);
-    put(work, FIRST_FEED_B, m->feed_b_price, 1, first_b);
-    put(work, FIRST_TILE, m->matrix_price, c->k_tiles,
-        c->m_slice * c->n_slice * c->k * c->per_block);
-    put(work, LAST_FEED_B, m->feed_b_price, 1, c->k_last * c->n_last * c->type);
-    put(work, LAST_MULTIPLY, m->matrix_price, 1, last * c->k_last * c->per_block);
-    put(work, LAST_DRAIN, m->drain_price, 1, last * c->accumulator);
-    put(work, LAST_STORE, m->store_price, 1, last * c->type);
+    put(work, FIRST_LOAD_A, 1, c->m_slice * c->k_slice * c->type);
+    put(work, FIRST_LOAD_B, 1, first_b);
+    put(work, FIRST_FEED_B, 1, first_b);
+    put(work, FIRST_TILE, c->k_tiles, c->m_slice * c->n_slice * c->k * c->per_block);
+    put(work, LAST_FEED_B, 1, c->k_last * c->n_last * c->type);
+    put(work, LAST_MULTIPLY, 1, last * c->k_last * c->per_block);
+    put(work, LAST_DRAIN, 1, last * c->accumulator);
+    put(work, LAST_STORE, 1, last * c->type);
 }
 
 /* With everything resident and more than one row, the last load is the last tile of the last
  * panel of A: all later columns of that row are still to come, products and drains in turn. */
 static void put_after_loads(const struct counts *c, struct work *work)
 {
-    const struct matmul_machine *m = c->machine;
     double products = c->m_last * (c->k_last * c->n_slice + c->k * (c->n - c->n_slice));
-    put(work, AFTER_LOADS, m->matrix_price, 1 + (c->n_tiles - 1) * c->k_tiles,
-        products * c->per_block);
-    put(work, AFTER_LOADS_DRAIN, m->drain_price, c->n_tiles, c->m_last * c->n * c->accumulator);
-}
-
-static void put_chains(const struct counts *c, int buffers, struct work *work)
-{
-    const uint32_t start = LINE(FIRST_LOAD_A) | LINE(FIRST_LOAD_B) | LINE(FIRST_FEED_B);
-    const uint32_t end = LINE(LAST_MULTIPLY) | LINE(LAST_DRAIN) | LINE(LAST_STORE);
-    bool early = c->a_resident && c->b_resident && c->m_tiles > 1;
-    uint32_t *chain = work->chains;
-    *chain++ = LINE(LOAD_A) | LINE(LOAD_B) | LINE(LAST_STORE) |
-               (early ? LINE(AFTER_LOADS) | LINE(AFTER_LOADS_DRAIN) : LINE(LAST_FEED_B) | end);
-    *chain++ = LINE(FIRST_LOAD_A) | LINE(FEED_A) | LINE(FEED_B) | end;
-    /* L0C is single: products and drains take turns */
-    *chain++ = start | LINE(MULTIPLY) | LINE(DRAIN) | LINE(LAST_STORE);
-    /* UB is single: drains and stores take turns */
-    *chain++ = start | LINE(FIRST_TILE) | LINE(DRAIN) | LINE(STORE);
-    if (buffers == 1) { /* so are L0A and L0B, and what is reloaded in L1 */
-        *chain++ = LINE(FIRST_LOAD_A) | LINE(FEED_A) | LINE(FEED_B) | LINE(MULTIPLY) |
-                   LINE(LAST_DRAIN) | LINE(LAST_STORE);
-        if (!c->b_resident)
-            *chain++ = LINE(FIRST_LOAD_A) | LINE(LOAD_B) | LINE(FEED_B) | end;
-    }
-    work->chain_count = (int)(chain - work->chains);
+    put(work, AFTER_LOADS, 1 + (c->n_tiles - 1) * c->k_tiles, products * c->per_block);
+    put(work, AFTER_LOADS_DRAIN, c->n_tiles, c->m_last * c->n * c->accumulator);
 }
 
 static void summarise(const struct space *space, const struct tiling *tiling, struct work *work)
@@ -421,7 +462,6 @@ static void summarise(const struct space *space, const struct tiling *tiling, st
                  n = tiles_of(slab->n, v[THESIS_N]);
     double block = thesis->machine.block;
     struct counts c = {
-        .machine = &thesis->machine,
         .m = (double)slab->m,
         .k = (double)slab->k,
         .n = (double)slab->n,
@@ -442,12 +482,10 @@ static void summarise(const struct space *space, const struct tiling *tiling, st
         .b_resident = keeps_b(v[THESIS_RESIDENT]),
     };
     work->cores = slab->cores_used;
-    work->total_count = TOTALS;
-    work->line_count = LINES;
+    work->layout = layout_number(v[THESIS_BUFFERS], v[THESIS_RESIDENT], m.count > 1);
     put_totals(&c, work);
     put_ends(&c, work);
     put_after_loads(&c, work);
-    put_chains(&c, (int)v[THESIS_BUFFERS], work);
 }
 
 static enum status generate(const struct space *space, const struct tiling *tiling,

@@ -1,5 +1,8 @@
 #include "results/tune.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum status json_write(json_t *document, FILE *out, struct error *error)
 {
     if (!document)
@@ -8,6 +11,19 @@ enum status json_write(json_t *document, FILE *out, struct error *error)
     json_decref(document);
     fputc('\n', out);
     return failed || ferror(out) ? error_set(error, STATUS_IO, "cannot write the JSON") : STATUS_OK;
+}
+
+json_t *json_text(const char *text)
+{
+    json_t *string = json_string(text);
+    char *ascii = string ? NULL : strdup(text);
+    for (char *c = ascii; c && *c; c++)
+        if ((unsigned char)*c > 127)
+            *c = '?';
+    if (ascii)
+        string = json_string(ascii);
+    free(ascii);
+    return string;
 }
 
 json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling)

@@ -32,12 +32,23 @@ static double busy_share(const struct simulation *s, int pipe)
                                : 0;
 }
 
+/* Counts may exceed an integer. */
+static const char *operation_count(double count, char text[TEXT_SIZE])
+{
+    if (count < 1e18)
+        return text_count((int64_t)count, text);
+    snprintf(text, TEXT_SIZE, "%.3g", count);
+    return text;
+}
+
 static void put_operations(const char *unit, const char *what, const double counts[DTYPE_COUNT],
                            FILE *out)
 {
+    char text[TEXT_SIZE];
     for (int t = 0; t < DTYPE_COUNT; t++)
         if (counts[t] > 0)
-            fprintf(out, "  %-6s %-5s %.0f %s\n", unit, dtype_name((enum dtype)t), counts[t], what);
+            fprintf(out, "  %-6s %-5s %s %s\n", unit, dtype_name((enum dtype)t),
+                    operation_count(counts[t], text), what);
 }
 
 static void put_deadlock(const struct simulation *s, const struct style *style, FILE *out)
@@ -83,7 +94,7 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
     put_operations("matrix", "operations", counts.matrix, out);
     put_operations("vector", "elements", counts.vector, out);
     if (counts.scalar > 0)
-        fprintf(out, "  scalar       %.0f operations\n", counts.scalar);
+        fprintf(out, "  scalar       %s operations\n", operation_count(counts.scalar, text));
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }
 
@@ -131,9 +142,10 @@ enum status simulation_write_json(const struct simulation *s, bool colour, FILE 
     add_operations(operations, "vector", counts.vector);
     json_t *time = s->timeline->blocked >= 0 ? json_null()
                                              : json_real((double)s->timeline->end_fs / FS_PER_NS);
-    return json_write(json_pack("{s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
-                                "file", s->file, "hardware", hw->name, "hardware_file", hw->file,
-                                "cores", s->cores, "time_ns", time, "pipes", pipes, "paths", paths,
-                                "operations", operations, "deadlock", deadlock_json(s)),
+    return json_write(json_pack("{s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
+                                "file", json_text(s->file), "hardware", json_text(hw->name),
+                                "hardware_file", json_text(hw->file), "cores", s->cores, "time_ns",
+                                time, "pipes", pipes, "paths", paths, "operations", operations,
+                                "deadlock", deadlock_json(s)),
                       out, error);
 }

@@ -59,6 +59,9 @@ json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling
 void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling,
                  const char *separator, char *text, size_t size);
 
+/* A string for JSON: bytes that are no UTF-8 (file names may hold any) become '?'. */
+json_t *json_text(const char *text);
+
 /* Writes a JSON document and a newline, and frees it. Times keep 15 significant digits. */
 enum status json_write(json_t *document, FILE *out, struct error *error);
 

@@ -23,6 +23,8 @@ static void put_header(const struct tune_answer *answer, FILE *out)
     fputs(",cores_used,time_ns,lower_bound_ns,gflops,bottleneck", out);
     for (int p = 0; p < answer->hw->pipe_count; p++)
         fprintf(out, ",share_%s", answer->hw->pipes[p].name);
+    for (int b = 0; b < answer->hw->bus_count; b++)
+        fprintf(out, ",share_%s", answer->hw->buses[b].name);
     fputc('\n', out);
 }
 
@@ -44,6 +46,8 @@ enum status tune_write_csv(const struct tune_answer *answer, bool colour, FILE *
         put_text(out, tune_bottleneck(answer, row).name);
         for (int p = 0; p < answer->hw->pipe_count; p++)
             fprintf(out, ",%.9g", row->busy_ns[p] / row->time_ns);
+        for (int b = 0; b < answer->hw->bus_count; b++)
+            fprintf(out, ",%.9g", row->bus_ns[b] / row->time_ns);
         fputc('\n', out);
     }
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the CSV") : STATUS_OK;

@@ -39,42 +39,44 @@ static void put_head(const struct tune_answer *a, const struct style *style, FIL
 static void put_best(const struct tune_answer *a, const struct tune_row *row,
                      const struct style *style, FILE *out)
 {
-    char text[512], time[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
+    char text[512], time[TEXT_SIZE], launch[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
     double gflops = row->operations / row->time_ns;
     double peak = hardware_matrix_peak(a->hw, a->type) / 1e9 * a->cores;
     tiling_text(a->axes, a->axis_count, &row->tiling, "  ", text, sizeof text);
     fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
-    fprintf(out, "  time         %s%s%s  simulated, on %d core%s\n", style->bold,
-            text_time(row->time_ns, time), style->end, row->cores_used,
-            row->cores_used == 1 ? "" : "s");
+    fprintf(out, "  time         %s%s%s  simulated, on %d core%s; %s of it is the launch\n",
+            style->bold, text_time(row->time_ns, time), style->end, row->cores_used,
+            row->cores_used == 1 ? "" : "s",
+            text_time((double)a->hw->launch_fs / FS_PER_NS, launch));
     if (peak > 0)
         fprintf(out,
-                "  rate         %.1f GFLOP/s, %.1f %% of the %.1f GFLOP/s that %d core%s can do\n",
-                gflops, 100 * gflops / peak, peak, a->cores, a->cores == 1 ? "" : "s");
+                "  rate         %.*f GFLOP/s, %.1f %% of the %.1f GFLOP/s that %d core%s can do\n",
+                gflops < 1 ? 6 : 1, gflops, 100 * gflops / peak, peak, a->cores,
+                a->cores == 1 ? "" : "s");
     fprintf(out, "  lower bound  %s for this tiling; roofline of the problem %s\n\n",
             text_time(row->lower_bound_ns, bound), text_time(a->roofline_ns, roofline));
 }
 
-static void put_share(const char *name, double busy_ns, double time_ns, bool limits,
+static void put_share(const char *name, double busy_ns, double time_ns, bool busiest,
                       const struct style *style, FILE *out)
 {
     char bar[TEXT_SIZE];
-    fprintf(out, "  %-12s %s%s%s %5.1f %%%s\n", name, limits ? style->warn : "",
-            text_bar(busy_ns / time_ns, bar), limits ? style->end : "", 100 * busy_ns / time_ns,
-            limits ? "  limits" : "");
+    fprintf(out, "  %-12s %s%s%s %5.1f %%%s\n", name, busiest ? style->warn : "",
+            text_bar(busy_ns / time_ns, bar), busiest ? style->end : "", 100 * busy_ns / time_ns,
+            busiest ? "  busiest" : "");
 }
 
 static void put_shares(const struct tune_answer *a, const struct tune_row *row,
                        const struct style *style, FILE *out)
 {
-    const char *limit = tune_bottleneck(a, row).name;
+    const char *busiest = tune_bottleneck(a, row).name;
     fprintf(out, "  busy share of the time\n");
     for (int p = 0; p < a->hw->pipe_count; p++)
         put_share(a->hw->pipes[p].name, row->busy_ns[p], row->time_ns,
-                  a->hw->pipes[p].name == limit, style, out);
+                  a->hw->pipes[p].name == busiest, style, out);
     for (int b = 0; b < a->hw->bus_count; b++)
-        put_share(a->hw->buses[b].name, row->bus_ns[b], row->time_ns, a->hw->buses[b].name == limit,
-                  style, out);
+        put_share(a->hw->buses[b].name, row->bus_ns[b], row->time_ns,
+                  a->hw->buses[b].name == busiest, style, out);
     fputc('\n', out);
 }
 
@@ -102,7 +104,7 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
 static void put_top(const struct tune_answer *a, FILE *out)
 {
     char text[512], time[TEXT_SIZE];
-    fprintf(out, "\n  rank  time        slower   limited by    tiling\n");
+    fprintf(out, "\n  rank  time        slower   busiest       tiling\n");
     for (int i = 0; i < a->count; i++) {
         const struct tune_row *row = &a->rows[i];
         tiling_text(a->axes, a->axis_count, &row->tiling, " ", text, sizeof text);

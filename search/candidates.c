@@ -6,19 +6,21 @@
 
 enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error)
 {
-    bounder->cores = space->hw->cores;
-    bounder->by_cores = calloc((size_t)bounder->cores + 1, sizeof *bounder->by_cores);
-    return bounder->by_cores ? STATUS_OK : error_memory(error);
+    int cores = space->hw->cores;
+    bounder->layouts = space->layout_count;
+    bounder->plans = calloc((size_t)cores * (size_t)bounder->layouts, sizeof *bounder->plans);
+    if (!bounder->plans)
+        return error_memory(error);
+    for (int c = 0; c < cores; c++)
+        for (int l = 0; l < bounder->layouts; l++)
+            bound_plan_make(&bounder->plans[c * bounder->layouts + l], space->hw, c + 1,
+                            &space->layouts[l]);
+    return STATUS_OK;
 }
 
 void bounder_close(struct bounder *bounder)
 {
-    free(bounder->by_cores);
-}
-
-int64_t bounder_fs(const struct bounder *bounder, const struct work *work)
-{
-    return bound_fs(&bounder->by_cores[work->cores], work);
+    free(bounder->plans);
 }
 
 /* The candidates under one value of the slowest axis of one block. */
@@ -115,12 +117,6 @@ static bool gather(struct candidates *candidates, struct row *rows, int64_t row_
     return at != NULL;
 }
 
-static void prepare_prices(const struct space *space, const struct bounder *bounder)
-{
-    for (int c = 1; c <= bounder->cores; c++)
-        bound_prepare(&bounder->by_cores[c], space->hw, c);
-}
-
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
                                int threads, bool (*stopped)(void *context), void *context,
                                struct candidates *candidates, struct error *error)
@@ -132,7 +128,6 @@ enum status candidates_collect(const struct space *space, const struct bounder *
     *candidates = (struct candidates){.complete = true};
     if (!rows)
         return error_memory(error);
-    prepare_prices(space, bounder);
     bool failed = false, complete = true;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
     for (int64_t r = 0; r < row_count; r++) {

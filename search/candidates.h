@@ -17,15 +17,19 @@ struct candidates {
     bool complete;           /* false: stopped before the whole space was seen */
 };
 
-/* Bounds for any number of working cores, made once for a search. */
+/* The bounds of a space for any number of working cores. */
 struct bounder {
-    int cores;                     /* at most */
-    struct bound_prices *by_cores; /* [1 … cores] */
+    int layouts;
+    struct bound_plan *plans; /* [(cores - 1) · layouts + layout], owned */
 };
 
 enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error);
 void bounder_close(struct bounder *bounder);
-int64_t bounder_fs(const struct bounder *bounder, const struct work *work);
+
+static inline int64_t bounder_fs(const struct bounder *bounder, const struct work *work)
+{
+    return bound_fs(&bounder->plans[(work->cores - 1) * bounder->layouts + work->layout], work);
+}
 
 /* `stopped` is asked now and then; true ends the walk early. */
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,

@@ -329,8 +329,6 @@ enum status search_play(const struct space *space, const struct tiling *tiling, 
     if (status == STATUS_OK && !worker.simulator)
         status = error_memory(error);
     if (status == STATUS_OK) {
-        for (int c = 1; c <= bounder.cores; c++)
-            bound_prepare(&bounder.by_cores[c], space->hw, c);
         status = play_found(&worker, space, &bounder, found);
         if (status != STATUS_OK && error)
             *error = worker.error;

@@ -162,10 +162,10 @@ Test(matmul, printed_program_takes_the_same_time_folded_or_not)
 static void expect_bound(struct fixture *f)
 {
     struct work work;
-    struct bound_prices prices;
+    struct bound_plan plan;
     f->space.kind->summarise(&f->space, &f->tiling, &work);
-    bound_prepare(&prices, &f->hw, work.cores);
-    int64_t bound = bound_fs(&prices, &work), time = play(f, &f->program, work.cores, false);
+    bound_plan_make(&plan, &f->hw, work.cores, &f->space.layouts[work.layout]);
+    int64_t bound = bound_fs(&plan, &work), time = play(f, &f->program, work.cores, false);
     cr_assert_leq(bound, time, "bound %lld fs, time %lld fs", (long long)bound, (long long)time);
     cr_assert_gt(bound, time / 5, "a bound that says nothing");
     cr_assert_leq(f->space.kind->roofline_ns(&f->space), (double)time / 1e6);
@@ -184,9 +184,10 @@ static void expect_totals(struct fixture *f)
     double instructions[HARDWARE_MAX_PRICES] = {0}, units[HARDWARE_MAX_PRICES] = {0};
     f->space.kind->summarise(&f->space, &f->tiling, &work);
     cr_assert_eq(work_totals(&f->program, totals, &error), STATUS_OK);
-    for (int l = 0; l < work.total_count; l++) {
-        instructions[work.lines[l].price] += work.lines[l].instructions;
-        units[work.lines[l].price] += work.lines[l].units;
+    const struct work_layout *layout = &f->space.layouts[work.layout];
+    for (int l = 0; l < layout->total_count; l++) {
+        instructions[layout->price[l]] += work.instructions[l];
+        units[layout->price[l]] += work.units[l];
     }
     for (int p = 0; p < f->hw.price_count; p++) {
         cr_assert_eq(instructions[p], (double)totals[p].instructions);

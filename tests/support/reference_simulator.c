@@ -31,6 +31,7 @@ struct machine {
     const struct hardware *hw;
     int count;
     int32_t list[REFERENCE_MAX_PLAYED]; /* the instructions to play */
+    bool works; /* some pipe has something to do, which a barrier can end */
     int core_count;
     struct machine_core cores[REFERENCE_MAX_CORES];
     int64_t now_fs, last_end_fs;
@@ -46,6 +47,7 @@ static bool unroll(struct machine *m, int32_t first, int32_t last)
             if (m->count == REFERENCE_MAX_PLAYED)
                 return false;
             m->list[m->count++] = i;
+            m->works |= in->kind != INSTRUCTION_BARRIER;
             continue;
         }
         for (int64_t n = 0; n < in->count && in->partner > i + 1; n++)
@@ -166,7 +168,7 @@ static void end_instruction(struct machine *m, struct machine_core *core, int at
 {
     const struct instruction *in = instruction_at(m, at);
     core->ended[at] = true;
-    if (in->kind != INSTRUCTION_BARRIER)
+    if (in->kind != INSTRUCTION_BARRIER || (is_barrier(in) && m->works))
         m->last_end_fs = m->now_fs;
     if (blocks_dispatch(m, at) && core->dispatched == at + 1)
         core->next_dispatch_fs = m->now_fs + m->hw->dispatch_fs;
