@@ -19,13 +19,12 @@ struct lane {
     int64_t busy_fs;
     struct slot *slots; /* of its core */
     struct core *core;
-    const int64_t *dispatch; /* per op, as in struct stream */
+    const int64_t *dispatch; /* per op, as in struct stream; NULL: dispatch takes no time */
     int64_t dispatch_fs;     /* when its next instruction has been dispatched */
     int8_t pipe;
     uint8_t state;     /* enum lane_state */
     bool transferring; /* on a bus; false: its transfer has yet to begin, at start_fs */
     int64_t start_fs;
-    int64_t end_fs; /* of the transfer if nothing changes */
     wide left;
     int64_t iterations[PROGRAM_MAX_DEPTH]; /* done, of the loops around it */
     int32_t loops[PROGRAM_MAX_DEPTH];      /* their numbers */
@@ -51,7 +50,7 @@ struct bus_state {
     int64_t active_fs;  /* time with a transfer */
     int32_t lane_count; /* on the bus, transferring or about to */
     int32_t transfers;
-    int32_t *lanes;
+    struct lane **lanes;
 };
 
 enum { FOLD_KEY_SIZE = 512 };
@@ -87,7 +86,7 @@ struct simulator {
     struct core *cores;
     int32_t *ready; /* stack of lanes that can go on */
     int32_t ready_count;
-    int32_t *bus_lanes;
+    struct lane **bus_lanes;
     int32_t on_bus; /* lanes, over all buses */
     struct bus_state buses[HARDWARE_MAX_BUSES];
     int32_t share_stride;

@@ -122,8 +122,8 @@ static void put_bus(struct writer *w, const struct bus_state *bus)
     if (bus->transfers)
         put_time(w, bus->now_fs);
     for (int32_t i = 0; i < bus->lane_count; i++) {
-        const struct lane *lane = &w->s->lanes[bus->lanes[i]];
-        put(w, bus->lanes[i]);
+        const struct lane *lane = bus->lanes[i];
+        put(w, lane->pipe);
         put(w, lane->transferring);
         put(w, (int64_t)(uint64_t)lane->left);
         put(w, (int64_t)(uint64_t)(lane->left >> 64));
@@ -192,7 +192,6 @@ static void skip(struct simulator *s, const struct snapshot *old, const struct s
         lane->busy_fs += periods * (lane->busy_fs - old->busy_fs[p]);
         lane->time_fs += shift;
         lane->start_fs += shift;
-        lane->end_fs += shift;
     }
     for (int32_t i = 0; i < s->slot_count; i++)
         for (int64_t n = s->slots[i].popped; n < s->slots[i].pushed; n++)

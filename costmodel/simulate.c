@@ -111,7 +111,7 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
         int64_t start = s->hw->launch_fs + (options->skew ? core * s->hw->core_skew_fs : 0);
         memset(lane, 0, sizeof *lane);
         lane->op = lane->ops = s->streams.streams[pipe].ops;
-        lane->dispatch = s->streams.streams[pipe].dispatch_fs;
+        lane->dispatch = s->hw->dispatch_fs ? s->streams.streams[pipe].dispatch_fs : NULL;
         lane->time_fs = lane->dispatch_fs = start;
         lane->slots = s->slots + core * s->streams.slot_count;
         lane->core = &s->cores[core];
@@ -188,11 +188,16 @@ static void reach_barrier(struct simulator *s, struct lane *lane)
     }
 }
 
+static int64_t op_dispatch_fs(const struct lane *lane, const struct stream_op *op)
+{
+    return lane->dispatch ? lane->dispatch[op - lane->ops] : 0;
+}
+
 /* When an op that would start at `time` has also been dispatched. A gate's set tells when the
  * scalar instruction before it ended, which its own dispatch does not put off. */
 static int64_t dispatched_fs(const struct lane *lane, const struct stream_op *op, int64_t time)
 {
-    int64_t dispatched = lane->dispatch_fs + lane->dispatch[op - lane->ops];
+    int64_t dispatched = lane->dispatch_fs + op_dispatch_fs(lane, op);
     bool gate_set = op->kind == STREAM_SET && op->instruction < 0;
     return dispatched > time && op->kind <= STREAM_BARRIER && !gate_set ? dispatched : time;
 }
@@ -205,7 +210,7 @@ static void note_op(struct simulator *s, struct lane *lane, const struct stream_
     bool gate = op->kind == STREAM_WAIT && op->instruction < 0;
     bool blocks = s->hw->pipes[lane->pipe].blocks_dispatch && op->kind <= STREAM_WAIT;
     int64_t held = gate ? set : blocks ? end : 0;
-    lane->dispatch_fs += lane->dispatch[op - lane->ops];
+    lane->dispatch_fs += op_dispatch_fs(lane, op);
     if (lane->dispatch_fs < held)
         lane->dispatch_fs = held;
     if (s->trace && op->kind <= STREAM_WAIT && op->instruction >= 0 && end > start)

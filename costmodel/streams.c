@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_FOLD_ITERATIONS = 4 };
+enum { MIN_FOLD_ITERATIONS = 4, KNOWN_PRICES = 64 };
 
 #define EVERYBODY (1u << 31) /* in a loop's mask: it holds a barrier over all pipes */
 
@@ -13,11 +13,16 @@ struct cutter {
     int cores;
     int scalar_pipe; /* the pipe that blocks dispatch, -1: none */
     int depth;
-    int64_t times[PROGRAM_MAX_DEPTH + 1];   /* iterations of the loops around, multiplied */
-    int64_t dispatched[HARDWARE_MAX_PIPES]; /* instructions since the pipe's previous op */
-    uint32_t behind;      /* pipes with no gate since the last scalar instruction */
-    int64_t since_scalar; /* instructions dispatched since that one */
+    int64_t times[PROGRAM_MAX_DEPTH + 1]; /* iterations of the loops around, multiplied */
+    int64_t seen; /* instructions dispatched up to here, whole loops multiplied out */
+    int64_t seen_at[HARDWARE_MAX_PIPES]; /* the pipe's previous op */
+    int64_t seen_at_scalar;              /* the previous instruction of the scalar pipe */
+    uint32_t behind;                     /* pipes with no gate since then */
     bool failed;
+    struct {
+        int64_t units, fs;
+        int16_t price;
+    } known[KNOWN_PRICES]; /* times of instructions met before, by price and units */
     int16_t flag_slots[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
     int16_t gate_slots[HARDWARE_MAX_PIPES];
 };
@@ -35,20 +40,28 @@ static bool grow(void **items, int32_t *capacity, int32_t count, size_t size)
     return true;
 }
 
-static void append(struct cutter *cutter, int pipe, struct stream_op op)
+/* Appends an op that was dispatched as instruction number `seen`. */
+static void append_at(struct cutter *cutter, int pipe, int64_t seen, struct stream_op op)
 {
     struct stream *stream = &cutter->streams->streams[pipe];
     int32_t capacity = stream->capacity;
-    if (!grow((void **)&stream->dispatch_fs, &capacity, stream->count, sizeof(int64_t)) ||
+    int64_t dispatch_fs = cutter->program->hw->dispatch_fs;
+    if ((dispatch_fs &&
+         !grow((void **)&stream->dispatch_fs, &capacity, stream->count, sizeof(int64_t))) ||
         !grow((void **)&stream->ops, &stream->capacity, stream->count, sizeof *stream->ops)) {
         cutter->failed = true;
         return;
     }
     op.depth = (uint8_t)cutter->depth;
-    stream->dispatch_fs[stream->count] =
-        cutter->dispatched[pipe] * cutter->program->hw->dispatch_fs;
-    cutter->dispatched[pipe] = 0;
+    if (dispatch_fs)
+        stream->dispatch_fs[stream->count] = (seen - cutter->seen_at[pipe]) * dispatch_fs;
+    cutter->seen_at[pipe] = seen;
     stream->ops[stream->count++] = op;
+}
+
+static void append(struct cutter *cutter, int pipe, struct stream_op op)
+{
+    append_at(cutter, pipe, cutter->seen, op);
 }
 
 /* The number of a slot, made at first sight. */
@@ -79,13 +92,11 @@ static void gate(struct cutter *cutter, int pipe)
     if (cutter->failed)
         return;
     cutter->streams->slots[slot].waits += cutter->times[cutter->depth];
-    int64_t dispatched = cutter->dispatched[scalar];
-    cutter->dispatched[scalar] = 0; /* the gate itself is not dispatched … */
-    append(cutter, scalar, (struct stream_op){.kind = STREAM_SET, .slot = slot, .instruction = -1});
-    cutter->dispatched[scalar] = dispatched;
-    cutter->dispatched[pipe] -= cutter->since_scalar; /* … and stands right after the scalar */
-    append(cutter, pipe, (struct stream_op){.kind = STREAM_WAIT, .slot = slot, .instruction = -1});
-    cutter->dispatched[pipe] = cutter->since_scalar;
+    /* The gate itself is not dispatched; it stands right after the scalar instruction. */
+    append_at(cutter, scalar, cutter->seen_at[scalar],
+              (struct stream_op){.kind = STREAM_SET, .slot = slot, .instruction = -1});
+    append_at(cutter, pipe, cutter->seen_at_scalar,
+              (struct stream_op){.kind = STREAM_WAIT, .slot = slot, .instruction = -1});
 }
 
 static void gate_all(struct cutter *cutter, uint32_t pipes)
@@ -109,12 +120,24 @@ static void append_flag(struct cutter *cutter, const struct instruction *in, int
                .kind = wait ? STREAM_WAIT : STREAM_SET, .slot = slot, .instruction = index});
 }
 
+/* instruction_alone_fs with a short memory: programs repeat few kinds of instruction. */
+static int64_t alone_fs(struct cutter *cutter, const struct instruction *in)
+{
+    int at = (int)(((uint64_t)in->units * 31 + (uint64_t)in->price) % KNOWN_PRICES);
+    if (cutter->known[at].price != in->price || cutter->known[at].units != in->units) {
+        cutter->known[at].price = in->price;
+        cutter->known[at].units = in->units;
+        cutter->known[at].fs = instruction_alone_fs(cutter->program->hw, in, cutter->cores);
+    }
+    return cutter->known[at].fs;
+}
+
 static void append_work(struct cutter *cutter, const struct instruction *in, int32_t index)
 {
     const struct hardware *hw = cutter->program->hw;
     const struct price *price = &hw->prices[in->price];
     struct stream_op op = {.kind = STREAM_WORK, .price = in->price, .instruction = index};
-    op.fs = instruction_alone_fs(hw, in, cutter->cores);
+    op.fs = alone_fs(cutter, in);
     if (price->bus >= 0) {
         op.kind = STREAM_TRANSFER;
         op.alone_fs = op.fs - price->base_fs;
@@ -132,17 +155,9 @@ static void append_barrier(struct cutter *cutter, int32_t index)
             append(cutter, p, (struct stream_op){.kind = STREAM_BARRIER, .instruction = index});
 }
 
-/* Everybody's next instruction comes one dispatch later. */
-static void count_dispatch(struct cutter *cutter)
-{
-    for (int p = 0; p < cutter->program->hw->pipe_count; p++)
-        cutter->dispatched[p]++;
-    cutter->since_scalar++;
-}
-
 static void cut_instruction(struct cutter *cutter, const struct instruction *in, int32_t index)
 {
-    count_dispatch(cutter);
+    cutter->seen++;
     if (in->kind == INSTRUCTION_BARRIER) {
         if (in->pipe == PROGRAM_PIPE_ALL)
             append_barrier(cutter, index);
@@ -155,7 +170,7 @@ static void cut_instruction(struct cutter *cutter, const struct instruction *in,
         append_work(cutter, in, index);
     if (in->pipe == cutter->scalar_pipe) {
         cutter->behind = ~0u;
-        cutter->since_scalar = 0;
+        cutter->seen_at_scalar = cutter->seen;
     }
 }
 
@@ -238,15 +253,18 @@ static void close_loop(struct cutter *cutter, int32_t index, const struct open_l
     }
 }
 
-/* Pipes without work in the loop see its instructions go by, all iterations of them. */
-static void count_passed(struct cutter *cutter, const struct open_loop *loop, int64_t count,
-                         const int64_t before[], int64_t since_before)
+/* After a loop all its iterations have been seen: by its pipes as they went by, by the others at
+ * once. Where it holds scalar instructions, the last of them came in the last iteration. */
+static void count_iterations(struct cutter *cutter, const struct open_loop *loop, int64_t before,
+                             int64_t count)
 {
-    if (cutter->scalar_pipe < 0 || !(loop->pipes >> cutter->scalar_pipe & 1))
-        cutter->since_scalar = since_before + (cutter->since_scalar - since_before) * count;
+    int64_t more = (cutter->seen - before) * (count - 1);
     for (int p = 0; p < cutter->program->hw->pipe_count; p++)
-        if (!(loop->pipes >> p & 1))
-            cutter->dispatched[p] = before[p] + (cutter->dispatched[p] - before[p]) * count;
+        if (loop->pipes >> p & 1)
+            cutter->seen_at[p] += more;
+    if (cutter->scalar_pipe >= 0 && loop->pipes >> cutter->scalar_pipe & 1)
+        cutter->seen_at_scalar += more;
+    cutter->seen += more;
 }
 
 static void cut(struct cutter *cutter, int32_t first, int32_t last)
@@ -258,13 +276,12 @@ static void cut(struct cutter *cutter, int32_t first, int32_t last)
             continue;
         }
         struct open_loop loop;
-        int64_t before[HARDWARE_MAX_PIPES], since_before = cutter->since_scalar;
+        int64_t before = cutter->seen;
         if (in->count > 0 && in->partner > i + 1 && loop_pipes(cutter, i)) {
-            memcpy(before, cutter->dispatched, sizeof before);
             open_loop(cutter, i, &loop);
             cut(cutter, i + 1, in->partner);
             close_loop(cutter, i, &loop);
-            count_passed(cutter, &loop, in->count, before, since_before);
+            count_iterations(cutter, &loop, before, in->count);
         }
         i = in->partner;
     }
@@ -286,6 +303,8 @@ enum status streams_build(struct streams *streams, const struct program *program
                             .cores = cores,
                             .times = {1},
                             .scalar_pipe = find_scalar_pipe(program->hw)};
+    for (int k = 0; k < KNOWN_PRICES; k++)
+        cutter.known[k].price = -1;
     memset(cutter.flag_slots, -1, sizeof cutter.flag_slots);
     memset(cutter.gate_slots, -1, sizeof cutter.gate_slots);
     streams->hw = program->hw;
