@@ -11,12 +11,13 @@ struct pending_set {
 
 size_t flags_count(const struct flags *flags)
 {
-    return (size_t)(flags->pipes * flags->pipes * flags->per_pair);
+    return (size_t)flags->pipes * (size_t)flags->pipes * (size_t)flags->per_pair;
 }
 
 size_t flags_index(const struct flags *flags, const struct instruction *in)
 {
-    return (size_t)((in->from * flags->pipes + in->to) * flags->per_pair + in->flag);
+    return ((size_t)in->from * (size_t)flags->pipes + (size_t)in->to) * (size_t)flags->per_pair +
+           (size_t)in->flag;
 }
 
 static struct flag_register *find(const struct flags *flags, const struct instruction *in)
@@ -152,7 +153,7 @@ int flags_surplus_lines(const struct flags *flags, const struct nest *nest, size
     enum instruction_kind kind = surplus > 0 ? INSTRUCTION_SET : INSTRUCTION_WAIT;
     surplus = surplus > 0 ? surplus : -surplus;
 
-    int64_t after = 0, outside[PROGRAM_MAX_DEPTH];
+    int64_t after = 0, outside[PROGRAM_MAX_DEPTH] = {0};
     int count = 0, depth = 0;
     for (int32_t i = program->count - 1; i >= 0 && after < surplus && count < max_lines; i--) {
         const struct instruction *in = &program->items[i];

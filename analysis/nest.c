@@ -2,6 +2,7 @@
 
 #include "analysis/check.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Products and sums stop at one more than the limit: enough to know that it is passed. */
@@ -24,6 +25,7 @@ static void count_items(struct nest *nest, const struct program *program)
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
         if (in->kind == INSTRUCTION_END) {
+            assert(depth > 0);
             nest->played[i] = nest->played[loop] = inside[depth--];
             inside[depth] = clamped(false, inside[depth] + inside[depth + 1]);
             nest->parent[i] = loop = nest->parent[loop];

@@ -204,32 +204,64 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 const struct argp common_argp = {
     .options = common_options, .parser = parse_common, .help_filter = filter_help};
 
-/* Does some option of the parser or its children have this long name? */
-static bool knows(const struct argp *argp, const char *name, size_t length)
+/* The option of the parser or its children with this long name, or with this key. */
+static const struct argp_option *find_option(const struct argp *argp, const char *name,
+                                             size_t length, int key)
 {
+    const struct argp_option *found = NULL;
     for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
-        if (o->name && strlen(o->name) == length && strncmp(o->name, name, length) == 0)
-            return true;
-    for (const struct argp_child *c = argp->children; c && c->argp; c++)
-        if (knows(c->argp, name, length))
-            return true;
-    return false;
+        if (o->name &&
+            (o->key == key || (strlen(o->name) == length && strncmp(o->name, name, length) == 0)))
+            return o;
+    for (const struct argp_child *c = argp->children; c && c->argp && !found; c++)
+        found = find_option(c->argp, name, length, key);
+    return found;
 }
 
-static void die_of_option(const struct argp *argp, const char *name, const char *word)
+/* Does the option in `word` take the next word for its value? */
+static bool check_long(const struct argp *argp, const char *name, const char *word)
 {
     size_t length = strcspn(word, "=");
-    if (strncmp(word, "--", 2) == 0 && knows(argp, word + 2, length - 2))
-        cli_die("%.64s: %s; `%s --help` lists the options", word,
-                word[length] ? "takes no value" : "its value is missing", name);
-    cli_die("unknown option %.64s; `%s --help` lists the options", word, name);
+    const struct argp_option *option = find_option(argp, word + 2, length - 2, -1);
+    if (!option)
+        cli_die("unknown option %.64s; `%s --help` lists the options", word, name);
+    if (!option->arg && word[length])
+        cli_die("%.64s: takes no value; `%s --help` lists the options", word, name);
+    return option->arg && !word[length];
+}
+
+static bool check_short(const struct argp *argp, const char *name, const char *word)
+{
+    const struct argp_option *option = NULL;
+    for (const char *letter = word + 1; *letter && !(option && option->arg); letter++) {
+        option = find_option(argp, "", SIZE_MAX, (unsigned char)*letter);
+        if (!option)
+            cli_die("unknown option -%c; `%s --help` lists the options", *letter, name);
+        if (option->arg && letter[1])
+            return false;
+    }
+    return option->arg != NULL;
+}
+
+/* Refuses what argp would, but says which word it is; and abbreviations, which the next option with
+ * the same beginning would break. */
+static void check_options(const struct argp *argp, const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (argv[i][0] != '-' || !argv[i][1])
+            continue;
+        bool takes_next =
+            argv[i][1] == '-' ? check_long(argp, name, argv[i]) : check_short(argp, name, argv[i]);
+        if (takes_next && ++i == argc)
+            cli_die("%.64s: its value is missing; `%s --help` lists the options", argv[i - 1],
+                    name);
+    }
 }
 
 int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, void *options,
               const char **words, int max_words)
 {
     struct common *common = options; /* every command's options begin with one */
-    int next = 0;
     struct argp filtered = *argp;
     char *saved = argv[0];
     union {
@@ -240,10 +272,11 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
     common->words = words;
     common->max_words = max_words;
     filtered.help_filter = filter_help;
-    error_t failed = argp_parse(&filtered, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, &next, options);
+    check_options(argp, name, argc, argv);
+    error_t failed = argp_parse(&filtered, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, options);
     argv[0] = saved;
     if (failed)
-        die_of_option(argp, name, argv[next > 1 ? next - 1 : 1]);
+        cli_die("%s: %s", name, strerror(failed));
     return common->word_count;
 }
 
@@ -254,7 +287,8 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
     const char *name = common->hw_name ? common->hw_name : "ascend310";
     cli_require(hardware_load(name, &overrides, hw, &error), &error);
     if (common->cores > hw->cores)
-        cli_die("--cores %lld: %s has %d", (long long)common->cores, hw->name, hw->cores);
+        cli_die("--cores %lld: expected at most %d, all of %s", (long long)common->cores, hw->cores,
+                hw->name);
     if (common->cores == 0)
         common->cores = hw->cores;
     if (common->verbose)
@@ -319,6 +353,8 @@ enum status cli_write_file(const char *path, const char *text, size_t length, st
 {
     struct stat info;
     bool exists = stat(path, &info) == 0;
+    if (!*path)
+        return error_set(error, STATUS_INVALID, "an empty file name to write to");
     if (strncmp(path, "/dev/", 5) == 0 || (exists && !S_ISREG(info.st_mode)))
         return write_in_place(path, text, length, error);
     if (exists && access(path, W_OK) != 0)

@@ -13,8 +13,8 @@ struct progress {
 
 void progress_open(struct progress *progress, bool quiet);
 
-/* A search_options.progress. */
-void progress_draw(void *progress, const struct search_progress *now);
+/* A search_options.progress; the context is a struct progress. */
+void progress_draw(void *context, const struct search_progress *now);
 
 void progress_close(struct progress *progress);
 

@@ -123,7 +123,8 @@ int cmd_simulate(int argc, char **argv)
     cli_load_hardware(&options.common, &hw);
     cli_require(program_read(&hw, file, &program, &error), &error);
     play(&options, &program, &timeline);
-    struct simulation simulation = {file, &program, &timeline, (int)options.common.cores};
+    struct simulation simulation = {file, &program, &timeline, (int)options.common.cores,
+                                    !options.separately};
     cli_answer_open(&answer, &options.common);
     cli_require((options.common.format == FORMAT_JSON
                      ? simulation_write_json

@@ -66,7 +66,7 @@ static const struct operator_space *find_space(const struct operator* op, const 
         return space;
     for (int i = 0; op->spaces[i]; i++)
         strcat(strcat(list, *list ? ", " : ""), op->spaces[i]->name);
-    cli_die("--space %.64s: %s has %s", name, op->name, list);
+    cli_die("--space %.64s: expected one of %s", name, list);
 }
 
 static void set_batch(struct task *task, const struct operator* op)
@@ -93,7 +93,7 @@ void task_open(struct task *task)
     if (task->dtype) {
         int type = dtype_find(task->dtype, (int)strlen(task->dtype));
         if (type < 0)
-            cli_die("--dtype %.64s: unknown element type, such as f16", task->dtype);
+            cli_die("--dtype %.64s: expected an element type such as f16", task->dtype);
         task->problem.type = (enum dtype)type;
     }
     cli_load_hardware(&task->common, &task->hw);

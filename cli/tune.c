@@ -115,6 +115,12 @@ static void fill_row(const struct tune *tune, const struct found *found, struct 
                          (double)hw->buses[b].total_bytes_per_s[hw->buses[b].sharers - 1];
 }
 
+static bool was_cut_short(const struct tune *tune, const struct search_result *result)
+{
+    bool late = tune->time_limit_s > 0 && result->seconds >= tune->time_limit_s;
+    return !result->optimal && (result->count > 0 || caught || late);
+}
+
 static void write_answer(const struct tune *tune, const struct search_result *result,
                          const struct tune_row *rows)
 {
@@ -146,6 +152,7 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         .simulated = result->simulated,
         .within_1_percent = result->within_1_percent,
         .optimal = result->optimal,
+        .cut_short = was_cut_short(tune, result),
         .lower_bound_ns = (double)result->lower_bound_fs / FS_PER_NS,
         .gap = result->gap,
         .seconds = result->seconds,

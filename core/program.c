@@ -92,7 +92,7 @@ static void price_scalar(const struct hardware *hw, struct instruction *in)
 static enum status check_flag(const struct hardware *hw, struct instruction *in,
                               struct error *error)
 {
-    in->pipe = in->kind == INSTRUCTION_SET ? in->from : in->to;
+    in->pipe = (int8_t)(in->kind == INSTRUCTION_SET ? in->from : in->to);
     if (in->flag < hw->flag_registers)
         return STATUS_OK;
     return error_set(error, STATUS_INVALID, "flag register %d, expected 0 to %d", in->flag,

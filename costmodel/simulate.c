@@ -113,7 +113,7 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
         lane->op = lane->ops = s->streams.streams[pipe].ops;
         lane->dispatch = s->hw->dispatch_fs ? s->streams.streams[pipe].dispatch_fs : NULL;
         lane->time_fs = lane->dispatch_fs = start;
-        lane->slots = s->slots + core * s->streams.slot_count;
+        lane->slots = s->slots + (ptrdiff_t)core * s->streams.slot_count;
         lane->core = &s->cores[core];
         lane->pipe = (int8_t)pipe;
     }
@@ -130,7 +130,7 @@ static void start(struct simulator *s, const struct simulate_options *options)
     for (int32_t c = 0; c < s->core_count; c++)
         s->cores[c] = (struct core){.first_lane = c * s->hw->pipe_count};
     for (int b = 0; b < s->hw->bus_count; b++)
-        s->buses[b] = (struct bus_state){.lanes = s->bus_lanes + b * s->lane_capacity};
+        s->buses[b] = (struct bus_state){.lanes = s->bus_lanes + (ptrdiff_t)b * s->lane_capacity};
     for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
         s->snapshots[d].loop = -1;
     start_lanes(s, options);

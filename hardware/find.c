@@ -85,7 +85,7 @@ static struct listing list_folder(const char *folder)
         name[strlen(name) - 4] = '\0';
     }
     if (listing.count > 0)
-        qsort(listing.entries, (size_t)listing.count, sizeof *listing.entries, by_bytes);
+        qsort(listing.entries, (size_t)listing.count, sizeof(struct dirent *), by_bytes);
     return listing;
 }
 

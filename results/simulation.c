@@ -72,8 +72,10 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
     enum status status = sum_paths(s->program, paths, error);
     if (status != STATUS_OK)
         return status;
-    fprintf(out, "%s%s%s on %s, %d core%s in step\n", style.bold, s->file, style.end, hw->name,
-            s->cores, s->cores == 1 ? "" : "s");
+    fprintf(out, "%s%s%s on %s, %d core%s\n", style.bold, s->file, style.end, hw->name, s->cores,
+            s->cores == 1 ? ""
+            : s->in_step  ? "s in step"
+                          : "s, each by itself");
     fprintf(out, "%s%s%s\n\n", style.dim, hw->file, style.end);
     if (s->timeline->blocked >= 0) {
         put_deadlock(s, &style, out);
@@ -86,7 +88,8 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
         fprintf(out, "  %-12s %s %5.1f %%  %s\n", hw->pipes[p].name,
                 text_bar(busy_share(s, p), bar), 100 * busy_share(s, p),
                 text_time((double)s->timeline->busy_fs[p] / FS_PER_NS, text));
-    fprintf(out, "\n  moved and computed by one core\n");
+    if (s->program->count)
+        fprintf(out, "\n  moved and computed by one core\n");
     for (int p = 0; p < hw->path_count; p++)
         if (paths[p].bytes)
             fprintf(out, "  %-12s %s bytes\n", paths[p].name, text_count(paths[p].bytes, text));
@@ -94,7 +97,8 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
     put_operations("matrix", "operations", counts.matrix, out);
     put_operations("vector", "elements", counts.vector, out);
     if (counts.scalar > 0)
-        fprintf(out, "  scalar       %s operations\n", operation_count(counts.scalar, text));
+        fprintf(out, "  scalar       %s operation%s\n", operation_count(counts.scalar, text),
+                counts.scalar > 1 ? "s" : "");
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }
 
@@ -123,7 +127,7 @@ enum status simulation_write_json(const struct simulation *s, bool colour, FILE 
 {
     (void)colour;
     const struct hardware *hw = s->program->hw;
-    struct path_bytes path_list[HARDWARE_MAX_PATHS];
+    struct path_bytes path_list[HARDWARE_MAX_PATHS] = {0};
     struct operation_counts counts;
     enum status status = sum_paths(s->program, path_list, error);
     if (status != STATUS_OK)

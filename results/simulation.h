@@ -12,6 +12,7 @@ struct simulation {
     const struct program *program;
     const struct timeline *timeline;
     int cores;
+    bool in_step; /* one core stood for all */
 };
 
 enum status simulation_write_table(const struct simulation *simulation, bool colour, FILE *out,

@@ -13,9 +13,10 @@ static void keep_event(void *context, int core, int pipe, int32_t instruction, i
     if (log->count > log->capacity) {
         int64_t wanted = log->capacity ? 2 * log->capacity : 1024;
         struct trace_event *grown = realloc(log->events, (size_t)wanted * sizeof *grown);
-        log->failed = !grown;
-        if (log->failed)
+        if (!grown) {
+            log->failed = true;
             return;
+        }
         log->events = grown;
         log->capacity = wanted;
     }

@@ -30,7 +30,7 @@ struct tune_answer {
     const struct axis *axes;
     int axis_count;
     int64_t candidates, feasible, pruned, simulated, within_1_percent;
-    bool optimal;
+    bool optimal, cut_short; /* neither: nothing is legal */
     double lower_bound_ns, gap, seconds, roofline_ns;
     int threads;
     int top; /* rows asked for */

@@ -80,17 +80,40 @@ static void put_shares(const struct tune_answer *a, const struct tune_row *row,
     fputc('\n', out);
 }
 
+/* What was cut short does not know of all tilings whether they are legal. */
+static void put_legal(const struct tune_answer *a, FILE *out)
+{
+    char all[TEXT_SIZE], none[TEXT_SIZE], legal[TEXT_SIZE];
+    text_count(a->candidates, all);
+    text_count(a->candidates - a->feasible, none);
+    text_count(a->feasible, legal);
+    if (a->cut_short)
+        fprintf(out, "  search       %s tilings: %s are known to be legal\n", all, legal);
+    else
+        fprintf(out, "  search       %s tilings: %s do not fit the buffers, %s are legal\n", all,
+                none, legal);
+}
+
+static void put_nothing(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    if (a->cut_short)
+        fprintf(out, "  %scut short%s    before any was simulated\n", style->warn, style->end);
+    else
+        fprintf(out, "  %snone legal%s   `autotune explain` says which limit one breaks\n",
+                style->warn, style->end);
+}
+
 static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    char n[5][TEXT_SIZE], bound[TEXT_SIZE];
-    fprintf(out, "  search       %s tilings: %s do not fit the buffers, %s are legal\n",
-            text_count(a->candidates, n[0]), text_count(a->candidates - a->feasible, n[1]),
-            text_count(a->feasible, n[2]));
-    if (a->count == 0)
+    char n[3][TEXT_SIZE], bound[TEXT_SIZE];
+    put_legal(a, out);
+    if (a->count == 0) {
+        put_nothing(a, style, out);
         return;
+    }
     fprintf(out,
             "               %s discarded by their lower bound, %s simulated; %.3f s, %d thread%s\n",
-            text_count(a->pruned, n[3]), text_count(a->simulated, n[4]), a->seconds, a->threads,
+            text_count(a->pruned, n[1]), text_count(a->simulated, n[2]), a->seconds, a->threads,
             a->threads == 1 ? "" : "s");
     if (a->optimal)
         fprintf(out, "  %soptimal%s      nothing in the space is faster", style->good, style->end);
@@ -123,8 +146,6 @@ enum status tune_write_table(const struct tune_answer *answer, bool colour, FILE
         put_shares(answer, &answer->rows[0], &style, out);
     }
     put_search(answer, &style, out);
-    if (answer->count == 0 && answer->feasible == 0)
-        fprintf(out, "  no tiling fits; `autotune explain` says which limit one breaks\n");
     if (answer->top > 1 && answer->count)
         put_top(answer, out);
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;

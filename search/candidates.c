@@ -45,9 +45,10 @@ static void keep(struct walk *walk, int64_t index)
     if (row->count == row->capacity) {
         row->capacity = row->capacity ? 2 * row->capacity : 256;
         struct candidate *grown = realloc(row->items, (size_t)row->capacity * sizeof *grown);
-        walk->failed = !grown;
-        if (walk->failed)
+        if (!grown) {
+            walk->failed = true;
             return;
+        }
         row->items = grown;
     }
     walk->space->kind->summarise(walk->space, &walk->tiling, &work);
@@ -124,7 +125,7 @@ enum status candidates_collect(const struct space *space, const struct bounder *
     int64_t row_count = 0;
     for (int b = 0; b < space->block_count; b++)
         row_count += space->blocks[b].count[0];
-    struct row *rows = calloc((size_t)row_count, sizeof *rows);
+    struct row *rows = calloc((size_t)row_count + 1, sizeof *rows);
     *candidates = (struct candidates){.complete = true};
     if (!rows)
         return error_memory(error);

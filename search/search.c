@@ -89,7 +89,8 @@ static void play_candidate(struct run *run, struct worker *worker, struct candid
     space_tiling(run->space, candidate->index, &tiling);
     worker->status = play_tiling(worker, run->space, &tiling, &timeline);
     worker->failed_index = candidate->index;
-    candidate->time_fs = timeline.end_fs;
+    if (worker->status == STATUS_OK)
+        candidate->time_fs = timeline.end_fs;
     assert(worker->status != STATUS_OK || candidate->bound_fs <= candidate->time_fs);
 }
 

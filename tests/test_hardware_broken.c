@@ -323,9 +323,10 @@ Test(hardware_broken, too_many)
 
 Test(hardware_broken, strange_files)
 {
-    char *large = malloc(300 * 1024);
-    memset(large, '\n', 300 * 1024);
-    write_bytes(in_folder("large.cfg"), large, 300 * 1024);
+    enum { LARGE = 300 * 1024 };
+    char *large = malloc(LARGE);
+    memset(large, '\n', 307200);
+    write_bytes(in_folder("large.cfg"), large, 307200);
     write_bytes(in_folder("lines.cfg"), large, 70000);
     free(large);
     write_bytes(in_folder("zero.cfg"), "x = 1;\0y", 8);

@@ -212,7 +212,7 @@ Test(simulate, pipes_are_queues_and_overlap)
 {
     static const struct example examples[] = {
         /* rounded up once each: 2·(40 ns + 1472269 fs) */
-        {"M mmad m=16 k=16 n=16\nM mmad m=16 k=16 n=16", 2 * 41472269},
+        {"M mmad m=16 k=16 n=16\nM mmad m=16 k=16 n=16", 2 * 41472269L},
         /* a move on V between vector instructions pays the issue, they do not */
         {"V relu elements=128\nV l0c->ub bytes=0\nV relu elements=128", 123 NS},
         /* different pipes at the same time */

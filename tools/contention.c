@@ -131,7 +131,7 @@ void contention_fit(const struct contention_point *points, size_t count,
         &points->grown_bytes, series == CONTENTION_GROWN ? &points->grown_ns : &points->fixed_ns,
         count};
     size_t ends[CONTENTION_SEGMENTS] = {0};
-    int most = count < 2 * CONTENTION_SEGMENTS ? 1 : CONTENTION_SEGMENTS;
+    int most = count < (size_t)2 * CONTENTION_SEGMENTS ? 1 : CONTENTION_SEGMENTS;
     *fit = (struct contention_fit){0};
     do
         fit->segments++;

@@ -134,7 +134,7 @@ static void put_block(struct writer *w, int64_t played, int depth)
 
 static void draw_chain(struct writer *w)
 {
-    int pipes = w->hw->pipe_count, order[HARDWARE_MAX_PIPES];
+    int pipes = w->hw->pipe_count, order[HARDWARE_MAX_PIPES] = {0};
     for (int p = 0; p < pipes; p++)
         order[p] = p;
     w->stages = 2 + below(w, (pipes < MAX_STAGES ? pipes : MAX_STAGES) - 1);

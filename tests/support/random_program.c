@@ -43,9 +43,9 @@ static int draw_bytes(struct writer *w)
 static void put_offset(struct writer *w, int buffer)
 {
     int64_t capacity = w->hw->buffers[buffer].capacity_bytes;
-    int64_t offset = SLOT_BYTES / 2 * below(w, 8);
+    int64_t offset = (int64_t)SLOT_BYTES / 2 * below(w, 8);
     if (chance(w, w->options->beyond_percent))
-        offset = capacity && chance(w, 70) ? capacity - SLOT_BYTES * below(w, 6)
+        offset = capacity && chance(w, 70) ? capacity - (int64_t)SLOT_BYTES * below(w, 6)
                                            : -(int64_t)SLOT_BYTES * below(w, 2);
     fprintf(w->stream, "%lld", (long long)offset);
     for (int depth = 0; depth < w->depth; depth++)
@@ -233,7 +233,7 @@ static void put_statement(struct writer *w, int first_open)
         put_flags(w, first_open);
     else if (kind >= 0 && (kind -= options->scalar_percent) < 0)
         put_operation(w, OPERATION_SCALAR);
-    else if (kind >= 0 && (kind -= options->barrier_percent) < 0)
+    else if (kind >= 0 && kind < options->barrier_percent)
         put_barrier(w);
     else
         put_work(w);

@@ -1,0 +1,7 @@
+# A read that does not wait, a flag set twice, a tile beyond L1.
+MTE2 gm->l1  bytes=4096 dst=l1:0
+MTE1 l1->l0a bytes=4096 src=l1:0 dst=l0a:0
+set  MTE2 MTE1 0
+set  MTE2 MTE1 0
+wait MTE2 MTE1 0
+MTE2 gm->l1  bytes=4096 dst=l1:1048000

@@ -1,0 +1,356 @@
+#!/usr/bin/env bash
+# What programs may rely on: the keys and types of the JSON answers, what the numbers promise each
+# other, exit statuses, the same answer for any number of threads, the same optimum by either
+# strategy, times that a program reproduces, and an end by time limit or signal that still answers.
+#
+#   tests/test_cli_contract.sh AUTOTUNE SOURCE_DIR
+#
+# AUTOTUNE_SLOW=1 (sanitizer builds) tries fewer shapes. Needs jq.
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
+autotune=$1
+export AUTOTUNE_CONFIGS=$2/configs
+programs=$2/tests/golden/cli
+slow=${AUTOTUNE_SLOW:-0}
+if ! command -v jq >/dev/null; then
+    echo 'jq is not installed: skipped'
+    exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+
+fail() {
+    failed=$((failed + 1))
+    printf 'FAILED %s\n' "$*"
+}
+
+# Runs a command into $work/answer and judges its exit status.
+answer() { # expected status, arguments…
+    expected=$1
+    shift
+    what="autotune $*"
+    "$autotune" "$@" >"$work/answer" 2>"$work/messages" </dev/null
+    status=$?
+    if [ $status -eq "$expected" ]; then
+        pass
+    else
+        fail "$what: exit status $status, expected $expected: $(cat "$work/messages")"
+    fi
+}
+
+# Every condition, an expression of jq, must be true of $work/answer.
+holds() { # condition…
+    for condition in "$@"; do
+        if [ "$(jq -s "if length == 1 then .[0] | ($condition) else \"not one document\" end" \
+            "$work/answer" 2>&1)" = true ]; then
+            pass
+        else
+            fail "$what: $condition"
+            head -c 3000 "$work/answer"
+        fi
+    done
+}
+
+same() { # what, expected file, file
+    if diff -u --label expected --label got "$2" "$3"; then pass; else fail "$1"; fi
+}
+
+# The answer without what may differ from run to run.
+timeless() {
+    jq 'del(.search.seconds, .search.threads)' "$work/answer"
+}
+
+# Text of JSON: jq would read NaN and print it as null.
+finite() {
+    if grep -qiE '(nan|inf)[,"]?$|: *-?(nan|inf)' "$work/answer"; then
+        fail "$what: not finite: $(grep -iE 'nan|inf' "$work/answer" | head -3)"
+    else
+        pass
+    fi
+}
+
+integers() { # object, key…
+    object=$1
+    shift
+    for key in "$@"; do printf '%s.%s | type == "number" and . == floor\n' "$object" "$key"; done
+}
+
+row='(.tiling | type == "object" and (keys_unsorted ==
+        ["m_slice", "k_slice", "n_slice", "buffers", "resident", "split"])
+        and ([.m_slice, .k_slice, .n_slice] | all(. > 0 and . % 16 == 0))
+        and (.buffers | . == 1 or . == 2) and (.resident | IN("both", "a", "b", "none"))
+        and (.split | IN("m", "n")))
+    and (.cores_used | . >= 1 and . == floor)
+    and ([.time_ns, .lower_bound_ns, .roofline_ns, .gflops] | all(type == "number" and . > 0))
+    and .lower_bound_ns <= .time_ns and .roofline_ns <= .time_ns
+    and (.pipes | length > 0) and (.time_ns as $time | [.pipes[], .buses[]] | all(
+        (.name | type == "string") and .busy_ns >= 0 and .busy_ns <= $time
+        and (.share - .busy_ns / $time | fabs) < 1e-12))
+    and ([.pipes[], .buses[]] | max_by(.share).share) as $most
+        | .bottleneck as $name | any(.pipes[], .buses[]; .name == $name and .share == $most)'
+
+tune_holds() { # conditions beyond these…
+    finite
+    mapfile -t whole < <(integers .search candidates feasible pruned simulated threads \
+        within_1_percent)
+    holds '.schema == 1' '.op == "matmul"' '.shape | keys == ["batch", "k", "m", "n"]' \
+        '[.hardware, .hardware_file, .space, .dtype] | all(type == "string")' \
+        '.cores | . >= 1 and . == floor' "${whole[@]}" \
+        '.search | .optimal | type == "boolean"' \
+        '[.search | .lower_bound_ns, .gap, .seconds] | all(type == "number" and . >= 0)' \
+        '.search | .candidates >= .feasible and .feasible >= .pruned + .simulated' \
+        'has("best") and (.top | type == "array")' "$@"
+}
+
+found_holds() { # conditions beyond these…
+    tune_holds ".best | $row" ".top | length > 0 and all($row)" '.best == .top[0]' \
+        '[.top[] | .time_ns] | . == sort' \
+        '([.top[] | .tiling] | unique | length) == (.top | length)' \
+        '.search.lower_bound_ns <= .best.time_ns' '.search.within_1_percent >= 1' \
+        '(.search.gap - (.best.time_ns - .search.lower_bound_ns) / .best.time_ns | fabs) < 1e-9' \
+        '.search.gap < 1' "$@"
+}
+
+optimal_holds() { # conditions beyond these…
+    found_holds '.search.optimal' '.search.gap == 0' '.search.lower_bound_ns == .best.time_ns' \
+        '.search | .feasible == .pruned + .simulated' "$@"
+}
+
+keys_of_tune() {
+    product='--op matmul --shape 256x384x320'
+    answer 0 $product --json
+    optimal_holds '.shape == {"m": 256, "k": 384, "n": 320, "batch": 1}' '.cores == 2' \
+        '.hardware == "Ascend 310"' '.space == "thesis"' '.top | length == 1' \
+        '.hardware_file | endswith("/configs/hardware/ascend310.cfg")'
+    if grep -qE '"time_ns": [0-9]{4,}\.[0-9]{5,}' "$work/answer"; then pass; else
+        fail "$what: fewer than 9 significant digits"
+    fi
+    answer 0 $product --format json --top 7 --batch 3 --cores 1
+    optimal_holds '.top | length == 7' '.shape.batch == 3' '.cores == 1' \
+        '.top | all(.cores_used == 1)'
+    answer 0 $product --json --strategy exhaustive --threads 1
+    optimal_holds '.search | .pruned == 0 and .threads == 1'
+    answer 0 --op matmul --shape 1x1x1 --json --top 1000
+    optimal_holds '.search | .within_1_percent == .feasible' '(.top | length) == .search.feasible'
+    answer 0 --op MatMul --shape 64x64x64 --json --hw 'Ascend 310' # names ignore case and blanks
+    optimal_holds
+    answer 0 --op matmul --shape 64x64x64 --json --hw ascend310-l1-2m
+    optimal_holds '.hardware == "Ascend 310 with 2 MiB of L1"'
+}
+
+nothing_legal() {
+    none='--set-hw buffers.l0a.capacity_bytes=256'
+    for shape in 512x512x512 16x16x16 1x1x1; do
+        answer 1 --op matmul --shape $shape --json $none
+        tune_holds '.best == null' '.top == []' '.search.feasible == 0' '.search.simulated == 0' \
+            '.search.pruned == 0' '.search.candidates > 0' '.search.gap == 0'
+        answer 1 program --op matmul --shape $shape $none
+        answer 1 program --op matmul --shape $shape $none --json
+        holds '.tiling == null'
+        answer 1 --op matmul --shape $shape $none --format csv
+    done
+}
+
+keys_of_explain() {
+    product='--op matmul --shape 512x1024x512 --json'
+    answer 0 explain $product --set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m
+    holds '.schema == 1' '.legal == false' '.nearest | type == "object" and .resident == "a"' \
+        '.violations | length == 3 and all((.limit | type == "string")
+            and .needed_bytes > .available_bytes and .available_bytes > 0
+            and .excess_bytes == .needed_bytes - .available_bytes)' \
+        '[.violations[].limit] == ["l0a", "l0b", "l1"]'
+    nearest=$(jq -r '.nearest | to_entries | map("\(.key)=\(.value)") | join(",")' "$work/answer")
+    answer 0 explain $product --set "$nearest"
+    holds '.legal' '.violations == []' '.nearest == null'
+    answer 0 explain $product --set "$nearest" --set-hw buffers.l0a.capacity_bytes=256
+    holds '.legal == false' '.nearest == null'
+    answer 0 program $product --set "$nearest"
+    holds '.tiling | type == "object"' '.cores_used == 2' '.program | startswith("# matmul")'
+    answer 1 program $product --set "${nearest/resident=a/resident=both}"
+    holds '.legal == false' '.violations | length > 0'
+}
+
+keys_of_simulate() {
+    answer 0 simulate "$programs/pipeline.asm" --json
+    finite
+    holds '.schema == 1' '.time_ns > 2050' '.deadlock == null' '.cores == 2' \
+        '.pipes | length == 6 and all((.name | type == "string") and .busy_ns >= 0 and .share <= 1)' \
+        '.time_ns as $time | .pipes | all((.share - .busy_ns / $time | fabs) < 1e-12)' \
+        '.paths | length > 0 and all((.name | contains("->")) and (.bytes | type == "number"))' \
+        '[.paths[] | select(.name == "gm->l1") | .bytes] == [24576]'
+    for how in --separately --full '--separately --full'; do
+        cp "$work/answer" "$work/in-step"
+        answer 0 simulate "$programs/pipeline.asm" --json $how
+        same "simulate $how changes the answer" "$work/in-step" "$work/answer"
+    done
+    answer 0 simulate "$programs/pipeline.asm" --trace "$work/trace.json"
+    cp "$work/trace.json" "$work/answer"
+    holds '.traceEvents | length > 20' \
+        '[.traceEvents[] | select(.ph == "X")] | all(.dur >= 0 and .ts >= 0 and .args.line > 0)'
+    answer 0 simulate /dev/null --json --set-hw launch_ns=0
+    finite
+    holds '.time_ns == 0' '.pipes | all(.share == 0)'
+    answer 1 simulate "$programs/deadlock.asm" --json
+    finite
+    holds '.time_ns == null' '.deadlock == {"pipe": "MTE1", "line": 4, "text": "wait MTE2 MTE1 1"}' \
+        '.pipes | length == 6' '.paths | length > 0'
+    answer 1 simulate "$programs/deadlock.asm"
+    cp "$programs/pipeline.asm" "$work/"$'odd \377"\\\n.asm'
+    answer 0 simulate "$work/"$'odd \377"\\\n.asm' --json # a name that is no UTF-8
+    holds '.time_ns > 0'
+}
+
+keys_of_check() {
+    answer 0 check "$programs/pipeline.asm" --json
+    holds '.schema == 1' '.ok == true' '.findings == []'
+    answer 1 check "$programs/findings.asm" --json
+    holds '.ok == false' '[.findings[].kind] == ["hazard", "double_set", "unmatched_flag", "capacity"]' \
+        '.findings | all((.lines | length > 0 and all(. >= 1)) and (.text | type == "string"))' \
+        '.findings[0].lines == [2, 3]'
+    answer 1 check "$programs/findings.asm"
+    answer 1 check "$programs/deadlock.asm" --json
+    holds '[.findings[].kind] | contains(["deadlock"])'
+}
+
+keys_of_list() {
+    for what in ops hw spaces strategies formats; do
+        answer 0 list $what --json
+        holds 'length > 0 and all((.name | type == "string") and (.title | length > 0))'
+    done
+    answer 0 list hw ascend310 --json
+    holds '.name == "Ascend 310"' '.facts | length > 20 and
+        all([.key, .value, .source] | all(type == "string" and length > 0))'
+}
+
+# Shapes that stay the same from run to run: "MxKxN [--batch B] [--cores 1]".
+shapes() { # count, largest size
+    awk -v count="$1" -v largest="$2" '
+        function size() { return 1 + int((rand() ^ 2) * largest) }
+        BEGIN {
+            srand(1)
+            for (i = 0; i < count; i++) {
+                ragged = rand() < 0.7
+                line = ""
+                for (d = 0; d < 3; d++) {
+                    s = size()
+                    if (!ragged) s = 16 * int((s + 15) / 16)
+                    line = line (d ? "x" : "") s
+                }
+                if (rand() < 0.3) line = line " --batch " (2 + int(rand() * 4))
+                if (rand() < 0.4) line = line " --cores 1"
+                print line
+            }
+        }'
+}
+
+same_for_any_threads() {
+    [ "$slow" = 1 ] && count=1 || count=4
+    for strategy in bound exhaustive; do
+        while read -r shape; do
+            for threads in 1 2 3 1 8; do
+                answer 0 --op matmul --shape $shape --json --top 9 --strategy $strategy \
+                    --threads $threads
+                timeless >"$work/now"
+                [ -e "$work/first" ] || cp "$work/now" "$work/first"
+                same "$what: differs from one thread" "$work/first" "$work/now"
+            done
+            rm -f "$work/first"
+        done < <(shapes $count 400)
+    done
+}
+
+# What the search proves is what trying everything finds.
+same_by_any_strategy() {
+    [ "$slow" = 1 ] && count=6 || count=40
+    while read -r shape; do
+        for strategy in exhaustive bound; do
+            answer 0 --op matmul --shape $shape --json --top 5 --strategy $strategy
+            optimal_short='{best, top, cores, n: [.search | .candidates, .feasible,
+                .within_1_percent, .optimal, .gap, .lower_bound_ns]}'
+            jq "$optimal_short" "$work/answer" >"$work/$strategy"
+        done
+        same "$what: differs from exhaustive" "$work/exhaustive" "$work/bound"
+        holds '.search | .optimal and .feasible == .pruned + .simulated'
+    done < <(shapes $count 512)
+}
+
+# The program of the best takes the time that the search reports, and is safe.
+program_reproduces() {
+    [ "$slow" = 1 ] && count=4 || count=20
+    while read -r shape; do
+        answer 0 --op matmul --shape $shape --json
+        best=$(jq .best.time_ns "$work/answer")
+        cores=$(jq .best.cores_used "$work/answer")
+        set=$(jq -r '.best.tiling | to_entries | map("\(.key)=\(.value)") | join(",")' \
+            "$work/answer")
+        answer 0 program --op matmul --shape $shape --set "$set"
+        cp "$work/answer" "$work/program"
+        answer 0 program --op matmul --shape $shape
+        same "$what: not the best's program" "$work/program" "$work/answer"
+        answer 0 simulate "$work/program" --cores "$cores" --json
+        holds ".time_ns == $best"
+        answer 0 simulate "$work/program" --cores "$cores" --json --separately
+        holds ".time_ns == $best"
+        answer 0 check "$work/program"
+    done < <(shapes $count 512)
+}
+
+long='--op matmul --shape 4096x4096x4096 --strategy exhaustive'
+
+# Takes longer than any machine has seconds here: 17,257 tilings of a large product.
+ends_by_time_limit() {
+    [ "$slow" = 1 ] && limit=5 || limit=0.5
+    answer 0 $long --json --time-limit $limit
+    found_holds '.search | .optimal == false' ".search.seconds < $limit + 10" \
+        '.search.simulated > 0'
+    answer 0 $long --time-limit $limit
+    if grep -q '^  cut short ' "$work/answer"; then pass; else fail "$what: no word of the cut"; fi
+    answer 0 --op matmul --shape 64x64x64 --json --time-limit 1000
+    optimal_holds
+    "$autotune" $long --time-limit 1e-9 >"$work/answer" 2>&1 # before anything is known
+    if grep -q 'none legal\|no tiling' "$work/answer"; then
+        fail 'a search that was cut short claims that nothing is legal'
+    else
+        pass
+    fi
+}
+
+ends_by_signal() { # signal, status, seconds
+    what="kill -$1: autotune $long --json"
+    (
+        "$autotune" $long --json >"$work/answer" 2>"$work/messages" &
+        job=$!
+        sleep "$3"
+        kill "-$1" $job
+        wait $job
+    ) 2>/dev/null
+    status=$?
+    if [ $status -eq "$2" ]; then pass; else fail "$what: status $status, expected $2"; fi
+    found_holds '.search.optimal == false' '.search.gap >= 0'
+    if [ -s "$work/messages" ]; then fail "$what: $(cat "$work/messages")"; else pass; fi
+}
+
+ends_by_signals() {
+    [ "$slow" = 1 ] && wait=8 || wait=1
+    ends_by_signal INT 130 $wait
+    ends_by_signal TERM 143 $wait
+}
+
+keys_of_tune
+nothing_legal
+keys_of_explain
+keys_of_simulate
+keys_of_check
+keys_of_list
+same_for_any_threads
+same_by_any_strategy
+program_reproduces
+ends_by_time_limit
+ends_by_signals
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,406 @@
+#!/usr/bin/env bash
+# Wrong command lines and broken streams. Every error is one line on standard error that begins
+# with "autotune: ", nothing on standard output, exit status 2, and no trace in the file system;
+# what is no error (a reader that leaves, a closed output) is none.
+#
+#   tests/test_cli_errors.sh AUTOTUNE SOURCE_DIR
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
+autotune=$1
+export AUTOTUNE_CONFIGS=$2/configs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/here"
+cd "$work/here" || exit 1
+passed=0
+failed=0
+
+fail() {
+    failed=$((failed + 1))
+    printf 'FAILED %s\n' "$*"
+}
+
+check() { # what, command…
+    what=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else fail "$what: $*"; fi
+}
+
+equal() { # what, expected, got
+    if [ "$2" = "$3" ]; then
+        passed=$((passed + 1))
+    else
+        fail "$1"
+        diff -u --label expected --label got <(printf '%s\n' "$2") <(printf '%s\n' "$3")
+    fi
+}
+
+# The verdict on $work/out, $work/err and an exit status; prints what is wrong.
+not_an_error() { # status, fragment of the message
+    [ "$1" -eq 2 ] || echo "exit status $1, expected 2"
+    [ ! -s "$work/out" ] || echo "standard output has $(wc -c <"$work/out") bytes, expected none"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && [ -z "$(tail -c 1 "$work/err")" ] ||
+        echo "standard error has $(wc -l <"$work/err") lines, expected 1"
+    grep -q '^autotune: ' "$work/err" || echo "the message does not begin with 'autotune: '"
+    grep -qF -- "$2" "$work/err" || echo "the message does not contain: $2"
+}
+
+bad() { # fragment of the message, arguments…
+    fragment=$1
+    shift
+    "$autotune" "$@" >"$work/out" 2>"$work/err" </dev/null
+    complaint=$(not_an_error $? "$fragment")
+    if [ -z "$complaint" ]; then
+        passed=$((passed + 1))
+    else
+        fail "autotune$(printf ' %q' "$@")"
+        printf '  %s\n' "$complaint" "standard error: $(head -c 2000 "$work/err")"
+    fi
+}
+
+product=(--op matmul --shape 64x64x64)
+tiling=m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=both
+
+words() {
+    bad 'autotune --help'
+    bad "unknown command ''" ''
+    bad "unknown command 'bogus', expected one of tune," bogus
+    bad "unknown command 'tun'" tun
+    bad "unknown command 'sweep'" sweep plan.cfg
+    bad 'tune: expected nothing here' tune tune
+    bad 'extra: expected nothing here' "${product[@]}" extra
+    bad '--op: expected nothing here' -- "${product[@]}"
+    bad 'expected ops, hw, spaces, strategies or formats' list
+    bad 'list nope: expected ops, hw' list nope
+    bad 'list ops nope: there is none' list ops nope
+    bad 'three: expected nothing here' list ops matmul three
+    bad 'no hardware description is called "nope"' list hw nope
+    bad 'a program file is missing' simulate
+    bad 'a program file is missing' check
+    bad 'expected nothing here' simulate a b
+    bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
+    bad 'unknown command' $'a\nb\033[31mc\rd'
+    bad '--op a?b?[31mc?d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
+}
+
+options() {
+    bad 'unknown option --bogus' --bogus
+    bad 'unknown option --bogus' --bogus "${product[@]}"
+    bad 'unknown option --bogus=3' "${product[@]}" --bogus=3
+    bad 'unknown option -z' "${product[@]}" -z
+    bad 'unknown option -z' "${product[@]}" -qz
+    bad 'unknown option --top' explain "${product[@]}" --top 3
+    bad 'unknown option --threads' program "${product[@]}" --threads 3
+    bad 'unknown option --set;' "${product[@]}" --set m_slice=3
+    bad 'unknown option --op' check x "${product[@]}"
+    bad 'unknown option --js' "${product[@]}" --js
+    for name in op shape batch dtype space strategy top threads time-limit hw set-hw cores format; do
+        bad "--$name: its value is missing" "${product[@]}" --$name
+    done
+    bad '-o: its value is missing' "${product[@]}" -o
+    bad '--set: its value is missing' explain "${product[@]}" --set
+    bad '--trace: its value is missing' simulate x --trace
+    bad '--json=1: takes no value' "${product[@]}" --json=1
+    bad '--quiet=yes: takes no value' "${product[@]}" --quiet=yes
+    for name in validate seed k order functions db slurm shard runtime-kb; do # not built
+        bad "unknown option --$name" "${product[@]}" --$name 1
+    done
+}
+
+shapes() {
+    bad '--op is missing, expected one of matmul' --shape 64x64x64
+    bad '--shape is missing, expected MxKxN' --op matmul
+    bad '--op nope: expected one of matmul' --op nope --shape 64x64x64
+    bad '--op : expected one of matmul' --op '' --shape 64x64x64
+    for shape in '' x xx xxx 1 1x1 1xx1 1x1x1x 1x1x1x1 x1x1x1 0x1x1 1x0x1 1x1x0 -1x1x1 1x-1x1 \
+        +1x1x1 1e3x1x1 1.0x1x1 0x10x1x1 1X1X1 1,1,1 axbxc ' 1x1x1' '1 x1x1' '1x1x1 ' $'1x1x1\n' \
+        9223372036854775808x1x1 1x18446744073709551616x1 18446744073709551617x1x1; do
+        bad 'expected MxKxN with positive whole numbers' --op matmul --shape "$shape"
+    done
+    bad 'm = 9223372036854775807, expected less than 2^31' --op matmul --shape 9223372036854775807x1x1
+    bad 'n = 2147483648, expected less than 2^31' --op matmul --shape 1x1x2147483648
+    bad 'expected at most' --op matmul --shape 2147483647x2147483647x2147483647
+    bad 'expected at most' --op matmul --shape 2000000x10000x1000 --batch 10000
+}
+
+numbers() {
+    for value in 0 -1 abc '' 1.5 ' 1' '1 ' +1 1e0 0x1 99999999999999999999; do
+        for name in cores threads top batch; do
+            bad "expected a whole number from 1 to" "${product[@]}" --$name "$value"
+        done
+    done
+    bad '--cores 3: expected at most 2, all of Ascend 310' "${product[@]}" --cores 3
+    bad '--cores 3' simulate /dev/null --cores 3
+    bad '--threads 1025' "${product[@]}" --threads 1025
+    for value in 0 -0 -1 nan NaN inf 1e400 1e-400 abc '' 5s '5 ' 0x 1,5; do
+        bad 'expected seconds, more than 0' "${product[@]}" --time-limit "$value"
+    done
+    for value in xml '' jsonx 'json '; do
+        bad 'expected one of table, json, csv' "${product[@]}" --format "$value"
+    done
+    for command in check simulate explain program list; do
+        bad 'csv: expected one of table, json' $command --format csv
+    done
+    for value in f64 '' f16x float half; do
+        bad 'expected an element type such as f16' "${product[@]}" --dtype "$value"
+    done
+    for value in f32 i8 bf16; do # of the simulator, but the matrix unit has none
+        bad 'Ascend 310 has none' "${product[@]}" --dtype $value
+    done
+    bad '--space nope: expected one of thesis' "${product[@]}" --space nope
+    bad '--strategy nope: expected bound or exhaustive' "${product[@]}" --strategy nope
+}
+
+hardware() {
+    sed '/^cores *=/s/value = [0-9]*/value = 0/' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >no-cores.cfg
+    sed 's/bandwidth_gbps/bandwith_gbps/' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >typo.cfg
+    echo 'cores = ' >broken.cfg
+    : >empty.cfg
+    for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'list hw'; do
+        # shellcheck disable=SC2086
+        case $command in
+        list*) option= ;;
+        *) option=--hw ;;
+        esac
+        bad 'no hardware description is called "nope", expected ascend310' $command $option nope
+        bad '/none.cfg: cannot be read: No such file or directory' $command $option ./none.cfg
+        bad 'expected a regular file' $command $option /tmp
+        bad 'broken.cfg:' $command $option broken.cfg
+        bad 'cores: 0, expected a whole number from 1 to' $command $option no-cores.cfg
+        bad 'bandwith_gbps' $command $option typo.cfg
+        bad 'empty.cfg' $command $option empty.cfg
+    done
+    bad 'no hardware description is called ""' "${product[@]}" --hw ''
+    bad 'no hardware description is called "ascend 310x"' "${product[@]}" --hw 'ascend 310x'
+    bad 'is called "a b"' "${product[@]}" --hw $'a\nb'
+    if [ "$(id -u)" -ne 0 ]; then
+        cp "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" secret.cfg
+        chmod 0 secret.cfg
+        bad 'secret.cfg: cannot be read: Permission denied' "${product[@]}" --hw ./secret.cfg
+    fi
+}
+
+overrides() {
+    l1=buffers.l1.capacity_bytes
+    bad 'foo: unknown key' "${product[@]}" --set-hw foo=1
+    bad 'foo: unknown key' simulate /dev/null --set-hw foo=1
+    for value in foo '' issue_ns $l1; do
+        bad 'expected key=value' "${product[@]}" --set-hw "$value"
+    done
+    bad 'unknown key' "${product[@]}" --set-hw =5
+    bad 'unknown key' "${product[@]}" --set-hw buffers.l1=5
+    bad 'unknown key' "${product[@]}" --set-hw buffers.l9.capacity_bytes=5
+    bad 'unknown key' "${product[@]}" --set-hw buses.interconnect.total_gbps.9=50
+    for value in '' abc nan inf 5x '5 5' 0x; do
+        bad 'expected a number' "${product[@]}" --set-hw "issue_ns=$value"
+    done
+    for value in 0 -5 1.5 1e99 9223372036854775808; do
+        bad 'expected a whole number from 1 to 1099511627776 bytes' "${product[@]}" \
+            --set-hw "$l1=$value"
+    done
+    bad 'expected a number from 0 to 1000000 ns' "${product[@]}" --set-hw issue_ns=-1
+    bad 'expected a number from 0 to 1000000 ns' "${product[@]}" --set-hw issue_ns=1e300
+    bad 'not below that for 1' "${product[@]}" --set-hw buses.interconnect.total_gbps.2=1
+    bad 'expected' "${product[@]}" --set-hw buses.interconnect.total_gbps.2=100
+    many=()
+    for i in $(seq 65); do many+=(--set-hw "issue_ns=$i"); done
+    bad '--set-hw: at most 64' "${product[@]}" "${many[@]}"
+}
+
+tilings() {
+    for command in explain program; do
+        bad "'m_slice' is missing" $command "${product[@]}" --set ''
+        bad "'m_slice' is missing" $command "${product[@]}" --set ,,,
+        bad "'split' is missing" $command "${product[@]}" --set $tiling
+        bad "'split' is given twice" $command "${product[@]}" --set $tiling,split=m,split=n
+        bad "'buffers' is given twice" $command "${product[@]}" --set $tiling,split=m,buffers=1
+        bad 'split=q: expected m, n' $command "${product[@]}" --set $tiling,split=q
+        bad 'split=: expected m, n' $command "${product[@]}" --set $tiling,split=
+        bad "'foo=1': expected name=value" $command "${product[@]}" --set $tiling,split=m,foo=1
+        bad "'m_slice': expected name=value" $command "${product[@]}" --set m_slice
+        for value in abc 0 -5 1e3 1.5 '' 99999999999999999999; do
+            bad "m_slice=$value: expected a positive whole number" $command "${product[@]}" \
+                --set "${tiling/m_slice=64/m_slice=$value},split=m"
+        done
+    done
+    bad '--set is missing' explain "${product[@]}"
+}
+
+programs() {
+    printf '\0\1\2\377\n\0binary' >binary
+    printf 'MTE2 gm->l1 bytes=4096\nbogus\n' >unknown
+    printf 'loop 3\n' >open
+    printf 'MTE2 gm->l1 bytes=99999999999999999999\n' >huge
+    printf 'loop 100000\nloop 100000\nloop 100000\nbarrier\nend\nend\nend\n' >endless
+    printf 'wait MTE2 MTE1 8\n' >register
+    for command in simulate check; do
+        bad 'none: No such file or directory' $command none
+        bad '/tmp: Is a directory' $command /tmp
+        bad 'binary:1: ' $command binary
+        bad "unknown:2: unknown pipe 'bogus'" $command unknown
+        bad 'open:1: ' $command open
+        bad 'huge:1: bytes=99999999999999999999' $command huge
+        bad 'endless' $command endless
+        bad 'register:1: ' $command register
+        bad 'No such file' $command ''
+        if [ "$(id -u)" -ne 0 ]; then
+            : >secret
+            chmod 0 secret
+            bad 'secret: Permission denied' $command secret
+            rm -f secret
+        fi
+    done
+    rm -f binary unknown open huge endless register
+}
+
+# With -o: no half answer, no temporary file, and on an error the old file as it was.
+files() {
+    rm -rf ./*
+    for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'list ops' \
+        "program ${product[*]}" "explain ${product[*]} --set $tiling,split=m"; do
+        # shellcheck disable=SC2086
+        for option in -o '--output'; do
+            bad 'missing/x: No such file or directory' $command $option missing/x
+            bad "$work: Is a directory" $command $option "$work"
+            bad 'an empty file name' $command $option ''
+        done
+        bad '/dev/full: No space left on device' $command -o /dev/full
+    done
+    bad '/proc/version: ' "${product[@]}" -o /proc/version
+    bad 'Not a directory' "${product[@]}" -o /dev/null/x
+    bad 'name' "${product[@]}" -o "$(head -c 300 /dev/zero | tr '\0' a)"
+    bad 'missing/x: No such file or directory' simulate /dev/null --trace missing/x
+    bad "$work: Is a directory" simulate /dev/null --trace "$work"
+    equal 'errors leave no file' '' "$(ls -A)"
+
+    echo old >answer
+    bad '--top 0' "${product[@]}" -o answer --top 0
+    bad 'none: No such file' simulate none -o answer
+    bad 'missing/x' simulate /dev/null -o answer --trace missing/x
+    equal 'an error leaves the old file' old "$(cat answer)"
+    chmod 640 answer
+    ln -s answer link
+    "$autotune" "${product[@]}" --json -o link
+    check 'the link stays' test -L link
+    check 'its file is replaced' grep -q '"op": "matmul"' answer
+    equal 'its mode stays' 640 "$(stat -c %a answer)"
+    equal 'no file is left beside' 'answer link' "$(echo *)"
+    if [ "$(id -u)" -ne 0 ]; then
+        echo old >answer
+        chmod 400 answer
+        bad 'answer: Permission denied' "${product[@]}" -o answer
+        mkdir locked
+        chmod 500 locked
+        bad 'locked/x: Permission denied' "${product[@]}" -o locked/x
+    fi
+    rm -rf ./*
+    for i in 1 2 3 4; do "$autotune" "${product[@]}" --json -o same & done
+    wait
+    check 'files written by several at once are whole' test "$(tail -c 2 same)" = '}'
+    equal 'no file is left beside' same "$(echo *)"
+    rm -f same
+}
+
+# Runs a command line of bash and expects a status and a silent standard error.
+quiet() { # expected status, command line
+    bash -c "$2" _ "$autotune" >"$work/out" 2>"$work/err"
+    status=$?
+    equal "exit status of: $2" "$1" "$status"
+    equal "messages of: $2" '' "$(cat "$work/err")"
+}
+
+streams() {
+    tune='"$1" --op matmul --shape 64x64x64'
+    help='"$1" tune --help'
+    for command in "$tune" "$tune --top 20 --json" "$help" '"$1" --help' '"$1" --version' \
+        '"$1" list hw ascend310'; do
+        quiet 0 "$command | head -1 >/dev/null; exit \${PIPESTATUS[0]}"
+        quiet 0 "$command | true; exit \${PIPESTATUS[0]}"
+        quiet 0 "$command >&-"
+        quiet 0 "$command <&-"
+        quiet 0 "$command 2>&-"
+        quiet 0 "$command <&- >&- 2>&-"
+        bash -c "$command >/dev/full" _ "$autotune" >"$work/out" 2>"$work/err"
+        equal "/dev/full: $command" '' "$(not_an_error $? 'standard output: No space left')"
+    done
+    quiet 0 "$tune -o closed >&- 2>&- <&-"
+    check 'closed streams do not spoil the file' grep -q 'optimal' closed
+    rm -f closed
+    quiet 0 "$tune -o /dev/stdout"
+    check '-o /dev/stdout prints' grep -q '^  optimal' "$work/out"
+    quiet 0 "$tune -o -"
+    check '-o - prints' grep -q '^  optimal' "$work/out"
+    quiet 0 "$tune -o /dev/stdout >>log; $tune -o /dev/stdout >>log"
+    equal '-o /dev/stdout adds to what is there' 2 "$(grep -c '^  optimal' log)"
+    quiet 0 "$tune -o /dev/null"
+    check '/dev/null stays a device' test -c /dev/null
+    quiet 0 "$tune -o >(cat >piped); wait \$!"
+    check '-o to a pipe writes there' grep -q '^  optimal' piped
+    mkfifo fifo
+    cat fifo >from-fifo &
+    reader=$!
+    quiet 0 "$tune -o fifo"
+    wait $reader
+    check '-o to a named pipe writes there' grep -q '^  optimal' from-fifo
+    check 'and leaves it' test -p fifo
+    rm -f log piped fifo from-fifo
+    "$autotune" simulate - <&- >"$work/out" 2>"$work/err"
+    equal 'no standard input' '' "$(not_an_error $? 'autotune: ')"
+    equal 'nothing is left behind' '' "$(ls -A)"
+}
+
+# Off a terminal there are no escape sequences and no progress, whatever the environment says.
+plain() {
+    escape=$(printf '\033')
+    search='--op matmul --shape 1024x1024x1024 --strategy exhaustive --time-limit 0.5 --top 5'
+    for environment in TERM=xterm-256color NO_COLOR=1 'TERM=xterm CLICOLOR_FORCE=1' TERM=dumb -uTERM; do
+        # shellcheck disable=SC2086
+        env $environment "$autotune" $search >"$work/out" 2>"$work/err"
+        check "no escapes ($environment)" test "$(grep -c "$escape" "$work/out")" = 0
+        equal "no progress off a terminal ($environment)" '' "$(cat "$work/err")"
+    done
+    "$autotune" simulate - -v <<<'MTE2 gm->l1 bytes=4096' >"$work/out" 2>"$work/err"
+    check 'notes go to standard error' grep -q '^hardware: Ascend 310 from ' "$work/err"
+    check 'the answer goes to standard output' grep -q 'gm->l1  *4,096 bytes' "$work/out"
+    if ! command -v script >/dev/null || ! script -qec true /dev/null >/dev/null 2>&1; then
+        return
+    fi
+    on_terminal() { # environment, arguments
+        TERM=xterm script -qec "stty cols 40; env $1 '$autotune' $2" /dev/null </dev/null
+    }
+    check 'a terminal gets colours' test "$(on_terminal A=b "$search -q" | grep -c "$escape")" -gt 0
+    equal 'NO_COLOR is respected' 0 "$(on_terminal NO_COLOR=1 "$search -q" | grep -c "$escape")"
+    equal 'a dumb terminal is respected' 0 "$(on_terminal TERM=dumb "$search" | grep -c "$escape")"
+    longest=$(on_terminal NO_COLOR=1 "$search -o /dev/null" | tr '\r' '\n' | grep -a simulating |
+        sed "s/$escape\[K//g" | awk '{ if (length > most) most = length } END { print most + 0 }')
+    check "progress fits a terminal of 40 columns ($longest)" \
+        test "$longest" -gt 0 -a "$longest" -lt 40
+}
+
+# Locales, and getopt's and argp's own variables, do not change an answer.
+environment() {
+    expected=$("$autotune" "${product[@]}" --format csv --time-limit 1e2)
+    for setting in LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE LANG=tr_TR.UTF-8 LC_ALL=nonsense COLUMNS=1 \
+        ARGP_HELP_FMT=rmargin=20 OMP_NUM_THREADS=1 OMP_DYNAMIC=true MALLOC_PERTURB_=85; do
+        equal "$setting" "$expected" \
+            "$(env "$setting" "$autotune" "${product[@]}" --format csv --time-limit 1e2 2>&1)"
+    done
+    HOME=/nonexistent "$autotune" "${product[@]}" >"$work/out" 2>"$work/err"
+    equal 'no home' '' "$(cat "$work/err")"
+}
+
+words
+options
+shapes
+numbers
+hardware
+overrides
+tilings
+programs
+files
+streams
+plain
+environment
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

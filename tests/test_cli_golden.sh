@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# What the command line prints, compared with tests/golden/cli/NAME.txt: the command, its answer,
+# its messages and its exit status, with @SOURCE@ for the source folder and @SECONDS@, @THREADS@
+# for what a machine decides.
+#
+#   tests/test_cli_golden.sh AUTOTUNE SOURCE_DIR            compare
+#   tests/test_cli_golden.sh AUTOTUNE SOURCE_DIR --update   rewrite the golden files; read the diff
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
+autotune=$1
+source_dir=$2
+mode=${3:-compare}
+export AUTOTUNE_CONFIGS=$source_dir/configs
+golden=$source_dir/tests/golden/cli
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+names=()
+
+sanitise() {
+    sed -e "s|$source_dir|@SOURCE@|g" \
+        -e 's/"seconds": [0-9.e+-]*/"seconds": @SECONDS@/' \
+        -e 's/"threads": [0-9]*/"threads": @THREADS@/' \
+        -e 's/ simulated; [0-9.]* s, [0-9]* threads*$/ simulated; @SECONDS@ s, @THREADS@ threads/'
+}
+
+# A command's answer as the golden file has it; programs are read from tests/golden/cli.
+transcript() {
+    echo "\$ autotune $*"
+    (cd "$golden" && "$autotune" "$@") >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    sanitise <"$work/out"
+    sed 's/^/stderr: /' "$work/err" | sanitise
+    echo "exit status $status"
+}
+
+golden() { # name arguments…
+    name=$1
+    shift
+    names+=("$name.txt")
+    transcript "$@" >"$work/now"
+    if [ "$mode" = --update ]; then
+        cp "$work/now" "$golden/$name.txt"
+    elif difference=$(diff -u --label "golden/cli/$name.txt" --label now "$golden/$name.txt" \
+        "$work/now" 2>&1); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name: autotune $*"
+        echo "$difference"
+    fi
+}
+
+product="--op matmul --shape 512x1024x512"
+odd="--op matmul --shape 100x64x50"
+
+golden help --help
+for command in tune program simulate check explain list; do
+    golden help-$command $command --help
+done
+golden version --version
+
+for what in ops hw spaces strategies formats; do
+    golden list-$what list $what
+done
+golden list-hw-ascend310 list hw ascend310
+golden list-hw-set list hw ascend310-l1-2m --set-hw issue_ns=20
+golden list-json list ops --json
+
+golden tune $product
+golden tune-top $product --top 5
+golden tune-json $product --json
+golden tune-csv $product --top 5 --format csv
+golden tune-one-core $odd --cores 1
+golden tune-batch --op matmul --shape 64x64x64 --batch 3 --strategy exhaustive
+golden tune-tiny --op matmul --shape 1x1x1
+golden tune-none $product --set-hw buffers.l0a.capacity_bytes=256
+golden tune-none-json $product --set-hw buffers.l0a.capacity_bytes=256 --json
+golden tune-verbose $odd --verbose --cores 1
+
+golden explain-legal explain $product \
+    --set m_slice=64,k_slice=64,n_slice=64,buffers=2,resident=a,split=m
+golden explain-illegal explain $product \
+    --set m_slice=64,k_slice=64,n_slice=64,buffers=2,resident=both,split=m
+golden explain-several explain $product \
+    --set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m
+golden explain-off-axis explain $product \
+    --set m_slice=65,k_slice=64,n_slice=64,buffers=3,resident=both,split=n
+golden explain-json explain $product --json \
+    --set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m
+golden explain-none explain $product --set-hw buffers.l0a.capacity_bytes=256 \
+    --set m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=a,split=m
+
+golden program program $odd --set m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m
+golden program-one-core program $odd --cores 1 \
+    --set m_slice=112,k_slice=64,n_slice=64,buffers=1,resident=both,split=m
+golden program-json program --op matmul --shape 16x16x16 --json
+golden program-illegal program $product \
+    --set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m
+golden program-none program $product --set-hw buffers.l0a.capacity_bytes=256
+
+golden simulate simulate pipeline.asm
+golden simulate-json simulate pipeline.asm --json
+golden simulate-one-core simulate pipeline.asm --cores 1
+golden simulate-separately simulate pipeline.asm --skew
+golden simulate-empty simulate /dev/null
+golden simulate-deadlock simulate deadlock.asm
+golden simulate-deadlock-json simulate deadlock.asm --json
+golden simulate-broken simulate broken.asm
+
+golden check-ok check pipeline.asm
+golden check-findings check findings.asm
+golden check-json check findings.asm --json
+golden check-ok-json check pipeline.asm --json
+golden check-deadlock check deadlock.asm
+
+# A golden file that no case writes is a leftover.
+for file in "$golden"/*.txt; do
+    case " ${names[*]} " in
+    *" ${file##*/} "*) ;;
+    *)
+        failed=$((failed + 1))
+        echo "FAILED $file belongs to no case"
+        ;;
+    esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
