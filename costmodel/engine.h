@@ -97,6 +97,13 @@ struct simulator {
     struct snapshot current;
 };
 
+/* Room for the lanes, slots and cores of this play (streams, core_count and lane_count are set),
+ * and everything at its start. False when out of memory. */
+bool engine_open(struct simulator *s, const struct simulate_options *options);
+
+/* Frees the rings that grew in the last play. */
+void engine_close(struct simulator *s);
+
 /* A lane has paid its issue at start_fs and goes on the bus of its op's price. */
 void bus_join(struct simulator *s, struct lane *lane, int64_t start_fs);
 

@@ -8,134 +8,6 @@
 
 enum { MAX_PENDING_SETS = 1 << 26 }; /* of one register */
 
-struct simulator *simulator_new(void)
-{
-    return calloc(1, sizeof(struct simulator));
-}
-
-static void free_rings(struct simulator *s)
-{
-    for (int32_t i = 0; i < s->slot_count; i++)
-        if (s->slots[i].times_fs != s->slots[i].inline_times_fs)
-            free(s->slots[i].times_fs);
-    s->slot_count = 0;
-}
-
-void simulator_free(struct simulator *s)
-{
-    if (!s)
-        return;
-    free_rings(s);
-    streams_clear(&s->streams);
-    free(s->lanes);
-    free(s->slots);
-    free(s->cores);
-    free(s->ready);
-    free(s->bus_lanes);
-    free(s->shares);
-    free(s);
-}
-
-static bool resize(void *items, int32_t count, size_t size)
-{
-    void **array = items;
-    void *grown = realloc(*array, (size_t)(count > 0 ? count : 1) * size);
-    if (grown)
-        *array = grown;
-    return grown != NULL;
-}
-
-/* Room for every lane, slot and core of this run. */
-static bool reserve(struct simulator *s)
-{
-    if (s->lane_count > s->lane_capacity) {
-        s->lane_capacity = 0;
-        if (!resize(&s->lanes, s->lane_count, sizeof *s->lanes) ||
-            !resize(&s->ready, s->lane_count, sizeof *s->ready) ||
-            !resize(&s->bus_lanes, s->lane_count * HARDWARE_MAX_BUSES, sizeof *s->bus_lanes))
-            return false;
-        s->lane_capacity = s->lane_count;
-    }
-    int32_t slots = s->core_count * s->streams.slot_count;
-    if (slots > s->slot_capacity && !resize(&s->slots, slots, sizeof *s->slots))
-        return false;
-    if (slots > s->slot_capacity)
-        s->slot_capacity = slots;
-    if (s->core_count > s->core_capacity && !resize(&s->cores, s->core_count, sizeof *s->cores))
-        return false;
-    if (s->core_count > s->core_capacity)
-        s->core_capacity = s->core_count;
-    return true;
-}
-
-static struct share make_share(int64_t bytes_per_s)
-{
-    return (struct share){bytes_per_s, 1048576.0 / (double)bytes_per_s};
-}
-
-/* Rates by number of transfers, for every price on a bus. */
-static bool fill_shares(struct simulator *s)
-{
-    const struct hardware *hw = s->hw;
-    int64_t size = (int64_t)s->lane_count * hw->price_count;
-    if (size > s->share_capacity && !resize(&s->shares, (int32_t)size, sizeof *s->shares))
-        return false;
-    if (size > s->share_capacity)
-        s->share_capacity = (int32_t)size;
-    s->share_stride = s->lane_count;
-    for (int p = 0; p < hw->price_count; p++)
-        for (int32_t n = 1; hw->prices[p].bus >= 0 && n <= s->lane_count; n++)
-            s->shares[p * s->share_stride + n - 1] =
-                make_share(hardware_bus_share(hw, &hw->prices[p], (int64_t)n * s->in_step));
-    return true;
-}
-
-static void start_slots(struct simulator *s)
-{
-    s->slot_count = s->core_count * s->streams.slot_count;
-    for (int32_t i = 0; i < s->slot_count; i++) {
-        struct slot *slot = &s->slots[i];
-        slot->times_fs = slot->inline_times_fs;
-        slot->mask = 3;
-        slot->pushed = slot->popped = 0;
-        slot->waiter = -1;
-    }
-}
-
-static void start_lanes(struct simulator *s, const struct simulate_options *options)
-{
-    int pipes = s->hw->pipe_count;
-    for (int32_t l = 0; l < s->lane_count; l++) {
-        struct lane *lane = &s->lanes[l];
-        int core = l / pipes, pipe = l % pipes;
-        int64_t start = s->hw->launch_fs + (options->skew ? core * s->hw->core_skew_fs : 0);
-        memset(lane, 0, sizeof *lane);
-        lane->op = lane->ops = s->streams.streams[pipe].ops;
-        lane->dispatch = s->hw->dispatch_fs ? s->streams.streams[pipe].dispatch_fs : NULL;
-        lane->time_fs = lane->dispatch_fs = start;
-        lane->slots = s->slots + (ptrdiff_t)core * s->streams.slot_count;
-        lane->core = &s->cores[core];
-        lane->pipe = (int8_t)pipe;
-    }
-    for (int32_t l = s->lane_count; l-- > 0;) /* the first lane runs first */
-        lane_ready(s, &s->lanes[l]);
-}
-
-static void start(struct simulator *s, const struct simulate_options *options)
-{
-    s->ready_count = 0;
-    s->on_bus = 0;
-    s->failed = false;
-    start_slots(s);
-    for (int32_t c = 0; c < s->core_count; c++)
-        s->cores[c] = (struct core){.first_lane = c * s->hw->pipe_count};
-    for (int b = 0; b < s->hw->bus_count; b++)
-        s->buses[b] = (struct bus_state){.lanes = s->bus_lanes + (ptrdiff_t)b * s->lane_capacity};
-    for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
-        s->snapshots[d].loop = -1;
-    start_lanes(s, options);
-}
-
 /* Makes a full ring larger. Sets beyond the last wait of the program are dropped instead. */
 static bool grow_ring(struct simulator *s, struct slot *slot)
 {
@@ -227,7 +99,8 @@ static void block(struct lane *lane, enum lane_state state, const struct stream_
 }
 
 /* Runs one lane until it blocks. `general` adds what most runs do without: dispatch times and
- * trace events. */
+ * trace events. One switch, so that `op` and `time` stay in registers.
+ * NOLINTNEXTLINE(readability-function-size,readability-function-cognitive-complexity) */
 static inline __attribute__((always_inline)) void run(struct simulator *s, struct lane *lane,
                                                       const bool general, const bool folding)
 {
@@ -386,7 +259,7 @@ enum status simulate(struct simulator *s, const struct program *program,
                      const struct simulate_options *options, struct timeline *timeline,
                      struct error *error)
 {
-    free_rings(s);
+    engine_close(s);
     s->hw = program->hw;
     s->items = program->items;
     s->trace = options->trace;
@@ -399,9 +272,8 @@ enum status simulate(struct simulator *s, const struct program *program,
     status = check_range(s, program, options, error);
     if (status != STATUS_OK)
         return status;
-    if (!reserve(s) || !fill_shares(s))
+    if (!engine_open(s, options))
         return error_memory(error);
-    start(s, options);
     if (s->trace || s->hw->dispatch_fs > 0)
         play_generally(s);
     else if (options->play_fully || options->separately)

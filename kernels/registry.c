@@ -108,7 +108,7 @@ static enum status parse_setting(const struct space *space, char *setting, unsig
         (space->axes[axis].value_names || tiling->value[axis] > 0))
         return STATUS_OK;
     names[0] = 0;
-    for (int v = 0; v < space->axes[axis].name_count; v++)
+    for (int v = 0; space->axes[axis].value_names && v < space->axes[axis].name_count; v++)
         strcat(strcat(names, v ? ", " : ""), space->axes[axis].value_names[v]);
     return error_set(error, STATUS_INVALID, "--set %s=%.64s: expected %s", space->axes[axis].name,
                      equals + 1, names[0] ? names : "a positive whole number");

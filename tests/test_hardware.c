@@ -1,5 +1,5 @@
 /* Descriptions in and out: the shipped numbers, variants, overrides, facts and names. */
-#include "hardware_files.h"
+#include "tests/hardware_files.h"
 
 TestSuite(hardware, .init = enter, .fini = leave);
 
@@ -61,7 +61,7 @@ Test(hardware, ascend310_buffers_and_bus)
     static const struct {
         const char *name;
         int64_t bytes;
-    } buffers[] = {{"l1", 1 << 20}, {"l0a", 65536},     {"l0b", 65536},
+    } buffers[] = {{"l1", 1 << 20}, {"l0a", 65536},      {"l0b", 65536},
                    {"l0c", 262144}, {"ub", 248L * 1024}, {"gm", 0}};
     static const int64_t totals[] = {28000000000, 36000000000, 40000000000, 42000000000};
     struct hardware hw;

@@ -1,6 +1,6 @@
 /* Every class of broken description: the shipped one with one piece replaced must be refused with
  * the right line, key, value and expectation. */
-#include "hardware_files.h"
+#include "tests/hardware_files.h"
 
 TestSuite(hardware_broken, .init = enter, .fini = leave);
 
@@ -325,8 +325,8 @@ Test(hardware_broken, strange_files)
 {
     enum { LARGE = 300 * 1024 };
     char *large = malloc(LARGE);
-    memset(large, '\n', 307200);
-    write_bytes(in_folder("large.cfg"), large, 307200);
+    memset(large, '\n', LARGE);
+    write_bytes(in_folder("large.cfg"), large, LARGE);
     write_bytes(in_folder("lines.cfg"), large, 70000);
     free(large);
     write_bytes(in_folder("zero.cfg"), "x = 1;\0y", 8);

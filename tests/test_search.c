@@ -305,12 +305,16 @@ Test(search, threads_do_not_matter)
 Test(search, top_is_the_beginning_of_a_longer_top)
 {
     struct hardware hw;
-    struct search_result few, many;
+    struct search_result few, many, all;
     machine_load(&hw, "");
     struct question q = {.hw = &hw, .m = 256, .k = 96, .n = 160, .cores = 2, .top = 5};
     ask(&q, &few);
     q.top = 60;
     ask(&q, &many);
+    q.strategy = "exhaustive";
+    ask(&q, &all);
+    expect_same(&many, &all);
+    search_result_clear(&all);
     cr_assert_eq(few.count, 5);
     cr_assert_eq(many.count, 60);
     for (int i = 0; i < 60; i++) {

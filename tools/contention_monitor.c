@@ -4,6 +4,7 @@
 #include "tools/contention.h"
 
 #include <argp.h>
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static const char *const segment_names[CONTENTION_SEGMENTS][CONTENTION_SEGMENTS]
 
 static void print_segments(const char *name, const struct contention_fit *fit, double max_bytes)
 {
+    assert(fit->segments >= 1 && fit->segments <= CONTENTION_SEGMENTS);
     for (int s = 0; s < fit->segments; s++) {
         double from = s > 0 ? fit->breakpoint_bytes[s - 1] : 0;
         double to = s + 1 < fit->segments ? fit->breakpoint_bytes[s] : max_bytes;

@@ -31,7 +31,7 @@ struct machine {
     const struct hardware *hw;
     int count;
     int32_t list[REFERENCE_MAX_PLAYED]; /* the instructions to play */
-    bool works; /* some pipe has something to do, which a barrier can end */
+    bool works;                         /* some pipe has something to do, which a barrier can end */
     int core_count;
     struct machine_core cores[REFERENCE_MAX_CORES];
     int64_t now_fs, last_end_fs;
