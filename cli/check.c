@@ -81,7 +81,7 @@ int cmd_check(int argc, char **argv)
         cli_die("check: a program file is missing; `autotune check --help` has examples");
     cli_load_hardware(&common, &hw);
     cli_require(program_read(&hw, file, &program, &error), &error);
-    cli_require(program_check(&program, &check, &error), &error);
+    cli_require_of(file, program_check(&program, &check, &error), &error);
     cli_answer_open(&answer, &common);
     if (common.format == FORMAT_JSON)
         cli_require(write_json(&check, answer.stream, &error), &error);

@@ -84,6 +84,12 @@ void cli_require(enum status status, const struct error *error)
         cli_die("%s", error->text);
 }
 
+void cli_require_of(const char *file, enum status status, const struct error *error)
+{
+    if (status != STATUS_OK)
+        cli_die("%s: %s", file, error->text);
+}
+
 int64_t cli_count(const char *option, const char *text, int64_t largest)
 {
     char *end = NULL;
@@ -352,10 +358,10 @@ static enum status replace(const char *path, mode_t mode, const char *text, size
 enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
 {
     struct stat info;
-    bool exists = stat(path, &info) == 0;
+    bool exists = stat(path, &info) == 0, dangles = !exists && lstat(path, &info) == 0;
     if (!*path)
         return error_set(error, STATUS_INVALID, "an empty file name to write to");
-    if (strncmp(path, "/dev/", 5) == 0 || (exists && !S_ISREG(info.st_mode)))
+    if (strncmp(path, "/dev/", 5) == 0 || dangles || (exists && !S_ISREG(info.st_mode)))
         return write_in_place(path, text, length, error);
     if (exists && access(path, W_OK) != 0)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));

@@ -62,6 +62,9 @@ bool cli_is_terminal(int descriptor);
 /* Exits with the error's text when status is not STATUS_OK. */
 void cli_require(enum status status, const struct error *error);
 
+/* The same for an error about a file that its text does not name. */
+void cli_require_of(const char *file, enum status status, const struct error *error);
+
 /* A whole number >= 1 for an option, or death. */
 int64_t cli_count(const char *option, const char *text, int64_t largest);
 

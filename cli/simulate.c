@@ -86,7 +86,7 @@ static void write_trace(const struct options *options, const struct trace_log *l
     free(text);
 }
 
-static void play(const struct options *options, const struct program *program,
+static void play(const struct options *options, const char *file, const struct program *program,
                  struct timeline *timeline)
 {
     struct error error;
@@ -102,7 +102,7 @@ static void play(const struct options *options, const struct program *program,
     };
     if (!simulator)
         cli_die("out of memory");
-    cli_require(simulate(simulator, program, &how, timeline, &error), &error);
+    cli_require_of(file, simulate(simulator, program, &how, timeline, &error), &error);
     if (options->trace)
         write_trace(options, &log, program);
     trace_log_close(&log);
@@ -122,14 +122,15 @@ int cmd_simulate(int argc, char **argv)
         cli_die("simulate: a program file is missing; `autotune simulate --help` has examples");
     cli_load_hardware(&options.common, &hw);
     cli_require(program_read(&hw, file, &program, &error), &error);
-    play(&options, &program, &timeline);
+    play(&options, file, &program, &timeline);
     struct simulation simulation = {file, &program, &timeline, (int)options.common.cores,
                                     !options.separately};
     cli_answer_open(&answer, &options.common);
-    cli_require((options.common.format == FORMAT_JSON
-                     ? simulation_write_json
-                     : simulation_write_table)(&simulation, answer.colour, answer.stream, &error),
-                &error);
+    cli_require_of(
+        file,
+        (options.common.format == FORMAT_JSON ? simulation_write_json : simulation_write_table)(
+            &simulation, answer.colour, answer.stream, &error),
+        &error);
     cli_answer_close(&answer);
     program_clear(&program);
     hardware_clear(&hw);

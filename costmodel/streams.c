@@ -230,7 +230,9 @@ static void open_loop(struct cutter *cutter, int32_t index, struct open_loop *lo
                 .kind = STREAM_LOOP, .slot = loop->number, .fs = in->count, .instruction = index});
         loop->body[p] = cutter->streams->streams[p].count;
     }
-    cutter->times[cutter->depth + 1] = cutter->times[cutter->depth] * in->count;
+    /* wraps only where there is nothing to count: the program's length is limited */
+    cutter->times[cutter->depth + 1] =
+        (int64_t)((uint64_t)cutter->times[cutter->depth] * (uint64_t)in->count);
     cutter->depth++;
 }
 
@@ -277,7 +279,7 @@ static void cut(struct cutter *cutter, int32_t first, int32_t last)
         }
         struct open_loop loop;
         int64_t before = cutter->seen;
-        if (in->count > 0 && in->partner > i + 1 && loop_pipes(cutter, i)) {
+        if (in->count > 0) {
             open_loop(cutter, i, &loop);
             cut(cutter, i + 1, in->partner);
             close_loop(cutter, i, &loop);

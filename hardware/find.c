@@ -79,6 +79,7 @@ struct listing {
 static struct listing list_folder(const char *folder)
 {
     struct listing listing = {0, NULL};
+    /* cppcheck-suppress nullPointer ; glibc then leaves the order as it is */
     listing.count = scandir(folder, &listing.entries, is_description, NULL);
     for (int i = 0; i < listing.count; i++) {
         char *name = listing.entries[i]->d_name;

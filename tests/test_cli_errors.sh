@@ -4,6 +4,7 @@
 # what is no error (a reader that leaves, a closed output) is none.
 #
 #   tests/test_cli_errors.sh AUTOTUNE SOURCE_DIR
+# shellcheck disable=SC2016,SC2086 # command lines for bash -c; lists of arguments
 set -u
 export LC_ALL=C
 unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
@@ -158,7 +159,6 @@ hardware() {
     echo 'cores = ' >broken.cfg
     : >empty.cfg
     for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'list hw'; do
-        # shellcheck disable=SC2086
         case $command in
         list*) option= ;;
         *) option=--hw ;;
@@ -234,6 +234,8 @@ programs() {
     printf 'MTE2 gm->l1 bytes=99999999999999999999\n' >huge
     printf 'loop 100000\nloop 100000\nloop 100000\nbarrier\nend\nend\nend\n' >endless
     printf 'wait MTE2 MTE1 8\n' >register
+    echo 'S branch count=9223372036854775807' >much
+    printf 'loop 1000000000\nbarrier\nend\n' >many
     for command in simulate check; do
         bad 'none: No such file or directory' $command none
         bad '/tmp: Is a directory' $command /tmp
@@ -251,7 +253,9 @@ programs() {
             rm -f secret
         fi
     done
-    rm -f binary unknown open huge endless register
+    bad 'much: ' simulate much
+    bad 'many: more than' check many
+    rm -f much many binary unknown open huge endless register
 }
 
 # With -o: no half answer, no temporary file, and on an error the old file as it was.
@@ -259,7 +263,6 @@ files() {
     rm -rf ./*
     for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'list ops' \
         "program ${product[*]}" "explain ${product[*]} --set $tiling,split=m"; do
-        # shellcheck disable=SC2086
         for option in -o '--output'; do
             bad 'missing/x: No such file or directory' $command $option missing/x
             bad "$work: Is a directory" $command $option "$work"
@@ -284,6 +287,12 @@ files() {
     "$autotune" "${product[@]}" --json -o link
     check 'the link stays' test -L link
     check 'its file is replaced' grep -q '"op": "matmul"' answer
+    ln -s new dangling
+    "$autotune" "${product[@]}" -o dangling
+    check 'a link to nothing makes its file' test -L dangling -a -f new
+    ln -s round round
+    bad 'round: ' "${product[@]}" -o round
+    rm -f dangling new round
     equal 'its mode stays' 640 "$(stat -c %a answer)"
     equal 'no file is left beside' 'answer link' "$(echo *)"
     if [ "$(id -u)" -ne 0 ]; then
@@ -355,7 +364,6 @@ plain() {
     escape=$(printf '\033')
     search='--op matmul --shape 1024x1024x1024 --strategy exhaustive --time-limit 0.5 --top 5'
     for environment in TERM=xterm-256color NO_COLOR=1 'TERM=xterm CLICOLOR_FORCE=1' TERM=dumb -uTERM; do
-        # shellcheck disable=SC2086
         env $environment "$autotune" $search >"$work/out" 2>"$work/err"
         check "no escapes ($environment)" test "$(grep -c "$escape" "$work/out")" = 0
         equal "no progress off a terminal ($environment)" '' "$(cat "$work/err")"

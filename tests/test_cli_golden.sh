@@ -5,6 +5,7 @@
 #
 #   tests/test_cli_golden.sh AUTOTUNE SOURCE_DIR            compare
 #   tests/test_cli_golden.sh AUTOTUNE SOURCE_DIR --update   rewrite the golden files; read the diff
+# shellcheck disable=SC2016,SC2086 # command lines for bash -c; lists of arguments
 set -u
 export LC_ALL=C
 unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT

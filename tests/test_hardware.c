@@ -443,7 +443,9 @@ Test(hardware, every_shipped_description_loads)
     struct names names = {""};
     struct hardware hw;
     cr_assert_eq(hardware_each(add_name, &names, NULL), STATUS_OK);
-    for (char *name = strtok(names.text, "\n"); name; name = strtok(NULL, "\n")) {
+    char *state = NULL;
+    for (char *name = strtok_r(names.text, "\n", &state); name;
+         name = strtok_r(NULL, "\n", &state)) {
         load_ok(name, NULL, &hw);
         hardware_clear(&hw);
     }

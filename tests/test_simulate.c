@@ -383,8 +383,8 @@ Test(simulate, sharing_begins_and_ends_inside_a_transfer)
         {"MTE2 gm->l1 bytes=9000\nMTE3 ub->gm bytes=9000", 540 NS},
         /* 18000 bytes at 18, then 28000 at 28 */
         {"MTE2 gm->l1 bytes=46000\nMTE3 ub->gm bytes=18000", 2040 NS},
-        /* two short ones inside a long one: 1000 ns at 18 each, issue of 40 ns alone, again, then
-           400 alone */
+        /* two short ones inside a long one: 1000 ns at 18 each, 40 ns of issue alone, again 1000
+         * ns at 18 each, then the 11200 left in 400 ns */
         {"MTE2 gm->l1 bytes=48320\nloop 2\nMTE3 ub->gm bytes=18000\nend", 2480 NS},
         /* fluid: the order of program text does not matter */
         {"MTE3 ub->gm bytes=9000\nMTE2 gm->ub bytes=9000", 540 NS},
@@ -530,12 +530,12 @@ Test(simulate, long_loops)
 Test(simulate, long_loops_without_back_pressure)
 {
     static const struct example examples[] = {
-        {"loop 10000000\nM mmad m=16 k=16 n=16\nend", 41472269 * INT64_C(10000000)},
-        {"loop 3000\nloop 3000\nM mmad m=0 k=0 n=0\nend\nend", 360000000 NS},
-        {"loop 3\nloop 100\nloop 100\nloop 100\nM mmad m=16 k=16 n=16\nend\nend\nend\nend",
-         41472269 * INT64_C(3000000)},
-        {"loop 1000000\nS branch count=1\nV relu elements=0\nend",
-         61400000 * INT64_C(1000000) + 41500000},
+        {"loop 200000\nM mmad m=16 k=16 n=16\nend", 41472269 * INT64_C(200000)},
+        {"loop 400\nloop 400\nM mmad m=0 k=0 n=0\nend\nend", 6400000 NS},
+        {"loop 3\nloop 40\nloop 40\nloop 40\nM mmad m=16 k=16 n=16\nend\nend\nend\nend",
+         41472269 * INT64_C(192000)},
+        {"loop 100000\nS branch count=1\nV relu elements=0\nend",
+         61400000 * INT64_C(100000) + 41500000},
     };
     EXPECT_ALL(examples);
 }

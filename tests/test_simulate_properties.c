@@ -369,38 +369,52 @@ Test(simulate_properties, traces_add_up)
 
 enum { KEPT = 40 };
 
-static struct timeline play_kept(struct program *kept, struct simulator *simulator, int which)
+/* A program and the machine that it belongs to. */
+struct kept {
+    struct hardware hw;
+    struct program program;
+    struct timeline alone; /* played by a simulator of its own */
+};
+
+static struct timeline play_kept(const struct kept *kept, struct simulator *simulator, int which)
 {
     struct timeline timeline;
     struct error error;
     struct simulate_options options = {.cores = 1 + which % 4, .separately = which % 3 == 0};
-    cr_assert_eq(simulate(simulator, &kept[which], &options, &timeline, &error), STATUS_OK, "%s",
-                 error.text);
+    cr_assert_eq(simulate(simulator, &kept[which].program, &options, &timeline, &error), STATUS_OK,
+                 "%s", error.text);
     return timeline;
+}
+
+static void keep(struct kept *kept, int which)
+{
+    draw_machine((unsigned long)which, &(struct random_hardware){.dispatch = which % 2});
+    struct random_program options = small_program(which % 4 == 0);
+    draw_program(&options);
+    free(bench.text);
+    kept[which].hw = bench.hw;
+    kept[which].program = bench.program;
+    kept[which].program.hw = &kept[which].hw;
+    struct simulator *fresh = simulator_new();
+    cr_assert(fresh);
+    kept[which].alone = play_kept(kept, fresh, which);
+    simulator_free(fresh);
 }
 
 Test(simulate_properties, order_of_use_changes_nothing)
 {
-    struct program kept[KEPT];
-    struct timeline first[KEPT];
-    draw_machine(7, &(struct random_hardware){0});
-    for (int i = 0; i < KEPT; i++) {
-        struct random_program options = small_program(i % 4 == 0);
-        struct simulator *fresh = simulator_new();
-        cr_assert(fresh);
-        draw_program(&options);
-        free(bench.text);
-        kept[i] = bench.program;
-        first[i] = play_kept(kept, fresh, i);
-        simulator_free(fresh);
-    }
+    struct kept *kept = calloc(KEPT, sizeof *kept);
+    cr_assert(kept);
+    for (int i = 0; i < KEPT; i++)
+        keep(kept, i);
     for (int i = 0; i < 1000; i++) {
         int which = below(KEPT);
         struct timeline again = play_kept(kept, bench.simulator, which);
-        cr_assert_eq(memcmp(&again, &first[which], sizeof again), 0, "program %d", which);
+        cr_assert_eq(memcmp(&again, &kept[which].alone, sizeof again), 0, "program %d", which);
     }
     for (int i = 0; i < KEPT; i++)
-        program_clear(&kept[i]);
+        program_clear(&kept[i].program);
+    free(kept);
 }
 
 /* ---- text ---- */

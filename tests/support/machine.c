@@ -11,9 +11,10 @@ void machine_load(struct hardware *hw, const char *overrides)
     struct error error;
     const char *texts[32];
     struct hardware_overrides list = {.texts = texts};
-    char *copy = strdup(overrides);
+    char *copy = strdup(overrides), *state = NULL;
     setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
-    for (char *text = strtok(copy, " "); text && list.count < 32; text = strtok(NULL, " "))
+    for (char *text = strtok_r(copy, " ", &state); text && list.count < 32;
+         text = strtok_r(NULL, " ", &state))
         texts[list.count++] = text;
     if (hardware_load("ascend310", &list, hw, &error) != STATUS_OK) {
         fprintf(stderr, "%s\n", error.text);
