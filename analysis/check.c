@@ -107,7 +107,7 @@ static void check_unmatched(const struct flags *flags, const struct nest *nest, 
                                       (int)index % flags->per_pair);
     bool sets = reg->total_sets > reg->total_waits;
     snprintf(finding->text, sizeof finding->text,
-             "flag %s is set %lld times and waited for %lld times; the last %s, in line "
+             "sets and waits of flag %s: %lld and %lld; the last %s, in line "
              "%d, has no partner",
              name.text, (long long)reg->total_sets, (long long)reg->total_waits,
              sets ? "set" : "wait", lines[0]);

@@ -30,7 +30,7 @@ static void count_needs(const struct space *space, const struct tiling *tiling,
     const struct matmul_slab *slab = thesis_slab(space, tiling);
     const int64_t *v = tiling->value;
     int64_t m = v[THESIS_M], k = v[THESIS_K], n = v[THESIS_N];
-    int64_t type = machine->type_bytes, copies = v[THESIS_BUFFERS] * type;
+    int64_t type = machine->type_bytes, copies = product(v[THESIS_BUFFERS], type, 1);
     needs[NEED_L0A] = product(m, k, copies);
     needs[NEED_L0B] = product(k, n, copies);
     needs[NEED_L0C] = product(m, n, machine->accumulator_bytes);
@@ -71,9 +71,24 @@ bool thesis_possible(const struct space *space, const struct tiling *tiling, int
     return fits(space, &least, NEED_UB);
 }
 
+/* More instructions than the program has: 17 a k-tile, 10 a tile of C, 2 a row and a product. */
+static double instructions_at_most(const struct space *space, const struct tiling *tiling)
+{
+    const struct matmul_slab *slab = thesis_slab(space, tiling);
+    double m = (double)tiles_of(slab->m, tiling->value[THESIS_M]).count;
+    double k = (double)tiles_of(slab->k, tiling->value[THESIS_K]).count;
+    double n = (double)tiles_of(slab->n, tiling->value[THESIS_N]).count;
+    return (double)slab->batch * (m * (n * (k * 17 + 10) + 2) + 2) + 32;
+}
+
+static bool playable(const struct space *space, const struct tiling *tiling)
+{
+    return instructions_at_most(space, tiling) <= (double)PROGRAM_MAX_PLAYED;
+}
+
 bool thesis_legal(const struct space *space, const struct tiling *tiling)
 {
-    return fits(space, tiling, NEED_L1);
+    return fits(space, tiling, NEED_L1) && playable(space, tiling);
 }
 
 static void describe_axis(const struct space *space, const struct tiling *tiling, int axis,
@@ -89,8 +104,8 @@ static void describe_axis(const struct space *space, const struct tiling *tiling
     *violation = (struct violation){0};
     snprintf(violation->limit, sizeof violation->limit, "%s", thesis_axes[axis].name);
     int used = snprintf(violation->text, sizeof violation->text,
-                        "%s=%lld is no equal slice of this shape; next are", thesis_axes[axis].name,
-                        (long long)value);
+                        "%s=%lld is no %s of this space; next", thesis_axes[axis].name,
+                        (long long)value, axis <= THESIS_N ? "equal slice" : "value");
     const int64_t next[] = {below, above};
     for (int i = 0; i < 2; i++)
         if (next[i])
@@ -125,8 +140,8 @@ int thesis_violations(const struct space *space, const struct tiling *tiling,
 {
     static const char *const names[NEEDS] = {"l0a", "l0b", "l0c", "ub", "l1"};
     static const char *const contents[NEEDS] = {
-        "A tiles for the matrix unit", "B tiles for the matrix unit", "the accumulated tile of C",
-        "the converted tile of C", "what is resident or reloaded"};
+        "A tiles for the matrix unit", "B tiles for the matrix unit", "accumulated tiles of C",
+        "converted tiles of C", "resident and reloaded tiles"};
     int count = off_axis(space, tiling, list);
     int64_t needs[NEEDS];
     count_needs(space, tiling, needs);
@@ -140,6 +155,12 @@ int thesis_violations(const struct space *space, const struct tiling *tiling,
         snprintf(v->text, sizeof v->text, "%s: %s take %lld bytes of %lld, %lld too many", names[n],
                  contents[n], (long long)needs[n], (long long)available,
                  (long long)(needs[n] - available));
+    }
+    if (!playable(space, tiling)) {
+        list[count] = (struct violation){.limit = "instructions"};
+        snprintf(list[count++].text, sizeof list->text,
+                 "instructions: about %.2g, more than the %lld that are played",
+                 instructions_at_most(space, tiling), PROGRAM_MAX_PLAYED);
     }
     return count;
 }

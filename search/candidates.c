@@ -129,14 +129,20 @@ enum status candidates_collect(const struct space *space, const struct bounder *
     *candidates = (struct candidates){.complete = true};
     if (!rows)
         return error_memory(error);
-    bool failed = false, complete = true;
+    bool failed = false, complete = true, any = false;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
     for (int64_t r = 0; r < row_count; r++) {
-        bool row_failed = false;
-        if (stopped(context))
+        bool row_failed = false, found;
+#pragma omp atomic read
+        found = any;
+        if (found && stopped(context)) /* the first legal tiling is always found: an answer */
             complete = false;
         else
             walk_row(space, bounder, r, &rows[r], &row_failed);
+        if (rows[r].count) {
+#pragma omp atomic write
+            any = true;
+        }
         failed = failed || row_failed;
     }
     candidates->complete = complete;

@@ -31,7 +31,8 @@ static inline int64_t bounder_fs(const struct bounder *bounder, const struct wor
     return bound_fs(&bounder->plans[(work->cores - 1) * bounder->layouts + work->layout], work);
 }
 
-/* `stopped` is asked now and then; true ends the walk early. */
+/* `stopped` is asked now and then; true ends the walk early, but not before a legal tiling has been
+ * found or all have been seen. */
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
                                int threads, bool (*stopped)(void *context), void *context,
                                struct candidates *candidates, struct error *error);

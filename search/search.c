@@ -172,7 +172,7 @@ static enum status play_all(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
     while (status == STATUS_OK && next_bound(run) <= limit_fs(run) &&
-           run->played < run->candidates.count && !stopped(run)) {
+           run->played < run->candidates.count && (run->played == 0 || !stopped(run))) {
         int64_t count = 0, limit = limit_fs(run);
         const struct candidate *next = run->candidates.items + run->played;
         while (count < BATCH && run->played + count < run->candidates.count &&

@@ -187,7 +187,7 @@ Test(simulate_properties, agrees_with_the_reference)
 
 Test(simulate_properties, agrees_with_the_reference_on_pipelines)
 {
-    for (unsigned long seed = 1; seed <= 400; seed++) {
+    for (unsigned long seed = 1; seed <= 300; seed++) {
         draw_machine(seed, &(struct random_hardware){0});
         struct random_pipeline options = long_pipeline(500);
         draw_pipeline(&options);
@@ -219,7 +219,7 @@ static void expect_folding_is_exact(unsigned long seed, int cores)
 
 Test(simulate_properties, folding_is_exact_on_pipelines)
 {
-    for (unsigned long seed = 1; seed <= 400; seed++) {
+    for (unsigned long seed = 1; seed <= 1000; seed++) {
         draw_machine(seed, &(struct random_hardware){0});
         struct random_pipeline options = long_pipeline(seed % 20 ? 10000 : 200000);
         draw_pipeline(&options);

@@ -35,6 +35,7 @@ struct machine {
     int core_count;
     struct machine_core cores[REFERENCE_MAX_CORES];
     int64_t now_fs, last_end_fs;
+    int movers[HARDWARE_MAX_BUSES]; /* at now_fs */
     int64_t active_fs[HARDWARE_MAX_BUSES];
 };
 
@@ -101,15 +102,16 @@ static bool blocks_dispatch(const struct machine *m, int at)
     return in->kind != INSTRUCTION_BARRIER && m->hw->pipes[in->pipe].blocks_dispatch;
 }
 
-static int movers(const struct machine *m, int bus)
+/* How many transfers are on each bus. */
+static void count_movers(struct machine *m)
 {
-    int n = 0;
+    memset(m->movers, 0, sizeof m->movers);
     for (int c = 0; c < m->core_count; c++)
         for (int p = 0; p < m->hw->pipe_count; p++) {
             const struct machine_pipe *pipe = &m->cores[c].pipes[p];
-            n += pipe->activity == MOVING && price_at(m, pipe->at)->bus == bus;
+            if (pipe->activity == MOVING)
+                m->movers[price_at(m, pipe->at)->bus]++;
         }
-    return n;
 }
 
 /* Bytes per second of one of n: min(own, total[n] / n), whole. */
@@ -129,14 +131,15 @@ static int64_t pipe_event(const struct machine *m, const struct machine_pipe *pi
         return INT64_MAX;
     if (pipe->activity != MOVING)
         return pipe->end_fs;
-    int64_t rate = rate_of(m, pipe, movers(m, price_at(m, pipe->at)->bus));
+    int64_t rate = rate_of(m, pipe, m->movers[price_at(m, pipe->at)->bus]);
     return m->now_fs + (int64_t)((pipe->left + (wide)rate - 1) / (wide)rate);
 }
 
 /* The next moment at which anything happens; INT64_MAX: never. */
-static int64_t next_event(const struct machine *m)
+static int64_t next_event(struct machine *m)
 {
     int64_t first = INT64_MAX;
+    count_movers(m);
     for (int c = 0; c < m->core_count; c++) {
         const struct machine_core *core = &m->cores[c];
         int64_t event = core->dispatched < m->count ? core->next_dispatch_fs : INT64_MAX;
@@ -152,8 +155,10 @@ static int64_t next_event(const struct machine *m)
 /* Moves what is on one bus on to the moment `when`. */
 static void drain(struct machine *m, int bus, int64_t when)
 {
-    int n = movers(m, bus);
-    m->active_fs[bus] += n ? when - m->now_fs : 0;
+    int n = m->movers[bus];
+    if (n == 0)
+        return;
+    m->active_fs[bus] += when - m->now_fs;
     for (int c = 0; c < m->core_count; c++)
         for (int p = 0; p < m->hw->pipe_count; p++) {
             struct machine_pipe *pipe = &m->cores[c].pipes[p];
