@@ -26,7 +26,7 @@ static const struct {
      "wait V MTE2 %1$d\nMTE2 gm->ub bytes=8192\nset MTE2 V %1$d\nwait MTE2 V %1$d\n"
      "wait MTE3 V %1$d\nV relu elements=4096\nset V MTE2 %1$d\nset V MTE3 %1$d\n"
      "wait V MTE3 %1$d\nMTE3 ub->gm bytes=8192\nset MTE3 V %1$d\n",
-     "wait V MTE2 0\nwait V MTE2 1\nwait MTE3 V 0\nwait MTE3 V 1\n", 45455},
+     "wait V MTE2 0\nwait V MTE2 1\nwait MTE3 V 0\nwait MTE3 V 1\n", 45454},
 };
 
 struct job {

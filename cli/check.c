@@ -4,19 +4,10 @@
 #include "results/text.h"
 #include "results/tune.h"
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    (void)argument;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
 static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
-    .parser = parse,
+    .parser = cli_parse_child,
     .children = children,
     .args_doc = "FILE",
     .doc =

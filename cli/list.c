@@ -8,19 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    (void)argument;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
 static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
-    .parser = parse,
+    .parser = cli_parse_child,
     .children = children,
     .args_doc = "ops|hw|spaces|strategies|formats [NAME]",
     .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "

@@ -210,6 +210,15 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 const struct argp common_argp = {
     .options = common_options, .parser = parse_common, .help_filter = filter_help};
 
+error_t cli_parse_child(int key, char *argument, struct argp_state *state)
+{
+    (void)argument;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
 /* The option of the parser or its children with this long name, or with this key. */
 static const struct argp_option *find_option(const struct argp *argp, const char *name,
                                              size_t length, int key)

@@ -36,6 +36,9 @@ struct common {
 /* The child parser for struct common: the first member of every command's own options. */
 extern const struct argp common_argp;
 
+/* The parser of commands that have no options but their child's. */
+error_t cli_parse_child(int key, char *argument, struct argp_state *state);
+
 struct command {
     const char *word;
     const char *title;

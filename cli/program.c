@@ -7,31 +7,17 @@
 #include <omp.h>
 #include <stdlib.h>
 
-enum { KEY_SET = 5000 };
-
 static const struct argp_option options[] = {
-    {"set", KEY_SET, "NAME=VALUE,...", 0,
+    {"set", TASK_KEY_SET, "NAME=VALUE,...", 0,
      "the tiling: a value for every name of its space (default: the best one)", 1},
     {0},
 };
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct task *task = state->input;
-    if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = task;
-    else if (key == KEY_SET)
-        task->set = argument;
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
-}
 
 static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = task_parse_set,
     .children = children,
     .args_doc = "--op OP --shape SHAPE",
     .doc =

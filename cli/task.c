@@ -45,6 +45,18 @@ static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 const struct argp task_argp = {.options = options, .parser = parse, .children = children};
 
+error_t task_parse_set(int key, char *argument, struct argp_state *state)
+{
+    struct task *task = state->input;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = task;
+    else if (key == TASK_KEY_SET)
+        task->set = argument;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
 static const struct operator* find_operator(const char *name)
 {
     char list[256] = "";

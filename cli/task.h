@@ -20,6 +20,10 @@ struct task {
 /* --op, --shape, --batch, --dtype, --space; the common options are its child. */
 extern const struct argp task_argp;
 
+/* The parser of commands whose only option is --set, key TASK_KEY_SET; task_argp is its child. */
+enum { TASK_KEY_SET = 2500 };
+error_t task_parse_set(int key, char *argument, struct argp_state *state);
+
 /* Everything from chip to space, or death. */
 void task_open(struct task *task);
 void task_close(struct task *task);
