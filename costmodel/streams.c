@@ -44,10 +44,9 @@ static bool grow(void **items, int32_t *capacity, int32_t count, size_t size)
 static void append_at(struct cutter *cutter, int pipe, int64_t seen, struct stream_op op)
 {
     struct stream *stream = &cutter->streams->streams[pipe];
-    int32_t capacity = stream->capacity;
     int64_t dispatch_fs = cutter->program->hw->dispatch_fs;
-    if ((dispatch_fs &&
-         !grow((void **)&stream->dispatch_fs, &capacity, stream->count, sizeof(int64_t))) ||
+    if ((dispatch_fs && !grow((void **)&stream->dispatch_fs, &stream->dispatch_capacity,
+                              stream->count, sizeof *stream->dispatch_fs)) ||
         !grow((void **)&stream->ops, &stream->capacity, stream->count, sizeof *stream->ops)) {
         cutter->failed = true;
         return;

@@ -33,7 +33,7 @@ struct stream_op {
 };
 
 struct stream {
-    int32_t count, capacity;
+    int32_t count, capacity, dispatch_capacity;
     struct stream_op *ops;
     int64_t *dispatch_fs; /* per op: dispatch time since the pipe's previous op */
 };

@@ -212,7 +212,8 @@ Test(check, unmatched_flags)
                     "unmatched_flag 2; double_set 2,5");
     expect_findings(SET("MTE2", "MTE1") "loop 0\n" WAIT("MTE2", "MTE1") "end\n",
                     "unmatched_flag 1");
-    expect_text("loop 3\n" SET("MTE2", "MTE1") "end\n", 0, "sets and waits of flag MTE2 MTE1 0: 3 and 0");
+    expect_text("loop 3\n" SET("MTE2", "MTE1") "end\n", 0,
+                "sets and waits of flag MTE2 MTE1 0: 3 and 0");
 }
 
 Test(check, surplus_lines_come_from_the_end)
