@@ -93,27 +93,41 @@ enum status parser_types(struct parser *parser, const struct keys *keys, struct 
     return status == STATUS_OK ? parse_type(parser, to, &in->to_type) : status;
 }
 
+/* Digits with the sign that stood before them; counted downwards, for that way all of int64 fits.
+ */
+static bool parse_signed(struct span digits, bool negative, int64_t *value)
+{
+    *value = 0;
+    for (int i = 0; i < digits.length; i++) {
+        int digit = digits.text[i] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(*value, 10, value) ||
+            __builtin_sub_overflow(*value, digit, value))
+            return false;
+    }
+    if (negative)
+        return digits.length > 0;
+    return digits.length > 0 && !__builtin_sub_overflow(0, *value, value);
+}
+
 /* One term of an offset: a number, or number*index or index*number or index. */
 static enum status parse_term(struct parser *parser, struct span term, bool negative,
                               struct region *region)
 {
     struct span right, left = span_before(term, '*', &right);
-    int64_t factor = 1, left_value;
-    bool left_is_number = span_count(left, &left_value);
+    bool product = left.length != term.length;
+    int64_t factor = negative ? -1 : 1;
     struct span name = left;
-    if (left_is_number) {
-        factor = left_value;
+    if (parse_signed(left, negative, &factor)) {
         name = right;
-    } else if (right.length && !span_count(right, &factor)) {
+        if (!product && __builtin_add_overflow(region->offset_bytes, factor, &region->offset_bytes))
+            return FAIL(parser, "an offset beyond 2^63 bytes");
+        if (!product)
+            return STATUS_OK;
+    } else if (product && !parse_signed(right, negative, &factor)) {
         return FAIL(parser, "offset term '%.*s', expected number, index or number*index",
                     SPAN(term));
-    }
-    if (negative)
-        factor = -factor;
-    if (left_is_number && left.length == term.length) {
-        if (__builtin_add_overflow(region->offset_bytes, factor, &region->offset_bytes))
-            return FAIL(parser, "an offset beyond 2^63 bytes");
-        return STATUS_OK;
+    } else if (!product) {
+        factor = negative ? -1 : 1;
     }
     for (int depth = parser->depth - 1; depth >= 0; depth--)
         if (parser->loop_names[depth][0] && span_is(name, parser->loop_names[depth])) {

@@ -47,7 +47,10 @@ static enum status price_move(const struct hardware *hw, struct instruction *in,
         return error_set(error, STATUS_INVALID, "path %s cannot cast %s to %s",
                          hardware_path_name(hw, in->what, path), dtype_name(in->type),
                          dtype_name(in->to_type));
-    if (in->bytes % dtype_bytes(in->type))
+    if (in->type == in->to_type)
+        in->type = in->to_type =
+            DTYPE_F16; /* bytes are bytes: programs that do the same are equal */
+    else if (in->bytes % dtype_bytes(in->type))
         return error_set(error, STATUS_INVALID, "bytes=%lld is no multiple of %s's %d bytes",
                          (long long)in->bytes, dtype_name(in->type), dtype_bytes(in->type));
     return STATUS_OK;
@@ -237,23 +240,24 @@ int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction
     return __builtin_add_overflow(price->base_fs, work, &sum) ? INT64_MAX : sum;
 }
 
-/* Instructions played once through items[first, last), loops unrolled; -1 beyond the limit. */
-static int64_t count_played(const struct program *program, int32_t first, int32_t last)
+/* Instructions played once through items[first, last), loops unrolled; -1 beyond the limit, which
+ * *line then passes. */
+static int64_t count_played(const struct program *program, int32_t first, int32_t last, int *line)
 {
     int64_t played = 0;
     for (int32_t i = first; i < last; i++) {
         const struct instruction *in = &program->items[i];
-        if (in->kind == INSTRUCTION_END)
-            continue;
-        int64_t more = 1;
+        int64_t more = in->kind != INSTRUCTION_END;
         if (in->kind == INSTRUCTION_LOOP) {
-            more = count_played(program, i + 1, in->partner);
-            if (more < 0 || __builtin_mul_overflow(more, in->count, &more))
-                return -1;
+            more = in->count ? count_played(program, i + 1, in->partner, line) : 0;
             i = in->partner;
         }
-        if (__builtin_add_overflow(played, more, &played) || played > PROGRAM_MAX_PLAYED)
+        if (more < 0 ||
+            (in->kind == INSTRUCTION_LOOP && __builtin_mul_overflow(more, in->count, &more)) ||
+            __builtin_add_overflow(played, more, &played) || played > PROGRAM_MAX_PLAYED) {
+            *line = in->line;
             return -1;
+        }
     }
     return played;
 }
@@ -278,10 +282,10 @@ enum status program_close(struct program *program, const char *file, struct erro
     if (depth)
         return error_at(error, file, program->items[open[depth - 1]].line,
                         "this loop is not closed, expected 'end'");
-    program->played = count_played(program, 0, program->count);
-    if (program->played < 0) {
-        error_at(error, file, 0, "more than %lld instructions to play", PROGRAM_MAX_PLAYED);
-        return STATUS_TOO_LARGE;
-    }
+    int line = 0;
+    program->played = count_played(program, 0, program->count, &line);
+    if (program->played < 0)
+        return error_set(error, STATUS_TOO_LARGE, "%s:%d: more than %lld instructions to play",
+                         file, line, PROGRAM_MAX_PLAYED);
     return STATUS_OK;
 }

@@ -551,12 +551,12 @@ Test(program_text, an_index_times_nothing)
 Test(program_text, too_much_to_play)
 {
     static const struct mistake mistakes[] = {
-        {"loop 10000000001\nbarrier\nend", 0, "more than 10000000000 instructions"},
-        {"loop 10000000000\nbarrier\nend\nbarrier", 0, "more than 10000000000 instructions"},
-        {"loop 100000\nloop 100001\nset M V 0\nend\nend", 0, "more than 10000000000"},
-        {"loop 9223372036854775807\nloop 9223372036854775807\nset M V 0\nend\nend", 0,
+        {"loop 10000000001\nbarrier\nend", 1, "more than 10000000000 instructions"},
+        {"loop 10000000000\nbarrier\nend\nbarrier", 4, "more than 10000000000 instructions"},
+        {"loop 100000\nloop 100001\nset M V 0\nend\nend", 1, "more than 10000000000"},
+        {"loop 9223372036854775807\nloop 9223372036854775807\nset M V 0\nend\nend", 1,
          "more than 10000000000"},
-        {"loop 4294967296\nloop 4294967296\nbarrier\nend\nend", 0, "more than 10000000000"},
+        {"loop 4294967296\nloop 4294967296\nbarrier\nend\nend", 1, "more than 10000000000"},
     };
     EXPECT_ERRORS(mistakes);
 }
