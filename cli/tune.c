@@ -43,13 +43,21 @@ static double parse_seconds(const char *text)
     return seconds;
 }
 
+static void die_of_strategy(const char *name)
+{
+    char list[256] = "";
+    for (const struct search_strategy *s = search_strategies; s->name; s++)
+        strcat(strcat(list, *list ? " or " : ""), s->name);
+    cli_die("--strategy %.64s: expected %s", name, list);
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct tune *tune = state->input;
     switch (key) {
     case KEY_STRATEGY:
         if (!search_strategy_find(argument))
-            cli_die("--strategy %.64s: expected bound or exhaustive", argument);
+            die_of_strategy(argument);
         tune->strategy = argument;
         return 0;
     case KEY_TOP:
