@@ -50,13 +50,16 @@ static void make_pair(struct bound_plan *plan, const struct hardware *hw, int co
 {
     double alone = fs_per_byte(hw, own->price, cores),
            shared = fs_per_byte(hw, own->price, 2 * cores);
+    double other_alone = fs_per_byte(hw, other->price, cores);
+    double slowdown = fs_per_byte(hw, other->price, 2 * cores) * (1 - alone / shared);
     struct bound_pair *pair = &plan->pairs[plan->pair_count++];
     *pair = (struct bound_pair){
         .lines = own->lines,
         .other_lines = other->lines,
         .alone = alone,
-        .other_alone = fs_per_byte(hw, other->price, cores),
-        .slowdown = fs_per_byte(hw, other->price, 2 * cores) * (1 - alone / shared),
+        .other_alone = other_alone,
+        /* rates in whole bytes a second may differ by a little more than a factor of two */
+        .slowdown = slowdown < other_alone ? slowdown : other_alone,
     };
     for (int c = 0; c < layout->chain_count; c++)
         if ((layout->chains[c] & own->lines) == own->lines)

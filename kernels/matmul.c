@@ -121,6 +121,21 @@ static enum status find_paths(const struct hardware *hw, struct matmul_machine *
     return status;
 }
 
+/* Two roles on one pipe would share flag registers. */
+static enum status check_pipes(const struct matmul_machine *m, struct error *error)
+{
+    const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
+    unsigned seen = 0;
+    for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++)
+        seen |= 1u << pipes[i];
+    if (__builtin_popcount(seen) == sizeof pipes / sizeof *pipes)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID,
+                     "MatMul needs different pipes to load, feed, multiply, drain and store; on %s "
+                     "some of them share one",
+                     m->hw->name);
+}
+
 enum status matmul_machine_find(const struct hardware *hw, enum dtype type,
                                 struct matmul_machine *machine, struct error *error)
 {
@@ -142,5 +157,7 @@ enum status matmul_machine_find(const struct hardware *hw, enum dtype type,
         .matrix_price = matrix->price,
     };
     enum status status = find_buffers(hw, machine, &gm, error);
-    return status == STATUS_OK ? find_paths(hw, machine, gm, error) : status;
+    if (status == STATUS_OK)
+        status = find_paths(hw, machine, gm, error);
+    return status == STATUS_OK ? check_pipes(machine, error) : status;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The documentation says what the program does:
-# - every command of a ```console block in README.md and docs/*.md prints what stands below it,
+# - every command of a ```console block prints what stands below it,
 # - links lead somewhere, every key of a description is in docs/hardware.md,
 # - the example chip loads, the manual page has all options and is free of warnings.
 #
@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 ln -s "$(realpath "$autotune")" "$work/bin/autotune"
 cd "$source_dir" || exit 1
-pages=(README.md docs/*.md)
+pages=(README.md CONTRIBUTING.md docs/*.md docs/examples/*.md bench/*.md)
 passed=0
 failed=0
 
@@ -159,12 +159,17 @@ check_tiny_chip() {
 
 # Options of all commands by --help, and those that the manual page explains.
 check_options() {
-    local command
-    for command in $("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
-        "$autotune" "$command" --help
-        grep -q "^\.SS.*$command" docs/autotune.1 ||
-            fail "docs/autotune.1 has no section on $command" >&2
-    done | grep -oE '^ +(-[a-z], |    )--[a-z-]+' | grep -oE '\-\-[a-z-]+' | sort -u >"$work/help"
+    local command commands
+    commands=$("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p')
+    for command in $commands; do
+        if grep -q "^\.SS \"$command: " docs/autotune.1; then
+            pass
+        else
+            fail "docs/autotune.1 has no section on $command"
+        fi
+    done
+    for command in $commands; do "$autotune" "$command" --help; done |
+        grep -oE '^ +(-[a-z], |    )--[a-z-]+' | grep -oE '\-\-[a-z-]+' | sort -u >"$work/help"
     sed 's/\\-/-/g' docs/autotune.1 | sed -nE 's/^\.(B|BR|BI) "?(-[a-z], )?(--[a-z-]+).*/\3/p' |
         grep -vx -e --version | sort -u >"$work/manual"
     if diff -u --label 'all --help' --label docs/autotune.1 "$work/help" "$work/manual"; then
