@@ -530,12 +530,12 @@ Test(simulate, long_loops)
 Test(simulate, long_loops_without_back_pressure)
 {
     static const struct example examples[] = {
-        {"loop 200000\nM mmad m=16 k=16 n=16\nend", 41472269 * INT64_C(200000)},
+        {"loop 100000\nM mmad m=16 k=16 n=16\nend", 41472269 * INT64_C(100000)},
         {"loop 400\nloop 400\nM mmad m=0 k=0 n=0\nend\nend", 6400000 NS},
         {"loop 3\nloop 40\nloop 40\nloop 40\nM mmad m=16 k=16 n=16\nend\nend\nend\nend",
          41472269 * INT64_C(192000)},
-        {"loop 100000\nS branch count=1\nV relu elements=0\nend",
-         61400000 * INT64_C(100000) + 41500000},
+        {"loop 10000\nS branch count=1\nV relu elements=0\nend",
+         61400000 * INT64_C(10000) + 41500000},
     };
     EXPECT_ALL(examples);
 }
@@ -567,7 +567,7 @@ Test(simulate, deadlock_names_the_first_blocked_instruction)
     expect_deadlock("set V M 0\nwait M V 0\n", 2);
     expect_deadlock("wait M V 0\nset V M 0\nwait V M 0\nset M V 0\n", 1);
     expect_deadlock("loop 3\nset M V 0\nend\nloop 4\nwait M V 0\nend\n", 5);
-    expect_deadlock("loop 1000000\nset M V 0\nend\nloop 1000001\nwait M V 0\nend\n", 5);
+    expect_deadlock("loop 10000\nset M V 0\nend\nloop 10001\nwait M V 0\nend\n", 5);
     expect_deadlock("MTE2 gm->l1 bytes=8192\nwait M V 0\nbarrier\nMTE2 gm->l1 bytes=8192\n", 2);
     expect_deadlock("wait M S 0\nM mmad m=16 k=16 n=16\nset M S 0\n", 1);
     expect_deadlock("S branch count=1\nV relu elements=0\nwait S V 0\n", 3);
