@@ -71,6 +71,7 @@ struct snapshot {
     int64_t iterations[HARDWARE_MAX_PIPES]; /* of that loop, per lane; -1: not in it */
     int64_t busy_fs[HARDWARE_MAX_PIPES];
     int64_t active_fs[HARDWARE_MAX_BUSES];
+    int64_t pushed[FOLD_KEY_SIZE]; /* sets so far, per slot */
 };
 
 struct simulator {

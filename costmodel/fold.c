@@ -143,8 +143,11 @@ static void write_snapshot(struct simulator *s, const struct lane *lane,
     bound_lanes(&w);
     for (int p = 0; p < s->lane_count; p++)
         put_lane(&w, &s->lanes[p]);
-    for (int32_t i = 0; i < s->slot_count; i++)
+    for (int32_t i = 0; i < s->slot_count; i++) {
         put_slot(&w, &s->slots[i], &s->streams.slots[i]);
+        if (i < FOLD_KEY_SIZE)
+            out->pushed[i] = s->slots[i].pushed;
+    }
     for (int b = 0; b < s->hw->bus_count; b++) {
         put_bus(&w, &s->buses[b]);
         out->active_fs[b] = s->buses[b].active_fs;
@@ -178,6 +181,19 @@ static int64_t periods_left(const struct simulator *s, const struct snapshot *ol
     return periods;
 }
 
+/* A register's sets, `more` pairs of set and wait later: the ring's entries move to the places of
+ * their new numbers. */
+static void skip_sets(struct slot *slot, int64_t more, int64_t shift_fs)
+{
+    int64_t times_fs[FOLD_KEY_SIZE], count = slot->pushed - slot->popped;
+    for (int64_t n = 0; n < count; n++)
+        times_fs[n] = slot->times_fs[(slot->popped + n) & slot->mask] + shift_fs;
+    slot->pushed += more;
+    slot->popped += more;
+    for (int64_t n = 0; n < count; n++)
+        slot->times_fs[(slot->popped + n) & slot->mask] = times_fs[n];
+}
+
 /* Shifts everything that is alive by `periods` periods. */
 static void skip(struct simulator *s, const struct snapshot *old, const struct snapshot *now,
                  int depth, int64_t periods)
@@ -194,8 +210,7 @@ static void skip(struct simulator *s, const struct snapshot *old, const struct s
         lane->start_fs += shift;
     }
     for (int32_t i = 0; i < s->slot_count; i++)
-        for (int64_t n = s->slots[i].popped; n < s->slots[i].pushed; n++)
-            s->slots[i].times_fs[n & s->slots[i].mask] += shift;
+        skip_sets(&s->slots[i], periods * (now->pushed[i] - old->pushed[i]), shift);
     for (int b = 0; b < s->hw->bus_count; b++) {
         s->buses[b].now_fs += shift;
         s->buses[b].active_fs += periods * (s->buses[b].active_fs - old->active_fs[b]);
@@ -211,8 +226,10 @@ void fold(struct simulator *s, const struct lane *lane, const struct stream_op *
     if (!save && (old->loop != back->slot || old->iteration >= iteration))
         return;
     write_snapshot(s, lane, back, iteration, now);
-    if (now->key_size > FOLD_KEY_SIZE)
+    if (now->key_size > FOLD_KEY_SIZE) {
+        old->loop = -1; /* too much to compare: look again at the next power of two */
         return;
+    }
     if (recurs(old, now)) {
         int64_t periods = periods_left(s, old, now, back->fs);
         if (periods > 0)
@@ -224,5 +241,6 @@ void fold(struct simulator *s, const struct lane *lane, const struct stream_op *
         memcpy(old->iterations, now->iterations, sizeof now->iterations);
         memcpy(old->busy_fs, now->busy_fs, sizeof now->busy_fs);
         memcpy(old->active_fs, now->active_fs, sizeof now->active_fs);
+        memcpy(old->pushed, now->pushed, (size_t)s->slot_count * sizeof *now->pushed);
     }
 }

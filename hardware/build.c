@@ -93,6 +93,10 @@ static enum status build_pipe(struct builder *b, const config_setting_t *group)
     struct pipe *pipe = &b->hw->pipes[b->hw->pipe_count++];
     snprintf(pipe->name, sizeof pipe->name, "%s", schema_text(group, "name"));
     pipe->blocks_dispatch = schema_flag(group, "blocks_dispatch");
+    for (const struct pipe *other = b->hw->pipes; pipe->blocks_dispatch && other < pipe; other++)
+        if (other->blocks_dispatch)
+            return tree_expected(b->tree, config_setting_get_member(group, "blocks_dispatch"),
+                                 b->error, "one such pipe at most: %s is one", other->name);
     return rule_name(b->tree, group, b->error);
 }
 

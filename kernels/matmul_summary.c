@@ -180,23 +180,35 @@ void thesis_summarise(const struct space *space, const struct tiling *tiling, st
     put_after_loads(&c, work);
 }
 
-/* Compulsory traffic: A, B and C once over the bus at its best. */
+/* The least time for bytes of all cores over a path: its bus at its best, or its own rate on every
+ * core. */
+static double move_fs(const struct thesis *thesis, const struct price *price, double bytes)
+{
+    if (price->bus < 0)
+        return bytes * (double)price->rate.fs / (double)price->rate.units / thesis->cores;
+    const struct bus *bus = &thesis->machine.hw->buses[price->bus];
+    return bytes * 1e15 / (double)bus->total_bytes_per_s[bus->sharers - 1];
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Compulsory traffic: A and B in and C out, once; on one bus they share it. */
 double thesis_roofline_ns(const struct space *space)
 {
     const struct thesis *thesis = thesis_of(space);
     const struct matmul_machine *m = &thesis->machine;
-    const struct price *matrix = &m->hw->prices[m->matrix_price],
-                       *load = &m->hw->prices[m->load_price];
-    const struct matmul_slab *whole = &thesis->whole;
-    double block = m->block, batch = (double)whole->batch;
-    double rows = (double)whole->m, k = (double)whole->k, n = (double)whole->n;
-    double compute_fs = rows * k * n * batch / (block * block * block) / thesis->cores *
-                        (double)matrix->rate.fs / (double)matrix->rate.units;
-    double bytes = (rows * k + k * n + rows * n) * batch * m->type_bytes;
-    double memory_fs = bytes * (double)load->rate.fs / (double)load->rate.units / thesis->cores;
-    if (load->bus >= 0) {
-        const struct bus *bus = &m->hw->buses[load->bus];
-        memory_fs = bytes / (double)bus->total_bytes_per_s[bus->sharers - 1] * 1e15;
-    }
-    return (compute_fs > memory_fs ? compute_fs : memory_fs) / 1e6;
+    const struct price *prices = m->hw->prices, *matrix = &prices[m->matrix_price];
+    const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
+    double block = m->block, rows = (double)thesis->whole.m, k = (double)thesis->whole.k;
+    double n = (double)thesis->whole.n, bytes = (double)thesis->whole.batch * m->type_bytes;
+    double load_fs = move_fs(thesis, load, (rows * k + k * n) * bytes);
+    double store_fs = move_fs(thesis, store, rows * n * bytes);
+    double memory_fs =
+        load->bus >= 0 && load->bus == store->bus ? load_fs + store_fs : larger(load_fs, store_fs);
+    double compute_fs = rows * k * n * (double)thesis->whole.batch / (block * block * block) /
+                        thesis->cores * (double)matrix->rate.fs / (double)matrix->rate.units;
+    return larger(compute_fs, memory_fs) / 1e6;
 }

@@ -109,6 +109,8 @@ Test(hardware_broken, types)
          "launch_ns: \"2050\", expected a number from 0 to 1000000000 ns"},
         {"blocks_dispatch = true", "blocks_dispatch = 1", 0,
          "pipes.S.blocks_dispatch: 1, expected true or false"},
+        {"{ name = \"V\"; }", "{ name = \"V\"; blocks_dispatch = true; }", 5,
+         "pipes.S.blocks_dispatch: true, expected one such pipe at most: V is one"},
         {"external = true", "external = \"yes\"", 0,
          "buffers.gm.external: \"yes\", expected true or false"},
         {"name = \"l1\"", "name = 1", 0, "buffers.2.name: 1, expected a letter"},
