@@ -114,7 +114,10 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
         lane->pipe = (int8_t)pipe;
     }
     for (int32_t l = s->lane_count; l-- > 0;) /* the first lane runs first */
-        lane_ready(s, &s->lanes[l]);
+        if (s->lanes[l].ops->kind == STREAM_STOP)
+            s->lanes[l].state = LANE_STOPPED;
+        else
+            lane_ready(s, &s->lanes[l]);
 }
 
 static void start(struct simulator *s, const struct simulate_options *options)

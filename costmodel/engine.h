@@ -26,6 +26,7 @@ struct lane {
     bool transferring; /* on a bus; false: its transfer has yet to begin, at start_fs */
     int64_t start_fs;
     wide left;
+    int64_t yielded_at; /* what it had reached when it last let the others run; 0: never */
     int64_t iterations[PROGRAM_MAX_DEPTH]; /* done, of the loops around it */
     int32_t loops[PROGRAM_MAX_DEPTH];      /* their numbers */
 };
@@ -116,6 +117,13 @@ bool bus_step(struct simulator *s);
  * whole periods if the state recurs. */
 void fold(struct simulator *s, const struct lane *lane, const struct stream_op *back,
           int64_t iteration);
+
+/* Is the state at the end of this iteration one to keep? At 1, 2, 4, 8, … */
+static inline bool fold_is_due(const struct lane *lane, const struct stream_op *back)
+{
+    int64_t iteration = lane->iterations[back->depth] + 1;
+    return (iteration & (iteration - 1)) == 0;
+}
 
 static inline void lane_ready(struct simulator *s, struct lane *lane)
 {

@@ -12,10 +12,13 @@
  * its reader is. Without this the times of resting pipes would keep the state from recurring.
  *
  * Snapshots are kept at iterations 1, 2, 4, 8, … (Brent's cycle finding): periods and transients
- * of any length are found with one comparison an iteration. */
+ * of any length are found, and comparing stops LONGEST_PERIOD iterations after each, so that a loop
+ * that never recurs costs little. */
 #include "costmodel/engine.h"
 
 #include <string.h>
+
+enum { LONGEST_PERIOD = 256 }; /* iterations */
 
 struct writer {
     struct simulator *s;
@@ -222,8 +225,9 @@ void fold(struct simulator *s, const struct lane *lane, const struct stream_op *
           int64_t iteration)
 {
     struct snapshot *old = &s->snapshots[back->depth], *now = &s->current;
-    bool save = (iteration & (iteration - 1)) == 0;
-    if (!save && (old->loop != back->slot || old->iteration >= iteration))
+    bool save = fold_is_due(lane, back);
+    if (!save && (old->loop != back->slot || old->iteration >= iteration ||
+                  iteration - old->iteration > LONGEST_PERIOD))
         return;
     write_snapshot(s, lane, back, iteration, now);
     if (now->key_size > FOLD_KEY_SIZE) {

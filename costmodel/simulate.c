@@ -30,9 +30,27 @@ static bool grow_ring(struct simulator *s, struct slot *slot)
     return true;
 }
 
+/* Lets the other lanes run first, once for each `mark`: a lane whose mark has not moved since it
+ * last did so goes on. */
+static bool yield(struct simulator *s, struct lane *lane, int64_t mark)
+{
+    if (lane->yielded_at == mark || s->ready_count == 0)
+        return false;
+    lane->yielded_at = mark;
+    memmove(s->ready + 1, s->ready, (size_t)s->ready_count * sizeof *s->ready);
+    s->ready[0] = (int32_t)(lane - s->lanes);
+    s->ready_count++;
+    return true;
+}
+
+static inline bool is_full(const struct slot *slot)
+{
+    return slot->pushed - slot->popped > slot->mask;
+}
+
 static inline void set_flag(struct simulator *s, struct slot *slot, int64_t time_fs)
 {
-    if (slot->pushed - slot->popped > slot->mask && !grow_ring(s, slot))
+    if (is_full(slot) && !grow_ring(s, slot))
         return;
     slot->times_fs[slot->pushed++ & slot->mask] = time_fs;
     if (slot->waiter >= 0) {
@@ -116,6 +134,11 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
             op++;
             break;
         case STREAM_SET:
+            if (is_full(&lane->slots[op->slot]) &&
+                yield(s, lane, lane->slots[op->slot].popped + 1)) {
+                block(lane, LANE_READY, op, time);
+                return;
+            }
             time = start;
             set_flag(s, &lane->slots[op->slot], time);
             op++;
@@ -139,8 +162,9 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
             break;
         case STREAM_BACK_FOLD:
             if (folding && lane->iterations[op->depth] + 1 < op->fs) {
-                lane->op = op;
-                lane->time_fs = time;
+                block(lane, LANE_READY, op, time);
+                if (fold_is_due(lane, op) && yield(s, lane, -1 - lane->iterations[op->depth]))
+                    return; /* lanes that could go on would keep the state from recurring */
                 fold(s, lane, op, lane->iterations[op->depth] + 1);
                 time = lane->time_fs;
             }
@@ -265,11 +289,10 @@ enum status simulate(struct simulator *s, const struct program *program,
     s->trace = options->trace;
     s->core_count = options->separately ? options->cores : 1;
     s->in_step = options->separately ? 1 : options->cores;
-    enum status status = streams_build(&s->streams, program, s->in_step, error);
-    if (status != STATUS_OK)
-        return status;
     s->lane_count = s->core_count * s->hw->pipe_count;
-    status = check_range(s, program, options, error);
+    enum status status = check_range(s, program, options, error);
+    if (status == STATUS_OK)
+        status = streams_build(&s->streams, program, s->in_step, error);
     if (status != STATUS_OK)
         return status;
     if (!engine_open(s, options))

@@ -109,7 +109,7 @@ Test(hardware_broken, types)
          "launch_ns: \"2050\", expected a number from 0 to 1000000000 ns"},
         {"blocks_dispatch = true", "blocks_dispatch = 1", 0,
          "pipes.S.blocks_dispatch: 1, expected true or false"},
-        {"{ name = \"V\"; }", "{ name = \"V\"; blocks_dispatch = true; }", 5,
+        {"{ name = \"V\"; }", "{ name = \"V\"; blocks_dispatch = true; }", 4,
          "pipes.S.blocks_dispatch: true, expected one such pipe at most: V is one"},
         {"external = true", "external = \"yes\"", 0,
          "buffers.gm.external: \"yes\", expected true or false"},
