@@ -50,6 +50,8 @@ error_t task_parse_set(int key, char *argument, struct argp_state *state)
     struct task *task = state->input;
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = task;
+    else if (key == TASK_KEY_SET && task->set)
+        cli_die("--set: given twice; one takes all values, separated by commas");
     else if (key == TASK_KEY_SET)
         task->set = argument;
     else

@@ -16,6 +16,11 @@ void hardware_clear(struct hardware *hw)
     memset(hw, 0, sizeof *hw);
 }
 
+bool fact_is_override(const struct fact *fact)
+{
+    return strncmp(fact->source, FACT_OVERRIDE_SOURCE, strlen(FACT_OVERRIDE_SOURCE)) == 0;
+}
+
 static bool same(const char *entry, const char *name, int length)
 {
     return (int)strlen(entry) == length && strncasecmp(entry, name, (size_t)length) == 0;

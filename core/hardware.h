@@ -109,6 +109,9 @@ struct fact {
     char *source; /* published in …, derived from …, assumed …, or where it was overridden */
 };
 
+/* How the source of a number begins that --set-hw has changed. */
+#define FACT_OVERRIDE_SOURCE "set by --set-hw"
+
 struct hardware {
     char name[64];
     char file[512];
@@ -139,6 +142,9 @@ struct hardware {
 
 /* Frees what *hw owns and zeroes it. */
 void hardware_clear(struct hardware *hw);
+
+/* Was this number changed for the run at hand (--set-hw)? Its answers are about another chip. */
+bool fact_is_override(const struct fact *fact);
 
 /* Look-ups by name, any case, `length` characters of `name`; -1 when there is none. */
 int hardware_pipe(const struct hardware *hw, const char *name, int length);

@@ -125,7 +125,7 @@ static enum status apply_overrides(const struct hardware_overrides *overrides, s
     for (size_t i = 0; overrides && i < overrides->count && status == STATUS_OK; i++) {
         char place[160];
         snprintf(place, sizeof place, "--set-hw %.140s", overrides->texts[i]);
-        const struct change change = {overrides->texts[i], place, 0, "set by --set-hw"};
+        const struct change change = {overrides->texts[i], place, 0, FACT_OVERRIDE_SOURCE};
         status = override_apply(tree, &change, error);
     }
     return status;

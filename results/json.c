@@ -39,3 +39,12 @@ json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling
     }
     return object;
 }
+
+json_t *overrides_json(const struct hardware *hw)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < hw->fact_count; i++)
+        if (fact_is_override(&hw->facts[i]))
+            json_object_set_new(object, hw->facts[i].key, json_string(hw->facts[i].value));
+    return object;
+}

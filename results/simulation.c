@@ -26,6 +26,24 @@ static enum status sum_paths(const struct program *program,
     return status;
 }
 
+/* The time that all working cores' bytes take on a bus at its best: its saturation is the share. */
+static double bus_ns(const struct simulation *s, const struct path_bytes paths[], int bus)
+{
+    const struct hardware *hw = s->program->hw;
+    const struct bus *b = &hw->buses[bus];
+    double bytes = 0;
+    for (int p = 0; p < hw->path_count; p++)
+        if (hw->paths[p].bus == bus)
+            bytes += (double)paths[p].bytes * s->cores;
+    return bytes * 1e9 / (double)b->total_bytes_per_s[b->sharers - 1];
+}
+
+static double bus_share(const struct simulation *s, const struct path_bytes paths[], int bus)
+{
+    double end_ns = (double)s->timeline->end_fs / FS_PER_NS;
+    return end_ns > 0 ? bus_ns(s, paths, bus) / end_ns : 0;
+}
+
 static double busy_share(const struct simulation *s, int pipe)
 {
     return s->timeline->end_fs ? (double)s->timeline->busy_fs[pipe] / (double)s->timeline->end_fs
@@ -76,7 +94,7 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
             s->cores == 1 ? ""
             : s->in_step  ? "s in step"
                           : "s, each by itself");
-    fprintf(out, "%s%s%s\n\n", style.dim, hw->file, style.end);
+    text_put_hardware(hw, &style, out);
     if (s->timeline->blocked >= 0) {
         put_deadlock(s, &style, out);
         return STATUS_OK;
@@ -88,6 +106,10 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
         fprintf(out, "  %-12s %s %5.1f %%  %s\n", hw->pipes[p].name,
                 text_bar(busy_share(s, p), bar), 100 * busy_share(s, p),
                 text_time((double)s->timeline->busy_fs[p] / FS_PER_NS, text));
+    for (int b = 0; b < hw->bus_count; b++)
+        fprintf(out, "  %-12s %s %5.1f %%  %s at its best rate\n", hw->buses[b].name,
+                text_bar(bus_share(s, paths, b), bar), 100 * bus_share(s, paths, b),
+                text_time(bus_ns(s, paths, b), text));
     if (s->program->count)
         fprintf(out, "\n  moved and computed by one core\n");
     for (int p = 0; p < hw->path_count; p++)
@@ -100,6 +122,16 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
         fprintf(out, "  scalar       %s operation%s\n", operation_count(counts.scalar, text),
                 counts.scalar > 1 ? "s" : "");
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
+}
+
+static json_t *buses_json(const struct simulation *s, const struct path_bytes paths[])
+{
+    json_t *buses = json_array();
+    for (int b = 0; b < s->program->hw->bus_count; b++)
+        json_array_append_new(
+            buses, json_pack("{s:s, s:f, s:f}", "name", s->program->hw->buses[b].name, "busy_ns",
+                             bus_ns(s, paths, b), "share", bus_share(s, paths, b)));
+    return buses;
 }
 
 static json_t *deadlock_json(const struct simulation *s)
@@ -146,10 +178,11 @@ enum status simulation_write_json(const struct simulation *s, bool colour, FILE 
     add_operations(operations, "vector", counts.vector);
     json_t *time = s->timeline->blocked >= 0 ? json_null()
                                              : json_real((double)s->timeline->end_fs / FS_PER_NS);
-    return json_write(json_pack("{s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
-                                "file", json_text(s->file), "hardware", json_text(hw->name),
-                                "hardware_file", json_text(hw->file), "cores", s->cores, "time_ns",
-                                time, "pipes", pipes, "paths", paths, "operations", operations,
-                                "deadlock", deadlock_json(s)),
-                      out, error);
+    return json_write(
+        json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
+                  "file", json_text(s->file), "hardware", json_text(hw->name), "hardware_file",
+                  json_text(hw->file), "hardware_changes", overrides_json(hw), "cores", s->cores,
+                  "time_ns", time, "pipes", pipes, "buses", buses_json(s, path_list), "paths",
+                  paths, "operations", operations, "deadlock", deadlock_json(s)),
+        out, error);
 }

@@ -47,3 +47,13 @@ struct style text_style(bool colour)
         return (struct style){"", "", "", "", ""};
     return (struct style){"\033[1m", "\033[32m", "\033[33m", "\033[2m", "\033[0m"};
 }
+
+void text_put_hardware(const struct hardware *hw, const struct style *style, FILE *out)
+{
+    fprintf(out, "%s%s%s\n", style->dim, hw->file, style->end);
+    for (size_t i = 0; i < hw->fact_count; i++)
+        if (fact_is_override(&hw->facts[i]))
+            fprintf(out, "%schanged: %s=%s%s\n", style->warn, hw->facts[i].key, hw->facts[i].value,
+                    style->end);
+    fputc('\n', out);
+}

@@ -2,6 +2,8 @@
 #ifndef AUTOTUNE_RESULTS_TEXT_H
 #define AUTOTUNE_RESULTS_TEXT_H
 
+#include "core/hardware.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,5 +24,8 @@ struct style {
     const char *bold, *good, *warn, *dim, *end;
 };
 struct style text_style(bool colour);
+
+/* The file that a description comes from, and what --set-hw changed in it: one line each. */
+void text_put_hardware(const struct hardware *hw, const struct style *style, FILE *out);
 
 #endif

@@ -62,6 +62,9 @@ void tiling_text(const struct axis *axes, int axis_count, const struct tiling *t
 /* A string for JSON: bytes that are no UTF-8 (file names may hold any) become '?'. */
 json_t *json_text(const char *text);
 
+/* The numbers of a description that --set-hw changed: {key: value text, …}, empty without any. */
+json_t *overrides_json(const struct hardware *hw);
+
 /* Writes a JSON document and a newline, and frees it. Times keep 15 significant digits. */
 enum status json_write(json_t *document, FILE *out, struct error *error);
 

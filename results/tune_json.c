@@ -42,10 +42,11 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
     for (int i = 0; i < answer->count; i++)
         json_array_append_new(top, row_json(answer, &answer->rows[i]));
     json_t *best = answer->count ? row_json(answer, &answer->rows[0]) : json_null();
-    json_t *document = json_pack(
-        "{s:i, s:s, s:o, s:s, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op", answer->op,
-        "shape", shape, "dtype", dtype_name(answer->type), "hardware", json_text(answer->hw->name),
-        "hardware_file", json_text(answer->hw->file), "cores", answer->cores, "space",
-        answer->space, "search", search_json(answer), "best", best, "top", top);
+    json_t *document =
+        json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
+                  answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",
+                  json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
+                  "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
+                  answer->space, "search", search_json(answer), "best", best, "top", top);
     return json_write(document, out, error);
 }

@@ -33,7 +33,7 @@ static void put_head(const struct tune_answer *a, const struct style *style, FIL
     fprintf(out, "%s%s %s%s in %s on %s, %d core%s, space %s\n", style->bold, a->op, a->shape_text,
             style->end, dtype_name(a->type), a->hw->name, a->cores, a->cores == 1 ? "" : "s",
             a->space);
-    fprintf(out, "%s%s%s\n\n", style->dim, a->hw->file, style->end);
+    text_put_hardware(a->hw, style, out);
 }
 
 static void put_best(const struct tune_answer *a, const struct tune_row *row,
