@@ -1,4 +1,5 @@
 #include "kernels/matmul.h"
+#include "kernels/emit.h"
 
 #include <string.h>
 
@@ -55,30 +56,6 @@ struct tiles tiles_of(int64_t size, int64_t slice)
     return tiles;
 }
 
-static enum status find_buffer(const struct hardware *hw, const char *name, int *buffer,
-                               struct error *error)
-{
-    *buffer = hardware_buffer(hw, name, (int)strlen(name));
-    if (*buffer >= 0)
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "MatMul needs a buffer '%s'; %s has none", name,
-                     hw->name);
-}
-
-static enum status find_path(const struct hardware *hw, int source, int destination,
-                             enum dtype from, enum dtype to, int *path, int *price,
-                             struct error *error)
-{
-    *path = hardware_path(hw, source, destination);
-    *price = *path < 0 ? -1 : hardware_move_price(hw, *path, from, to);
-    if (*price >= 0)
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "MatMul needs a path %s->%s%s%s%s%s; %s has none",
-                     hw->buffers[source].name, hw->buffers[destination].name,
-                     from != to ? " with cast " : "", from != to ? dtype_name(from) : "",
-                     from != to ? ":" : "", from != to ? dtype_name(to) : "", hw->name);
-}
-
 static enum status find_buffers(const struct hardware *hw, struct matmul_machine *m, int *gm,
                                 struct error *error)
 {
@@ -89,7 +66,7 @@ static enum status find_buffers(const struct hardware *hw, struct matmul_machine
                    {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub}};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++)
-        status = find_buffer(hw, buffers[i].name, buffers[i].buffer, error);
+        status = machine_buffer(hw, "MatMul", buffers[i].name, buffers[i].buffer, error);
     return status;
 }
 
@@ -110,8 +87,8 @@ static enum status find_paths(const struct hardware *hw, struct matmul_machine *
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof paths / sizeof *paths && status == STATUS_OK; i++) {
-        status = find_path(hw, paths[i].source, paths[i].destination, paths[i].from, paths[i].to,
-                           paths[i].path, paths[i].price, error);
+        status = machine_path(hw, "MatMul", paths[i].source, paths[i].destination, paths[i].from,
+                              paths[i].to, paths[i].path, paths[i].price, error);
         if (status == STATUS_OK)
             *paths[i].pipe = hw->paths[*paths[i].path].pipe;
     }

@@ -11,9 +11,8 @@
  * after them, so that the loop bodies are all alike and no register is ever set twice.
  *
  * Loops stay loops. Where a body changes the phase, the loop runs over pairs of bodies. */
+#include "kernels/emit.h"
 #include "kernels/matmul.h"
-
-#include <string.h>
 
 /* Registers between MTE1 and MTE2; the phase is added to the first two kinds. */
 enum { FLAG_A = 0, FLAG_B = 2, FLAG_A_PANEL = 4, FLAG_B_PANEL = 5 };
@@ -24,14 +23,12 @@ struct tile_index {
     int depth;
 };
 
-struct emitter {
+struct writer {
+    struct emitter emit; /* first */
     const struct matmul_machine *machine;
-    struct program *program;
-    struct error *error;
-    enum status status;
     struct tiles m, k, n;
     int64_t batch;
-    int buffers, phase, depth;
+    int buffers, phase;
     bool a_resident, b_resident;
     /* the place in the loops */
     bool first_row, first_column;
@@ -41,50 +38,6 @@ struct emitter {
     int64_t l1_b;                   /* where B begins in L1, bytes */
 };
 
-static void add(struct emitter *e, const struct instruction *in)
-{
-    if (e->status == STATUS_OK)
-        e->status = program_add(e->program, in, e->error);
-}
-
-static void add_region(struct emitter *e, const struct region *region)
-{
-    if (e->status == STATUS_OK)
-        e->status = program_add_region(e->program, region, e->error);
-}
-
-static void flag(struct emitter *e, enum instruction_kind kind, int from, int to, int reg)
-{
-    add(e,
-        &(struct instruction){
-            .kind = (uint8_t)kind, .from = (int8_t)from, .to = (int8_t)to, .flag = (uint8_t)reg});
-}
-
-static void set(struct emitter *e, int from, int to, int reg)
-{
-    flag(e, INSTRUCTION_SET, from, to, reg);
-}
-
-static void wait(struct emitter *e, int from, int to, int reg)
-{
-    flag(e, INSTRUCTION_WAIT, from, to, reg);
-}
-
-static void move(struct emitter *e, int path, int64_t bytes, enum dtype from, enum dtype to)
-{
-    add(e, &(struct instruction){.kind = INSTRUCTION_MOVE,
-                                 .what = (int16_t)path,
-                                 .bytes = bytes,
-                                 .type = (uint8_t)from,
-                                 .to_type = (uint8_t)to});
-}
-
-static void operand(struct emitter *e, enum operand_role role, int buffer, int64_t offset)
-{
-    add_region(e, &(struct region){
-                      .role = (uint8_t)role, .buffer = (int8_t)buffer, .offset_bytes = offset});
-}
-
 /* Adds `index · bytes` to a region's offset. */
 static void advance(struct region *region, const struct tile_index *index, int64_t bytes)
 {
@@ -93,18 +46,18 @@ static void advance(struct region *region, const struct tile_index *index, int64
         region->loop_stride_bytes[index->depth] += index->step * bytes;
 }
 
-static int64_t a_bytes(const struct emitter *e)
+static int64_t a_bytes(const struct writer *e)
 {
     return e->m_now * e->k_now * e->machine->type_bytes;
 }
 
-static int64_t b_bytes(const struct emitter *e)
+static int64_t b_bytes(const struct writer *e)
 {
     return e->k_now * e->n_now * e->machine->type_bytes;
 }
 
 /* A(i,l) in L1: the panel of row i, tile after tile, or the reload buffer of this phase. */
-static struct region a_in_l1(const struct emitter *e, enum operand_role role)
+static struct region a_in_l1(const struct writer *e, enum operand_role role)
 {
     struct region region = {.role = (uint8_t)role, .buffer = (int8_t)e->machine->l1};
     int type = e->machine->type_bytes;
@@ -116,7 +69,7 @@ static struct region a_in_l1(const struct emitter *e, enum operand_role role)
 }
 
 /* B(l,j) in L1: all of B, column panel after column panel, or the reload buffer of this phase. */
-static struct region b_in_l1(const struct emitter *e, enum operand_role role)
+static struct region b_in_l1(const struct writer *e, enum operand_role role)
 {
     struct region region = {
         .role = (uint8_t)role, .buffer = (int8_t)e->machine->l1, .offset_bytes = e->l1_b};
@@ -132,50 +85,45 @@ static struct region b_in_l1(const struct emitter *e, enum operand_role role)
 }
 
 /* Global memory to L1. */
-static void load(struct emitter *e, int reg, int64_t bytes, struct region target)
+static void load(struct writer *e, int reg, int64_t bytes, struct region target)
 {
     const struct matmul_machine *m = e->machine;
-    wait(e, m->mte1, m->mte2, reg + e->phase);
-    move(e, m->load, bytes, m->type, m->type);
-    add_region(e, &target);
-    set(e, m->mte2, m->mte1, reg + e->phase);
+    emit_wait(&e->emit, m->mte1, m->mte2, reg + e->phase);
+    emit_move(&e->emit, m->load, bytes, m->type, m->type);
+    emit_region(&e->emit, &target);
+    emit_set(&e->emit, m->mte2, m->mte1, reg + e->phase);
 }
 
 /* L1 to L0. A reload buffer is free once it has been read; a resident tile stays, and its flag
  * only paces the loads. */
-static void feed(struct emitter *e, int path, int reg, bool loaded, bool resident, int64_t bytes,
+static void feed(struct writer *e, int path, int reg, bool loaded, bool resident, int64_t bytes,
                  struct region source, int l0, int64_t l0_offset)
 {
     const struct matmul_machine *m = e->machine;
     if (loaded)
-        wait(e, m->mte2, m->mte1, reg + e->phase);
+        emit_wait(&e->emit, m->mte2, m->mte1, reg + e->phase);
     if (loaded && resident)
-        set(e, m->mte1, m->mte2, reg + e->phase);
-    move(e, path, bytes, m->type, m->type);
-    add_region(e, &source);
-    operand(e, OPERAND_DST, l0, l0_offset);
+        emit_set(&e->emit, m->mte1, m->mte2, reg + e->phase);
+    emit_move(&e->emit, path, bytes, m->type, m->type);
+    emit_region(&e->emit, &source);
+    emit_operand(&e->emit, OPERAND_DST, l0, l0_offset);
     if (loaded && !resident)
-        set(e, m->mte1, m->mte2, reg + e->phase);
+        emit_set(&e->emit, m->mte1, m->mte2, reg + e->phase);
 }
 
-static void multiply(struct emitter *e, int64_t a_offset, int64_t b_offset)
+static void multiply(struct writer *e, int64_t a_offset, int64_t b_offset)
 {
     const struct matmul_machine *m = e->machine;
-    wait(e, m->mte1, m->matrix, e->phase);
-    add(e, &(struct instruction){.kind = INSTRUCTION_MATRIX,
-                                 .type = (uint8_t)m->type,
-                                 .m = (int32_t)e->m_now,
-                                 .k = (int32_t)e->k_now,
-                                 .n = (int32_t)e->n_now,
-                                 .accumulate = !e->first_k});
-    operand(e, OPERAND_A, m->l0a, a_offset);
-    operand(e, OPERAND_B, m->l0b, b_offset);
-    operand(e, OPERAND_DST, m->l0c, 0);
-    set(e, m->matrix, m->mte1, e->phase);
+    emit_wait(&e->emit, m->mte1, m->matrix, e->phase);
+    emit_matrix(&e->emit, m->type, e->m_now, e->k_now, e->n_now, !e->first_k);
+    emit_operand(&e->emit, OPERAND_A, m->l0a, a_offset);
+    emit_operand(&e->emit, OPERAND_B, m->l0b, b_offset);
+    emit_operand(&e->emit, OPERAND_DST, m->l0c, 0);
+    emit_set(&e->emit, m->matrix, m->mte1, e->phase);
 }
 
 /* One k-tile. */
-static void emit_step(struct emitter *e)
+static void emit_step(struct writer *e)
 {
     const struct matmul_machine *m = e->machine;
     bool load_a = !e->a_resident || e->first_column, load_b = !e->b_resident || e->first_row;
@@ -185,43 +133,29 @@ static void emit_step(struct emitter *e)
         load(e, FLAG_A, a_bytes(e), a_in_l1(e, OPERAND_DST));
     if (load_b)
         load(e, FLAG_B, b_bytes(e), b_in_l1(e, OPERAND_DST));
-    wait(e, m->matrix, m->mte1, e->phase);
+    emit_wait(&e->emit, m->matrix, m->mte1, e->phase);
     feed(e, m->feed_a, FLAG_A, load_a, e->a_resident, a_bytes(e), a_in_l1(e, OPERAND_SRC), m->l0a,
          a_offset);
     feed(e, m->feed_b, FLAG_B, load_b, e->b_resident, b_bytes(e), b_in_l1(e, OPERAND_SRC), m->l0b,
          b_offset);
-    set(e, m->mte1, m->matrix, e->phase);
+    emit_set(&e->emit, m->mte1, m->matrix, e->phase);
     multiply(e, a_offset, b_offset);
     e->phase = (e->phase + 1) % e->buffers;
 }
 
-static void open_loop(struct emitter *e, const char *name, int64_t count)
-{
-    struct instruction in = {.kind = INSTRUCTION_LOOP, .count = count};
-    strncpy(in.name, name, sizeof in.name - 1);
-    add(e, &in);
-    e->depth++;
-}
-
-static void close_loop(struct emitter *e)
-{
-    e->depth--;
-    add(e, &(struct instruction){.kind = INSTRUCTION_END});
-}
-
 /* The body for tiles [first, first + count) of one direction, as a loop where that is shorter.
  * `steps` k-tiles run in one body; where they change the phase, the loop body is a pair. */
-static void repeat(struct emitter *e, const char *name, struct tile_index *index, int64_t first,
-                   int64_t count, int64_t steps, void (*body)(struct emitter *e))
+static void repeat(struct writer *e, const char *name, struct tile_index *index, int64_t first,
+                   int64_t count, int64_t steps, void (*body)(struct writer *e))
 {
     int64_t pair = steps % e->buffers ? 2 : 1, looped = count / pair >= 2 ? count / pair * pair : 0;
     if (looped) {
-        open_loop(e, name, looped / pair);
+        emit_loop(&e->emit, name, looped / pair);
         for (int64_t u = 0; u < pair; u++) {
-            *index = (struct tile_index){first + u, pair, e->depth - 1};
+            *index = (struct tile_index){first + u, pair, e->emit.depth - 1};
             body(e);
         }
-        close_loop(e);
+        emit_end(&e->emit);
     }
     for (int64_t u = looped; u < count; u++) {
         *index = (struct tile_index){first + u, 0, 0};
@@ -230,11 +164,11 @@ static void repeat(struct emitter *e, const char *name, struct tile_index *index
 }
 
 /* One tile of C. */
-static void emit_tile(struct emitter *e)
+static void emit_tile(struct writer *e)
 {
     const struct matmul_machine *m = e->machine;
     int64_t edge = e->k.count > 1 && e->k.last != e->k.slice;
-    wait(e, m->vector, m->matrix, 0);
+    emit_wait(&e->emit, m->vector, m->matrix, 0);
     e->first_k = true;
     e->k_now = e->k.slice;
     repeat(e, "l", &e->step, 0, 1, 1, emit_step);
@@ -242,28 +176,28 @@ static void emit_tile(struct emitter *e)
     repeat(e, "l", &e->step, 1, e->k.count - 1 - edge, 1, emit_step);
     e->k_now = e->k.last;
     repeat(e, "l", &e->step, e->k.count - 1, edge, 1, emit_step);
-    set(e, m->matrix, m->vector, 0);
+    emit_set(&e->emit, m->matrix, m->vector, 0);
     int64_t elements = e->m_now * e->n_now;
-    wait(e, m->matrix, m->vector, 0);
-    wait(e, m->mte3, m->vector, 0);
-    move(e, m->drain, elements * m->accumulator_bytes, m->accumulator, m->type);
-    operand(e, OPERAND_SRC, m->l0c, 0);
-    operand(e, OPERAND_DST, m->ub, 0);
-    set(e, m->vector, m->matrix, 0);
-    set(e, m->vector, m->mte3, 0);
-    wait(e, m->vector, m->mte3, 0);
-    move(e, m->store, elements * m->type_bytes, m->type, m->type);
-    operand(e, OPERAND_SRC, m->ub, 0);
-    set(e, m->mte3, m->vector, 0);
+    emit_wait(&e->emit, m->matrix, m->vector, 0);
+    emit_wait(&e->emit, m->mte3, m->vector, 0);
+    emit_move(&e->emit, m->drain, elements * m->accumulator_bytes, m->accumulator, m->type);
+    emit_operand(&e->emit, OPERAND_SRC, m->l0c, 0);
+    emit_operand(&e->emit, OPERAND_DST, m->ub, 0);
+    emit_set(&e->emit, m->vector, m->matrix, 0);
+    emit_set(&e->emit, m->vector, m->mte3, 0);
+    emit_wait(&e->emit, m->vector, m->mte3, 0);
+    emit_move(&e->emit, m->store, elements * m->type_bytes, m->type, m->type);
+    emit_operand(&e->emit, OPERAND_SRC, m->ub, 0);
+    emit_set(&e->emit, m->mte3, m->vector, 0);
 }
 
 /* One row of tiles. The first column is apart where it loads the panel of A. */
-static void emit_row(struct emitter *e)
+static void emit_row(struct writer *e)
 {
     const struct matmul_machine *m = e->machine;
     int64_t edge = e->n.count > 1 && e->n.last != e->n.slice, apart = e->a_resident;
     if (e->a_resident)
-        wait(e, m->mte1, m->mte2, FLAG_A_PANEL);
+        emit_wait(&e->emit, m->mte1, m->mte2, FLAG_A_PANEL);
     e->first_column = true;
     e->n_now = e->n.slice;
     repeat(e, "j", &e->column, 0, apart, e->k.count, emit_tile);
@@ -272,18 +206,18 @@ static void emit_row(struct emitter *e)
     e->n_now = e->n.last;
     repeat(e, "j", &e->column, e->n.count - 1, edge, e->k.count, emit_tile);
     if (e->a_resident)
-        set(e, m->mte1, m->mte2, FLAG_A_PANEL);
+        emit_set(&e->emit, m->mte1, m->mte2, FLAG_A_PANEL);
 }
 
 /* One product of the batch. The first row is apart where it loads all of B. */
-static void emit_product(struct emitter *e)
+static void emit_product(struct writer *e)
 {
     const struct matmul_machine *m = e->machine;
     struct tile_index row;
     int64_t edge = e->m.count > 1 && e->m.last != e->m.slice, apart = e->b_resident;
     int64_t steps = e->k.count * e->n.count;
     if (e->b_resident)
-        wait(e, m->mte1, m->mte2, FLAG_B_PANEL);
+        emit_wait(&e->emit, m->mte1, m->mte2, FLAG_B_PANEL);
     e->first_row = true;
     e->m_now = e->m.slice;
     repeat(e, "i", &row, 0, apart, steps, emit_row);
@@ -292,24 +226,24 @@ static void emit_product(struct emitter *e)
     e->m_now = e->m.last;
     repeat(e, "i", &row, e->m.count - 1, edge, steps, emit_row);
     if (e->b_resident)
-        set(e, m->mte1, m->mte2, FLAG_B_PANEL);
+        emit_set(&e->emit, m->mte1, m->mte2, FLAG_B_PANEL);
 }
 
 /* Every "free" flag: set before the loops, waited for after them. */
-static void each_free_flag(struct emitter *e, void (*act)(struct emitter *, int, int, int))
+static void each_free_flag(struct writer *e, void (*act)(struct emitter *, int, int, int))
 {
     const struct matmul_machine *m = e->machine;
     for (int p = 0; p < e->buffers; p++) {
-        act(e, m->mte1, m->mte2, FLAG_A + p);
-        act(e, m->mte1, m->mte2, FLAG_B + p);
-        act(e, m->matrix, m->mte1, p);
+        act(&e->emit, m->mte1, m->mte2, FLAG_A + p);
+        act(&e->emit, m->mte1, m->mte2, FLAG_B + p);
+        act(&e->emit, m->matrix, m->mte1, p);
     }
     if (e->a_resident)
-        act(e, m->mte1, m->mte2, FLAG_A_PANEL);
+        act(&e->emit, m->mte1, m->mte2, FLAG_A_PANEL);
     if (e->b_resident)
-        act(e, m->mte1, m->mte2, FLAG_B_PANEL);
-    act(e, m->vector, m->matrix, 0);
-    act(e, m->mte3, m->vector, 0);
+        act(&e->emit, m->mte1, m->mte2, FLAG_B_PANEL);
+    act(&e->emit, m->vector, m->matrix, 0);
+    act(&e->emit, m->mte3, m->vector, 0);
 }
 
 enum status matmul_thesis_program(const struct matmul_machine *machine,
@@ -317,10 +251,9 @@ enum status matmul_thesis_program(const struct matmul_machine *machine,
                                   struct program *program, struct error *error)
 {
     int64_t resident = tiling->value[THESIS_RESIDENT];
-    struct emitter e = {
+    struct writer e = {
         .machine = machine,
-        .program = program,
-        .error = error,
+        .emit = {.program = program, .error = error},
         .m = tiles_of(slab->m, tiling->value[THESIS_M]),
         .k = tiles_of(slab->k, tiling->value[THESIS_K]),
         .n = tiles_of(slab->n, tiling->value[THESIS_N]),
@@ -332,8 +265,8 @@ enum status matmul_thesis_program(const struct matmul_machine *machine,
     struct tile_index product;
     e.l1_b = (e.a_resident ? e.m.slice * slab->k : e.buffers * e.m.slice * e.k.slice) *
              machine->type_bytes;
-    each_free_flag(&e, set);
+    each_free_flag(&e, emit_set);
     repeat(&e, "b", &product, 0, e.batch, e.m.count * e.k.count * e.n.count, emit_product);
-    each_free_flag(&e, wait);
-    return e.status == STATUS_OK ? program_close(program, "(generated program)", error) : e.status;
+    each_free_flag(&e, emit_wait);
+    return emit_close(&e.emit);
 }

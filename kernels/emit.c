@@ -1,0 +1,136 @@
+#include "kernels/emit.h"
+
+#include <string.h>
+
+void emit(struct emitter *e, const struct instruction *in)
+{
+    if (e->status == STATUS_OK)
+        e->status = program_add(e->program, in, e->error);
+}
+
+static void emit_flag(struct emitter *e, enum instruction_kind kind, int from, int to, int reg)
+{
+    emit(e,
+         &(struct instruction){
+             .kind = (uint8_t)kind, .from = (int8_t)from, .to = (int8_t)to, .flag = (uint8_t)reg});
+}
+
+void emit_set(struct emitter *e, int from, int to, int reg)
+{
+    emit_flag(e, INSTRUCTION_SET, from, to, reg);
+}
+
+void emit_wait(struct emitter *e, int from, int to, int reg)
+{
+    emit_flag(e, INSTRUCTION_WAIT, from, to, reg);
+}
+
+void emit_move(struct emitter *e, int path, int64_t bytes, enum dtype from, enum dtype to)
+{
+    emit(e, &(struct instruction){.kind = INSTRUCTION_MOVE,
+                                  .what = (int16_t)path,
+                                  .bytes = bytes,
+                                  .type = (uint8_t)from,
+                                  .to_type = (uint8_t)to});
+}
+
+void emit_matrix(struct emitter *e, enum dtype type, int64_t m, int64_t k, int64_t n,
+                 bool accumulate)
+{
+    emit(e, &(struct instruction){.kind = INSTRUCTION_MATRIX,
+                                  .type = (uint8_t)type,
+                                  .m = (int32_t)m,
+                                  .k = (int32_t)k,
+                                  .n = (int32_t)n,
+                                  .accumulate = accumulate});
+}
+
+void emit_vector(struct emitter *e, int operation, enum dtype type, int64_t elements)
+{
+    emit(e, &(struct instruction){.kind = INSTRUCTION_VECTOR,
+                                  .what = (int16_t)operation,
+                                  .type = (uint8_t)type,
+                                  .to_type = (uint8_t)type,
+                                  .elements = elements});
+}
+
+void emit_scalar(struct emitter *e, int operation, int64_t count)
+{
+    emit(e, &(struct instruction){
+                .kind = INSTRUCTION_SCALAR, .what = (int16_t)operation, .count = count});
+}
+
+void emit_loop(struct emitter *e, const char *name, int64_t count)
+{
+    struct instruction in = {.kind = INSTRUCTION_LOOP, .count = count};
+    strncpy(in.name, name, sizeof in.name - 1);
+    emit(e, &in);
+    e->depth++;
+}
+
+void emit_end(struct emitter *e)
+{
+    e->depth--;
+    emit(e, &(struct instruction){.kind = INSTRUCTION_END});
+}
+
+void emit_region(struct emitter *e, const struct region *region)
+{
+    if (e->status == STATUS_OK)
+        e->status = program_add_region(e->program, region, e->error);
+}
+
+void emit_operand(struct emitter *e, enum operand_role role, int buffer, int64_t offset)
+{
+    emit_region(e, &(struct region){
+                       .role = (uint8_t)role, .buffer = (int8_t)buffer, .offset_bytes = offset});
+}
+
+void emit_operand_in_loop(struct emitter *e, enum operand_role role, int buffer, int64_t offset,
+                          int64_t stride)
+{
+    struct region region = {
+        .role = (uint8_t)role, .buffer = (int8_t)buffer, .offset_bytes = offset};
+    if (e->depth > 0)
+        region.loop_stride_bytes[e->depth - 1] = stride;
+    emit_region(e, &region);
+}
+
+enum status emit_close(struct emitter *e)
+{
+    return e->status == STATUS_OK ? program_close(e->program, "(generated program)", e->error)
+                                  : e->status;
+}
+
+enum status machine_buffer(const struct hardware *hw, const char *who, const char *name,
+                           int *buffer, struct error *error)
+{
+    *buffer = hardware_buffer(hw, name, (int)strlen(name));
+    if (*buffer >= 0)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "%s needs a buffer '%s'; %s has none", who, name,
+                     hw->name);
+}
+
+enum status machine_path(const struct hardware *hw, const char *who, int source, int destination,
+                         enum dtype from, enum dtype to, int *path, int *price, struct error *error)
+{
+    *path = hardware_path(hw, source, destination);
+    *price = *path < 0 ? -1 : hardware_move_price(hw, *path, from, to);
+    if (*price >= 0)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "%s needs a path %s->%s%s%s%s%s; %s has none", who,
+                     hw->buffers[source].name, hw->buffers[destination].name,
+                     from != to ? " with cast " : "", from != to ? dtype_name(from) : "",
+                     from != to ? ":" : "", from != to ? dtype_name(to) : "", hw->name);
+}
+
+enum status machine_operation(const struct hardware *hw, const char *who, const char *name,
+                              int *operation, struct error *error)
+{
+    *operation = hardware_operation(hw, name, (int)strlen(name));
+    if (*operation >= 0)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "%s needs the operation '%s'; %s has none", who, name,
+                     hw->name);
+}

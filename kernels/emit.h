@@ -1,0 +1,56 @@
+/* Writing kernel programs: what all generators share.
+ *
+ * An emitter appends to a program and remembers the first error, so that a generator reads like
+ * the kernel and asks once, at its end:
+ *
+ *   struct emitter e = {.program = program, .error = error};
+ *   emit_loop(&e, "i", 16);
+ *   emit_move(&e, path, bytes, DTYPE_F16, DTYPE_F16);
+ *   emit_operand(&e, OPERAND_DST, buffer, offset);
+ *   emit_end(&e);
+ *   return emit_close(&e); */
+#ifndef AUTOTUNE_KERNELS_EMIT_H
+#define AUTOTUNE_KERNELS_EMIT_H
+
+#include "core/program.h"
+#include "core/status.h"
+
+struct emitter {
+    struct program *program;
+    struct error *error;
+    enum status status;
+    int depth; /* open loops */
+};
+
+/* Each appends one instruction; operands follow it. */
+void emit(struct emitter *e, const struct instruction *in);
+void emit_set(struct emitter *e, int from, int to, int reg);
+void emit_wait(struct emitter *e, int from, int to, int reg);
+void emit_move(struct emitter *e, int path, int64_t bytes, enum dtype from, enum dtype to);
+void emit_matrix(struct emitter *e, enum dtype type, int64_t m, int64_t k, int64_t n,
+                 bool accumulate);
+void emit_vector(struct emitter *e, int operation, enum dtype type, int64_t elements);
+void emit_scalar(struct emitter *e, int operation, int64_t count);
+void emit_loop(struct emitter *e, const char *name, int64_t count);
+void emit_end(struct emitter *e);
+
+/* Operands of the last instruction. */
+void emit_region(struct emitter *e, const struct region *region);
+void emit_operand(struct emitter *e, enum operand_role role, int buffer, int64_t offset);
+/* …at offset + stride · (index of the innermost open loop). */
+void emit_operand_in_loop(struct emitter *e, enum operand_role role, int buffer, int64_t offset,
+                          int64_t stride);
+
+/* Closes the program; the first error of all. */
+enum status emit_close(struct emitter *e);
+
+/* The places of a chip by name; STATUS_INVALID says what `who` lacks on this chip. */
+enum status machine_buffer(const struct hardware *hw, const char *who, const char *name,
+                           int *buffer, struct error *error);
+enum status machine_path(const struct hardware *hw, const char *who, int source, int destination,
+                         enum dtype from, enum dtype to, int *path, int *price,
+                         struct error *error);
+enum status machine_operation(const struct hardware *hw, const char *who, const char *name,
+                              int *operation, struct error *error);
+
+#endif
