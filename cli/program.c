@@ -56,7 +56,7 @@ static void write_text(const struct task *task, const struct tiling *tiling, FIL
     char title[128], text[512];
     int cores = space->kind->cores_used(space, tiling);
     program_reset(&program, &task->hw);
-    cli_require(space->kind->generate(space, tiling, &program, &error), &error);
+    cli_require(space->kind->generate(space, tiling, 0, &program, &error), &error);
     task_title(task, title, sizeof title);
     tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
     fprintf(out, "# %s on %s: ", title, task->hw.name);

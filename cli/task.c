@@ -2,30 +2,60 @@
 
 #include <string.h>
 
-enum { KEY_OP = 2000, KEY_SHAPE, KEY_BATCH, KEY_DTYPE, KEY_SPACE };
+enum { KEY_OP = 2000, KEY_SHAPE, KEY_DTYPE, KEY_SPACE, KEY_OPTION };
+
+/* Sizes and choices of operators (struct operator) that have options of their own; an operator
+ * refuses those that are not its. */
+static const char *const operator_options[] = {"batch", "k",       "order", "functions",
+                                               "loop",  "compare", "index", "steps"};
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What to tune:", 1},
     {"op", KEY_OP, "OP", 0, "operator, one of `autotune list ops`", 1},
     {"shape", KEY_SHAPE, "SHAPE", 0, "sizes, such as MxKxN for matmul", 1},
-    {"batch", KEY_BATCH, "B", 0, "number of products (default 1)", 1},
+    {"batch", KEY_OPTION + 0, "B", 0, "matmul: number of products (default 1)", 1},
+    {"k", KEY_OPTION + 1, "K", 0, "knn: neighbours of each point", 1},
+    {"order", KEY_OPTION + 2, "K", 0, "cubefx: terms of each polynomial", 1},
+    {"functions", KEY_OPTION + 3, "J", 0, "cubefx: functions of each input", 1},
+    {"loop", KEY_OPTION + 4, "early|full", 0,
+     "knn: stop when no row is left (default), or run all row tests", 1},
+    {"compare", KEY_OPTION + 5, "hardware|relu", 0,
+     "knn: vecCmp and vecSel (default), or bit operations and ReLU", 1},
+    {"index", KEY_OPTION + 6, "hardware|vector", 0,
+     "knn: the index of a minimum from reduceMin (default), or by vector operations", 1},
+    {"steps", KEY_OPTION + 7, "mean|max", 0,
+     "knn: loop steps of a tile as k/t (default), or as the exact expectation", 1},
     {"dtype", KEY_DTYPE, "TYPE", 0, "element type (default f16)", 1},
     {"space", KEY_SPACE, "NAME", 0, "which tilings, one of `autotune list spaces`", 1},
     {0},
 };
 
+/* Given twice, the last counts, as for every other option. */
+static void add_option(struct task *task, const char *name, const char *text)
+{
+    int i = 0;
+    while (i < task->option_count && strcmp(task->options[i].name, name) != 0)
+        i++;
+    task->options[i].name = name;
+    task->options[i].text = text;
+    if (i == task->option_count)
+        task->option_count++;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct task *task = state->input;
+    size_t option = (size_t)(key - KEY_OPTION);
+    if (key >= KEY_OPTION && option < sizeof operator_options / sizeof *operator_options) {
+        add_option(task, operator_options[option], argument);
+        return 0;
+    }
     switch (key) {
     case KEY_OP:
         task->op = argument;
         return 0;
     case KEY_SHAPE:
         task->shape = argument;
-        return 0;
-    case KEY_BATCH:
-        task->batch = cli_count("--batch", argument, INT32_MAX);
         return 0;
     case KEY_DTYPE:
         task->dtype = argument;
@@ -83,14 +113,14 @@ static const struct operator_space *find_space(const struct operator* op, const 
     cli_die("--space %.64s: expected one of %s", name, list);
 }
 
-static void set_batch(struct task *task, const struct operator* op)
+static void set_options(struct task *task)
 {
-    for (int i = op->shape_sizes; i < op->size_count; i++)
-        if (strcmp(op->size_names[i], "batch") == 0) {
-            task->problem.size[i] = task->batch;
-            return;
-        }
-    cli_die("--batch: %s has none", op->name);
+    struct error error;
+    for (int i = 0; i < task->option_count; i++)
+        cli_require(
+            problem_set(&task->problem, task->options[i].name, task->options[i].text, &error),
+            &error);
+    cli_require(problem_check(&task->problem, &error), &error);
 }
 
 void task_open(struct task *task)
@@ -101,9 +131,7 @@ void task_open(struct task *task)
     if (!task->shape)
         cli_die("--shape is missing, expected %s", op->shape_form);
     cli_require(problem_parse(op, task->shape, &task->problem, &error), &error);
-    if (task->batch)
-        set_batch(task, op);
-    cli_require(op->check(&task->problem, &error), &error);
+    set_options(task);
     if (task->dtype) {
         int type = dtype_find(task->dtype, (int)strlen(task->dtype));
         if (type < 0)

@@ -9,7 +9,10 @@
 struct task {
     struct common common; /* first: cli_parse fills it */
     const char *op, *shape, *space_name, *dtype;
-    int64_t batch; /* 0: not given */
+    int option_count; /* the operator's own: --batch, --k … */
+    struct {
+        const char *name, *text;
+    } options[OPERATOR_MAX_SIZES + OPERATOR_MAX_CHOICES];
     const char *set;
     /* after task_open */
     struct hardware hw;
@@ -17,7 +20,7 @@ struct task {
     struct space space;
 };
 
-/* --op, --shape, --batch, --dtype, --space; the common options are its child. */
+/* --op, --shape, the operators' own options, --dtype, --space; the common options are its child. */
 extern const struct argp task_argp;
 
 /* The parser of commands whose only option is --set, key TASK_KEY_SET; task_argp is its child. */

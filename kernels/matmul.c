@@ -4,6 +4,7 @@
 #include <string.h>
 
 static const char *const size_names[MATMUL_SIZES] = {"m", "k", "n", "batch"};
+static const int64_t size_defaults[] = {1};
 
 /* Beyond this a kernel runs for hours: no clock of the simulator holds it. */
 #define MAX_SIZE    (INT64_C(1) << 31)
@@ -42,6 +43,7 @@ const struct operator matmul_operator = {
     .shape_sizes = 3,
     .size_count = MATMUL_SIZES,
     .size_names = size_names,
+    .size_defaults = size_defaults,
     .check = check,
     .operations = operations,
     .spaces = spaces,

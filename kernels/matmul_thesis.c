@@ -138,12 +138,15 @@ static int cores_used(const struct space *space, const struct tiling *tiling)
     return thesis_slab(space, tiling)->cores_used;
 }
 
-static enum status generate(const struct space *space, const struct tiling *tiling,
+static enum status generate(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error)
 {
+    (void)part;
     return matmul_thesis_program(&thesis_of(space)->machine, thesis_slab(space, tiling), tiling,
                                  program, error);
 }
+
+static const char *const parts[] = {"kernel", NULL};
 
 const struct operator_space matmul_thesis = {
     .name = "thesis",
@@ -155,6 +158,7 @@ const struct operator_space matmul_thesis = {
     .violations = thesis_violations,
     .cores_used = cores_used,
     .summarise = thesis_summarise,
+    .parts = parts,
     .generate = generate,
     .roofline_ns = thesis_roofline_ns,
 };

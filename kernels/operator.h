@@ -16,12 +16,13 @@
 #include "core/status.h"
 #include "core/work.h"
 
-enum { OPERATOR_MAX_SIZES = 6, MAX_VIOLATIONS = 12 };
+enum { OPERATOR_MAX_SIZES = 6, OPERATOR_MAX_CHOICES = 6, MAX_VIOLATIONS = 12 };
 
-/* One instance of an operator: its sizes, in the order of operator->size_names. */
+/* One instance of an operator: its sizes, in the order of operator->size_names, and its choices. */
 struct problem {
     const struct operator* op;
     int64_t size[OPERATOR_MAX_SIZES];
+    int choice[OPERATOR_MAX_CHOICES];
     enum dtype type;
 };
 
@@ -51,12 +52,22 @@ struct operator_space {
                       struct violation list[MAX_VIOLATIONS]);
     /* Cores that have work, all running the largest share's program in step. */
     int (*cores_used)(const struct space *space, const struct tiling *tiling);
+    /* NULL where a tiling's time is not that of one program. */
     void (*summarise)(const struct space *space, const struct tiling *tiling, struct work *work);
-    /* Appends the program of one core to *program (reset by the caller) and closes it. */
-    enum status (*generate)(const struct space *space, const struct tiling *tiling,
+    /* The programs of a tiling by name, NULL-terminated. With one, its time is the tiling's. */
+    const char *const *parts;
+    /* Appends one part's program of one core to *program (reset by the caller) and closes it. */
+    enum status (*generate)(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error);
     /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus. */
     double (*roofline_ns)(const struct space *space);
+};
+
+/* A way to write or to count a kernel, by name; the first value is the default. */
+struct operator_choice {
+    const char *name; /* and option name: --loop */
+    int count;
+    const char *const *values;
 };
 
 struct operator
@@ -67,6 +78,9 @@ struct operator
     int shape_sizes;               /* of these come from --shape */
     int size_count;                /* the rest have options: --batch */
     const char *const *size_names; /* JSON keys under "shape", and option names */
+    const int64_t *size_defaults;  /* of sizes with options; 0: must be given */
+    int choice_count;
+    const struct operator_choice *choices;
     /* Are the sizes within what can be tuned? */
     enum status (*check)(const struct problem *problem, struct error *error);
     /* Operations that the user asked for (unpadded; 2·m·k·n for a product). */
@@ -82,9 +96,16 @@ const struct operator* operator_find(const char *name);
 const struct operator_space *operator_space_find(const struct operator* op, const char *name);
 
 /* Reads "AxBxC": positive decimal integers, no blanks, signs or exponents. Sizes that have options
- * of their own start at 1. */
+ * of their own start at their defaults. */
 enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
                           struct error *error);
+
+/* Sets a size or a choice that has an option of its own: name "batch", text "4". */
+enum status problem_set(struct problem *problem, const char *name, const char *text,
+                        struct error *error);
+
+/* Is every size given, and does the operator accept them all? To be asked before space_open. */
+enum status problem_check(const struct problem *problem, struct error *error);
 
 /* The space of a problem on `cores` cores of a chip; the caller closes it. */
 enum status space_open(const struct problem *problem, const struct operator_space *kind,

@@ -39,8 +39,8 @@ enum status problem_parse(const struct operator* op, const char *shape, struct p
 {
     *problem = (struct problem){.op = op, .type = DTYPE_F16};
     const char *at = shape;
-    for (int i = 0; i < op->size_count; i++)
-        problem->size[i] = 1;
+    for (int i = op->shape_sizes; i < op->size_count; i++)
+        problem->size[i] = op->size_defaults[i - op->shape_sizes];
     for (int i = 0; i < op->shape_sizes; i++) {
         char mark = i + 1 < op->shape_sizes ? 'x' : 0;
         at = parse_size(at, &problem->size[i]);
@@ -50,6 +50,54 @@ enum status problem_parse(const struct operator* op, const char *shape, struct p
                              op->shape_form);
         at++;
     }
+    return STATUS_OK;
+}
+
+static enum status set_size(struct problem *problem, int size, const char *text,
+                            struct error *error)
+{
+    const char *end = parse_size(text, &problem->size[size]);
+    if (end && !*end)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "--%s %.64s: expected a positive whole number",
+                     problem->op->size_names[size], text);
+}
+
+static enum status set_choice(struct problem *problem, int number, const char *text,
+                              struct error *error)
+{
+    const struct operator_choice *choice = &problem->op->choices[number];
+    char list[128] = "";
+    for (int v = 0; v < choice->count; v++) {
+        if (strcasecmp(choice->values[v], text) == 0) {
+            problem->choice[number] = v;
+            return STATUS_OK;
+        }
+        strcat(strcat(list, v ? " or " : ""), choice->values[v]);
+    }
+    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s", choice->name, text, list);
+}
+
+enum status problem_set(struct problem *problem, const char *name, const char *text,
+                        struct error *error)
+{
+    const struct operator* op = problem->op;
+    for (int i = op->shape_sizes; i < op->size_count; i++)
+        if (strcmp(op->size_names[i], name) == 0)
+            return set_size(problem, i, text, error);
+    for (int i = 0; i < op->choice_count; i++)
+        if (strcmp(op->choices[i].name, name) == 0)
+            return set_choice(problem, i, text, error);
+    return error_set(error, STATUS_INVALID, "--%s: %s has none", name, op->name);
+}
+
+enum status problem_check(const struct problem *problem, struct error *error)
+{
+    const struct operator* op = problem->op;
+    for (int i = op->shape_sizes; i < op->size_count; i++)
+        if (problem->size[i] <= 0)
+            return error_set(error, STATUS_INVALID, "--%s is missing, expected a positive number",
+                             op->size_names[i]);
     return op->check(problem, error);
 }
 

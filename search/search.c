@@ -70,7 +70,7 @@ static enum status play_tiling(struct worker *worker, const struct space *space,
 {
     struct simulate_options options = {.cores = space->kind->cores_used(space, tiling)};
     program_reset(&worker->program, space->hw);
-    enum status status = space->kind->generate(space, tiling, &worker->program, &worker->error);
+    enum status status = space->kind->generate(space, tiling, 0, &worker->program, &worker->error);
     if (status == STATUS_OK)
         status = simulate(worker->simulator, &worker->program, &options, timeline, &worker->error);
     if (status == STATUS_OK && timeline->blocked >= 0)

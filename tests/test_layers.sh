@@ -16,12 +16,13 @@ hardware   core
 kernels    core
 costmodel  core
 analysis   core costmodel
+validate   core kernels
 search     core kernels costmodel
 results    core
-cli        core hardware kernels costmodel analysis search results
-bench      core hardware kernels costmodel analysis search results
-tools      core hardware kernels costmodel analysis search results
-tests      core hardware kernels costmodel analysis search results tools
+cli        core hardware kernels costmodel analysis search validate results
+bench      core hardware kernels costmodel analysis search validate results
+tools      core hardware kernels costmodel analysis search validate results
+tests      core hardware kernels costmodel analysis search validate results tools
 '
 
 # Headers of foreign libraries by the beginning of their names, and the folders that may use them.
@@ -136,7 +137,7 @@ check_silence() {
     local folder
     local ends='[^A-Za-z0-9_](exit|_exit|_Exit|quick_exit|abort|perror|err|errx|warn|warnx) *\('
     local prints='[^A-Za-z0-9_]((printf|vprintf|puts|putchar) *\(|stdout[^A-Za-z0-9_]|stderr[^A-Za-z0-9_])'
-    for folder in core hardware kernels costmodel analysis search results; do
+    for folder in core hardware kernels costmodel analysis search validate results; do
         [[ -d $folder ]] || continue
         expect_none "$folder/ may not print or exit" "$(sources "$folder" | code |
             grep -vE '__attribute__ *\(\(format' | grep -E "$ends|$prints")"

@@ -87,7 +87,7 @@ static void generate(struct fixture *f)
 {
     struct error error;
     program_reset(&f->program, &f->hw);
-    cr_assert_eq(f->space.kind->generate(&f->space, &f->tiling, &f->program, &error), STATUS_OK,
+    cr_assert_eq(f->space.kind->generate(&f->space, &f->tiling, 0, &f->program, &error), STATUS_OK,
                  "%s", error.text);
 }
 

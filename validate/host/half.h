@@ -1,0 +1,21 @@
+/* FP16 (IEEE 754 binary16) on hosts that have none: values as bits, arithmetic by way of FP32.
+ *
+ * Both conversions keep subnormals, ±0, ±∞ and NaN; half_from_float rounds to nearest, ties to
+ * even. A sum, difference or product of two FP16 values computed in FP32 and rounded once is the
+ * correctly rounded FP16 result, for FP32 has more than 2·11 + 2 bits. */
+#ifndef AUTOTUNE_VALIDATE_HOST_HALF_H
+#define AUTOTUNE_VALIDATE_HOST_HALF_H
+
+#include <stdint.h>
+
+typedef uint16_t half;
+
+#define HALF_INFINITY  ((half)0x7c00)
+#define HALF_MINUS_INF ((half)0xfc00)
+#define HALF_LARGEST   ((half)0x7bff) /* 65504 */
+#define HALF_NAN       ((half)0x7e00)
+
+half half_from_float(float value);
+float half_to_float(half value);
+
+#endif

@@ -1,0 +1,49 @@
+/* SelB-k-NN on the CPU: thesis Alg. 4 (selection with early exit across tiles), Alg. 5 (compare and
+ * select without such instructions) and Alg. 6 (index without hardware), in FP16 on real FP16 bits
+ * and in FP32.
+ *
+ * Order: ascending distance, equal distances by ascending index; −0 equals +0; NaN sorts after
+ * everything, +∞ included (NaN = NaN, by index). The result is that of a full stable sort. */
+#ifndef AUTOTUNE_VALIDATE_HOST_KNN_SELECT_H
+#define AUTOTUNE_VALIDATE_HOST_KNN_SELECT_H
+
+#include "core/status.h"
+#include "validate/host/half.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct knn_select_options {
+    int64_t tile_rows, tile_columns; /* m2, n2; > 0, tile_columns <= 31744 with vector_index */
+    bool relu_compare;               /* FP16 only: Alg. 5 */
+    bool vector_index;               /* FP16 only: Alg. 6 */
+};
+
+struct knn_select_count {
+    int64_t tiles;       /* selection tiles done */
+    int64_t steps;       /* loop steps over all tiles, failing ones included */
+    int64_t row_updates; /* values that entered a row's k smallest */
+};
+
+/* The k nearest of each of `rows` rows of `columns` distances (row-major, not changed).
+ * indices[r·k … r·k + k − 1]: column numbers, nearest first. Fewer than k columns: STATUS_INVALID.
+ * `count` may be NULL. */
+enum status knn_select_f16(const half *distances, int64_t rows, int64_t columns, int64_t k,
+                           const struct knn_select_options *options, int64_t *indices,
+                           struct knn_select_count *count, struct error *error);
+enum status knn_select_f32(const float *distances, int64_t rows, int64_t columns, int64_t k,
+                           const struct knn_select_options *options, int64_t *indices,
+                           struct knn_select_count *count, struct error *error);
+
+/* Alg. 5 on one lane: all ones where a < b, else zero, by subtraction, AND, OR, ReLU and a 16-bit
+ * integer subtraction only. Header of knn_select.c says for which values it differs from <. */
+uint16_t half_less_mask(half a, half b);
+/* All ones where a and b differ; its complement is equality. */
+uint16_t half_differ_mask(half a, half b);
+uint16_t mask_select(uint16_t mask, uint16_t x, uint16_t y); /* x where the mask is ones */
+
+/* Alg. 6: the largest index < n whose value is equal to `value`; n <= 31744; −1024 (0xfc00) when
+ * there is none. By duplicate, compare-equal, select and an FP16 maximum over the index bits. */
+int16_t half_index_of(half value, const half *values, int64_t n);
+
+#endif
