@@ -6,18 +6,39 @@
 
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { KEY_PART = 3500 };
+
+struct printing {
+    struct task task;      /* first */
+    const char *part_name; /* NULL: the first */
+    int part;
+};
 
 static const struct argp_option options[] = {
+    {"part", KEY_PART, "NAME", 0,
+     "which program of a tiling that consists of several (knn: distance, idle, step, full)", 1},
     {"set", TASK_KEY_SET, "NAME=VALUE,...", 0,
      "the tiling: a value for every name of its space (default: the best one)", 1},
     {0},
 };
 
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct printing *printing = state->input;
+    if (key != KEY_PART)
+        return task_parse_set(key, argument, state);
+    printing->part_name = argument;
+    return 0;
+}
+
 static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
-    .parser = task_parse_set,
+    .parser = parse,
     .children = children,
     .args_doc = "--op OP --shape SHAPE",
     .doc =
@@ -28,6 +49,17 @@ static const struct argp argp = {
         "  autotune program --op matmul --shape 64x64x64 --cores 1 \\\n"
         "    --set m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m\n",
 };
+
+static int find_part(const struct operator_space *kind, const char *name)
+{
+    char list[128] = "";
+    for (int i = 0; kind->parts[i]; i++) {
+        if (!name || strcasecmp(kind->parts[i], name) == 0)
+            return i;
+        strcat(strcat(list, i ? ", " : ""), kind->parts[i]);
+    }
+    cli_die("--part %.64s: expected %s", name, list);
+}
 
 /* The tiling asked for, or the best; false when there is none. */
 static bool choose(const struct task *task, struct tiling *tiling)
@@ -48,15 +80,26 @@ static bool choose(const struct task *task, struct tiling *tiling)
     return found;
 }
 
-static void write_text(const struct task *task, const struct tiling *tiling, FILE *out)
+/* A tiling that was given has yet to choose the values that it does not show (k-NN's distance
+ * tile). */
+static void complete(const struct task *task, struct tiling *tiling)
 {
+    struct error error;
+    struct found found;
+    cli_require(search_play(&task->space, tiling, &found, &error), &error);
+    *tiling = found.tiling;
+}
+
+static void write_text(const struct printing *printing, const struct tiling *tiling, FILE *out)
+{
+    const struct task *task = &printing->task;
     const struct space *space = &task->space;
     struct program program = {0};
     struct error error;
     char title[128], text[512];
     int cores = space->kind->cores_used(space, tiling);
     program_reset(&program, &task->hw);
-    cli_require(space->kind->generate(space, tiling, 0, &program, &error), &error);
+    cli_require(space->kind->generate(space, tiling, printing->part, &program, &error), &error);
     task_title(task, title, sizeof title);
     tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
     fprintf(out, "# %s on %s: ", title, task->hw.name);
@@ -64,12 +107,15 @@ static void write_text(const struct task *task, const struct tiling *tiling, FIL
         fprintf(out, "one core\n# %s\n", text);
     else
         fprintf(out, "each of %d cores in step\n# %s\n", cores, text);
+    if (space->kind->parts[1])
+        fprintf(out, "# part %s\n", space->kind->parts[printing->part]);
     cli_require(program_print(&program, out, &error), &error);
     program_clear(&program);
 }
 
-static void write_json(const struct task *task, const struct tiling *tiling, FILE *out)
+static void write_json(const struct printing *printing, const struct tiling *tiling, FILE *out)
 {
+    const struct task *task = &printing->task;
     const struct space *space = &task->space;
     struct error error;
     char *text = NULL;
@@ -77,12 +123,13 @@ static void write_json(const struct task *task, const struct tiling *tiling, FIL
     FILE *program = open_memstream(&text, &length);
     if (!program)
         cli_die("out of memory");
-    write_text(task, tiling, program);
+    write_text(printing, tiling, program);
     if (fclose(program))
         cli_die("out of memory");
-    json_t *document = json_pack("{s:i, s:o, s:i, s:s}", "schema", 1, "tiling",
+    json_t *document = json_pack("{s:i, s:o, s:i, s:s, s:s}", "schema", 1, "tiling",
                                  tiling_json(space->axes, space->axis_count, tiling), "cores_used",
-                                 space->kind->cores_used(space, tiling), "program", text);
+                                 space->kind->cores_used(space, tiling), "part",
+                                 space->kind->parts[printing->part], "program", text);
     cli_require(json_write(document, out, &error), &error);
     free(text);
 }
@@ -96,23 +143,27 @@ static void write_none(bool json, FILE *out)
 
 int cmd_program(int argc, char **argv)
 {
-    struct task task = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct printing printing = {.task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct task *task = &printing.task;
     struct tiling tiling;
     struct violation violations[MAX_VIOLATIONS];
     struct answer answer;
-    cli_parse(&argp, "autotune program", argc, argv, &task, NULL, 0);
-    task_open(&task);
-    bool json = task.common.format == FORMAT_JSON;
-    bool found = choose(&task, &tiling);
-    bool legal = found && task.space.kind->violations(&task.space, &tiling, violations) == 0;
-    cli_answer_open(&answer, &task.common);
+    cli_parse(&argp, "autotune program", argc, argv, &printing, NULL, 0);
+    task_open(task);
+    printing.part = find_part(task->space.kind, printing.part_name);
+    bool json = task->common.format == FORMAT_JSON;
+    bool found = choose(task, &tiling);
+    bool legal = found && task->space.kind->violations(&task->space, &tiling, violations) == 0;
+    if (legal && task->set)
+        complete(task, &tiling);
+    cli_answer_open(&answer, &task->common);
     if (legal)
-        (json ? write_json : write_text)(&task, &tiling, answer.stream);
+        (json ? write_json : write_text)(&printing, &tiling, answer.stream);
     else if (found)
-        verdict_write(&task, &tiling, json, &answer);
+        verdict_write(task, &tiling, json, &answer);
     else
         write_none(json, answer.stream);
     cli_answer_close(&answer);
-    task_close(&task);
+    task_close(task);
     return legal ? EXIT_ANSWER : EXIT_NONE;
 }

@@ -1,8 +1,9 @@
 #include "cli/task.h"
+#include "kernels/series.h"
 
 #include <string.h>
 
-enum { KEY_OP = 2000, KEY_SHAPE, KEY_DTYPE, KEY_SPACE, KEY_OPTION };
+enum { KEY_OP = 2000, KEY_SHAPE, KEY_DTYPE, KEY_SPACE, KEY_FUNCTION, KEY_OPTION };
 
 /* Sizes and choices of operators (struct operator) that have options of their own; an operator
  * refuses those that are not its. */
@@ -17,6 +18,10 @@ static const struct argp_option options[] = {
     {"k", KEY_OPTION + 1, "K", 0, "knn: neighbours of each point", 1},
     {"order", KEY_OPTION + 2, "K", 0, "cubefx: terms of each polynomial", 1},
     {"functions", KEY_OPTION + 3, "J", 0, "cubefx: functions of each input", 1},
+    {"function", KEY_FUNCTION, "NAME,...", 0,
+     "cubefx: the functions by name instead of their number: sin, cos, tan, tanh, sigmoid, gelu, "
+     "exp, log1p",
+     1},
     {"loop", KEY_OPTION + 4, "early|full", 0,
      "knn: stop when no row is left (default), or run all row tests", 1},
     {"compare", KEY_OPTION + 5, "hardware|relu", 0,
@@ -62,6 +67,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_SPACE:
         task->space_name = argument;
+        return 0;
+    case KEY_FUNCTION:
+        task->function_names = argument;
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &task->common;
@@ -113,9 +121,39 @@ static const struct operator_space *find_space(const struct operator* op, const 
     cli_die("--space %.64s: expected one of %s", name, list);
 }
 
+static void die_of_function(const char *name, int length)
+{
+    char list[256] = "";
+    for (const struct series *s = series_functions; s->name; s++)
+        strcat(strcat(list, *list ? ", " : ""), s->name);
+    cli_die("--function %.*s: expected names out of %s", length > 64 ? 64 : length, name, list);
+}
+
+/* Named functions are as many as their names. */
+static void set_functions(struct task *task)
+{
+    struct error error;
+    char count[16];
+    int names = 0;
+    for (const char *at = task->function_names; at; names++) {
+        int length = (int)strcspn(at, ",");
+        if (!series_find(at, length))
+            die_of_function(at, length);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    snprintf(count, sizeof count, "%d", names);
+    for (int i = 0; i < task->option_count; i++)
+        if (strcmp(task->options[i].name, "functions") == 0 &&
+            strcmp(task->options[i].text, count) != 0)
+            cli_die("--functions %.64s: --function names %s", task->options[i].text, count);
+    cli_require(problem_set(&task->problem, "functions", count, &error), &error);
+}
+
 static void set_options(struct task *task)
 {
     struct error error;
+    if (task->function_names)
+        set_functions(task);
     for (int i = 0; i < task->option_count; i++)
         cli_require(
             problem_set(&task->problem, task->options[i].name, task->options[i].text, &error),

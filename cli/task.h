@@ -14,6 +14,7 @@ struct task {
         const char *name, *text;
     } options[OPERATOR_MAX_SIZES + OPERATOR_MAX_CHOICES];
     const char *set;
+    const char *function_names; /* cubefx: "sin,cos"; NULL: not given */
     /* after task_open */
     struct hardware hw;
     struct problem problem;

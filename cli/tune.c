@@ -2,6 +2,9 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/task.h"
+#include "jobs/details.h"
+#include "kernels/cubefx.h"
+#include "kernels/knn.h"
 #include "search/search.h"
 
 #include <errno.h>
@@ -15,10 +18,21 @@ struct tune {
     const char *strategy;
     int64_t top, threads;
     double time_limit_s;
+    struct details_options details;
+    const char *details_option; /* the last one given that only some operators have */
 };
 
-enum { KEY_STRATEGY = 3000, KEY_TOP, KEY_THREADS, KEY_TIME_LIMIT };
-enum { MAX_TOP = 100000, MAX_THREADS = 1024 };
+enum {
+    KEY_STRATEGY = 3000,
+    KEY_TOP,
+    KEY_THREADS,
+    KEY_TIME_LIMIT,
+    KEY_COMPARE,
+    KEY_MAC,
+    KEY_TRANSFER_WEIGHT,
+    KEY_EXPAND_AT,
+};
+enum { MAX_TOP = 100000, MAX_THREADS = 1024, MAX_MAC = 4096 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Search:", 2},
@@ -29,18 +43,63 @@ static const struct argp_option options[] = {
     {"top", KEY_TOP, "N", 0, "report the N fastest tilings (default 1)", 2},
     {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); the answer is the same",
      2},
+    {NULL, 0, NULL, 0, "What the answer adds:", 3},
+    {"compare", KEY_COMPARE, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
+    {"mac", KEY_MAC, "S", 0, "cubefx: edge of the matrix unit in the integer program (default 16)",
+     3},
+    {"transfer-weight", KEY_TRANSFER_WEIGHT, "B", 0,
+     "cubefx: cost of an element moved, in matrix operations (default 0)", 3},
+    {"expand-at", KEY_EXPAND_AT, "P", 0,
+     "cubefx: the point of the expansions of --function (default 0)", 3},
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "stop after this time with the best so far", 2},
     {0},
 };
 
-static double parse_seconds(const char *text)
+/* A finite number; NaN when `text` is none. */
+static double parse_number(const char *text)
 {
     char *end;
     errno = 0;
-    double seconds = strtod(text, &end);
-    if (errno || *end || end == text || !isfinite(seconds) || seconds <= 0)
+    double number = strtod(text, &end);
+    return errno || *end || end == text || !isfinite(number) ? NAN : number;
+}
+
+static double parse_seconds(const char *text)
+{
+    double seconds = parse_number(text);
+    if (!(seconds > 0))
         cli_die("--time-limit %.64s: expected seconds, more than 0", text);
     return seconds;
+}
+
+/* Options of what the answer adds; false for any other. */
+static bool parse_details(struct tune *tune, int key, const char *argument)
+{
+    struct details_options *details = &tune->details;
+    switch (key) {
+    case KEY_COMPARE:
+        details->compare = true;
+        tune->details_option = "--compare";
+        return true;
+    case KEY_MAC:
+        details->mac = cli_count("--mac", argument, MAX_MAC);
+        tune->details_option = "--mac";
+        return true;
+    case KEY_TRANSFER_WEIGHT:
+        details->transfer_weight = parse_number(argument);
+        if (!(details->transfer_weight >= 0))
+            cli_die("--transfer-weight %.64s: expected a number, at least 0", argument);
+        tune->details_option = "--transfer-weight";
+        return true;
+    case KEY_EXPAND_AT:
+        details->expand_at = parse_number(argument);
+        if (isnan(details->expand_at))
+            cli_die("--expand-at %.64s: expected a finite number", argument);
+        tune->details_option = "--expand-at";
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void die_of_strategy(const char *name)
@@ -54,6 +113,8 @@ static void die_of_strategy(const char *name)
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct tune *tune = state->input;
+    if (parse_details(tune, key, argument))
+        return 0;
     switch (key) {
     case KEY_STRATEGY:
         if (!search_strategy_find(argument))
@@ -89,6 +150,8 @@ static const struct argp argp = {
            "Examples:\n"
            "  autotune --op matmul --shape 512x1024x512\n"
            "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
+           "  autotune --op knn --shape 1280x128x204800 --k 16 --compare\n"
+           "  autotune --op cubefx --shape 16384 --order 16 --function sin,cos,gelu\n"
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n",
 };
 
@@ -130,7 +193,7 @@ static bool was_cut_short(const struct tune *tune, const struct search_result *r
 }
 
 static void write_answer(const struct tune *tune, const struct search_result *result,
-                         const struct tune_row *rows)
+                         const struct tune_row *rows, const json_t *details)
 {
     static tune_writer *const writers[FORMAT_COUNT] = {
         [FORMAT_TABLE] = tune_write_table,
@@ -142,6 +205,11 @@ static void write_answer(const struct tune *tune, const struct search_result *re
     struct answer out;
     struct error error;
     task_title(task, title, sizeof title);
+    const struct tune_discarded discarded[] = {
+        {"pruned_selb", "SelB's inequality", result->pruned_selb},
+        {"pruned_harmonic", "the harmonic inequality", result->pruned_harmonic},
+    };
+    bool knn = task->problem.op == &knn_operator;
     struct tune_answer answer = {
         .op = task->problem.op->name,
         .shape_text = title + strlen(task->problem.op->name) + 1,
@@ -169,6 +237,9 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         .top = (int)tune->top,
         .count = result->count,
         .rows = rows,
+        .discarded_count = knn ? sizeof discarded / sizeof *discarded : 0,
+        .discarded = discarded,
+        .details = details,
     };
     cli_answer_open(&out, &task->common);
     cli_require(writers[task->common.format](&answer, out.colour, out.stream, &error), &error);
@@ -195,6 +266,27 @@ static void run_search(const struct tune *tune, struct search_result *result)
     cli_require(status, &error);
 }
 
+/* An option that says nothing about the operator at hand is a mistake. */
+static void check_details(const struct tune *tune)
+{
+    const struct operator* op = tune->task.problem.op;
+    bool compare = tune->details_option && strcmp(tune->details_option, "--compare") == 0;
+    if (tune->details_option && op != &cubefx_operator && !(compare && op == &knn_operator))
+        cli_die("%s: %s has none", tune->details_option, op->name);
+}
+
+static json_t *make_details(struct tune *tune, const struct search_result *result)
+{
+    struct error error;
+    json_t *details;
+    tune->details.threads = (int)tune->threads;
+    tune->details.functions = tune->task.function_names;
+    cli_require(details_make(&tune->task.problem, &tune->task.space, result, &tune->details,
+                             &details, &error),
+                &error);
+    return details;
+}
+
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
@@ -206,13 +298,16 @@ int cmd_tune(int argc, char **argv)
     struct search_result result;
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
+    check_details(&tune);
     run_search(&tune, &result);
     struct tune_row *rows = calloc((size_t)result.count + 1, sizeof *rows);
     if (!rows)
         cli_die("out of memory");
     for (int i = 0; i < result.count; i++)
         fill_row(&tune, &result.best[i], &rows[i]);
-    write_answer(&tune, &result, rows);
+    json_t *details = make_details(&tune, &result);
+    write_answer(&tune, &result, rows, details);
+    json_decref(details);
     int status = result.count ? EXIT_ANSWER : EXIT_NONE;
     free(rows);
     search_result_clear(&result);

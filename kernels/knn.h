@@ -13,6 +13,7 @@
 #include "kernels/matmul.h"
 
 enum knn_size { KNN_M, KNN_D, KNN_N, KNN_K, KNN_SIZES };
+enum { KNN_MAX_K = 4096 };
 
 /* How the selection kernel is written and how its work is counted. */
 enum knn_choice {

@@ -57,10 +57,10 @@ static enum status set_size(struct problem *problem, int size, const char *text,
                             struct error *error)
 {
     const char *end = parse_size(text, &problem->size[size]);
-    if (end && !*end)
+    if (end && !*end && problem->size[size] <= INT32_MAX)
         return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "--%s %.64s: expected a positive whole number",
-                     problem->op->size_names[size], text);
+    return error_set(error, STATUS_INVALID, "--%s %.64s: expected a whole number from 1 to %d",
+                     problem->op->size_names[size], text, INT32_MAX);
 }
 
 static enum status set_choice(struct problem *problem, int number, const char *text,

@@ -19,6 +19,12 @@ struct tune_row {
     double bus_ns[HARDWARE_MAX_BUSES]; /* bytes of all cores at the bus's best rate */
 };
 
+/* Legal tilings that a named inequality has discarded; the JSON key is the name. */
+struct tune_discarded {
+    const char *name, *title;
+    int64_t count;
+};
+
 struct tune_answer {
     const char *op, *space, *shape_text;
     int size_count;
@@ -30,12 +36,15 @@ struct tune_answer {
     const struct axis *axes;
     int axis_count;
     int64_t candidates, feasible, pruned, simulated, within_1_percent;
-    bool optimal, cut_short; /* neither: nothing is legal */
+    int discarded_count;
+    const struct tune_discarded *discarded; /* contained in `pruned` */
+    bool optimal, cut_short;                /* neither: nothing is legal */
     double lower_bound_ns, gap, seconds, roofline_ns;
     int threads;
     int top; /* rows asked for */
     int count;
     const struct tune_row *rows; /* best first */
+    const json_t *details;       /* of the operator: members of the answer; NULL: none */
 };
 
 /* A pipe or bus and its share of the time. */

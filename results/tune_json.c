@@ -24,12 +24,15 @@ static json_t *row_json(const struct tune_answer *answer, const struct tune_row 
 
 static json_t *search_json(const struct tune_answer *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:i, s:I}", "candidates",
-                     (json_int_t)a->candidates, "feasible", (json_int_t)a->feasible, "pruned",
-                     (json_int_t)a->pruned, "simulated", (json_int_t)a->simulated, "optimal",
-                     a->optimal, "lower_bound_ns", a->lower_bound_ns, "gap", a->gap, "seconds",
-                     a->seconds, "threads", a->threads, "within_1_percent",
-                     (json_int_t)a->within_1_percent);
+    json_t *search = json_pack("{s:I, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:i, s:I}", "candidates",
+                               (json_int_t)a->candidates, "feasible", (json_int_t)a->feasible,
+                               "pruned", (json_int_t)a->pruned, "simulated",
+                               (json_int_t)a->simulated, "optimal", a->optimal, "lower_bound_ns",
+                               a->lower_bound_ns, "gap", a->gap, "seconds", a->seconds, "threads",
+                               a->threads, "within_1_percent", (json_int_t)a->within_1_percent);
+    for (int i = 0; i < a->discarded_count; i++)
+        json_object_set_new(search, a->discarded[i].name, json_integer(a->discarded[i].count));
+    return search;
 }
 
 enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE *out,
@@ -48,5 +51,7 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
                   json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
                   "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
                   answer->space, "search", search_json(answer), "best", best, "top", top);
+    if (answer->details)
+        json_object_update(document, (json_t *)(uintptr_t)answer->details);
     return json_write(document, out, error);
 }

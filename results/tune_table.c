@@ -1,4 +1,4 @@
-#include "results/text.h"
+#include "results/outline.h"
 #include "results/tune.h"
 
 #include <string.h>
@@ -111,10 +111,15 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
         put_nothing(a, style, out);
         return;
     }
-    fprintf(out,
-            "               %s discarded by their lower bound, %s simulated; %.3f s, %d thread%s\n",
-            text_count(a->pruned, n[1]), text_count(a->simulated, n[2]), a->seconds, a->threads,
-            a->threads == 1 ? "" : "s");
+    fprintf(out, "               %s discarded by %s, %s simulated; %.3f s, %d thread%s\n",
+            text_count(a->pruned, n[1]),
+            a->discarded_count ? "bounds and inequalities" : "their lower bound",
+            text_count(a->simulated, n[2]), a->seconds, a->threads, a->threads == 1 ? "" : "s");
+    for (int i = 0; i < a->discarded_count; i++)
+        fprintf(out, "               %s of them (%.2f %% of the legal) by %s\n",
+                text_count(a->discarded[i].count, n[1]),
+                a->feasible ? 100.0 * (double)a->discarded[i].count / (double)a->feasible : 0.0,
+                a->discarded[i].title);
     if (a->optimal)
         fprintf(out, "  %soptimal%s      nothing in the space is faster", style->good, style->end);
     else
@@ -148,5 +153,7 @@ enum status tune_write_table(const struct tune_answer *answer, bool colour, FILE
     put_search(answer, &style, out);
     if (answer->top > 1 && answer->count)
         put_top(answer, out);
+    if (answer->details)
+        outline_write(answer->details, &style, out);
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }

@@ -1,15 +1,18 @@
 #include "search/search.h"
 
 #include "core/work.h"
-#include "costmodel/simulate.h"
+#include "kernels/knn.h"
 #include "search/candidates.h"
+#include "search/clock.h"
+#include "search/knn_search.h"
+#include "search/leaders.h"
+#include "search/player.h"
 
 #include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 enum { BATCH = 64 };
 
@@ -30,8 +33,7 @@ const struct search_strategy *search_strategy_find(const char *name)
 
 /* One thread's tools. */
 struct worker {
-    struct simulator *simulator;
-    struct program program;
+    struct player player;
     enum status status;
     int64_t failed_index;
     struct error error;
@@ -45,39 +47,14 @@ struct run {
     struct candidates candidates;
     struct bounder bounder;
     struct worker *workers;
-    int64_t *best_fs; /* the `top` smallest times so far, ascending */
-    int best_count;
+    struct leaders leaders;
     int64_t played;
 };
-
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
 
 static bool stopped(void *context)
 {
     const struct run *run = context;
-    double limit = run->options->time_limit_s;
-    return (run->options->stop && *run->options->stop) ||
-           (limit > 0 && seconds_since(&run->started) >= limit);
-}
-
-static enum status play_tiling(struct worker *worker, const struct space *space,
-                               const struct tiling *tiling, struct timeline *timeline)
-{
-    struct simulate_options options = {.cores = space->kind->cores_used(space, tiling)};
-    program_reset(&worker->program, space->hw);
-    enum status status = space->kind->generate(space, tiling, 0, &worker->program, &worker->error);
-    if (status == STATUS_OK)
-        status = simulate(worker->simulator, &worker->program, &options, timeline, &worker->error);
-    if (status == STATUS_OK && timeline->blocked >= 0)
-        return error_set(&worker->error, STATUS_INVALID,
-                         "the generated program deadlocks in its instruction %d",
-                         timeline->blocked + 1);
-    return status;
+    return search_stopped(run->options, &run->started);
 }
 
 static void play_candidate(struct run *run, struct worker *worker, struct candidate *candidate)
@@ -87,35 +64,17 @@ static void play_candidate(struct run *run, struct worker *worker, struct candid
     if (worker->status != STATUS_OK)
         return;
     space_tiling(run->space, candidate->index, &tiling);
-    worker->status = play_tiling(worker, run->space, &tiling, &timeline);
+    worker->status =
+        player_play(&worker->player, run->space, &tiling, 0, &timeline, &worker->error);
     worker->failed_index = candidate->index;
     if (worker->status == STATUS_OK)
         candidate->time_fs = timeline.end_fs;
     assert(worker->status != STATUS_OK || candidate->bound_fs <= candidate->time_fs);
 }
 
-static void note_time(struct run *run, int64_t time_fs)
-{
-    int at = run->best_count;
-    if (at == run->options->top && run->best_fs[at - 1] <= time_fs)
-        return;
-    if (at < run->options->top)
-        run->best_count++;
-    else
-        at--;
-    for (; at > 0 && run->best_fs[at - 1] > time_fs; at--)
-        run->best_fs[at] = run->best_fs[at - 1];
-    run->best_fs[at] = time_fs;
-}
-
-/* Bounds above this cannot change the answer. */
 static int64_t limit_fs(const struct run *run)
 {
-    if (!run->strategy->prunes || run->best_count < run->options->top)
-        return INT64_MAX;
-    int64_t one_percent = run->best_fs[0] + run->best_fs[0] / 100;
-    int64_t last = run->best_fs[run->best_count - 1];
-    return last > one_percent ? last : one_percent;
+    return run->strategy->prunes ? leaders_limit_fs(&run->leaders) : INT64_MAX;
 }
 
 static int64_t next_bound(const struct run *run)
@@ -132,11 +91,11 @@ static void report(const struct run *run)
         .done = run->played,
         .total = run->candidates.count,
         .phase = "simulating",
-        .best_fs = run->best_count ? run->best_fs[0] : 0,
+        .best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0,
         .lower_bound_fs = next_bound(run),
         .seconds = seconds_since(&run->started),
     };
-    if (run->best_count && progress.lower_bound_fs > progress.best_fs)
+    if (run->leaders.count && progress.lower_bound_fs > progress.best_fs)
         progress.lower_bound_fs = progress.best_fs;
     run->options->progress(run->options->context, &progress);
 }
@@ -164,7 +123,7 @@ static void play_batch(struct run *run, int64_t count)
     for (int64_t i = 0; i < count; i++)
         play_candidate(run, &run->workers[omp_get_thread_num()], &batch[i]);
     for (int64_t i = 0; i < count; i++)
-        note_time(run, batch[i].time_fs);
+        leaders_note(&run->leaders, batch[i].time_fs);
     run->played += count;
 }
 
@@ -209,9 +168,10 @@ static enum status play_found(struct worker *worker, const struct space *space,
     space->kind->summarise(space, &found->tiling, &work);
     found->bound_fs = bounder_fs(bounder, &work);
     found->cores_used = work.cores;
-    enum status status = play_tiling(worker, space, &found->tiling, &found->timeline);
+    enum status status =
+        player_play(&worker->player, space, &found->tiling, 0, &found->timeline, &worker->error);
     if (status == STATUS_OK)
-        status = work_totals(&worker->program, totals, &worker->error);
+        status = work_totals(&worker->player.program, totals, &worker->error);
     if (status == STATUS_OK)
         sum_bus_bytes(found, space->hw, totals);
     return status;
@@ -222,7 +182,7 @@ static enum status fill_best(struct run *run, struct search_result *result, stru
 {
     struct candidate *items = run->candidates.items;
     qsort(items, (size_t)run->played, sizeof *items, by_time);
-    result->count = run->best_count;
+    result->count = run->leaders.count;
     result->best = calloc((size_t)result->count + 1, sizeof *result->best);
     if (!result->best)
         return error_memory(error);
@@ -261,24 +221,20 @@ static void fill_proof(const struct run *run, int64_t next, int64_t limit,
 
 static bool open_run(struct run *run)
 {
-    run->best_fs = calloc((size_t)run->options->top, sizeof *run->best_fs);
     run->workers = calloc((size_t)run->options->threads, sizeof *run->workers);
-    bool open = run->best_fs && run->workers;
+    bool open = run->workers && leaders_open(&run->leaders, run->options->top, NULL) == STATUS_OK;
     for (int t = 0; open && t < run->options->threads; t++) {
-        run->workers[t].simulator = simulator_new();
-        open = run->workers[t].simulator != NULL;
+        open = player_open(&run->workers[t].player, NULL) == STATUS_OK;
     }
     return open;
 }
 
 static void close_run(struct run *run)
 {
-    for (int t = 0; run->workers && t < run->options->threads; t++) {
-        simulator_free(run->workers[t].simulator);
-        program_clear(&run->workers[t].program);
-    }
+    for (int t = 0; run->workers && t < run->options->threads; t++)
+        player_close(&run->workers[t].player);
     free(run->workers);
-    free(run->best_fs);
+    leaders_close(&run->leaders);
     free(run->candidates.items);
     bounder_close(&run->bounder);
 }
@@ -291,6 +247,8 @@ enum status search(const struct space *space, const struct search_options *optio
     memset(result, 0, sizeof *result);
     if (!run.strategy)
         return error_set(error, STATUS_INVALID, "unknown strategy '%s'", options->strategy);
+    if (space->kind == &knn_selb)
+        return knn_search(space, run.strategy, options, result, error);
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     enum status status = bounder_open(&run.bounder, space, error);
     if (status == STATUS_OK && !open_run(&run))
@@ -321,21 +279,22 @@ void search_result_clear(struct search_result *result)
 enum status search_play(const struct space *space, const struct tiling *tiling, struct found *found,
                         struct error *error)
 {
-    struct worker worker = {.simulator = simulator_new()};
+    struct worker worker = {0};
     struct bounder bounder = {0};
+    if (space->kind == &knn_selb)
+        return knn_search_play(space, tiling, found, error);
     memset(found, 0, sizeof *found);
     found->tiling = *tiling;
     found->index = -1;
     enum status status = bounder_open(&bounder, space, error);
-    if (status == STATUS_OK && !worker.simulator)
-        status = error_memory(error);
+    if (status == STATUS_OK)
+        status = player_open(&worker.player, error);
     if (status == STATUS_OK) {
         status = play_found(&worker, space, &bounder, found);
         if (status != STATUS_OK && error)
             *error = worker.error;
     }
     bounder_close(&bounder);
-    simulator_free(worker.simulator);
-    program_clear(&worker.program);
+    player_close(&worker.player);
     return status;
 }

@@ -15,6 +15,8 @@
 
 #include <signal.h>
 
+enum { SEARCH_MAX_PARTS = 4 };
+
 struct search_progress {
     int64_t done, total;    /* candidates bounded, or played of those that may need it */
     const char *phase;      /* "bounding", "simulating" */
@@ -39,15 +41,21 @@ struct found {
     struct tiling tiling;
     int cores_used;
     int64_t bound_fs;
-    struct timeline timeline;              /* of one core, all working cores on the bus */
+    /* Of one core, all working cores on the bus; where a tiling is several programs, their times
+     * as often as they count. */
+    struct timeline timeline;
     int64_t bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
+    int part_count;                        /* of programs that are timed one by one; 0: one */
+    int64_t part_fs[SEARCH_MAX_PARTS];
+    double part_weight[SEARCH_MAX_PARTS];
 };
 
 struct search_result {
     int64_t candidates, feasible, pruned, simulated;
-    bool optimal;           /* nothing in the space is faster than best[0] */
-    int64_t lower_bound_fs; /* of the whole space; the best's time when optimal */
-    double gap;             /* (best - lower bound) / best */
+    int64_t pruned_selb, pruned_harmonic; /* by k-NN's inequalities; of `pruned` */
+    bool optimal;                         /* nothing in the space is faster than best[0] */
+    int64_t lower_bound_fs;               /* of the whole space; the best's time when optimal */
+    double gap;                           /* (best - lower bound) / best */
     double seconds;
     int64_t within_1_percent; /* simulated tilings at most 1 % slower than the best, itself too */
     int count;                /* of best; 0: no tiling is legal (or none was reached) */
@@ -68,7 +76,8 @@ enum status search(const struct space *space, const struct search_options *optio
                    struct search_result *result, struct error *error);
 void search_result_clear(struct search_result *result);
 
-/* Plays one tiling and fills everything but the index of *found. */
+/* Plays one tiling and fills everything but the index of *found; completes found->tiling where a
+ * tiling has values of its own choosing (k-NN: the distance tile's). */
 enum status search_play(const struct space *space, const struct tiling *tiling, struct found *found,
                         struct error *error);
 

@@ -19,16 +19,17 @@ analysis   core costmodel
 validate   core kernels
 search     core kernels costmodel
 results    core
-cli        core hardware kernels costmodel analysis search validate results
+jobs       core hardware kernels costmodel analysis search validate results
+cli        core hardware kernels costmodel analysis search validate results jobs
 bench      core hardware kernels costmodel analysis search validate results
 tools      core hardware kernels costmodel analysis search validate results
-tests      core hardware kernels costmodel analysis search validate results tools
+tests      core hardware kernels costmodel analysis search validate results jobs tools
 '
 
 # Headers of foreign libraries by the beginning of their names, and the folders that may use them.
 libraries='
 libconfig  hardware
-jansson    results cli
+jansson    results jobs cli
 omp.h      search cli bench tests
 gsl/       bench tools tests
 criterion  tests

@@ -1,0 +1,27 @@
+/* What an answer says about one operator beyond its best tiling: the stages of a k-NN, the integer
+ * program of Cube-fx, what both are compared with. JSON that results/outline.h lays out for people.
+ */
+#ifndef AUTOTUNE_JOBS_DETAILS_H
+#define AUTOTUNE_JOBS_DETAILS_H
+
+#include "search/search.h"
+
+#include <jansson.h>
+
+struct details_options {
+    bool compare; /* with what a user would use instead */
+    int threads;
+    /* Cube-fx */
+    int64_t mac;            /* edge of the matrix unit in the integer program; 0: the chip's */
+    double transfer_weight; /* b of eq. 4.11 */
+    const char *functions;  /* names, comma-separated; NULL: none */
+    double expand_at;
+};
+
+/* Sets *details to an object of members for the answer, or to NULL where the operator has none. The
+ * caller owns it. */
+enum status details_make(const struct problem *problem, const struct space *space,
+                         const struct search_result *result, const struct details_options *options,
+                         json_t **details, struct error *error);
+
+#endif

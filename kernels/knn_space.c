@@ -1,0 +1,313 @@
+/* The space of both stages' tiles (thesis, eq. 3.9): sizes are equal slices in whole blocks, m1 of
+ * a core's rows and n1 of N, m2 of m1 and n2 of n1, so that selection tiles nest in a distance
+ * tile. Limits are in bytes. */
+#include "kernels/knn_space.h"
+#include "kernels/emit.h"
+#include "kernels/slices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct axis axes[KNN_AXES] = {
+    [KNN_M1] = {.name = "m1", .unit = "elements"},
+    [KNN_N1] = {.name = "n1", .unit = "elements"},
+    [KNN_M2] = {.name = "m2", .unit = "elements"},
+    [KNN_N2] = {.name = "n2", .unit = "elements"},
+};
+
+/* a·b for sizes that a user may have typed: never wraps. */
+static int64_t product(int64_t a, int64_t b)
+{
+    int64_t result;
+    return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    int64_t result;
+    return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
+static struct knn_tile tile_of(const struct space *space, int64_t rows, int64_t columns)
+{
+    struct knn_tile tile = knn_space_of(space)->tile;
+    tile.rows = rows;
+    tile.columns = columns;
+    return tile;
+}
+
+/* Left side of eq. 3.9's memory limit: both points' tiles, a selection tile and its results. */
+static int64_t points_bytes(const struct space *space, const int64_t *v)
+{
+    const struct knn_space *knn = knn_space_of(space);
+    int64_t points = product(knn->d, sum(v[KNN_M1], v[KNN_N1]));
+    int64_t tile = product(v[KNN_M2], sum(v[KNN_N2], knn->tile.k));
+    return product(sum(points, tile), dtype_bytes(knn->tile.type));
+}
+
+static int64_t selection_bytes(const struct space *space, const int64_t *v)
+{
+    struct knn_tile tile = tile_of(space, v[KNN_M2], v[KNN_N2]);
+    return knn_selection_ub_bytes(&knn_space_of(space)->machine, &tile);
+}
+
+static bool fits(const struct space *space, const int64_t *v)
+{
+    const struct knn_space *knn = knn_space_of(space);
+    return points_bytes(space, v) <= knn->memory_bytes &&
+           selection_bytes(space, v) <= knn->ub_bytes;
+}
+
+static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    struct tiling least = *tiling;
+    for (int a = fixed; a < KNN_AXES; a++)
+        least.value[a] = knn_space_of(space)->block;
+    return least.value[KNN_M2] <= least.value[KNN_M1] &&
+           least.value[KNN_N2] <= least.value[KNN_N1] && fits(space, least.value);
+}
+
+static bool legal(const struct space *space, const struct tiling *tiling)
+{
+    const int64_t *v = tiling->value, block = knn_space_of(space)->block;
+    return is_slice(v[KNN_M1], v[KNN_M2], block) && is_slice(v[KNN_N1], v[KNN_N2], block) &&
+           fits(space, v);
+}
+
+/* `value` on `axis` is no equal slice of `whole`; names the ones next to it. */
+static void describe_slice(int axis, int64_t value, int64_t whole, const char *of, int64_t block,
+                           struct violation *violation)
+{
+    int64_t below = value < whole ? value - value % block : whole, above = below + block;
+    while (below > 0 && !is_slice(whole, below, block))
+        below -= block;
+    while (above <= whole && !is_slice(whole, above, block))
+        above += block;
+    *violation = (struct violation){0};
+    snprintf(violation->limit, sizeof violation->limit, "%s", axes[axis].name);
+    int used = snprintf(violation->text, sizeof violation->text,
+                        "%s=%lld is no equal slice of %s = %lld; next", axes[axis].name,
+                        (long long)value, of, (long long)whole);
+    const int64_t next[] = {below, above <= whole ? above : 0};
+    for (int i = 0; i < 2; i++)
+        if (next[i])
+            used += snprintf(violation->text + used, sizeof violation->text - (size_t)used, " %lld",
+                             (long long)next[i]);
+}
+
+static int add_limit(const char *limit, const char *contents, int64_t needed, int64_t available,
+                     struct violation list[MAX_VIOLATIONS], int count)
+{
+    if (needed <= available)
+        return count;
+    list[count] = (struct violation){.needed_bytes = needed, .available_bytes = available};
+    snprintf(list[count].limit, sizeof list->limit, "%s", limit);
+    snprintf(list[count].text, sizeof list->text, "%s: %s take %lld bytes of %lld, %lld too many",
+             limit, contents, (long long)needed, (long long)available,
+             (long long)(needed - available));
+    return count + 1;
+}
+
+static int violations(const struct space *space, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS])
+{
+    const struct knn_space *knn = knn_space_of(space);
+    const int64_t *v = tiling->value;
+    const struct {
+        int axis;
+        int64_t whole;
+        const char *of;
+    } slices[] = {{KNN_M1, knn->rows, "a core's rows"},
+                  {KNN_N1, knn->columns, "n"},
+                  {KNN_M2, v[KNN_M1], "m1"},
+                  {KNN_N2, v[KNN_N1], "n1"}};
+    int count = 0;
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
+        if (!is_slice(slices[i].whole, v[slices[i].axis], knn->block))
+            describe_slice(slices[i].axis, v[slices[i].axis], slices[i].whole, slices[i].of,
+                           knn->block, &list[count++]);
+    count = add_limit("l1+ub", "points, distances and results", points_bytes(space, v),
+                      knn->memory_bytes, list, count);
+    return add_limit("ub", "a selection tile and its arrays", selection_bytes(space, v),
+                     knn->ub_bytes, list, count);
+}
+
+static int cores_used(const struct space *space, const struct tiling *tiling)
+{
+    (void)tiling;
+    return knn_space_of(space)->cores_used;
+}
+
+void knn_distance_problem(const struct space *space, const struct tiling *tiling,
+                          struct problem *problem)
+{
+    const struct knn_space *knn = knn_space_of(space);
+    *problem = (struct problem){
+        .op = &matmul_operator,
+        .size = {[MATMUL_M] = tiling->value[KNN_M1] * knn->cores_used,
+                 [MATMUL_K] = knn->d,
+                 [MATMUL_N] = tiling->value[KNN_N1],
+                 [MATMUL_BATCH] = 1},
+        .type = knn->tile.type,
+    };
+}
+
+static enum status generate_distance(const struct space *space, const struct tiling *tiling,
+                                     struct program *program, struct error *error)
+{
+    struct problem problem;
+    struct space product_space;
+    struct tiling inner;
+    memcpy(inner.value, tiling->value + KNN_DISTANCE, THESIS_AXES * sizeof *inner.value);
+    if (inner.value[THESIS_M] == 0)
+        return error_set(error, STATUS_INVALID, "the distance tile has no tiling of its own yet");
+    knn_distance_problem(space, tiling, &problem);
+    enum status status = space_open(&problem, &matmul_thesis, space->hw,
+                                    knn_space_of(space)->cores_used, &product_space, error);
+    if (status != STATUS_OK)
+        return status;
+    status = matmul_thesis.generate(&product_space, &inner, 0, program, error);
+    space_close(&product_space);
+    return status;
+}
+
+static enum status generate(const struct space *space, const struct tiling *tiling, int part,
+                            struct program *program, struct error *error)
+{
+    const struct knn_space *knn = knn_space_of(space);
+    struct knn_tile tile = tile_of(space, tiling->value[KNN_M2], tiling->value[KNN_N2]);
+    int64_t all = tile.k < tile.columns ? tile.k : tile.columns;
+    switch ((enum knn_part)part) {
+    case KNN_PART_IDLE:
+        return knn_selection_program(&knn->machine, &tile, 0, true, program, error);
+    case KNN_PART_STEP:
+        return knn_selection_program(&knn->machine, &tile, 1, true, program, error);
+    case KNN_PART_FULL:
+        return knn_selection_program(&knn->machine, &tile, all, all < tile.k, program, error);
+    default:
+        return generate_distance(space, tiling, program, error);
+    }
+}
+
+/* Products on the matrix unit, or both sets of points in and the results out, once. */
+static double roofline_ns(const struct space *space)
+{
+    const struct knn_space *knn = knn_space_of(space);
+    const struct matmul_machine *m = &knn->product;
+    const struct price *matrix = &m->hw->prices[m->matrix_price];
+    const struct price *load = &m->hw->prices[m->load_price];
+    double block = (double)knn->block, rows = (double)knn->rows * knn->cores_used;
+    double columns = (double)knn->columns, d = (double)knn->d;
+    double bytes =
+        ((rows + columns) * d + 2 * rows * (double)knn->tile.k) * dtype_bytes(knn->tile.type);
+    double compute_fs = rows * columns * d / (block * block * block) / knn->cores_used *
+                        (double)matrix->rate.fs / (double)matrix->rate.units;
+    double memory_fs = bytes * (double)load->rate.fs / (double)load->rate.units / knn->cores_used;
+    if (load->bus >= 0) {
+        const struct bus *bus = &m->hw->buses[load->bus];
+        memory_fs = bytes * 1e15 / (double)bus->total_bytes_per_s[bus->sharers - 1];
+    }
+    return (compute_fs > memory_fs ? compute_fs : memory_fs) / 1e6;
+}
+
+static void destroy(struct space *space)
+{
+    struct knn_space *knn = space->detail;
+    for (int a = 0; knn && a < KNN_AXES; a++)
+        free(knn->values[a]);
+    free(knn);
+}
+
+/* All multiples of a block that fit UB beside one block in the other direction, up to `whole`; at
+ * least one. */
+static int64_t *multiples(const struct space *space, int axis, int64_t whole, int *count)
+{
+    const struct knn_space *knn = knn_space_of(space);
+    int64_t v[KNN_AXES] = {0, 0, knn->block, knn->block}, most = knn->block;
+    for (; most < whole; most += knn->block) {
+        v[axis] = most + knn->block;
+        if (selection_bytes(space, v) > knn->ub_bytes)
+            break;
+    }
+    *count = (int)(most / knn->block);
+    int64_t *values = malloc((size_t)*count * sizeof *values);
+    for (int i = 0; values && i < *count; i++)
+        values[i] = (i + 1) * knn->block;
+    return values;
+}
+
+static enum status make_axes(struct space *space, struct error *error)
+{
+    struct knn_space *knn = space->detail;
+    struct space_block *block = &space->blocks[0];
+    knn->values[KNN_M1] = slices_of(knn->rows, knn->block, &block->count[KNN_M1]);
+    knn->values[KNN_N1] = slices_of(knn->columns, knn->block, &block->count[KNN_N1]);
+    knn->values[KNN_M2] = multiples(space, KNN_M2, knn->rows, &block->count[KNN_M2]);
+    knn->values[KNN_N2] = multiples(space, KNN_N2, knn->columns, &block->count[KNN_N2]);
+    for (int a = 0; a < KNN_AXES; a++) {
+        if (!knn->values[a])
+            return error_memory(error);
+        block->values[a] = knn->values[a];
+    }
+    space->block_count = 1;
+    return STATUS_OK;
+}
+
+static int64_t capacity(const struct hardware *hw, int buffer)
+{
+    int64_t bytes = hw->buffers[buffer].capacity_bytes;
+    return bytes ? bytes : INT64_MAX / 4;
+}
+
+static enum status create(struct space *space, const struct problem *problem, int cores,
+                          struct error *error)
+{
+    struct knn_space *knn = calloc(1, sizeof *knn);
+    if (!knn)
+        return error_memory(error);
+    space->detail = knn;
+    space->axis_count = KNN_AXES;
+    space->axes = axes;
+    enum status status = knn_machine_find(space->hw, problem->type, &knn->machine, error);
+    if (status == STATUS_OK)
+        status = matmul_machine_find(space->hw, problem->type, &knn->product, error);
+    if (status != STATUS_OK)
+        return status;
+    knn->block = knn->product.block;
+    knn->tile = (struct knn_tile){
+        .k = problem->size[KNN_K],
+        .type = problem->type,
+        .loop = (enum knn_loop)problem->choice[KNN_LOOP],
+        .compare = (enum knn_compare)problem->choice[KNN_COMPARE],
+        .index = (enum knn_index)problem->choice[KNN_INDEX],
+    };
+    knn->steps = (enum knn_steps)problem->choice[KNN_STEPS];
+    knn->d = round_up(problem->size[KNN_D], knn->block);
+    knn->columns = round_up(problem->size[KNN_N], knn->block);
+    knn->rows = share_of(problem->size[KNN_M], cores, knn->block, &knn->cores_used);
+    knn->ub_bytes = capacity(space->hw, knn->machine.ub);
+    knn->memory_bytes = capacity(space->hw, knn->product.l1) + knn->ub_bytes;
+    return make_axes(space, error);
+}
+
+static const char *const parts[KNN_PARTS + 1] = {
+    [KNN_PART_DISTANCE] = "distance",
+    [KNN_PART_IDLE] = "idle",
+    [KNN_PART_STEP] = "step",
+    [KNN_PART_FULL] = "full",
+};
+
+const struct operator_space knn_selb = {
+    .name = "selb",
+    .title = "tiles of the distance stage (m1, n1) and, nested in them, of the selection (m2, n2)",
+    .create = create,
+    .destroy = destroy,
+    .possible = possible,
+    .legal = legal,
+    .violations = violations,
+    .cores_used = cores_used,
+    .parts = parts,
+    .generate = generate,
+    .roofline_ns = roofline_ns,
+};

@@ -1,0 +1,51 @@
+#include "kernels/slices.h"
+
+#include <stdlib.h>
+
+int64_t divide_up(int64_t value, int64_t unit)
+{
+    return (value + unit - 1) / unit;
+}
+
+int64_t round_up(int64_t value, int64_t unit)
+{
+    return divide_up(value, unit) * unit;
+}
+
+int64_t share_of(int64_t size, int cores, int64_t block, int *cores_used)
+{
+    int64_t blocks = divide_up(size, block), share = divide_up(blocks, cores);
+    *cores_used = (int)divide_up(blocks, share);
+    return share * block;
+}
+
+bool is_slice(int64_t size, int64_t slice, int64_t block)
+{
+    int64_t blocks = size / block, tile = slice / block;
+    return slice % block == 0 && tile > 0 && tile <= blocks &&
+           divide_up(blocks, divide_up(blocks, tile)) == tile;
+}
+
+/* Between two values of about sqrt(blocks) the count jumps, so the walk is short. */
+int64_t *slices_of(int64_t size, int64_t block, int *count)
+{
+    int64_t blocks = size / block, capacity = 64, *values = malloc(64 * sizeof *values);
+    *count = 0;
+    for (int64_t slice = 1; values && slice <= blocks; slice++) {
+        int64_t tiles = divide_up(blocks, slice);
+        slice = divide_up(blocks, tiles);
+        if (*count == capacity) {
+            int64_t *grown = realloc(values, (size_t)(capacity *= 2) * sizeof *values);
+            if (!grown)
+                break;
+            values = grown;
+        }
+        values[(*count)++] = slice * block;
+        if (tiles == 1)
+            return values;
+        /* the next slice with fewer tiles */
+        slice = divide_up(blocks, tiles - 1) - 1;
+    }
+    free(values);
+    return NULL;
+}

@@ -1,0 +1,188 @@
+#include "results/outline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_SIZE = 512, MAX_COLUMNS = 16, INDENT = 2 };
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* "tile_ns" reads "tile": its values carry the unit. */
+static void put_heading(const char *key, char *text)
+{
+    snprintf(text, CELL_SIZE, "%s", key);
+    if (ends_in(text, "_ns"))
+        text[strlen(text) - strlen("_ns")] = 0;
+    for (char *at = text; *at; at++)
+        if (*at == '_')
+            *at = ' ';
+}
+
+static void put_cell(const char *key, const json_t *value, char *text);
+
+static void put_list(const json_t *array, char *text)
+{
+    size_t index, used = 0;
+    const json_t *value;
+    text[0] = 0;
+    json_array_foreach(array, index, value)
+    {
+        char one[CELL_SIZE];
+        put_cell("", value, one);
+        if (used < CELL_SIZE)
+            used += (size_t)snprintf(text + used, CELL_SIZE - used, "%s%s", index ? ", " : "", one);
+    }
+}
+
+static void put_pairs(const json_t *object, char *text)
+{
+    size_t used = 0;
+    const char *key;
+    json_t *value;
+    text[0] = 0;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        char one[CELL_SIZE];
+        put_cell(key, value, one);
+        if (used < CELL_SIZE)
+            used += (size_t)snprintf(text + used, CELL_SIZE - used, "%s%s=%s", used ? " " : "", key,
+                                     one);
+    }
+}
+
+static void put_cell(const char *key, const json_t *value, char *text)
+{
+    char number[TEXT_SIZE];
+    if (!value || json_is_null(value))
+        snprintf(text, CELL_SIZE, "-");
+    else if (json_is_string(value))
+        snprintf(text, CELL_SIZE, "%s", json_string_value(value));
+    else if (json_is_boolean(value))
+        snprintf(text, CELL_SIZE, "%s", json_is_true(value) ? "yes" : "no");
+    else if (json_is_number(value) && ends_in(key, "_ns"))
+        snprintf(text, CELL_SIZE, "%s", text_time(json_number_value(value), number));
+    else if (json_is_integer(value))
+        snprintf(text, CELL_SIZE, "%s", text_count(json_integer_value(value), number));
+    else if (json_is_real(value))
+        snprintf(text, CELL_SIZE, "%.4g", json_real_value(value));
+    else if (json_is_array(value))
+        put_list(value, text);
+    else
+        put_pairs(value, text);
+}
+
+struct column {
+    const char *key;
+    int width;
+    bool left; /* words, not numbers */
+};
+
+static int find_columns(const json_t *rows, struct column columns[MAX_COLUMNS])
+{
+    char text[CELL_SIZE];
+    const char *key;
+    json_t *value, *row;
+    size_t index;
+    int count = 0;
+    json_object_foreach(json_array_get(rows, 0), key, value)
+    {
+        if (count == MAX_COLUMNS)
+            break;
+        struct column *column = &columns[count++];
+        put_heading(key, text);
+        *column = (struct column){key, (int)strlen(text), !json_is_number(value)};
+        json_array_foreach(rows, index, row)
+        {
+            put_cell(key, json_object_get(row, key), text);
+            column->width = (int)strlen(text) > column->width ? (int)strlen(text) : column->width;
+        }
+    }
+    return count;
+}
+
+/* The last column of words is not padded: no line ends in blanks. */
+static void put_row(const struct column *columns, int count, char cells[][CELL_SIZE], FILE *out)
+{
+    fprintf(out, "%*s", 2 * INDENT, "");
+    for (int c = 0; c < count; c++) {
+        int width = c + 1 == count && columns[c].left ? 0 : columns[c].width;
+        fprintf(out, columns[c].left ? "%s%-*s" : "%s%*s", c ? "  " : "", width, cells[c]);
+    }
+    fputc('\n', out);
+}
+
+static void put_table(const json_t *rows, const struct style *style, FILE *out)
+{
+    struct column columns[MAX_COLUMNS];
+    char cells[MAX_COLUMNS][CELL_SIZE];
+    int count = find_columns(rows, columns);
+    size_t index;
+    json_t *row;
+    for (int c = 0; c < count; c++)
+        put_heading(columns[c].key, cells[c]);
+    fputs(style->dim, out);
+    put_row(columns, count, cells, out);
+    fputs(style->end, out);
+    json_array_foreach(rows, index, row)
+    {
+        for (int c = 0; c < count; c++)
+            put_cell(columns[c].key, json_object_get(row, columns[c].key), cells[c]);
+        put_row(columns, count, cells, out);
+    }
+}
+
+static bool is_table(const json_t *value)
+{
+    return json_is_array(value) && json_is_object(json_array_get(value, 0));
+}
+
+/* Members one a line, tables after them. */
+static void put_members(json_t *object, const struct style *style, FILE *out)
+{
+    char heading[CELL_SIZE], text[CELL_SIZE];
+    const char *key;
+    json_t *value;
+    int width = 0;
+    json_object_foreach(object, key, value)
+    {
+        put_heading(key, heading);
+        if (!is_table(value) && (int)strlen(heading) > width)
+            width = (int)strlen(heading);
+    }
+    json_object_foreach(object, key, value)
+    {
+        put_heading(key, heading);
+        if (is_table(value)) {
+            fprintf(out, "%*s%s\n", 2 * INDENT, "", heading);
+            put_table(value, style, out);
+            continue;
+        }
+        put_cell(key, value, text);
+        fprintf(out, "%*s%-*s  %s\n", 2 * INDENT, "", width, heading, text);
+    }
+}
+
+void outline_write(const json_t *object, const struct style *style, FILE *out)
+{
+    char heading[CELL_SIZE], text[CELL_SIZE];
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        put_heading(key, heading);
+        if (!json_is_object(value) && !is_table(value)) {
+            put_cell(key, value, text);
+            fprintf(out, "  %-12s %s\n", heading, text);
+            continue;
+        }
+        fprintf(out, "\n  %s%s%s\n", style->bold, heading, style->end);
+        if (json_is_object(value))
+            put_members(value, style, out);
+        else
+            put_table(value, style, out);
+    }
+}

@@ -1,0 +1,271 @@
+#include "search/knn_costs.h"
+
+#include "search/player.h"
+#include "search/selb.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+static bool fits(const struct space *space, int axis, int64_t value)
+{
+    int64_t block = knn_space_of(space)->block;
+    struct tiling tiling = {{block, block, block, block}};
+    tiling.value[axis] = value;
+    return space->kind->possible(space, &tiling, KNN_AXES);
+}
+
+/* How many values of m1 or n1 fit beside one block of everything else. */
+static int fitting(const struct space *space, int axis)
+{
+    const struct space_block *block = &space->blocks[0];
+    int count = 0;
+    while (count < block->count[axis] && fits(space, axis, block->values[axis][count]))
+        count++;
+    return count;
+}
+
+static void distance_tiling(const struct knn_costs *costs, int64_t product, struct tiling *tiling)
+{
+    const struct space_block *block = &costs->space->blocks[0];
+    *tiling = (struct tiling){0};
+    tiling->value[KNN_M1] = block->values[KNN_M1][product / costs->n1_count];
+    tiling->value[KNN_N1] = block->values[KNN_N1][product % costs->n1_count];
+}
+
+static enum status open_product(const struct knn_costs *costs, int64_t product, struct space *space,
+                                struct error *error)
+{
+    struct tiling tiling;
+    struct problem problem;
+    distance_tiling(costs, product, &tiling);
+    knn_distance_problem(costs->space, &tiling, &problem);
+    return space_open(&problem, &matmul_thesis, costs->space->hw,
+                      knn_space_of(costs->space)->cores_used, space, error);
+}
+
+/* The roofline, less what its rounding could add. */
+static enum status bound_product(struct knn_costs *costs, int64_t product, struct error *error)
+{
+    struct space space;
+    enum status status = open_product(costs, product, &space, error);
+    if (status != STATUS_OK)
+        return status;
+    double roofline_fs = matmul_thesis.roofline_ns(&space) * FS_PER_NS * (1 - 1e-12);
+    costs->products[product] = (struct product_cost){
+        .time_fs = costs->space->hw->launch_fs + (int64_t)roofline_fs, .tiling = -1};
+    space_close(&space);
+    return STATUS_OK;
+}
+
+static enum status tune_product(struct knn_costs *costs, int64_t product, struct error *error)
+{
+    struct space space;
+    struct search_result result = {0};
+    struct search_options options = {.strategy = search_strategies[0].name, .threads = 1, .top = 1};
+    enum status status = open_product(costs, product, &space, error);
+    if (status != STATUS_OK)
+        return status;
+    status = search(&space, &options, &result, error);
+    if (status == STATUS_OK && result.count == 0)
+        status = error_set(error, STATUS_INVALID, "no MatMul tiling fits a distance tile");
+    if (status == STATUS_OK)
+        costs->products[product] =
+            (struct product_cost){result.best[0].timeline.end_fs, result.best[0].index};
+    search_result_clear(&result);
+    space_close(&space);
+    return status;
+}
+
+/* Runs `act` on every number below `count`, on all threads; the error of the smallest that fails.
+ */
+static enum status each(struct knn_costs *costs, int64_t count, const int64_t *numbers,
+                        enum status (*act)(struct knn_costs *, int64_t, struct error *),
+                        struct error *error)
+{
+    enum status status = STATUS_OK;
+    int64_t first = INT64_MAX;
+#pragma omp parallel for num_threads(costs->threads) schedule(dynamic)
+    for (int64_t i = 0; i < count; i++) {
+        struct error own;
+        enum status result = act(costs, numbers ? numbers[i] : i, &own);
+        if (result != STATUS_OK) {
+#pragma omp critical(knn_costs)
+            if (i < first) {
+                first = i;
+                status = result;
+                if (error)
+                    *error = own;
+            }
+        }
+    }
+    return status;
+}
+
+enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
+                           struct error *error)
+{
+    return each(costs, count, products, tune_product, error);
+}
+
+enum status knn_costs_tune_all(struct knn_costs *costs, struct error *error)
+{
+    return each(costs, (int64_t)costs->m1_count * costs->n1_count, NULL, tune_product, error);
+}
+
+enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
+                               struct tiling *tiling, struct error *error)
+{
+    struct space space;
+    struct tiling own;
+    enum status status = open_product(costs, product, &space, error);
+    if (status != STATUS_OK)
+        return status;
+    space_tiling(&space, costs->products[product].tiling, &own);
+    for (int a = 0; a < THESIS_AXES; a++)
+        tiling->value[KNN_DISTANCE + a] = own.value[a];
+    space_close(&space);
+    return STATUS_OK;
+}
+
+static enum status simulate_pair(struct knn_costs *costs, int64_t pair, struct error *error)
+{
+    const struct space_block *block = &costs->space->blocks[0];
+    int columns = block->count[KNN_N2];
+    struct selection_cost *cost = &costs->selections[pair];
+    struct tiling tiling = {0};
+    struct player player;
+    struct timeline idle, step;
+    if (!cost->idle_fs)
+        return STATUS_OK;
+    tiling.value[KNN_M2] = block->values[KNN_M2][pair / columns];
+    tiling.value[KNN_N2] = block->values[KNN_N2][pair % columns];
+    enum status status = player_open(&player, error);
+    if (status == STATUS_OK)
+        status = player_play(&player, costs->space, &tiling, KNN_PART_IDLE, &idle, error);
+    if (status == STATUS_OK)
+        status = player_play(&player, costs->space, &tiling, KNN_PART_STEP, &step, error);
+    if (status == STATUS_OK)
+        *cost = (struct selection_cost){idle.end_fs, step.end_fs - idle.end_fs, cost->number};
+    player_close(&player);
+    return status;
+}
+
+static enum status sum_pair(struct knn_costs *costs, int64_t pair, struct error *error)
+{
+    (void)error;
+    const struct knn_space *knn = knn_space_of(costs->space);
+    const struct space_block *block = &costs->space->blocks[0];
+    int columns = block->count[KNN_N2];
+    double *sums = costs->steps + (size_t)costs->selections[pair].number * SELB_SUMMED, sum = 0;
+    if (!costs->selections[pair].idle_fs)
+        return STATUS_OK;
+    for (int t = 1; t <= SELB_SUMMED; t++) {
+        sum += selb_steps(knn->tile.k, block->values[KNN_M2][pair / columns],
+                          block->values[KNN_N2][pair % columns], t);
+        sums[t - 1] = sum;
+    }
+    return STATUS_OK;
+}
+
+/* Marks in `used` which values of a selection axis are slices of a fitting value of its distance
+ * axis. */
+static void mark_slices(const struct knn_costs *costs, int whole_axis, int count, int axis,
+                        bool *used)
+{
+    const struct space_block *block = &costs->space->blocks[0];
+    int64_t unit = knn_space_of(costs->space)->block;
+    for (int i = 0; i < count; i++)
+        for (int64_t tiles = 1, whole = block->values[whole_axis][i] / unit; tiles <= whole;) {
+            int64_t slice = (whole + tiles - 1) / tiles;
+            if (slice <= block->count[axis])
+                used[slice - 1] = true;
+            tiles = slice > 1 ? (whole + slice - 2) / (slice - 1) : whole + 1;
+        }
+}
+
+/* Marks with idle_fs = 1 the pairs that some tiling may use. */
+static enum status mark_pairs(struct knn_costs *costs, struct error *error)
+{
+    const struct space *space = costs->space;
+    const struct space_block *block = &space->blocks[0];
+    int rows = block->count[KNN_M2], columns = block->count[KNN_N2];
+    bool *used = calloc((size_t)rows + (size_t)columns, sizeof *used);
+    if (!used)
+        return error_memory(error);
+    mark_slices(costs, KNN_M1, costs->m1_count, KNN_M2, used);
+    mark_slices(costs, KNN_N1, costs->n1_count, KNN_N2, used + rows);
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++) {
+            int64_t m2 = block->values[KNN_M2][r], n2 = block->values[KNN_N2][c];
+            struct tiling least = {{m2, n2, m2, n2}};
+            if (used[r] && used[rows + c] && space->kind->possible(space, &least, KNN_AXES))
+                costs->selections[(size_t)r * (size_t)columns + (size_t)c] =
+                    (struct selection_cost){.idle_fs = 1, .number = costs->used++};
+        }
+    free(used);
+    return STATUS_OK;
+}
+
+static enum status allocate(struct knn_costs *costs, int64_t products, int64_t pairs,
+                            struct error *error)
+{
+    costs->products = calloc((size_t)products + 1, sizeof *costs->products);
+    costs->selections = calloc((size_t)pairs, sizeof *costs->selections);
+    costs->harmonic = calloc(SELB_SUMMED, sizeof *costs->harmonic);
+    return costs->products && costs->selections && costs->harmonic ? STATUS_OK
+                                                                   : error_memory(error);
+}
+
+static enum status sum_steps(struct knn_costs *costs, int64_t pairs, struct error *error)
+{
+    if (knn_space_of(costs->space)->steps != KNN_STEPS_MAX)
+        return STATUS_OK;
+    costs->steps = calloc((size_t)costs->used + 1, SELB_SUMMED * sizeof *costs->steps);
+    return costs->steps ? each(costs, pairs, NULL, sum_pair, error) : error_memory(error);
+}
+
+enum status knn_costs_open(struct knn_costs *costs, const struct space *space, int threads,
+                           struct error *error)
+{
+    const struct space_block *block = &space->blocks[0];
+    int64_t pairs = (int64_t)block->count[KNN_M2] * block->count[KNN_N2];
+    *costs = (struct knn_costs){.space = space,
+                                .threads = threads,
+                                .m1_count = fitting(space, KNN_M1),
+                                .n1_count = fitting(space, KNN_N1)};
+    int64_t products = (int64_t)costs->m1_count * costs->n1_count;
+    enum status status = allocate(costs, products, pairs, error);
+    for (int t = 1; status == STATUS_OK && t <= SELB_SUMMED; t++)
+        costs->harmonic[t - 1] = harmonic_number(t);
+    if (status == STATUS_OK)
+        status = mark_pairs(costs, error);
+    if (status == STATUS_OK)
+        status = each(costs, pairs, NULL, simulate_pair, error);
+    if (status == STATUS_OK)
+        status = sum_steps(costs, pairs, error);
+    if (status == STATUS_OK)
+        status = each(costs, products, NULL, bound_product, error);
+    return status;
+}
+
+void knn_costs_close(struct knn_costs *costs)
+{
+    free(costs->products);
+    free(costs->selections);
+    free(costs->harmonic);
+    free(costs->steps);
+}
+
+double knn_costs_steps(const struct knn_costs *costs, int m2, int n2, int64_t tiles)
+{
+    const struct knn_space *knn = knn_space_of(costs->space);
+    const struct space_block *block = &costs->space->blocks[0];
+    int64_t summed = tiles < SELB_SUMMED ? tiles : SELB_SUMMED, pair;
+    if (!costs->steps)
+        return (double)knn->tile.k *
+               (tiles > SELB_SUMMED ? harmonic_number(tiles) : costs->harmonic[tiles - 1]);
+    pair = (int64_t)m2 * block->count[KNN_N2] + n2;
+    return costs->steps[(int64_t)costs->selections[pair].number * SELB_SUMMED + summed - 1] +
+           selb_steps_sum(knn->tile.k, block->values[KNN_M2][m2], block->values[KNN_N2][n2],
+                          summed + 1, tiles);
+}

@@ -1,0 +1,49 @@
+/* What the tiles of a k-NN cost, simulated once each: f(m1,n1) of a distance tile, by the best
+ * MatMul tiling of its own; g0(m2,n2) and g(m2,n2) of a selection tile (search/selb.h). */
+#ifndef AUTOTUNE_SEARCH_KNN_COSTS_H
+#define AUTOTUNE_SEARCH_KNN_COSTS_H
+
+#include "kernels/knn_space.h"
+#include "search/search.h"
+
+struct selection_cost {
+    int64_t idle_fs; /* g0; 0: this pair is in no tiling */
+    int64_t step_fs; /* g: one step more */
+    int number;      /* among the pairs that are used */
+};
+
+struct product_cost {
+    int64_t time_fs; /* f, or a lower bound of it */
+    int64_t tiling;  /* index in MatMul's space; -1: time_fs is a bound */
+};
+
+struct knn_costs {
+    const struct space *space;
+    int threads;
+    int used;                          /* pairs of a selection tile's sizes */
+    int m1_count, n1_count;            /* of the axes: the values that fit at all */
+    struct product_cost *products;     /* [m1][n1], owned */
+    struct selection_cost *selections; /* [m2][n2] over the whole axes, owned */
+    double *harmonic;                  /* Σ 1/i up to SELB_SUMMED, owned */
+    double *steps; /* [number][SELB_SUMMED] with --steps max, owned; else NULL */
+};
+
+/* Simulates every selection tile that a legal tiling may use, and bounds the distance tiles. */
+enum status knn_costs_open(struct knn_costs *costs, const struct space *space, int threads,
+                           struct error *error);
+void knn_costs_close(struct knn_costs *costs);
+
+/* Σ_{t=1..tiles} E_t for selection tiles (m2, n2), by their numbers on the axes. */
+double knn_costs_steps(const struct knn_costs *costs, int m2, int n2, int64_t tiles);
+
+/* Makes f exact for `count` products, by number m1·n1_count + n1; those that are exact stay. */
+enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
+                           struct error *error);
+
+enum status knn_costs_tune_all(struct knn_costs *costs, struct error *error);
+
+/* Fills in the distance tile's own tiling. The product must be exact. */
+enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
+                               struct tiling *tiling, struct error *error);
+
+#endif

@@ -1,0 +1,380 @@
+#include "search/knn_search.h"
+
+#include "core/work.h"
+#include "search/clock.h"
+#include "search/knn_choices.h"
+#include "search/leaders.h"
+#include "search/player.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 64 };
+struct run {
+    const struct space *space;
+    const struct knn_space *knn;
+    const struct search_strategy *strategy;
+    const struct search_options *options;
+    struct timespec started;
+    struct knn_costs costs;
+    struct leaders leaders;
+    struct choices choices;
+    int64_t feasible, pruned[FATES], played, next_fs, limit_fs;
+    bool complete;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct choice *a = left, *b = right;
+    if (a->time_fs != b->time_fs)
+        return a->time_fs < b->time_fs ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* What a thread sees of its rows. */
+struct tally {
+    int64_t feasible, pruned[FATES];
+    struct choices kept; /* the `most` of lowest bound that no inequality prunes, sorted when full;
+                            or all at or below the limit */
+    int64_t most, limit_fs;
+    bool failed;
+};
+
+/* Keeps twice what is wanted, and drops the worse half when that is full. */
+static bool count_choice(void *context, const struct choice *choice)
+{
+    struct tally *tally = context;
+    tally->feasible++;
+    tally->pruned[choice->fate]++;
+    if (choice->fate != FATE_LIVES)
+        return true;
+    if (tally->kept.count == 2 * tally->most) {
+        choices_sort(&tally->kept);
+        tally->kept.count = tally->most;
+    }
+    tally->failed = !choices_push(&tally->kept, choice);
+    return !tally->failed;
+}
+
+static bool keep_choice(void *context, const struct choice *choice)
+{
+    struct tally *tally = context;
+    if (choice->bound_fs <= tally->limit_fs)
+        tally->failed = !choices_push(&tally->kept, choice);
+    return !tally->failed;
+}
+
+static bool append(struct choices *all, struct choices *more)
+{
+    bool appended = true;
+    for (int64_t i = 0; i < more->count && appended; i++)
+        appended = choices_push(all, &more->items[i]);
+    free(more->items);
+    *more = (struct choices){0};
+    return appended;
+}
+
+/* Visits every row on all threads and gathers what was kept, sorted by bound, so that the answer is
+ * the same for any number of threads. Rows that are left out when the search has to stop, but not
+ * before a first tiling was found, make it incomplete. */
+static enum status visit_all(struct run *run, choice_visitor *visit, int64_t most, int64_t limit_fs,
+                             struct tally *total, struct error *error)
+{
+    bool failed = false, complete = true, any = false;
+    int rows = run->costs.m1_count;
+    struct tally *tallies = calloc((size_t)rows + 1, sizeof *tallies);
+    if (!tallies)
+        return error_memory(error);
+#pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)
+    for (int m1 = 0; m1 < rows; m1++) {
+        bool found;
+        tallies[m1] = (struct tally){.most = most, .limit_fs = limit_fs};
+#pragma omp atomic read
+        found = any;
+        if (found && search_stopped(run->options, &run->started)) {
+#pragma omp atomic write
+            complete = false;
+            continue;
+        }
+        choices_visit(&run->costs, m1, run->strategy->prunes, visit, &tallies[m1]);
+        if (tallies[m1].feasible) {
+#pragma omp atomic write
+            any = true;
+        }
+    }
+    for (int m1 = 0; m1 < rows; m1++) {
+        failed = failed || tallies[m1].failed || !append(&total->kept, &tallies[m1].kept);
+        total->feasible += tallies[m1].feasible;
+        for (int f = 0; f < FATES; f++)
+            total->pruned[f] += tallies[m1].pruned[f];
+        free(tallies[m1].kept.items);
+    }
+    free(tallies);
+    run->complete = run->complete && complete;
+    if (failed)
+        return error_memory(error);
+    choices_sort(&total->kept);
+    return STATUS_OK;
+}
+
+static enum status tune_products(struct run *run, const struct choice *choices, int64_t count,
+                                 struct error *error)
+{
+    int64_t wanted[BATCH], needed = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t product = choices[i].product;
+        bool seen = run->costs.products[product].tiling >= 0;
+        for (int64_t j = 0; j < needed && !seen; j++)
+            seen = wanted[j] == product;
+        if (!seen)
+            wanted[needed++] = product;
+    }
+    return knn_costs_tune(&run->costs, wanted, needed, error);
+}
+
+/* What an inequality has pruned and may still be among the best, or within one percent of them, is
+ * played all the same. */
+static struct choice revive(const struct run *run, const struct choice *choice)
+{
+    struct tiling tiling;
+    if (choice->fate == FATE_LIVES)
+        return *choice;
+    space_tiling(run->space, choice->index, &tiling);
+    return choice_of(&run->costs, &tiling, FATE_LIVES);
+}
+
+static enum status play_batch(struct run *run, struct choice *batch, int64_t count,
+                              struct error *error)
+{
+    enum status status = tune_products(run, batch, count, error);
+    for (int64_t i = 0; i < count && status == STATUS_OK; i++) {
+        run->pruned[batch[i].fate]--;
+        batch[i] = revive(run, &batch[i]);
+        batch[i].time_fs = choice_time_fs(&run->costs, &batch[i]);
+        leaders_note(&run->leaders, batch[i].time_fs);
+    }
+    run->played += count;
+    return status;
+}
+
+static void report(const struct run *run, const char *phase)
+{
+    if (!run->options->progress)
+        return;
+    struct search_progress progress = {
+        .done = run->played,
+        .total = run->choices.count,
+        .phase = phase,
+        .best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0,
+        .lower_bound_fs = run->choices.count ? run->choices.items[0].bound_fs : 0,
+        .seconds = seconds_since(&run->started),
+    };
+    run->options->progress(run->options->context, &progress);
+}
+
+static int64_t limit_fs(const struct run *run)
+{
+    return run->strategy->prunes ? leaders_limit_fs(&run->leaders) : INT64_MAX;
+}
+
+/* In order of bound, in batches of a fixed size, until no bound can matter. */
+static enum status play_all(struct run *run, struct error *error)
+{
+    enum status status = STATUS_OK;
+    struct choice *items = run->choices.items;
+    while (status == STATUS_OK && run->played < run->choices.count &&
+           items[run->played].bound_fs <= limit_fs(run) &&
+           (run->played == 0 || !search_stopped(run->options, &run->started))) {
+        int64_t count = 0, limit = limit_fs(run);
+        while (count < BATCH && run->played + count < run->choices.count &&
+               items[run->played + count].bound_fs <= limit)
+            count++;
+        status = play_batch(run, items + run->played, count, error);
+        report(run, "simulating");
+    }
+    run->limit_fs = limit_fs(run);
+    run->next_fs = run->played < run->choices.count ? items[run->played].bound_fs : INT64_MAX;
+    return status;
+}
+
+/* The times of the `top` tilings of lowest bound say which of all can matter. */
+static enum status set_limit(struct run *run, struct choices *seeds, int64_t *limit,
+                             struct error *error)
+{
+    struct leaders leaders;
+    enum status status = leaders_open(&leaders, run->options->top, error);
+    for (int64_t i = 0; i < seeds->count && i < run->options->top && status == STATUS_OK; i++) {
+        status = tune_products(run, &seeds->items[i], 1, error);
+        leaders_note(&leaders, choice_time_fs(&run->costs, &seeds->items[i]));
+    }
+    *limit = leaders_limit_fs(&leaders);
+    leaders_close(&leaders);
+    return status;
+}
+
+static enum status collect(struct run *run, struct error *error)
+{
+    struct tally seeds = {0}, chosen = {0};
+    int64_t limit = INT64_MAX;
+    enum status status = visit_all(run, count_choice, run->options->top, 0, &seeds, error);
+    run->feasible = seeds.feasible;
+    memcpy(run->pruned, seeds.pruned, sizeof run->pruned);
+    if (status == STATUS_OK && run->complete && run->strategy->prunes)
+        status = set_limit(run, &seeds.kept, &limit, error);
+    if (status == STATUS_OK && run->complete)
+        status = visit_all(run, keep_choice, 0, limit, &chosen, error);
+    run->choices = status == STATUS_OK && run->complete ? chosen.kept : seeds.kept;
+    free(status == STATUS_OK && run->complete ? seeds.kept.items : chosen.kept.items);
+    return status;
+}
+
+/* Adds one part of a tiling, `weight` times, to the timeline of the whole. */
+static void add_part(struct found *found, const struct hardware *hw,
+                     const struct timeline *timeline, const struct work_total totals[],
+                     double weight)
+{
+    for (int p = 0; p < hw->pipe_count; p++)
+        found->timeline.busy_fs[p] += llround(weight * (double)timeline->busy_fs[p]);
+    for (int b = 0; b < hw->bus_count; b++)
+        found->timeline.active_fs[b] += llround(weight * (double)timeline->active_fs[b]);
+    for (int p = 0; p < hw->price_count; p++)
+        if (hw->prices[p].bus >= 0)
+            found->bus_bytes[hw->prices[p].bus] +=
+                llround(weight * (double)totals[p].units * found->cores_used);
+}
+
+/* A step more is the difference of two programs. */
+static enum status play_parts(const struct space *space, struct found *found, struct error *error)
+{
+    static const int parts[] = {KNN_PART_DISTANCE, KNN_PART_IDLE, KNN_PART_STEP};
+    const double *weight = found->part_weight;
+    const double weights[] = {weight[KNN_COST_DISTANCE],
+                              weight[KNN_COST_IDLE] - weight[KNN_COST_STEP], weight[KNN_COST_STEP]};
+    struct work_total totals[HARDWARE_MAX_PRICES];
+    struct player player;
+    enum status status = player_open(&player, error);
+    for (int i = 0; i < KNN_COSTS && status == STATUS_OK; i++) {
+        struct timeline timeline;
+        status = player_play(&player, space, &found->tiling, parts[i], &timeline, error);
+        if (status == STATUS_OK)
+            status = work_totals(&player.program, totals, error);
+        if (status == STATUS_OK)
+            add_part(found, space->hw, &timeline, totals, weights[i]);
+    }
+    player_close(&player);
+    return status;
+}
+
+static enum status fill_found(const struct run *run, const struct choice *choice,
+                              struct found *found, struct error *error)
+{
+    *found = (struct found){.index = choice->index, .bound_fs = choice->bound_fs};
+    space_tiling(run->space, choice->index, &found->tiling);
+    struct selection_sum sum = selection_sum_of(&run->costs, &found->tiling);
+    found->cores_used = run->knn->cores_used;
+    found->part_count = KNN_COSTS;
+    found->part_fs[KNN_COST_DISTANCE] = run->costs.products[choice->product].time_fs;
+    found->part_fs[KNN_COST_IDLE] = sum.cost->idle_fs;
+    found->part_fs[KNN_COST_STEP] = sum.cost->step_fs;
+    found->part_weight[KNN_COST_DISTANCE] = (double)choice->products;
+    found->part_weight[KNN_COST_IDLE] = (double)sum.row_tiles * (double)sum.tiles;
+    found->part_weight[KNN_COST_STEP] =
+        (double)sum.row_tiles * selection_sum_steps(&run->costs, &sum);
+    found->timeline.end_fs = choice->time_fs;
+    found->timeline.blocked = -1;
+    if (choice->time_fs >= KNN_FAR_FS)
+        return error_set(error, STATUS_TOO_LARGE,
+                         "even the best tiling takes longer than the %lld s that the clock holds",
+                         KNN_FAR_FS / FS_PER_S);
+    enum status status = knn_costs_complete(&run->costs, choice->product, &found->tiling, error);
+    return status == STATUS_OK ? play_parts(run->space, found, error) : status;
+}
+
+static enum status fill_best(struct run *run, struct search_result *result, struct error *error)
+{
+    struct choice *items = run->choices.items;
+    if (run->played)
+        qsort(items, (size_t)run->played, sizeof *items, by_time);
+    result->count = run->leaders.count;
+    result->best = calloc((size_t)result->count + 1, sizeof *result->best);
+    if (!result->best)
+        return error_memory(error);
+    enum status status = STATUS_OK;
+    for (int i = 0; i < result->count && status == STATUS_OK; i++)
+        status = fill_found(run, &items[i], &result->best[i], error);
+    for (int64_t i = 0; i < run->played; i++)
+        result->within_1_percent += items[i].time_fs - items[0].time_fs <= items[0].time_fs / 100;
+    return status;
+}
+
+static void fill_proof(const struct run *run, struct search_result *result)
+{
+    int64_t best = result->count ? result->best[0].timeline.end_fs : 0;
+    bool finished = run->complete && (run->next_fs == INT64_MAX || run->next_fs > run->limit_fs);
+    result->candidates = run->space->candidates;
+    result->feasible = run->feasible;
+    result->simulated = run->played;
+    result->pruned = finished ? run->feasible - run->played : 0;
+    result->pruned_selb = run->pruned[FATE_SELB];
+    result->pruned_harmonic = run->pruned[FATE_HARMONIC];
+    result->optimal = finished && result->count > 0;
+    result->lower_bound_fs = run->next_fs < best ? run->next_fs : best;
+    if (!run->complete) {
+        double roofline_fs = run->space->kind->roofline_ns(run->space) * FS_PER_NS;
+        if (roofline_fs < (double)result->lower_bound_fs)
+            result->lower_bound_fs = (int64_t)roofline_fs;
+    }
+    result->gap = best ? (double)(best - result->lower_bound_fs) / (double)best : 0;
+}
+
+enum status knn_search(const struct space *space, const struct search_strategy *strategy,
+                       const struct search_options *options, struct search_result *result,
+                       struct error *error)
+{
+    struct run run = {.space = space,
+                      .knn = knn_space_of(space),
+                      .strategy = strategy,
+                      .options = options,
+                      .complete = true};
+    clock_gettime(CLOCK_MONOTONIC, &run.started);
+    report(&run, "profiling tiles");
+    enum status status = knn_costs_open(&run.costs, space, options->threads, error);
+    if (status == STATUS_OK)
+        status = leaders_open(&run.leaders, options->top, error);
+    if (status == STATUS_OK && !strategy->prunes)
+        status = knn_costs_tune_all(&run.costs, error);
+    if (status == STATUS_OK)
+        status = collect(&run, error);
+    if (status == STATUS_OK)
+        status = play_all(&run, error);
+    if (status == STATUS_OK)
+        status = fill_best(&run, result, error);
+    if (status == STATUS_OK)
+        fill_proof(&run, result);
+    result->seconds = seconds_since(&run.started);
+    knn_costs_close(&run.costs);
+    leaders_close(&run.leaders);
+    free(run.choices.items);
+    if (status != STATUS_OK)
+        search_result_clear(result);
+    return status;
+}
+
+enum status knn_search_play(const struct space *space, const struct tiling *tiling,
+                            struct found *found, struct error *error)
+{
+    struct run run = {.space = space, .knn = knn_space_of(space)};
+    enum status status = knn_costs_open(&run.costs, space, omp_get_max_threads(), error);
+    memset(found, 0, sizeof *found);
+    if (status == STATUS_OK) {
+        struct choice choice = choice_of(&run.costs, tiling, FATE_LIVES);
+        status = knn_costs_tune(&run.costs, &choice.product, 1, error);
+        choice.time_fs = choice_time_fs(&run.costs, &choice);
+        if (status == STATUS_OK)
+            status = fill_found(&run, &choice, found, error);
+    }
+    knn_costs_close(&run.costs);
+    return status;
+}

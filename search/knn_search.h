@@ -1,0 +1,18 @@
+/* The search of k-NN's space (kernels/knn.h): SelB's inequality and the harmonic one first, then
+ * distance tiles in order of bound. What search() promises holds; see there. */
+#ifndef AUTOTUNE_SEARCH_KNN_SEARCH_H
+#define AUTOTUNE_SEARCH_KNN_SEARCH_H
+
+#include "search/search.h"
+
+/* Costs of a tile that a tiling's time is made of; found->part_fs and part_weight by this index.
+ * KNN_COST_STEP is g, the difference that one step makes. */
+enum knn_cost { KNN_COST_DISTANCE, KNN_COST_IDLE, KNN_COST_STEP, KNN_COSTS };
+
+enum status knn_search(const struct space *space, const struct search_strategy *strategy,
+                       const struct search_options *options, struct search_result *result,
+                       struct error *error);
+enum status knn_search_play(const struct space *space, const struct tiling *tiling,
+                            struct found *found, struct error *error);
+
+#endif

@@ -1,0 +1,18 @@
+/* What tuning one stage of a k-NN on its own would choose (thesis, 3.5.2, Fig. 3.5). */
+#ifndef AUTOTUNE_SEARCH_KNN_STAGES_H
+#define AUTOTUNE_SEARCH_KNN_STAGES_H
+
+#include "search/search.h"
+
+struct knn_stages {
+    bool any;                          /* false: no tiling is legal */
+    struct tiling distance;            /* the best of those whose distance stage is fastest */
+    struct tiling selection;           /* … whose selection stage is fastest */
+    int64_t distance_fs, selection_fs; /* their whole times */
+};
+
+/* Tunes every distance tile; equal stage times are decided by the whole time, then the index. */
+enum status knn_stages_find(const struct space *space, int threads, struct knn_stages *stages,
+                            struct error *error);
+
+#endif

@@ -1,0 +1,29 @@
+#include "search/player.h"
+
+enum status player_open(struct player *player, struct error *error)
+{
+    *player = (struct player){.simulator = simulator_new()};
+    return player->simulator ? STATUS_OK : error_memory(error);
+}
+
+void player_close(struct player *player)
+{
+    simulator_free(player->simulator);
+    program_clear(&player->program);
+}
+
+enum status player_play(struct player *player, const struct space *space,
+                        const struct tiling *tiling, int part, struct timeline *timeline,
+                        struct error *error)
+{
+    struct simulate_options options = {.cores = space->kind->cores_used(space, tiling)};
+    program_reset(&player->program, space->hw);
+    enum status status = space->kind->generate(space, tiling, part, &player->program, error);
+    if (status == STATUS_OK)
+        status = simulate(player->simulator, &player->program, &options, timeline, error);
+    if (status == STATUS_OK && timeline->blocked >= 0)
+        return error_set(error, STATUS_INVALID,
+                         "the generated program deadlocks in its instruction %d",
+                         timeline->blocked + 1);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* One thread's tools: a program's memory and a simulator. */
+#ifndef AUTOTUNE_SEARCH_PLAYER_H
+#define AUTOTUNE_SEARCH_PLAYER_H
+
+#include "core/timeline.h"
+#include "costmodel/simulate.h"
+#include "kernels/operator.h"
+
+struct player {
+    struct simulator *simulator;
+    struct program program;
+};
+
+enum status player_open(struct player *player, struct error *error);
+void player_close(struct player *player);
+
+/* Generates one part of a tiling and plays it, all working cores in step on the bus. A generated
+ * program that deadlocks is an error. The program stays in player->program. */
+enum status player_play(struct player *player, const struct space *space,
+                        const struct tiling *tiling, int part, struct timeline *timeline,
+                        struct error *error);
+
+#endif
