@@ -1,15 +1,21 @@
-/* Taylor coefficients of the functions that Cube-fx evaluates, about any point, to any order, by
- * power-series recurrences on the functions' differential equations (tan' = 1 + tan², …). */
+/* Taylor coefficients of the functions that Cube-fx evaluates, about any point, to SERIES_MAX_TERMS
+ * terms, by power-series recurrences on the functions' differential equations (tan' = 1 + tan², …).
+ * Each coefficient is the nearest double to within a few units in the last place of the series'
+ * largest neighbour: the recurrences run in long double. */
 #ifndef AUTOTUNE_KERNELS_SERIES_H
 #define AUTOTUNE_KERNELS_SERIES_H
 
 #include <stdbool.h>
 
+#define SERIES_MAX_TERMS 65 /* powers 0 … 64 */
+
 struct series {
     const char *name; /* "sin" */
     double (*value)(double x);
-    /* Fills coefficients[0 … terms − 1] of (x − point)^i; false where the function has no Taylor
-     * series at the point (tan at a pole, log1p at −1 and below) or one is not finite. */
+    /* Fills coefficients[0 … terms − 1] of (x − point)^i, 1 <= terms <= SERIES_MAX_TERMS. False,
+     * and nothing is filled, where `terms` is out of range, where the function has no Taylor series
+     * at the point (log1p at −1 and below; tan where the point and the pole are the same double to
+     * rounding; a point that is not finite), or where a coefficient is not finite. */
     bool (*expand)(double point, int terms, double *coefficients);
 };
 
