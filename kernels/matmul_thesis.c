@@ -20,19 +20,6 @@ static const int64_t buffer_values[] = {1, 2};
 static const int64_t resident_values[] = {RESIDENT_BOTH, RESIDENT_A, RESIDENT_B, RESIDENT_NONE};
 static const int64_t split_values[] = {SPLIT_M, SPLIT_N};
 
-static int64_t round_up(int64_t value, int64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
-/* The slab of the core with most work when `size` is cut into equal shares of whole blocks. */
-static int64_t share(int64_t size, int cores, int64_t block, int *cores_used)
-{
-    int64_t blocks = (size + block - 1) / block, slab = (blocks + cores - 1) / cores;
-    *cores_used = (int)((blocks + slab - 1) / slab);
-    return slab * block;
-}
-
 static struct matmul_slab make_slab(const struct problem *problem, enum thesis_split split,
                                     int cores, int64_t block)
 {
@@ -43,35 +30,10 @@ static struct matmul_slab make_slab(const struct problem *problem, enum thesis_s
         .batch = problem->size[MATMUL_BATCH],
     };
     if (split == SPLIT_M)
-        slab.m = share(slab.m, cores, block, &slab.cores_used);
+        slab.m = slab_of(slab.m, cores, block, &slab.cores_used);
     else
-        slab.n = share(slab.n, cores, block, &slab.cores_used);
+        slab.n = slab_of(slab.n, cores, block, &slab.cores_used);
     return slab;
-}
-
-/* The distinct slices that tile counts 1 … blocks give, ascending. Between two of them the count
- * jumps, so the walk is over about 2·sqrt(blocks) values. */
-static int64_t *slices_of(int64_t size, int64_t block, int *count)
-{
-    int64_t blocks = size / block, capacity = 64, *values = malloc(64 * sizeof *values);
-    *count = 0;
-    for (int64_t slice = 1; values && slice <= blocks; slice++) {
-        int64_t tiles = (blocks + slice - 1) / slice;
-        slice = (blocks + tiles - 1) / tiles;
-        if (*count == capacity) {
-            int64_t *grown = realloc(values, (size_t)(capacity *= 2) * sizeof *values);
-            if (!grown)
-                break;
-            values = grown;
-        }
-        values[(*count)++] = slice * block;
-        if (tiles == 1)
-            return values;
-        /* the next slice with fewer tiles */
-        slice = (blocks + tiles - 2) / (tiles - 1) - 1;
-    }
-    free(values);
-    return NULL;
 }
 
 static void destroy(struct space *space)

@@ -1,0 +1,56 @@
+#include "kernels/slices.h"
+
+#include <stdlib.h>
+
+struct tiles tiles_of(int64_t size, int64_t slice)
+{
+    struct tiles tiles = {.slice = slice < size ? slice : size};
+    /* exact for sizes below 2^32, and several times as fast as a 64-bit division */
+    tiles.count = (int64_t)((double)(size + tiles.slice - 1) / (double)tiles.slice);
+    tiles.last = size - (tiles.count - 1) * tiles.slice;
+    return tiles;
+}
+
+int64_t round_up(int64_t value, int64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used)
+{
+    int64_t blocks = (size + block - 1) / block, slab = (blocks + cores - 1) / cores;
+    *cores_used = (int)((blocks + slab - 1) / slab);
+    return slab * block;
+}
+
+/* Between two slices the count jumps, so the walk is over about 2·sqrt(blocks) values. */
+int64_t *slices_of(int64_t size, int64_t block, int *count)
+{
+    int64_t blocks = size / block, capacity = 64, *values = malloc(64 * sizeof *values);
+    *count = 0;
+    for (int64_t slice = 1; values && slice <= blocks; slice++) {
+        int64_t tiles = (blocks + slice - 1) / slice;
+        slice = (blocks + tiles - 1) / tiles;
+        if (*count == capacity) {
+            int64_t *grown = realloc(values, (size_t)(capacity *= 2) * sizeof *values);
+            if (!grown)
+                break;
+            values = grown;
+        }
+        values[(*count)++] = slice * block;
+        if (tiles == 1)
+            return values;
+        /* the next slice with fewer tiles */
+        slice = (blocks + tiles - 2) / (tiles - 1) - 1;
+    }
+    free(values);
+    return NULL;
+}
+
+double price_least_fs(const struct hardware *hw, const struct price *price, int cores, double bytes)
+{
+    if (price->bus < 0)
+        return bytes * (double)price->rate.fs / (double)price->rate.units / cores;
+    const struct bus *bus = &hw->buses[price->bus];
+    return bytes * 1e15 / (double)bus->total_bytes_per_s[bus->sharers - 1];
+}
