@@ -285,7 +285,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     knn->steps = (enum knn_steps)problem->choice[KNN_STEPS];
     knn->d = round_up(problem->size[KNN_D], knn->block);
     knn->columns = round_up(problem->size[KNN_N], knn->block);
-    knn->rows = share_of(problem->size[KNN_M], cores, knn->block, &knn->cores_used);
+    knn->rows = slab_of(problem->size[KNN_M], cores, knn->block, &knn->cores_used);
     knn->ub_bytes = capacity(space->hw, knn->machine.ub);
     knn->memory_bytes = capacity(space->hw, knn->product.l1) + knn->ub_bytes;
     return make_axes(space, error);

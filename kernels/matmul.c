@@ -49,15 +49,6 @@ const struct operator matmul_operator = {
     .spaces = spaces,
 };
 
-struct tiles tiles_of(int64_t size, int64_t slice)
-{
-    struct tiles tiles = {.slice = slice < size ? slice : size};
-    /* exact for sizes below 2^32, and several times as fast as a 64-bit division */
-    tiles.count = (int64_t)((double)(size + tiles.slice - 1) / (double)tiles.slice);
-    tiles.last = size - (tiles.count - 1) * tiles.slice;
-    return tiles;
-}
-
 static enum status find_buffers(const struct hardware *hw, struct matmul_machine *m, int *gm,
                                 struct error *error)
 {

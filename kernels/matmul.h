@@ -3,6 +3,7 @@
 #define AUTOTUNE_KERNELS_MATMUL_H
 
 #include "kernels/operator.h"
+#include "kernels/slices.h"
 
 enum matmul_size { MATMUL_M, MATMUL_K, MATMUL_N, MATMUL_BATCH, MATMUL_SIZES };
 
@@ -46,13 +47,6 @@ struct matmul_slab {
     int64_t m, k, n, batch;
     int cores_used;
 };
-
-/* The tiles along one direction: full ones of `slice`, and a last one of `last` <= slice. */
-struct tiles {
-    int64_t count, slice, last;
-};
-
-struct tiles tiles_of(int64_t size, int64_t slice);
 
 /* Appends the thesis's Algorithm 3 with flags and operands for one core. */
 enum status matmul_thesis_program(const struct matmul_machine *machine,

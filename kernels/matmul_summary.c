@@ -2,6 +2,7 @@
  * each chain why its instructions never overlap. */
 #include "kernels/matmul_thesis.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Lines of the summary. The first seven are the whole program; the rest are the instructions that
@@ -180,21 +181,6 @@ void thesis_summarise(const struct space *space, const struct tiling *tiling, st
     put_after_loads(&c, work);
 }
 
-/* The least time for bytes of all cores over a path: its bus at its best, or its own rate on every
- * core. */
-static double move_fs(const struct thesis *thesis, const struct price *price, double bytes)
-{
-    if (price->bus < 0)
-        return bytes * (double)price->rate.fs / (double)price->rate.units / thesis->cores;
-    const struct bus *bus = &thesis->machine.hw->buses[price->bus];
-    return bytes * 1e15 / (double)bus->total_bytes_per_s[bus->sharers - 1];
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Compulsory traffic: A and B in and C out, once; on one bus they share it. */
 double thesis_roofline_ns(const struct space *space)
 {
@@ -204,11 +190,11 @@ double thesis_roofline_ns(const struct space *space)
     const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
     double block = m->block, rows = (double)thesis->whole.m, k = (double)thesis->whole.k;
     double n = (double)thesis->whole.n, bytes = (double)thesis->whole.batch * m->type_bytes;
-    double load_fs = move_fs(thesis, load, (rows * k + k * n) * bytes);
-    double store_fs = move_fs(thesis, store, rows * n * bytes);
+    double load_fs = price_least_fs(m->hw, load, thesis->cores, (rows * k + k * n) * bytes);
+    double store_fs = price_least_fs(m->hw, store, thesis->cores, rows * n * bytes);
     double memory_fs =
-        load->bus >= 0 && load->bus == store->bus ? load_fs + store_fs : larger(load_fs, store_fs);
+        load->bus >= 0 && load->bus == store->bus ? load_fs + store_fs : fmax(load_fs, store_fs);
     double compute_fs = rows * k * n * (double)thesis->whole.batch / (block * block * block) /
                         thesis->cores * (double)matrix->rate.fs / (double)matrix->rate.units;
-    return larger(compute_fs, memory_fs) / 1e6;
+    return fmax(compute_fs, memory_fs) / 1e6;
 }

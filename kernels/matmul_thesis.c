@@ -1,5 +1,4 @@
 #include "kernels/matmul_thesis.h"
-#include "kernels/slices.h"
 
 #include <stdlib.h>
 
@@ -31,9 +30,9 @@ static struct matmul_slab make_slab(const struct problem *problem, enum thesis_s
         .batch = problem->size[MATMUL_BATCH],
     };
     if (split == SPLIT_M)
-        slab.m = share_of(slab.m, cores, block, &slab.cores_used);
+        slab.m = slab_of(slab.m, cores, block, &slab.cores_used);
     else
-        slab.n = share_of(slab.n, cores, block, &slab.cores_used);
+        slab.n = slab_of(slab.n, cores, block, &slab.cores_used);
     return slab;
 }
 

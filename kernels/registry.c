@@ -1,3 +1,4 @@
+#include "kernels/cubefx.h"
 #include "kernels/matmul.h"
 #include "kernels/operator.h"
 
@@ -5,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-const struct operator* const operators[] = {&matmul_operator, NULL};
+const struct operator* const operators[] = {&matmul_operator, &cubefx_operator, NULL};
 
 const struct operator* operator_find(const char *name)
 {

@@ -2,6 +2,15 @@
 
 #include <stdlib.h>
 
+struct tiles tiles_of(int64_t size, int64_t slice)
+{
+    struct tiles tiles = {.slice = slice < size ? slice : size};
+    /* exact for sizes below 2^32, and several times as fast as a 64-bit division */
+    tiles.count = (int64_t)((double)(size + tiles.slice - 1) / (double)tiles.slice);
+    tiles.last = size - (tiles.count - 1) * tiles.slice;
+    return tiles;
+}
+
 int64_t divide_up(int64_t value, int64_t unit)
 {
     return (value + unit - 1) / unit;
@@ -12,13 +21,6 @@ int64_t round_up(int64_t value, int64_t unit)
     return divide_up(value, unit) * unit;
 }
 
-int64_t share_of(int64_t size, int cores, int64_t block, int *cores_used)
-{
-    int64_t blocks = divide_up(size, block), share = divide_up(blocks, cores);
-    *cores_used = (int)divide_up(blocks, share);
-    return share * block;
-}
-
 bool is_slice(int64_t size, int64_t slice, int64_t block)
 {
     int64_t blocks = size / block, tile = slice / block;
@@ -26,7 +28,14 @@ bool is_slice(int64_t size, int64_t slice, int64_t block)
            divide_up(blocks, divide_up(blocks, tile)) == tile;
 }
 
-/* Between two values of about sqrt(blocks) the count jumps, so the walk is short. */
+int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used)
+{
+    int64_t blocks = divide_up(size, block), slab = divide_up(blocks, cores);
+    *cores_used = (int)divide_up(blocks, slab);
+    return slab * block;
+}
+
+/* Between two slices the count jumps, so the walk is over about 2·sqrt(blocks) values. */
 int64_t *slices_of(int64_t size, int64_t block, int *count)
 {
     int64_t blocks = size / block, capacity = 64, *values = malloc(64 * sizeof *values);
@@ -48,4 +57,12 @@ int64_t *slices_of(int64_t size, int64_t block, int *count)
     }
     free(values);
     return NULL;
+}
+
+double price_least_fs(const struct hardware *hw, const struct price *price, int cores, double bytes)
+{
+    if (price->bus < 0)
+        return bytes * (double)price->rate.fs / (double)price->rate.units / cores;
+    const struct bus *bus = &hw->buses[price->bus];
+    return bytes * 1e15 / (double)bus->total_bytes_per_s[bus->sharers - 1];
 }

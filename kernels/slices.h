@@ -1,24 +1,33 @@
-/* Equal slices: the sizes that a number of tiles along one direction gives. Counts that give the
- * same slice are one candidate; the last tile carries the remainder. Sizes are in elements. */
+/* Cutting sizes into equal parts, as every space does, and the least time of a move for rooflines.
+ */
 #ifndef AUTOTUNE_KERNELS_SLICES_H
 #define AUTOTUNE_KERNELS_SLICES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/hardware.h"
 
-/* `value` in units of `unit`, rounded up to a whole one. */
-int64_t round_up(int64_t value, int64_t unit);
+/* The tiles along one direction: full ones of `slice`, and a last one of `last` <= slice. */
+struct tiles {
+    int64_t count, slice, last;
+};
+
+struct tiles tiles_of(int64_t size, int64_t slice);
+
 int64_t divide_up(int64_t value, int64_t unit);
-
-/* The share of the core with most work when `size` is cut into equal shares of whole blocks, and
- * how many cores have work. */
-int64_t share_of(int64_t size, int cores, int64_t block, int *cores_used);
+int64_t round_up(int64_t value, int64_t unit);
 
 /* Is `slice` what some number of tiles gives? Both are multiples of `block`. */
 bool is_slice(int64_t size, int64_t slice, int64_t block);
 
-/* All slices of `size` (a multiple of `block`), ascending: about 2·sqrt(size / block). The caller
- * frees them; NULL when out of memory. */
+/* The share of the core with most work when `size` is cut into equal shares of whole blocks. */
+int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used);
+
+/* The distinct slices that tile counts 1 … size/block give, ascending; NULL without memory, else
+ * owned by the caller. */
 int64_t *slices_of(int64_t size, int64_t block, int *count);
+
+/* The least time in fs for `bytes` of `cores` cores together at a price: its bus at its best, or
+ * its own rate on every core. */
+double price_least_fs(const struct hardware *hw, const struct price *price, int cores,
+                      double bytes);
 
 #endif
