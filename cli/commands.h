@@ -10,5 +10,6 @@ int cmd_simulate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_reproduce(int argc, char **argv);
 
 #endif

@@ -12,6 +12,7 @@ const struct command commands[] = {
     {"simulate", "play a program and say how long it takes", cmd_simulate},
     {"check", "find hazards, doubly set flags, deadlocks and overflows in a program", cmd_check},
     {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
+    {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
     {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };
