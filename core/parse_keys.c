@@ -26,7 +26,8 @@ static const struct {
     [INSTRUCTION_VECTOR] = {BIT(KEY_ELEMENTS), BIT(KEY_TYPE) | BIT(KEY_CAST) | BIT(KEY_DST) |
                                                    BIT(KEY_SRC) | BIT(KEY_SRC2) | BIT(KEY_ROWS) |
                                                    BIT(KEY_STRIDE)},
-    [INSTRUCTION_SCALAR] = {BIT(KEY_COUNT), 0},
+    [INSTRUCTION_SCALAR] = {BIT(KEY_COUNT),
+                            BIT(KEY_BYTES) | BIT(KEY_DST) | BIT(KEY_SRC) | BIT(KEY_SRC2)},
 };
 
 enum status parser_number(struct parser *parser, const char *key, struct span span, int64_t *value)

@@ -187,6 +187,10 @@ int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruc
         return matrix_extent(hw, in, role);
     case INSTRUCTION_VECTOR:
         return vector_extent(hw, in, role);
+    case INSTRUCTION_SCALAR:
+        if (in->operand_bytes)
+            return in->operand_bytes;
+        return __builtin_mul_overflow(in->count, 2, &extent) ? INT64_MAX : extent;
     default:
         return 0;
     }

@@ -64,7 +64,10 @@ struct instruction {
     union {
         int64_t bytes;    /* move */
         int64_t elements; /* vector */
-        int64_t count;    /* scalar: operations; loop: iterations */
+        struct {
+            int64_t count;         /* scalar: operations; loop: iterations */
+            int64_t operand_bytes; /* scalar: that an operand may touch; 0: 2 for each operation */
+        };
         struct {
             int32_t m, k, n; /* matrix, in elements */
         };

@@ -80,6 +80,8 @@ static void print_work(const struct program *program, const struct instruction *
         break;
     default:
         fprintf(out, "%s count=%lld", hw->operations[in->what].name, (long long)in->count);
+        if (in->operand_bytes)
+            fprintf(out, " bytes=%lld", (long long)in->operand_bytes);
     }
 }
 

@@ -48,6 +48,17 @@ static enum status fill_matrix(struct parser *parser, const struct keys *keys,
     return STATUS_OK;
 }
 
+/* How much a move, vector or scalar instruction does. */
+static void fill_amount(const struct keys *keys, struct instruction *in)
+{
+    if (in->kind == INSTRUCTION_SCALAR) {
+        in->count = keys->value[KEY_COUNT];
+        in->operand_bytes = keys->value[KEY_BYTES];
+    } else {
+        in->bytes = keys->value[KEY_BYTES] + keys->value[KEY_ELEMENTS];
+    }
+}
+
 /* What stands after the pipe: a path, mmad or an operation; sets in->kind and in->what. */
 static enum status parse_mnemonic(struct parser *parser, struct span word, struct instruction *in)
 {
@@ -94,7 +105,7 @@ static enum status parse_work(struct parser *parser)
     if (in.kind == INSTRUCTION_MATRIX)
         status = fill_matrix(parser, &keys, &in);
     else
-        in.bytes = keys.value[KEY_BYTES] + keys.value[KEY_ELEMENTS] + keys.value[KEY_COUNT];
+        fill_amount(&keys, &in);
     if (status == STATUS_OK)
         status = add(parser, &in);
     if (status != STATUS_OK)

@@ -99,6 +99,27 @@ Test(check, scalar_dispatch_orders_what_follows)
                     "");
 }
 
+#define REDUCE  "V reduceMin elements=256 src=ub:0 dst=ub:512\n"
+#define READ(b) "S assign count=1 " b "\n"
+
+/* What S touches is seen; nothing after it needs a flag. */
+Test(check, scalar_operands)
+{
+    expect_findings(REDUCE READ("src=ub:512"), "hazard 1,2");
+    expect_findings(REDUCE READ("src=ub:516"), "");
+    expect_findings(REDUCE READ("src=ub:508 bytes=6"), "hazard 1,2");
+    expect_findings(REDUCE READ("src=ub:508"), "");
+    expect_findings(REDUCE READ("dst=ub:0 bytes=512"), "hazard 1,2");
+    expect_findings(REDUCE READ("src=ub:0 bytes=512"), "");
+    expect_findings(REDUCE SET("V", "S") WAIT("V", "S") READ("src=ub:512 dst=ub:0"), "");
+    expect_findings(READ("src=ub:512 dst=ub:0") REDUCE, "");
+    expect_findings(
+        "loop i 4\n" REDUCE SET("V", "S") WAIT("V", "S") READ("src=ub:512 dst=ub:2*i") "end\n", "");
+    expect_findings("loop i 4\n" REDUCE READ("src2=ub:512+4*i") "end\n", "hazard 2,3");
+    expect_findings(READ("dst=ub:253950 bytes=2"), "");
+    expect_findings(READ("dst=ub:253950 bytes=4"), "capacity 1");
+}
+
 Test(check, a_wait_may_stand_before_its_set)
 {
     expect_findings(WAIT("MTE2", "MTE1") FEED("0") LOAD("0") SET("MTE2", "MTE1"), "");

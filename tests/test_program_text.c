@@ -165,6 +165,11 @@ Test(program_text, extents_of_operands)
         {"V cast elements=100 cast=f16:f32 src=ub:0 dst=ub:800", {400, 200}},
         {"V reduceMin elements=1024 src=ub:0 dst=ub:4096", {16, 2048}},
         {"V relu elements=100 type=u8 src=ub:0 dst=ub:0", {100, 100}},
+        {"S assign count=1 src=ub:0 dst=ub:2", {2, 2}},
+        {"S assign count=3 src=ub:0 src2=ub:6", {6, 6}},
+        {"S assign count=1 bytes=8192 src=ub:0 dst=ub:0", {8192, 8192}},
+        {"S assign count=5 bytes=0 src=ub:0", {10}},
+        {"S branch count=0 src=ub:0", {0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct program program;
@@ -231,6 +236,10 @@ Test(program_text, keys_and_defaults)
         {"V relu elements=0", "V    relu elements=0 type=f16\n"},
         {"MTE2 gm->l1 bytes=0 dst=l1:0", "MTE2 gm->l1 bytes=0 dst=l1:0\n"},
         {"loop 9223372036854775807\nend", "loop 9223372036854775807\nend\n"},
+        {"S assign dst=ub:4 src=ub:0 count=1", "S    assign count=1 src=ub:0 dst=ub:4\n"},
+        {"S assign count=1 bytes=64 src=ub:0", "S    assign count=1 bytes=64 src=ub:0\n"},
+        {"S assign count=1 bytes=0 src=ub:0", "S    assign count=1 src=ub:0\n"},
+        {"S branch count=9223372036854775807", "S    branch count=9223372036854775807\n"},
         {"set MTE1 MTE1 0", "set  MTE1 MTE1 0\n"},
     };
     EXPECT_PRINTED(spellings);
@@ -401,7 +410,9 @@ Test(program_text, unknown_names)
         {"M mmad m=1 k=1 n=1 src=l0a:0", 1, "unknown key 'src' here"},
         {"V relu elements=1 a=ub:0", 1, "unknown key 'a' here"},
         {"V relu elements=1 init=1", 1, "unknown key 'init' here"},
-        {"S branch count=1 dst=ub:0", 1, "unknown key 'dst' here"},
+        {"S branch count=1 a=l0a:0", 1, "unknown key 'a' here"},
+        {"S branch count=1 type=f16", 1, "unknown key 'type' here"},
+        {"S branch count=1 src=ub:0 rows=1", 1, "unknown key 'rows' here"},
         {"S branch count=1 =1", 1, "unknown key '' here"},
         {"V relu elements=1 f16", 1, "unknown key 'f16' here"},
         {"V relu elements=1 type=f64", 1, "unknown type 'f64'"},
@@ -535,6 +546,8 @@ Test(program_text, bad_operands)
         {"MTE2 gm->l1 bytes=64 dst=l1:0 rows=3 stride=64", 1, "rows=3 does not divide"},
         {"MTE2 gm->l1 bytes=64 dst=l1:0 rows=-1 stride=64", 1, "rows=-1"},
         {"V relu elements=9223372036854775807 src=ub:0", 1, "more than 2^63 bytes"},
+        {"S assign count=4611686018427387904 src=ub:0", 1, "more than 2^63 bytes"},
+        {"S assign count=1 bytes=9223372036854775807 src=ub:0", 1, "more than 2^63 bytes"},
     };
     EXPECT_ERRORS(mistakes);
 }
@@ -724,7 +737,7 @@ static const char *const seeds[] = {
     "pipe_barrier(PIPE_ALL);\nV vadd elements=300 type=f32 src=ub:0 src2=ub:1200 dst=ub:0;\n",
     "loop i 3\nloop j 4\nMTE2 gm->l1 bytes=256 dst=l1:8*i-4*j rows=4 stride=128\n"
     "set MTE2 MTE1 0\nwait MTE2 MTE1 0\nMTE1 l1->l0a bytes=256 src=l1:8*i-4*j\nend\n"
-    "S branch count=2\nbarrier M\nend\n",
+    "S branch count=2\nS assign count=1 bytes=64 src=ub:32*i dst=ub:8*j\nbarrier M\nend\n",
     "V vecCmp elements=77\nV cast elements=9 cast=f16:f32\nM mmad m=17 k=1 n=99 init=0\n"
     "MTE3 ub->gm bytes=64 src=ub:64\nset M S 1\nwait M S 1\nS nop count=0\n",
 };

@@ -118,10 +118,12 @@ static void put_operation(struct writer *w, enum operation_class class)
     fprintf(w->stream, "%s %s", w->hw->pipes[w->hw->prices[operation->price].pipe].name,
             operation->name);
     if (class == OPERATION_SCALAR) {
-        fprintf(w->stream, " count=%d\n", w->options->zero_work ? below(w, 3) : 1 + below(w, 3));
-        return;
+        fprintf(w->stream, " count=%d", w->options->zero_work ? below(w, 3) : 1 + below(w, 3));
+        if (w->options->operands && chance(w, 50))
+            fprintf(w->stream, " bytes=%d", draw_bytes(w));
+    } else {
+        fprintf(w->stream, " elements=%d type=%s", draw_bytes(w), chance(w, 70) ? "f16" : "f32");
     }
-    fprintf(w->stream, " elements=%d type=%s", draw_bytes(w), chance(w, 70) ? "f16" : "f32");
     put_operand(w, "src", hardware_buffer(w->hw, "ub", 2));
     put_operand(w, "dst", hardware_buffer(w->hw, "ub", 2));
     fputc('\n', w->stream);
