@@ -31,6 +31,12 @@ struct unit {
     struct lane *lanes;    /* edge × edge */
 };
 
+static bool is_scale(double scale)
+{
+    int exponent;
+    return scale >= CUBEFX_MIN_SCALE && scale <= CUBEFX_MAX_SCALE && frexp(scale, &exponent) == 0.5;
+}
+
 static enum status check_arguments(const struct cubefx_polynomials *polynomials, int64_t count,
                                    int edge, int merge, struct error *error)
 {
@@ -52,6 +58,10 @@ static enum status check_arguments(const struct cubefx_polynomials *polynomials,
     if (!isfinite(polynomials->point))
         return error_set(error, STATUS_INVALID, "expansion point %g: expected a finite number",
                          polynomials->point);
+    if (polynomials->scale != 0 && !is_scale(polynomials->scale))
+        return error_set(error, STATUS_INVALID,
+                         "scale %g: expected 0 or a power of two, 2^-24 to 2^17",
+                         polynomials->scale);
     if (__builtin_mul_overflow(polynomials->functions, polynomials->terms, &values) ||
         __builtin_mul_overflow(polynomials->functions, count, &values))
         return error_set(error, STATUS_TOO_LARGE,

@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* Scales 2^e: FP16 values are 2^-24 … 2^16 apart from the point, so others serve none. */
-enum { FIRST_EXPONENT = -24, LAST_EXPONENT = 17 };
-
 static const double half_largest = 65504;
 static const double half_normal = 0x1p-14;    /* the smallest that has all 11 bits */
 static const double half_half_step = 0x1p-25; /* rounding of what is smaller */
@@ -109,12 +106,13 @@ bool cubefx_choose_scale(const struct cubefx_polynomials *polynomials, double re
 {
     int64_t degree = cubefx_degree(polynomials);
     double least = INFINITY, largest = 0;
-    *scale = 1;
+    *scale = polynomials->scale != 0 ? polynomials->scale : 1;
+    if (polynomials->scale != 0)
+        return coefficients_fit(polynomials, polynomials->scale);
     if (coefficients_fit(polynomials, 1) && !cubefx_overflows(reach, 1, degree) &&
         worst_loss(polynomials, 1, reach) <= 1)
         return true;
-    for (int e = FIRST_EXPONENT; e <= LAST_EXPONENT; e++) {
-        double candidate = ldexp(1, e);
+    for (double candidate = CUBEFX_MIN_SCALE; candidate <= CUBEFX_MAX_SCALE; candidate *= 2) {
         if (!coefficients_fit(polynomials, candidate))
             break;
         largest = candidate;
