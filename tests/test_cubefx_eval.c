@@ -510,6 +510,7 @@ Test(cubefx_eval, at_the_point_the_constant)
     cr_expect_float_eq(from_half(results[2]), 0.1 + 5 * 0.25 - 3 * 0.0625, 2e-3);
     p.terms = 1; /* constants 0.1 and 5 alone */
     report = eval(&p, inputs, 2, 8, 8, results);
+    cr_expect(report.clamped == 1 && !report.scaled);
     cr_expect_eq(results[2], half_from_float(0.1F));
     cr_expect_eq(results[3], half_from_float(5));
 }

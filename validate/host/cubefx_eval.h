@@ -33,17 +33,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CUBEFX_MAX_TERMS 65      /* powers 0 … 64 */
-#define CUBEFX_MIN_SCALE 0x1p-24 /* FP16 values are 2^-24 … 2^16, other scales serve none */
-#define CUBEFX_MAX_SCALE 0x1p17
-#define CUBEFX_MAX_EDGE  64
+#define CUBEFX_MAX_TERMS    65    /* powers 0 … 64 */
+#define CUBEFX_MIN_EXPONENT (-24) /* of scales: FP16 values are 2^-24 to 2^16 */
+#define CUBEFX_MAX_EXPONENT 17
+#define CUBEFX_MAX_EDGE     64
 
 /* Polynomials Σ_{i<terms} coefficients[f·terms + i]·(x − point)^i. */
 struct cubefx_polynomials {
     int64_t functions, terms;   /* 1 <= terms <= CUBEFX_MAX_TERMS */
     const double *coefficients; /* functions × terms, finite */
     double point;               /* of expansion, finite */
-    double scale; /* r: a power of two, CUBEFX_MIN_SCALE … CUBEFX_MAX_SCALE, or 0: choose */
+    double scale; /* r: 2^CUBEFX_MIN_EXPONENT … 2^CUBEFX_MAX_EXPONENT, or 0: choose */
 };
 
 struct cubefx_eval_report {

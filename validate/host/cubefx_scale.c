@@ -31,9 +31,11 @@ int64_t cubefx_degree(const struct cubefx_polynomials *polynomials)
 static double value_at_infinity(const double *a, int64_t terms, double v)
 {
     double sum = a[0], power = v;
-    for (int64_t i = 1; i < terms; i++, power *= v)
+    for (int64_t i = 1; i < terms; i++) {
         if (a[i] != 0)
             sum += a[i] * power;
+        power *= v;
+    }
     return sum;
 }
 
@@ -64,9 +66,11 @@ static bool coefficients_fit(const struct cubefx_polynomials *polynomials, doubl
     int64_t terms = polynomials->terms;
     for (int64_t f = 0; f < polynomials->functions; f++) {
         double power = scale;
-        for (int64_t i = 1; i < terms; i++, power *= scale)
+        for (int64_t i = 1; i < terms; i++) {
             if (fabs(polynomials->coefficients[f * terms + i]) * power > half_largest)
                 return false;
+            power *= scale;
+        }
     }
     return true;
 }
@@ -76,11 +80,12 @@ static bool coefficients_fit(const struct cubefx_polynomials *polynomials, doubl
  * are. */
 static double range_loss(const double *a, int64_t terms, double scale, double reach)
 {
-    double loss = 0, size = fabs(a[0]), coefficient_scale = scale, power = reach / scale;
-    for (int64_t i = 1; i < terms; i++, coefficient_scale *= scale, power *= reach / scale) {
+    double loss = 0, size = fabs(a[0]);
+    for (int64_t i = 1; i < terms; i++) {
         if (a[i] == 0)
             continue;
-        double coefficient = fabs(a[i]) * coefficient_scale;
+        double coefficient = fabs(a[i]) * pow(scale, (double)i);
+        double power = pow(reach / scale, (double)i);
         double kept = (double)cubefx_round((float)coefficient);
         if (coefficient < half_normal)
             loss += fabs(kept - coefficient) * power;
@@ -112,7 +117,8 @@ bool cubefx_choose_scale(const struct cubefx_polynomials *polynomials, double re
     if (coefficients_fit(polynomials, 1) && !cubefx_overflows(reach, 1, degree) &&
         worst_loss(polynomials, 1, reach) <= 1)
         return true;
-    for (double candidate = CUBEFX_MIN_SCALE; candidate <= CUBEFX_MAX_SCALE; candidate *= 2) {
+    for (int e = CUBEFX_MIN_EXPONENT; e <= CUBEFX_MAX_EXPONENT; e++) {
+        double candidate = ldexp(1, e);
         if (!coefficients_fit(polynomials, candidate))
             break;
         largest = candidate;
