@@ -113,6 +113,15 @@ Test(cubefx_eval, table_4_1)
     cr_expect_geq(exact, 29, "%d of 36 to the printed digit", exact);
 }
 
+Test(cubefx_eval, table_4_1_coefficients_below_range)
+{
+    double c[16];
+    cr_assert(series_find("sigmoid", 7)->expand(0, 16, c));
+    struct cubefx_polynomials p = {1, 16, c, 0, 0};
+    double truth = 1 / (1 + exp(-2.08));
+    cr_expect_lt(100 * fabs(eval_one(&p, 2.08) - truth) / truth, 0.035);
+}
+
 /* tanh at 2.08, order 8: 595.3 % by way of FP16 products, 597.3 % with FP32 between the stages. The
  * thesis prints the former: its stages hand on FP16. */
 Test(cubefx_eval, table_4_1_tells_the_precision)
@@ -457,6 +466,19 @@ Test(cubefx_eval, scale_where_range_needs_it)
     report = eval(&p, &input, 1, 16, 1, &result);
     cr_expect(report.scaled && report.beyond == 0);
     cr_expect_float_eq(from_half(result), 362797056 / 39916800., 0.1);
+
+    input = half_from_float(2.5F); /* the power fits, the coefficient does not */
+    report = eval(&p, &input, 1, 16, 1, &result);
+    cr_expect(report.scaled && report.beyond == 0);
+    cr_expect_float_eq(from_half(result), pow(2.5, 11) / 39916800., 6e-6);
+
+    memset(c, 0, sizeof c);
+    c[16] = 0x1p-14; /* fits, and the power does not */
+    p.terms = 17;
+    input = half_from_float(2.2F);
+    report = eval(&p, &input, 1, 16, 1, &result);
+    cr_expect(report.scale > 1 && report.beyond == 0);
+    cr_expect_float_eq(from_half(result), ldexp(pow(2.2, 16), -14), 0.2);
 
     memset(c, 0, sizeof c);
     c[1] = 1e6; /* beyond FP16 itself */

@@ -43,8 +43,6 @@ double cubefx_value(const struct cubefx_polynomials *polynomials, int64_t f, dou
 {
     int64_t terms = polynomials->terms;
     const double *a = polynomials->coefficients + f * terms;
-    if (isnan(v))
-        return v;
     if (isinf(v))
         return value_at_infinity(a, terms, v);
     double sum = 0;
