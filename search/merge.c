@@ -97,8 +97,10 @@ enum status merge_choose(const struct merge_problem *problem, struct merge_choic
     struct merge_choice result = {.edge = problem->edge};
     result.plans = calloc((size_t)problem->edge, sizeof *result.plans);
     result.optimal = calloc((size_t)problem->edge, sizeof *result.optimal);
-    if (!result.plans || !result.optimal)
-        status = error_memory(error);
+    if (!result.plans || !result.optimal) {
+        merge_choice_clear(&result);
+        return error_memory(error);
+    }
     for (int64_t t = 1; status == STATUS_OK && t <= problem->edge; t++)
         status = merge_evaluate(problem, t, result.plans + t - 1, error);
     if (status != STATUS_OK) {

@@ -76,7 +76,7 @@ static enum status run(const struct series *const *functions, int count, double 
                        struct buffers *buffers, struct cubefx_accuracy *accuracies,
                        struct cubefx_accuracy_report *report, struct error *error)
 {
-    struct cubefx_polynomials polynomials = {count, terms, buffers->coefficients, point};
+    struct cubefx_polynomials polynomials = {count, terms, buffers->coefficients, point, 0};
     struct cubefx_eval_report seen;
     enum status status = expand_all(functions, count, point, terms, buffers->coefficients, error);
     if (status == STATUS_OK)

@@ -31,6 +31,13 @@ struct unit {
     struct lane *lanes;    /* edge × edge */
 };
 
+static bool is_scale(double scale)
+{
+    int exponent;
+    return frexp(scale, &exponent) == 0.5 && exponent - 1 >= CUBEFX_MIN_EXPONENT &&
+           exponent - 1 <= CUBEFX_MAX_EXPONENT;
+}
+
 static enum status check_arguments(const struct cubefx_polynomials *polynomials, int64_t count,
                                    int edge, int merge, struct error *error)
 {
@@ -52,6 +59,10 @@ static enum status check_arguments(const struct cubefx_polynomials *polynomials,
     if (!isfinite(polynomials->point))
         return error_set(error, STATUS_INVALID, "expansion point %g: expected a finite number",
                          polynomials->point);
+    if (polynomials->scale != 0 && !is_scale(polynomials->scale))
+        return error_set(error, STATUS_INVALID,
+                         "scale %g: expected 0 or a power of two, 2^%d to 2^%d", polynomials->scale,
+                         CUBEFX_MIN_EXPONENT, CUBEFX_MAX_EXPONENT);
     if (__builtin_mul_overflow(polynomials->functions, polynomials->terms, &values) ||
         __builtin_mul_overflow(polynomials->functions, count, &values))
         return error_set(error, STATUS_TOO_LARGE,
@@ -167,7 +178,8 @@ static enum status unit_allocate(struct unit *unit, struct error *error)
         unit->lanes)
         return STATUS_OK;
     unit_close(unit);
-    return error_memory(error);
+    error_memory(error);
+    return STATUS_NO_MEMORY;
 }
 
 static enum status unit_open(struct unit *unit, const struct cubefx_polynomials *polynomials,

@@ -5,11 +5,12 @@
  * stage hands FP16 to the next: v = (x − p)/r, rounded once; ln |v|; the Sequence Matrix' products
  * i·ln |v|; their exponentials, the powers; the coefficients a_i·r^i. What leaves the second
  * product stays FP32 while the odd part is added or subtracted and the constant a_0 is added (L0C →
- * UB without a cast), and is rounded to FP16 once, as the result. This reproduces thesis,
- * Table 4.1, for Cube-fx, its departures from Horner's rule included (tanh at 2.08: 595.3 % where
- * Horner has 597.3 %); FP32 between the stages would not (597.3 %). The price: the rounding of ln
- * |v|, at most 2^-12·2^⌈log2 |ln |v||⌉, and that of the product come back i-fold, as relative
- * errors of the i-th power: some 0.1 % for small i near 1, some per cent of a 64th power.
+ * UB without a cast), and is rounded to FP16 once, as the result. With r = 1 this gives the errors
+ * of Cube-fx in thesis, Table 4.1, most to the printed digit, its departures from Horner's rule
+ * included (tanh at 2.08, order 8: 595.3 % where Horner's has 597.3 %); FP32 between the stages
+ * would give 597.3 %. The price: the roundings of ln |v| and of i·ln |v| are relative errors of the
+ * i-th power, together up to i·|ln |v||·2^-10: some 0.1 % for a few powers of v near 1, some per
+ * cent of a 64th power.
  *
  * Signs. ln |v| has none: even and odd powers are summed apart, in two columns of the coefficient
  * matrix a function, and the odd sum takes the sign of v. ln 0 is −∞, and 0·∞ in the product would
@@ -32,14 +33,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CUBEFX_MAX_TERMS 65 /* powers 0 … 64 */
-#define CUBEFX_MAX_EDGE  64
+#define CUBEFX_MAX_TERMS    65    /* powers 0 … 64 */
+#define CUBEFX_MIN_EXPONENT (-24) /* of scales: FP16 values are 2^-24 to 2^16 */
+#define CUBEFX_MAX_EXPONENT 17
+#define CUBEFX_MAX_EDGE     64
 
 /* Polynomials Σ_{i<terms} coefficients[f·terms + i]·(x − point)^i. */
 struct cubefx_polynomials {
     int64_t functions, terms;   /* 1 <= terms <= CUBEFX_MAX_TERMS */
     const double *coefficients; /* functions × terms, finite */
     double point;               /* of expansion, finite */
+    double scale; /* r: 2^CUBEFX_MIN_EXPONENT … 2^CUBEFX_MAX_EXPONENT, or 0: choose */
 };
 
 struct cubefx_eval_report {

@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* Scales 2^e: FP16 values are 2^-24 … 2^16 apart from the point, so others serve none. */
-enum { FIRST_EXPONENT = -24, LAST_EXPONENT = 17 };
-
 static const double half_largest = 65504;
 static const double half_normal = 0x1p-14;    /* the smallest that has all 11 bits */
 static const double half_half_step = 0x1p-25; /* rounding of what is smaller */
@@ -34,9 +31,11 @@ int64_t cubefx_degree(const struct cubefx_polynomials *polynomials)
 static double value_at_infinity(const double *a, int64_t terms, double v)
 {
     double sum = a[0], power = v;
-    for (int64_t i = 1; i < terms; i++, power *= v)
+    for (int64_t i = 1; i < terms; i++) {
         if (a[i] != 0)
             sum += a[i] * power;
+        power *= v;
+    }
     return sum;
 }
 
@@ -44,8 +43,6 @@ double cubefx_value(const struct cubefx_polynomials *polynomials, int64_t f, dou
 {
     int64_t terms = polynomials->terms;
     const double *a = polynomials->coefficients + f * terms;
-    if (isnan(v))
-        return v;
     if (isinf(v))
         return value_at_infinity(a, terms, v);
     double sum = 0;
@@ -67,9 +64,11 @@ static bool coefficients_fit(const struct cubefx_polynomials *polynomials, doubl
     int64_t terms = polynomials->terms;
     for (int64_t f = 0; f < polynomials->functions; f++) {
         double power = scale;
-        for (int64_t i = 1; i < terms; i++, power *= scale)
+        for (int64_t i = 1; i < terms; i++) {
             if (fabs(polynomials->coefficients[f * terms + i]) * power > half_largest)
                 return false;
+            power *= scale;
+        }
     }
     return true;
 }
@@ -79,11 +78,12 @@ static bool coefficients_fit(const struct cubefx_polynomials *polynomials, doubl
  * are. */
 static double range_loss(const double *a, int64_t terms, double scale, double reach)
 {
-    double loss = 0, size = fabs(a[0]), coefficient_scale = scale, power = reach / scale;
-    for (int64_t i = 1; i < terms; i++, coefficient_scale *= scale, power *= reach / scale) {
+    double loss = 0, size = fabs(a[0]);
+    for (int64_t i = 1; i < terms; i++) {
         if (a[i] == 0)
             continue;
-        double coefficient = fabs(a[i]) * coefficient_scale;
+        double coefficient = fabs(a[i]) * pow(scale, (double)i);
+        double power = pow(reach / scale, (double)i);
         double kept = (double)cubefx_round((float)coefficient);
         if (coefficient < half_normal)
             loss += fabs(kept - coefficient) * power;
@@ -109,11 +109,13 @@ bool cubefx_choose_scale(const struct cubefx_polynomials *polynomials, double re
 {
     int64_t degree = cubefx_degree(polynomials);
     double least = INFINITY, largest = 0;
-    *scale = 1;
+    *scale = polynomials->scale != 0 ? polynomials->scale : 1;
+    if (polynomials->scale != 0)
+        return coefficients_fit(polynomials, polynomials->scale);
     if (coefficients_fit(polynomials, 1) && !cubefx_overflows(reach, 1, degree) &&
         worst_loss(polynomials, 1, reach) <= 1)
         return true;
-    for (int e = FIRST_EXPONENT; e <= LAST_EXPONENT; e++) {
+    for (int e = CUBEFX_MIN_EXPONENT; e <= CUBEFX_MAX_EXPONENT; e++) {
         double candidate = ldexp(1, e);
         if (!coefficients_fit(polynomials, candidate))
             break;

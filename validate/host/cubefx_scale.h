@@ -5,8 +5,9 @@
 
 #include "validate/host/cubefx_eval.h"
 
-#define CUBEFX_LOG_OF_ZERO (-1000.0F) /* stands for ln 0: 64 times it is finite in FP16, exp is 0  \
-                                       */
+#define CUBEFX_LOG_OF_ZERO                                                                         \
+    (-1000.0F) /* stands for ln 0: 64 times it is finite in FP16, exp is 0                         \
+                */
 
 float cubefx_round(float value); /* to FP16, kept in a float */
 
@@ -22,8 +23,8 @@ double cubefx_value(const struct cubefx_polynomials *polynomials, int64_t f, dou
 /* True where some power of v/scale does not fit FP16; v is finite. */
 bool cubefx_overflows(double v, double scale, int64_t degree);
 
-/* Sets *scale for inputs of up to `reach` from the point; false where the coefficients fit FP16
- * under no scale. */
+/* Sets *scale for inputs of up to `reach` from the point, or to the polynomials' own; false where
+ * the coefficients do not fit FP16 under it. */
 bool cubefx_choose_scale(const struct cubefx_polynomials *polynomials, double reach, double *scale);
 
 #endif
