@@ -2,6 +2,7 @@
  * documented to do, and the work it saves against the counts that theory expects. */
 #include "tests/support/machine.h"
 #include "validate/host/knn.h"
+#include "validate/host/selection.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_fit.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VALUES = 40 * 200 };
+enum { MOST_VALUES = 20 * 200 };
 
 static gsl_rng *seeded(unsigned long seed)
 {
@@ -136,10 +137,13 @@ struct drawing {
 
 static void draw_problem(struct drawing *d, gsl_rng *rng, int kind)
 {
-    int64_t most = draw(rng, 0, 3) ? 24 : 200;
-    d->rows = draw(rng, 1, most > 24 ? 40 : 9);
-    d->columns = draw(rng, 1, most);
-    d->k = draw(rng, 0, 3) ? draw(rng, 1, d->columns < 9 ? d->columns : 9) : d->columns;
+    bool wide = draw(rng, 0, 7) == 0;
+    d->rows = draw(rng, 1, wide ? 20 : 9);
+    d->columns = draw(rng, 1, wide ? 200 : 24);
+    int64_t few = d->columns < 9 ? d->columns : 9;
+    d->k = draw(rng, 1, wide || draw(rng, 0, 2) ? few : d->columns);
+    if (draw(rng, 0, 63) == 0)
+        d->k = d->columns;
     d->options = (struct knn_select_options){.tile_rows = draw(rng, 1, d->rows + 2),
                                              .tile_columns = draw(rng, 1, d->columns + 3)};
     for (int64_t i = 0; i < d->rows * d->columns; i++) {
@@ -402,29 +406,27 @@ struct work {
     double updates[TILES], steps[TILES], steps_square[TILES]; /* of a row; of a tile */
 };
 
-/* Counts of tile t: those of t tiles less those of t − 1, on the same distances. */
 static void add_group(struct work *work, int64_t k, gsl_rng *rng)
 {
-    static float distances[GROUP * TILES * TILE_COLUMNS], begin[GROUP * TILES * TILE_COLUMNS];
-    struct knn_select_options options = {GROUP, TILE_COLUMNS, false, false};
-    struct knn_select_count before = {0}, count;
-    int64_t indices[GROUP * TILE_COLUMNS];
-    for (int64_t i = 0; i < GROUP * TILES * TILE_COLUMNS; i++)
-        distances[i] = (float)gsl_rng_uniform(rng);
+    static float tile[GROUP * TILE_COLUMNS];
+    const struct knn_select_options options = {GROUP, TILE_COLUMNS, false, false};
+    struct knn_select_count before = {0};
+    struct selection selection;
+    cr_assert_eq(
+        selection_open(&selection, SELECT_F32, GROUP, TILES * TILE_COLUMNS, k, &options, NULL),
+        STATUS_OK);
+    selection_start(&selection, GROUP);
     for (int64_t t = 0; t < TILES; t++) {
-        int64_t columns = (t + 1) * TILE_COLUMNS;
-        for (int64_t row = 0; row < GROUP; row++)
-            memcpy(begin + row * columns, distances + row * TILES * TILE_COLUMNS,
-                   (size_t)columns * sizeof *begin);
-        cr_assert_eq(knn_select_f32(begin, GROUP, columns, k, &options, indices, &count, NULL),
-                     STATUS_OK);
-        double steps = (double)(count.steps - before.steps);
-        cr_assert_eq(count.tiles, t + 1);
-        work->updates[t] += (double)(count.row_updates - before.row_updates) / GROUP;
+        for (int64_t i = 0; i < GROUP * TILE_COLUMNS; i++)
+            tile[i] = (float)gsl_rng_uniform(rng);
+        selection_tile(&selection, tile, TILE_COLUMNS, TILE_COLUMNS, t * TILE_COLUMNS);
+        double steps = (double)(selection.count.steps - before.steps);
+        work->updates[t] += (double)(selection.count.row_updates - before.row_updates) / GROUP;
         work->steps[t] += steps;
         work->steps_square[t] += steps * steps;
-        before = count;
+        before = selection.count;
     }
+    selection_close(&selection);
 }
 
 static void measure(struct work *work, int64_t k, int64_t groups)

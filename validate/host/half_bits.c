@@ -95,5 +95,7 @@ int16_t half_index_of(half value, const half *values, int64_t n)
         if (half_to_float(index) > half_to_float(largest))
             largest = index;
     }
-    return largest == HALF_MINUS_INF ? -1024 : (int16_t)largest;
+    if (largest == HALF_MINUS_INF)
+        return -1024;
+    return (int16_t)largest;
 }
