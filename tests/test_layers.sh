@@ -23,6 +23,7 @@ cli        core hardware kernels costmodel analysis search validate results
 bench      core hardware kernels costmodel analysis search validate results
 tools      core hardware kernels costmodel analysis search validate results
 tests      core hardware kernels costmodel analysis search validate results tools
+docs       core validate
 '
 
 # Headers of foreign libraries by the beginning of their names, and the folders that may use them.
