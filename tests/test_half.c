@@ -128,7 +128,7 @@ Test(half, rounds_to_nearest_even_at_random)
 }
 
 #ifdef __x86_64__
-/* The processor's own conversion where it has one. */
+/* The processor's own conversion, F16C; clang cannot ask for it, but AVX2 never comes without. */
 __attribute__((target("f16c"))) static half by_processor(float value)
 {
     return (half)_mm_extract_epi16(_mm_cvtps_ph(_mm_set1_ps(value), _MM_FROUND_TO_NEAREST_INT), 0);
@@ -136,7 +136,7 @@ __attribute__((target("f16c"))) static half by_processor(float value)
 
 Test(half, agrees_with_the_processor)
 {
-    if (!__builtin_cpu_supports("f16c"))
+    if (!__builtin_cpu_supports("avx2"))
         cr_skip_test("no F16C");
     uint32_t stride = 101 * (uint32_t)test_thinning();
     for (uint64_t bits = 0; bits <= UINT32_MAX; bits += stride) {

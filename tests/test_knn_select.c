@@ -54,7 +54,8 @@ static int by_value_then_index(const void *left, const void *right)
 
 static void expect_sorted(const float *row, int64_t columns, int64_t k, const int64_t *indices)
 {
-    struct item items[MOST_VALUES];
+    struct item *items = calloc((size_t)columns, sizeof *items);
+    cr_assert(items);
     for (int64_t i = 0; i < columns; i++)
         items[i] = (struct item){row[i], i};
     qsort(items, (size_t)columns, sizeof *items, by_value_then_index);
@@ -63,6 +64,7 @@ static void expect_sorted(const float *row, int64_t columns, int64_t k, const in
                      (int)i, (int)k, (int)indices[i],
                      indices[i] < 0 || indices[i] >= columns ? NAN : (double)row[indices[i]],
                      (int)items[i].index, (double)items[i].value);
+    free(items);
 }
 
 /* Kinds of data, all FP16 values. */
@@ -76,7 +78,8 @@ static half kind_random(gsl_rng *rng, int64_t i, int64_t n)
 static half kind_sorted(gsl_rng *rng, int64_t i, int64_t n)
 {
     (void)rng;
-    return half_from_float((float)(i - n / 2));
+    int64_t middle = n / 2;
+    return half_from_float((float)(i - middle));
 }
 
 static half kind_reversed(gsl_rng *rng, int64_t i, int64_t n)
@@ -253,25 +256,25 @@ Test(knn_select, reaches_the_largest_index_by_vectors)
 Test(knn_select, refuses_what_it_cannot_do)
 {
     struct case_ {
-        bool f16;
         int64_t rows, columns, k;
         struct knn_select_options options;
         enum status status;
+        bool f16;
     };
     static const struct case_ cases[] = {
-        {true, 1, 4, 4, {1, 1, true, true}, STATUS_OK},
-        {true, 0, 4, 4, {1, 1, true, true}, STATUS_OK},
-        {true, 1, 4, 5, {1, 1, false, false}, STATUS_INVALID},
-        {true, 1, 4, 0, {1, 1, false, false}, STATUS_INVALID},
-        {true, -1, 4, 1, {1, 1, false, false}, STATUS_INVALID},
-        {true, 1, 4, 1, {0, 1, false, false}, STATUS_INVALID},
-        {true, 1, 4, 1, {1, 0, false, false}, STATUS_INVALID},
-        {true, 1, 4, 1, {1, 31744, false, true}, STATUS_OK},
-        {true, 1, 4, 1, {1, 31745, false, true}, STATUS_INVALID},
-        {true, 1, 4, 1, {1, 31745, true, false}, STATUS_OK},
-        {false, 1, 4, 1, {1, 4, true, false}, STATUS_INVALID},
-        {false, 1, 4, 1, {1, 4, false, true}, STATUS_INVALID},
-        {false, 1, 4, 4, {9, 9, false, false}, STATUS_OK},
+        {1, 4, 4, {1, 1, true, true}, STATUS_OK, true},
+        {0, 4, 4, {1, 1, true, true}, STATUS_OK, true},
+        {1, 4, 5, {1, 1, false, false}, STATUS_INVALID, true},
+        {1, 4, 0, {1, 1, false, false}, STATUS_INVALID, true},
+        {-1, 4, 1, {1, 1, false, false}, STATUS_INVALID, true},
+        {1, 4, 1, {0, 1, false, false}, STATUS_INVALID, true},
+        {1, 4, 1, {1, 0, false, false}, STATUS_INVALID, true},
+        {1, 4, 1, {1, 31744, false, true}, STATUS_OK, true},
+        {1, 4, 1, {1, 31745, false, true}, STATUS_INVALID, true},
+        {1, 4, 1, {1, 31745, true, false}, STATUS_OK, true},
+        {1, 4, 1, {1, 4, true, false}, STATUS_INVALID, false},
+        {1, 4, 1, {1, 4, false, true}, STATUS_INVALID, false},
+        {1, 4, 4, {9, 9, false, false}, STATUS_OK, false},
     };
     static const half halves[4];
     static const float floats[4];

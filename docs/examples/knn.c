@@ -17,23 +17,24 @@ int main(void)
         .tile_trainings = 4,
         .select = {.tile_rows = 2, .tile_columns = 2, .relu_compare = true, .vector_index = true}};
     const double degrees[TESTS] = {50, 350};
-    half tests[TESTS * DIMENSIONS], trainings[DIMENSIONS * TRAININGS];
-    int64_t nearest[TESTS * K];
+    half tests[TESTS][DIMENSIONS], trainings[DIMENSIONS][TRAININGS];
+    int64_t nearest[TESTS][K];
     struct error error;
     for (int i = 0; i < TESTS; i++) { /* a point is a row */
-        tests[i * DIMENSIONS] = half_from_float((float)cos(degrees[i] * pi / 180));
-        tests[i * DIMENSIONS + 1] = half_from_float((float)sin(degrees[i] * pi / 180));
+        tests[i][0] = half_from_float((float)cos(degrees[i] * pi / 180));
+        tests[i][1] = half_from_float((float)sin(degrees[i] * pi / 180));
     }
     for (int j = 0; j < TRAININGS; j++) { /* a point is a column */
-        trainings[j] = half_from_float((float)cos(j * pi / 4));
-        trainings[TRAININGS + j] = half_from_float((float)sin(j * pi / 4));
+        trainings[0][j] = half_from_float((float)cos(j * pi / 4));
+        trainings[1][j] = half_from_float((float)sin(j * pi / 4));
     }
-    if (knn_f16(&problem, tests, trainings, &options, nearest, NULL, &error) != STATUS_OK) {
+    if (knn_f16(&problem, tests[0], trainings[0], &options, nearest[0], NULL, &error) !=
+        STATUS_OK) {
         (void)fprintf(stderr, "%s\n", error.text);
         return 1;
     }
     for (int i = 0; i < TESTS; i++)
-        printf("%3.0f degrees: %d %d %d\n", degrees[i], (int)nearest[i * K] * 45,
-               (int)nearest[i * K + 1] * 45, (int)nearest[i * K + 2] * 45);
+        printf("%3.0f degrees: %d %d %d\n", degrees[i], (int)nearest[i][0] * 45,
+               (int)nearest[i][1] * 45, (int)nearest[i][2] * 45);
     return 0;
 }
