@@ -24,6 +24,7 @@ cli        core hardware kernels costmodel analysis search validate results jobs
 bench      core hardware kernels costmodel analysis search validate results
 tools      core hardware kernels costmodel analysis search validate results
 tests      core hardware kernels costmodel analysis search validate results jobs tools
+docs       core validate
 '
 
 # Headers of foreign libraries by the beginning of their names, and the folders that may use them.

@@ -1,8 +1,9 @@
 /* FP16 (IEEE 754 binary16) on hosts that have none: values as bits, arithmetic by way of FP32.
  *
- * Both conversions keep subnormals, ±0, ±∞ and NaN; half_from_float rounds to nearest, ties to
- * even. A sum, difference or product of two FP16 values computed in FP32 and rounded once is the
- * correctly rounded FP16 result, for FP32 has more than 2·11 + 2 bits. */
+ * Both conversions keep subnormals, ±0, ±∞ and NaN (half_from_float makes it quiet, with its sign
+ * and the upper bits of its payload); half_from_float rounds to nearest, ties to even. A sum,
+ * difference or product of two FP16 values computed in FP32 and rounded once more is the correctly
+ * rounded FP16 result, for FP32's 24 bits are 2·11 + 2. */
 #ifndef AUTOTUNE_VALIDATE_HOST_HALF_H
 #define AUTOTUNE_VALIDATE_HOST_HALF_H
 
