@@ -596,6 +596,46 @@ Test(cubefx, bytes_of_a_violation_are_exact)
     }
 }
 
+static void expect_needs(const char *overrides, const int64_t needs[5])
+{
+    struct fixture f;
+    struct violation list[MAX_VIOLATIONS];
+    static const char *const names[] = {"l0a", "l0b", "l0c", "ub", "l1"};
+    open_fixture(&f, 0);
+    hardware_clear(&f.base);
+    machine_load(&f.base, overrides);
+    f.hw = f.base;
+    open_problem(&f, 16384, 16, 9, 1);
+    f.tiling = (struct tiling){{1, 16384, 16}};
+    for (int n = 0; n < 5; n++)
+        if (n != 1)
+            f.hw.buffers[hardware_buffer(&f.hw, names[n], (int)strlen(names[n]))].capacity_bytes =
+                1;
+    int64_t *l0b = &f.hw.buffers[hardware_buffer(&f.hw, "l0b", 3)].capacity_bytes;
+    cr_assert_leq(needs[1], *l0b);
+    cr_assert_eq(f.space.kind->violations(&f.space, &f.tiling, list), 4);
+    for (int n = 0, v = 0; n < 5; n++)
+        if (n != 1)
+            cr_assert_eq(list[v++].needed_bytes, needs[n], "%s", names[n]);
+    *l0b = needs[1] - 1;
+    cr_assert_eq(f.space.kind->violations(&f.space, &f.tiling, list), 5);
+    space_close(&f.space);
+    close_fixture(&f);
+}
+
+/* 1024 rows and 16 steps of 16 powers and 16 outputs, one step a group. By hand: one place for
+ * logarithms, two for what alternates. */
+Test(cubefx, bytes_by_hand)
+{
+    const int64_t ln = 1024 * 16 * 2, sequence = 16 * 16 * 2, coefficients = 16 * 16 * 2;
+    const int64_t constants = 16 * sequence + coefficients;
+    expect_needs("", (int64_t[]){2 * ln, 2 * sequence + coefficients, 4 * 2 * ln, ln + 4 * ln,
+                                 constants + ln + 2 * ln});
+    expect_needs("buffers.l0b.capacity_bytes=8192",
+                 (int64_t[]){2 * ln, 2 * sequence + coefficients, 4 * 2 * ln, ln + 4 * ln,
+                             constants + ln + 2 * ln});
+}
+
 Test(cubefx, index_and_tiling_are_inverse_and_legal_is_possible)
 {
     for (unsigned long seed = 900; seed < 924; seed++) {

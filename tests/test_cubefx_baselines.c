@@ -26,7 +26,7 @@ static void open_fixture(struct fixture *f, unsigned long seed)
     char ub[64];
     *f = (struct fixture){.rng = gsl_rng_alloc(gsl_rng_mt19937), .simulator = simulator_new()};
     gsl_rng_set(f->rng, seed);
-    snprintf(ub, sizeof ub, "buffers.ub.capacity_bytes=%lu", 253952 >> 2 * seed);
+    snprintf(ub, sizeof ub, "buffers.ub.capacity_bytes=%d", 253952 >> 2 * (int)seed);
     machine_load(&f->hw, ub);
 }
 
