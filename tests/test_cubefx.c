@@ -224,6 +224,43 @@ Test(cubefx, bound_and_roofline_are_below_the_time)
     for_tilings(300, 150, true, expect_bound);
 }
 
+/* Two prices of the program take all the time: what a chain wrongly claims not to overlap is seen.
+ */
+static void make_two_prices_dominate(struct fixture *f)
+{
+    const struct work_layout *layout = &f->space.layouts[0];
+    for (int b = 0; b < f->hw.bus_count; b++)
+        for (int n = 0; n < f->hw.buses[b].sharers; n++)
+            f->hw.buses[b].total_bytes_per_s[n] = INT64_C(100000000000000);
+    for (int p = 0; p < f->hw.price_count; p++) {
+        f->hw.prices[p].base_fs = 1;
+        f->hw.prices[p].rate = (struct rate){1, 1000};
+    }
+    for (int i = 0; i < 2; i++) {
+        struct price *price = &f->hw.prices[layout->price[pick(f, layout->total_count) - 1]];
+        price->base_fs = pick(f, 3) * FS_PER_NS * 1000;
+    }
+}
+
+Test(cubefx, chains_hold_whatever_dominates)
+{
+    for (unsigned long seed = 1300; seed < 1312; seed++) {
+        struct fixture f;
+        open_fixture(&f, seed);
+        f.hw = f.base; /* its paths are where they should be */
+        for (int i = 0; i < 400 / test_thinning(); i++) {
+            open_space(&f);
+            if (draw_legal(&f)) {
+                make_two_prices_dominate(&f);
+                generate(&f);
+                expect_bound(&f);
+            }
+            space_close(&f.space);
+        }
+        close_fixture(&f);
+    }
+}
+
 static void expect_totals(struct fixture *f)
 {
     struct work work;
@@ -566,31 +603,51 @@ Test(cubefx, legal_is_what_the_check_lets_pass)
     for_tilings(700, 60, false, expect_capacity);
 }
 
-/* Each buffer grows to exactly what is needed: one byte less, and it is named. */
+static bool overflows(struct fixture *f)
+{
+    struct check check;
+    struct error error;
+    bool overflow = false;
+    generate(f);
+    cr_assert_eq(program_check(&f->program, &check, &error), STATUS_OK, "%s", error.text);
+    for (size_t i = 0; i < check.count; i++)
+        overflow = overflow || check.findings[i].kind == FINDING_CAPACITY;
+    check_clear(&check);
+    return overflow;
+}
+
+/* Buffers of exactly the bytes that are asked for: legal, and the program stays within. A byte less
+ * in one of them: illegal, and the program goes beyond. */
+static void expect_exact_bytes(struct fixture *f, int tight)
+{
+    static const char *const names[] = {"l0a", "l0b", "l0c", "ub", "l1"};
+    struct violation list[MAX_VIOLATIONS];
+    struct buffer *buffers[5];
+    for (int n = 0; n < 5; n++) {
+        buffers[n] = &f->hw.buffers[hardware_buffer(&f->hw, names[n], (int)strlen(names[n]))];
+        buffers[n]->capacity_bytes = 1;
+    }
+    cr_assert_eq(f->space.kind->violations(&f->space, &f->tiling, list), 5);
+    for (int n = 0; n < 5; n++) {
+        cr_assert_str_eq(list[n].limit, names[n]);
+        buffers[n]->capacity_bytes = list[n].needed_bytes;
+    }
+    cr_assert(f->space.kind->legal(&f->space, &f->tiling));
+    cr_assert(!overflows(f));
+    buffers[tight]->capacity_bytes--;
+    cr_assert_eq(f->space.kind->violations(&f->space, &f->tiling, list), 1);
+    cr_assert_str_eq(list[0].limit, names[tight]);
+    cr_assert(overflows(f), "%s: a byte less is enough", names[tight]);
+}
+
 Test(cubefx, bytes_of_a_violation_are_exact)
 {
-    struct fixture f;
-    struct violation list[MAX_VIOLATIONS];
-    static const char *const names[] = {"l0a", "l0b", "l0c", "ub", "l1"};
-    for (unsigned long seed = 800; seed < 860; seed++) {
+    for (unsigned long seed = 800; seed < 1300; seed += (unsigned long)test_thinning()) {
+        struct fixture f;
         open_fixture(&f, seed);
         open_space(&f);
         draw_any(&f);
-        for (int n = 0; n < 5; n++)
-            f.hw.buffers[hardware_buffer(&f.hw, names[n], (int)strlen(names[n]))].capacity_bytes =
-                1;
-        int count = f.space.kind->violations(&f.space, &f.tiling, list);
-        cr_assert_eq(count, 5);
-        for (int n = 0; n < 5; n++) {
-            cr_assert_str_eq(list[n].limit, names[n]);
-            f.hw.buffers[hardware_buffer(&f.hw, names[n], (int)strlen(names[n]))].capacity_bytes =
-                list[n].needed_bytes;
-        }
-        cr_assert(f.space.kind->legal(&f.space, &f.tiling));
-        f.hw.buffers[hardware_buffer(&f.hw, names[seed % 5], (int)strlen(names[seed % 5]))]
-            .capacity_bytes--;
-        cr_assert_eq(f.space.kind->violations(&f.space, &f.tiling, list), 1);
-        cr_assert_str_eq(list[0].limit, names[seed % 5]);
+        expect_exact_bytes(&f, (int)(seed % 5));
         space_close(&f.space);
         close_fixture(&f);
     }
