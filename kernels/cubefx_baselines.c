@@ -91,16 +91,18 @@ static int estrin_levels(int64_t order)
 static void estrin_part(struct writer *w, int x, int powers, int target, int unused, int64_t first,
                         int level)
 {
-    int64_t half = INT64_C(1) << level;
-    if (level == 0 && first + 1 == w->order) {
+    if (level <= 0 && first + 1 == w->order) {
         compute(w, DUPLICATE, target, SCALAR, SCALAR);
-    } else if (level == 0) {
+        return;
+    }
+    if (level <= 0) {
         compute(w, MULTIPLY, target, x, SCALAR);
         compute(w, ADD, target, target, SCALAR);
-    } else if (first + half >= w->order) {
-        estrin_part(w, x, powers, target, unused, first, level - 1);
-    } else {
-        estrin_part(w, x, powers, target, unused, first, level - 1);
+        return;
+    }
+    int64_t half = INT64_C(1) << level;
+    estrin_part(w, x, powers, target, unused, first, level - 1);
+    if (first + half < w->order) {
         estrin_part(w, x, powers, unused, unused + 1, first + half, level - 1);
         compute(w, MULTIPLY, unused, unused, powers + level - 1);
         compute(w, ADD, target, target, unused);

@@ -121,7 +121,8 @@ static void put(struct work *work, enum line line, double instructions, double u
 static double repeats(const struct cubefx_machine *m, int64_t elements)
 {
     int64_t in_one = m->hw->vector_repeat_bytes / m->type_bytes;
-    return (double)((elements + in_one - 1) / in_one - 1);
+    int64_t count = (elements + in_one - 1) / in_one - 1;
+    return (double)count;
 }
 
 /* Of all exp instructions: full groups and last ones, of full tiles and of the last. */
