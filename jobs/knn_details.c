@@ -43,7 +43,7 @@ static json_t *stage_json(const struct hardware *hw, const char *name, const str
 static enum status add_stages(struct player *player, const struct space *space,
                               const struct found *found, json_t *details, struct error *error)
 {
-    struct played distance, idle, step, stages[2] = {{0}, {0}};
+    struct played distance, idle, step, stages[2] = {{.time_ns = 0}, {.time_ns = 0}};
     const double *weight = found->part_weight;
     enum status status = play_part(player, space, found, KNN_PART_DISTANCE, &distance, error);
     if (status == STATUS_OK)

@@ -187,7 +187,7 @@ static enum status merged(struct reproduction *r, double *ours, struct error *er
         for (int64_t j = 1; j <= 16 && status == STATUS_OK; j++) {
             struct merge_problem integer_program = {16, orders[o], j, 0};
             struct merge_choice choice;
-            double naive, four, best;
+            double naive = 0, four = 0, best = 1;
             status = merge_choose(&integer_program, &choice, error);
             if (status != STATUS_OK)
                 break;

@@ -50,7 +50,7 @@ static enum status evaluate(const struct series *series, double x, int terms, bo
                             double *percent, struct error *error)
 {
     double coefficients[CUBEFX_MAX_TERMS];
-    struct cubefx_polynomials polynomials = {1, terms, coefficients, 0};
+    struct cubefx_polynomials polynomials = {1, terms, coefficients, 0, 1};
     half input = half_from_float((float)x), result;
     double truth = series->value(x);
     enum status status = STATUS_OK;

@@ -1,4 +1,5 @@
 #include "kernels/cubefx.h"
+#include "kernels/knn.h"
 #include "kernels/matmul.h"
 #include "kernels/operator.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-const struct operator* const operators[] = {&matmul_operator, &cubefx_operator, NULL};
+const struct operator* const operators[] = {&matmul_operator, &knn_operator, &cubefx_operator, NULL};
 
 const struct operator* operator_find(const char *name)
 {

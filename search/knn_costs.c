@@ -1,5 +1,6 @@
 #include "search/knn_costs.h"
 
+#include "search/candidates.h"
 #include "search/player.h"
 #include "search/selb.h"
 
@@ -44,7 +45,7 @@ static enum status open_product(const struct knn_costs *costs, int64_t product, 
 }
 
 /* The roofline, less what its rounding could add. */
-static enum status bound_product(struct knn_costs *costs, int64_t product, struct error *error)
+static enum status roofline_product(struct knn_costs *costs, int64_t product, struct error *error)
 {
     struct space space;
     enum status status = open_product(costs, product, &space, error);
@@ -52,16 +53,46 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
         return status;
     double roofline_fs = matmul_thesis.roofline_ns(&space) * FS_PER_NS * (1 - 1e-12);
     costs->products[product] = (struct product_cost){
-        .time_fs = costs->space->hw->launch_fs + (int64_t)roofline_fs, .tiling = -1};
+        .time_fs = costs->space->hw->launch_fs + (int64_t)roofline_fs, .known = ROOFLINE};
     space_close(&space);
     return STATUS_OK;
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+/* The least bound of all tilings. */
+static enum status bound_product(struct knn_costs *costs, int64_t product, struct error *error)
+{
+    struct space space;
+    struct bounder bounder = {0};
+    struct candidates candidates = {0};
+    struct product_cost *cost = &costs->products[product];
+    if (cost->known != ROOFLINE)
+        return STATUS_OK;
+    enum status status = open_product(costs, product, &space, error);
+    if (status != STATUS_OK)
+        return status;
+    status = bounder_open(&bounder, &space, error);
+    if (status == STATUS_OK)
+        status = candidates_collect(&space, &bounder, 1, never, NULL, &candidates, error);
+    if (status == STATUS_OK && candidates.count && candidates.items[0].bound_fs > cost->time_fs)
+        *cost = (struct product_cost){candidates.items[0].bound_fs, 0, BOUNDED};
+    free(candidates.items);
+    bounder_close(&bounder);
+    space_close(&space);
+    return status;
 }
 
 static enum status tune_product(struct knn_costs *costs, int64_t product, struct error *error)
 {
     struct space space;
     struct search_result result = {0};
-    struct search_options options = {.strategy = search_strategies[0].name, .threads = 1, .top = 1};
+    struct search_options options = {
+        .strategy = search_strategies[0].name, .threads = 1, .top = 1, .best_only = true};
     enum status status = open_product(costs, product, &space, error);
     if (status != STATUS_OK)
         return status;
@@ -70,7 +101,7 @@ static enum status tune_product(struct knn_costs *costs, int64_t product, struct
         status = error_set(error, STATUS_INVALID, "no MatMul tiling fits a distance tile");
     if (status == STATUS_OK)
         costs->products[product] =
-            (struct product_cost){result.best[0].timeline.end_fs, result.best[0].index};
+            (struct product_cost){result.best[0].timeline.end_fs, result.best[0].index, TUNED};
     search_result_clear(&result);
     space_close(&space);
     return status;
@@ -99,6 +130,12 @@ static enum status each(struct knn_costs *costs, int64_t count, const int64_t *n
         }
     }
     return status;
+}
+
+enum status knn_costs_bound(struct knn_costs *costs, const int64_t *products, int64_t count,
+                            struct error *error)
+{
+    return each(costs, count, products, bound_product, error);
 }
 
 enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
@@ -244,7 +281,7 @@ enum status knn_costs_open(struct knn_costs *costs, const struct space *space, i
     if (status == STATUS_OK)
         status = sum_steps(costs, pairs, error);
     if (status == STATUS_OK)
-        status = each(costs, products, NULL, bound_product, error);
+        status = each(costs, products, NULL, roofline_product, error);
     return status;
 }
 

@@ -12,9 +12,13 @@ struct selection_cost {
     int number;      /* among the pairs that are used */
 };
 
+/* A bound from the roofline, the least bound of all its tilings, the time of the best. */
+enum knowledge { ROOFLINE, BOUNDED, TUNED };
+
 struct product_cost {
     int64_t time_fs; /* f, or a lower bound of it */
-    int64_t tiling;  /* index in MatMul's space; -1: time_fs is a bound */
+    int64_t tiling;  /* TUNED: index of the best in MatMul's space */
+    enum knowledge known;
 };
 
 struct knn_costs {
@@ -36,7 +40,10 @@ void knn_costs_close(struct knn_costs *costs);
 /* Σ_{t=1..tiles} E_t for selection tiles (m2, n2), by their numbers on the axes. */
 double knn_costs_steps(const struct knn_costs *costs, int m2, int n2, int64_t tiles);
 
-/* Makes f exact for `count` products, by number m1·n1_count + n1; those that are exact stay. */
+/* Makes f exact, or its bound better, for `count` products, by number m1·n1_count + n1; what is
+ * known already stays. */
+enum status knn_costs_bound(struct knn_costs *costs, const int64_t *products, int64_t count,
+                            struct error *error);
 enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
                            struct error *error);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 64 };
+enum { BATCH = 8 }; /* tuning a distance tile takes long */
 struct run {
     const struct space *space;
     const struct knn_space *knn;
@@ -119,19 +119,42 @@ static enum status visit_all(struct run *run, choice_visitor *visit, int64_t mos
     return STATUS_OK;
 }
 
-static enum status tune_products(struct run *run, const struct choice *choices, int64_t count,
-                                 struct error *error)
+typedef enum status improver(struct knn_costs *costs, const int64_t *products, int64_t count,
+                             struct error *error);
+
+static int by_number(const void *left, const void *right)
 {
-    int64_t wanted[BATCH], needed = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t product = choices[i].product;
-        bool seen = run->costs.products[product].tiling >= 0;
-        for (int64_t j = 0; j < needed && !seen; j++)
-            seen = wanted[j] == product;
-        if (!seen)
-            wanted[needed++] = product;
-    }
-    return knn_costs_tune(&run->costs, wanted, needed, error);
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Improves what is known of the distance tiles of some choices, each once. */
+static enum status improve(struct run *run, const struct choice *choices, int64_t count,
+                           improver *act, struct error *error)
+{
+    int64_t *products = malloc(((size_t)count + 1) * sizeof *products), different = 0;
+    if (!products)
+        return error_memory(error);
+    for (int64_t i = 0; i < count; i++)
+        products[i] = choices[i].product;
+    qsort(products, (size_t)count, sizeof *products, by_number);
+    for (int64_t i = 0; i < count; i++)
+        if (different == 0 || products[i] != products[different - 1])
+            products[different++] = products[i];
+    enum status status = act(&run->costs, products, different, error);
+    free(products);
+    return status;
+}
+
+/* Rooflines have chosen these; the bounds of all their MatMul tilings leave fewer. */
+static enum status improve_bounds(struct run *run, struct error *error)
+{
+    struct choices *choices = &run->choices;
+    enum status status = improve(run, choices->items, choices->count, knn_costs_bound, error);
+    for (int64_t i = 0; i < choices->count; i++)
+        choices->items[i].bound_fs = choice_time_fs(&run->costs, &choices->items[i]);
+    choices_sort(choices);
+    return status;
 }
 
 /* What an inequality has pruned and may still be among the best, or within one percent of them, is
@@ -148,7 +171,7 @@ static struct choice revive(const struct run *run, const struct choice *choice)
 static enum status play_batch(struct run *run, struct choice *batch, int64_t count,
                               struct error *error)
 {
-    enum status status = tune_products(run, batch, count, error);
+    enum status status = improve(run, batch, count, knn_costs_tune, error);
     for (int64_t i = 0; i < count && status == STATUS_OK; i++) {
         run->pruned[batch[i].fate]--;
         batch[i] = revive(run, &batch[i]);
@@ -204,9 +227,9 @@ static enum status set_limit(struct run *run, struct choices *seeds, int64_t *li
                              struct error *error)
 {
     struct leaders leaders;
-    enum status status = leaders_open(&leaders, run->options->top, error);
+    enum status status = leaders_open(&leaders, run->options->top, run->options->best_only, error);
     for (int64_t i = 0; i < seeds->count && i < run->options->top && status == STATUS_OK; i++) {
-        status = tune_products(run, &seeds->items[i], 1, error);
+        status = improve(run, &seeds->items[i], 1, knn_costs_tune, error);
         leaders_note(&leaders, choice_time_fs(&run->costs, &seeds->items[i]));
     }
     *limit = leaders_limit_fs(&leaders);
@@ -342,11 +365,13 @@ enum status knn_search(const struct space *space, const struct search_strategy *
     report(&run, "profiling tiles");
     enum status status = knn_costs_open(&run.costs, space, options->threads, error);
     if (status == STATUS_OK)
-        status = leaders_open(&run.leaders, options->top, error);
+        status = leaders_open(&run.leaders, options->top, options->best_only, error);
     if (status == STATUS_OK && !strategy->prunes)
         status = knn_costs_tune_all(&run.costs, error);
     if (status == STATUS_OK)
         status = collect(&run, error);
+    if (status == STATUS_OK)
+        status = improve_bounds(&run, error);
     if (status == STATUS_OK)
         status = play_all(&run, error);
     if (status == STATUS_OK)

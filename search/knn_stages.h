@@ -11,7 +11,7 @@ struct knn_stages {
     int64_t distance_fs, selection_fs; /* their whole times */
 };
 
-/* Tunes every distance tile; equal stage times are decided by the whole time, then the index. */
+/* Equal times of a stage are decided by the other one. */
 enum status knn_stages_find(const struct space *space, int threads, struct knn_stages *stages,
                             struct error *error);
 

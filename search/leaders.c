@@ -2,9 +2,10 @@
 
 #include <stdlib.h>
 
-enum status leaders_open(struct leaders *leaders, int top, struct error *error)
+enum status leaders_open(struct leaders *leaders, int top, bool best_only, struct error *error)
 {
-    *leaders = (struct leaders){.top = top, .time_fs = calloc((size_t)top, sizeof(int64_t))};
+    *leaders = (struct leaders){
+        .top = top, .best_only = best_only, .time_fs = calloc((size_t)top, sizeof(int64_t))};
     return leaders->time_fs ? STATUS_OK : error_memory(error);
 }
 
@@ -31,7 +32,7 @@ int64_t leaders_limit_fs(const struct leaders *leaders)
 {
     if (leaders->count < leaders->top)
         return INT64_MAX;
-    int64_t one_percent = leaders->time_fs[0] + leaders->time_fs[0] / 100;
+    int64_t best = leaders->time_fs[0], one_percent = leaders->best_only ? best : best + best / 100;
     int64_t last = leaders->time_fs[leaders->count - 1];
     return last > one_percent ? last : one_percent;
 }

@@ -222,7 +222,8 @@ static void fill_proof(const struct run *run, int64_t next, int64_t limit,
 static bool open_run(struct run *run)
 {
     run->workers = calloc((size_t)run->options->threads, sizeof *run->workers);
-    bool open = run->workers && leaders_open(&run->leaders, run->options->top, NULL) == STATUS_OK;
+    bool open = run->workers && leaders_open(&run->leaders, run->options->top,
+                                             run->options->best_only, NULL) == STATUS_OK;
     for (int t = 0; open && t < run->options->threads; t++) {
         open = player_open(&run->workers[t].player, NULL) == STATUS_OK;
     }

@@ -29,6 +29,7 @@ struct search_options {
     const char *strategy;              /* a row of search_strategies */
     int threads;                       /* >= 1 */
     int top;                           /* >= 1: how many of the best to return */
+    bool best_only;                    /* do not count how many are within one percent */
     double time_limit_s;               /* 0: none */
     const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
     void (*progress)(void *context, const struct search_progress *progress); /* NULL: none */
