@@ -223,9 +223,9 @@ void knn_assign(struct knn_writer *w, int64_t reach_bytes, const struct region *
                 const struct region *src2, const struct region *dst)
 {
     emit_scalar_access(&w->emit, w->machine->assign, reach_bytes);
+    add_access(w, OPERAND_DST, dst);
     add_access(w, OPERAND_SRC, src);
     add_access(w, OPERAND_SRC2, src2);
-    add_access(w, OPERAND_DST, dst);
 }
 
 void knn_branch_on(struct knn_writer *w, const struct region *src)
@@ -241,14 +241,14 @@ void knn_load(struct knn_writer *w, int64_t bytes, const struct region *source, 
     from.buffer = m->hw->paths[m->load].source;
     from.role = OPERAND_SRC;
     emit_move(&w->emit, m->load, bytes, DTYPE_F16, DTYPE_F16);
-    emit_region(&w->emit, &from);
     emit_operand(&w->emit, OPERAND_DST, m->ub, offset);
+    emit_region(&w->emit, &from);
 }
 
 void knn_store(struct knn_writer *w, int64_t bytes, int64_t offset, int64_t destination)
 {
     const struct knn_machine *m = w->machine;
     emit_move(&w->emit, m->store, bytes, DTYPE_F16, DTYPE_F16);
-    emit_operand(&w->emit, OPERAND_SRC, m->ub, offset);
     emit_operand(&w->emit, OPERAND_DST, m->hw->paths[m->store].destination, destination);
+    emit_operand(&w->emit, OPERAND_SRC, m->ub, offset);
 }

@@ -154,6 +154,18 @@ static void expect_safe(const struct knn_tile *tile, int64_t ub_bytes)
     check_clear(&check);
 }
 
+static void expect_same_region(const struct region *a, const struct region *b)
+{
+    cr_assert_eq(a->buffer, b->buffer);
+    cr_assert_eq(a->role, b->role);
+    cr_assert_eq(a->offset_bytes, b->offset_bytes);
+    cr_assert_eq(memcmp(a->loop_stride_bytes, b->loop_stride_bytes, sizeof a->loop_stride_bytes),
+                 0);
+    cr_assert_eq(a->bytes, b->bytes);
+    cr_assert_eq(a->rows, b->rows);
+    cr_assert_eq(a->row_stride_bytes, b->row_stride_bytes);
+}
+
 static void expect_round_trip(void)
 {
     struct program read;
@@ -168,9 +180,8 @@ static void expect_round_trip(void)
     cr_assert_eq(read.count, f.program.count);
     cr_assert_eq(memcmp(read.items, f.program.items, (size_t)read.count * sizeof *read.items), 0);
     cr_assert_eq(read.region_count, f.program.region_count);
-    cr_assert_eq(
-        memcmp(read.regions, f.program.regions, (size_t)read.region_count * sizeof *read.regions),
-        0);
+    for (int32_t r = 0; r < read.region_count; r++)
+        expect_same_region(&read.regions[r], &f.program.regions[r]);
     cr_assert_eq(play(&read, false), play(&f.program, false));
     if (f.program.played < 200000)
         cr_assert_eq(play(&f.program, true), play(&f.program, false), "folding changes the time");
@@ -185,7 +196,7 @@ Test(knn_programs, selections_are_safe_and_read_back)
         selection(&tile, pick(0, tile.k), pick(0, 1));
         expect_safe(&tile, knn_selection_ub_bytes(&f.machine, &tile));
         expect_round_trip();
-        cr_assert_leq(f.program.count, 500);
+        cr_assert_leq(f.program.count, 700);
     }
 }
 
