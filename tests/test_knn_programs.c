@@ -493,12 +493,32 @@ static struct tally expected_heap(const struct knn_tile *tile, int64_t rebuilds)
     return t;
 }
 
+/* Every column is compared with the roots once, in order. */
+static void expect_columns_in_order(const struct knn_tile *tile)
+{
+    int64_t done = 0, row_bytes = up(tile->rows, BLOCK) * 32;
+    for (int32_t i = 0, depth = 0; i < f.program.count; i++) {
+        const struct instruction *in = &f.program.items[i];
+        depth += (in->kind == INSTRUCTION_LOOP) - (in->kind == INSTRUCTION_END);
+        if (in->kind != INSTRUCTION_LOOP || depth != 1)
+            continue;
+        const struct instruction *first = &f.program.items[i + 2]; /* after the branch */
+        const struct region *column = &f.program.regions[first->first_region + 2];
+        cr_assert_eq(column->role, OPERAND_SRC2);
+        cr_assert_eq(column->offset_bytes, done * row_bytes);
+        cr_assert_eq(column->loop_stride_bytes[0], row_bytes);
+        done += in->count;
+    }
+    cr_assert_eq(done, tile->columns);
+}
+
 /* A store whose reach is not its load's stands in a line of its own with a count of 0. */
 static void expect_heap(const struct knn_tile *tile, int64_t rebuilds)
 {
     struct tally expected = expected_heap(tile, rebuilds), t = tally();
     expected.instructions[ASSIGN] = t.instructions[ASSIGN];
     expect_tally(&expected, tile);
+    expect_columns_in_order(tile);
 }
 
 Test(knn_programs, heaps_check_every_column_and_rebuild_some)
