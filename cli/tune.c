@@ -5,7 +5,7 @@
 #include "jobs/details.h"
 #include "kernels/cubefx.h"
 #include "kernels/knn.h"
-#include "search/search.h"
+#include "search/knn_search.h"
 
 #include <errno.h>
 #include <math.h>
@@ -177,8 +177,11 @@ static void fill_row(const struct tune *tune, const struct found *found, struct 
         .cores_used = found->cores_used,
         .time_ns = (double)found->timeline.end_fs / FS_PER_NS,
         .lower_bound_ns = (double)found->bound_fs / FS_PER_NS,
+        .launches = 1,
         .operations = tune->task.problem.op->operations(&tune->task.problem),
     };
+    if (found->part_count)
+        row->launches = found->part_weight[KNN_COST_DISTANCE] + found->part_weight[KNN_COST_IDLE];
     for (int p = 0; p < hw->pipe_count; p++)
         row->busy_ns[p] = (double)found->timeline.busy_fs[p] / FS_PER_NS;
     for (int b = 0; b < hw->bus_count; b++)

@@ -67,8 +67,8 @@ static void put_cell(const char *key, const json_t *value, char *text)
         snprintf(text, CELL_SIZE, "%s", text_time(json_number_value(value), number));
     else if (json_is_integer(value))
         snprintf(text, CELL_SIZE, "%s", text_count(json_integer_value(value), number));
-    else if (json_is_real(value))
-        snprintf(text, CELL_SIZE, "%.4g", json_real_value(value));
+    else if (json_is_real(value)) /* + 0: a negative zero prints as zero */
+        snprintf(text, CELL_SIZE, "%.4g", json_real_value(value) + 0.0);
     else if (json_is_array(value))
         put_list(value, text);
     else
@@ -105,9 +105,10 @@ static int find_columns(const json_t *rows, struct column columns[MAX_COLUMNS])
 }
 
 /* The last column of words is not padded: no line ends in blanks. */
-static void put_row(const struct column *columns, int count, char cells[][CELL_SIZE], FILE *out)
+static void put_row(const struct column *columns, int count, int indent, char cells[][CELL_SIZE],
+                    FILE *out)
 {
-    fprintf(out, "%*s", 2 * INDENT, "");
+    fprintf(out, "%*s", indent, "");
     for (int c = 0; c < count; c++) {
         int width = c + 1 == count && columns[c].left ? 0 : columns[c].width;
         fprintf(out, columns[c].left ? "%s%-*s" : "%s%*s", c ? "  " : "", width, cells[c]);
@@ -115,7 +116,7 @@ static void put_row(const struct column *columns, int count, char cells[][CELL_S
     fputc('\n', out);
 }
 
-static void put_table(const json_t *rows, const struct style *style, FILE *out)
+static void put_table(const json_t *rows, int indent, const struct style *style, FILE *out)
 {
     struct column columns[MAX_COLUMNS];
     char cells[MAX_COLUMNS][CELL_SIZE];
@@ -125,13 +126,13 @@ static void put_table(const json_t *rows, const struct style *style, FILE *out)
     for (int c = 0; c < count; c++)
         put_heading(columns[c].key, cells[c]);
     fputs(style->dim, out);
-    put_row(columns, count, cells, out);
+    put_row(columns, count, indent, cells, out);
     fputs(style->end, out);
     json_array_foreach(rows, index, row)
     {
         for (int c = 0; c < count; c++)
             put_cell(columns[c].key, json_object_get(row, columns[c].key), cells[c]);
-        put_row(columns, count, cells, out);
+        put_row(columns, count, indent, cells, out);
     }
 }
 
@@ -158,7 +159,7 @@ static void put_members(json_t *object, const struct style *style, FILE *out)
         put_heading(key, heading);
         if (is_table(value)) {
             fprintf(out, "%*s%s\n", 2 * INDENT, "", heading);
-            put_table(value, style, out);
+            put_table(value, 3 * INDENT, style, out);
             continue;
         }
         put_cell(key, value, text);
@@ -183,6 +184,6 @@ void outline_write(const json_t *object, const struct style *style, FILE *out)
         if (json_is_object(value))
             put_members(value, style, out);
         else
-            put_table(value, style, out);
+            put_table(value, 2 * INDENT, style, out);
     }
 }

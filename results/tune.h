@@ -14,6 +14,7 @@ struct tune_row {
     struct tiling tiling;
     int cores_used;
     double time_ns, lower_bound_ns;
+    double launches; /* kernels started one after the other: 1, or one a tile */
     double operations; /* that the user asked for */
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_ns[HARDWARE_MAX_BUSES]; /* bytes of all cores at the bus's best rate */

@@ -40,14 +40,19 @@ static void put_best(const struct tune_answer *a, const struct tune_row *row,
                      const struct style *style, FILE *out)
 {
     char text[512], time[TEXT_SIZE], launch[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
+    char launches[TEXT_SIZE];
     double gflops = row->operations / row->time_ns;
     double peak = hardware_matrix_peak(a->hw, a->type) / 1e9 * a->cores;
     tiling_text(a->axes, a->axis_count, &row->tiling, "  ", text, sizeof text);
     fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
-    fprintf(out, "  time         %s%s%s  simulated, on %d core%s; %s of it is the launch\n",
-            style->bold, text_time(row->time_ns, time), style->end, row->cores_used,
+    fprintf(out, "  time         %s%s%s  simulated, on %d core%s; %s of it ", style->bold,
+            text_time(row->time_ns, time), style->end, row->cores_used,
             row->cores_used == 1 ? "" : "s",
-            text_time((double)a->hw->launch_fs / FS_PER_NS, launch));
+            text_time((double)a->hw->launch_fs / FS_PER_NS * row->launches, launch));
+    if (row->launches > 1)
+        fprintf(out, "are %s launches, one a tile\n", text_count((int64_t)row->launches, launches));
+    else
+        fputs("is the launch\n", out);
     if (peak > 0)
         fprintf(out,
                 "  rate         %.*f GFLOP/s, %.1f %% of the %.1f GFLOP/s that %d core%s can do\n",
@@ -90,8 +95,8 @@ static void put_legal(const struct tune_answer *a, FILE *out)
     if (a->cut_short)
         fprintf(out, "  search       %s tilings: %s are known to be legal\n", all, legal);
     else
-        fprintf(out, "  search       %s tilings: %s do not fit the buffers, %s are legal\n", all,
-                none, legal);
+        fprintf(out, "  search       %s tilings: %s break a limit, %s are legal\n", all, none,
+                legal);
 }
 
 static void put_nothing(const struct tune_answer *a, const struct style *style, FILE *out)
