@@ -119,7 +119,7 @@ static void operand_of_steps(struct writer *w, enum operand_role role, int buffe
                             .offset_bytes = offset + group->first_step * bytes};
     if (turn_depth >= 0)
         region.loop_stride_bytes[turn_depth] = group->steps_a_turn * bytes;
-    if (w->emit.depth > turn_depth + 1 && group->steps > 1)
+    if (group->steps > 1)
         region.loop_stride_bytes[w->emit.depth - 1] = bytes;
     emit_region(&w->emit, &region);
 }
