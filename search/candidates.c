@@ -51,9 +51,12 @@ static void keep(struct walk *walk, int64_t index)
         }
         row->items = grown;
     }
-    walk->space->kind->summarise(walk->space, &walk->tiling, &work);
-    row->items[row->count++] =
-        (struct candidate){.bound_fs = bounder_fs(walk->bounder, &work), .index = index};
+    int64_t bound_fs = 0; /* of spaces without a summary only the legal tilings are wanted */
+    if (walk->space->kind->summarise) {
+        walk->space->kind->summarise(walk->space, &walk->tiling, &work);
+        bound_fs = bounder_fs(walk->bounder, &work);
+    }
+    row->items[row->count++] = (struct candidate){.bound_fs = bound_fs, .index = index};
 }
 
 /* All tilings below the first `fixed` axes; `index` is the first of them. An impossible value ends
