@@ -188,14 +188,14 @@ static void write(struct heap *h, int64_t rebuilds)
 {
     struct knn_writer *w = &h->w;
     const struct knn_machine *m = w->machine;
-    int64_t columns = w->tile->columns, bytes = columns * w->row_bytes;
+    int64_t columns = w->tile->columns, heaps = columns * w->row_bytes; /* where they lie in gm */
     int64_t entries = w->tile->rows * h->lane_bytes;
     struct region source = {0};
-    knn_load(w, bytes, &source, h->distances);
-    source.offset_bytes = bytes;
+    knn_load(w, heaps, &source, h->distances);
+    source.offset_bytes = heaps;
     knn_load(w, entries, &source, h->entries);
     for (int a = 0; a < 2; a++) {
-        source.offset_bytes = bytes + entries + a * w->row_bytes;
+        source.offset_bytes = heaps + entries + a * w->row_bytes;
         knn_load(w, w->row_bytes, &source, h->root[a]);
     }
     knn_fill_constants(w, w->lanes);
@@ -212,7 +212,7 @@ static void write(struct heap *h, int64_t rebuilds)
         emit_end(&w->emit);
     }
     /* no flag: S wrote last, and holds up what follows */
-    knn_store(w, entries, h->entries, bytes);
+    knn_store(w, entries, h->entries, heaps);
 }
 
 int64_t knn_heap_ub_bytes(const struct knn_machine *machine, const struct knn_tile *tile)

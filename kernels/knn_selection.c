@@ -107,7 +107,7 @@ static void combine_indices(struct selection *s)
         int64_t repeats = last ? 1 : row->elements[level + 1];
         struct region left = knn_at(w, row->at[level]);
         /* the index inside the winning repeat; beyond the last level at a computed address */
-        knn_assign(w, 2 * KNN_ELEMENT_BYTES * repeats, &left, NULL, NULL);
+        knn_assign(w, 2L * KNN_ELEMENT_BYTES * repeats, &left, NULL, NULL);
         if (!last) /* index = index · 128 + what was read */
             knn_assign(w, 0, NULL, NULL, NULL);
     }
