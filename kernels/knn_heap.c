@@ -1,9 +1,9 @@
 /* Heaps of k, one for each lane, what SelB-k-NN is compared with (thesis, 3.5.1).
  *
- * Every column's distances are compared with the roots at once; a scalar branch asks whether any
- * lane takes its distance. If so all lanes re-heap, those that do not with their own root: level by
- * level S gathers the two children at each lane's position, V compares, S puts the larger entry
- * into the parent's place. S's addresses are computed: that is the heap's cost.
+ * Scalar branches compare every distance with its lane's root. Where any lane takes its distance
+ * all lanes re-heap, those that do not with their own root: level by level S gathers the two
+ * children at each lane's position, V compares, S puts the larger entry into the parent's place.
+ * S's addresses are computed: that is the heap's cost.
  *
  * In favour of this baseline, an entry is value and index in 4 bytes, a lane's heap is contiguous
  * and padded to a full tree with the smallest value, so that siblings are one aligned read of 8
@@ -23,7 +23,6 @@ struct heap {
     int64_t root[2], moving[2];   /* value, index */
     int64_t larger[2], stored[2]; /* value, index */
     int64_t siblings, right_larger;
-    struct knn_levels lane;
 };
 
 static void reserve_pair(struct heap *h, int64_t pair[2])
@@ -48,7 +47,6 @@ static void plan(struct heap *h, const struct knn_machine *machine, const struct
     reserve_pair(h, h->larger);
     reserve_pair(h, h->stored);
     knn_reserve_scratch(w, w->lanes);
-    knn_reserve_levels(w, tile->rows, &h->lane);
 }
 
 static struct knn_span lanes_of(const struct heap *h)
@@ -67,21 +65,18 @@ static void select_entries(struct heap *h, const int64_t to[2], const int64_t x[
     }
 }
 
-/* Does any lane take its distance? The mask is 0 where one does; Alg. 5's complement is -1 there.
- */
+/* Does any lane take its distance? A scalar branch a lane asks, on a distance and a root that both
+ * lie in UB; all are asked where none does. */
 static void check_column(struct heap *h, int64_t first)
 {
     struct knn_writer *w = &h->w;
-    const struct knn_machine *m = w->machine;
-    bool hardware = w->tile->compare == KNN_COMPARE_HARDWARE;
-    struct region root = knn_at(w, h->root[0]), mask = knn_at(w, hardware ? w->yes : w->no);
     struct region column = knn_at_in_loop(w, h->distances + first * w->row_bytes, w->row_bytes);
-    struct region result = knn_at(w, h->lane.at[h->lane.count - 1]);
     knn_branch(w); /* is there another column? */
-    knn_compare_less(w, lanes_of(h), &root, &column);
-    knn_reduce(w, m->reduce_min, DTYPE_I16, &h->lane, &mask);
-    knn_sync(w, m->vector, m->scalar);
-    knn_branch_on(w, &result);
+    emit_loop(&w->emit, "l", w->tile->rows);
+    struct region root = knn_at_in_loop(w, h->root[0], KNN_ELEMENT_BYTES);
+    column.loop_stride_bytes[w->emit.depth - 1] = KNN_ELEMENT_BYTES;
+    knn_branch_on(w, &column, &root);
+    emit_end(&w->emit);
 }
 
 /* child = 2·(child + which one was larger): the first child of where each lane has come to, 2 for
@@ -165,11 +160,12 @@ static void rebuild(struct heap *h)
     struct region root = knn_at(w, h->root[0]), value = knn_at(w, entry[0]);
     struct region old_index = knn_at(w, h->root[1]), taken = knn_at(w, entry[1]);
     struct region index = knn_at(w, h->moving[1]);
+    knn_compare_less(w, lanes_of(h), &column, &root);
     knn_vector(w, m->duplicate, DTYPE_U16, lanes_of(h), &child, NULL, NULL); /* 1 */
     knn_vector(w, m->duplicate, DTYPE_U16, lanes_of(h), &which, NULL, NULL); /* 0 */
     knn_vector(w, m->duplicate, DTYPE_U16, lanes_of(h), &index, NULL, NULL); /* this column */
-    knn_select(w, lanes_of(h), &value, &root, &column);
-    knn_select(w, lanes_of(h), &taken, &old_index, &index);
+    knn_select(w, lanes_of(h), &value, &column, &root);
+    knn_select(w, lanes_of(h), &taken, &index, &old_index);
     knn_sync(w, m->vector, m->scalar);
     if (h->depth > 0)
         sift(h, h->root);
@@ -200,6 +196,7 @@ static void write(struct heap *h, int64_t rebuilds)
     }
     knn_fill_constants(w, w->lanes);
     knn_sync(w, m->mte2, m->vector);
+    knn_sync(w, m->mte2, m->scalar);
     if (rebuilds) {
         emit_loop(&w->emit, "c", rebuilds);
         check_column(h, 0);

@@ -93,7 +93,7 @@ static void test_row(struct selection *s)
     struct knn_writer *w = &s->w;
     struct region mask = knn_at_in_loop(w, s->mask, KNN_ELEMENT_BYTES);
     knn_branch(w);
-    knn_branch_on(w, &mask);
+    knn_branch_on(w, &mask, NULL);
 }
 
 /* The hardware's index of a minimum: which repeat won the last reduction, which one inside it the
@@ -169,7 +169,7 @@ static void test_step(struct selection *s, int bank)
     knn_select(w, lanes_of(s), &mask, &mask, &ones);
     knn_reduce(w, m->reduce_min, DTYPE_F16, &s->lane, &mask);
     knn_sync(w, m->vector, m->scalar);
-    knn_branch_on(w, &result);
+    knn_branch_on(w, &result, NULL);
 }
 
 /* One halving of the bitonic 1-selection: rows [0, pairs) against rows [half, half + pairs); the

@@ -228,10 +228,11 @@ void knn_assign(struct knn_writer *w, int64_t reach_bytes, const struct region *
     add_access(w, OPERAND_SRC2, src2);
 }
 
-void knn_branch_on(struct knn_writer *w, const struct region *src)
+void knn_branch_on(struct knn_writer *w, const struct region *src, const struct region *src2)
 {
     knn_branch(w);
     add_access(w, OPERAND_SRC, src);
+    add_access(w, OPERAND_SRC2, src2);
 }
 
 void knn_load(struct knn_writer *w, int64_t bytes, const struct region *source, int64_t offset)

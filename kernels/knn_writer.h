@@ -94,7 +94,7 @@ void knn_assign(struct knn_writer *w, int64_t reach_bytes, const struct region *
 
 /* A test of something in a register, or in UB. */
 void knn_branch(struct knn_writer *w);
-void knn_branch_on(struct knn_writer *w, const struct region *src);
+void knn_branch_on(struct knn_writer *w, const struct region *src, const struct region *src2);
 
 /* Between global memory and UB. */
 void knn_load(struct knn_writer *w, int64_t bytes, const struct region *source, int64_t offset);

@@ -482,10 +482,8 @@ static struct tally expected_heap(const struct knn_tile *tile, int64_t rebuilds)
     t.loaded = 2 * tile->columns * lanes + tree + 4 * lanes;
     t.stored = tree;
     add(&t, DUP, tile->compare == KNN_COMPARE_RELU ? 2 : 0, lanes);
-    add(&t, BRANCH, 2 * tile->columns, 1);
-    add_reduction(&t, MIN, tile->columns, tile->rows);
+    add(&t, BRANCH, (1 + tile->rows) * tile->columns, 1);
     add(&t, DUP, 3 * rebuilds, lanes);
-    add_choice(&t, tile, tile->columns - rebuilds, lanes, 0, false);
     add_choice(&t, tile, rebuilds, lanes, 2, false);          /* the new entry, or the root */
     add_choice(&t, tile, rebuilds * levels, lanes, 2, false); /* the larger child */
     add_choice(&t, tile, rebuilds * levels, lanes, 4, false); /* it, or what moves */
@@ -493,7 +491,7 @@ static struct tally expected_heap(const struct knn_tile *tile, int64_t rebuilds)
     return t;
 }
 
-/* Every column is compared with the roots once, in order. */
+/* Every column is compared with the roots once, in order, lane by lane. */
 static void expect_columns_in_order(const struct knn_tile *tile)
 {
     int64_t done = 0, row_bytes = up(tile->rows, BLOCK) * 32;
@@ -502,9 +500,9 @@ static void expect_columns_in_order(const struct knn_tile *tile)
         depth += (in->kind == INSTRUCTION_LOOP) - (in->kind == INSTRUCTION_END);
         if (in->kind != INSTRUCTION_LOOP || depth != 1)
             continue;
-        const struct instruction *first = &f.program.items[i + 2]; /* after the branch */
-        const struct region *column = &f.program.regions[first->first_region + 2];
-        cr_assert_eq(column->role, OPERAND_SRC2);
+        const struct instruction *first = &f.program.items[i + 3]; /* after the branch, in a loop */
+        const struct region *column = &f.program.regions[first->first_region];
+        cr_assert_eq(column->role, OPERAND_SRC);
         cr_assert_eq(column->offset_bytes, done * row_bytes);
         cr_assert_eq(column->loop_stride_bytes[0], row_bytes);
         done += in->count;
