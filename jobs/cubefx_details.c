@@ -176,13 +176,17 @@ static json_t *accuracy_json(const char *name, const struct cubefx_accuracy *acc
     return row;
 }
 
-static int read_functions(const char *names, const struct series ***functions)
+enum { MAX_NAMED = 64 };
+
+/* Names that the command line has checked; -1 beyond MAX_NAMED of them. */
+static int read_functions(const char *names, const struct series *functions[MAX_NAMED])
 {
     int count = 0;
-    *functions = calloc(strlen(names) + 1, sizeof **functions);
-    for (const char *at = names; *functions && at; count++) {
+    for (const char *at = names; at; count++) {
         int length = (int)strcspn(at, ",");
-        (*functions)[count] = series_find(at, length);
+        if (count == MAX_NAMED)
+            return -1;
+        functions[count] = series_find(at, length);
         at = at[length] ? at + length + 1 : NULL;
     }
     return count;
@@ -193,16 +197,18 @@ static enum status add_functions(const struct problem *problem,
                                  const struct details_options *options, json_t *details,
                                  struct error *error)
 {
-    const struct series **functions;
+    const struct series *functions[MAX_NAMED];
     struct cubefx_accuracy_report report;
-    int count = read_functions(options->functions, &functions);
+    int count = read_functions(options->functions, functions);
     int terms = problem->size[CUBEFX_ORDER] < SERIES_MAX_TERMS ? (int)problem->size[CUBEFX_ORDER]
                                                                : SERIES_MAX_TERMS;
+    if (count < 0)
+        return error_set(error, STATUS_INVALID, "--function: expected at most %d names", MAX_NAMED);
     struct cubefx_accuracy *accuracies = calloc((size_t)count + 1, sizeof *accuracies);
-    enum status status = functions && accuracies ? STATUS_OK : error_memory(error);
-    if (status == STATUS_OK)
-        status = cubefx_accuracy(functions, count, options->expand_at, terms, accuracies, &report,
-                                 error);
+    if (!accuracies)
+        return error_memory(error);
+    enum status status =
+        cubefx_accuracy(functions, count, options->expand_at, terms, accuracies, &report, error);
     if (status == STATUS_OK) {
         json_t *rows = json_array();
         for (int f = 0; f < count; f++)
@@ -214,7 +220,6 @@ static enum status add_functions(const struct problem *problem,
                                       "scaled", report.scaled, "functions", rows));
     }
     free(accuracies);
-    free(functions);
     return status;
 }
 

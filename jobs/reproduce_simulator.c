@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define TRANSFER_BYTES INT64_C(245760)
+
 enum {
     SEQUENTIAL,
     AVERAGE_PEAK,
@@ -99,9 +101,9 @@ static enum status compute(struct reproduction *r, double *ours, struct error *e
 {
     static const int64_t widths[] = {256, 512, 1024}, lengths[] = {2, 3, 4, 6};
     double sequential, concurrent, sum = 0, percent = NAN;
-    enum status status = transfers(r, 240 * 1024, true, &sequential, error);
+    enum status status = transfers(r, TRANSFER_BYTES, true, &sequential, error);
     if (status == STATUS_OK)
-        status = transfers(r, 240 * 1024, false, &concurrent, error);
+        status = transfers(r, TRANSFER_BYTES, false, &concurrent, error);
     for (int w = 0; w < 3; w++)
         for (int l = 0; l < 4 && status == STATUS_OK; l++) {
             status = peak_share(r, widths[w], widths[w] * lengths[l], &percent, error);

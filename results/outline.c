@@ -22,12 +22,12 @@ static void put_heading(const char *key, char *text)
             *at = ' ';
 }
 
-static void put_cell(const char *key, const json_t *value, char *text);
+static void put_cell(const char *key, json_t *value, char *text);
 
-static void put_list(const json_t *array, char *text)
+static void put_list(json_t *array, char *text)
 {
     size_t index, used = 0;
-    const json_t *value;
+    json_t *value;
     text[0] = 0;
     json_array_foreach(array, index, value)
     {
@@ -38,13 +38,13 @@ static void put_list(const json_t *array, char *text)
     }
 }
 
-static void put_pairs(const json_t *object, char *text)
+static void put_pairs(json_t *object, char *text)
 {
     size_t used = 0;
     const char *key;
     json_t *value;
     text[0] = 0;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_object_foreach(object, key, value)
     {
         char one[CELL_SIZE];
         put_cell(key, value, one);
@@ -54,7 +54,7 @@ static void put_pairs(const json_t *object, char *text)
     }
 }
 
-static void put_cell(const char *key, const json_t *value, char *text)
+static void put_cell(const char *key, json_t *value, char *text)
 {
     char number[TEXT_SIZE];
     if (!value || json_is_null(value))
@@ -81,7 +81,7 @@ struct column {
     bool left; /* words, not numbers */
 };
 
-static int find_columns(const json_t *rows, struct column columns[MAX_COLUMNS])
+static int find_columns(json_t *rows, struct column columns[MAX_COLUMNS])
 {
     char text[CELL_SIZE];
     const char *key;
@@ -116,7 +116,7 @@ static void put_row(const struct column *columns, int count, int indent, char ce
     fputc('\n', out);
 }
 
-static void put_table(const json_t *rows, int indent, const struct style *style, FILE *out)
+static void put_table(json_t *rows, int indent, const struct style *style, FILE *out)
 {
     struct column columns[MAX_COLUMNS];
     char cells[MAX_COLUMNS][CELL_SIZE];
@@ -167,12 +167,12 @@ static void put_members(json_t *object, const struct style *style, FILE *out)
     }
 }
 
-void outline_write(const json_t *object, const struct style *style, FILE *out)
+void outline_write(json_t *object, const struct style *style, FILE *out)
 {
     char heading[CELL_SIZE], text[CELL_SIZE];
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_object_foreach(object, key, value)
     {
         put_heading(key, heading);
         if (!json_is_object(value) && !is_table(value)) {

@@ -14,7 +14,7 @@ struct tune_row {
     struct tiling tiling;
     int cores_used;
     double time_ns, lower_bound_ns;
-    double launches; /* kernels started one after the other: 1, or one a tile */
+    double launches;   /* kernels started one after the other: 1, or one a tile */
     double operations; /* that the user asked for */
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_ns[HARDWARE_MAX_BUSES]; /* bytes of all cores at the bus's best rate */
@@ -45,7 +45,7 @@ struct tune_answer {
     int top; /* rows asked for */
     int count;
     const struct tune_row *rows; /* best first */
-    const json_t *details;       /* of the operator: members of the answer; NULL: none */
+    json_t *details;             /* of the operator: members of the answer; NULL: none */
 };
 
 /* A pipe or bus and its share of the time. */

@@ -52,6 +52,6 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
                   "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
                   answer->space, "search", search_json(answer), "best", best, "top", top);
     if (answer->details)
-        json_object_update(document, (json_t *)(uintptr_t)answer->details);
+        json_object_update(document, answer->details);
     return json_write(document, out, error);
 }

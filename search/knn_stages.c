@@ -38,7 +38,7 @@ static int64_t time_fs(const struct knn_costs *costs, const struct lead *lead)
 /* Leads with a sort key: the standard library's sort knows no context. */
 struct keyed {
     int64_t key;
-    const struct lead *lead;
+    struct lead lead;
 };
 
 static int by_key(const void *left, const void *right)
@@ -46,7 +46,7 @@ static int by_key(const void *left, const void *right)
     const struct keyed *a = left, *b = right;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
-    return a->lead->product < b->lead->product ? -1 : a->lead->product > b->lead->product;
+    return a->lead.product < b->lead.product ? -1 : a->lead.product > b->lead.product;
 }
 
 /* Tunes or bounds the distance tiles of some leads. */
@@ -59,7 +59,7 @@ static enum status improve(struct knn_costs *costs, const struct keyed *leads, i
     if (!products)
         return error_memory(error);
     for (int64_t i = 0; i < count; i++)
-        products[i] = leads[i].lead->product;
+        products[i] = leads[i].lead.product;
     enum status status = act(costs, products, count, error);
     free(products);
     return status;
@@ -68,7 +68,7 @@ static enum status improve(struct knn_costs *costs, const struct keyed *leads, i
 static void sort_by_distance(const struct knn_costs *costs, struct keyed *leads, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        leads[i].key = distance_fs(costs, leads[i].lead);
+        leads[i].key = distance_fs(costs, &leads[i].lead);
     qsort(leads, (size_t)count, sizeof *leads, by_key);
 }
 
@@ -79,7 +79,7 @@ static enum status sharpen(struct knn_costs *costs, struct keyed *leads, int64_t
     int64_t open = 1;
     sort_by_distance(costs, leads, count);
     enum status status = improve(costs, leads, 1, knn_costs_tune, error);
-    while (open < count && leads[open].key <= distance_fs(costs, leads[0].lead))
+    while (open < count && leads[open].key <= distance_fs(costs, &leads[0].lead))
         open++;
     if (status == STATUS_OK)
         status = improve(costs, leads, open, knn_costs_bound, error);
@@ -90,18 +90,18 @@ static enum status sharpen(struct knn_costs *costs, struct keyed *leads, int64_t
 /* Tunes distance tiles in order of their bounds until none can be faster than the fastest; then, of
  * equal ones, takes that with the fastest selection. */
 static enum status best_distance(struct knn_costs *costs, struct keyed *leads, int64_t count,
-                                 const struct lead **best, struct error *error)
+                                 struct lead *best, struct error *error)
 {
-    int64_t least = INT64_MAX;
+    int64_t least = INT64_MAX, selection_fs = INT64_MAX;
     enum status status = sharpen(costs, leads, count, error);
     for (int64_t i = 0; i < count && leads[i].key <= least && status == STATUS_OK; i += BATCH) {
         int64_t size = count - i < BATCH ? count - i : BATCH;
         status = improve(costs, leads + i, size, knn_costs_tune, error);
         for (int64_t j = i; j < i + size && status == STATUS_OK; j++) {
-            int64_t fs = distance_fs(costs, leads[j].lead);
-            if (fs < least ||
-                (fs == least && leads[j].lead->selection_fs < (*best)->selection_fs)) {
+            int64_t fs = distance_fs(costs, &leads[j].lead);
+            if (fs < least || (fs == least && leads[j].lead.selection_fs < selection_fs)) {
                 least = fs;
+                selection_fs = leads[j].lead.selection_fs;
                 *best = leads[j].lead;
             }
         }
@@ -111,17 +111,17 @@ static enum status best_distance(struct knn_costs *costs, struct keyed *leads, i
 
 /* Tunes the distance tiles of all that have the fastest selection. */
 static enum status best_selection(struct knn_costs *costs, struct keyed *leads, int64_t count,
-                                  const struct lead **best, struct error *error)
+                                  struct lead *best, struct error *error)
 {
     enum status status = STATUS_OK;
     int64_t least = INT64_MAX;
     for (int64_t i = 0; i < count; i++)
-        leads[i].key = leads[i].lead->selection_fs;
+        leads[i].key = leads[i].lead.selection_fs;
     qsort(leads, (size_t)count, sizeof *leads, by_key);
     for (int64_t i = 0; i < count && leads[i].key == leads[0].key && status == STATUS_OK; i++) {
         status = improve(costs, leads + i, 1, knn_costs_tune, error);
-        if (status == STATUS_OK && time_fs(costs, leads[i].lead) < least) {
-            least = time_fs(costs, leads[i].lead);
+        if (status == STATUS_OK && time_fs(costs, &leads[i].lead) < least) {
+            least = time_fs(costs, &leads[i].lead);
             *best = leads[i].lead;
         }
     }
@@ -131,13 +131,13 @@ static enum status best_selection(struct knn_costs *costs, struct keyed *leads, 
 static enum status find(struct knn_costs *costs, struct lead *leads, struct keyed *keyed,
                         int64_t products, struct knn_stages *stages, struct error *error)
 {
-    const struct lead *distance = NULL, *selection = NULL;
+    struct lead distance = {0}, selection = {0};
     int64_t count = 0;
     for (int m1 = 0; m1 < costs->m1_count; m1++)
         choices_visit(costs, m1, false, visit, leads);
     for (int64_t p = 0; p < products; p++)
         if (leads[p].any)
-            keyed[count++].lead = &leads[p];
+            keyed[count++] = (struct keyed){0, leads[p]};
     if (count == 0)
         return STATUS_OK;
     enum status status = best_distance(costs, keyed, count, &distance, error);
@@ -146,10 +146,10 @@ static enum status find(struct knn_costs *costs, struct lead *leads, struct keye
     if (status != STATUS_OK)
         return status;
     stages->any = true;
-    stages->distance_fs = time_fs(costs, distance);
-    stages->selection_fs = time_fs(costs, selection);
-    space_tiling(costs->space, distance->index, &stages->distance);
-    space_tiling(costs->space, selection->index, &stages->selection);
+    stages->distance_fs = time_fs(costs, &distance);
+    stages->selection_fs = time_fs(costs, &selection);
+    space_tiling(costs->space, distance.index, &stages->distance);
+    space_tiling(costs->space, selection.index, &stages->selection);
     return STATUS_OK;
 }
 
