@@ -1,5 +1,6 @@
-/* How long the search takes, with proof, from 256x512x256 to 4096x4096x4096 on one and two threads,
- * and how many lower bounds a second one core computes. */
+/* How long the search takes, with proof, on one and two threads: MatMul from 256x512x256 to
+ * 4096x4096x4096, Cube-fx, k-NN up to the thesis's 1280x128x204800; and how many lower bounds a
+ * second one core computes. */
 #include "bench/bench.h"
 #include "hardware/load.h"
 #include "search/candidates.h"
@@ -7,8 +8,20 @@
 
 #include <string.h>
 
-static const char *const shapes[] = {"256x512x256", "512x1024x512", "1024x1024x1024",
-                                     "2048x2048x2048", "4096x4096x4096"};
+/* Problems, with the sizes that have options of their own. */
+static const struct {
+    const char *op, *shape;
+    const char *options[2][2];
+} problems[] = {
+    {"matmul", "256x512x256", {{NULL}}},
+    {"matmul", "512x1024x512", {{NULL}}},
+    {"matmul", "1024x1024x1024", {{NULL}}},
+    {"matmul", "2048x2048x2048", {{NULL}}},
+    {"matmul", "4096x4096x4096", {{NULL}}},
+    {"cubefx", "1638400", {{"order", "12"}, {"functions", "9"}}},
+    {"knn", "128x64x4096", {{"k", "8"}}},
+    {"knn", "1280x128x204800", {{"k", "16"}}},
+};
 
 struct job {
     struct space space;
@@ -24,17 +37,22 @@ static void run(void *context)
     bench_require(search(&job->space, &job->options, &job->result, &error), &error);
 }
 
-static void measure(const struct hardware *hw, const char *shape, int threads)
+static void measure(const struct hardware *hw, int number, int threads)
 {
     struct job job = {.options = {.strategy = "bound", .threads = threads, .top = 1}};
+    const struct operator* op = operator_find(problems[number].op);
+    const char *shape = problems[number].shape;
     struct problem problem;
     struct error error;
     double best;
-    bench_require(problem_parse(operators[0], shape, &problem, &error), &error);
-    bench_require(space_open(&problem, problem.op->spaces[0], hw, hw->cores, &job.space, &error),
-                  &error);
+    bench_require(problem_parse(op, shape, &problem, &error), &error);
+    for (int i = 0; i < 2 && problems[number].options[i][0]; i++)
+        bench_require(problem_set(&problem, problems[number].options[i][0],
+                                  problems[number].options[i][1], &error),
+                      &error);
+    bench_require(space_open(&problem, op->spaces[0], hw, hw->cores, &job.space, &error), &error);
     double median = bench_median(run, &job, &best);
-    printf("%-16s %7d %10lld %9lld %9lld %9.4f %9.4f  %s\n", shape, threads,
+    printf("%-7s %-16s %7d %11lld %9lld %9lld %9.4f %9.4f  %s\n", op->name, shape, threads,
            (long long)job.result.candidates, (long long)job.result.feasible,
            (long long)job.result.simulated, median, best, job.result.optimal ? "proven" : "OPEN");
     search_result_clear(&job.result);
@@ -96,11 +114,11 @@ int main(void)
     struct hardware hw;
     struct error error;
     bench_require(hardware_load("ascend310", NULL, &hw, &error), &error);
-    printf("%-16s %7s %10s %9s %9s %9s %9s\n", "shape", "threads", "candidates", "feasible",
-           "simulated", "median s", "best s");
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+    printf("%-7s %-16s %7s %11s %9s %9s %9s %9s\n", "op", "shape", "threads", "candidates",
+           "feasible", "simulated", "median s", "best s");
+    for (int p = 0; p < (int)(sizeof problems / sizeof *problems); p++)
         for (int threads = 1; threads <= 2; threads++)
-            measure(&hw, shapes[s], threads);
+            measure(&hw, p, threads);
     measure_bounds(&hw);
     hardware_clear(&hw);
 }
