@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static const struct chapter *const chapters[] = {
-    &simulator_chapter, &knn_chapter, &cubefx_chapter, &precision_chapter, NULL,
+    &simulator_chapter, &knn_chapter, &cubefx_chapter, &precision_chapter, &quoted_chapter, NULL,
 };
 
 static json_t *row_json(const struct published *row, double ours)

@@ -27,6 +27,7 @@ struct chapter {
     enum status (*compute)(struct reproduction *r, double *ours, struct error *error);
 };
 
-extern const struct chapter simulator_chapter, knn_chapter, cubefx_chapter, precision_chapter;
+extern const struct chapter simulator_chapter, knn_chapter, cubefx_chapter, precision_chapter,
+    quoted_chapter;
 
 #endif
