@@ -1,5 +1,6 @@
 /* What fits: every live buffer of the pipeline, all copies counted, against the chip. */
 #include "kernels/cubefx_segments.h"
+#include "kernels/limits.h"
 
 #include <stdio.h>
 
@@ -33,8 +34,7 @@ static int64_t capacity(const struct cubefx_machine *machine, enum need need)
                                 [NEED_L0C] = machine->l0c,
                                 [NEED_UB] = machine->ub,
                                 [NEED_L1] = machine->l1};
-    int64_t bytes = machine->hw->buffers[buffers[need]].capacity_bytes;
-    return bytes ? bytes : INT64_MAX;
+    return capacity_of(machine->hw, buffers[need]);
 }
 
 static bool fits(const struct cubefx_space *cubefx, const struct cubefx_plan *plan)
@@ -86,41 +86,6 @@ bool cubefx_legal(const struct space *space, const struct tiling *tiling)
     return fits(cubefx, &plan) && playable(&plan);
 }
 
-static bool among(const struct space_block *block, int axis, int64_t value)
-{
-    for (int i = 0; i < block->count[axis]; i++)
-        if (block->values[axis][i] == value)
-            return true;
-    return false;
-}
-
-/* The two values next to one that is none. */
-static void describe_axis(const struct space_block *block, const struct tiling *tiling, int axis,
-                          struct violation *violation)
-{
-    static const char *const kinds[CUBEFX_AXES] = {"number of matrices", "equal slice",
-                                                   "number of groups"};
-    int64_t value = tiling->value[axis], below = 0, above = 0;
-    for (int i = 0; i < block->count[axis]; i++) {
-        int64_t v = block->values[axis][i];
-        below = v < value ? v : below;
-        above = v > value && !above ? v : above;
-    }
-    *violation = (struct violation){0};
-    snprintf(violation->limit, sizeof violation->limit, "%s", cubefx_axes[axis].name);
-    int used = snprintf(violation->text, sizeof violation->text, "%s=%lld is no %s of this space",
-                        cubefx_axes[axis].name, (long long)value, kinds[axis]);
-    if (axis == CUBEFX_SEGMENTS)
-        used += snprintf(violation->text + used, sizeof violation->text - (size_t)used,
-                         " with merge=%lld", (long long)tiling->value[CUBEFX_MERGE]);
-    used += snprintf(violation->text + used, sizeof violation->text - (size_t)used, "; next");
-    const int64_t next[] = {below, above};
-    for (int i = 0; i < 2; i++)
-        if (next[i])
-            used += snprintf(violation->text + used, sizeof violation->text - (size_t)used, " %lld",
-                             (long long)next[i]);
-}
-
 /* Values that the axes do not have. The segments depend on merge, so they are asked in its block.
  */
 static int off_axis(const struct space *space, const struct tiling *tiling,
@@ -137,11 +102,16 @@ static int off_axis(const struct space *space, const struct tiling *tiling,
         return count;
     }
     const struct space_block *block = space->blocks;
-    while (!among(block, CUBEFX_MERGE, merge))
+    int64_t below, above;
+    char groups[64];
+    snprintf(groups, sizeof groups, "number of groups of this space with merge=%lld",
+             (long long)merge);
+    while (!on_axis(block, CUBEFX_MERGE, merge, &below, &above))
         block++;
     for (int a = CUBEFX_TILE; a < CUBEFX_AXES; a++)
-        if (!among(block, a, tiling->value[a]))
-            describe_axis(block, tiling, a, &list[count++]);
+        if (!on_axis(block, a, tiling->value[a], &below, &above))
+            add_value(list, &count, cubefx_axes[a].name, tiling->value[a],
+                      a == CUBEFX_TILE ? "equal slice of this space" : groups, below, above);
     return count;
 }
 
@@ -159,22 +129,9 @@ int cubefx_violations(const struct space *space, const struct tiling *tiling,
     int64_t needs[NEEDS];
     cubefx_plan(&cubefx->machine, &cubefx->share, tiling, &plan);
     count_needs(cubefx, &plan, needs);
-    for (int n = 0; n < NEEDS; n++) {
-        int64_t available = capacity(&cubefx->machine, (enum need)n);
-        if (needs[n] <= available)
-            continue;
-        struct violation *v = &list[count++];
-        *v = (struct violation){.needed_bytes = needs[n], .available_bytes = available};
-        snprintf(v->limit, sizeof v->limit, "%s", names[n]);
-        snprintf(v->text, sizeof v->text, "%s: %s take %lld bytes of %lld, %lld too many", names[n],
-                 contents[n], (long long)needs[n], (long long)available,
-                 (long long)(needs[n] - available));
-    }
-    if (!playable(&plan)) {
-        list[count] = (struct violation){.limit = "instructions"};
-        snprintf(list[count++].text, sizeof list->text,
-                 "instructions: about %.2g, more than the %lld that are played",
-                 instructions_at_most(&plan), PROGRAM_MAX_PLAYED);
-    }
+    for (int n = 0; n < NEEDS; n++)
+        add_excess(list, &count, names[n], contents[n], needs[n],
+                   capacity(&cubefx->machine, (enum need)n));
+    add_length(list, &count, instructions_at_most(&plan));
     return count;
 }

@@ -3,6 +3,7 @@
  * tile. Limits are in bytes. */
 #include "kernels/knn_space.h"
 #include "kernels/emit.h"
+#include "kernels/limits.h"
 #include "kernels/slices.h"
 
 #include <stdio.h>
@@ -16,19 +17,6 @@ static const struct axis axes[KNN_AXES] = {
     [KNN_N2] = {.name = "n2", .unit = "elements"},
 };
 
-/* a·b for sizes that a user may have typed: never wraps. */
-static int64_t product(int64_t a, int64_t b)
-{
-    int64_t result;
-    return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
-}
-
-static int64_t sum(int64_t a, int64_t b)
-{
-    int64_t result;
-    return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
-}
-
 static struct knn_tile tile_of(const struct space *space, int64_t rows, int64_t columns)
 {
     struct knn_tile tile = knn_space_of(space)->tile;
@@ -41,9 +29,9 @@ static struct knn_tile tile_of(const struct space *space, int64_t rows, int64_t 
 static int64_t points_bytes(const struct space *space, const int64_t *v)
 {
     const struct knn_space *knn = knn_space_of(space);
-    int64_t points = product(knn->d, sum(v[KNN_M1], v[KNN_N1]));
-    int64_t tile = product(v[KNN_M2], sum(v[KNN_N2], knn->tile.k));
-    return product(sum(points, tile), dtype_bytes(knn->tile.type));
+    int64_t points = product_of(knn->d, sum_of(v[KNN_M1], v[KNN_N1]));
+    int64_t tile = product_of(v[KNN_M2], sum_of(v[KNN_N2], knn->tile.k));
+    return product_of(sum_of(points, tile), dtype_bytes(knn->tile.type));
 }
 
 static int64_t selection_bytes(const struct space *space, const int64_t *v)
@@ -75,38 +63,18 @@ static bool legal(const struct space *space, const struct tiling *tiling)
            fits(space, v);
 }
 
-/* `value` on `axis` is no equal slice of `whole`; names the ones next to it. */
-static void describe_slice(int axis, int64_t value, int64_t whole, const char *of, int64_t block,
-                           struct violation *violation)
+/* A value on `axis` that is no equal slice of `whole`; names the ones next to it. */
+static void add_slice(struct violation list[MAX_VIOLATIONS], int *count, int axis, int64_t value,
+                      int64_t whole, const char *of, int64_t block)
 {
+    char kind[64];
     int64_t below = value < whole ? value - value % block : whole, above = below + block;
     while (below > 0 && !is_slice(whole, below, block))
         below -= block;
     while (above <= whole && !is_slice(whole, above, block))
         above += block;
-    *violation = (struct violation){0};
-    snprintf(violation->limit, sizeof violation->limit, "%s", axes[axis].name);
-    int used = snprintf(violation->text, sizeof violation->text,
-                        "%s=%lld is no equal slice of %s = %lld; next", axes[axis].name,
-                        (long long)value, of, (long long)whole);
-    const int64_t next[] = {below, above <= whole ? above : 0};
-    for (int i = 0; i < 2; i++)
-        if (next[i])
-            used += snprintf(violation->text + used, sizeof violation->text - (size_t)used, " %lld",
-                             (long long)next[i]);
-}
-
-static int add_limit(const char *limit, const char *contents, int64_t needed, int64_t available,
-                     struct violation list[MAX_VIOLATIONS], int count)
-{
-    if (needed <= available)
-        return count;
-    list[count] = (struct violation){.needed_bytes = needed, .available_bytes = available};
-    snprintf(list[count].limit, sizeof list->limit, "%s", limit);
-    snprintf(list[count].text, sizeof list->text, "%s: %s take %lld bytes of %lld, %lld too many",
-             limit, contents, (long long)needed, (long long)available,
-             (long long)(needed - available));
-    return count + 1;
+    snprintf(kind, sizeof kind, "equal slice of %s = %lld", of, (long long)whole);
+    add_value(list, count, axes[axis].name, value, kind, below, above <= whole ? above : 0);
 }
 
 static int violations(const struct space *space, const struct tiling *tiling,
@@ -125,12 +93,13 @@ static int violations(const struct space *space, const struct tiling *tiling,
     int count = 0;
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
         if (!is_slice(slices[i].whole, v[slices[i].axis], knn->block))
-            describe_slice(slices[i].axis, v[slices[i].axis], slices[i].whole, slices[i].of,
-                           knn->block, &list[count++]);
-    count = add_limit("l1+ub", "points, distances and results", points_bytes(space, v),
-                      knn->memory_bytes, list, count);
-    return add_limit("ub", "a selection tile and its arrays", selection_bytes(space, v),
-                     knn->ub_bytes, list, count);
+            add_slice(list, &count, slices[i].axis, v[slices[i].axis], slices[i].whole,
+                      slices[i].of, knn->block);
+    add_excess(list, &count, "l1+ub", "points, distances and results", points_bytes(space, v),
+               knn->memory_bytes);
+    add_excess(list, &count, "ub", "a selection tile and its arrays", selection_bytes(space, v),
+               knn->ub_bytes);
+    return count;
 }
 
 static int cores_used(const struct space *space, const struct tiling *tiling)
@@ -254,12 +223,6 @@ static enum status make_axes(struct space *space, struct error *error)
     return STATUS_OK;
 }
 
-static int64_t capacity(const struct hardware *hw, int buffer)
-{
-    int64_t bytes = hw->buffers[buffer].capacity_bytes;
-    return bytes ? bytes : INT64_MAX / 4;
-}
-
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
@@ -286,8 +249,8 @@ static enum status create(struct space *space, const struct problem *problem, in
     knn->d = round_up(problem->size[KNN_D], knn->block);
     knn->columns = round_up(problem->size[KNN_N], knn->block);
     knn->rows = slab_of(problem->size[KNN_M], cores, knn->block, &knn->cores_used);
-    knn->ub_bytes = capacity(space->hw, knn->machine.ub);
-    knn->memory_bytes = capacity(space->hw, knn->product.l1) + knn->ub_bytes;
+    knn->ub_bytes = capacity_of(space->hw, knn->machine.ub);
+    knn->memory_bytes = sum_of(capacity_of(space->hw, knn->product.l1), knn->ub_bytes);
     return make_axes(space, error);
 }
 

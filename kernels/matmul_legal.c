@@ -1,26 +1,11 @@
 /* What fits: every live tile, all copies counted, against the buffers of the chip. The thesis
  * states no limits; the chip has them. */
+#include "kernels/limits.h"
 #include "kernels/matmul_thesis.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum need { NEED_L0A, NEED_L0B, NEED_L0C, NEED_UB, NEED_L1, NEEDS };
-
-/* a·b·c for sizes that a user may have typed: never wraps. */
-static int64_t product(int64_t a, int64_t b, int64_t c)
-{
-    int64_t ab, abc;
-    if (__builtin_mul_overflow(a, b, &ab) || __builtin_mul_overflow(ab, c, &abc))
-        return INT64_MAX;
-    return abc;
-}
-
-static int64_t sum(int64_t a, int64_t b)
-{
-    int64_t result;
-    return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
-}
 
 /* Bytes of every buffer that are alive at once, all copies counted. */
 static void count_needs(const struct space *space, const struct tiling *tiling,
@@ -30,14 +15,15 @@ static void count_needs(const struct space *space, const struct tiling *tiling,
     const struct matmul_slab *slab = thesis_slab(space, tiling);
     const int64_t *v = tiling->value;
     int64_t m = v[THESIS_M], k = v[THESIS_K], n = v[THESIS_N];
-    int64_t type = machine->type_bytes, copies = product(v[THESIS_BUFFERS], type, 1);
-    needs[NEED_L0A] = product(m, k, copies);
-    needs[NEED_L0B] = product(k, n, copies);
-    needs[NEED_L0C] = product(m, n, machine->accumulator_bytes);
-    needs[NEED_UB] = product(m, n, type);
-    needs[NEED_L1] =
-        sum(keeps_a(v[THESIS_RESIDENT]) ? product(m, slab->k, type) : needs[NEED_L0A],
-            keeps_b(v[THESIS_RESIDENT]) ? product(slab->k, slab->n, type) : needs[NEED_L0B]);
+    int64_t type = machine->type_bytes, copies = product_of(v[THESIS_BUFFERS], type);
+    needs[NEED_L0A] = product_of(product_of(m, k), copies);
+    needs[NEED_L0B] = product_of(product_of(k, n), copies);
+    needs[NEED_L0C] = product_of(product_of(m, n), machine->accumulator_bytes);
+    needs[NEED_UB] = product_of(product_of(m, n), type);
+    needs[NEED_L1] = sum_of(
+        keeps_a(v[THESIS_RESIDENT]) ? product_of(product_of(m, slab->k), type) : needs[NEED_L0A],
+        keeps_b(v[THESIS_RESIDENT]) ? product_of(product_of(slab->k, slab->n), type)
+                                    : needs[NEED_L0B]);
 }
 
 static int64_t capacity(const struct matmul_machine *machine, enum need need)
@@ -47,8 +33,7 @@ static int64_t capacity(const struct matmul_machine *machine, enum need need)
                                 [NEED_L0C] = machine->l0c,
                                 [NEED_UB] = machine->ub,
                                 [NEED_L1] = machine->l1};
-    int64_t bytes = machine->hw->buffers[buffers[need]].capacity_bytes;
-    return bytes ? bytes : INT64_MAX;
+    return capacity_of(machine->hw, buffers[need]);
 }
 
 static bool fits(const struct space *space, const struct tiling *tiling, int last)
@@ -91,28 +76,6 @@ bool thesis_legal(const struct space *space, const struct tiling *tiling)
     return fits(space, tiling, NEED_L1) && playable(space, tiling);
 }
 
-static void describe_axis(const struct space *space, const struct tiling *tiling, int axis,
-                          struct violation *violation)
-{
-    const struct space_block *block = &space->blocks[tiling->value[THESIS_SPLIT]];
-    int64_t value = tiling->value[axis], below = 0, above = 0;
-    for (int i = 0; i < block->count[axis]; i++) {
-        int64_t v = block->values[axis][i];
-        below = v < value ? v : below;
-        above = v > value && !above ? v : above;
-    }
-    *violation = (struct violation){0};
-    snprintf(violation->limit, sizeof violation->limit, "%s", thesis_axes[axis].name);
-    int used = snprintf(violation->text, sizeof violation->text,
-                        "%s=%lld is no %s of this space; next", thesis_axes[axis].name,
-                        (long long)value, axis <= THESIS_N ? "equal slice" : "value");
-    const int64_t next[] = {below, above};
-    for (int i = 0; i < 2; i++)
-        if (next[i])
-            used += snprintf(violation->text + used, sizeof violation->text - (size_t)used, " %lld",
-                             (long long)next[i]);
-}
-
 /* Values that no tile count gives, on any axis. */
 static int off_axis(const struct space *space, const struct tiling *tiling,
                     struct violation list[MAX_VIOLATIONS])
@@ -126,11 +89,11 @@ static int off_axis(const struct space *space, const struct tiling *tiling,
     }
     const struct space_block *block = &space->blocks[tiling->value[THESIS_SPLIT]];
     for (int a = 0; a < THESIS_AXES; a++) {
-        bool found = false;
-        for (int i = 0; i < block->count[a] && !found; i++)
-            found = block->values[a][i] == tiling->value[a];
-        if (!found)
-            describe_axis(space, tiling, a, &list[count++]);
+        int64_t value = tiling->value[a], below, above;
+        if (!on_axis(block, a, value, &below, &above))
+            add_value(list, &count, thesis_axes[a].name, value,
+                      a <= THESIS_N ? "equal slice of this space" : "value of this space", below,
+                      above);
     }
     return count;
 }
@@ -145,22 +108,9 @@ int thesis_violations(const struct space *space, const struct tiling *tiling,
     int count = off_axis(space, tiling, list);
     int64_t needs[NEEDS];
     count_needs(space, tiling, needs);
-    for (int n = 0; n < NEEDS; n++) {
-        int64_t available = capacity(&thesis_of(space)->machine, (enum need)n);
-        if (needs[n] <= available)
-            continue;
-        struct violation *v = &list[count++];
-        *v = (struct violation){.needed_bytes = needs[n], .available_bytes = available};
-        snprintf(v->limit, sizeof v->limit, "%s", names[n]);
-        snprintf(v->text, sizeof v->text, "%s: %s take %lld bytes of %lld, %lld too many", names[n],
-                 contents[n], (long long)needs[n], (long long)available,
-                 (long long)(needs[n] - available));
-    }
-    if (!playable(space, tiling)) {
-        list[count] = (struct violation){.limit = "instructions"};
-        snprintf(list[count++].text, sizeof list->text,
-                 "instructions: about %.2g, more than the %lld that are played",
-                 instructions_at_most(space, tiling), PROGRAM_MAX_PLAYED);
-    }
+    for (int n = 0; n < NEEDS; n++)
+        add_excess(list, &count, names[n], contents[n], needs[n],
+                   capacity(&thesis_of(space)->machine, (enum need)n));
+    add_length(list, &count, instructions_at_most(space, tiling));
     return count;
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-const struct operator* const operators[] = {&matmul_operator, &knn_operator, &cubefx_operator, NULL};
+const struct operator*
+    const operators[] = {&matmul_operator, &knn_operator, &cubefx_operator, NULL};
 
 const struct operator* operator_find(const char *name)
 {

@@ -1,0 +1,80 @@
+#include "kernels/limits.h"
+
+#include <stdio.h>
+
+int64_t product_of(int64_t a, int64_t b)
+{
+    int64_t result;
+    return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
+int64_t sum_of(int64_t a, int64_t b)
+{
+    int64_t result;
+    return __builtin_add_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
+int64_t capacity_of(const struct hardware *hw, int buffer)
+{
+    int64_t bytes = hw->buffers[buffer].capacity_bytes;
+    return bytes ? bytes : INT64_MAX;
+}
+
+static struct violation *add(struct violation list[MAX_VIOLATIONS], int *count, const char *limit)
+{
+    struct violation *violation = &list[(*count)++];
+    *violation = (struct violation){0};
+    snprintf(violation->limit, sizeof violation->limit, "%s", limit);
+    return violation;
+}
+
+void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
+                const char *contents, int64_t needed_bytes, int64_t available_bytes)
+{
+    if (needed_bytes <= available_bytes)
+        return;
+    struct violation *violation = add(list, count, limit);
+    violation->needed_bytes = needed_bytes;
+    violation->available_bytes = available_bytes;
+    snprintf(violation->text, sizeof violation->text,
+             "%s: %s take %lld bytes of %lld, %lld too many", limit, contents,
+             (long long)needed_bytes, (long long)available_bytes,
+             (long long)(needed_bytes - available_bytes));
+}
+
+void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, int64_t value,
+               const char *kind, int64_t below, int64_t above)
+{
+    struct violation *violation = add(list, count, axis);
+    int used = snprintf(violation->text, sizeof violation->text, "%s=%lld is no %s; next", axis,
+                        (long long)value, kind);
+    const int64_t next[] = {below, above};
+    for (int i = 0; i < 2; i++)
+        if (next[i])
+            used += snprintf(violation->text + used, sizeof violation->text - (size_t)used, " %lld",
+                             (long long)next[i]);
+}
+
+bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *below,
+             int64_t *above)
+{
+    bool found = false;
+    *below = *above = 0;
+    for (int i = 0; i < block->count[axis]; i++) {
+        int64_t v = block->values[axis][i];
+        found = found || v == value;
+        *below = v < value ? v : *below;
+        *above = v > value && !*above ? v : *above;
+    }
+    return found;
+}
+
+void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions)
+{
+    if (instructions <= (double)PROGRAM_MAX_PLAYED)
+        return;
+    struct violation *violation = add(list, count, "instructions");
+    snprintf(violation->text, sizeof violation->text,
+             "instructions: about %.2g, more than the %lld that are played", instructions,
+             PROGRAM_MAX_PLAYED);
+}

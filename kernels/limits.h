@@ -1,0 +1,30 @@
+/* What does not fit, counted and said: shared by the legality of every space. */
+#ifndef AUTOTUNE_KERNELS_LIMITS_H
+#define AUTOTUNE_KERNELS_LIMITS_H
+
+#include "kernels/operator.h"
+
+/* For sizes that a user may have typed: INT64_MAX instead of wrapping. */
+int64_t product_of(int64_t a, int64_t b);
+int64_t sum_of(int64_t a, int64_t b);
+
+/* Bytes of a buffer; INT64_MAX where it is not limited. */
+int64_t capacity_of(const struct hardware *hw, int buffer);
+
+/* Appends "limit: contents take N bytes of M, D too many" where needed > available. */
+void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
+                const char *contents, int64_t needed_bytes, int64_t available_bytes);
+
+/* Appends "axis=value is no `kind`; next below above" for a value that an axis does not have; 0
+ * stands for no such neighbour. */
+void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, int64_t value,
+               const char *kind, int64_t below, int64_t above);
+
+/* Is `value` on the axis of a block? If not, the values next to it, 0 for none. */
+bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *below,
+             int64_t *above);
+
+/* Appends "instructions: …" where a program is longer than what is played. */
+void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions);
+
+#endif
