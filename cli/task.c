@@ -1,6 +1,6 @@
 #include "cli/task.h"
-#include "kernels/series.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_OP = 2000, KEY_SHAPE, KEY_DTYPE, KEY_SPACE, KEY_FUNCTION, KEY_OPTION };
@@ -19,8 +19,9 @@ static const struct argp_option options[] = {
     {"order", KEY_OPTION + 2, "K", 0, "cubefx: terms of each polynomial", 1},
     {"functions", KEY_OPTION + 3, "J", 0, "cubefx: functions of each input", 1},
     {"function", KEY_FUNCTION, "NAME,...", 0,
-     "cubefx: the functions by name instead of their number: sin, cos, tan, tanh, sigmoid, gelu, "
-     "exp, log1p",
+     "cubefx: the functions instead of their number: sin, cos, tan, tanh, sigmoid, gelu, exp, "
+     "log1p, "
+     "or coefficients such as 1:0:-0.5",
      1},
     {"loop", KEY_OPTION + 4, "early|full", 0,
      "knn: stop when no row is left (default), or run all row tests", 1},
@@ -121,27 +122,20 @@ static const struct operator_space *find_space(const struct operator* op, const 
     cli_die("--space %.64s: expected one of %s", name, list);
 }
 
-static void die_of_function(const char *name, int length)
-{
-    char list[256] = "";
-    for (const struct series *s = series_functions; s->name; s++)
-        strcat(strcat(list, *list ? ", " : ""), s->name);
-    cli_die("--function %.*s: expected names out of %s", length > 64 ? 64 : length, name, list);
-}
+enum { MAX_FUNCTIONS = 64 };
 
 /* Named functions are as many as their names. */
 static void set_functions(struct task *task)
 {
     struct error error;
     char count[16];
-    int names = 0;
-    for (const char *at = task->function_names; at; names++) {
-        int length = (int)strcspn(at, ",");
-        if (!series_find(at, length))
-            die_of_function(at, length);
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    snprintf(count, sizeof count, "%d", names);
+    task->functions = calloc(MAX_FUNCTIONS, sizeof *task->functions);
+    if (!task->functions)
+        cli_die("out of memory");
+    if (cubefx_functions_parse(task->function_names, MAX_FUNCTIONS, task->functions,
+                               &task->function_count, &error) != STATUS_OK)
+        cli_die("--function: %s", error.text);
+    snprintf(count, sizeof count, "%d", task->function_count);
     for (int i = 0; i < task->option_count; i++)
         if (strcmp(task->options[i].name, "functions") == 0 &&
             strcmp(task->options[i].text, count) != 0)
@@ -186,6 +180,7 @@ void task_close(struct task *task)
 {
     space_close(&task->space);
     hardware_clear(&task->hw);
+    free(task->functions);
 }
 
 void task_title(const struct task *task, char *text, size_t size)

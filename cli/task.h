@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "kernels/operator.h"
+#include "validate/host/cubefx_functions.h"
 
 struct task {
     struct common common; /* first: cli_parse fills it */
@@ -14,7 +15,9 @@ struct task {
         const char *name, *text;
     } options[OPERATOR_MAX_SIZES + OPERATOR_MAX_CHOICES];
     const char *set;
-    const char *function_names; /* cubefx: "sin,cos"; NULL: not given */
+    const char *function_names; /* cubefx: "sin,1:0:-0.5"; NULL: not given */
+    int function_count;         /* after task_open: what they are */
+    struct cubefx_function *functions;
     /* after task_open */
     struct hardware hw;
     struct problem problem;

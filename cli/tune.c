@@ -283,7 +283,8 @@ static json_t *make_details(struct tune *tune, const struct search_result *resul
     struct error error;
     json_t *details;
     tune->details.threads = (int)tune->threads;
-    tune->details.functions = tune->task.function_names;
+    tune->details.functions = tune->task.functions;
+    tune->details.function_count = tune->task.function_count;
     cli_require(details_make(&tune->task.problem, &tune->task.space, result, &tune->details,
                              &details, &error),
                 &error);

@@ -176,20 +176,16 @@ static json_t *accuracy_json(const char *name, const struct cubefx_accuracy *acc
     return row;
 }
 
-enum { MAX_NAMED = 64 };
-
-/* Names that the command line has checked; -1 beyond MAX_NAMED of them. */
-static int read_functions(const char *names, const struct series *functions[MAX_NAMED])
+/* A polynomial with more coefficients than the kernel has columns would be another one. */
+static enum status check_terms(const struct details_options *options, int terms,
+                               struct error *error)
 {
-    int count = 0;
-    for (const char *at = names; at; count++) {
-        int length = (int)strcspn(at, ",");
-        if (count == MAX_NAMED)
-            return -1;
-        functions[count] = series_find(at, length);
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    return count;
+    for (int f = 0; f < options->function_count; f++)
+        if (options->functions[f].terms > terms)
+            return error_set(error, STATUS_INVALID,
+                             "--function %s: %d coefficients, expected at most --order %d",
+                             options->functions[f].name, options->functions[f].terms, terms);
+    return STATUS_OK;
 }
 
 /* Errors over [p − 1, p + 1] of polynomials with K terms, powers 0 … K − 1. */
@@ -197,22 +193,22 @@ static enum status add_functions(const struct problem *problem,
                                  const struct details_options *options, json_t *details,
                                  struct error *error)
 {
-    const struct series *functions[MAX_NAMED];
     struct cubefx_accuracy_report report;
-    int count = read_functions(options->functions, functions);
+    int count = options->function_count;
     int terms = problem->size[CUBEFX_ORDER] < SERIES_MAX_TERMS ? (int)problem->size[CUBEFX_ORDER]
                                                                : SERIES_MAX_TERMS;
-    if (count < 0)
-        return error_set(error, STATUS_INVALID, "--function: expected at most %d names", MAX_NAMED);
     struct cubefx_accuracy *accuracies = calloc((size_t)count + 1, sizeof *accuracies);
     if (!accuracies)
         return error_memory(error);
-    enum status status =
-        cubefx_accuracy(functions, count, options->expand_at, terms, accuracies, &report, error);
+    enum status status = check_terms(options, terms, error);
+    if (status == STATUS_OK)
+        status = cubefx_accuracy(options->functions, count, options->expand_at, terms, accuracies,
+                                 &report, error);
     if (status == STATUS_OK) {
         json_t *rows = json_array();
         for (int f = 0; f < count; f++)
-            json_array_append_new(rows, accuracy_json(functions[f]->name, &accuracies[f], terms));
+            json_array_append_new(rows,
+                                  accuracy_json(options->functions[f].name, &accuracies[f], terms));
         json_object_set_new(details, "accuracy",
                             json_pack("{s:f, s:f, s:f, s:i, s:f, s:b, s:o}", "expanded_at",
                                       options->expand_at, "from", options->expand_at - 1, "to",
@@ -262,7 +258,7 @@ enum status cubefx_details(const struct problem *problem, const struct space *sp
                            struct error *error)
 {
     enum status status = add_integer_program(problem, space, result, options, details, error);
-    if (status == STATUS_OK && options->functions)
+    if (status == STATUS_OK && options->function_count)
         status = add_functions(problem, options, details, error);
     if (status == STATUS_OK && options->compare && result->count)
         status = add_comparison(problem, space, &result->best[0], details, error);

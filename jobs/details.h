@@ -5,6 +5,7 @@
 #define AUTOTUNE_JOBS_DETAILS_H
 
 #include "search/search.h"
+#include "validate/host/cubefx_functions.h"
 
 #include <jansson.h>
 
@@ -14,7 +15,8 @@ struct details_options {
     /* Cube-fx */
     int64_t mac;            /* edge of the matrix unit in the integer program; 0: the chip's */
     double transfer_weight; /* b of eq. 4.11 */
-    const char *functions;  /* names, comma-separated; NULL: none */
+    int function_count;     /* 0: they are only counted */
+    const struct cubefx_function *functions;
     double expand_at;
 };
 

@@ -606,21 +606,29 @@ Test(cubefx_eval, refusals)
     cr_expect_eq(from_half(result), 3);
 }
 
+static void named(const char *names, struct cubefx_function *functions)
+{
+    struct error error;
+    int count;
+    cr_assert_eq(cubefx_functions_parse(names, 3, functions, &count, &error), STATUS_OK, "%s",
+                 error.text);
+}
+
 /* What is shown to a user, recomputed. */
 Test(cubefx_accuracy, agrees_with_a_recount)
 {
-    const struct series *functions[] = {series_find("sin", 3), series_find("log1p", 5),
-                                        series_find("sigmoid", 7)};
+    struct cubefx_function functions[3];
     struct cubefx_accuracy all[3];
     struct cubefx_accuracy_report report;
     struct error error;
     half inputs[CUBEFX_ACCURACY_SAMPLES], cubefx[3 * CUBEFX_ACCURACY_SAMPLES];
     double c[3 * 9];
+    named("sin,log1p,sigmoid", functions);
     cr_assert_eq(cubefx_accuracy(functions, 3, 0, 9, all, &report, &error), STATUS_OK);
     for (int i = 0; i < CUBEFX_ACCURACY_SAMPLES; i++)
         inputs[i] = half_from_float((float)((i - 100) / 100.));
     for (int f = 0; f < 3; f++)
-        functions[f]->expand(0, 9, c + 9 * f);
+        functions[f].series->expand(0, 9, c + 9 * f);
     struct cubefx_polynomials p = {3, 9, c, 0};
     struct cubefx_eval_report seen = eval(&p, inputs, CUBEFX_ACCURACY_SAMPLES, 8, 2, cubefx);
     cr_expect(seen.scale == report.scale && seen.scaled == report.scaled && report.beyond == 0);
@@ -628,7 +636,7 @@ Test(cubefx_accuracy, agrees_with_a_recount)
         double most = 0, sum = 0, most_relative = 0, sum_relative = 0;
         int samples = 0, relative = 0;
         for (int i = f == 1; i < CUBEFX_ACCURACY_SAMPLES; i++) { /* log1p(−1) is −∞ */
-            double truth = functions[f]->value(from_half(inputs[i]));
+            double truth = functions[f].series->value(from_half(inputs[i]));
             double off = fabs(from_half(cubefx[3 * i + f]) - truth);
             most = fmax(most, off);
             sum += off;
@@ -653,10 +661,11 @@ Test(cubefx_accuracy, agrees_with_a_recount)
 
 Test(cubefx_accuracy, expansion_elsewhere)
 {
-    const struct series *functions[] = {series_find("exp", 3), series_find("gelu", 4)};
+    struct cubefx_function functions[2];
     struct cubefx_accuracy all[2];
     struct error error;
     static const double points[] = {1.1, -2.3, 4, 0.333};
+    named("exp,gelu", functions);
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         cr_assert_eq(cubefx_accuracy(functions, 2, points[i], 12, all, NULL, &error), STATUS_OK);
         cr_expect_lt(all[0].cubefx.max_relative, 4e-3, "exp about %g: %g", points[i],
@@ -670,9 +679,10 @@ Test(cubefx_accuracy, expansion_elsewhere)
 
 Test(cubefx_accuracy, refusals)
 {
-    const struct series *functions[] = {series_find("tan", 3), series_find("log1p", 5)};
+    struct cubefx_function functions[2];
     struct cubefx_accuracy all[2];
     struct error error;
+    named("tan,log1p", functions);
     cr_expect_eq(cubefx_accuracy(functions, 2, -1, 8, all, NULL, &error), STATUS_INVALID);
     cr_expect(strstr(error.text, "log1p has no Taylor series"), "%s", error.text);
     cr_expect_eq(cubefx_accuracy(functions, 1, M_PI_2, 8, all, NULL, &error), STATUS_INVALID);
@@ -682,4 +692,48 @@ Test(cubefx_accuracy, refusals)
     cr_expect_eq(cubefx_accuracy(functions, 1, 0, 66, all, NULL, &error), STATUS_INVALID);
     cr_expect_eq(cubefx_accuracy(functions, 1, 65504, 8, all, NULL, &error), STATUS_INVALID);
     cr_expect_eq(cubefx_accuracy(functions, 1, NAN, 8, all, NULL, &error), STATUS_INVALID);
+}
+
+/* A polynomial is its own truth, wherever it is expanded. */
+Test(cubefx_accuracy, coefficients_of_ones_own)
+{
+    struct cubefx_function functions[3];
+    struct cubefx_accuracy all[3];
+    struct error error;
+    named("1:0:-0.5,2,0:1e-1:+3", functions);
+    cr_expect(!functions[0].series && functions[0].terms == 3 && functions[1].terms == 1);
+    cr_expect_str_eq(functions[2].name, "0:1e-1:+3");
+    cr_expect_float_eq(cubefx_function_value(&functions[0], 2, 5), 1 - 0.5 * 9, 1e-15);
+    cr_expect_float_eq(cubefx_function_value(&functions[2], -1, 0), 0.1 + 3, 1e-15);
+    for (int point = -3; point <= 3; point++) {
+        cr_assert_eq(cubefx_accuracy(functions, 3, point, 5, all, NULL, &error), STATUS_OK);
+        cr_expect_eq(all[0].coefficients[2], -0.5);
+        cr_expect_eq(all[0].coefficients[3], 0);
+        cr_expect_eq(all[1].cubefx.max_absolute, 0); /* a constant */
+        cr_expect_lt(all[0].cubefx.max_absolute, 1e-3);
+        cr_expect_lt(all[2].cubefx.max_absolute, 6e-3);
+    }
+}
+
+Test(cubefx_accuracy, no_functions)
+{
+    static const char *const texts[] = {"",     ",",     "sin,",  ",sin", "sine", "1:",  ":1",
+                                        "1::2", "1: 2",  " 1",    "1 ",   "nan",  "inf", "1e999",
+                                        "0x1g", "1:2;3", "sin:1", "1,,2", "--1"};
+    struct cubefx_function functions[3];
+    struct error error;
+    char many[2 * SERIES_MAX_TERMS + 2] = "1";
+    int count;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cr_expect_eq(cubefx_functions_parse(texts[i], 3, functions, &count, &error), STATUS_INVALID,
+                     "%s", texts[i]);
+        cr_expect(strstr(error.text, "expected one of sin"), "%s", error.text);
+    }
+    for (int i = 1; i < SERIES_MAX_TERMS; i++)
+        strcat(many, ":1");
+    cr_expect_eq(cubefx_functions_parse(many, 3, functions, &count, &error), STATUS_OK);
+    strcat(many, ":1");
+    cr_expect_eq(cubefx_functions_parse(many, 3, functions, &count, &error), STATUS_INVALID);
+    cr_expect_eq(cubefx_functions_parse("sin,cos,tan,exp", 3, functions, &count, &error),
+                 STATUS_TOO_LARGE);
 }

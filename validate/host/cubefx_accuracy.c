@@ -24,14 +24,15 @@ static void buffers_free(struct buffers *buffers)
     free(buffers->horner);
 }
 
-static enum status expand_all(const struct series *const *functions, int count, double point,
+static enum status expand_all(const struct cubefx_function *functions, int count, double point,
                               int terms, double *coefficients, struct error *error)
 {
     for (int f = 0; f < count; f++)
-        if (!functions[f]->expand(point, terms, coefficients + (size_t)f * (size_t)terms))
+        if (!cubefx_function_expand(&functions[f], point, terms,
+                                    coefficients + (size_t)f * (size_t)terms))
             return error_set(error, STATUS_INVALID,
                              "%s has no Taylor series of %d terms at %g in double precision",
-                             functions[f]->name, terms, point);
+                             functions[f].name, terms, point);
     return STATUS_OK;
 }
 
@@ -55,11 +56,13 @@ static void divide_means(const struct cubefx_accuracy *accuracy, struct cubefx_e
 }
 
 /* `results` of one function lie `stride` apart. */
-static void measure(const struct series *function, const struct buffers *buffers, int f, int stride,
+static void measure(const struct cubefx_function *function, double point,
+                    const struct buffers *buffers, int f, int stride,
                     struct cubefx_accuracy *accuracy)
 {
     for (int i = 0; i < SAMPLES; i++) {
-        double truth = function->value((double)half_to_float(buffers->inputs[i]));
+        double truth =
+            cubefx_function_value(function, point, (double)half_to_float(buffers->inputs[i]));
         if (!isfinite(truth))
             continue;
         int at = i * stride + f;
@@ -72,7 +75,7 @@ static void measure(const struct series *function, const struct buffers *buffers
     divide_means(accuracy, &accuracy->horner);
 }
 
-static enum status run(const struct series *const *functions, int count, double point, int terms,
+static enum status run(const struct cubefx_function *functions, int count, double point, int terms,
                        struct buffers *buffers, struct cubefx_accuracy *accuracies,
                        struct cubefx_accuracy_report *report, struct error *error)
 {
@@ -89,14 +92,14 @@ static enum status run(const struct series *const *functions, int count, double 
         accuracies[f] = (struct cubefx_accuracy){0};
         memcpy(accuracies[f].coefficients, buffers->coefficients + (size_t)f * (size_t)terms,
                (size_t)terms * sizeof *buffers->coefficients);
-        measure(functions[f], buffers, f, count, accuracies + f);
+        measure(&functions[f], point, buffers, f, count, accuracies + f);
     }
     if (report)
         *report = (struct cubefx_accuracy_report){seen.scale, seen.scaled, seen.beyond};
     return STATUS_OK;
 }
 
-enum status cubefx_accuracy(const struct series *const *functions, int count, double point,
+enum status cubefx_accuracy(const struct cubefx_function *functions, int count, double point,
                             int terms, struct cubefx_accuracy *accuracies,
                             struct cubefx_accuracy_report *report, struct error *error)
 {

@@ -4,7 +4,7 @@
 #define AUTOTUNE_VALIDATE_HOST_CUBEFX_ACCURACY_H
 
 #include "core/status.h"
-#include "kernels/series.h"
+#include "validate/host/cubefx_functions.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ struct cubefx_accuracy_report {
 
 /* accuracies[f] for functions[f] to `terms` terms, f < count. STATUS_INVALID where a function has
  * no series at the point, or the samples are not FP16. `report` may be NULL. */
-enum status cubefx_accuracy(const struct series *const *functions, int count, double point,
+enum status cubefx_accuracy(const struct cubefx_function *functions, int count, double point,
                             int terms, struct cubefx_accuracy *accuracies,
                             struct cubefx_accuracy_report *report, struct error *error);
 
