@@ -146,11 +146,6 @@ enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int
     return each(costs, count, products, tune_product, error);
 }
 
-enum status knn_costs_tune_all(struct knn_costs *costs, struct error *error)
-{
-    return each(costs, (int64_t)costs->m1_count * costs->n1_count, NULL, tune_product, error);
-}
-
 enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
                                struct tiling *tiling, struct error *error)
 {

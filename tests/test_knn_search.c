@@ -550,7 +550,7 @@ static void expect_early_answer(const struct question *q, struct search_options 
 Test(knn_search, ends_early_with_an_answer)
 {
     static const volatile sig_atomic_t stop = 1;
-    for (unsigned long seed = 80; seed < (unsigned long)(80 + 24 / test_thinning()); seed++) {
+    for (unsigned long seed = 80; seed < (unsigned long)(80 + 16 / test_thinning()); seed++) {
         struct question q;
         open_random(&q, seed);
         struct search_options stopped = {
@@ -584,6 +584,11 @@ Test(knn_search, an_early_answer_is_no_proof)
     cr_assert_lt(early.lower_bound_fs, early.best[0].timeline.end_fs);
     cr_assert_gt(early.gap, 0);
     cr_assert_eq(early.pruned, 0);
+    search_result_clear(&early);
+    options.strategy = "exhaustive";
+    cr_assert_eq(search(&q.space, &options, &early, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(early.count, 1);
+    cr_assert_not(early.optimal);
     search_result_clear(&early);
     close_question(&q);
 }
