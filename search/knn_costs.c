@@ -93,6 +93,8 @@ static enum status tune_product(struct knn_costs *costs, int64_t product, struct
     struct search_result result = {0};
     struct search_options options = {
         .strategy = search_strategies[0].name, .threads = 1, .top = 1, .best_only = true};
+    if (costs->products[product].known == TUNED)
+        return STATUS_OK;
     enum status status = open_product(costs, product, &space, error);
     if (status != STATUS_OK)
         return status;
@@ -142,11 +144,6 @@ enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int
                            struct error *error)
 {
     return each(costs, count, products, tune_product, error);
-}
-
-enum status knn_costs_tune_all(struct knn_costs *costs, struct error *error)
-{
-    return each(costs, (int64_t)costs->m1_count * costs->n1_count, NULL, tune_product, error);
 }
 
 enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,

@@ -47,8 +47,6 @@ enum status knn_costs_bound(struct knn_costs *costs, const int64_t *products, in
 enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
                            struct error *error);
 
-enum status knn_costs_tune_all(struct knn_costs *costs, struct error *error);
-
 /* Fills in the distance tile's own tiling. The product must be exact. */
 enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
                                struct tiling *tiling, struct error *error);

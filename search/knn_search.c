@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 8 }; /* tuning a distance tile takes long */
+enum {
+    BATCH = 8,    /* tuning a distance tile takes long */
+    AT_ONCE = 32, /* distance tiles, where all are tuned, between two looks at the clock */
+};
+
 struct run {
     const struct space *space;
     const struct knn_space *knn;
@@ -352,6 +356,21 @@ static void fill_proof(const struct run *run, struct search_result *result)
     result->gap = best ? (double)(best - result->lower_bound_fs) / (double)best : 0;
 }
 
+static enum status tune_all(struct run *run, struct error *error)
+{
+    int64_t count = (int64_t)run->costs.m1_count * run->costs.n1_count, products[AT_ONCE];
+    enum status status = STATUS_OK;
+    for (int64_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE) {
+        int64_t size = count - first < AT_ONCE ? count - first : AT_ONCE;
+        if (search_stopped(run->options, &run->started))
+            break;
+        for (int64_t i = 0; i < size; i++)
+            products[i] = first + i;
+        status = knn_costs_tune(&run->costs, products, size, error);
+    }
+    return status;
+}
+
 enum status knn_search(const struct space *space, const struct search_strategy *strategy,
                        const struct search_options *options, struct search_result *result,
                        struct error *error)
@@ -367,7 +386,7 @@ enum status knn_search(const struct space *space, const struct search_strategy *
     if (status == STATUS_OK)
         status = leaders_open(&run.leaders, options->top, options->best_only, error);
     if (status == STATUS_OK && !strategy->prunes)
-        status = knn_costs_tune_all(&run.costs, error);
+        status = tune_all(&run, error);
     if (status == STATUS_OK)
         status = collect(&run, error);
     if (status == STATUS_OK)

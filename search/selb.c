@@ -44,8 +44,9 @@ static void distribute(int64_t k, int64_t columns, double t, struct updates *u)
 {
     const double negligible = 1e-20;
     double before = (t - 1) * (double)columns;
-    int64_t least = before >= (double)k ? 0 : k - (int64_t)before;
     int64_t most = smaller(k, columns);
+    /* while fewer than k values have been seen, every value is taken */
+    int64_t least = before >= (double)k ? 0 : smaller(k - (int64_t)before, most);
     int64_t mode =
         (int64_t)((double)(k + 1) * (double)(columns + 1) / (before + (double)columns + 2));
     mode = mode < least ? least : smaller(mode, most);
