@@ -7,8 +7,8 @@ enum { KEY_OP = 2000, KEY_SHAPE, KEY_DTYPE, KEY_SPACE, KEY_FUNCTION, KEY_OPTION 
 
 /* Sizes and choices of operators (struct operator) that have options of their own; an operator
  * refuses those that are not its. */
-static const char *const operator_options[] = {"batch", "k",       "order", "functions",
-                                               "loop",  "compare", "index", "steps"};
+static const char *const operator_options[] = {"batch", "k",           "order", "functions",
+                                               "loop",  "vec-compare", "index", "steps"};
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What to tune:", 1},
@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
      1},
     {"loop", KEY_OPTION + 4, "early|full", 0,
      "knn: stop when no row is left (default), or run all row tests", 1},
-    {"compare", KEY_OPTION + 5, "hardware|relu", 0,
+    {"vec-compare", KEY_OPTION + 5, "hardware|relu", 0,
      "knn: vecCmp and vecSel (default), or bit operations and ReLU", 1},
     {"index", KEY_OPTION + 6, "hardware|vector", 0,
      "knn: the index of a minimum from reduceMin (default), or by vector operations", 1},
