@@ -163,7 +163,7 @@ operator_options() {
     bad '--part x: expected distance, idle, step, full' program "${points[@]}" --k 2 --part x
     bad '--part : expected distance' program "${points[@]}" --k 2 --part ''
     bad '--part full: expected kernel' program "${product[@]}" --part full
-    bad "'m_slice=3': expected name=value with name m1, n1, m2, n2;" \
+    bad "'m_slice=3': expected name=value with name m1, n1, m2, n2" \
         explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=16,m_slice=3
     bad 'n2=0: expected a positive whole number' explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=0
 }
@@ -214,8 +214,15 @@ details() {
 
 # A chip without vector comparison: what can do without does, what cannot says what is missing.
 lacking() {
-    sed '/{ name = "vecCmp"/d; /{ name = "vecSel"/d' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >lacking.cfg
-    bad 'LACKS' "${points[@]}" --k 2 --hw ./lacking.cfg
+    sed '/^ *{$/{N;/"vec\(Cmp\|Sel\)"/{N;N;d}}' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >lacking.cfg
+    equal 'vecCmp and vecSel are gone' 0 "$(grep -c '"vecCmp"\|"vecSel"' lacking.cfg)"
+    bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg
+    bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg --index vector
+    "$autotune" "${points[@]}" --k 2 --hw ./lacking.cfg --vec-compare relu --index hardware --compare \
+        >"$work/out" 2>"$work/err"
+    equal 'status without vecCmp' 0 $?
+    check 'the choice is shown' grep -q '^knn 64x32x256 k 2 vec-compare relu in f16' "$work/out"
+    check 'and compared' grep -q 'heap selection' "$work/out"
     rm -f lacking.cfg
 }
 
