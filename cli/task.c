@@ -1,4 +1,5 @@
 #include "cli/task.h"
+#include "kernels/cubefx.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,8 @@ enum { KEY_OP = 2000, KEY_SHAPE, KEY_DTYPE, KEY_SPACE, KEY_FUNCTION, KEY_OPTION 
 
 /* Sizes and choices of operators (struct operator) that have options of their own; an operator
  * refuses those that are not its. */
-static const char *const operator_options[] = {"batch", "k",       "order", "functions",
-                                               "loop",  "compare", "index", "steps"};
+static const char *const operator_options[] = {"batch", "k",           "order", "functions",
+                                               "loop",  "vec-compare", "index", "steps"};
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What to tune:", 1},
@@ -25,7 +26,7 @@ static const struct argp_option options[] = {
      1},
     {"loop", KEY_OPTION + 4, "early|full", 0,
      "knn: stop when no row is left (default), or run all row tests", 1},
-    {"compare", KEY_OPTION + 5, "hardware|relu", 0,
+    {"vec-compare", KEY_OPTION + 5, "hardware|relu", 0,
      "knn: vecCmp and vecSel (default), or bit operations and ReLU", 1},
     {"index", KEY_OPTION + 6, "hardware|vector", 0,
      "knn: the index of a minimum from reduceMin (default), or by vector operations", 1},
@@ -129,6 +130,8 @@ static void set_functions(struct task *task)
 {
     struct error error;
     char count[16];
+    if (task->problem.op != &cubefx_operator)
+        cli_die("--function: %s has none", task->problem.op->name);
     task->functions = calloc(MAX_FUNCTIONS, sizeof *task->functions);
     if (!task->functions)
         cli_die("out of memory");
@@ -153,6 +156,10 @@ static void set_options(struct task *task)
             problem_set(&task->problem, task->options[i].name, task->options[i].text, &error),
             &error);
     cli_require(problem_check(&task->problem, &error), &error);
+    if (task->function_names && task->problem.size[CUBEFX_ORDER] > SERIES_MAX_TERMS)
+        cli_die(
+            "--order %lld: the series of --function have at most %d terms; --functions takes any",
+            (long long)task->problem.size[CUBEFX_ORDER], SERIES_MAX_TERMS);
 }
 
 void task_open(struct task *task)
@@ -194,4 +201,10 @@ void task_title(const struct task *task, char *text, size_t size)
         else if (problem->size[i] > 1)
             used += (size_t)snprintf(text + used, size - used, " %s %lld",
                                      problem->op->size_names[i], (long long)problem->size[i]);
+    for (int i = 0; i < problem->op->choice_count && used < size; i++) {
+        const struct operator_choice *choice = &problem->op->choices[i];
+        if (problem->choice[i] > 0)
+            used += (size_t)snprintf(text + used, size - used, " %s %s", choice->name,
+                                     choice->values[problem->choice[i]]);
+    }
 }

@@ -194,9 +194,11 @@ static enum status add_functions(const struct problem *problem,
                                  struct error *error)
 {
     struct cubefx_accuracy_report report;
-    int count = options->function_count;
-    int terms = problem->size[CUBEFX_ORDER] < SERIES_MAX_TERMS ? (int)problem->size[CUBEFX_ORDER]
-                                                               : SERIES_MAX_TERMS;
+    int count = options->function_count, terms = (int)problem->size[CUBEFX_ORDER];
+    if (problem->size[CUBEFX_ORDER] > SERIES_MAX_TERMS)
+        return error_set(error, STATUS_INVALID,
+                         "--order %lld: named functions have at most %d terms",
+                         (long long)problem->size[CUBEFX_ORDER], SERIES_MAX_TERMS);
     struct cubefx_accuracy *accuracies = calloc((size_t)count + 1, sizeof *accuracies);
     if (!accuracies)
         return error_memory(error);

@@ -10,7 +10,7 @@ static const char *const steps[] = {"mean", "max"};
 
 static const struct operator_choice choices[KNN_CHOICES] = {
     [KNN_LOOP] = {"loop", 2, loops},
-    [KNN_COMPARE] = {"compare", 2, compares},
+    [KNN_COMPARE] = {"vec-compare", 2, compares},
     [KNN_INDEX] = {"index", 2, indices},
     [KNN_STEPS] = {"steps", 2, steps},
 };

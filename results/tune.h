@@ -31,6 +31,8 @@ struct tune_answer {
     int size_count;
     const char *const *size_names;
     const int64_t *sizes;
+    int choice_count; /* of how the kernel is written or counted: --loop early */
+    const char *const *choice_names, *const *choices;
     enum dtype type;
     const struct hardware *hw;
     int cores;

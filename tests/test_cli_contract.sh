@@ -228,6 +228,175 @@ keys_of_list() {
         all([.key, .value, .source] | all(type == "string" and length > 0))'
 }
 
+# What every answer of another operator than matmul has.
+tuned_holds() { # operator, keys of its tilings as JSON, conditions beyond these…
+    op=$1 keys=$2
+    shift 2
+    finite
+    mapfile -t whole < <(integers .search candidates feasible pruned simulated threads \
+        within_1_percent)
+    holds '.schema == 1' ".op == \"$op\"" "${whole[@]}" '.top | length > 0' '.best == .top[0]' \
+        ".top | all(.tiling | keys_unsorted == $keys and all(. > 0 and . == floor))" \
+        '[.top[] | .time_ns] | . == sort' '.best.lower_bound_ns <= .best.time_ns' \
+        '.best.roofline_ns <= .best.time_ns' '.search | .optimal and .gap == 0' \
+        '.search | .feasible == .pruned + .simulated and .candidates >= .feasible' \
+        '.search.lower_bound_ns == .best.time_ns' "$@"
+}
+
+setting() { jq -r '.best.tiling | to_entries | map("\(.key)=\(.value)") | join(",")' "$1"; }
+
+# Plays $work/answer, a program, and leaves its time in $part_ns; it has to be safe.
+play_part() { # cores
+    cp "$work/answer" "$work/program"
+    answer 0 check "$work/program"
+    answer 0 simulate "$work/program" --cores "$1" --json
+    part_ns=$(jq .time_ns "$work/answer")
+}
+
+knn_keys='["m1", "n1", "m2", "n2"]'
+knn_loads=('64x32x256 --k 2' '100x48x300 --k 7 --cores 1 --loop full'
+    '64x32x512 --k 4 --vec-compare relu --index vector --steps max')
+
+keys_of_knn() {
+    for load in "${knn_loads[@]:0:$([ "$slow" = 1 ] && echo 1 || echo 3)}"; do
+        problem="--op knn --shape $load"
+        answer 0 $problem --json --top 3 --compare
+        tuned_holds knn "$knn_keys" '.shape | keys == ["d", "k", "m", "n"]' \
+            '.choices | keys == ["index", "loop", "steps", "vec-compare"]' \
+            '.search | (.pruned_selb | type) == "number" and (.pruned_harmonic | type) == "number"
+                and .pruned_selb + .pruned_harmonic <= .pruned' \
+            '.top | all(.tiling | .m2 <= .m1 and .n2 <= .n1)' \
+            '[.stages[].stage] == ["distance", "selection"]' \
+            '.stages | all(.tiles > 0 and .time_ns > 0 and .share <= 1 and .bottleneck_share <= 1
+                and (.tile_ns - .time_ns / .tiles | fabs) <= 1e-9 * .tile_ns)' \
+            '.best.time_ns as $t | ([.stages[].time_ns] | add) as $sum | ($sum - $t | fabs) <= 1e-6 * $t' \
+            '([.stages[].share] | add) - 1 | fabs < 1e-9' \
+            '.tile_costs | keys == ["distance_ns", "selection_idle_ns", "selection_step_ns"]
+                and all(. > 0)' \
+            '.distance_tiling | keys_unsorted ==
+                ["m_slice", "k_slice", "n_slice", "buffers", "resident", "split"]' \
+            '.loop_steps | keys == ["counted", "steps_max", "steps_mean", "tiles", "tiles_along_n",
+                "time_max_ns", "time_max_over_mean", "time_mean_ns"]' \
+            '.loop_steps | .steps_mean <= .steps_max * (1 + 1e-9) and .time_mean_ns <= .time_max_ns * (1 + 1e-9)
+                and (.tiles | length > 0) and .tiles[0].tile == 1 and .tiles[-1].tile == .tiles_along_n' \
+            '.shape.k as $k | .loop_steps.tiles | all((.row_updates - $k / .tile | fabs) < 1e-9
+                and .loop_steps >= .row_updates * (1 - 1e-9) and .loop_steps <= $k)' \
+            '.best.time_ns as $t | .loop_steps | (if .counted == "mean" then .time_mean_ns else .time_max_ns end)
+                - $t | fabs < 1e-6 * $t' \
+            '[.comparison[].instead] == ["distance stage tuned alone", "selection stage tuned alone",
+                "bitonic selection", "heap selection"]' \
+            '.best.time_ns as $t | .comparison | all(.time_ns > 0 and (.slower * $t - .time_ns | fabs) < 1e-6 * .time_ns)' \
+            '.comparison[:2] | all(.slower >= 1 - 1e-12)'
+        cp "$work/answer" "$work/tuned"
+        cores=$(jq .best.cores_used "$work/tuned")
+        for part in distance idle step full; do
+            answer 0 program $problem --set "$(setting "$work/tuned")" --part $part
+            play_part "$cores"
+            eval "$part=$part_ns"
+        done
+        jq --argjson f "$distance" --argjson g0 "$idle" --argjson g1 "$step" --argjson all "$full" \
+            '. + {played: {f: $f, g0: $g0, g: ($g1 - $g0), all: $all}}' "$work/tuned" >"$work/answer"
+        what="autotune $problem: the parts' programs take the times of tile_costs"
+        holds '.tile_costs.distance_ns == .played.f' '.tile_costs.selection_idle_ns == .played.g0' \
+            '.tile_costs.selection_step_ns - .played.g | fabs < 1e-6' '.played.all >= .played.g0 + .played.g'
+    done
+    answer 0 $product --json
+    holds '.search | has("pruned_selb") or has("pruned_harmonic") | not' 'has("choices") | not' \
+        'has("stages") or has("integer_program") | not'
+    answer 1 --op knn --shape 64x32x256 --k 2 --compare --json --set-hw buffers.ub.capacity_bytes=64
+    holds '.best == null' 'has("stages") | not'
+}
+
+cubefx_keys='["merge", "tile", "segments"]'
+
+keys_of_cubefx() {
+    for load in '4096 --order 6 --functions 4' '1000 --order 3 --functions 17 --cores 1' \
+        '5000 --order 20 --functions 2'; do
+        problem="--op cubefx --shape $load"
+        answer 0 $problem --json --top 3 --compare
+        tuned_holds cubefx "$cubefx_keys" '.shape | keys == ["functions", "n", "order"]' \
+            '.search | has("pruned_selb") or has("pruned_harmonic") | not' \
+            '.integer_program | .edge == 16 and ([.merges[].merge] == [range(1; 17)])' \
+            '.integer_program | ([.merges[].mac_count] | min) as $least | .mac_count == $least
+                and .optimal == [.merges[] | select(.mac_count == $least) | .merge]
+                and .merge == .optimal[0]' \
+            '.integer_program.merges | all(.transfer_elements == 256 * (1 + .mac_count)
+                and .steps == ((16 / .merge) | ceil))' \
+            '.shape as $s | .integer_program.merges | all(.mac_count == .steps
+                * ((.merge * $s.order / 16) | ceil) * (1 + ((.merge * $s.functions / 16) | ceil)))' \
+            '.best.tiling.merge == .merge_choice.merge' '.merge_choice.time_ns == .best.time_ns' \
+            '.merge_choice | .why | length > 0' '.merge_choice | .slower == null or .slower >= 1' \
+            '[.comparison[].instead] == ["naive", "horner", "estrin", "motzkin", "cordic"]' \
+            '.best.time_ns as $t | .comparison | all((.slower * $t - .time_ns | fabs) < 1e-6 * .time_ns)'
+        cp "$work/answer" "$work/tuned"
+        answer 0 program $problem --set "$(setting "$work/tuned")" --part kernel
+        cp "$work/answer" "$work/first"
+        answer 0 program $problem
+        same "$what: not the best's program" "$work/first" "$work/answer"
+        play_part "$(jq .best.cores_used "$work/tuned")"
+        cp "$work/tuned" "$work/answer"
+        holds ".best.time_ns == $part_ns"
+    done
+    problem='--op cubefx --shape 4096'
+    answer 0 $problem --order 2 --functions 2 --mac 4 --json # thesis, eq. 4.11
+    holds '.integer_program | .merge == 2 and .mac_count == 4 and .transfer_elements == 80 and .edge == 4
+        and [.merges[].merge] == [1, 2, 3, 4]' 'has("merge_choice") | not'
+    answer 0 $problem --order 3 --functions 2 --mac 4 --json
+    holds '.integer_program | .merge == 1 and .mac_count == 8 and .merges[3].mac_count == 9'
+    for weight in 0 1e-3 1 1e9; do # never changes what is optimal, only what it costs
+        answer 0 $problem --order 6 --functions 4 --transfer-weight $weight --json
+        finite
+        holds ".integer_program | .cost - (.mac_count + $weight * .transfer_elements) | fabs < 1e-6"
+        jq '.integer_program | del(.cost)' "$work/answer" >"$work/now"
+        [ $weight != 0 ] || cp "$work/now" "$work/first"
+        same "$what: changes the merge" "$work/first" "$work/now"
+    done
+    for order in 1 16 65; do
+        answer 0 $problem --order $order --function sin,TAN,sin --expand-at 0.5 --json
+        finite
+        holds '.shape.functions == 3' '[.accuracy.functions[].function] == ["sin", "tan", "sin"]' \
+            ".accuracy | .terms == $order and .expanded_at == 0.5 and .from == -0.5 and .to == 1.5" \
+            '.accuracy.functions[0] == .accuracy.functions[2]' \
+            ".accuracy.functions | all((.coefficients | length == $order and all(type == \"number\"))
+                and ([.max_error, .mean_error, .max_relative_error, .horner_max_error]
+                    | all(. == null or . >= 0)))" \
+            '.accuracy.functions[0].coefficients[0] - 0.479425538604203 | fabs < 1e-12'
+    done
+    answer 0 $problem --order 256 --functions 1 --json
+    holds 'has("accuracy") | not'
+}
+
+# Text that people read in a terminal.
+fits_the_page() {
+    for load in '--op knn --shape 1280x128x2048 --k 16' '--op cubefx --shape 16384 --order 6 --functions 4' \
+        '--op cubefx --shape 16384 --order 16 --function sin,cos,tan,tanh,sigmoid,gelu,exp,log1p'; do
+        answer 0 $load --compare
+        width=$(grep -v '^/' "$work/answer" | awk '{ if (length > most) most = length } END { print most }')
+        if [ "$width" -le 110 ]; then pass; else fail "$what: $width columns"; fi
+        if grep -q '[^ ] $\|coefficients\|^ *merges$' "$work/answer"; then fail "$what: noise"; else pass; fi
+    done
+}
+
+# The published numbers; takes long.
+keys_of_reproduce() {
+    [ "$slow" = 1 ] && return
+    answer 0 reproduce --json
+    finite
+    holds '.schema == 1' '.hardware == "Ascend 310"' '.hardware_changes == {}' '.rows | length > 100' \
+        '.rows | all(keys_unsorted == ["source", "quantity", "unit", "paper", "ours", "ratio", "why"])' \
+        '.rows | all([.source, .quantity, .unit, .why] | all(type == "string" and length > 0))' \
+        '.rows | all((.paper | type == "number") and (.ours == null or (.ours | type == "number")))' \
+        '.rows | all((.ours == null) == (.ratio == null))' \
+        '.rows | all(.ours == null or ((.ratio * .paper - .ours) | fabs) <= 1e-9 * (.ours | fabs))' \
+        '[.rows[] | select(.source == "T Table 4.1")] | length == 72 and all(.ours != null)' \
+        '.rows | map(select(.source == "T Table 4.1" and .paper > 0.06 and (.quantity | contains("Cube-fx"))))
+            | length > 8 and all(.ratio > 0.5 and .ratio < 2)' \
+        '([.rows[] | [.source, .quantity]] | unique | length) == (.rows | length)'
+    cp "$work/answer" "$work/first"
+    answer 0 reproduce --json
+    same 'reproduce says something else the second time' "$work/first" "$work/answer"
+}
+
 # Shapes that stay the same from run to run: "MxKxN [--batch B] [--cores 1]".
 shapes() { # count, largest size
     awk -v count="$1" -v largest="$2" '
@@ -262,6 +431,19 @@ same_for_any_threads() {
             done
             rm -f "$work/first"
         done < <(shapes $count 400)
+    done
+    [ "$slow" = 1 ] && threads_of='1 3' || threads_of='1 2 3 8 1'
+    for load in '--op knn --shape 160x64x1000 --k 5 --compare' \
+        '--op knn --shape 64x32x256 --k 2 --steps max --strategy exhaustive' \
+        '--op cubefx --shape 20000 --order 7 --functions 5 --compare' \
+        '--op cubefx --shape 3000 --order 16 --function sin,gelu --strategy exhaustive'; do
+        for threads in $threads_of; do
+            answer 0 $load --json --top 9 --threads $threads
+            timeless >"$work/now"
+            [ -e "$work/first" ] || cp "$work/now" "$work/first"
+            same "$what: differs from one thread" "$work/first" "$work/now"
+        done
+        rm -f "$work/first"
     done
 }
 
@@ -339,6 +521,31 @@ ends_by_signal() { # signal, status, seconds
     if [ -s "$work/messages" ]; then fail "$what: $(cat "$work/messages")"; else pass; fi
 }
 
+# A comparison has searches of its own: it is left out when the search has been cut short.
+points_end_early() {
+    long_points='--op knn --shape 100000x256x1000000 --k 100 --threads 1 --compare'
+    [ "$slow" = 1 ] && limit=5 || limit=0.5
+    answer 0 $long_points --json --time-limit $limit
+    holds '.best.time_ns > 0' '.search.optimal == false' '.search.gap >= 0' '.comparison == null' \
+        'has("stages")'
+    answer 0 $long_points --time-limit $limit
+    if grep -q 'left out: the search was cut short' "$work/answer"; then pass; else
+        fail "$what: no word of the comparison"
+    fi
+    long=$long_points
+    (
+        "$autotune" $long --json >"$work/answer" 2>"$work/messages" &
+        job=$!
+        sleep "$(echo $limit | sed 's/^0.5$/1/')"
+        kill -INT $job
+        wait $job
+    ) 2>/dev/null
+    status=$?
+    what="kill -INT: autotune $long --json"
+    if [ $status -eq 130 ]; then pass; else fail "$what: status $status, expected 130"; fi
+    holds '.best.time_ns > 0' '.search.optimal == false' '.comparison == null'
+}
+
 ends_by_signals() {
     [ "$slow" = 1 ] && wait=8 || wait=1
     ends_by_signal INT 130 $wait
@@ -347,6 +554,9 @@ ends_by_signals() {
 
 keys_of_tune
 nothing_legal
+keys_of_knn
+keys_of_cubefx
+fits_the_page
 keys_of_explain
 keys_of_simulate
 keys_of_check
@@ -356,5 +566,7 @@ same_by_any_strategy
 program_reproduces
 ends_by_time_limit
 ends_by_signals
+points_end_early
+keys_of_reproduce
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

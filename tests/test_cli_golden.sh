@@ -58,7 +58,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program simulate check explain list; do
+for command in tune program simulate check explain reproduce list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -81,6 +81,23 @@ golden tune-none $product --set-hw buffers.l0a.capacity_bytes=256
 golden tune-none-json $product --set-hw buffers.l0a.capacity_bytes=256 --json
 golden tune-verbose $odd --verbose --cores 1
 
+points="--op knn --shape 100x48x512 --k 4"
+golden tune-knn $points
+golden tune-knn-top $points --top 3 --compare
+golden tune-knn-choices --op knn --shape 64x32x256 --k 2 --cores 1 --loop full --vec-compare relu \
+    --index vector --steps max
+golden tune-knn-json $points --json --compare
+golden tune-knn-csv $points --top 3 --format csv
+golden tune-knn-none $points --set-hw buffers.ub.capacity_bytes=64
+
+inputs="--op cubefx --shape 4096 --order 6"
+golden tune-cubefx $inputs --functions 4
+golden tune-cubefx-compare $inputs --function sin,tan,gelu --expand-at 0.5 --compare --top 3
+golden tune-cubefx-mac $inputs --functions 4 --mac 4 --transfer-weight 0.01
+golden tune-cubefx-json $inputs --function sin,cos --compare --json
+golden tune-cubefx-csv $inputs --functions 4 --top 3 --format csv
+golden tune-cubefx-none --op cubefx --shape 16 --order 16 --functions 4096
+
 golden explain-legal explain $product \
     --set m_slice=64,k_slice=64,n_slice=64,buffers=2,resident=a,split=m
 golden explain-illegal explain $product \
@@ -93,6 +110,22 @@ golden explain-json explain $product --json \
     --set m_slice=256,k_slice=256,n_slice=256,buffers=2,resident=both,split=m
 golden explain-none explain $product --set-hw buffers.l0a.capacity_bytes=256 \
     --set m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=a,split=m
+
+golden explain-knn-legal explain $points --set m1=64,n1=512,m2=32,n2=256
+golden explain-knn explain $points --set m1=70,n1=4096,m2=700,n2=5000
+golden explain-knn-json explain $points --set m1=64,n1=512,m2=64,n2=100000 --json
+golden explain-cubefx explain $inputs --functions 4 --set merge=17,tile=100,segments=40
+golden explain-cubefx-json explain $inputs --functions 40 --set merge=16,tile=4096,segments=1 --json
+
+for part in distance idle step full; do
+    golden program-knn-$part program --op knn --shape 32x16x64 --k 2 --part $part
+done
+golden program-knn-set program --op knn --shape 32x16x64 --k 2 --vec-compare relu --index vector \
+    --set m1=16,n1=64,m2=16,n2=32 --part step
+golden program-knn-illegal program $points --set m1=64,n1=512,m2=64,n2=100000
+golden program-cubefx program --op cubefx --shape 512 --order 3 --functions 2 --cores 1
+golden program-cubefx-json program --op cubefx --shape 256 --order 3 --functions 2 --part kernel \
+    --set merge=1,tile=256,segments=1 --json
 
 golden program program $odd --set m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m
 golden program-one-core program $odd --cores 1 \

@@ -455,9 +455,11 @@ Test(matmul, shapes_are_checked)
     struct problem problem;
     struct error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        cr_assert_neq(problem_parse(&matmul_operator, bad[i], &problem, &error), STATUS_OK, "%s",
-                      bad[i]);
+        cr_assert(problem_parse(&matmul_operator, bad[i], &problem, &error) != STATUS_OK ||
+                      problem_check(&problem, &error) != STATUS_OK,
+                  "%s", bad[i]);
     cr_assert_eq(problem_parse(&matmul_operator, "1x2x3", &problem, &error), STATUS_OK);
+    cr_assert_eq(problem_check(&problem, &error), STATUS_OK);
     cr_assert_eq(problem.size[MATMUL_K], 2);
     cr_assert_eq(problem.size[MATMUL_BATCH], 1);
 }
