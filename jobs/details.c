@@ -30,11 +30,23 @@ enum status details_make(const struct problem *problem, const struct space *spac
     return STATUS_OK;
 }
 
+/* M for every t, from 1 on, as one list. */
+static void list_mac_counts(json_t *program)
+{
+    json_t *counts = json_array(), *row;
+    size_t index;
+    json_array_foreach(json_object_get(program, "merges"), index, row)
+        json_array_append(counts, json_object_get(row, "mac_count"));
+    json_object_del(program, "merges");
+    json_object_set_new(program, "mac_count_of_merge_1, 2, ...", counts);
+}
+
 void details_shorten(json_t *details)
 {
     size_t index;
-    json_t *row;
-    json_object_del(json_object_get(details, "integer_program"), "merges");
+    json_t *row, *program = json_object_get(details, "integer_program");
+    if (program)
+        list_mac_counts(program);
     json_array_foreach(json_object_get(json_object_get(details, "accuracy"), "functions"), index,
                        row) json_object_del(row, "coefficients");
 }
