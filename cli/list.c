@@ -36,10 +36,15 @@ static void add_row(struct listing *listing, const char *name, const char *title
 
 static void list_ops(struct listing *listing)
 {
-    char title[128];
+    char title[256];
     for (int i = 0; operators[i]; i++) {
-        snprintf(title, sizeof title, "%s; --shape %s", operators[i]->title,
-                 operators[i]->shape_form);
+        const struct operator* op = operators[i];
+        size_t used =
+            (size_t)snprintf(title, sizeof title, "%s; --shape %s", op->title, op->shape_form);
+        for (int s = op->shape_sizes; s < op->size_count && used < sizeof title; s++)
+            used += (size_t)snprintf(title + used, sizeof title - used,
+                                     op->size_defaults[s - op->shape_sizes] ? " [--%s]" : " --%s",
+                                     op->size_names[s]);
         add_row(listing, operators[i]->name, title);
     }
 }

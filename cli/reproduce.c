@@ -34,6 +34,14 @@ static const char *number_text(const json_t *row, const char *key, char text[TEX
     return text;
 }
 
+static void put_why(const char *why, const struct style *style, FILE *out)
+{
+    const int column = 55; /* where the quantities stand */
+    fprintf(out, "%s%*s", style->dim, column, "");
+    text_put_wrapped(why, column, out);
+    fprintf(out, "%s\n", style->end);
+}
+
 static void put_rows(const json_t *rows, const struct style *style, FILE *out)
 {
     char paper[TEXT_SIZE], ours[TEXT_SIZE], ratio[TEXT_SIZE];
@@ -48,7 +56,7 @@ static void put_rows(const json_t *rows, const struct style *style, FILE *out)
                 number_text(row, "paper", paper), number_text(row, "ours", ours),
                 number_text(row, "ratio", ratio), text_of(row, "unit"), text_of(row, "quantity"));
         if (strcmp(why, text_of(row, "why")) != 0)
-            fprintf(out, "%s%*s%s%s\n", style->dim, 44, "", text_of(row, "why"), style->end);
+            put_why(text_of(row, "why"), style, out);
         why = text_of(row, "why");
     }
 }

@@ -1,4 +1,5 @@
 #include "cli/task.h"
+#include "kernels/cubefx.h"
 #include "kernels/series.h"
 
 #include <string.h>
@@ -142,6 +143,8 @@ static void set_functions(struct task *task)
         at = at[length] ? at + length + 1 : NULL;
     }
     snprintf(count, sizeof count, "%d", names);
+    if (task->problem.op != &cubefx_operator)
+        cli_die("--function: %s has none", task->problem.op->name);
     for (int i = 0; i < task->option_count; i++)
         if (strcmp(task->options[i].name, "functions") == 0 &&
             strcmp(task->options[i].text, count) != 0)
@@ -159,6 +162,10 @@ static void set_options(struct task *task)
             problem_set(&task->problem, task->options[i].name, task->options[i].text, &error),
             &error);
     cli_require(problem_check(&task->problem, &error), &error);
+    if (task->function_names && task->problem.size[CUBEFX_ORDER] > SERIES_MAX_TERMS)
+        cli_die(
+            "--order %lld: the series of --function have at most %d terms; --functions takes any",
+            (long long)task->problem.size[CUBEFX_ORDER], SERIES_MAX_TERMS);
 }
 
 void task_open(struct task *task)
@@ -199,4 +206,10 @@ void task_title(const struct task *task, char *text, size_t size)
         else if (problem->size[i] > 1)
             used += (size_t)snprintf(text + used, size - used, " %s %lld",
                                      problem->op->size_names[i], (long long)problem->size[i]);
+    for (int i = 0; i < problem->op->choice_count && used < size; i++) {
+        const struct operator_choice *choice = &problem->op->choices[i];
+        if (problem->choice[i] > 0)
+            used += (size_t)snprintf(text + used, size - used, " %s %s", choice->name,
+                                     choice->values[problem->choice[i]]);
+    }
 }

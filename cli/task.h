@@ -32,7 +32,7 @@ error_t task_parse_set(int key, char *argument, struct argp_state *state);
 void task_open(struct task *task);
 void task_close(struct task *task);
 
-/* "matmul 512x1024x512", with the batch if there is one. */
+/* "matmul 512x1024x512", with the batch if there is one, and choices that are not the default. */
 void task_title(const struct task *task, char *text, size_t size);
 
 #endif

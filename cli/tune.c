@@ -7,7 +7,7 @@
 #include "kernels/knn.h"
 #include "search/knn_search.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ struct tune {
     int64_t top, threads;
     double time_limit_s;
     struct details_options details;
-    const char *details_option; /* the last one given that only some operators have */
+    bool expand;               /* --expand-at was given */
+    const char *cubefx_option; /* one that only Cube-fx has; NULL: not given */
 };
 
 enum {
@@ -32,6 +33,7 @@ enum {
     KEY_TRANSFER_WEIGHT,
     KEY_EXPAND_AT,
 };
+#define MAX_WEIGHT 1e9
 enum { MAX_TOP = 100000, MAX_THREADS = 1024, MAX_MAC = 4096 };
 
 static const struct argp_option options[] = {
@@ -59,9 +61,8 @@ static const struct argp_option options[] = {
 static double parse_number(const char *text)
 {
     char *end;
-    errno = 0;
     double number = strtod(text, &end);
-    return errno || *end || end == text || !isfinite(number) ? NAN : number;
+    return *end || end == text || isspace((unsigned char)*text) || !isfinite(number) ? NAN : number;
 }
 
 static double parse_seconds(const char *text)
@@ -79,23 +80,24 @@ static bool parse_details(struct tune *tune, int key, const char *argument)
     switch (key) {
     case KEY_COMPARE:
         details->compare = true;
-        tune->details_option = "--compare";
         return true;
     case KEY_MAC:
         details->mac = cli_count("--mac", argument, MAX_MAC);
-        tune->details_option = "--mac";
+        tune->cubefx_option = "--mac";
         return true;
     case KEY_TRANSFER_WEIGHT:
         details->transfer_weight = parse_number(argument);
-        if (!(details->transfer_weight >= 0))
-            cli_die("--transfer-weight %.64s: expected a number, at least 0", argument);
-        tune->details_option = "--transfer-weight";
+        if (!(details->transfer_weight >= 0 && details->transfer_weight <= MAX_WEIGHT))
+            cli_die("--transfer-weight %.64s: expected a number from 0 to %.0f", argument,
+                    MAX_WEIGHT);
+        tune->cubefx_option = "--transfer-weight";
         return true;
     case KEY_EXPAND_AT:
         details->expand_at = parse_number(argument);
         if (isnan(details->expand_at))
             cli_die("--expand-at %.64s: expected a finite number", argument);
-        tune->details_option = "--expand-at";
+        tune->expand = true;
+        tune->cubefx_option = "--expand-at";
         return true;
     default:
         return false;
@@ -213,6 +215,11 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         {"pruned_harmonic", "the harmonic inequality", result->pruned_harmonic},
     };
     bool knn = task->problem.op == &knn_operator;
+    const char *choice_names[OPERATOR_MAX_CHOICES], *choices[OPERATOR_MAX_CHOICES];
+    for (int i = 0; i < task->problem.op->choice_count; i++) {
+        choice_names[i] = task->problem.op->choices[i].name;
+        choices[i] = task->problem.op->choices[i].values[task->problem.choice[i]];
+    }
     struct tune_answer answer = {
         .op = task->problem.op->name,
         .shape_text = title + strlen(task->problem.op->name) + 1,
@@ -220,6 +227,9 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         .size_count = task->problem.op->size_count,
         .size_names = task->problem.op->size_names,
         .sizes = task->problem.size,
+        .choice_count = task->problem.op->choice_count,
+        .choice_names = choice_names,
+        .choices = choices,
         .type = task->problem.type,
         .hw = &task->hw,
         .cores = (int)task->common.cores,
@@ -273,20 +283,37 @@ static void run_search(const struct tune *tune, struct search_result *result)
 static void check_details(const struct tune *tune)
 {
     const struct operator* op = tune->task.problem.op;
-    bool compare = tune->details_option && strcmp(tune->details_option, "--compare") == 0;
-    if (tune->details_option && op != &cubefx_operator && !(compare && op == &knn_operator))
-        cli_die("%s: %s has none", tune->details_option, op->name);
+    if (tune->details.compare && op != &knn_operator && op != &cubefx_operator)
+        cli_die("--compare: %s has none", op->name);
+    if (tune->cubefx_option && op != &cubefx_operator)
+        cli_die("%s: %s has none", tune->cubefx_option, op->name);
+    if (tune->expand && !tune->task.function_names)
+        cli_die("--expand-at: expected --function, whose series it is about");
 }
 
+/* Who wants an end does not wait for a comparison: that is dropped once a search has been cut
+ * short, and takes signals as any program does, for its own searches know no end before theirs. */
 static json_t *make_details(struct tune *tune, const struct search_result *result)
 {
     struct error error;
     json_t *details;
-    tune->details.threads = (int)tune->threads;
-    tune->details.functions = tune->task.function_names;
-    cli_require(details_make(&tune->task.problem, &tune->task.space, result, &tune->details,
-                             &details, &error),
-                &error);
+    struct details_options how = tune->details;
+    bool dropped = how.compare && was_cut_short(tune, result);
+    bool table = tune->task.common.format == FORMAT_TABLE;
+    how.compare = how.compare && !dropped;
+    how.threads = (int)tune->threads;
+    how.functions = tune->task.function_names;
+    if (how.compare)
+        handle_signals(SIG_DFL);
+    cli_require(
+        details_make(&tune->task.problem, &tune->task.space, result, &how, &details, &error),
+        &error);
+    if (details && dropped)
+        json_object_set_new(details, "comparison",
+                            table ? json_string("left out: the search was cut short")
+                                  : json_null());
+    if (details && table)
+        details_shorten(details);
     return details;
 }
 

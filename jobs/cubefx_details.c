@@ -195,9 +195,12 @@ static enum status add_functions(const struct problem *problem,
 {
     const struct series **functions;
     struct cubefx_accuracy_report report;
+    if (problem->size[CUBEFX_ORDER] > SERIES_MAX_TERMS)
+        return error_set(error, STATUS_INVALID,
+                         "--order %lld: named functions have at most %d terms",
+                         (long long)problem->size[CUBEFX_ORDER], SERIES_MAX_TERMS);
     int count = read_functions(options->functions, &functions);
-    int terms = problem->size[CUBEFX_ORDER] < SERIES_MAX_TERMS ? (int)problem->size[CUBEFX_ORDER]
-                                                               : SERIES_MAX_TERMS;
+    int terms = (int)problem->size[CUBEFX_ORDER];
     struct cubefx_accuracy *accuracies = calloc((size_t)count + 1, sizeof *accuracies);
     enum status status = functions && accuracies ? STATUS_OK : error_memory(error);
     if (status == STATUS_OK)

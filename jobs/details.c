@@ -30,6 +30,15 @@ enum status details_make(const struct problem *problem, const struct space *spac
     return STATUS_OK;
 }
 
+void details_shorten(json_t *details)
+{
+    size_t index;
+    json_t *row;
+    json_object_del(json_object_get(details, "integer_program"), "merges");
+    json_array_foreach(json_object_get(json_object_get(details, "accuracy"), "functions"), index,
+                       row) json_object_del(row, "coefficients");
+}
+
 struct limiter limiter_of(const struct hardware *hw, const double busy_ns[HARDWARE_MAX_PIPES],
                           const double bus_bytes[HARDWARE_MAX_BUSES])
 {

@@ -24,4 +24,7 @@ enum status details_make(const struct problem *problem, const struct space *spac
                          const struct search_result *result, const struct details_options *options,
                          json_t **details, struct error *error);
 
+/* Takes out what only machines want: the plan of every merge count, coefficients. */
+void details_shorten(json_t *details);
+
 #endif

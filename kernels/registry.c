@@ -7,7 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-const struct operator* const operators[] = {&matmul_operator, &knn_operator, &cubefx_operator, NULL};
+const struct operator*
+    const operators[] = {&matmul_operator, &knn_operator, &cubefx_operator, NULL};
 
 const struct operator* operator_find(const char *name)
 {
@@ -98,8 +99,9 @@ enum status problem_check(const struct problem *problem, struct error *error)
     const struct operator* op = problem->op;
     for (int i = op->shape_sizes; i < op->size_count; i++)
         if (problem->size[i] <= 0)
-            return error_set(error, STATUS_INVALID, "--%s is missing, expected a positive number",
-                             op->size_names[i]);
+            return error_set(error, STATUS_INVALID,
+                             "--%s is missing, expected a whole number from 1 to %d",
+                             op->size_names[i], INT32_MAX);
     return op->check(problem, error);
 }
 

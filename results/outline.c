@@ -11,6 +11,16 @@ static bool ends_in(const char *text, const char *end)
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
+static bool is_share(const char *key)
+{
+    return strcmp(key, "share") == 0 || ends_in(key, "_share");
+}
+
+static bool is_factor(const char *key)
+{
+    return strcmp(key, "slower") == 0 || ends_in(key, "_over_mean");
+}
+
 /* "tile_ns" reads "tile": its values carry the unit. */
 static void put_heading(const char *key, char *text)
 {
@@ -22,6 +32,8 @@ static void put_heading(const char *key, char *text)
             *at = ' ';
 }
 
+/* A tiling is pasted into --set: its numbers have no separators. */
+static void put_member(const json_t *value, char *text);
 static void put_cell(const char *key, const json_t *value, char *text);
 
 static void put_list(const json_t *array, char *text)
@@ -47,11 +59,19 @@ static void put_pairs(const json_t *object, char *text)
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
         char one[CELL_SIZE];
-        put_cell(key, value, one);
+        put_member(value, one);
         if (used < CELL_SIZE)
             used += (size_t)snprintf(text + used, CELL_SIZE - used, "%s%s=%s", used ? " " : "", key,
                                      one);
     }
+}
+
+static void put_member(const json_t *value, char *text)
+{
+    if (json_is_integer(value))
+        snprintf(text, CELL_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else
+        put_cell("", value, text);
 }
 
 static void put_cell(const char *key, const json_t *value, char *text)
@@ -67,6 +87,12 @@ static void put_cell(const char *key, const json_t *value, char *text)
         snprintf(text, CELL_SIZE, "%s", text_time(json_number_value(value), number));
     else if (json_is_integer(value))
         snprintf(text, CELL_SIZE, "%s", text_count(json_integer_value(value), number));
+    else if (json_is_real(value) && is_share(key))
+        snprintf(text, CELL_SIZE, "%.1f %%", 100 * json_real_value(value));
+    else if (json_is_real(value) && ends_in(key, "_relative_error"))
+        snprintf(text, CELL_SIZE, "%.3g %%", 100 * json_real_value(value));
+    else if (json_is_real(value) && is_factor(key))
+        snprintf(text, CELL_SIZE, "%.4g x", json_real_value(value));
     else if (json_is_real(value)) /* + 0: a negative zero prints as zero */
         snprintf(text, CELL_SIZE, "%.4g", json_real_value(value) + 0.0);
     else if (json_is_array(value))
@@ -163,7 +189,9 @@ static void put_members(json_t *object, const struct style *style, FILE *out)
             continue;
         }
         put_cell(key, value, text);
-        fprintf(out, "%*s%-*s  %s\n", 2 * INDENT, "", width, heading, text);
+        fprintf(out, "%*s%-*s  ", 2 * INDENT, "", width, heading);
+        text_put_wrapped(text, 2 * INDENT + width + 2, out);
+        fputc('\n', out);
     }
 }
 
@@ -175,9 +203,11 @@ void outline_write(const json_t *object, const struct style *style, FILE *out)
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
         put_heading(key, heading);
-        if (!json_is_object(value) && !is_table(value)) {
+        bool pairs = ends_in(key, "tiling");
+        if (pairs || (!json_is_object(value) && !is_table(value))) {
             put_cell(key, value, text);
-            fprintf(out, "  %-12s %s\n", heading, text);
+            fprintf(out, "\n  %s%s%s\n%*s%s\n", style->bold, heading, style->end, 2 * INDENT, "",
+                    text);
             continue;
         }
         fprintf(out, "\n  %s%s%s\n", style->bold, heading, style->end);

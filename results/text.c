@@ -57,3 +57,18 @@ void text_put_hardware(const struct hardware *hw, const struct style *style, FIL
                     style->end);
     fputc('\n', out);
 }
+
+void text_put_wrapped(const char *words, int column, FILE *out)
+{
+    int at = column;
+    while (*words) {
+        int length = (int)strcspn(words, " ");
+        if (at > column && at + 1 + length > TEXT_WIDTH) {
+            fprintf(out, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(out, at > column ? " %.*s" : "%.*s", length, words);
+        words += length;
+        words += strspn(words, " ");
+    }
+}

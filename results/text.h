@@ -19,6 +19,12 @@ const char *text_count(int64_t count, char text[TEXT_SIZE]);
 /* "[######------]" for a share from 0 to 1. Returns `text`. */
 const char *text_bar(double share, char text[TEXT_SIZE]);
 
+enum { TEXT_WIDTH = 110 };
+
+/* Prints words, `column` columns of the line being taken, and continues on lines indented by as
+ * many where they would pass TEXT_WIDTH. Ends without a newline. */
+void text_put_wrapped(const char *words, int column, FILE *out);
+
 /* Terminal styles; empty strings without colour. */
 struct style {
     const char *bold, *good, *warn, *dim, *end;

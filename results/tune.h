@@ -14,7 +14,7 @@ struct tune_row {
     struct tiling tiling;
     int cores_used;
     double time_ns, lower_bound_ns;
-    double launches; /* kernels started one after the other: 1, or one a tile */
+    double launches;   /* kernels started one after the other: 1, or one a tile */
     double operations; /* that the user asked for */
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_ns[HARDWARE_MAX_BUSES]; /* bytes of all cores at the bus's best rate */
@@ -31,6 +31,8 @@ struct tune_answer {
     int size_count;
     const char *const *size_names;
     const int64_t *sizes;
+    int choice_count; /* of how the kernel is written or counted: --loop early */
+    const char *const *choice_names, *const *choices;
     enum dtype type;
     const struct hardware *hw;
     int cores;

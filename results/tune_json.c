@@ -35,6 +35,14 @@ static json_t *search_json(const struct tune_answer *a)
     return search;
 }
 
+static json_t *choices_json(const struct tune_answer *answer)
+{
+    json_t *choices = json_object();
+    for (int i = 0; i < answer->choice_count; i++)
+        json_object_set_new(choices, answer->choice_names[i], json_string(answer->choices[i]));
+    return choices;
+}
+
 enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE *out,
                             struct error *error)
 {
@@ -51,6 +59,8 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
                   json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
                   "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
                   answer->space, "search", search_json(answer), "best", best, "top", top);
+    if (answer->choice_count)
+        json_object_set_new(document, "choices", choices_json(answer));
     if (answer->details)
         json_object_update(document, (json_t *)(uintptr_t)answer->details);
     return json_write(document, out, error);

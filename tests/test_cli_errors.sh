@@ -104,9 +104,119 @@ options() {
     bad '--trace: its value is missing' simulate x --trace
     bad '--json=1: takes no value' "${product[@]}" --json=1
     bad '--quiet=yes: takes no value' "${product[@]}" --quiet=yes
-    for name in validate seed k order functions db slurm shard runtime-kb; do # not built
+    for name in validate seed db slurm shard runtime-kb; do # not built
         bad "unknown option --$name" "${product[@]}" --$name 1
     done
+}
+
+# Options that only some operators have.
+operator_options() {
+    points=(--op knn --shape 64x32x256)
+    inputs=(--op cubefx --shape 4096)
+    polynomials=("${inputs[@]}" --order 8 --functions 3)
+    for name in k order functions; do
+        bad "--$name: matmul has none" "${product[@]}" --$name 1
+    done
+    bad '--function: matmul has none' "${product[@]}" --function sin
+    bad '--function: knn has none' "${points[@]}" --k 2 --function sin
+    for name in batch order functions; do
+        bad "--$name: knn has none" "${points[@]}" --k 2 --$name 1
+    done
+    for name in batch k loop vec-compare index steps; do
+        bad "--$name: cubefx has none" "${polynomials[@]}" --$name 1
+    done
+    bad '--k is missing, expected a whole number from 1 to' "${points[@]}"
+    bad '--order is missing, expected a whole number from 1 to' "${inputs[@]}" --functions 3
+    bad '--order is missing' "${inputs[@]}" --function sin
+    bad '--functions is missing' "${inputs[@]}" --order 3
+    for value in 0 -1 abc '' 1.5 ' 1' '1 ' +1 1e0 0x1 nan 2147483648 99999999999999999999; do
+        bad "--k $value: expected a whole number from 1 to 2147483647" "${points[@]}" --k "$value"
+        for name in order functions; do
+            bad "--$name $value: expected a whole number from 1 to 2147483647" \
+                "${polynomials[@]}" --$name "$value"
+        done
+        bad "--mac $value: expected a whole number from 1 to 4096" "${polynomials[@]}" --mac "$value"
+    done
+    bad '--mac 4097' "${polynomials[@]}" --mac 4097
+    bad '--k 257: expected at most n = 256' "${points[@]}" --k 257
+    bad '--k 4097: expected at most 4096' --op knn --shape 64x32x8192 --k 4097
+    bad 'order = 257, expected at most 256' "${inputs[@]}" --order 257 --functions 1
+    bad 'functions = 4097, expected at most 4096' "${inputs[@]}" --order 1 --functions 4097
+    bad 'functions = 5000, expected' "${inputs[@]}" --order 1 --function "$(yes sin | head -5000 | paste -sd,)"
+    bad 'm = 2147483648, expected less than 2^31' --op knn --shape 2147483648x1x1 --k 1
+    bad 'multiplications, expected at most' --op knn --shape 2147483647x2147483647x2147483647 --k 1
+    bad 'multiplications, expected at most' --op cubefx --shape 2147483647 --order 256 --functions 4096
+    bad 'expected MxDxN' --op knn --shape 64x32 --k 1
+    bad 'expected N with' --op cubefx --shape 64x32 --order 1 --functions 1
+    bad 'matrix unit with cubic blocks' "${polynomials[@]}" --dtype f32
+    for value in '' hardwar relux '0' 'hardware '; do
+        bad 'expected hardware or relu' "${points[@]}" --k 2 --vec-compare "$value"
+        bad 'expected hardware or vector' "${points[@]}" --k 2 --index "$value"
+        bad 'expected early or full' "${points[@]}" --k 2 --loop "$value"
+        bad 'expected mean or max' "${points[@]}" --k 2 --steps "$value"
+    done
+    bad '--compare=relu: takes no value' "${points[@]}" --k 2 --compare=relu
+    for command in program explain; do
+        bad 'unknown option --compare' $command "${points[@]}" --k 2 --compare
+        bad 'unknown option --mac' $command "${polynomials[@]}" --mac 4
+    done
+    bad '--part x: expected distance, idle, step, full' program "${points[@]}" --k 2 --part x
+    bad '--part : expected distance' program "${points[@]}" --k 2 --part ''
+    bad '--part full: expected kernel' program "${product[@]}" --part full
+    bad "'m_slice=3': expected name=value with name m1, n1, m2, n2;" \
+        explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=16,m_slice=3
+    bad 'n2=0: expected a positive whole number' explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=0
+}
+
+# What an answer adds: refused where it would say nothing.
+details() {
+    bad '--compare: matmul has none' "${product[@]}" --compare
+    for option in '--mac 4' '--transfer-weight 1' '--expand-at 1'; do
+        bad "${option% *}: matmul has none" "${product[@]}" $option
+        bad "${option% *}: knn has none" "${points[@]}" --k 2 $option
+        bad "${option% *}: knn has none" "${points[@]}" --k 2 $option --compare # in any order
+    done
+    for value in -1 nan inf 1e10 1e308 1e400 abc '' ' 1' '1 ' 1,5; do
+        bad 'expected a number from 0 to 1000000000' "${polynomials[@]}" --transfer-weight "$value"
+    done
+    named=("${inputs[@]}" --order 8 --function sin,tan,log1p)
+    for value in nan inf -inf 1e400 abc '' ' 1' '1 ' 1,5; do
+        bad 'expected a finite number' "${named[@]}" --expand-at "$value"
+    done
+    for value in 1e308 -65504 65504; do
+        bad 'expected a number of -65503 to 65503' "${named[@]}" --expand-at "$value"
+    done
+    bad 'log1p has no Taylor series' "${named[@]}" --expand-at -1
+    bad 'tan has no Taylor series' "${named[@]}" --expand-at 1.5707963267948966
+    bad 'exp has no Taylor series' "${inputs[@]}" --order 8 --function exp --expand-at 60000
+    bad '--expand-at: expected --function' "${polynomials[@]}" --expand-at 1
+    for names in '' , sin, ,sin sin,,cos nope 'sin cos' 'sin, cos' $'a\nb' ../sin; do
+        bad 'expected names out of sin, cos, tan' "${inputs[@]}" --order 8 --function "$names"
+    done
+    for count in 1 3 02 x ''; do
+        bad "--functions $count: --function names 2" "${inputs[@]}" --order 8 --function sin,sin \
+            --functions "$count"
+    done
+    for order in 66 256; do # longer than the series: not cut short in silence
+        bad "--order $order: the series of --function have at most 65 terms" "${inputs[@]}" \
+            --order $order --function sin
+    done
+    for option in missing/x "$work" /dev/full; do
+        bad "$option: " "${points[@]}" --k 2 --compare -o $option
+        bad "$option: " "${named[@]}" --json -o $option
+        bad "$option: " program "${points[@]}" --k 2 -o $option
+    done
+    equal 'errors leave no file' '' "$(ls -A)"
+    bad 'unknown option --op' reproduce "${points[@]}"
+    bad 'x: expected nothing here' reproduce x
+    bad 'csv: expected one of table, json' reproduce --format csv
+}
+
+# A chip without vector comparison: what can do without does, what cannot says what is missing.
+lacking() {
+    sed '/{ name = "vecCmp"/d; /{ name = "vecSel"/d' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >lacking.cfg
+    bad 'LACKS' "${points[@]}" --k 2 --hw ./lacking.cfg
+    rm -f lacking.cfg
 }
 
 shapes() {
@@ -400,6 +510,9 @@ environment() {
 
 words
 options
+operator_options
+details
+lacking
 shapes
 numbers
 hardware
