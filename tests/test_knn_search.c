@@ -339,6 +339,137 @@ static int64_t count_points(const struct brute *b)
     return counts[KNN_M1] * counts[KNN_N1] * counts[KNN_M2] * counts[KNN_N2];
 }
 
+/* ---- what the inequalities may prune ----------------------------------------------------------
+ *
+ * The search plays whatever an inequality prunes while its bound leaves it a chance, and would hide
+ * a wrong inequality: here nothing pruned comes back. `whole` are the costs of tiles of n2 = n1. */
+
+typedef bool pruner(struct brute *b, const struct candidate *c, struct pair_cost whole);
+
+/* The least time that is left, INT64_MAX when nothing is. */
+static int64_t best_without(struct brute *b, pruner *prunes)
+{
+    int64_t least = INT64_MAX;
+    for (int64_t i = 0; i < b->count; i++) {
+        const struct candidate *c = &b->all[i];
+        if (c->n2 < c->n1 && prunes(b, c, pair_of(b, c->m2, c->n1)))
+            continue;
+        least = c->time_fs < least ? c->time_fs : least;
+    }
+    return least;
+}
+
+static struct selb_pair selb_pair_of(const struct brute *b, const struct candidate *c,
+                                     struct pair_cost whole)
+{
+    int64_t tiles = up(b->columns, c->n1);
+    return (struct selb_pair){.k = b->tile.k,
+                              .p = up(c->n1, c->n2),
+                              .idle_small_fs = c->idle_fs,
+                              .idle_large_fs = whole.idle_fs,
+                              .step_large_fs = whole.step_fs,
+                              .tiles = tiles,
+                              .steps_large = steps_of(b, c->m2, c->n1, tiles)};
+}
+
+static bool whole_fits(const struct brute *b, const struct candidate *c)
+{
+    return is_legal(b, c->m1, c->n1, c->m2, c->n1);
+}
+
+static bool by_selb(struct brute *b, const struct candidate *c, struct pair_cost whole)
+{
+    struct selb_pair pair = selb_pair_of(b, c, whole);
+    return whole_fits(b, c) && selb_prunes(&pair);
+}
+
+static bool by_harmonic(struct brute *b, const struct candidate *c, struct pair_cost whole)
+{
+    struct selb_pair pair = selb_pair_of(b, c, whole);
+    return whole_fits(b, c) && harmonic_prunes(&pair);
+}
+
+/* As printed: whether tiles of n2 = n1 fit is not asked. */
+static bool by_selb_without_condition(struct brute *b, const struct candidate *c,
+                                      struct pair_cost whole)
+{
+    struct selb_pair pair = selb_pair_of(b, c, whole);
+    return selb_prunes(&pair);
+}
+
+/* N/n1 as it is beside whole tiles of n2. */
+static bool by_harmonic_of_real_tiles(struct brute *b, const struct candidate *c,
+                                      struct pair_cost whole)
+{
+    double tiles = (double)b->columns / (double)c->n1;
+    return whole_fits(b, c) &&
+           (double)c->tiles * (double)c->idle_fs >=
+               tiles * (double)whole.idle_fs +
+                   (double)b->tile.k * harmonic_number((int64_t)tiles) * (double)whole.step_fs;
+}
+
+/* The harmonic sum by its limit. */
+static bool by_logarithm(struct brute *b, const struct candidate *c, struct pair_cost whole)
+{
+    double tiles = (double)up(b->columns, c->n1);
+    return whole_fits(b, c) && (double)c->tiles * (double)c->idle_fs >=
+                                   tiles * (double)whole.idle_fs +
+                                       (double)b->tile.k * log(tiles) * (double)whole.step_fs;
+}
+
+/* p rounded down: fewer tiles than there are. */
+static bool by_selb_rounded_down(struct brute *b, const struct candidate *c, struct pair_cost whole)
+{
+    struct selb_pair pair = selb_pair_of(b, c, whole);
+    pair.p = c->n1 / c->n2;
+    return whole_fits(b, c) && selb_prunes(&pair);
+}
+
+static bool by_selb_of_real_tiles(struct brute *b, const struct candidate *c,
+                                  struct pair_cost whole)
+{
+    return whole_fits(b, c) &&
+           (double)c->n1 / (double)c->n2 * (double)c->idle_fs >
+               (double)whole.idle_fs + (double)b->tile.k * (double)whole.step_fs;
+}
+
+/* eq. 3.9 with the divisions as printed. */
+static const struct candidate *best_as_printed(const struct brute *b)
+{
+    const struct candidate *best = NULL;
+    double least = INFINITY, rows = (double)b->rows, columns = (double)b->columns;
+    for (int64_t i = 0; i < b->count; i++) {
+        const struct candidate *c = &b->all[i];
+        double tiles = columns / (double)c->n2;
+        double selection = tiles * (double)c->idle_fs +
+                           (double)b->tile.k * harmonic_number((int64_t)tiles) * (double)c->step_fs;
+        double time = rows / (double)c->m1 * columns / (double)c->n1 * (double)c->f_fs +
+                      rows / (double)c->m2 * selection;
+        if (time < least) {
+            least = time;
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* The inequalities as they are lose nothing; with p smaller they prune less. */
+static void expect_nothing_lost(struct brute *b)
+{
+    int64_t best = b->count ? b->all[0].time_fs : INT64_MAX;
+    cr_assert_eq(best_without(b, by_selb), best, "%s", text_of(b->q));
+    cr_assert_eq(best_without(b, by_harmonic), best, "%s", text_of(b->q));
+    for (int64_t i = 0; i < b->count; i++) {
+        const struct candidate *c = &b->all[i];
+        struct pair_cost whole = pair_of(b, c->m2, c->n1);
+        if (c->n2 < c->n1 && !by_selb(b, c, whole))
+            cr_assert(!by_selb_rounded_down(b, c, whole) && !by_selb_of_real_tiles(b, c, whole));
+    }
+}
+
+/* ---- search and brute force -------------------------------------------------------------------
+ */
+
 static void expect_tiling(const struct question *q, const struct tiling *tiling,
                           const struct candidate *c)
 {
@@ -383,6 +514,7 @@ static void expect_brute_agrees(const struct question *q, const struct search_re
         within += b.all[i].time_fs - b.all[0].time_fs <= b.all[0].time_fs / 100;
     cr_assert_eq(result->within_1_percent, within, "%s: %lld within one percent, expected %lld",
                  text_of(q), (long long)result->within_1_percent, (long long)within);
+    expect_nothing_lost(&b);
     close_brute(&b);
 }
 
@@ -519,6 +651,94 @@ Test(knn_search, a_given_tiling_takes_the_reported_time)
         search_result_clear(&all);
         close_question(&q);
     }
+}
+
+/* ---- forms of the inequalities that lose the optimum ------------------------------------------
+ *
+ * Found by a search over random problems on such chips. */
+
+struct example {
+    const char *chip;
+    int cores;
+    int64_t size[KNN_SIZES];
+    int choice[KNN_CHOICES];
+    int64_t best[KNN_AXES]; /* the optimum */
+};
+
+static void open_example(const struct example *example, struct question *q, struct brute *b)
+{
+    open_fixed(q, example->chip, example->cores, example->size);
+    space_close(&q->space);
+    memcpy(q->problem.choice, example->choice, sizeof example->choice);
+    open_space(q);
+    open_brute(b, q);
+    try_all(b);
+    const int64_t best[KNN_AXES] = {b->all[0].m1, b->all[0].n1, b->all[0].m2, b->all[0].n2};
+    cr_assert_arr_eq(best, example->best, sizeof best, "%lld,%lld,%lld,%lld", (long long)best[0],
+                     (long long)best[1], (long long)best[2], (long long)best[3]);
+    expect_nothing_lost(b);
+}
+
+static void expect_lost(const struct example *example, pruner *prunes)
+{
+    struct question q;
+    struct brute b;
+    struct search_result result;
+    open_example(example, &q, &b);
+    cr_assert_gt(best_without(&b, prunes), b.all[0].time_fs);
+    ask(&q, "bound", 2, 1, &result);
+    expect_found(&q, &result.best[0], &b.all[0]);
+    search_result_clear(&result);
+    close_brute(&b);
+    close_question(&q);
+}
+
+/* Tiles of the whole distance tile would be better, but do not fit UB. */
+Test(knn_search, without_the_condition_selb_loses_the_optimum)
+{
+    static const struct example example = {
+        "buffers.ub.capacity_bytes=8192", 2, {14, 13, 95, 49}, {1, 0, 0, 1}, {16, 96, 16, 16}};
+    expect_lost(&example, by_selb_without_condition);
+}
+
+/* N/n1 = 29/15 distance tiles are two. */
+Test(knn_search, tiles_that_are_not_whole_lose_the_optimum)
+{
+    static const struct example example = {
+        "launch_ns=0 issue_ns=0 operations.reduceMin.repeat_cycles=400 "
+        "operations.branch.each_ns=5 operations.assign.each_ns=5 paths.gm->ub.bandwidth_gbps=1 "
+        "buffers.l1.capacity_bytes=16384 buffers.ub.capacity_bytes=65536",
+        1,
+        {16, 128, 464, 1},
+        {1, 1, 1, 0},
+        {16, 240, 16, 128}};
+    expect_lost(&example, by_harmonic_of_real_tiles);
+}
+
+Test(knn_search, a_logarithm_for_the_harmonic_sum_loses_the_optimum)
+{
+    static const struct example example = {"launch_ns=0 operations.reduceMin.repeat_cycles=400",
+                                           1,
+                                           {16, 16, 640, 2},
+                                           {1, 0, 1, 0},
+                                           {16, 640, 16, 128}};
+    expect_lost(&example, by_logarithm);
+}
+
+/* On the chip itself: 144/80 tiles of 80 columns are two, and cost a tenth more than one. */
+Test(knn_search, eq_3_9_as_printed_chooses_wrongly)
+{
+    static const struct example example = {
+        "", 1, {9, 33, 144, 5}, {0, 0, 0, 0}, {16, 144, 16, 144}};
+    struct question q;
+    struct brute b;
+    open_example(&example, &q, &b);
+    const struct candidate *printed = best_as_printed(&b);
+    cr_assert_eq(printed->n1, 144);
+    cr_assert_eq(printed->n2, 80);
+    cr_assert_gt(printed->time_fs, b.all[0].time_fs + b.all[0].time_fs / 10);
+    close_brute(&b);
+    close_question(&q);
 }
 
 /* ---- ending early -----------------------------------------------------------------------------
