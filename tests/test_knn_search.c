@@ -586,7 +586,8 @@ static void expect_optima(unsigned long first, int count)
     int64_t pruned[2] = {0};
     for (int i = 0; i < count / test_thinning(); i++)
         expect_optimum(first + (unsigned long)i, pruned);
-    cr_assert(pruned[0] > 0 && pruned[1] > 0);
+    if (test_thinning() == 1)
+        cr_assert(pruned[0] > 0 && pruned[1] > 0);
 }
 
 /* Four tests, so that they run side by side. */
