@@ -107,8 +107,10 @@ double selb_steps_sum(int64_t k, int64_t rows, int64_t columns, int64_t first, i
         sum += selb_steps(k, rows, columns, (double)t);
     double low = (double)(first > SELB_SUMMED ? first : SELB_SUMMED + 1) - 0.5;
     double end = (double)last + 0.5;
-    for (; low < end; low *= 2)
+    while (low < end) {
         sum += octave(k, rows, columns, low, 2 * low < end ? 2 * low : end);
+        low *= 2;
+    }
     return sum;
 }
 

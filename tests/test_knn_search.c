@@ -81,6 +81,12 @@ static void open_random(struct question *q, unsigned long seed)
     open_space(q);
 }
 
+/* Behind the last of `count` seeds, fewer in slow runs. */
+static unsigned long last_seed(unsigned long first, unsigned long count)
+{
+    return first + count / (unsigned long)test_thinning();
+}
+
 static void close_question(struct question *q)
 {
     space_close(&q->space);
@@ -611,7 +617,7 @@ Test(knn_search, random_problems_4)
 Test(knn_search, same_answer_on_any_number_of_threads)
 {
     static const int threads[] = {2, 3, 5};
-    for (unsigned long seed = 1; seed <= (unsigned long)(12 / test_thinning() + 1); seed++) {
+    for (unsigned long seed = 1; seed < last_seed(1, 12); seed++) {
         struct question q;
         struct search_result one, more;
         open_random(&q, seed);
@@ -634,7 +640,7 @@ Test(knn_search, same_answer_on_any_number_of_threads)
 /* Any tiling that the search reports plays alone as it was reported. */
 Test(knn_search, a_given_tiling_takes_the_reported_time)
 {
-    for (unsigned long seed = 50; seed < (unsigned long)(50 + 8 / test_thinning()); seed++) {
+    for (unsigned long seed = 50; seed < last_seed(50, 8); seed++) {
         struct question q;
         struct error error;
         struct search_result all;
@@ -771,7 +777,7 @@ static void expect_early_answer(const struct question *q, struct search_options 
 Test(knn_search, ends_early_with_an_answer)
 {
     static const volatile sig_atomic_t stop = 1;
-    for (unsigned long seed = 80; seed < (unsigned long)(80 + 16 / test_thinning()); seed++) {
+    for (unsigned long seed = 80; seed < last_seed(80, 16); seed++) {
         struct question q;
         open_random(&q, seed);
         struct search_options stopped = {
@@ -844,7 +850,7 @@ static const struct candidate *find_candidate(const struct brute *b, const struc
 
 Test(knn_search, stages_tuned_alone)
 {
-    for (unsigned long seed = 300; seed < (unsigned long)(300 + 40 / test_thinning()); seed++) {
+    for (unsigned long seed = 300; seed < last_seed(300, 40); seed++) {
         struct question q;
         struct brute b;
         struct error error;
@@ -941,7 +947,7 @@ static void expect_monotone(const struct question *q, struct tiling tiling)
 Test(knn_search, points_of_the_space)
 {
     int64_t legal = 0;
-    for (unsigned long seed = 500; seed < (unsigned long)(500 + 100 / test_thinning()); seed++) {
+    for (unsigned long seed = 500; seed < last_seed(500, 100); seed++) {
         struct question q;
         struct brute b;
         open_random(&q, seed);
@@ -1002,7 +1008,7 @@ static bool draw_legal(const struct question *q, struct tiling *tiling)
 Test(knn_search, every_selection_program_passes_check)
 {
     struct program program = {0};
-    for (unsigned long seed = 700; seed < (unsigned long)(700 + 60 / test_thinning()); seed++) {
+    for (unsigned long seed = 700; seed < last_seed(700, 60); seed++) {
         struct question q;
         struct tiling tiling;
         open_random(&q, seed);
@@ -1017,7 +1023,7 @@ Test(knn_search, every_selection_program_passes_check)
 Test(knn_search, every_distance_program_passes_check)
 {
     struct program program = {0};
-    for (unsigned long seed = 800; seed < (unsigned long)(800 + 24 / test_thinning()); seed++) {
+    for (unsigned long seed = 800; seed < last_seed(800, 24); seed++) {
         struct question q;
         struct found found;
         struct error error;
