@@ -4,6 +4,7 @@
 #include "analysis/check.h"
 #include "costmodel/simulate.h"
 #include "kernels/knn_space.h"
+#include "search/knn_costs.h"
 #include "search/knn_search.h"
 #include "search/knn_stages.h"
 #include "search/selb.h"
@@ -870,6 +871,44 @@ Test(knn_search, stages_tuned_alone)
             cr_assert_eq(stages.selection_fs, selection->time_fs, "%s", text_of(&q));
         }
         close_brute(&b);
+        close_question(&q);
+    }
+}
+
+/* ---- sums of steps ----------------------------------------------------------------------------
+ */
+
+static void expect_steps(const struct knn_costs *costs, enum knn_steps steps, int64_t k)
+{
+    static const int64_t tiles[] = {1, 2, 63, 64, 65, 1023, 1024, 1025, 1026, 1250};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        for (int m2 = 0; m2 < 2; m2++)
+            for (int n2 = 0; n2 < 2; n2++) {
+                double sum = 0, got = knn_costs_steps(costs, m2, n2, tiles[i]);
+                for (int64_t t = 1; t <= tiles[i]; t++)
+                    sum += steps == KNN_STEPS_MEAN
+                               ? (double)k / (double)t
+                               : selb_steps(k, BLOCK * (m2 + 1), BLOCK * (n2 + 1), (double)t);
+                cr_assert(fabs(got - sum) <= 1e-7 * sum, "%lld tiles: %.17g, expected %.17g",
+                          (long long)tiles[i], got, sum);
+            }
+}
+
+/* More tiles along n than are summed one by one. */
+Test(knn_search, steps_of_many_tiles)
+{
+    static const int64_t size[KNN_SIZES] = {32, 16, 20000, 20};
+    for (int steps = 0; steps < 2; steps++) {
+        struct question q;
+        struct error error;
+        struct knn_costs costs;
+        open_fixed(&q, "buffers.ub.capacity_bytes=8192", 1, size);
+        space_close(&q.space);
+        q.problem.choice[KNN_STEPS] = steps;
+        open_space(&q);
+        cr_assert_eq(knn_costs_open(&costs, &q.space, 2, &error), STATUS_OK, "%s", error.text);
+        expect_steps(&costs, (enum knn_steps)steps, size[KNN_K]);
+        knn_costs_close(&costs);
         close_question(&q);
     }
 }
