@@ -849,28 +849,55 @@ static const struct candidate *find_candidate(const struct brute *b, const struc
     return NULL;
 }
 
+static void expect_stages(const struct question *q, int threads)
+{
+    struct brute b;
+    struct error error;
+    struct knn_stages stages;
+    open_brute(&b, q);
+    try_all(&b);
+    cr_assert_eq(knn_stages_find(&q->space, threads, &stages, &error), STATUS_OK);
+    cr_assert_eq(stages.any, b.count > 0);
+    if (b.count) {
+        const struct candidate *distance = find_candidate(&b, &stages.distance);
+        const struct candidate *selection = find_candidate(&b, &stages.selection);
+        cr_assert(distance && selection, "%s", text_of(q));
+        cr_assert_eq(stages.distance_fs, best_of_stage(&b, true), "%s", text_of(q));
+        cr_assert_eq(stages.selection_fs, best_of_stage(&b, false), "%s", text_of(q));
+        cr_assert_eq(stages.distance_fs, distance->time_fs, "%s", text_of(q));
+        cr_assert_eq(stages.selection_fs, selection->time_fs, "%s", text_of(q));
+    }
+    close_brute(&b);
+}
+
 Test(knn_search, stages_tuned_alone)
 {
     for (unsigned long seed = 300; seed < last_seed(300, 40); seed++) {
         struct question q;
-        struct brute b;
-        struct error error;
-        struct knn_stages stages;
         open_random(&q, seed);
-        open_brute(&b, &q);
-        try_all(&b);
-        cr_assert_eq(knn_stages_find(&q.space, 1 + (int)(seed % 2), &stages, &error), STATUS_OK);
-        cr_assert_eq(stages.any, b.count > 0);
-        if (b.count) {
-            const struct candidate *distance = find_candidate(&b, &stages.distance);
-            const struct candidate *selection = find_candidate(&b, &stages.selection);
-            cr_assert(distance && selection, "%s", text_of(&q));
-            cr_assert_eq(stages.distance_fs, best_of_stage(&b, true), "%s", text_of(&q));
-            cr_assert_eq(stages.selection_fs, best_of_stage(&b, false), "%s", text_of(&q));
-            cr_assert_eq(stages.distance_fs, distance->time_fs, "%s", text_of(&q));
-            cr_assert_eq(stages.selection_fs, selection->time_fs, "%s", text_of(&q));
-        }
-        close_brute(&b);
+        expect_stages(&q, 1 + (int)(seed % 2));
+        close_question(&q);
+    }
+}
+
+/* Where memory is short, several distance tiles are close to each other, and the one of lowest
+ * bound is not the fastest. */
+Test(knn_search, stages_where_memory_is_short)
+{
+    static const struct {
+        int cores;
+        int64_t size[KNN_SIZES];
+    } problems[] = {{2, {64, 198, 416, 9}},
+                    {1, {32, 153, 400, 26}},
+                    {1, {96, 158, 256, 28}},
+                    {2, {48, 182, 432, 1}}};
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        struct question q;
+        open_fixed(&q,
+                   "launch_ns=0 buffers.ub.capacity_bytes=8192 buffers.l1.capacity_bytes=40000 "
+                   "buffers.l0c.capacity_bytes=8192",
+                   problems[i].cores, problems[i].size);
+        expect_stages(&q, 2);
         close_question(&q);
     }
 }
