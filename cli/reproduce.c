@@ -66,7 +66,9 @@ static void write_table(const struct hardware *hw, const json_t *rows, struct an
     struct style style = text_style(answer->colour);
     fprintf(answer->stream, "published numbers, recomputed on %s\n", hw->name);
     text_put_hardware(hw, &style, answer->stream);
-    fputs("T: Y. Tang's thesis. A ratio is ours over the paper's.\n\n", answer->stream);
+    fputs("T: Y. Tang's thesis; R: Y. Zhou et al. on the component roofline. A ratio is ours over "
+          "the paper's.\n\n",
+          answer->stream);
     put_rows(rows, &style, answer->stream);
 }
 

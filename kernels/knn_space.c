@@ -69,12 +69,14 @@ static void add_slice(struct violation list[MAX_VIOLATIONS], int *count, int axi
 {
     char kind[64];
     int64_t below = value < whole ? value - value % block : whole, above = below + block;
+    above -= above % block;
     while (below > 0 && !is_slice(whole, below, block))
         below -= block;
     while (above <= whole && !is_slice(whole, above, block))
         above += block;
     snprintf(kind, sizeof kind, "equal slice of %s = %lld", of, (long long)whole);
-    add_value(list, count, axes[axis].name, value, kind, below, above <= whole ? above : 0);
+    add_value(list, count, axes[axis].name, value, kind, below > 0 ? below : 0,
+              above <= whole ? above : 0);
 }
 
 static int violations(const struct space *space, const struct tiling *tiling,

@@ -44,7 +44,7 @@ struct operator_space {
                           struct error *error);
     void (*destroy)(struct space *space);
     /* Could any tiling with the first `fixed` values of *tiling be legal? False must stay false
-     * when one of these values grows. */
+     * when the last of these values grows, and when more are fixed. */
     bool (*possible)(const struct space *space, const struct tiling *tiling, int fixed);
     bool (*legal)(const struct space *space, const struct tiling *tiling);
     /* Every limit that the tiling breaks; 0 when legal. */

@@ -94,6 +94,7 @@ static enum status best_distance(struct knn_costs *costs, struct keyed *leads, i
 {
     int64_t least = INT64_MAX, selection_fs = INT64_MAX;
     enum status status = sharpen(costs, leads, count, error);
+    *best = leads[0].lead;
     for (int64_t i = 0; i < count && leads[i].key <= least && status == STATUS_OK; i += BATCH) {
         int64_t size = count - i < BATCH ? count - i : BATCH;
         status = improve(costs, leads + i, size, knn_costs_tune, error);
@@ -118,6 +119,7 @@ static enum status best_selection(struct knn_costs *costs, struct keyed *leads, 
     for (int64_t i = 0; i < count; i++)
         leads[i].key = leads[i].lead.selection_fs;
     qsort(leads, (size_t)count, sizeof *leads, by_key);
+    *best = leads[0].lead;
     for (int64_t i = 0; i < count && leads[i].key == leads[0].key && status == STATUS_OK; i++) {
         status = improve(costs, leads + i, 1, knn_costs_tune, error);
         if (status == STATUS_OK && time_fs(costs, &leads[i].lead) < least) {
