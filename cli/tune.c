@@ -198,7 +198,7 @@ static bool was_cut_short(const struct tune *tune, const struct search_result *r
 }
 
 static void write_answer(const struct tune *tune, const struct search_result *result,
-                         const struct tune_row *rows, const json_t *details)
+                         const struct tune_row *rows, json_t *details)
 {
     static tune_writer *const writers[FORMAT_COUNT] = {
         [FORMAT_TABLE] = tune_write_table,

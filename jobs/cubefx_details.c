@@ -179,7 +179,8 @@ static json_t *accuracy_json(const char *name, const struct cubefx_accuracy *acc
 static int read_functions(const char *names, const struct series ***functions)
 {
     int count = 0;
-    *functions = calloc(strlen(names) + 1, sizeof **functions);
+    *functions = calloc(strlen(names) + 1,
+                        sizeof **functions); /* NOLINT(bugprone-sizeof-expression): of pointers */
     for (const char *at = names; *functions && at; count++) {
         int length = (int)strcspn(at, ",");
         (*functions)[count] = series_find(at, length);
@@ -206,7 +207,7 @@ static enum status add_functions(const struct problem *problem,
     if (status == STATUS_OK)
         status = cubefx_accuracy(functions, count, options->expand_at, terms, accuracies, &report,
                                  error);
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && functions) {
         json_t *rows = json_array();
         for (int f = 0; f < count; f++)
             json_array_append_new(rows, accuracy_json(functions[f]->name, &accuracies[f], terms));

@@ -33,13 +33,13 @@ static void put_heading(const char *key, char *text)
 }
 
 /* A tiling is pasted into --set: its numbers have no separators. */
-static void put_member(const json_t *value, char *text);
-static void put_cell(const char *key, const json_t *value, char *text);
+static void put_member(json_t *value, char *text);
+static void put_cell(const char *key, json_t *value, char *text);
 
-static void put_list(const json_t *array, char *text)
+static void put_list(json_t *array, char *text)
 {
     size_t index, used = 0;
-    const json_t *value;
+    json_t *value;
     text[0] = 0;
     json_array_foreach(array, index, value)
     {
@@ -50,13 +50,13 @@ static void put_list(const json_t *array, char *text)
     }
 }
 
-static void put_pairs(const json_t *object, char *text)
+static void put_pairs(json_t *object, char *text)
 {
     size_t used = 0;
     const char *key;
     json_t *value;
     text[0] = 0;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_object_foreach(object, key, value)
     {
         char one[CELL_SIZE];
         put_member(value, one);
@@ -66,7 +66,7 @@ static void put_pairs(const json_t *object, char *text)
     }
 }
 
-static void put_member(const json_t *value, char *text)
+static void put_member(json_t *value, char *text)
 {
     if (json_is_integer(value))
         snprintf(text, CELL_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -74,7 +74,7 @@ static void put_member(const json_t *value, char *text)
         put_cell("", value, text);
 }
 
-static void put_cell(const char *key, const json_t *value, char *text)
+static void put_cell(const char *key, json_t *value, char *text)
 {
     char number[TEXT_SIZE];
     if (!value || json_is_null(value))
@@ -107,7 +107,7 @@ struct column {
     bool left; /* words, not numbers */
 };
 
-static int find_columns(const json_t *rows, struct column columns[MAX_COLUMNS])
+static int find_columns(json_t *rows, struct column columns[MAX_COLUMNS])
 {
     char text[CELL_SIZE];
     const char *key;
@@ -142,7 +142,7 @@ static void put_row(const struct column *columns, int count, int indent, char ce
     fputc('\n', out);
 }
 
-static void put_table(const json_t *rows, int indent, const struct style *style, FILE *out)
+static void put_table(json_t *rows, int indent, const struct style *style, FILE *out)
 {
     struct column columns[MAX_COLUMNS];
     char cells[MAX_COLUMNS][CELL_SIZE];
@@ -162,7 +162,7 @@ static void put_table(const json_t *rows, int indent, const struct style *style,
     }
 }
 
-static bool is_table(const json_t *value)
+static bool is_table(json_t *value)
 {
     return json_is_array(value) && json_is_object(json_array_get(value, 0));
 }
@@ -195,12 +195,12 @@ static void put_members(json_t *object, const struct style *style, FILE *out)
     }
 }
 
-void outline_write(const json_t *object, const struct style *style, FILE *out)
+void outline_write(json_t *object, const struct style *style, FILE *out)
 {
     char heading[CELL_SIZE], text[CELL_SIZE];
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_object_foreach(object, key, value)
     {
         put_heading(key, heading);
         bool pairs = ends_in(key, "tiling");

@@ -12,6 +12,6 @@
 #include <jansson.h>
 
 /* Every member of `object` under its key. */
-void outline_write(const json_t *object, const struct style *style, FILE *out);
+void outline_write(json_t *object, const struct style *style, FILE *out);
 
 #endif

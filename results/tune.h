@@ -28,11 +28,11 @@ struct tune_discarded {
 
 struct tune_answer {
     const char *op, *space, *shape_text;
-    int size_count;
+    int size_count, choice_count;
     const char *const *size_names;
     const int64_t *sizes;
-    int choice_count; /* of how the kernel is written or counted: --loop early */
-    const char *const *choice_names, *const *choices;
+    const char *const *choice_names, *const
+                                         *choices; /* of how the kernel is written: --loop early */
     enum dtype type;
     const struct hardware *hw;
     int cores;
@@ -47,7 +47,7 @@ struct tune_answer {
     int top; /* rows asked for */
     int count;
     const struct tune_row *rows; /* best first */
-    const json_t *details;       /* of the operator: members of the answer; NULL: none */
+    json_t *details;             /* of the operator: members of the answer; NULL: none */
 };
 
 /* A pipe or bus and its share of the time. */

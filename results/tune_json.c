@@ -62,6 +62,6 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
     if (answer->choice_count)
         json_object_set_new(document, "choices", choices_json(answer));
     if (answer->details)
-        json_object_update(document, (json_t *)(uintptr_t)answer->details);
+        json_object_update(document, answer->details);
     return json_write(document, out, error);
 }
