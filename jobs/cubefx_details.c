@@ -179,8 +179,8 @@ static json_t *accuracy_json(const char *name, const struct cubefx_accuracy *acc
 static int read_functions(const char *names, const struct series ***functions)
 {
     int count = 0;
-    *functions = calloc(strlen(names) + 1,
-                        sizeof **functions); /* NOLINT(bugprone-sizeof-expression): of pointers */
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers it is */
+    *functions = calloc(strlen(names) + 1, sizeof **functions);
     for (const char *at = names; *functions && at; count++) {
         int length = (int)strcspn(at, ",");
         (*functions)[count] = series_find(at, length);

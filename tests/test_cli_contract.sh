@@ -301,7 +301,7 @@ keys_of_knn() {
             '.tile_costs.selection_step_ns - (.played.step - .played.idle) | fabs < 1e-6' \
             '.played.full >= .played.step'
     done
-    answer 0 $product --json
+    answer 0 --op matmul --shape 64x64x64 --json
     holds '.search | has("pruned_selb") or has("pruned_harmonic") | not' 'has("choices") | not' \
         'has("stages") or has("integer_program") | not'
     answer 1 --op knn --shape 64x32x256 --k 2 --compare --json --set-hw buffers.ub.capacity_bytes=64
