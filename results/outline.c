@@ -162,7 +162,7 @@ static void put_table(json_t *rows, int indent, const struct style *style, FILE 
     }
 }
 
-static bool is_table(const json_t *value)
+static bool is_table(json_t *value)
 {
     return json_is_array(value) && json_is_object(json_array_get(value, 0));
 }

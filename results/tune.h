@@ -28,11 +28,11 @@ struct tune_discarded {
 
 struct tune_answer {
     const char *op, *space, *shape_text;
-    int size_count;
+    int size_count, choice_count;
     const char *const *size_names;
     const int64_t *sizes;
-    int choice_count; /* of how the kernel is written or counted: --loop early */
-    const char *const *choice_names, *const *choices;
+    const char *const *choice_names, *const
+                                         *choices; /* of how the kernel is written: --loop early */
     enum dtype type;
     const struct hardware *hw;
     int cores;

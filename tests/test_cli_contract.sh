@@ -292,15 +292,16 @@ keys_of_knn() {
         for part in distance idle step full; do
             answer 0 program $problem --set "$(setting "$work/tuned")" --part $part
             play_part "$cores"
-            eval "$part=$part_ns"
+            jq --arg part $part --argjson ns "$part_ns" '.played[$part] = $ns' "$work/tuned" >"$work/now"
+            mv "$work/now" "$work/tuned"
         done
-        jq --argjson f "$distance" --argjson g0 "$idle" --argjson g1 "$step" --argjson all "$full" \
-            '. + {played: {f: $f, g0: $g0, g: ($g1 - $g0), all: $all}}' "$work/tuned" >"$work/answer"
+        cp "$work/tuned" "$work/answer"
         what="autotune $problem: the parts' programs take the times of tile_costs"
-        holds '.tile_costs.distance_ns == .played.f' '.tile_costs.selection_idle_ns == .played.g0' \
-            '.tile_costs.selection_step_ns - .played.g | fabs < 1e-6' '.played.all >= .played.g0 + .played.g'
+        holds '.tile_costs.distance_ns == .played.distance' '.tile_costs.selection_idle_ns == .played.idle' \
+            '.tile_costs.selection_step_ns - (.played.step - .played.idle) | fabs < 1e-6' \
+            '.played.full >= .played.step'
     done
-    answer 0 $product --json
+    answer 0 --op matmul --shape 64x64x64 --json
     holds '.search | has("pruned_selb") or has("pruned_harmonic") | not' 'has("choices") | not' \
         'has("stages") or has("integer_program") | not'
     answer 1 --op knn --shape 64x32x256 --k 2 --compare --json --set-hw buffers.ub.capacity_bytes=64
@@ -524,7 +525,7 @@ ends_by_signal() { # signal, status, seconds
 # A comparison has searches of its own: it is left out when the search has been cut short.
 points_end_early() {
     long_points='--op knn --shape 100000x256x1000000 --k 100 --threads 1 --compare'
-    [ "$slow" = 1 ] && limit=5 || limit=0.5
+    [ "$slow" = 1 ] && limit=5 wait=8 || limit=0.5 wait=1
     answer 0 $long_points --json --time-limit $limit
     holds '.best.time_ns > 0' '.search.optimal == false' '.search.gap >= 0' '.comparison == null' \
         'has("stages")'
@@ -536,7 +537,7 @@ points_end_early() {
     (
         "$autotune" $long --json >"$work/answer" 2>"$work/messages" &
         job=$!
-        sleep "$(echo $limit | sed 's/^0.5$/1/')"
+        sleep $wait
         kill -INT $job
         wait $job
     ) 2>/dev/null

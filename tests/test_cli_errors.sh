@@ -179,7 +179,7 @@ details() {
     for value in -1 nan inf 1e10 1e308 1e400 abc '' ' 1' '1 ' 1,5; do
         bad 'expected a number from 0 to 1000000000' "${polynomials[@]}" --transfer-weight "$value"
     done
-    named=("${inputs[@]}" --order 8 --function sin,tan,log1p)
+    named=("${inputs[@]}" --order 8 --function "sin,tan,log1p")
     for value in nan inf -inf 1e400 abc '' ' 1' '1 ' 1,5; do
         bad 'expected a finite number' "${named[@]}" --expand-at "$value"
     done
@@ -190,7 +190,7 @@ details() {
     bad 'tan has no Taylor series' "${named[@]}" --expand-at 1.5707963267948966
     bad 'exp has no Taylor series' "${inputs[@]}" --order 8 --function exp --expand-at 60000
     bad '--expand-at: expected --function' "${polynomials[@]}" --expand-at 1
-    for names in '' , sin, ,sin sin,,cos nope 'sin cos' 'sin, cos' $'a\nb' ../sin; do
+    for names in '' ',' 'sin,' ',sin' 'sin,,cos' nope 'sin cos' 'sin, cos' $'a\nb' ../sin; do
         bad 'expected names out of sin, cos, tan' "${inputs[@]}" --order 8 --function "$names"
     done
     for count in 1 3 02 x ''; do

@@ -112,7 +112,7 @@ golden explain-none explain $product --set-hw buffers.l0a.capacity_bytes=256 \
     --set m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=a,split=m
 
 golden explain-knn-legal explain $points --set m1=64,n1=512,m2=32,n2=256
-golden explain-knn explain $points --set m1=70,n1=4096,m2=700,n2=5000
+golden explain-knn explain $points --set m1=70,n1=4096,m2=64,n2=5000
 golden explain-knn-json explain $points --set m1=64,n1=512,m2=64,n2=100000 --json
 golden explain-cubefx explain $inputs --functions 4 --set merge=17,tile=100,segments=40
 golden explain-cubefx-json explain $inputs --functions 40 --set merge=16,tile=4096,segments=1 --json
