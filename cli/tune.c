@@ -291,28 +291,25 @@ static void check_details(const struct tune *tune)
         cli_die("--expand-at: expected --function, whose series it is about");
 }
 
-/* Who wants an end does not wait for a comparison: that is dropped once a search has been cut
- * short, and takes signals as any program does, for its own searches know no end before theirs. */
-static json_t *make_details(struct tune *tune, const struct search_result *result)
+/* Who wants an end does not wait for a comparison: it is dropped once the search, or it itself, has
+ * been cut short. */
+static json_t *make_details(const struct tune *tune, const struct search_result *result)
 {
     struct error error;
     json_t *details;
     struct details_options how = tune->details;
-    bool dropped = how.compare && was_cut_short(tune, result);
     bool table = tune->task.common.format == FORMAT_TABLE;
-    how.compare = how.compare && !dropped;
+    how.compare = how.compare && !was_cut_short(tune, result);
+    how.stop = &caught;
     how.threads = (int)tune->threads;
     how.functions = tune->task.functions;
     how.function_count = tune->task.function_count;
-    if (how.compare)
-        handle_signals(SIG_DFL);
     cli_require(
         details_make(&tune->task.problem, &tune->task.space, result, &how, &details, &error),
         &error);
-    if (details && dropped)
+    if (details && tune->details.compare && (!how.compare || caught))
         json_object_set_new(details, "comparison",
-                            table ? json_string("left out: the search was cut short")
-                                  : json_null());
+                            table ? json_string("left out: it was cut short") : json_null());
     if (details && table)
         details_shorten(details);
     return details;

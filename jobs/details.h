@@ -10,7 +10,8 @@
 #include <jansson.h>
 
 struct details_options {
-    bool compare; /* with what a user would use instead */
+    bool compare;                      /* with what a user would use instead */
+    const volatile sig_atomic_t *stop; /* becomes non-zero to leave the comparison out; or NULL */
     int threads;
     /* Cube-fx */
     int64_t mac;            /* edge of the matrix unit in the integer program; 0: the chip's */

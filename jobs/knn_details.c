@@ -143,11 +143,12 @@ static json_t *compared(const struct space *space, const char *name, const struc
                      "slower", time_ns / best_ns);
 }
 
-static enum status compare_stages(const struct space *space, double best_ns, int threads,
-                                  json_t *rows, struct error *error)
+static enum status compare_stages(const struct space *space, double best_ns,
+                                  const struct details_options *options, json_t *rows,
+                                  struct error *error)
 {
     struct knn_stages stages;
-    enum status status = knn_stages_find(space, threads, &stages, error);
+    enum status status = knn_stages_find(space, options->threads, options->stop, &stages, error);
     if (status != STATUS_OK || !stages.any)
         return status;
     json_array_append_new(rows, compared(space, "distance stage tuned alone", &stages.distance,
@@ -233,15 +234,18 @@ static enum status compare_baselines(struct player *player, const struct space *
 }
 
 static enum status add_comparison(struct player *player, const struct space *space,
-                                  const struct found *found, int threads, json_t *details,
-                                  struct error *error)
+                                  const struct found *found, const struct details_options *options,
+                                  json_t *details, struct error *error)
 {
     json_t *rows = json_array();
     enum status status =
-        compare_stages(space, (double)found->timeline.end_fs / FS_PER_NS, threads, rows, error);
+        compare_stages(space, (double)found->timeline.end_fs / FS_PER_NS, options, rows, error);
     if (status == STATUS_OK)
         status = compare_baselines(player, space, found, rows, error);
-    json_object_set_new(details, "comparison", rows);
+    bool dropped = options->stop && *options->stop;
+    json_object_set_new(details, "comparison", dropped ? json_null() : rows);
+    if (dropped)
+        json_decref(rows);
     return status;
 }
 
@@ -263,7 +267,7 @@ enum status knn_details(const struct problem *problem, const struct space *space
         add_costs(found, details);
         add_steps(space, found, details);
         if (options->compare)
-            status = add_comparison(&player, space, found, options->threads, details, error);
+            status = add_comparison(&player, space, found, options, details, error);
     }
     player_close(&player);
     return status;

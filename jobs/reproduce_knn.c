@@ -297,7 +297,7 @@ static enum status search_batch(struct reproduction *r, int64_t k, int64_t call_
     if (status == STATUS_OK && result.count == 0)
         status = error_set(error, STATUS_INVALID, "no tiling of the thesis's problem is legal");
     if (status == STATUS_OK && stages)
-        status = knn_stages_find(&space, r->threads, &alone, error);
+        status = knn_stages_find(&space, r->threads, NULL, &alone, error);
     if (status == STATUS_OK)
         *pruned_percent = 100.0 * (double)result.pruned_selb / (double)result.feasible;
     if (status == STATUS_OK && stages) {

@@ -87,15 +87,22 @@ static enum status sharpen(struct knn_costs *costs, struct keyed *leads, int64_t
     return status;
 }
 
+static bool told(const volatile sig_atomic_t *stop)
+{
+    return stop && *stop;
+}
+
 /* Tunes distance tiles in order of their bounds until none can be faster than the fastest; then, of
  * equal ones, takes that with the fastest selection. */
 static enum status best_distance(struct knn_costs *costs, struct keyed *leads, int64_t count,
-                                 struct lead *best, struct error *error)
+                                 const volatile sig_atomic_t *stop, struct lead *best,
+                                 struct error *error)
 {
     int64_t least = INT64_MAX, selection_fs = INT64_MAX;
     enum status status = sharpen(costs, leads, count, error);
     *best = leads[0].lead;
-    for (int64_t i = 0; i < count && leads[i].key <= least && status == STATUS_OK; i += BATCH) {
+    for (int64_t i = 0; i < count && leads[i].key <= least && status == STATUS_OK && !told(stop);
+         i += BATCH) {
         int64_t size = count - i < BATCH ? count - i : BATCH;
         status = improve(costs, leads + i, size, knn_costs_tune, error);
         for (int64_t j = i; j < i + size && status == STATUS_OK; j++) {
@@ -112,7 +119,8 @@ static enum status best_distance(struct knn_costs *costs, struct keyed *leads, i
 
 /* Tunes the distance tiles of all that have the fastest selection. */
 static enum status best_selection(struct knn_costs *costs, struct keyed *leads, int64_t count,
-                                  struct lead *best, struct error *error)
+                                  const volatile sig_atomic_t *stop, struct lead *best,
+                                  struct error *error)
 {
     enum status status = STATUS_OK;
     int64_t least = INT64_MAX;
@@ -120,7 +128,8 @@ static enum status best_selection(struct knn_costs *costs, struct keyed *leads, 
         leads[i].key = leads[i].lead.selection_fs;
     qsort(leads, (size_t)count, sizeof *leads, by_key);
     *best = leads[0].lead;
-    for (int64_t i = 0; i < count && leads[i].key == leads[0].key && status == STATUS_OK; i++) {
+    for (int64_t i = 0;
+         i < count && leads[i].key == leads[0].key && status == STATUS_OK && !told(stop); i++) {
         status = improve(costs, leads + i, 1, knn_costs_tune, error);
         if (status == STATUS_OK && time_fs(costs, &leads[i].lead) < least) {
             least = time_fs(costs, &leads[i].lead);
@@ -131,7 +140,8 @@ static enum status best_selection(struct knn_costs *costs, struct keyed *leads, 
 }
 
 static enum status find(struct knn_costs *costs, struct lead *leads, struct keyed *keyed,
-                        int64_t products, struct knn_stages *stages, struct error *error)
+                        int64_t products, const volatile sig_atomic_t *stop,
+                        struct knn_stages *stages, struct error *error)
 {
     struct lead distance = {0}, selection = {0};
     int64_t count = 0;
@@ -142,10 +152,10 @@ static enum status find(struct knn_costs *costs, struct lead *leads, struct keye
             keyed[count++] = (struct keyed){0, leads[p]};
     if (count == 0)
         return STATUS_OK;
-    enum status status = best_distance(costs, keyed, count, &distance, error);
+    enum status status = best_distance(costs, keyed, count, stop, &distance, error);
     if (status == STATUS_OK)
-        status = best_selection(costs, keyed, count, &selection, error);
-    if (status != STATUS_OK)
+        status = best_selection(costs, keyed, count, stop, &selection, error);
+    if (status != STATUS_OK || told(stop))
         return status;
     stages->any = true;
     stages->distance_fs = time_fs(costs, &distance);
@@ -155,7 +165,8 @@ static enum status find(struct knn_costs *costs, struct lead *leads, struct keye
     return STATUS_OK;
 }
 
-enum status knn_stages_find(const struct space *space, int threads, struct knn_stages *stages,
+enum status knn_stages_find(const struct space *space, int threads,
+                            const volatile sig_atomic_t *stop, struct knn_stages *stages,
                             struct error *error)
 {
     struct knn_costs costs;
@@ -165,7 +176,7 @@ enum status knn_stages_find(const struct space *space, int threads, struct knn_s
         int64_t products = (int64_t)costs.m1_count * costs.n1_count;
         struct lead *leads = calloc((size_t)products + 1, sizeof *leads);
         struct keyed *keyed = calloc((size_t)products + 1, sizeof *keyed);
-        status = leads && keyed ? find(&costs, leads, keyed, products, stages, error)
+        status = leads && keyed ? find(&costs, leads, keyed, products, stop, stages, error)
                                 : error_memory(error);
         free(leads);
         free(keyed);

@@ -5,14 +5,16 @@
 #include "search/search.h"
 
 struct knn_stages {
-    bool any;                          /* false: no tiling is legal */
+    bool any;                          /* false: no tiling is legal, or told to stop */
     struct tiling distance;            /* the best of those whose distance stage is fastest */
     struct tiling selection;           /* … whose selection stage is fastest */
     int64_t distance_fs, selection_fs; /* their whole times */
 };
 
-/* Equal times of a stage are decided by the other one. */
-enum status knn_stages_find(const struct space *space, int threads, struct knn_stages *stages,
+/* Equal times of a stage are decided by the other one. `stop` (or NULL) ends it early, with nothing
+ * found. */
+enum status knn_stages_find(const struct space *space, int threads,
+                            const volatile sig_atomic_t *stop, struct knn_stages *stages,
                             struct error *error);
 
 #endif

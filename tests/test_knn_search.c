@@ -856,7 +856,7 @@ static void expect_stages(const struct question *q, int threads)
     struct knn_stages stages;
     open_brute(&b, q);
     try_all(&b);
-    cr_assert_eq(knn_stages_find(&q->space, threads, &stages, &error), STATUS_OK);
+    cr_assert_eq(knn_stages_find(&q->space, threads, NULL, &stages, &error), STATUS_OK);
     cr_assert_eq(stages.any, b.count > 0);
     if (b.count) {
         const struct candidate *distance = find_candidate(&b, &stages.distance);
@@ -958,7 +958,7 @@ static void expect_nothing(const char *chip, const int64_t size[])
         cr_assert_not(result.optimal);
         search_result_clear(&result);
     }
-    cr_assert_eq(knn_stages_find(&q.space, 2, &stages, &error), STATUS_OK);
+    cr_assert_eq(knn_stages_find(&q.space, 2, NULL, &stages, &error), STATUS_OK);
     cr_assert_not(stages.any);
     close_question(&q);
 }
