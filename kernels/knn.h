@@ -14,7 +14,9 @@
 #include "kernels/matmul.h"
 
 enum knn_size { KNN_M, KNN_D, KNN_N, KNN_K, KNN_SIZES };
-enum { KNN_MAX_K = 4096 };
+/* An index in a selection tile has 16 bits; with Alg. 6 it is read as FP16, where NaN begins at
+ * 31745. */
+enum { KNN_MAX_K = 4096, KNN_MAX_TILE = 65536, KNN_MAX_VECTOR_INDEX = 31744 };
 
 /* How the selection kernel is written and how its work is counted. */
 enum knn_choice {

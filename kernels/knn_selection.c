@@ -11,8 +11,6 @@
 #include "kernels/knn_writer.h"
 
 /* FP16 reads indices from 0x7c01 on as NaN (Alg. 6). */
-enum { MOST_VECTOR_INDICES = 31744 };
-
 struct selection {
     struct knn_writer w; /* first */
     int64_t steps;
@@ -258,10 +256,10 @@ static enum status check(const struct knn_tile *tile, int64_t steps, struct erro
     if (steps < 0 || steps > tile->k)
         return error_set(error, STATUS_INVALID, "%lld steps of a selection, expected 0 to k = %lld",
                          (long long)steps, (long long)tile->k);
-    if (tile->index == KNN_INDEX_VECTOR && tile->columns > MOST_VECTOR_INDICES)
+    if (tile->index == KNN_INDEX_VECTOR && tile->columns > KNN_MAX_VECTOR_INDEX)
         return error_set(error, STATUS_INVALID,
                          "%lld columns, but vector instructions find at most %d indices in f16",
-                         (long long)tile->columns, MOST_VECTOR_INDICES);
+                         (long long)tile->columns, KNN_MAX_VECTOR_INDEX);
     return STATUS_OK;
 }
 

@@ -40,10 +40,18 @@ static int64_t selection_bytes(const struct space *space, const int64_t *v)
     return knn_selection_ub_bytes(&knn_space_of(space)->machine, &tile);
 }
 
+/* Of a selection tile, along m or n. */
+static int64_t largest_tile(const struct space *space, int axis)
+{
+    bool vector = knn_space_of(space)->tile.index == KNN_INDEX_VECTOR;
+    return axis == KNN_N2 && vector ? KNN_MAX_VECTOR_INDEX : KNN_MAX_TILE;
+}
+
 static bool fits(const struct space *space, const int64_t *v)
 {
     const struct knn_space *knn = knn_space_of(space);
-    return points_bytes(space, v) <= knn->memory_bytes &&
+    return v[KNN_M2] <= largest_tile(space, KNN_M2) && v[KNN_N2] <= largest_tile(space, KNN_N2) &&
+           points_bytes(space, v) <= knn->memory_bytes &&
            selection_bytes(space, v) <= knn->ub_bytes;
 }
 
@@ -97,6 +105,10 @@ static int violations(const struct space *space, const struct tiling *tiling,
         if (!is_slice(slices[i].whole, v[slices[i].axis], knn->block))
             add_slice(list, &count, slices[i].axis, v[slices[i].axis], slices[i].whole,
                       slices[i].of, knn->block);
+    for (int a = KNN_M2; a <= KNN_N2; a++)
+        if (v[a] > largest_tile(space, a))
+            add_value(list, &count, axes[a].name, v[a], "size of a tile whose indices have 16 bits",
+                      largest_tile(space, a), 0);
     add_excess(list, &count, "l1+ub", "points, distances and results", points_bytes(space, v),
                knn->memory_bytes);
     add_excess(list, &count, "ub", "a selection tile and its arrays", selection_bytes(space, v),
@@ -196,7 +208,7 @@ static int64_t *multiples(const struct space *space, int axis, int64_t whole, in
 {
     const struct knn_space *knn = knn_space_of(space);
     int64_t v[KNN_AXES] = {0, 0, knn->block, knn->block}, most = knn->block;
-    for (; most < whole; most += knn->block) {
+    for (; most < whole && most + knn->block <= largest_tile(space, axis); most += knn->block) {
         v[axis] = most + knn->block;
         if (selection_bytes(space, v) > knn->ub_bytes)
             break;
