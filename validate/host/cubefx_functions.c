@@ -41,8 +41,11 @@ static enum status parse_one(const char *text, int length, struct cubefx_functio
                              struct error *error)
 {
     memset(function, 0, sizeof *function);
-    snprintf(function->name, sizeof function->name, "%.*s", length, text);
     function->series = series_find(text, length);
+    if (function->series)
+        snprintf(function->name, sizeof function->name, "%s", function->series->name);
+    else
+        snprintf(function->name, sizeof function->name, "%.*s", length, text);
     if (function->series || (length > 0 && parse_coefficients(text, length, function)))
         return STATUS_OK;
     return refuse(text, length, error);

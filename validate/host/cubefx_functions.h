@@ -12,7 +12,7 @@ struct cubefx_function {
     const struct series *series;           /* NULL: a polynomial, with the members below */
     int terms;                             /* 1 … SERIES_MAX_TERMS */
     double coefficients[SERIES_MAX_TERMS]; /* of (x − point)^i, i < terms; finite */
-    char name[48];                         /* as given, cut to size */
+    char name[48];                         /* of the table, or as given, cut to size */
 };
 
 /* Reads up to `most` functions. STATUS_INVALID says which is none and what was expected;
