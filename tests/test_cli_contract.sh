@@ -420,6 +420,7 @@ shapes() { # count, largest size
 }
 
 same_for_any_threads() {
+    rm -f "$work/first"
     [ "$slow" = 1 ] && count=1 || count=4
     for strategy in bound exhaustive; do
         while read -r shape; do
