@@ -286,7 +286,7 @@ static enum status search_batch(struct reproduction *r, int64_t k, int64_t call_
         .op = &knn_operator, .size = {1280, 128, 204800, k}, .type = DTYPE_F16};
     struct space space;
     struct search_result result = {0};
-    struct knn_stages alone;
+    struct knn_stages alone = {0};
     struct search_options options = {
         .strategy = search_strategies[0].name, .threads = r->threads, .top = 1};
     hw.launch_fs += call_fs;

@@ -745,7 +745,7 @@ static int64_t count_segments(int64_t steps)
 {
     int64_t count = 0, previous = 0;
     for (int64_t g = 1; g <= steps; g++) {
-        int64_t size = (steps + g - 1) / g, groups = (steps + size - 1) / size;
+        int64_t groups = divide_up(steps, divide_up(steps, g));
         count += groups != previous;
         previous = groups;
     }

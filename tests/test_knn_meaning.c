@@ -201,7 +201,7 @@ static int by_value(const void *a, const void *b)
 
 static int64_t up(int64_t value, int64_t unit)
 {
-    return (value + unit - 1) / unit * unit;
+    return unit > 0 ? (value + unit - 1) / unit * unit : value;
 }
 
 /* Distances that differ within a row, carried results with the largest first. */
@@ -247,7 +247,8 @@ static void expect_smallest(struct machine *m, struct candidate *all)
     const struct knn_tile *t = m->tile;
     int64_t pitch = up(t->columns, BLOCK), lanes = up(t->rows, BLOCK), total = t->columns + t->k;
     const half *k = m->gm + t->rows * pitch, *index = k + t->k * lanes;
-    struct candidate *found = malloc((size_t)t->k * sizeof *found);
+    struct candidate *found = calloc((size_t)t->k, sizeof *found);
+    cr_assert(found);
     for (int64_t r = 0; r < t->rows; r++) {
         for (int64_t i = 0; i < t->k; i++)
             found[i] = (struct candidate){half_to_float(k[i * lanes + r]), index[i * lanes + r]};
@@ -382,7 +383,7 @@ static void run_stage(struct network *n, const struct instruction *in, bool comp
         n->next++;
         n->selects = 0;
     }
-    const struct stage *stage = &n->stages[(n->next - 1) % n->count];
+    const struct stage *stage = &n->stages[(n->next - 1) % (n->count > 0 ? n->count : 1)];
     bool second = !comparison && stage->half && n->selects++ % 2;
     int64_t mirror = stage->mirrored ? (stage->half ? stage->half : n->keep) : 0;
     for (int64_t i = 0; i < in->elements; i++) {
@@ -467,7 +468,8 @@ static void sort_and_compare(const struct knn_machine *chip, const struct knn_ti
     for (n->keep = 1; n->keep < t->k; n->keep *= 2)
         ;
     int64_t chunks = count_chunks(&program), groups = up(t->columns, n->keep) / n->keep;
-    groups = up(groups, chunks) / chunks;
+    cr_assert_gt(chunks, 0);
+    groups = up(groups, chunks) / (chunks > 0 ? chunks : 1);
     n->count = make_stages(n->stages, n->keep, groups);
     int64_t columns = chunks * groups * n->keep, total = columns + t->k;
     half *all = malloc((size_t)(total * n->lanes) * sizeof *all);

@@ -60,7 +60,7 @@ static int64_t pick(int64_t least, int64_t most)
 
 static int64_t up(int64_t value, int64_t unit)
 {
-    return (value + unit - 1) / unit;
+    return (value + unit - 1) / (unit > 0 ? unit : 1);
 }
 
 /* A tile of any form; whole blocks two times in three. */
@@ -263,7 +263,7 @@ struct tally {
 static struct tally tally(void)
 {
     struct tally t = {0};
-    int64_t times = 1, outer[PROGRAM_MAX_DEPTH];
+    int64_t times = 1, outer[PROGRAM_MAX_DEPTH] = {0};
     int depth = 0;
     for (int32_t i = 0; i < f.program.count; i++) {
         const struct instruction *in = &f.program.items[i];
@@ -280,6 +280,8 @@ static struct tally tally(void)
             while (c < COUNTED && strcmp(name, counted_names[c]) != 0)
                 c++;
             cr_assert_lt(c, COUNTED, "%s", name);
+            if (c == COUNTED)
+                break;
             t.instructions[c] += times;
             t.elements[c] += times * (in->kind == INSTRUCTION_VECTOR ? in->elements : in->count);
         }
