@@ -1,5 +1,9 @@
 /* The search of k-NN's space (kernels/knn.h): SelB's inequality and the harmonic one first, then
- * distance tiles in order of bound. What search() promises holds; see there. */
+ * distance tiles in order of bound. What search() promises holds; see there.
+ *
+ * The inequalities are theorems (docs/knn.md), and nothing rests on them: what they rule out but
+ * might, by its bound, still be among the best or within one percent of them is played all the
+ * same, and no longer counted as ruled out. They spare the sums of the rest. */
 #ifndef AUTOTUNE_SEARCH_KNN_SEARCH_H
 #define AUTOTUNE_SEARCH_KNN_SEARCH_H
 
