@@ -96,7 +96,7 @@ options() {
     bad 'unknown option --set;' "${product[@]}" --set m_slice=3
     bad 'unknown option --op' check x "${product[@]}"
     bad 'unknown option --js' "${product[@]}" --js
-    for name in op shape batch dtype space strategy top threads time-limit hw set-hw cores format; do
+    for name in op shape batch dtype space strategy top threads time-limit hw hw-path set-hw cores format; do
         bad "--$name: its value is missing" "${product[@]}" --$name
     done
     bad '-o: its value is missing' "${product[@]}" -o
