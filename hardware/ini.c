@@ -139,6 +139,8 @@ static enum status read_line(struct reader *reader, char *line)
 {
     if (strlen(line) > MAX_LINE_BYTES)
         return fault(reader, "a line of more than 4096 bytes, expected a shorter one");
+    for (char *tab = line; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
     char *text = trim(line);
     if (!*text || *text == '#' || *text == ';') /* a comment may be in any encoding */
         return STATUS_OK;

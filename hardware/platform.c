@@ -7,7 +7,6 @@
 #include "hardware/schema.h"
 #include "hardware/text.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -254,6 +253,15 @@ struct block {
     char source[SOURCE_SIZE];
 };
 
+static const char *without_blanks(char *text)
+{
+    text += strspn(text, " ");
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ')
+        text[--length] = '\0';
+    return text;
+}
+
 /* "16,32,16": m, k, n. */
 static enum status read_block(const struct platform *p, const struct ini_entry *entry,
                               struct block *block)
@@ -266,9 +274,7 @@ static enum status read_block(const struct platform *p, const struct ini_entry *
     char *rest = copy;
     for (size_t i = 0; i < 3 && good; i++) {
         char *part = strsep(&rest, ",");
-        while (part && isspace((unsigned char)*part))
-            part++;
-        good = part && read_value(part, &elements, sizes[i]);
+        good = part && read_value(without_blanks(part), &elements, sizes[i]);
     }
     if (!good || rest)
         return expected(p->ini, entry, "m,k,n: three whole numbers from 1 to 4096", p->error);
