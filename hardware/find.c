@@ -279,7 +279,7 @@ static enum status is_found(const struct search *search, const char *folder, con
     enum status status = find_description(name, NULL, search->folders, &file, search->error);
     if (status == STATUS_OK)
         status = join(folder, entry, &own, search->error);
-    *found = status == STATUS_OK && strcmp(file, own) == 0;
+    *found = file && own && strcmp(file, own) == 0;
     free(own);
     free(file);
     return status;

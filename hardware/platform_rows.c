@@ -6,7 +6,7 @@
 #define CACHE   (ROW_UNIFIED | ROW_SPLIT | ROW_CACHE)
 #define BUFFER  (ROW_UNIFIED | ROW_SPLIT | ROW_BUFFER)
 
-/* A number that is no size or count in itself has the same range as its target in schema_keys.c. */
+/* Ranges of sizes, counts and the clock are those of their targets in schema_keys.c. */
 static const struct row_unit cores = {"cores", 1, 4096, true, false, "published in"};
 static const struct row_unit bytes = {"bytes", 1, 1099511627776.0, true, false, "published in"};
 const struct row_unit row_unit_mhz = {"MHz", 1, 1e5, false, false, "published in"};
@@ -15,32 +15,37 @@ const struct row_unit row_unit_elements = {
 const struct row_unit row_unit_per_cycle = {
     "bytes a cycle", 1e-3, 1e5, false, true, "derived, bytes a cycle times the clock, from"};
 
-const struct row platform_clock = {ALL,           "AICoreSpec", {"cube_freq"},
-                                   &row_unit_mhz, "clock_mhz",  true};
+const struct row platform_clock = {ALL,           true,          "AICoreSpec",
+                                   {"cube_freq"}, &row_unit_mhz, "clock_mhz"};
 
 #define SIZE(key, buffer)                                                                          \
     {                                                                                              \
-        ALL, "AICoreSpec", {key}, &bytes, "buffers." buffer ".capacity_bytes", false               \
+        ALL, false, "AICoreSpec", {key}, &bytes, "buffers." buffer ".capacity_bytes"               \
     }
 #define RATE(kinds, path, ...)                                                                     \
     {                                                                                              \
-        kinds, "AICoreMemoryRates", {__VA_ARGS__}, &row_unit_per_cycle,                            \
-            "paths." path ".bandwidth_gbps", false                                                 \
+        kinds, false, "AICoreMemoryRates", {__VA_ARGS__}, &row_unit_per_cycle,                     \
+            "paths." path ".bandwidth_gbps"                                                        \
+    }
+#define TOTAL(kinds, ...)                                                                          \
+    {                                                                                              \
+        kinds, false, "AICoreMemoryRates", {__VA_ARGS__}, &row_unit_per_cycle,                     \
+            "buses.l2.total_gbps.1"                                                                \
     }
 #define READS_L2  "l2_read_rate", "l2_rate", "ddr_read_rate", "ddr_rate"
 #define READS_DDR "ddr_read_rate", "ddr_rate", "l2_read_rate", "l2_rate"
 
 const struct row platform_rows[] = {
-    {UNIFIED, "SoCInfo", {"ai_core_cnt"}, &cores, "cores", true},
-    {SPLIT, "SoCInfo", {"cube_core_cnt", "ai_core_cnt"}, &cores, "cores", true},
-    {ALL, "AICoreSpec", {"vec_calc_size"}, &row_unit_elements, "vector_repeat_bytes", false},
+    {UNIFIED, true, "SoCInfo", {"ai_core_cnt"}, &cores, "cores"},
+    {SPLIT, true, "SoCInfo", {"cube_core_cnt", "ai_core_cnt"}, &cores, "cores"},
+    {ALL, false, "AICoreSpec", {"vec_calc_size"}, &row_unit_elements, "vector_repeat_bytes"},
     SIZE("l1_size", "l1"),
     SIZE("l0_a_size", "l0a"),
     SIZE("l0_b_size", "l0b"),
     SIZE("l0_c_size", "l0c"),
     SIZE("ub_size", "ub"),
-    {CACHE, "AICoreMemoryRates", {READS_L2}, &row_unit_per_cycle, "buses.l2.total_gbps.1", false},
-    {BUFFER, "AICoreMemoryRates", {READS_DDR}, &row_unit_per_cycle, "buses.l2.total_gbps.1", false},
+    TOTAL(CACHE, READS_L2),
+    TOTAL(BUFFER, READS_DDR),
     RATE(CACHE, "gm->l1", READS_L2),
     RATE(CACHE, "gm->l0a", READS_L2),
     RATE(CACHE, "gm->l0b", READS_L2),

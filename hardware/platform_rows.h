@@ -22,11 +22,11 @@ struct row_unit {
 
 struct row {
     unsigned kinds; /* the row counts where all bits of the file's kind are in it */
+    bool required;
     const char *section;
     const char *keys[ROW_KEYS]; /* the first that has a value counts */
     const struct row_unit *unit;
     const char *target; /* dotted key */
-    bool required;
 };
 
 extern const struct row_unit row_unit_mhz, row_unit_elements, row_unit_per_cycle;
