@@ -250,6 +250,7 @@ enum status find_description(const char *name, const char *beside, const char *f
                              struct error *error)
 {
     char folder[PATH_MAX] = "";
+    /* cppcheck-suppress ctuuninitvar ; filled where something fails, never read */
     struct search search = {folders, visit_to_find, name, file, NULL, NULL, error};
     enum status status = STATUS_OK;
     *file = NULL;
@@ -323,6 +324,7 @@ enum status hardware_each(void (*visit)(void *context, const char *name), void *
 enum status hardware_each_from(const char *folders, void (*visit)(void *context, const char *name),
                                void *context, struct error *error)
 {
+    /* cppcheck-suppress ctuuninitvar ; as above */
     struct search search = {folders, visit_each, NULL, NULL, visit, context, error};
     enum status status = hardware_each(visit, context, error);
     return status == STATUS_OK ? search_platforms(&search) : status;

@@ -27,6 +27,7 @@ static inline void enter(void)
 {
     cr_assert(mkdtemp(folder));
     setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
+    unsetenv("ASCEND_HOME_PATH");
 }
 
 static inline void leave(void)
