@@ -24,7 +24,8 @@ static const struct argp argp = {
 /* A list of rows with a name and a title, for both formats. */
 struct listing {
     json_t *rows;
-    const char *only; /* NULL: all */
+    const char *only;       /* NULL: all */
+    const char *hw_folders; /* of --hw-path */
 };
 
 static void add_row(struct listing *listing, const char *name, const char *title)
@@ -79,7 +80,7 @@ static void add_hardware(void *context, const char *name)
     struct hardware hw;
     struct error error;
     char title[512];
-    if (hardware_load(name, NULL, &hw, &error) == STATUS_OK) {
+    if (hardware_load_from(listing->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
         snprintf(title, sizeof title, "%s: %d core%s, %.0f MHz", hw.name, hw.cores,
                  hw.cores == 1 ? "" : "s", (double)hw.clock_hz / 1e6);
         hardware_clear(&hw);
@@ -92,7 +93,7 @@ static void add_hardware(void *context, const char *name)
 static void list_hw(struct listing *listing)
 {
     struct error error;
-    cli_require(hardware_each(add_hardware, listing, &error), &error);
+    cli_require(hardware_each_from(listing->hw_folders, add_hardware, listing, &error), &error);
 }
 
 static const struct {
@@ -178,7 +179,8 @@ int cmd_list(int argc, char **argv)
     if (words[1] && lists[kind].list == list_hw) {
         describe_hardware(&common, words[1], &answer);
     } else {
-        struct listing listing = {.rows = json_array(), .only = words[1]};
+        struct listing listing = {
+            .rows = json_array(), .only = words[1], .hw_folders = common.hw_folders};
         lists[kind].list(&listing);
         if (words[1] && json_array_size(listing.rows) == 0)
             cli_die("list %s %.64s: there is none; `autotune list %s` shows all", words[0],

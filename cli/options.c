@@ -13,13 +13,17 @@
 
 static const char *const format_names[FORMAT_COUNT] = {"table", "json", "csv"};
 
-enum { KEY_HW = 1000, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
+enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
 static const struct argp_option common_options[] = {
     {NULL, 0, NULL, 0, "Hardware:", 10},
     {"hw", KEY_HW, "NAME|FILE", 0,
      "hardware description: a name of `autotune list hw`, or a file "
      "(default ascend310)",
+     10},
+    {"hw-path", KEY_HW_PATH, "DIR", 0,
+     "look for platform files of CANN (NAME.ini) in DIR, before $ASCEND_HOME_PATH; several are "
+     "separated by colons, or the option repeated",
      10},
     {"set-hw", KEY_SET_HW, "KEY=VALUE", 0,
      "change one number of the description, such as "
@@ -161,6 +165,25 @@ static void add_override(struct common *common, const char *text)
     common->overrides[common->override_count++] = text;
 }
 
+static void check_folder(const char *folder, int length)
+{
+    struct stat info;
+    char path[MAX_HW_FOLDERS];
+    snprintf(path, sizeof path, "%.*s", length, folder);
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        cli_die("--hw-path %s: expected a folder", path);
+}
+
+static void add_hw_folders(struct common *common, const char *folders)
+{
+    size_t used = strlen(common->hw_folders), size = sizeof common->hw_folders - used;
+    if (strlen(folders) + 2 > size)
+        cli_die("--hw-path: expected at most %d bytes in all", MAX_HW_FOLDERS - 2);
+    sprintf(common->hw_folders + used, "%s%s", used ? ":" : "", folders);
+    for (const char *at = folders; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL)
+        check_folder(at, (int)strcspn(at, ":"));
+}
+
 static void add_word(struct common *common, const char *word, const char *name)
 {
     if (common->word_count == common->max_words)
@@ -174,6 +197,9 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
     switch (key) {
     case KEY_HW:
         common->hw_name = argument;
+        return 0;
+    case KEY_HW_PATH:
+        add_hw_folders(common, argument);
         return 0;
     case KEY_SET_HW:
         add_override(common, argument);
@@ -300,7 +326,7 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
     struct error error;
     struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
     const char *name = common->hw_name ? common->hw_name : "ascend310";
-    cli_require(hardware_load(name, &overrides, hw, &error), &error);
+    cli_require(hardware_load_from(common->hw_folders, name, &overrides, hw, &error), &error);
     if (common->cores > hw->cores)
         cli_die("--cores %lld: expected at most %d, all of %s", (long long)common->cores, hw->cores,
                 hw->name);

@@ -16,12 +16,13 @@
 /* Exit statuses: a contract. */
 enum { EXIT_ANSWER = 0, EXIT_NONE = 1, EXIT_BAD = 2 };
 
-enum { MAX_OVERRIDES = 64 };
+enum { MAX_OVERRIDES = 64, MAX_HW_FOLDERS = 4096 };
 
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
 
 struct common {
     const char *hw_name;
+    char hw_folders[MAX_HW_FOLDERS]; /* of --hw-path, separated by colons */
     const char *overrides[MAX_OVERRIDES];
     int override_count;
     int64_t cores; /* 0: all of the chip's */

@@ -51,10 +51,15 @@ enum status hardware_folder(char *folder, size_t size, struct error *error)
                      own);
 }
 
-static bool ends_in_cfg(const char *name)
+static bool ends_in(const char *name, const char *ending)
 {
     size_t length = strlen(name);
-    return length > 4 && strcasecmp(name + length - 4, ".cfg") == 0;
+    return length > 4 && strcasecmp(name + length - 4, ending) == 0;
+}
+
+bool find_is_platform(const char *file)
+{
+    return ends_in(file, ".ini");
 }
 
 static int is_description(const struct dirent *entry)
@@ -63,11 +68,24 @@ static int is_description(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".cfg") == 0;
 }
 
+static int is_platform(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && find_is_platform(entry->d_name);
+}
+
+/* Its length without ".cfg" or ".ini". */
+static int base_length(const struct dirent *entry)
+{
+    return (int)strlen(entry->d_name) - 4;
+}
+
 /* Not alphasort: the locale must not matter. */
 static int by_bytes(const void *a, const void *b)
 {
     const struct dirent *const *first = a, *const *second = b;
-    return strcmp((*first)->d_name, (*second)->d_name);
+    int one = base_length(*first), other = base_length(*second);
+    int order = strncmp((*first)->d_name, (*second)->d_name, (size_t)(one < other ? one : other));
+    return order ? order : one - other;
 }
 
 struct listing {
@@ -75,16 +93,12 @@ struct listing {
     struct dirent **entries;
 };
 
-/* The names without ".cfg", in order. */
-static struct listing list_folder(const char *folder)
+/* The names of one kind in order. */
+static struct listing list_folder(const char *folder, int (*filter)(const struct dirent *entry))
 {
     struct listing listing = {0, NULL};
     /* cppcheck-suppress nullPointer ; glibc then leaves the order as it is */
-    listing.count = scandir(folder, &listing.entries, is_description, NULL);
-    for (int i = 0; i < listing.count; i++) {
-        char *name = listing.entries[i]->d_name;
-        name[strlen(name) - 4] = '\0';
-    }
+    listing.count = scandir(folder, &listing.entries, filter, NULL);
     if (listing.count > 0)
         qsort(listing.entries, (size_t)listing.count, sizeof(struct dirent *), by_bytes);
     return listing;
@@ -105,22 +119,6 @@ static enum status shipped_folder(char folder[PATH_MAX], struct error *error)
     return status;
 }
 
-enum status hardware_each(void (*visit)(void *context, const char *name), void *context,
-                          struct error *error)
-{
-    char folder[PATH_MAX];
-    enum status status = shipped_folder(folder, error);
-    if (status != STATUS_OK)
-        return status;
-    struct listing listing = list_folder(folder);
-    if (listing.count < 0)
-        return error_set(error, STATUS_IO, "%s: cannot be read: %s", folder, strerror(errno));
-    for (int i = 0; i < listing.count; i++)
-        visit(context, listing.entries[i]->d_name);
-    listing_clear(&listing);
-    return STATUS_OK;
-}
-
 static const char *skip_blanks(const char *text)
 {
     while (isspace((unsigned char)*text))
@@ -128,34 +126,35 @@ static const char *skip_blanks(const char *text)
     return text;
 }
 
-static bool same_name(const char *a, const char *b)
+/* Is it the entry's name without its ending, whatever the case and the blanks? */
+static bool same_name(const struct dirent *entry, const char *name)
 {
-    for (a = skip_blanks(a), b = skip_blanks(b); *a && *b;
-         a = skip_blanks(a + 1), b = skip_blanks(b + 1))
+    char base[sizeof entry->d_name];
+    snprintf(base, sizeof base, "%.*s", base_length(entry), entry->d_name);
+    const char *a = skip_blanks(base), *b = skip_blanks(name);
+    for (; *a && *b; a = skip_blanks(a + 1), b = skip_blanks(b + 1))
         if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
             return false;
     return !*a && !*b;
 }
 
-static enum status join(const char *folder, const char *name, const char *ending, char **file,
-                        struct error *error)
+static enum status join(const char *folder, const char *name, char **file, struct error *error)
 {
-    if (asprintf(file, "%s%s%s%s", folder, *folder ? "/" : "", name, ending) >= 0)
+    if (asprintf(file, "%s%s%s", folder, *folder ? "/" : "", name) >= 0)
         return STATUS_OK;
     *file = NULL;
     return error_memory(error);
 }
 
 /* Leaves *file NULL when the folder has no such description. */
-static enum status find_in(const char *folder, const char *name, char **file, struct error *error)
+static enum status find_in(const char *folder, int (*filter)(const struct dirent *entry),
+                           const char *name, char **file, struct error *error)
 {
     enum status status = STATUS_OK;
-    struct listing listing = list_folder(folder);
-    for (int i = 0; i < listing.count && !*file && status == STATUS_OK; i++) {
-        const char *entry = listing.entries[i]->d_name;
-        if (same_name(entry, name))
-            status = join(folder, entry, ".cfg", file, error);
-    }
+    struct listing listing = list_folder(folder, filter);
+    for (int i = 0; i < listing.count && !*file && status == STATUS_OK; i++)
+        if (same_name(listing.entries[i], name))
+            status = join(folder, listing.entries[i]->d_name, file, error);
     listing_clear(&listing);
     return status;
 }
@@ -163,14 +162,16 @@ static enum status find_in(const char *folder, const char *name, char **file, st
 static enum status unknown_name(const char *folder, const char *name, struct error *error)
 {
     char known[256] = "";
-    struct listing listing = list_folder(folder);
-    for (int i = 0; i < listing.count; i++)
+    struct listing listing = list_folder(folder, is_description);
+    for (int i = 0; i < listing.count; i++) {
+        listing.entries[i]->d_name[base_length(listing.entries[i])] = '\0';
         text_append(known, sizeof known, listing.entries[i]->d_name);
+    }
     listing_clear(&listing);
-    return error_set(
-        error, STATUS_INVALID,
-        "no hardware description is called \"%.100s\", expected %s or a path to a .cfg", name,
-        *known ? known : "a file");
+    return error_set(error, STATUS_INVALID,
+                     "no hardware description is called \"%.100s\", expected %s or a path to a "
+                     ".cfg or .ini",
+                     name, *known ? known : "a file");
 }
 
 static void folder_of(const char *file, char folder[PATH_MAX])
@@ -183,23 +184,148 @@ static void folder_of(const char *file, char folder[PATH_MAX])
         strcpy(folder, ".");
 }
 
-enum status find_description(const char *name, const char *beside, char **file, struct error *error)
+/* Where platform files lie. */
+struct search {
+    const char *folders; /* separated by colons */
+    enum status (*visit)(struct search *search, const char *folder);
+    const char *name; /* looked up */
+    char **file;      /* found */
+    void (*each)(void *context, const char *name);
+    void *context;
+    struct error *error;
+};
+
+/* A folder of platform files, or one of a CANN installation that has them below it. */
+static enum status search_below(struct search *search, const char *folder, size_t length)
+{
+    static const char *const below[] = {
+        "/data/platform_config",
+        "/compiler/data/platform_config",
+        "/x86_64-linux/data/platform_config",
+        "/aarch64-linux/data/platform_config",
+        "/arm64-linux/data/platform_config",
+        "",
+    };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof below / sizeof *below && status == STATUS_OK; i++) {
+        char path[PATH_MAX];
+        int used = snprintf(path, sizeof path, "%.*s%s", (int)length, folder, below[i]);
+        if (used > 0 && used < (int)sizeof path && length < PATH_MAX)
+            status = search->visit(search, path);
+    }
+    return status;
+}
+
+static enum status search_list(struct search *search, const char *folders)
+{
+    enum status status = STATUS_OK;
+    while (folders && *folders && status == STATUS_OK) {
+        size_t length = strcspn(folders, ":");
+        if (length > 0)
+            status = search_below(search, folders, length);
+        folders += length + (folders[length] == ':');
+    }
+    return status;
+}
+
+static enum status search_platforms(struct search *search)
+{
+    char shipped[PATH_MAX];
+    enum status status = search_list(search, search->folders);
+    if (status == STATUS_OK)
+        status = search_list(search, getenv("ASCEND_HOME_PATH"));
+    if (status == STATUS_OK)
+        status = shipped_folder(shipped, search->error);
+    return status == STATUS_OK ? search->visit(search, shipped) : status;
+}
+
+static enum status visit_to_find(struct search *search, const char *folder)
+{
+    if (*search->file)
+        return STATUS_OK;
+    return find_in(folder, is_platform, search->name, search->file, search->error);
+}
+
+enum status find_description(const char *name, const char *beside, const char *folders, char **file,
+                             struct error *error)
 {
     char folder[PATH_MAX] = "";
+    /* cppcheck-suppress ctuuninitvar ; filled where something fails, never read */
+    struct search search = {folders, visit_to_find, name, file, NULL, NULL, error};
     enum status status = STATUS_OK;
     *file = NULL;
     if (beside)
         folder_of(beside, folder);
-    if (strchr(name, '/') || ends_in_cfg(name))
-        return join(*name == '/' ? "" : folder, name, "", file, error);
+    if (strchr(name, '/') || ends_in(name, ".cfg") || ends_in(name, ".ini"))
+        return join(*name == '/' ? "" : folder, name, file, error);
     if (beside)
-        status = find_in(folder, name, file, error);
+        status = find_in(folder, is_description, name, file, error);
     if (*file || status != STATUS_OK)
         return status;
     status = shipped_folder(folder, error);
     if (status == STATUS_OK)
-        status = find_in(folder, name, file, error);
+        status = find_in(folder, is_description, name, file, error);
+    if (status == STATUS_OK && !*file)
+        status = search_platforms(&search);
     if (status == STATUS_OK && !*file)
         status = unknown_name(folder, name, error);
     return status;
+}
+
+/* Does the look-up of a platform file's name lead to this file? */
+static enum status is_found(const struct search *search, const char *folder, const char *entry,
+                            const char *name, bool *found)
+{
+    char *file, *own = NULL;
+    enum status status = find_description(name, NULL, search->folders, &file, search->error);
+    if (status == STATUS_OK)
+        status = join(folder, entry, &own, search->error);
+    *found = file && own && strcmp(file, own) == 0;
+    free(own);
+    free(file);
+    return status;
+}
+
+static enum status visit_each(struct search *search, const char *folder)
+{
+    struct listing listing = list_folder(folder, is_platform);
+    enum status status = STATUS_OK;
+    for (int i = 0; i < listing.count && status == STATUS_OK; i++) {
+        const struct dirent *entry = listing.entries[i];
+        char name[sizeof entry->d_name];
+        bool found;
+        snprintf(name, sizeof name, "%.*s", base_length(entry), entry->d_name);
+        status = is_found(search, folder, entry->d_name, name, &found);
+        if (status == STATUS_OK && found)
+            search->each(search->context, name);
+    }
+    listing_clear(&listing);
+    return status;
+}
+
+enum status hardware_each(void (*visit)(void *context, const char *name), void *context,
+                          struct error *error)
+{
+    char folder[PATH_MAX];
+    enum status status = shipped_folder(folder, error);
+    if (status != STATUS_OK)
+        return status;
+    struct listing listing = list_folder(folder, is_description);
+    if (listing.count < 0)
+        return error_set(error, STATUS_IO, "%s: cannot be read: %s", folder, strerror(errno));
+    for (int i = 0; i < listing.count; i++) {
+        listing.entries[i]->d_name[base_length(listing.entries[i])] = '\0';
+        visit(context, listing.entries[i]->d_name);
+    }
+    listing_clear(&listing);
+    return STATUS_OK;
+}
+
+enum status hardware_each_from(const char *folders, void (*visit)(void *context, const char *name),
+                               void *context, struct error *error)
+{
+    /* cppcheck-suppress ctuuninitvar ; as above */
+    struct search search = {folders, visit_each, NULL, NULL, visit, context, error};
+    enum status status = hardware_each(visit, context, error);
+    return status == STATUS_OK ? search_platforms(&search) : status;
 }

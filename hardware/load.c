@@ -3,6 +3,7 @@
 #include "hardware/build.h"
 #include "hardware/find.h"
 #include "hardware/override.h"
+#include "hardware/platform.h"
 #include "hardware/schema.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@ enum { MAX_VARIANTS = 16 }; /* on top of each other */
 /* The files being read, from the one asked for down to the latest base. */
 struct chain {
     const struct chain *above;
-    const char *real; /* path */
+    const char *real;    /* path */
+    const char *folders; /* of platform files */
     int depth;
 };
 
@@ -26,8 +28,9 @@ struct description {
     char name[64]; /* of the topmost variant; "" without one */
 };
 
-static enum status read_description(const char *file, const struct chain *above,
-                                    struct description *description, struct error *error);
+static enum status read_description(const char *file, const char *folders,
+                                    const struct chain *above, struct description *description,
+                                    struct error *error);
 
 static enum status apply_set(const struct tree *variant, struct tree *tree, struct error *error)
 {
@@ -57,8 +60,8 @@ static enum status read_base(const struct tree *variant, const struct chain *cha
     const config_setting_t *base = config_setting_get_member(root, "base");
     char *file;
     struct error found;
-    enum status status =
-        find_description(config_setting_get_string(base), chain->real, &file, &found);
+    enum status status = find_description(config_setting_get_string(base), chain->real,
+                                          chain->folders, &file, &found);
     if (status != STATUS_OK)
         return error_set(error, status, "%s:%u: base: %s", variant->file,
                          (unsigned)config_setting_source_line(base), found.text);
@@ -71,7 +74,7 @@ static enum status read_base(const struct tree *variant, const struct chain *cha
         free(real);
     }
     if (status == STATUS_OK)
-        status = read_description(file, chain, description, error);
+        status = read_description(file, chain->folders, chain, description, error);
     free(file);
     return status;
 }
@@ -93,11 +96,13 @@ static enum status read_variant(const struct tree *variant, const struct chain *
 }
 
 /* On failure there is nothing to clear. */
-static enum status read_description(const char *file, const struct chain *above,
-                                    struct description *description, struct error *error)
+static enum status read_description(const char *file, const char *folders,
+                                    const struct chain *above, struct description *description,
+                                    struct error *error)
 {
     struct tree tree;
-    enum status status = tree_read(file, &tree, error);
+    enum status status =
+        find_is_platform(file) ? platform_read(file, &tree, error) : tree_read(file, &tree, error);
     if (status != STATUS_OK)
         return status;
     const config_setting_t *root = config_root_setting(tree.config);
@@ -109,7 +114,7 @@ static enum status read_description(const char *file, const struct chain *above,
         }
     } else {
         char *real = realpath(file, NULL);
-        const struct chain chain = {above, real, above ? above->depth + 1 : 1};
+        const struct chain chain = {above, real, folders, above ? above->depth + 1 : 1};
         status = real ? read_variant(&tree, &chain, description, error)
                       : error_set(error, STATUS_IO, "%s: %s", file, strerror(errno));
         free(real);
@@ -164,16 +169,17 @@ static enum status finish(struct description *description,
     return status;
 }
 
-enum status hardware_load(const char *name, const struct hardware_overrides *overrides,
-                          struct hardware *hw, struct error *error)
+enum status hardware_load_from(const char *folders, const char *name,
+                               const struct hardware_overrides *overrides, struct hardware *hw,
+                               struct error *error)
 {
     char *file;
     struct description description = {.name = ""};
     memset(hw, 0, sizeof *hw);
-    enum status status = find_description(name, NULL, &file, error);
+    enum status status = find_description(name, NULL, folders, &file, error);
     if (status != STATUS_OK)
         return status;
-    status = read_description(file, NULL, &description, error);
+    status = read_description(file, folders, NULL, &description, error);
     if (status == STATUS_OK) {
         status = finish(&description, overrides, hw, error);
         tree_clear(&description.tree);
@@ -184,4 +190,10 @@ enum status hardware_load(const char *name, const struct hardware_overrides *ove
         hardware_clear(hw);
     free(file);
     return status;
+}
+
+enum status hardware_load(const char *name, const struct hardware_overrides *overrides,
+                          struct hardware *hw, struct error *error)
+{
+    return hardware_load_from(NULL, name, overrides, hw, error);
 }

@@ -3,7 +3,8 @@
  * A description is a libconfig file (configs/hardware/NAME.cfg). Every number has its unit in its
  * key and a provenance beside it; hardware_load checks keys, types, ranges and the cross rules of
  * core/hardware.h, so that what it returns needs no further check. A variant names its `base` and
- * lists `set = ["key=value", …]`; --set-hw uses the same keys. */
+ * lists `set = ["key=value", …]`; --set-hw uses the same keys. A platform description of CANN
+ * (NAME.ini) is read as one, see hardware/platform.h. */
 #ifndef AUTOTUNE_HARDWARE_LOAD_H
 #define AUTOTUNE_HARDWARE_LOAD_H
 
@@ -16,19 +17,28 @@ struct hardware_overrides {
     size_t count;
 };
 
-/* Loads the description called `name` (any case, spaces ignored; looked up as
- * FOLDER/hardware/NAME.cfg) or stored in the file `name` (anything that contains a '/' or ends
- * in ".cfg"). On success the caller owns *hw (hardware_clear). On failure *hw is zero and the
- * error names file, line, value and what was expected. */
+/* Loads the description called `name` (any case, spaces ignored; hardware/find.h says where it is
+ * looked up) or stored in the file `name` (anything that contains a '/' or ends in ".cfg" or
+ * ".ini"). On success the caller owns *hw (hardware_clear). On failure *hw is zero and the error
+ * names file, line, value and what was expected. */
 enum status hardware_load(const char *name, const struct hardware_overrides *overrides,
                           struct hardware *hw, struct error *error);
+
+/* The same with folders, separated by colons, in which platform files are looked up first. */
+enum status hardware_load_from(const char *folders, const char *name,
+                               const struct hardware_overrides *overrides, struct hardware *hw,
+                               struct error *error);
 
 /* The folder of shipped descriptions: $AUTOTUNE_CONFIGS, or configs/ beside the executable's
  * parent, or ../share/autotune/configs. STATUS_IO when there is none. */
 enum status hardware_folder(char *folder, size_t size, struct error *error);
 
-/* Calls visit(context, name) for every shipped description in alphabetical order. */
+/* Calls visit(context, name) for every shipped description in alphabetical order;
+ * hardware_each_from then also for the platform files that hardware_load_from finds by name, folder
+ * by folder. */
 enum status hardware_each(void (*visit)(void *context, const char *name), void *context,
                           struct error *error);
+enum status hardware_each_from(const char *folders, void (*visit)(void *context, const char *name),
+                               void *context, struct error *error);
 
 #endif

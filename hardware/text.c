@@ -28,11 +28,14 @@ static enum status read_all(int fd, const char *file, size_t size, char **text, 
     *text = bytes;
     if (got >= 0 && strlen(bytes) == length)
         return STATUS_OK;
+    int reason = errno, line = 1;
+    for (const char *at = bytes; *at; at++)
+        line += *at == '\n';
     free(bytes);
     *text = NULL;
     if (got < 0)
-        return error_set(error, STATUS_IO, "%s: cannot be read: %s", file, strerror(errno));
-    return error_at(error, file, 0, "holds a byte of 0, expected text");
+        return error_set(error, STATUS_IO, "%s: cannot be read: %s", file, strerror(reason));
+    return error_at(error, file, line, "holds a byte of 0, expected text");
 }
 
 static enum status read_open(int fd, const char *file, char **text, struct error *error)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The texts of a hook stand in its own memory, so that libconfig can free it by itself. */
 static struct override *copy_override(const struct override *override)
@@ -193,6 +194,28 @@ bool tree_each_number(config_setting_t *setting,
         if (!tree_each_number(config_setting_get_elem(setting, (unsigned)i), visit, context))
             return false;
     return true;
+}
+
+struct lookup {
+    const char *key;
+    config_setting_t *found;
+};
+
+static bool look(void *context, config_setting_t *number)
+{
+    struct lookup *lookup = context;
+    char key[TREE_KEY_SIZE];
+    tree_key(number, key);
+    if (strcasecmp(key, lookup->key) == 0)
+        lookup->found = number;
+    return !lookup->found;
+}
+
+config_setting_t *tree_find(const struct tree *tree, const char *key)
+{
+    struct lookup lookup = {key, NULL};
+    tree_each_number(config_root_setting(tree->config), look, &lookup);
+    return lookup.found;
 }
 
 /* "key: TEXT" at the setting's place, or at the place of what overrides it. */

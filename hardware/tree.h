@@ -61,6 +61,9 @@ void tree_value(const config_setting_t *setting, char value[TREE_VALUE_SIZE]);
 bool tree_each_number(config_setting_t *setting,
                       bool (*visit)(void *context, config_setting_t *number), void *context);
 
+/* The number that a dotted key names, in any case; NULL without one. */
+config_setting_t *tree_find(const struct tree *tree, const char *key);
+
 /* "file:line: key: value, expected …", at the override's place where the setting has one. */
 enum status tree_expected(const struct tree *tree, const config_setting_t *setting,
                           struct error *error, const char *format, ...)

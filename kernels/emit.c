@@ -120,6 +120,21 @@ enum status machine_buffer(const struct hardware *hw, const char *who, const cha
                      hw->name);
 }
 
+/* Is it a path between the two sides of a chip whose results leave the matrix unit for global
+ * memory only, because the vector unit with its buffer is on another core? */
+static bool cores_apart(const struct hardware *hw, int source, int destination)
+{
+    int l0c = hardware_buffer(hw, "l0c", 3), ub = hardware_buffer(hw, "ub", 2);
+    int other = source == ub ? destination : source;
+    if ((source != ub && destination != ub) || hw->buffers[other].capacity_bytes == 0 ||
+        hardware_path(hw, l0c, ub) >= 0)
+        return false;
+    for (int i = 0; i < hw->path_count; i++)
+        if (hw->paths[i].source == l0c && hw->buffers[hw->paths[i].destination].capacity_bytes == 0)
+            return true;
+    return false;
+}
+
 enum status machine_path(const struct hardware *hw, const char *who, int source, int destination,
                          enum dtype from, enum dtype to, int *path, int *price, struct error *error)
 {
@@ -127,10 +142,13 @@ enum status machine_path(const struct hardware *hw, const char *who, int source,
     *price = *path < 0 ? -1 : hardware_move_price(hw, *path, from, to);
     if (*price >= 0)
         return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "%s needs a path %s->%s%s%s%s%s; %s has none", who,
+    return error_set(error, STATUS_INVALID, "%s needs a path %s->%s%s%s%s%s; %s has %s", who,
                      hw->buffers[source].name, hw->buffers[destination].name,
                      from != to ? " with cast " : "", from != to ? dtype_name(from) : "",
-                     from != to ? ":" : "", from != to ? dtype_name(to) : "", hw->name);
+                     from != to ? ":" : "", from != to ? dtype_name(to) : "", hw->name,
+                     cores_apart(hw, source, destination)
+                         ? "cube and vector cores apart, and none between their buffers"
+                         : "none");
 }
 
 enum status machine_operation(const struct hardware *hw, const char *who, const char *name,

@@ -80,8 +80,8 @@ static enum status find_paths(const struct hardware *hw, struct matmul_machine *
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof paths / sizeof *paths && status == STATUS_OK; i++) {
-        status = machine_path(hw, "MatMul", paths[i].source, paths[i].destination, paths[i].from,
-                              paths[i].to, paths[i].path, paths[i].price, error);
+        status = machine_path(hw, "MatMul in space thesis", paths[i].source, paths[i].destination,
+                              paths[i].from, paths[i].to, paths[i].path, paths[i].price, error);
         if (status == STATUS_OK)
             *paths[i].pipe = hw->paths[*paths[i].path].pipe;
     }

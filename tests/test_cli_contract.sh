@@ -9,7 +9,7 @@
 # shellcheck disable=SC2016,SC2086 # jq's variables; lists of arguments
 set -u
 export LC_ALL=C
-unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 export AUTOTUNE_CONFIGS=$2/configs
 programs=$2/tests/golden/cli

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2016,SC2086 # command lines for bash -c; lists of arguments
 set -u
 export LC_ALL=C
-unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 export AUTOTUNE_CONFIGS=$2/configs
 work=$(mktemp -d)
@@ -96,7 +96,7 @@ options() {
     bad 'unknown option --set;' "${product[@]}" --set m_slice=3
     bad 'unknown option --op' check x "${product[@]}"
     bad 'unknown option --js' "${product[@]}" --js
-    for name in op shape batch dtype space strategy top threads time-limit hw set-hw cores format; do
+    for name in op shape batch dtype space strategy top threads time-limit hw hw-path set-hw cores format; do
         bad "--$name: its value is missing" "${product[@]}" --$name
     done
     bad '-o: its value is missing' "${product[@]}" -o
@@ -275,6 +275,12 @@ hardware() {
     sed 's/bandwidth_gbps/bandwith_gbps/' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >typo.cfg
     echo 'cores = ' >broken.cfg
     : >empty.cfg
+    : >empty.ini
+    printf '[SoCInfo]\nai_core_cnt=2\n[AICoreSpec]\ncube_freq=0\n[AICoreMemoryRates]\n' >zero.ini
+    printf '[SoCInfo]\nai_core_cnt=2\nai_core_cnt=2\n' >twice.ini
+    printf '[SoCInfo]\nai_core_cnt=2\n[AICoreSp' >cut.ini
+    printf '[SoCInfo]\nai_core_cnt=\033[31m2\n' >escape.ini
+    head -c 300000 /dev/zero | tr '\0' '#' >huge.ini
     for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'list hw'; do
         case $command in
         list*) option= ;;
@@ -287,7 +293,18 @@ hardware() {
         bad 'cores: 0, expected a whole number from 1 to' $command $option no-cores.cfg
         bad 'bandwith_gbps' $command $option typo.cfg
         bad 'empty.cfg' $command $option empty.cfg
+        bad 'empty.ini:1: ends without [SoCInfo]' $command $option empty.ini
+        bad 'zero.ini:4: cube_freq: "0", expected a number from 1' $command $option zero.ini
+        bad 'twice.ini:3: ai_core_cnt: given twice' $command $option twice.ini
+        bad 'cut.ini:3: a section without its end' $command $option cut.ini
+        bad 'escape.ini:2: a control character' $command $option escape.ini
+        bad 'huge.ini: 300000 bytes, expected at most' $command $option huge.ini
+        bad 'none.ini: cannot be read: No such file' $command $option ./none.ini
+        bad '--hw-path ./none: expected a folder' $command $option ascend310 --hw-path ./none
+        bad '--hw-path : expected a folder' $command $option ascend310 --hw-path .:
     done
+    bad '--hw-path: expected at most' "${product[@]}" --hw-path "$(head -c 5000 /dev/zero | tr '\0' x)"
+    bad 'huge.ini: expected a folder' "${product[@]}" --hw-path huge.ini
     bad 'no hardware description is called ""' "${product[@]}" --hw ''
     bad 'no hardware description is called "ascend 310x"' "${product[@]}" --hw 'ascend 310x'
     bad 'is called "a b"' "${product[@]}" --hw $'a\nb'

@@ -8,7 +8,7 @@
 # shellcheck disable=SC2016,SC2086 # command lines for bash -c; lists of arguments
 set -u
 export LC_ALL=C
-unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 source_dir=$2
 mode=${3:-compare}
@@ -69,6 +69,15 @@ done
 golden list-hw-ascend310 list hw ascend310
 golden list-hw-set list hw ascend310-l1-2m --set-hw issue_ns=20
 golden list-json list ops --json
+
+demo=../../../docs/examples/demo-chip.ini
+golden platform-list list hw $demo
+golden platform-list-split list hw split.ini
+golden platform-found list hw "split" --hw-path .
+golden platform-tune $odd --hw $demo
+golden platform-tune-split $odd --hw split.ini
+golden platform-mistyped list hw mistyped.ini
+golden platform-truncated list hw truncated.ini
 
 golden tune $product
 golden tune-top $product --top 5

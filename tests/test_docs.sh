@@ -10,7 +10,7 @@
 # folder are not compared. Only commands that run autotune are run, from the source folder.
 set -u
 export LC_ALL=C.UTF-8
-unset ARGP_HELP_FMT NO_COLOR POSIXLY_CORRECT
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 source_dir=$2
 export AUTOTUNE_CONFIGS=$source_dir/configs
