@@ -198,7 +198,7 @@ void task_title(const struct task *task, char *text, size_t size)
         if (i < problem->op->shape_sizes)
             used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "x" : "",
                                      (long long)problem->size[i]);
-        else if (problem->size[i] > 1)
+        else if (problem->size[i] != problem->op->size_defaults[i - problem->op->shape_sizes])
             used += (size_t)snprintf(text + used, size - used, " %s %lld",
                                      problem->op->size_names[i], (long long)problem->size[i]);
     for (int i = 0; i < problem->op->choice_count && used < size; i++) {

@@ -12,6 +12,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 struct tune {
     struct task task; /* first */
@@ -157,11 +158,31 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n",
 };
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught;    /* SIGINT or SIGTERM */
+static volatile sig_atomic_t no_longer; /* also once the time limit is over */
 
 static void catch_signal(int signal)
 {
     caught = signal;
+    no_longer = 1;
+}
+
+static void run_out_of_time(int signal)
+{
+    (void)signal;
+    no_longer = 1;
+}
+
+/* For what comes after the search, which has a clock of its own. */
+static void limit_time(double seconds)
+{
+    struct sigaction action = {.sa_handler = run_out_of_time, .sa_flags = SA_RESTART};
+    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
+    timer.it_value.tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6);
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
+        timer.it_value.tv_usec = 1;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 static void handle_signals(void (*handler)(int))
@@ -197,6 +218,22 @@ static bool was_cut_short(const struct tune *tune, const struct search_result *r
     return !result->optimal && (result->count > 0 || caught || late);
 }
 
+/* Why even the first tiling of the space, whose values are the smallest, is illegal. */
+static const char *find_reason(const struct tune *tune, const struct search_result *result,
+                               char *text, size_t size)
+{
+    const struct space *space = &tune->task.space;
+    struct violation violations[MAX_VIOLATIONS];
+    struct tiling tiling;
+    if (result->count || was_cut_short(tune, result) || space->candidates == 0)
+        return NULL;
+    space_tiling(space, 0, &tiling);
+    if (space->kind->violations(space, &tiling, violations) == 0)
+        return NULL;
+    snprintf(text, size, "%s", violations[0].text);
+    return text;
+}
+
 static void write_answer(const struct tune *tune, const struct search_result *result,
                          const struct tune_row *rows, json_t *details)
 {
@@ -206,7 +243,7 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         [FORMAT_CSV] = tune_write_csv,
     };
     const struct task *task = &tune->task;
-    char title[128];
+    char title[128], reason[512];
     struct answer out;
     struct error error;
     task_title(task, title, sizeof title);
@@ -253,6 +290,7 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         .discarded_count = knn ? sizeof discarded / sizeof *discarded : 0,
         .discarded = discarded,
         .details = details,
+        .reason = find_reason(tune, result, reason, sizeof reason),
     };
     cli_answer_open(&out, &task->common);
     cli_require(writers[task->common.format](&answer, out.colour, out.stream, &error), &error);
@@ -287,6 +325,8 @@ static void check_details(const struct tune *tune)
         cli_die("--compare: %s has none", op->name);
     if (tune->cubefx_option && op != &cubefx_operator)
         cli_die("%s: %s has none", tune->cubefx_option, op->name);
+    if (tune->details.compare && tune->task.common.format == FORMAT_CSV)
+        cli_die("--compare: the csv has no place for it, expected --format table or json");
     if (tune->expand && !tune->task.function_names)
         cli_die("--expand-at: expected --function, whose series it is about");
 }
@@ -300,14 +340,16 @@ static json_t *make_details(const struct tune *tune, const struct search_result 
     struct details_options how = tune->details;
     bool table = tune->task.common.format == FORMAT_TABLE;
     how.compare = how.compare && !was_cut_short(tune, result);
-    how.stop = &caught;
+    how.stop = &no_longer;
+    if (how.compare && tune->time_limit_s > 0)
+        limit_time(fmin(fmax(tune->time_limit_s - result->seconds, 0), 1e6));
     how.threads = (int)tune->threads;
     how.functions = tune->task.functions;
     how.function_count = tune->task.function_count;
     cli_require(
         details_make(&tune->task.problem, &tune->task.space, result, &how, &details, &error),
         &error);
-    if (details && tune->details.compare && (!how.compare || caught))
+    if (details && tune->details.compare && (!how.compare || no_longer))
         json_object_set_new(details, "comparison",
                             table ? json_string("left out: it was cut short") : json_null());
     if (details && table)

@@ -126,13 +126,17 @@ static void add_steps(const struct space *space, const struct found *found, json
     double counted = knn->steps == KNN_STEPS_MEAN ? mean : most;
     double mean_ns = time_ns + (mean - counted) * step_ns;
     double most_ns = time_ns + (most - counted) * step_ns;
-    json_object_set_new(details, "loop_steps",
-                        json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o}", "counted",
-                                  knn->steps == KNN_STEPS_MEAN ? "mean" : "max", "tiles_along_n",
-                                  (json_int_t)tiles, "steps_mean", mean, "steps_max", most,
-                                  "time_mean_ns", mean_ns, "time_max_ns", most_ns,
-                                  "time_max_over_mean", most_ns / mean_ns, "tiles",
-                                  tiles_json(knn, &found->tiling, tiles)));
+    json_t *loop = json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o}", "counted",
+                             knn->steps == KNN_STEPS_MEAN ? "mean" : "max", "tiles_along_n",
+                             (json_int_t)tiles, "steps_mean", mean, "steps_max", most,
+                             "time_mean_ns", mean_ns, "time_max_ns", most_ns, "time_max_over_mean",
+                             most_ns / mean_ns, "tiles", tiles_json(knn, &found->tiling, tiles));
+    if (knn->tile.k > v[KNN_N2])
+        json_object_set_new(
+            loop, "note",
+            json_string("k is more than a tile has columns: the first tiles' k/t is "
+                        "more than they can do, and --steps max counts less"));
+    json_object_set_new(details, "loop_steps", loop);
 }
 
 static json_t *compared(const struct space *space, const char *name, const struct tiling *tiling,

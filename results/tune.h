@@ -47,6 +47,7 @@ struct tune_answer {
     int top; /* rows asked for */
     int count;
     const struct tune_row *rows; /* best first */
+    const char *reason;          /* count = 0: why even the smallest tiling is illegal; or NULL */
     json_t *details;             /* of the operator: members of the answer; NULL: none */
 };
 

@@ -61,6 +61,8 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
                   answer->space, "search", search_json(answer), "best", best, "top", top);
     if (answer->choice_count)
         json_object_set_new(document, "choices", choices_json(answer));
+    if (answer->reason)
+        json_object_set_new(document, "reason", json_text(answer->reason));
     if (answer->details)
         json_object_update(document, answer->details);
     return json_write(document, out, error);

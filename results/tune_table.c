@@ -103,6 +103,9 @@ static void put_nothing(const struct tune_answer *a, const struct style *style, 
 {
     if (a->cut_short)
         fprintf(out, "  %scut short%s    before any was simulated\n", style->warn, style->end);
+    else if (a->reason)
+        fprintf(out, "  %snone legal%s   not even the smallest tiling fits:\n               %s\n",
+                style->warn, style->end, a->reason);
     else
         fprintf(out, "  %snone legal%s   `autotune explain` says which limit one breaks\n",
                 style->warn, style->end);

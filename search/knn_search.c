@@ -297,7 +297,7 @@ static enum status play_parts(const struct space *space, struct found *found, st
 static enum status fill_found(const struct run *run, const struct choice *choice,
                               struct found *found, struct error *error)
 {
-    *found = (struct found){.index = choice->index, .bound_fs = choice->bound_fs};
+    *found = (struct found){.index = choice->index, .bound_fs = choice->time_fs};
     space_tiling(run->space, choice->index, &found->tiling);
     struct selection_sum sum = selection_sum_of(&run->costs, &found->tiling);
     found->cores_used = run->knn->cores_used;
