@@ -47,6 +47,11 @@ void details_shorten(json_t *details)
     json_t *row, *program = json_object_get(details, "integer_program");
     if (program)
         list_mac_counts(program);
+    if (json_is_null(json_object_get(details, "merge_choice")))
+        json_object_set_new(
+            details, "merge_choice",
+            json_string("left out: the integer program is for another edge than the "
+                        "chip's matrix unit has"));
     json_array_foreach(json_object_get(json_object_get(details, "accuracy"), "functions"), index,
                        row) json_object_del(row, "coefficients");
 }

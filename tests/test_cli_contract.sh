@@ -341,7 +341,7 @@ keys_of_cubefx() {
     problem='--op cubefx --shape 4096'
     answer 0 $problem --order 2 --functions 2 --mac 4 --json # thesis, eq. 4.11
     holds '.integer_program | .merge == 2 and .mac_count == 4 and .transfer_elements == 80 and .edge == 4
-        and [.merges[].merge] == [1, 2, 3, 4]' 'has("merge_choice") | not'
+        and [.merges[].merge] == [1, 2, 3, 4]' '.merge_choice == null'
     answer 0 $problem --order 3 --functions 2 --mac 4 --json
     holds '.integer_program | .merge == 1 and .mac_count == 8 and .merges[3].mac_count == 9'
     for weight in 0 1e-3 1 1e9; do # never changes what is optimal, only what it costs
