@@ -151,10 +151,7 @@ static enum status add_integer_program(const struct problem *problem, const stru
         return status;
     json_object_set_new(details, "integer_program", program_json(&choice));
     if (choice.edge != edge)
-        json_object_set_new(
-            details, "merge_choice",
-            json_string("left out: the integer program is for another edge than the "
-                        "chip's matrix unit has"));
+        json_object_set_new(details, "merge_choice", json_null());
     else if (result->count)
         status = add_choice(space, &result->best[0], &choice, options->threads, details, error);
     merge_choice_clear(&choice);
