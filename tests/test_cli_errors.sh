@@ -79,6 +79,9 @@ words() {
     bad 'no hardware description is called "nope"' list hw nope
     bad 'a program file is missing' simulate
     bad 'a program file is missing' check
+    bad 'expected one of them' check x --runtime-kb y
+    bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
+    bad 'expected a JSON object' check --runtime-kb /dev/stdin <<<"no table"
     bad 'expected nothing here' simulate a b
     bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
     bad 'unknown command' $'a\nb\033[31mc\rd'

@@ -158,6 +158,8 @@ golden check-findings check findings.asm
 golden check-json check findings.asm --json
 golden check-ok-json check pipeline.asm --json
 golden check-deadlock check deadlock.asm
+golden check-tilings check --runtime-kb tilings.jsonl --hw ascend910b1
+golden check-tilings-json check --runtime-kb tilings.jsonl --hw ascend910b1 --json
 
 # A golden file that no case writes is a leftover.
 for file in "$golden"/*.txt; do
