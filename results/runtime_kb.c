@@ -105,10 +105,12 @@ static enum status read_lines(FILE *in, struct reader *r, const char *const *nam
                               runtime_kb_visitor *visit, void *context)
 {
     struct runtime_kb_row row = {.field = calloc((size_t)name_count + 1, sizeof(int32_t))};
-    enum status status = row.field ? STATUS_OK : error_memory(r->error);
+    enum status status = STATUS_OK;
     char *text = NULL;
     size_t size = 0, seen = 0;
     ssize_t length;
+    if (!row.field)
+        return error_memory(r->error);
     while (status == STATUS_OK && (length = getline(&text, &size, in)) >= 0) {
         r->line++;
         seen += (size_t)length;

@@ -81,7 +81,8 @@ words() {
     bad 'a program file is missing' check
     bad 'expected one of them' check x --runtime-kb y
     bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
-    bad 'expected a JSON object' check --runtime-kb /dev/stdin <<<"no table"
+    echo 'no table' >table
+    bad 'table:1: ' check --runtime-kb table
     bad 'expected nothing here' simulate a b
     bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
     bad 'unknown command' $'a\nb\033[31mc\rd'
