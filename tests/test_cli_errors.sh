@@ -83,6 +83,7 @@ words() {
     bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
     echo 'no table' >table
     bad 'table:1: ' check --runtime-kb table
+    rm table
     bad 'expected nothing here' simulate a b
     bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
     bad 'unknown command' $'a\nb\033[31mc\rd'
