@@ -1,12 +1,9 @@
 #include "search/knn_search.h"
 
-#include "core/work.h"
 #include "search/clock.h"
-#include "search/knn_choices.h"
+#include "search/knn_found.h"
 #include "search/leaders.h"
-#include "search/player.h"
 
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +15,6 @@ enum {
 
 struct run {
     const struct space *space;
-    const struct knn_space *knn;
     const struct search_strategy *strategy;
     const struct search_options *options;
     struct timespec started;
@@ -257,68 +253,6 @@ static enum status collect(struct run *run, struct error *error)
     return status;
 }
 
-/* Adds one part of a tiling, `weight` times, to the timeline of the whole. */
-static void add_part(struct found *found, const struct hardware *hw,
-                     const struct timeline *timeline, const struct work_total totals[],
-                     double weight)
-{
-    for (int p = 0; p < hw->pipe_count; p++)
-        found->timeline.busy_fs[p] += llround(weight * (double)timeline->busy_fs[p]);
-    for (int b = 0; b < hw->bus_count; b++)
-        found->timeline.active_fs[b] += llround(weight * (double)timeline->active_fs[b]);
-    for (int p = 0; p < hw->price_count; p++)
-        if (hw->prices[p].bus >= 0)
-            found->bus_bytes[hw->prices[p].bus] +=
-                llround(weight * (double)totals[p].units * found->cores_used);
-}
-
-/* A step more is the difference of two programs. */
-static enum status play_parts(const struct space *space, struct found *found, struct error *error)
-{
-    static const int parts[] = {KNN_PART_DISTANCE, KNN_PART_IDLE, KNN_PART_STEP};
-    const double *weight = found->part_weight;
-    const double weights[] = {weight[KNN_COST_DISTANCE],
-                              weight[KNN_COST_IDLE] - weight[KNN_COST_STEP], weight[KNN_COST_STEP]};
-    struct work_total totals[HARDWARE_MAX_PRICES];
-    struct player player;
-    enum status status = player_open(&player, error);
-    for (int i = 0; i < KNN_COSTS && status == STATUS_OK; i++) {
-        struct timeline timeline;
-        status = player_play(&player, space, &found->tiling, parts[i], &timeline, error);
-        if (status == STATUS_OK)
-            status = work_totals(&player.program, totals, error);
-        if (status == STATUS_OK)
-            add_part(found, space->hw, &timeline, totals, weights[i]);
-    }
-    player_close(&player);
-    return status;
-}
-
-static enum status fill_found(const struct run *run, const struct choice *choice,
-                              struct found *found, struct error *error)
-{
-    *found = (struct found){.index = choice->index, .bound_fs = choice->time_fs};
-    space_tiling(run->space, choice->index, &found->tiling);
-    struct selection_sum sum = selection_sum_of(&run->costs, &found->tiling);
-    found->cores_used = run->knn->cores_used;
-    found->part_count = KNN_COSTS;
-    found->part_fs[KNN_COST_DISTANCE] = run->costs.products[choice->product].time_fs;
-    found->part_fs[KNN_COST_IDLE] = sum.cost->idle_fs;
-    found->part_fs[KNN_COST_STEP] = sum.cost->step_fs;
-    found->part_weight[KNN_COST_DISTANCE] = (double)choice->products;
-    found->part_weight[KNN_COST_IDLE] = (double)sum.row_tiles * (double)sum.tiles;
-    found->part_weight[KNN_COST_STEP] =
-        (double)sum.row_tiles * selection_sum_steps(&run->costs, &sum);
-    found->timeline.end_fs = choice->time_fs;
-    found->timeline.blocked = -1;
-    if (choice->time_fs >= KNN_FAR_FS)
-        return error_set(error, STATUS_TOO_LARGE,
-                         "even the best tiling takes longer than the %lld s that the clock holds",
-                         KNN_FAR_FS / FS_PER_S);
-    enum status status = knn_costs_complete(&run->costs, choice->product, &found->tiling, error);
-    return status == STATUS_OK ? play_parts(run->space, found, error) : status;
-}
-
 static enum status fill_best(struct run *run, struct search_result *result, struct error *error)
 {
     struct choice *items = run->choices.items;
@@ -330,7 +264,7 @@ static enum status fill_best(struct run *run, struct search_result *result, stru
         return error_memory(error);
     enum status status = STATUS_OK;
     for (int i = 0; i < result->count && status == STATUS_OK; i++)
-        status = fill_found(run, &items[i], &result->best[i], error);
+        status = knn_found_fill(&run->costs, &items[i], &result->best[i], error);
     for (int64_t i = 0; i < run->played; i++)
         result->within_1_percent += items[i].time_fs - items[0].time_fs <= items[0].time_fs / 100;
     return status;
@@ -375,11 +309,7 @@ enum status knn_search(const struct space *space, const struct search_strategy *
                        const struct search_options *options, struct search_result *result,
                        struct error *error)
 {
-    struct run run = {.space = space,
-                      .knn = knn_space_of(space),
-                      .strategy = strategy,
-                      .options = options,
-                      .complete = true};
+    struct run run = {.space = space, .strategy = strategy, .options = options, .complete = true};
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     report(&run, "profiling tiles");
     enum status status = knn_costs_open(&run.costs, space, options->threads, error);
@@ -409,16 +339,16 @@ enum status knn_search(const struct space *space, const struct search_strategy *
 enum status knn_search_play(const struct space *space, const struct tiling *tiling,
                             struct found *found, struct error *error)
 {
-    struct run run = {.space = space, .knn = knn_space_of(space)};
-    enum status status = knn_costs_open(&run.costs, space, omp_get_max_threads(), error);
+    struct knn_costs costs;
+    enum status status = knn_costs_open(&costs, space, omp_get_max_threads(), error);
     memset(found, 0, sizeof *found);
     if (status == STATUS_OK) {
-        struct choice choice = choice_of(&run.costs, tiling, FATE_LIVES);
-        status = knn_costs_tune(&run.costs, &choice.product, 1, error);
-        choice.time_fs = choice_time_fs(&run.costs, &choice);
+        struct choice choice = choice_of(&costs, tiling, FATE_LIVES);
+        status = knn_costs_tune(&costs, &choice.product, 1, error);
+        choice.time_fs = choice_time_fs(&costs, &choice);
         if (status == STATUS_OK)
-            status = fill_found(&run, &choice, found, error);
+            status = knn_found_fill(&costs, &choice, found, error);
     }
-    knn_costs_close(&run.costs);
+    knn_costs_close(&costs);
     return status;
 }
