@@ -1,6 +1,8 @@
 /* Is a program safe? Exact on the finite program: pipes are FIFO, the n-th wait of a register
  * matches its n-th set, barriers and the dispatch-blocking pipe order what stands around them, so
- * happens-before is one fixed partial order.
+ * happens-before is one fixed partial order. A set covers the results of everything before it on
+ * its pipe, so latencies change nothing here; within one pipe the chip keeps accesses to the same
+ * bytes in order, as if each instruction had ended before the next.
  *
  * The parts: nest.h (how often a line runs), flags.h (registers), order.h (plays the program and
  * yields each event with its vector clock), region.h (the bytes of an operand), overlap.h (who

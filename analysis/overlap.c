@@ -34,6 +34,14 @@ static void add_hazard(const struct program *program, const struct row *row, int
              (long long)row->end, lines[1], before, lines[0], others_verb, before, after);
 }
 
+/* Has the chip ordered this access after that of an instruction of another pipe, which was
+ * dispatched earlier? What that pipe did before is then ordered too: pipes are FIFOs. */
+static bool interlocks(const struct program *program, const struct row *row, int32_t other)
+{
+    return program->items[row->event->item].unit && program->items[other].unit &&
+           program->hw->buffers[row->region->buffer].unit_flag;
+}
+
 /* One piece: `last` holds a slot for each pipe that touches the buffer. An accumulating write
  * counts as a write only: whoever conflicts with its read conflicts with its write. */
 static void visit_piece(const struct program *program, const struct buffer_map *map,
@@ -45,9 +53,10 @@ static void visit_piece(const struct program *program, const struct buffer_map *
         uint32_t seen = clock[map->pipe_of[slot]];
         if (slot == own)
             continue;
-        if (last[slot].write > seen)
+        if (last[slot].write > seen && !interlocks(program, row, last[slot].write_item))
             add_hazard(program, row, last[slot].write_item, "write", findings);
-        if (row->writes && last[slot].read > seen)
+        if (row->writes && last[slot].read > seen &&
+            !interlocks(program, row, last[slot].read_item))
             add_hazard(program, row, last[slot].read_item, "read", findings);
     }
     if (row->writes) {

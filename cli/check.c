@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "kernels/tcube.h"
-#include "results/runtime_kb.h"
+#include "results/bank.h"
 #include "results/text.h"
 #include "results/tune.h"
 
@@ -117,7 +117,7 @@ struct verdicts {
     json_t *illegal, *warned;
 };
 
-static enum status judge_row(void *context, const struct runtime_kb_row *row, struct error *error)
+static enum status judge_row(void *context, const struct bank_row *row, struct error *error)
 {
     struct verdicts *v = context;
     struct tcube tiling = {.type = row->type, .bias = row->bias};
@@ -125,7 +125,8 @@ static enum status judge_row(void *context, const struct runtime_kb_row *row, st
     json_t *rules[2] = {json_array(), json_array()}, *texts[2] = {json_array(), json_array()};
     int count = 0;
     v->rows++;
-    memcpy(tiling.field, row->field, sizeof tiling.field);
+    for (int f = 0; f < TCUBE_FIELDS; f++)
+        tiling.field[f] = row->number[tcube_fields[f]];
     enum status status = tcube_check(v->hw, &tiling, breaches, &count, error);
     for (int i = 0; i < count; i++) {
         json_array_append_new(rules[breaches[i].warning], json_string(breaches[i].rule));
@@ -169,8 +170,8 @@ static int check_table(const struct common *common, const struct hardware *hw, c
     struct verdicts v = {.hw = hw, .illegal = json_array(), .warned = json_array()};
     struct error error;
     struct answer answer;
-    cli_require(runtime_kb_read(file, tcube_field_names, TCUBE_FIELDS, judge_row, &v, &error),
-                &error);
+    struct bank_reader reader = {.row = judge_row, .context = &v, .tilings_only = true};
+    cli_require(bank_read(file, BANK_RUNTIME_KB, &reader, NULL, &error), &error);
     int status = json_array_size(v.illegal) ? EXIT_NONE : EXIT_ANSWER;
     cli_answer_open(&answer, common);
     if (common->format == FORMAT_JSON) {

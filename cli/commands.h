@@ -9,7 +9,9 @@ int cmd_program(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_evaluate(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 
 #endif

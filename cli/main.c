@@ -12,7 +12,9 @@ const struct command commands[] = {
     {"simulate", "play a program and say how long it takes", cmd_simulate},
     {"check", "find hazards, doubly set flags, deadlocks and overflows in a program", cmd_check},
     {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
+    {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
     {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
+    {"calibrate", "fit a description to measured instructions and kernels", cmd_calibrate},
     {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };

@@ -2,8 +2,10 @@
 
 #include "hardware/load.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const format_names[FORMAT_COUNT] = {"table", "json", "csv"};
+static const char *const format_names[FORMAT_COUNT] = {
+    "table", "json", "csv", "tcubetiling", "tcubetiling-json", "runtime_kb", "static_bank"};
 
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
@@ -105,9 +108,24 @@ int64_t cli_count(const char *option, const char *text, int64_t largest)
     return value;
 }
 
+double cli_number(const char *text)
+{
+    char *end;
+    double number = strtod(text, &end);
+    return *end || end == text || isspace((unsigned char)*text) || !isfinite(number) ? NAN : number;
+}
+
+double cli_seconds(const char *option, const char *text)
+{
+    double seconds = cli_number(text);
+    if (!(seconds > 0))
+        cli_die("%s %.64s: expected seconds, more than 0", option, text);
+    return seconds;
+}
+
 static enum format parse_format(const char *name, unsigned formats)
 {
-    char allowed[64] = "";
+    char allowed[128] = "";
     for (int f = 0; f < FORMAT_COUNT; f++) {
         if (!(formats >> f & 1))
             continue;
@@ -121,7 +139,7 @@ static enum format parse_format(const char *name, unsigned formats)
 /* Of --format: the names that the command has. */
 static char *describe_formats(unsigned formats)
 {
-    char text[64] = "";
+    char text[128] = "";
     for (int f = 0; f < FORMAT_COUNT; f++) {
         const char *before = f == FORMAT_TABLE ? "" : formats >> f == 1 ? " or " : ", ";
         if (formats >> f & 1)
@@ -321,12 +339,18 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
     return common->word_count;
 }
 
+const char *cli_hardware_name(const struct common *common)
+{
+    return common->hw_name ? common->hw_name : "ascend310";
+}
+
 void cli_load_hardware(struct common *common, struct hardware *hw)
 {
     struct error error;
     struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
-    const char *name = common->hw_name ? common->hw_name : "ascend310";
-    cli_require(hardware_load_from(common->hw_folders, name, &overrides, hw, &error), &error);
+    cli_require(
+        hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
+        &error);
     if (common->cores > hw->cores)
         cli_die("--cores %lld: expected at most %d, all of %s", (long long)common->cores, hw->cores,
                 hw->name);

@@ -18,7 +18,16 @@ enum { EXIT_ANSWER = 0, EXIT_NONE = 1, EXIT_BAD = 2 };
 
 enum { MAX_OVERRIDES = 64, MAX_HW_FOLDERS = 4096 };
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
+enum format {
+    FORMAT_TABLE,
+    FORMAT_JSON,
+    FORMAT_CSV,
+    FORMAT_TCUBETILING, /* and what follows: tables that operator libraries load */
+    FORMAT_TCUBETILING_JSON,
+    FORMAT_RUNTIME_KB,
+    FORMAT_STATIC_BANK,
+    FORMAT_COUNT
+};
 
 struct common {
     const char *hw_name;
@@ -71,6 +80,15 @@ void cli_require_of(const char *file, enum status status, const struct error *er
 
 /* A whole number >= 1 for an option, or death. */
 int64_t cli_count(const char *option, const char *text, int64_t largest);
+
+/* A finite number; NaN when `text` is none. */
+double cli_number(const char *text);
+
+/* Seconds, more than 0, for an option, or death. */
+double cli_seconds(const char *option, const char *text);
+
+/* --hw, or the description that is taken without it. */
+const char *cli_hardware_name(const struct common *common);
 
 /* Loads --hw with --set-hw; sets common->cores to what the command runs on. */
 void cli_load_hardware(struct common *common, struct hardware *hw);

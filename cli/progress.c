@@ -19,6 +19,20 @@ static int line_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
 }
 
+void progress_count(struct progress *progress, const char *phase, int64_t done, int64_t total,
+                    double seconds)
+{
+    char line[128], texts[2][TEXT_SIZE];
+    if (!progress->shown || seconds - progress->last_s < 0.1)
+        return;
+    progress->last_s = seconds;
+    progress->drawn = true;
+    snprintf(line, sizeof line, "%s %s/%s", phase, text_count(done, texts[0]),
+             text_count(total, texts[1]));
+    fprintf(stderr, "\r\033[K%.*s", line_width(), line);
+    fflush(stderr);
+}
+
 void progress_draw(void *context, const struct search_progress *now)
 {
     struct progress *progress = context;

@@ -16,6 +16,10 @@ void progress_open(struct progress *progress, bool quiet);
 /* A search_options.progress; the context is a struct progress. */
 void progress_draw(void *context, const struct search_progress *now);
 
+/* "tuning 12/800": how much of it is done. */
+void progress_count(struct progress *progress, const char *phase, int64_t done, int64_t total,
+                    double seconds);
+
 void progress_close(struct progress *progress);
 
 #endif

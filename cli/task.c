@@ -8,8 +8,9 @@ enum { KEY_OP = 2000, KEY_SHAPE, KEY_DTYPE, KEY_SPACE, KEY_FUNCTION, KEY_OPTION 
 
 /* Sizes and choices of operators (struct operator) that have options of their own; an operator
  * refuses those that are not its. */
-static const char *const operator_options[] = {"batch", "k",           "order", "functions",
-                                               "loop",  "vec-compare", "index", "steps"};
+static const char *const operator_options[] = {
+    "batch",     "k",        "order",    "functions", "loop", "vec-compare", "index",  "steps",
+    "transpose", "a-layout", "b-layout", "c-layout",  "bias", "out-type",    "share-b"};
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What to tune:", 1},
@@ -32,6 +33,15 @@ static const struct argp_option options[] = {
      "knn: the index of a minimum from reduceMin (default), or by vector operations", 1},
     {"steps", KEY_OPTION + 7, "mean|max", 0,
      "knn: loop steps of a tile as k/t (default), or as the exact expectation", 1},
+    {"transpose", KEY_OPTION + 8, "none|a|b|both", 0,
+     "matmul: which operands are stored transposed (default none)", 1},
+    {"a-layout", KEY_OPTION + 9, "nd|nz", 0,
+     "matmul: A row by row (default), or in the matrix unit's blocks", 1},
+    {"b-layout", KEY_OPTION + 10, "nd|nz", 0, "matmul: likewise B", 1},
+    {"c-layout", KEY_OPTION + 11, "nd|nz", 0, "matmul: likewise C", 1},
+    {"bias", KEY_OPTION + 12, "no|yes", 0, "matmul: add a row to C (default no)", 1},
+    {"out-type", KEY_OPTION + 13, "f16|f32", 0, "matmul: element type of C (default f16)", 1},
+    {"share-b", KEY_OPTION + 14, "no|yes", 0, "matmul: one B for the whole batch (default no)", 1},
     {"dtype", KEY_DTYPE, "TYPE", 0, "element type (default f16)", 1},
     {"space", KEY_SPACE, "NAME", 0, "which tilings, one of `autotune list spaces`", 1},
     {0},
@@ -112,11 +122,12 @@ static const struct operator* find_operator(const char *name)
     cli_die("--op %.64s: expected one of %s", name, list);
 }
 
+/* Without a name that of the chip, once it is known. */
 static const struct operator_space *find_space(const struct operator* op, const char *name)
 {
     char list[256] = "";
-    const struct operator_space *space = name ? operator_space_find(op, name) : op->spaces[0];
-    if (space)
+    const struct operator_space *space = name ? operator_space_find(op, name) : NULL;
+    if (space || !name)
         return space;
     for (int i = 0; op->spaces[i]; i++)
         strcat(strcat(list, *list ? ", " : ""), op->spaces[i]->name);
@@ -178,6 +189,8 @@ void task_open(struct task *task)
         task->problem.type = (enum dtype)type;
     }
     cli_load_hardware(&task->common, &task->hw);
+    if (!space)
+        space = operator_default_space(op, &task->hw);
     cli_require(
         space_open(&task->problem, space, &task->hw, (int)task->common.cores, &task->space, &error),
         &error);

@@ -3,11 +3,13 @@
 #include "cli/progress.h"
 #include "cli/task.h"
 #include "jobs/details.h"
+#include "jobs/export.h"
+#include "jobs/robust.h"
 #include "kernels/cubefx.h"
 #include "kernels/knn.h"
 #include "search/knn_search.h"
 
-#include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -19,6 +21,9 @@ struct tune {
     const char *strategy;
     int64_t top, threads;
     double time_limit_s;
+    bool robust_asked;
+    struct corner corner; /* with --robust */
+    struct robust robust; /* with --robust; its search is the caller's */
     struct details_options details;
     bool expand;               /* --expand-at was given */
     const char *cubefx_option; /* one that only Cube-fx has; NULL: not given */
@@ -33,6 +38,7 @@ enum {
     KEY_MAC,
     KEY_TRANSFER_WEIGHT,
     KEY_EXPAND_AT,
+    KEY_ROBUST,
 };
 #define MAX_WEIGHT 1e9
 enum { MAX_TOP = 100000, MAX_THREADS = 1024, MAX_MAC = 4096 };
@@ -46,6 +52,8 @@ static const struct argp_option options[] = {
     {"top", KEY_TOP, "N", 0, "report the N fastest tilings (default 1)", 2},
     {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); the answer is the same",
      2},
+    {"robust", KEY_ROBUST, NULL, 0,
+     "the tiling whose worst case is best, over what the description's fit does not know", 2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_COMPARE, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
     {"mac", KEY_MAC, "S", 0, "cubefx: edge of the matrix unit in the integer program (default 16)",
@@ -57,22 +65,6 @@ static const struct argp_option options[] = {
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "stop after this time with the best so far", 2},
     {0},
 };
-
-/* A finite number; NaN when `text` is none. */
-static double parse_number(const char *text)
-{
-    char *end;
-    double number = strtod(text, &end);
-    return *end || end == text || isspace((unsigned char)*text) || !isfinite(number) ? NAN : number;
-}
-
-static double parse_seconds(const char *text)
-{
-    double seconds = parse_number(text);
-    if (!(seconds > 0))
-        cli_die("--time-limit %.64s: expected seconds, more than 0", text);
-    return seconds;
-}
 
 /* Options of what the answer adds; false for any other. */
 static bool parse_details(struct tune *tune, int key, const char *argument)
@@ -87,14 +79,14 @@ static bool parse_details(struct tune *tune, int key, const char *argument)
         tune->cubefx_option = "--mac";
         return true;
     case KEY_TRANSFER_WEIGHT:
-        details->transfer_weight = parse_number(argument);
+        details->transfer_weight = cli_number(argument);
         if (!(details->transfer_weight >= 0 && details->transfer_weight <= MAX_WEIGHT))
             cli_die("--transfer-weight %.64s: expected a number from 0 to %.0f", argument,
                     MAX_WEIGHT);
         tune->cubefx_option = "--transfer-weight";
         return true;
     case KEY_EXPAND_AT:
-        details->expand_at = parse_number(argument);
+        details->expand_at = cli_number(argument);
         if (isnan(details->expand_at))
             cli_die("--expand-at %.64s: expected a finite number", argument);
         tune->expand = true;
@@ -131,7 +123,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         tune->threads = cli_count("--threads", argument, MAX_THREADS);
         return 0;
     case KEY_TIME_LIMIT:
-        tune->time_limit_s = parse_seconds(argument);
+        tune->time_limit_s = cli_seconds("--time-limit", argument);
+        return 0;
+    case KEY_ROBUST:
+        tune->robust_asked = true;
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &tune->task;
@@ -155,7 +150,8 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
            "  autotune --op knn --shape 1280x128x204800 --k 16 --compare\n"
            "  autotune --op cubefx --shape 16384 --order 16 --function sin,cos,gelu\n"
-           "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n",
+           "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
+           "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
 };
 
 static volatile sig_atomic_t caught;    /* SIGINT or SIGTERM */
@@ -234,18 +230,39 @@ static const char *find_reason(const struct tune *tune, const struct search_resu
     return text;
 }
 
-static void write_answer(const struct tune *tune, const struct search_result *result,
-                         const struct tune_row *rows, json_t *details)
+/* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
+static double fit_share(const struct hardware *hw)
+{
+    return hw->fit.error > 0 ? expm1(hw->fit.error) : 0;
+}
+
+static void list_choices(const struct problem *problem, const char *names[], const char *values[])
+{
+    for (int i = 0; i < problem->op->choice_count; i++) {
+        names[i] = problem->op->choices[i].name;
+        values[i] = problem->op->choices[i].values[problem->choice[i]];
+    }
+}
+
+static void print_answer(const struct tune_answer *answer, const struct common *common)
 {
     static tune_writer *const writers[FORMAT_COUNT] = {
         [FORMAT_TABLE] = tune_write_table,
         [FORMAT_JSON] = tune_write_json,
         [FORMAT_CSV] = tune_write_csv,
     };
-    const struct task *task = &tune->task;
-    char title[128], reason[512];
     struct answer out;
     struct error error;
+    cli_answer_open(&out, common);
+    cli_require(writers[common->format](answer, out.colour, out.stream, &error), &error);
+    cli_answer_close(&out);
+}
+
+static void write_answer(const struct tune *tune, const struct search_result *result,
+                         const struct tune_row *rows, json_t *details)
+{
+    const struct task *task = &tune->task;
+    char title[128], reason[512];
     task_title(task, title, sizeof title);
     const struct tune_discarded discarded[] = {
         {"pruned_selb", "SelB's inequality", result->pruned_selb},
@@ -253,10 +270,7 @@ static void write_answer(const struct tune *tune, const struct search_result *re
     };
     bool knn = task->problem.op == &knn_operator;
     const char *choice_names[OPERATOR_MAX_CHOICES], *choices[OPERATOR_MAX_CHOICES];
-    for (int i = 0; i < task->problem.op->choice_count; i++) {
-        choice_names[i] = task->problem.op->choices[i].name;
-        choices[i] = task->problem.op->choices[i].values[task->problem.choice[i]];
-    }
+    list_choices(&task->problem, choice_names, choices);
     struct tune_answer answer = {
         .op = task->problem.op->name,
         .shape_text = title + strlen(task->problem.op->name) + 1,
@@ -276,7 +290,11 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         .feasible = result->feasible,
         .pruned = result->pruned,
         .simulated = result->simulated,
-        .within_1_percent = result->within_1_percent,
+        .within_1_percent = result->within_1_percent.surely,
+        .within_1_percent_at_most = result->within_1_percent.at_most,
+        .fit_error = fit_share(&task->hw),
+        .within_fit_error = result->within_tolerance.surely,
+        .within_fit_error_at_most = result->within_tolerance.at_most,
         .optimal = result->optimal,
         .cut_short = was_cut_short(tune, result),
         .lower_bound_ns = (double)result->lower_bound_fs / FS_PER_NS,
@@ -291,13 +309,108 @@ static void write_answer(const struct tune *tune, const struct search_result *re
         .discarded = discarded,
         .details = details,
         .reason = find_reason(tune, result, reason, sizeof reason),
+        .search_note = tune->robust_asked ? "tilings and times of the search are those where every "
+                                            "uncertain number costs most"
+                                          : NULL,
     };
-    cli_answer_open(&out, &task->common);
-    cli_require(writers[task->common.format](&answer, out.colour, out.stream, &error), &error);
+    print_answer(&answer, &task->common);
+}
+
+/* ------------------------------------------------------------------ tables for libraries */
+
+static bool is_export(const struct common *common)
+{
+    return common->format >= FORMAT_TCUBETILING;
+}
+
+static void write_export(const struct export_source *source, enum export_format format,
+                         const struct common *common)
+{
+    struct answer out;
+    struct error error;
+    cli_answer_open(&out, common);
+    enum status status = export_write(source, format, out.stream, &error);
+    if (status != STATUS_OK)
+        cli_die("--format: %s", error.text);
     cli_answer_close(&out);
 }
 
-static void run_search(const struct tune *tune, struct search_result *result)
+/* Of a header NAME.h also NAME.json, the same fields for other readers. */
+static void write_fields_beside(const struct export_source *source, const struct common *common)
+{
+    const char *dot = common->output ? strrchr(common->output, '.') : NULL;
+    struct common beside = *common;
+    char name[PATH_MAX];
+    if (!dot || (strcmp(dot, ".h") != 0 && strcmp(dot, ".hpp") != 0))
+        return;
+    if (snprintf(name, sizeof name, "%.*s.json", (int)(dot - common->output), common->output) >=
+        (int)sizeof name)
+        cli_die("-o %.64s: a name of more than %d bytes", common->output, PATH_MAX);
+    beside.output = name;
+    write_export(source, EXPORT_FIELDS, &beside);
+}
+
+static void say_what_is_open(const struct common *common)
+{
+    if (common->quiet)
+        return;
+    if (common->format == FORMAT_RUNTIME_KB)
+        fputs("autotune: new rows have id 0 (a hash that is not published), one L2 piece of all "
+              "blocks and tilingEnable 0\n",
+              stderr);
+    if (common->format == FORMAT_STATIC_BANK)
+        fputs("autotune: the key is 32 zeros (a hash that is not published), cost_time is "
+              "simulated\n",
+              stderr);
+}
+
+static void write_exports(const struct tune *tune, const struct search_result *result,
+                          const struct tune_row *rows)
+{
+    static const enum export_format formats[FORMAT_COUNT] = {
+        [FORMAT_TCUBETILING] = EXPORT_HEADER,
+        [FORMAT_TCUBETILING_JSON] = EXPORT_FIELDS,
+        [FORMAT_RUNTIME_KB] = EXPORT_RUNTIME_KB,
+        [FORMAT_STATIC_BANK] = EXPORT_STATIC,
+    };
+    const struct common *common = &tune->task.common;
+    char title[256];
+    struct tiling *tilings = calloc((size_t)result->count, sizeof *tilings);
+    double *times = calloc((size_t)result->count, sizeof *times);
+    if (!tilings || !times)
+        cli_die("out of memory");
+    for (int i = 0; i < result->count; i++) {
+        tilings[i] = rows[i].tiling;
+        times[i] = rows[i].time_ns;
+    }
+    task_title(&tune->task, title, sizeof title - 100);
+    size_t used = strlen(title);
+    snprintf(title + used, sizeof title - used, " on %.64s", tune->task.hw.name);
+    struct export_source source = {.problem = &tune->task.problem,
+                                   .space = &tune->task.space,
+                                   .tilings = tilings,
+                                   .simulated_ns = times,
+                                   .count = result->count,
+                                   .title = title};
+    write_export(&source, formats[common->format], common);
+    if (common->format == FORMAT_TCUBETILING)
+        write_fields_beside(&source, common);
+    say_what_is_open(common);
+    free(tilings);
+    free(times);
+}
+
+static enum status search_robustly(struct tune *tune, const struct search_options *how,
+                                   struct search_result *result, struct error *error)
+{
+    const struct task *task = &tune->task;
+    enum status status = robust_search(&task->problem, &task->space, (int)task->common.cores,
+                                       &tune->corner, how, &tune->robust, error);
+    *result = tune->robust.search;
+    return status;
+}
+
+static void run_search(struct tune *tune, struct search_result *result)
 {
     struct progress progress;
     struct error error;
@@ -306,13 +419,15 @@ static void run_search(const struct tune *tune, struct search_result *result)
         .threads = (int)tune->threads,
         .top = (int)tune->top,
         .time_limit_s = tune->time_limit_s,
+        .tolerance = fit_share(&tune->task.hw),
         .stop = &caught,
         .progress = progress_draw,
         .context = &progress,
     };
     progress_open(&progress, tune->task.common.quiet);
     handle_signals(catch_signal);
-    enum status status = search(&tune->task.space, &how, result, &error);
+    enum status status = tune->robust_asked ? search_robustly(tune, &how, result, &error)
+                                            : search(&tune->task.space, &how, result, &error);
     progress_close(&progress);
     cli_require(status, &error);
 }
@@ -329,6 +444,24 @@ static void check_details(const struct tune *tune)
         cli_die("--compare: the csv has no place for it, expected --format table or json");
     if (tune->expand && !tune->task.function_names)
         cli_die("--expand-at: expected --function, whose series it is about");
+}
+
+/* The chip on which every uncertain number costs most. */
+static void open_corner(struct tune *tune)
+{
+    struct error error;
+    const struct common *common = &tune->task.common;
+    struct hardware_overrides changes = {common->overrides, (size_t)common->override_count};
+    if (!tune->robust_asked)
+        return;
+    if (!tune->task.space.kind->summarise)
+        cli_die("--robust: a tiling of %s is several programs, each with a worst case of its own",
+                tune->task.problem.op->name);
+    if (tune->top > 1)
+        cli_die("--robust: one tiling is the answer, expected no --top");
+    if (robust_corner(common->hw_folders, cli_hardware_name(common), &changes, &tune->task.hw,
+                      &tune->corner, &error) != STATUS_OK)
+        cli_die("--robust: %s", error.text);
 }
 
 /* Who wants an end does not wait for a comparison: it is dropped once the search, or it itself, has
@@ -354,13 +487,20 @@ static json_t *make_details(const struct tune *tune, const struct search_result 
                             table ? json_string("left out: it was cut short") : json_null());
     if (details && table)
         details_shorten(details);
+    if (tune->robust_asked && result->count) {
+        json_t *robust = robust_json(&tune->robust, &tune->task.space, &tune->corner);
+        if (table)
+            robust_shorten(robust);
+        details = details ? details : json_object();
+        json_object_set_new(details, "robust", robust);
+    }
     return details;
 }
 
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
+        .task.common.formats = (1 << FORMAT_COUNT) - 1,
         .strategy = search_strategies[0].name,
         .top = 1,
         .threads = omp_get_num_procs(),
@@ -369,18 +509,28 @@ int cmd_tune(int argc, char **argv)
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
     check_details(&tune);
+    open_corner(&tune);
+    struct error error;
+    if (is_export(&tune.task.common))
+        cli_require(export_check(&tune.task.space, &error), &error);
     run_search(&tune, &result);
     struct tune_row *rows = calloc((size_t)result.count + 1, sizeof *rows);
     if (!rows)
         cli_die("out of memory");
     for (int i = 0; i < result.count; i++)
         fill_row(&tune, &result.best[i], &rows[i]);
-    json_t *details = make_details(&tune, &result);
-    write_answer(&tune, &result, rows, details);
-    json_decref(details);
+    if (is_export(&tune.task.common)) {
+        if (result.count)
+            write_exports(&tune, &result, rows);
+    } else {
+        json_t *details = make_details(&tune, &result);
+        write_answer(&tune, &result, rows, details);
+        json_decref(details);
+    }
     int status = result.count ? EXIT_ANSWER : EXIT_NONE;
     free(rows);
     search_result_clear(&result);
+    hardware_clear(&tune.corner.hw);
     task_close(&tune.task);
     handle_signals(SIG_DFL);
     if (caught)

@@ -96,6 +96,39 @@ int hardware_move_price(const struct hardware *hw, int path, enum dtype from, en
     return -1;
 }
 
+int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, int64_t burst_bytes,
+                          int64_t align_bytes)
+{
+    if (price->burst_table < 0)
+        return 0;
+    const struct burst_table *table = &hw->burst_tables[price->burst_table];
+    int row = table->row_count - 1, column = 0;
+    while (align_bytes && row > 0 && table->align_bytes[row] > align_bytes)
+        row--;
+    while (column < table->limit_count && burst_bytes > table->up_to_bytes[column])
+        column++;
+    if (column < table->limit_count)
+        return table->fs[row][column];
+    int64_t stretches = burst_bytes / table->up_to_bytes[column - 1] +
+                        (burst_bytes % table->up_to_bytes[column - 1] > 0);
+    int64_t fs;
+    return __builtin_mul_overflow(stretches, table->fs[row][column], &fs) ? INT64_MAX : fs;
+}
+
+int64_t hardware_start_fs(const struct hardware *hw, int cores)
+{
+    return hw->launch_fs + cores * hw->launch_core_fs;
+}
+
+double hardware_miss_share(const struct hardware *hw, double bytes)
+{
+    const struct cache *cache = &hw->cache;
+    double all_hit = (double)cache->all_hit_bytes, all_miss = (double)cache->all_miss_bytes;
+    if (cache->behind < 0 || bytes <= all_hit)
+        return 0;
+    return bytes < all_miss ? (bytes - all_hit) / (all_miss - all_hit) : 1;
+}
+
 int64_t hardware_bus_share(const struct hardware *hw, const struct price *price, int64_t n)
 {
     const struct bus *bus = &hw->buses[price->bus];

@@ -25,8 +25,12 @@ enum {
     HARDWARE_MAX_MATRIX_TYPES = 8,
     HARDWARE_MAX_OPERATIONS = 64,
     HARDWARE_MAX_PRICES = 160,
-    HARDWARE_MAX_FLAGS = 64, /* registers per pair of pipes */
+    HARDWARE_MAX_FLAGS = 64,       /* registers per pair of pipes */
+    HARDWARE_MAX_BURST_ROWS = 8,   /* of a table of bursts: alignments … */
+    HARDWARE_MAX_BURST_LIMITS = 8, /* … and lengths */
+    HARDWARE_MAX_SPREADS = 256,
     HARDWARE_NAME_SIZE = 32,
+    HARDWARE_KEY_SIZE = 192, /* of the dotted key of a number */
 };
 
 #define FS_PER_NS 1000000LL
@@ -38,15 +42,32 @@ struct rate {
     int64_t units;
 };
 
-/* What one instruction costs when it runs alone: base_fs, then `units` of work at `rate`.
- * Units are bytes for a move, blocks for a matrix instruction, repeats after the first for a
- * vector instruction, and operations for a scalar one. On a bus the base (issue) occupies the
- * pipe only, and `rate` is the path's own limit: the share of the bus may be less. */
+/* What one instruction costs when it runs alone: base_fs and what its bursts cost, then `units` of
+ * work at `rate`: so long it occupies its pipe. Its result is there latency_fs later: flags
+ * set after it, barriers and the end of the program wait for that; the pipe's next instruction
+ * does not. Units are bytes for a move, blocks for a matrix instruction, repeats after the first
+ * for a vector instruction, and operations for a scalar one. On a bus the base (issue) and the
+ * bursts occupy the pipe only, and `rate` is the path's own limit: the share of the bus may be
+ * less. */
 struct price {
     int64_t base_fs;
+    int64_t latency_fs;
     struct rate rate;
-    int8_t pipe; /* index into pipes */
-    int8_t bus;  /* index into buses, or -1: private */
+    int8_t pipe;        /* index into pipes */
+    int8_t bus;         /* index into buses, or -1: private */
+    int8_t burst_table; /* of a move in several pieces: index into burst_tables, or -1: free */
+};
+
+/* What each contiguous piece of a move costs that has more than one, by its length and by where
+ * pieces start. Row r is for starts that are multiples of align_bytes[r], a power of two, and of no
+ * later row's; the first row also for any others. Column c is for pieces of up to up_to_bytes[c],
+ * and column limit_count for longer ones: so much for every stretch of the last length that they
+ * begin. Both ascend strictly. */
+struct burst_table {
+    int row_count, limit_count; /* both >= 1 */
+    int64_t align_bytes[HARDWARE_MAX_BURST_ROWS];
+    int64_t up_to_bytes[HARDWARE_MAX_BURST_LIMITS];
+    int64_t fs[HARDWARE_MAX_BURST_ROWS][HARDWARE_MAX_BURST_LIMITS + 1];
 };
 
 struct pipe {
@@ -57,6 +78,7 @@ struct pipe {
 struct buffer {
     char name[HARDWARE_NAME_SIZE];
     int64_t capacity_bytes; /* 0: external memory, not limited */
+    bool unit_flag; /* accesses of instructions with `unit=1` interlock here, block by block */
 };
 
 /* `n` transfers active over all cores move total_bytes_per_s[min(n, sharers) - 1] together, in
@@ -72,12 +94,22 @@ struct cast {
     int16_t price;
 };
 
+/* A cache between the cores and an external memory: what runs through `buffer` hits it, and what
+ * misses is moved from `behind`, by a path of its own. A kernel whose operands and results take up
+ * to all_hit_bytes never misses, from all_miss_bytes on always (a cyclic walk over more than an
+ * LRU cache holds), and in between in proportion. */
+struct cache {
+    int8_t buffer, behind; /* buffers, both external; behind = -1: no cache */
+    int64_t all_hit_bytes, all_miss_bytes;
+};
+
 /* A data path source->destination, moved by one pipe, over a bus or privately. */
 struct path {
     int8_t source, destination; /* buffers */
     int8_t pipe;
-    int8_t bus;    /* or -1 */
-    int16_t price; /* without a cast */
+    int8_t bus;               /* or -1 */
+    int16_t price;            /* without a cast */
+    int16_t transposed_price; /* of a move that transposes its blocks on the way (`transpose=1`) */
     int cast_count;
     struct cast casts[HARDWARE_MAX_CASTS]; /* conversions on the way; bytes count at the source */
 };
@@ -102,6 +134,20 @@ struct operation {
     int16_t price;
 };
 
+/* How well one number is known that was fitted to measurements. */
+struct spread {
+    char key[HARDWARE_KEY_SIZE]; /* a fact's, of any case */
+    double relative_error;       /* one standard error over the value */
+};
+
+/* How well the description predicts. */
+struct fit {
+    double
+        error; /* median |ln(predicted / measured)| of kernels it was not fitted to; 0: unknown */
+    int spread_count;
+    struct spread spreads[HARDWARE_MAX_SPREADS];
+};
+
 /* One number of the description as a user sees it. */
 struct fact {
     char *key;    /* dotted: "paths.gm->l1.bandwidth_gbps"; --set-hw takes the same key */
@@ -117,12 +163,13 @@ struct hardware {
     char file[512];
     int cores;
     int64_t clock_hz;
-    int64_t launch_fs;    /* all pipes start here */
-    int64_t core_skew_fs; /* core c starts at launch + c·skew where skew is asked for */
-    int64_t issue_fs;     /* of a move or matrix instruction, on its pipe */
-    int64_t dispatch_fs;  /* per instruction, in program order */
-    int64_t host_call_fs; /* a kernel call seen from the host; never part of a kernel's time */
-    int flag_registers;   /* per (source pipe, destination pipe) */
+    int64_t launch_fs;      /* all pipes start here … */
+    int64_t launch_core_fs; /* … and this later for every working core */
+    int64_t core_skew_fs;   /* core c starts at launch + c·skew where skew is asked for */
+    int64_t issue_fs;       /* of a move or matrix instruction, on its pipe */
+    int64_t dispatch_fs;    /* per instruction, in program order */
+    int64_t host_call_fs;   /* a kernel call seen from the host; never part of a kernel's time */
+    int flag_registers;     /* per (source pipe, destination pipe) */
     int vector_repeat_bytes;
 
     int pipe_count, buffer_count, bus_count, path_count;
@@ -130,11 +177,15 @@ struct hardware {
     struct pipe pipes[HARDWARE_MAX_PIPES];
     struct buffer buffers[HARDWARE_MAX_BUFFERS];
     struct bus buses[HARDWARE_MAX_BUSES];
+    struct cache cache;
     struct path paths[HARDWARE_MAX_PATHS];
     int8_t matrix_pipe; /* the pipe of mmad, -1 without a matrix unit */
     struct matrix_type matrix_types[HARDWARE_MAX_MATRIX_TYPES];
     struct operation operations[HARDWARE_MAX_OPERATIONS];
     struct price prices[HARDWARE_MAX_PRICES];
+    int burst_table_count;
+    struct burst_table burst_tables[HARDWARE_MAX_PATHS]; /* at most one of each path */
+    struct fit fit;
 
     size_t fact_count;
     struct fact *facts; /* owned; hardware_clear frees them */
@@ -167,6 +218,18 @@ double hardware_matrix_peak(const struct hardware *hw, enum dtype type);
 /* The price of a move over `path` that converts from -> to (equal: no conversion), or -1 when the
  * path has no such conversion. */
 int hardware_move_price(const struct hardware *hw, int path, enum dtype from, enum dtype to);
+
+/* What one of several pieces of a move costs that are burst_bytes long each and start at multiples
+ * of align_bytes, beside those bytes; align_bytes = 0: aligned to everything. */
+int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, int64_t burst_bytes,
+                          int64_t align_bytes);
+
+/* When the pipes of `cores` working cores start. */
+int64_t hardware_start_fs(const struct hardware *hw, int cores);
+
+/* The share of a kernel's loads that miss the cache, 0 to 1, when its operands and results take
+ * `bytes` together; 0 on a chip without a cache. */
+double hardware_miss_share(const struct hardware *hw, double bytes);
 
 /* Bytes per second of one of `n` active transfers (n >= 1) with the given price:
  * min(path's own, total[n] / n), rounded down to whole bytes per second, at least 1. */

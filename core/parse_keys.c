@@ -5,24 +5,37 @@
 #define BIT(key) (1u << (key))
 
 static const char *const key_names[KEY_KINDS] = {
-    [KEY_BYTES] = "bytes",   [KEY_ELEMENTS] = "elements",
-    [KEY_COUNT] = "count",   [KEY_M] = "m",
-    [KEY_K] = "k",           [KEY_N] = "n",
-    [KEY_INIT] = "init",     [KEY_ROWS] = "rows",
-    [KEY_STRIDE] = "stride", [KEY_TYPE] = "type",
-    [KEY_CAST] = "cast",     [KEY_DST] = "dst",
-    [KEY_SRC] = "src",       [KEY_SRC2] = "src2",
-    [KEY_A] = "a",           [KEY_B] = "b",
+    [KEY_BYTES] = "bytes",
+    [KEY_ELEMENTS] = "elements",
+    [KEY_COUNT] = "count",
+    [KEY_M] = "m",
+    [KEY_K] = "k",
+    [KEY_N] = "n",
+    [KEY_INIT] = "init",
+    [KEY_UNIT] = "unit",
+    [KEY_TRANSPOSE] = "transpose",
+    [KEY_BURSTS] = "bursts",
+    [KEY_ALIGN] = "align",
+    [KEY_ROWS] = "rows",
+    [KEY_STRIDE] = "stride",
+    [KEY_TYPE] = "type",
+    [KEY_CAST] = "cast",
+    [KEY_DST] = "dst",
+    [KEY_SRC] = "src",
+    [KEY_SRC2] = "src2",
+    [KEY_A] = "a",
+    [KEY_B] = "b",
 };
 
 static const struct {
     unsigned needed, allowed;
 } key_rules[] = {
-    [INSTRUCTION_MOVE] = {BIT(KEY_BYTES), BIT(KEY_CAST) | BIT(KEY_DST) | BIT(KEY_SRC) |
-                                              BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
+    [INSTRUCTION_MOVE] = {BIT(KEY_BYTES), BIT(KEY_UNIT) | BIT(KEY_TRANSPOSE) | BIT(KEY_BURSTS) |
+                                              BIT(KEY_ALIGN) | BIT(KEY_CAST) | BIT(KEY_DST) |
+                                              BIT(KEY_SRC) | BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
     [INSTRUCTION_MATRIX] = {BIT(KEY_M) | BIT(KEY_K) | BIT(KEY_N),
                             BIT(KEY_TYPE) | BIT(KEY_A) | BIT(KEY_B) | BIT(KEY_DST) | BIT(KEY_INIT) |
-                                BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
+                                BIT(KEY_UNIT) | BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
     [INSTRUCTION_VECTOR] = {BIT(KEY_ELEMENTS), BIT(KEY_TYPE) | BIT(KEY_CAST) | BIT(KEY_DST) |
                                                    BIT(KEY_SRC) | BIT(KEY_SRC2) | BIT(KEY_ROWS) |
                                                    BIT(KEY_STRIDE)},

@@ -58,6 +58,10 @@ enum key {
     KEY_K,
     KEY_N,
     KEY_INIT,
+    KEY_UNIT,
+    KEY_TRANSPOSE,
+    KEY_BURSTS,
+    KEY_ALIGN,
     KEY_ROWS,
     KEY_STRIDE,
     KEY_TYPE, /* from here on not numbers */

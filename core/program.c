@@ -36,13 +36,34 @@ static int64_t ceil_div(int64_t value, int64_t unit)
     return value / unit + (value % unit != 0);
 }
 
+/* What the pieces of a move cost. One piece is no piece: programs that do the same are equal. */
+static enum status price_bursts(const struct hardware *hw, struct instruction *in,
+                                struct error *error)
+{
+    if (in->align_bytes < 0 || (in->align_bytes & (in->align_bytes - 1)))
+        return error_set(error, STATUS_INVALID, "align=%lld, expected a power of two",
+                         (long long)in->align_bytes);
+    in->burst_fs = 0;
+    if (in->bursts <= 1) {
+        in->bursts = in->align_bytes = 0;
+        return STATUS_OK;
+    }
+    int64_t each = hardware_burst_fs(hw, &hw->prices[in->price], ceil_div(in->bytes, in->bursts),
+                                     in->align_bytes);
+    if (!__builtin_mul_overflow(in->bursts, each, &in->burst_fs))
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "bursts=%lld of %lld fs: more than 2^63 fs",
+                     (long long)in->bursts, (long long)each);
+}
+
 static enum status price_move(const struct hardware *hw, struct instruction *in,
                               struct error *error)
 {
     char path[2 * HARDWARE_NAME_SIZE + 3];
     in->pipe = hw->paths[in->what].pipe;
     in->price = (int16_t)hardware_move_price(hw, in->what, in->type, in->to_type);
-    in->units = in->bytes;
+    if (in->transpose && in->price == hw->paths[in->what].price)
+        in->price = hw->paths[in->what].transposed_price;
     if (in->price < 0)
         return error_set(error, STATUS_INVALID, "path %s cannot cast %s to %s",
                          hardware_path_name(hw, in->what, path), dtype_name(in->type),
@@ -53,7 +74,8 @@ static enum status price_move(const struct hardware *hw, struct instruction *in,
     else if (in->bytes % dtype_bytes(in->type))
         return error_set(error, STATUS_INVALID, "bytes=%lld is no multiple of %s's %d bytes",
                          (long long)in->bytes, dtype_name(in->type), dtype_bytes(in->type));
-    return STATUS_OK;
+    in->units = in->bytes;
+    return price_bursts(hw, in, error);
 }
 
 static enum status price_matrix(const struct hardware *hw, struct instruction *in,
@@ -128,6 +150,17 @@ static enum status price_instruction(const struct hardware *hw, struct instructi
     return STATUS_OK;
 }
 
+static enum status check_unit(const struct hardware *hw, const struct instruction *in,
+                              struct error *error)
+{
+    bool any = !in->unit;
+    for (int b = 0; b < hw->buffer_count && !any; b++)
+        any = hw->buffers[b].unit_flag;
+    return any ? STATUS_OK
+               : error_set(error, STATUS_INVALID, "unit=1: no buffer of %s has a unit flag",
+                           hw->name);
+}
+
 enum status program_add(struct program *program, const struct instruction *instruction,
                         struct error *error)
 {
@@ -142,7 +175,9 @@ enum status program_add(struct program *program, const struct instruction *instr
     in->region_count = 0;
     if (in->line == 0)
         in->line = program->count + 1;
-    enum status status = price_instruction(program->hw, in, error);
+    enum status status = check_unit(program->hw, in, error);
+    if (status == STATUS_OK)
+        status = price_instruction(program->hw, in, error);
     if (status == STATUS_OK)
         program->count++;
     return status;
@@ -232,6 +267,14 @@ enum status program_add_region(struct program *program, const struct region *reg
     return STATUS_OK;
 }
 
+int64_t instruction_issue_fs(const struct hardware *hw, const struct instruction *in)
+{
+    if (in->price < 0)
+        return 0;
+    int64_t bursts = in->kind == INSTRUCTION_MOVE ? in->burst_fs : 0, sum;
+    return __builtin_add_overflow(hw->prices[in->price].base_fs, bursts, &sum) ? INT64_MAX : sum;
+}
+
 int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction *in, int cores)
 {
     if (in->price < 0)
@@ -241,7 +284,7 @@ int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction
     if (price->bus >= 0)
         rate = (struct rate){FS_PER_S, hardware_bus_share(hw, price, cores)};
     int64_t work = rate_ceil_fs(rate, in->units), sum;
-    return __builtin_add_overflow(price->base_fs, work, &sum) ? INT64_MAX : sum;
+    return __builtin_add_overflow(instruction_issue_fs(hw, in), work, &sum) ? INT64_MAX : sum;
 }
 
 /* Instructions played once through items[first, last), loops unrolled; -1 beyond the limit, which

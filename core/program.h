@@ -13,7 +13,7 @@
 #include "core/status.h"
 
 enum {
-    PROGRAM_MAX_DEPTH = 8,       /* nested loops */
+    PROGRAM_MAX_DEPTH = 12,      /* nested loops */
     PROGRAM_MAX_LINES = 1000000, /* of text, and instructions of a program */
     PROGRAM_PIPE_ALL = -1,       /* a barrier over all pipes */
     LOOP_NAME_SIZE = 16,
@@ -54,6 +54,9 @@ struct instruction {
     uint8_t flag;    /* set, wait: the register */
     uint8_t type, to_type; /* enum dtype; to_type differs where a move or vector cast converts */
     uint8_t accumulate;    /* matrix: reads its destination (init=0) */
+    uint8_t unit;          /* move, matrix: the chip orders its accesses with those of other such
+                              instructions block by block (`unit=1`, the unit flag of split cores) */
+    uint8_t transpose;     /* move: transposes its blocks (`transpose=1`) */
     uint8_t region_count;
     int16_t what;         /* move: path; vector, scalar: operation */
     int16_t price;        /* into hardware->prices; -1 for flags, barriers and loops */
@@ -61,6 +64,10 @@ struct instruction {
     int32_t first_region; /* into program->regions */
     int32_t partner;      /* loop <-> end, indices of instructions */
     int64_t units;        /* of work at the price's rate; 0 where there is none */
+    int64_t bursts;       /* move: contiguous pieces in external memory; 0 and 1: one (`bursts=`) */
+    int64_t align_bytes;  /* move in several: what their starts are multiples of, a power of two;
+                             0: of everything (`align=`) */
+    int64_t burst_fs;     /* move in several: what they cost together, beside their bytes */
     union {
         int64_t bytes;    /* move */
         int64_t elements; /* vector */
@@ -89,10 +96,11 @@ void program_clear(struct program *program);
 /* Forgets the instructions and keeps the memory, for the next program of the same hardware. */
 void program_reset(struct program *program, const struct hardware *hw);
 
-/* Appends one instruction, filling price and units from the hardware and the fields that say what
- * it does. Regions must be appended right after it, with program_add_region.
- * STATUS_INVALID when the hardware cannot do it (the text says what was expected);
- * STATUS_TOO_LARGE beyond PROGRAM_MAX_LINES. */
+/* Appends one instruction, filling price, units and burst_fs from the hardware and the fields that
+ * say what it does. The bursts of a move are taken to be equally long: bytes / bursts, rounded up.
+ * Regions must be appended right after it, with program_add_region. STATUS_INVALID when the
+ * hardware cannot do it (the text says what was expected); STATUS_TOO_LARGE beyond
+ * PROGRAM_MAX_LINES. */
 enum status program_add(struct program *program, const struct instruction *instruction,
                         struct error *error);
 
@@ -109,9 +117,14 @@ int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruc
 bool instruction_writes(const struct instruction *instruction, enum operand_role role);
 bool instruction_reads(const struct instruction *instruction, enum operand_role role);
 
-/* Time of the instruction alone with `cores` working cores in step: base and work, in fs; on a bus
- * at the share of one of `cores` transfers. Both the simulator's durations and the lower bounds
- * come from here. 0 for flags, barriers and loops. */
+/* How long the instruction occupies its pipe before its work begins: the price's base, and what
+ * its bursts cost, in fs. INT64_MAX when it does not fit; 0 for flags, barriers and loops. */
+int64_t instruction_issue_fs(const struct hardware *hw, const struct instruction *instruction);
+
+/* Time of the instruction alone with `cores` working cores in step, issue and work, in fs; on a bus
+ * at the share of one of `cores` transfers. So long it occupies its pipe; its price's latency comes
+ * after that and is not in it. Both the simulator's durations and the lower bounds come from here.
+ * INT64_MAX when it does not fit; 0 for flags, barriers and loops. */
 int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction *instruction,
                              int cores);
 

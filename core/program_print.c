@@ -69,6 +69,10 @@ static void print_work(const struct program *program, const struct instruction *
     case INSTRUCTION_MOVE:
         fprintf(out, "%s bytes=%lld", hardware_path_name(hw, in->what, path), (long long)in->bytes);
         print_cast(in, out);
+        if (in->bursts > 1)
+            fprintf(out, " bursts=%lld", (long long)in->bursts);
+        if (in->bursts > 1 && in->align_bytes)
+            fprintf(out, " align=%lld", (long long)in->align_bytes);
         break;
     case INSTRUCTION_MATRIX:
         fprintf(out, "mmad m=%d k=%d n=%d type=%s", in->m, in->k, in->n, dtype_name(in->type));
@@ -123,6 +127,10 @@ static void print_instruction(const struct program *program, const struct instru
         print_operands(program, in, depth, names, out);
         if (in->kind == INSTRUCTION_MATRIX)
             fprintf(out, " init=%d", !in->accumulate);
+        if (in->unit)
+            fputs(" unit=1", out);
+        if (in->transpose)
+            fputs(" transpose=1", out);
     }
 }
 

@@ -42,9 +42,21 @@ static enum status fill_matrix(struct parser *parser, const struct keys *keys,
     in->m = (int32_t)keys->value[KEY_M];
     in->k = (int32_t)keys->value[KEY_K];
     in->n = (int32_t)keys->value[KEY_N];
-    if (keys_have(keys, KEY_INIT) && keys->value[KEY_INIT] > 1)
-        return FAIL(parser, "init=%lld, expected 0 or 1", (long long)keys->value[KEY_INIT]);
     in->accumulate = keys_have(keys, KEY_INIT) && keys->value[KEY_INIT] == 0;
+    return STATUS_OK;
+}
+
+/* Keys that are off or on. */
+static enum status check_bits(struct parser *parser, const struct keys *keys)
+{
+    static const struct {
+        int key;
+        const char *name;
+    } bits[] = {{KEY_INIT, "init"}, {KEY_UNIT, "unit"}, {KEY_TRANSPOSE, "transpose"}};
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        if (keys->value[bits[i].key] > 1)
+            return FAIL(parser, "%s=%lld, expected 0 or 1", bits[i].name,
+                        (long long)keys->value[bits[i].key]);
     return STATUS_OK;
 }
 
@@ -56,6 +68,8 @@ static void fill_amount(const struct keys *keys, struct instruction *in)
         in->operand_bytes = keys->value[KEY_BYTES];
     } else {
         in->bytes = keys->value[KEY_BYTES] + keys->value[KEY_ELEMENTS];
+        in->bursts = keys->value[KEY_BURSTS];
+        in->align_bytes = keys->value[KEY_ALIGN];
     }
 }
 
@@ -102,7 +116,10 @@ static enum status parse_work(struct parser *parser)
         status = parser_types(parser, &keys, &in);
     if (status != STATUS_OK)
         return status;
-    if (in.kind == INSTRUCTION_MATRIX)
+    status = check_bits(parser, &keys);
+    in.unit = keys.value[KEY_UNIT] == 1;
+    in.transpose = keys.value[KEY_TRANSPOSE] == 1;
+    if (status == STATUS_OK && in.kind == INSTRUCTION_MATRIX)
         status = fill_matrix(parser, &keys, &in);
     else
         fill_amount(&keys, &in);

@@ -9,8 +9,9 @@
  *   loop 16 / loop i 16 / end
  *
  * Operands are buffer:offset with offset = constant and multiples of loop indices, as in
- * l1:0+8192*i. `rows=R stride=B` spreads every operand of the line over R rows that start B bytes
- * apart. The CCE spellings set_flag(PIPE_A, PIPE_B, EVENT_ID0), wait_flag(…) and
+ * l1:0+8192*i. A move's `bursts=R` says in how many pieces its bytes lie, and `align=A` that these
+ * start at multiples of A bytes. `rows=R stride=B` spreads every operand of the line over R rows
+ * that start B bytes apart. The CCE spellings set_flag(PIPE_A, PIPE_B, EVENT_ID0), wait_flag(…) and
  * pipe_barrier(PIPE_ALL) are accepted; names match in any case; a trailing `;` is allowed. */
 #ifndef AUTOTUNE_CORE_PROGRAM_TEXT_H
 #define AUTOTUNE_CORE_PROGRAM_TEXT_H

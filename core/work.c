@@ -29,7 +29,9 @@ enum status work_totals(const struct program *program, struct work_total *totals
             depth--;
         } else if (in->price >= 0) {
             fits = add_product(&totals[in->price].instructions, times[depth], 1) &&
-                   add_product(&totals[in->price].units, times[depth], in->units);
+                   add_product(&totals[in->price].units, times[depth], in->units) &&
+                   (in->kind != INSTRUCTION_MOVE ||
+                    add_product(&totals[in->price].burst_fs, times[depth], in->burst_fs));
         }
         if (!fits)
             return error_set(error, STATUS_TOO_LARGE,

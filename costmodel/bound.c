@@ -20,7 +20,7 @@ static bool same_rate(const struct price *a, const struct price *b)
 /* One pipe's traffic on one bus. */
 struct sharer {
     const struct price *price;
-    uint32_t lines;
+    uint64_t lines;
 };
 
 /* The pipes that use a bus, or 0 where one pipe's paths have different limits. */
@@ -39,7 +39,7 @@ static int find_sharers(const struct hardware *hw, const struct work_layout *lay
             sharers[count++] = (struct sharer){.price = price};
         if (!same_rate(sharers[i].price, price))
             return 0;
-        sharers[i].lines |= 1u << l;
+        sharers[i].lines |= UINT64_C(1) << l;
     }
     return count;
 }
@@ -70,15 +70,17 @@ static void plan_line(struct bound_plan *plan, const struct hardware *hw, int co
                       const struct work_layout *layout, int line)
 {
     const struct price *price = &hw->prices[layout->price[line]];
-    plan->base_fs[line] = (double)price->base_fs;
+    bool waits = layout->wait_lines >> line & 1, late = waits || layout->late_lines >> line & 1;
+    plan->base_fs[line] =
+        (waits ? 0 : (double)price->base_fs) + (late ? (double)price->latency_fs : 0);
     plan->fs_per_unit[line] = (double)price->rate.fs / (double)price->rate.units;
     for (int c = 0; c < layout->chain_count; c++)
-        plan->member[line][c] = layout->chains[c] >> line & 1;
+        plan->member[line][c] = layout->chains[c] >> line & 1 ? 1 : 0;
     if (price->bus < 0)
         return;
     plan->fs_per_unit[line] = fs_per_byte(hw, price, cores);
     if (line < layout->total_count)
-        plan->bus_lines[price->bus] |= 1u << line;
+        plan->bus_lines[price->bus] |= UINT64_C(1) << line;
 }
 
 void bound_plan_make(struct bound_plan *plan, const struct hardware *hw, int cores,
@@ -88,7 +90,7 @@ void bound_plan_make(struct bound_plan *plan, const struct hardware *hw, int cor
     memset(plan, 0, sizeof *plan);
     plan->line_count = layout->line_count;
     plan->few_chains = layout->chain_count <= WORK_MAX_CHAINS / 2;
-    plan->launch_fs = (double)hw->launch_fs;
+    plan->launch_fs = (double)hardware_start_fs(hw, cores);
     for (int l = 0; l < layout->line_count; l++)
         plan_line(plan, hw, cores, layout, l);
     plan->bus_count = hw->bus_count;
@@ -120,11 +122,11 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static double sum_units(const struct work *work, uint32_t lines)
+static double sum_units(const struct work *work, uint64_t lines)
 {
     double sum = 0;
     for (; lines; lines &= lines - 1)
-        sum += work->units[__builtin_ctz(lines)];
+        sum += work->units[__builtin_ctzll(lines)];
     return sum;
 }
 
@@ -153,7 +155,8 @@ int64_t bound_fs(const struct bound_plan *plan, const struct work *work)
 {
     double fs[WORK_MAX_LINES], chains[WORK_MAX_CHAINS], longest = bus_fs(plan, work);
     for (int l = 0; l < plan->line_count; l++)
-        fs[l] = work->instructions[l] * plan->base_fs[l] + work->units[l] * plan->fs_per_unit[l];
+        fs[l] = work->instructions[l] * plan->base_fs[l] + work->burst_fs[l] +
+                work->units[l] * plan->fs_per_unit[l];
     int width = plan->few_chains ? WORK_MAX_CHAINS / 2 : WORK_MAX_CHAINS;
     if (plan->few_chains)
         time_chains(plan, fs, chains, WORK_MAX_CHAINS / 2);
@@ -170,10 +173,10 @@ int64_t bound_fs(const struct bound_plan *plan, const struct work *work)
 static void add_pipe_chains(const struct hardware *hw, struct work_layout *layout)
 {
     for (int pipe = 0; pipe < hw->pipe_count; pipe++) {
-        uint32_t chain = 0;
+        uint64_t chain = 0;
         for (int l = 0; l < layout->line_count; l++)
             if (hw->prices[layout->price[l]].pipe == pipe)
-                chain |= 1u << l;
+                chain |= UINT64_C(1) << l;
         if (chain)
             layout->chains[layout->chain_count++] = chain;
     }
@@ -197,6 +200,7 @@ enum status work_of_program(const struct program *program, int cores, struct wor
         layout->price[layout->line_count++] = p;
         work->instructions[line] = (double)totals[p].instructions;
         work->units[line] = (double)totals[p].units;
+        work->burst_fs[line] = (double)totals[p].burst_fs;
     }
     layout->total_count = layout->line_count;
     add_pipe_chains(program->hw, layout);

@@ -1,7 +1,8 @@
 /* Lower bounds from a work summary: a theorem, not an estimate.
  *
  * No play of the summarised program ends before
- *   launch + the longest chain of instructions that cannot overlap,
+ *   launch + the longest chain of instructions that cannot overlap (with their latencies, where
+ *   the layout says so),
  * each priced as if it ran alone with only the other cores' equal transfers on the bus. Where
  * exactly two pipes share a bus, the bytes of one that do not fit beside the other's pauses slow it
  * down, and that time is added.
@@ -18,7 +19,7 @@ enum { BOUND_MAX_PAIRS = 2 * HARDWARE_MAX_BUSES };
 
 /* One of the two pipes that share a bus, and the other. Times per byte in fs. */
 struct bound_pair {
-    uint32_t lines, other_lines;
+    uint64_t lines, other_lines;
     uint32_t chains;           /* that contain all of the pipe's lines */
     double alone, other_alone; /* rates with only the other cores' equal transfers … */
     double slowdown;           /* fs that the pipe loses per byte of the other beside it */
@@ -27,16 +28,16 @@ struct bound_pair {
 /* What is the same for all bounds of one layout on one number of cores. */
 struct bound_plan {
     int line_count;
-    double base_fs[WORK_MAX_LINES];
+    double base_fs[WORK_MAX_LINES]; /* of an instruction, with its latency where it counts */
     double fs_per_unit[WORK_MAX_LINES];
     double member[WORK_MAX_LINES][WORK_MAX_CHAINS]; /* 1 where the line is in the chain, else 0 */
     bool few_chains;                                /* no more than half of WORK_MAX_CHAINS */
     int bus_count;
-    uint32_t bus_lines[HARDWARE_MAX_BUSES];
+    uint64_t bus_lines[HARDWARE_MAX_BUSES];
     double bus_fs_per_byte[HARDWARE_MAX_BUSES]; /* of all cores, at the bus's best */
     int pair_count;
     struct bound_pair pairs[BOUND_MAX_PAIRS];
-    double launch_fs;
+    double launch_fs; /* of so many cores */
 };
 
 void bound_plan_make(struct bound_plan *plan, const struct hardware *hw, int cores,

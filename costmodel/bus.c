@@ -48,6 +48,9 @@ static void end_transfer(struct simulator *s, struct bus_state *bus, int32_t at,
     trace_transfer(s, lane, end_fs);
     lane->busy_fs += end_fs - lane->time_fs;
     lane->time_fs = end_fs;
+    int64_t latency_fs = s->hw->prices[lane->op->price].latency_fs;
+    if (latency_fs > 0)
+        lane->done_fs = later(lane->done_fs, end_fs + latency_fs);
     lane->op++;
     lane_ready(s, lane);
 }

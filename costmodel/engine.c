@@ -104,7 +104,7 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
     for (int32_t l = 0; l < s->lane_count; l++) {
         struct lane *lane = &s->lanes[l];
         int core = l / pipes, pipe = l % pipes;
-        int64_t start = s->hw->launch_fs + (options->skew ? core * s->hw->core_skew_fs : 0);
+        int64_t start = engine_start_fs(s) + (options->skew ? core * s->hw->core_skew_fs : 0);
         memset(lane, 0, sizeof *lane);
         lane->op = lane->ops = s->streams.streams[pipe].ops;
         lane->dispatch = s->hw->dispatch_fs ? s->streams.streams[pipe].dispatch_fs : NULL;

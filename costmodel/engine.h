@@ -29,6 +29,7 @@ struct lane {
     int64_t yielded_at; /* what it had reached when it last let the others run; 0: never */
     int64_t iterations[PROGRAM_MAX_DEPTH]; /* done, of the loops around it */
     int32_t loops[PROGRAM_MAX_DEPTH];      /* their numbers */
+    int64_t done_fs;                       /* when the latest result with a latency is there */
 };
 
 /* The sets of one register that no wait has consumed yet: a ring. One cache line. */
@@ -105,6 +106,23 @@ bool engine_open(struct simulator *s, const struct simulate_options *options);
 
 /* Frees the rings that grew in the last play. */
 void engine_close(struct simulator *s);
+
+static inline int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When all that the lane has done is done. */
+static inline int64_t settled_fs(const struct lane *lane)
+{
+    return later(lane->time_fs, lane->done_fs);
+}
+
+/* When the pipes start, but for a core's skew. */
+static inline int64_t engine_start_fs(const struct simulator *s)
+{
+    return hardware_start_fs(s->hw, s->core_count * s->in_step);
+}
 
 /* A lane has paid its issue at start_fs and goes on the bus of its op's price. */
 void bus_join(struct simulator *s, struct lane *lane, int64_t start_fs);

@@ -8,8 +8,9 @@
  * until some pipe leaves the loop. Whole stretches up to there are skipped at once.
  *
  * A time that cannot matter any more is raised to the earliest moment at which it could: a pipe
- * that waits goes on no earlier than the pipe it waits for, and a set flag is read no earlier than
- * its reader is. Without this the times of resting pipes would keep the state from recurring.
+ * that waits goes on no earlier than the pipe it waits for, a set flag is read no earlier than its
+ * reader is, and a result that is there before its pipe goes on holds up nothing. Without this the
+ * times of resting pipes would keep the state from recurring.
  *
  * Snapshots are kept at iterations 1, 2, 4, 8, … (Brent's cycle finding): periods and transients
  * of any length are found, and comparing stops LONGEST_PERIOD iterations after each, so that a loop
@@ -38,11 +39,6 @@ static void put(struct writer *w, int64_t value)
 static void put_time(struct writer *w, int64_t time_fs)
 {
     put(w, time_fs - w->now_fs);
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* One lane's bound from those it depends on; the caller repeats until nothing changes. */
@@ -110,6 +106,7 @@ static void put_lane(struct writer *w, const struct lane *lane)
         return;
     put_iterations(w, lane);
     put_time(w, lane->state == LANE_ON_BUS ? lane->time_fs : w->earliest_fs[lane->pipe]);
+    put_time(w, later(lane->done_fs, w->earliest_fs[lane->pipe]));
 }
 
 static void put_slot(struct writer *w, const struct slot *slot, const struct stream_slot *pair)
@@ -210,6 +207,7 @@ static void skip(struct simulator *s, const struct snapshot *old, const struct s
             lane->iterations[depth] += periods * (now->iterations[p] - old->iterations[p]);
         lane->busy_fs += periods * (lane->busy_fs - old->busy_fs[p]);
         lane->time_fs += shift;
+        lane->done_fs += shift;
         lane->start_fs += shift;
     }
     for (int32_t i = 0; i < s->slot_count; i++)

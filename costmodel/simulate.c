@@ -63,8 +63,9 @@ static inline void set_flag(struct simulator *s, struct slot *slot, int64_t time
 static void reach_barrier(struct simulator *s, struct lane *lane)
 {
     struct core *core = lane->core;
-    if (core->at_barrier++ == 0 || lane->time_fs > core->barrier_fs)
-        core->barrier_fs = lane->time_fs;
+    int64_t settled = settled_fs(lane);
+    if (core->at_barrier++ == 0 || settled > core->barrier_fs)
+        core->barrier_fs = settled;
     if (core->at_barrier < __builtin_popcount(s->streams.used_pipes))
         return;
     core->at_barrier = 0;
@@ -117,10 +118,11 @@ static void block(struct lane *lane, enum lane_state state, const struct stream_
 }
 
 /* Runs one lane until it blocks. `general` adds what most runs do without: dispatch times and
- * trace events. One switch, so that `op` and `time` stay in registers.
- * NOLINTNEXTLINE(readability-function-size,readability-function-cognitive-complexity) */
-static inline __attribute__((always_inline)) void run(struct simulator *s, struct lane *lane,
-                                                      const bool general, const bool folding)
+ * trace events; `late` results that come after their pipe goes on. One switch, so that `op` and
+ * `time` stay in registers. */
+/* NOLINTBEGIN(readability-function-size,readability-function-cognitive-complexity) */
+static inline __attribute__((always_inline)) void
+run(struct simulator *s, struct lane *lane, const bool general, const bool folding, const bool late)
 {
     const struct stream_op *op = lane->op;
     int64_t time = lane->time_fs, set = 0;
@@ -131,6 +133,8 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
         case STREAM_WORK:
             time = start + op->fs;
             lane->busy_fs += op->fs;
+            if (late && op->latency_fs > 0)
+                lane->done_fs = later(lane->done_fs, time + op->latency_fs);
             op++;
             break;
         case STREAM_SET:
@@ -140,7 +144,7 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
                 return;
             }
             time = start;
-            set_flag(s, &lane->slots[op->slot], time);
+            set_flag(s, &lane->slots[op->slot], late ? later(time, lane->done_fs) : time);
             op++;
             break;
         case STREAM_WAIT: {
@@ -155,6 +159,12 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
             op++;
             break;
         }
+        case STREAM_SETTLE:
+            if (!late)
+                __builtin_unreachable(); /* keeps the switch of most runs small */
+            time = later(time, lane->done_fs);
+            op++;
+            break;
         case STREAM_LOOP:
             lane->iterations[op->depth] = 0;
             lane->loops[op->depth] = op->slot;
@@ -192,27 +202,49 @@ static inline __attribute__((always_inline)) void run(struct simulator *s, struc
             note_op(s, lane, done, start, time, set);
     }
 }
+/* NOLINTEND(readability-function-size,readability-function-cognitive-complexity) */
 
 /* `run` is inlined once for each way to play. */
-#define PLAY(s, general, folding)                                                                  \
+#define PLAY(s, general, folding, late)                                                            \
     do                                                                                             \
         while ((s)->ready_count)                                                                   \
-            run((s), &(s)->lanes[(s)->ready[--(s)->ready_count]], general, folding);               \
+            run((s), &(s)->lanes[(s)->ready[--(s)->ready_count]], general, folding, late);         \
     while (!(s)->failed && bus_step(s))
 
 static void play_plainly(struct simulator *s)
 {
-    PLAY(s, false, false);
+    PLAY(s, false, false, false);
 }
 
 static void play_folding(struct simulator *s)
 {
-    PLAY(s, false, true);
+    PLAY(s, false, true, false);
+}
+
+static void play_late(struct simulator *s)
+{
+    PLAY(s, false, false, true);
+}
+
+static void play_late_folding(struct simulator *s)
+{
+    PLAY(s, false, true, true);
 }
 
 static void play_generally(struct simulator *s)
 {
-    PLAY(s, true, false);
+    PLAY(s, true, false, true);
+}
+
+static void play(struct simulator *s, const struct simulate_options *options)
+{
+    bool folding = !options->play_fully && !options->separately;
+    if (s->trace || s->hw->dispatch_fs > 0)
+        play_generally(s);
+    else if (s->streams.late_pipes)
+        (folding ? play_late_folding : play_late)(s);
+    else
+        (folding ? play_folding : play_plainly)(s);
 }
 
 /* Does `a` stand before `b` in the order in which their instructions are dispatched? */
@@ -239,11 +271,11 @@ static int32_t first_blocked(const struct simulator *s)
 static void summarise(const struct simulator *s, struct timeline *timeline)
 {
     memset(timeline, 0, sizeof *timeline);
-    timeline->end_fs = s->hw->launch_fs;
+    timeline->end_fs = engine_start_fs(s);
     for (int32_t l = 0; l < s->lane_count; l++) {
         const struct lane *lane = &s->lanes[l];
-        if (lane->ops->kind != STREAM_STOP && lane->time_fs > timeline->end_fs)
-            timeline->end_fs = lane->time_fs;
+        if (lane->ops->kind != STREAM_STOP)
+            timeline->end_fs = later(timeline->end_fs, settled_fs(lane));
         if (lane->busy_fs > timeline->busy_fs[lane->pipe])
             timeline->busy_fs[lane->pipe] = lane->busy_fs;
     }
@@ -262,7 +294,8 @@ static enum status check_range(const struct simulator *s, const struct program *
     enum status status = work_totals(program, totals, error);
     if (status != STATUS_OK)
         return status;
-    double sum = (double)hw->launch_fs + (double)options->cores * (double)hw->core_skew_fs +
+    double sum = (double)hardware_start_fs(hw, options->cores) +
+                 (double)options->cores * (double)hw->core_skew_fs +
                  (double)program->played * (double)hw->dispatch_fs;
     for (int p = 0; p < hw->price_count; p++) {
         const struct price *price = &hw->prices[p];
@@ -270,8 +303,9 @@ static enum status check_range(const struct simulator *s, const struct program *
         if (price->bus >= 0)
             fs_per_unit =
                 1e15 / (double)hardware_bus_share(hw, price, (int64_t)s->lane_count * s->in_step);
-        sum += (double)totals[p].instructions * ((double)price->base_fs + s->lane_count + 1.0) +
-               (double)totals[p].units * fs_per_unit;
+        double each = (double)price->base_fs + (double)price->latency_fs + s->lane_count + 1.0;
+        sum += (double)totals[p].instructions * each + (double)totals[p].units * fs_per_unit +
+               (double)totals[p].burst_fs;
     }
     if (sum < 4.6e18)
         return STATUS_OK;
@@ -297,12 +331,7 @@ enum status simulate(struct simulator *s, const struct program *program,
         return status;
     if (!engine_open(s, options))
         return error_memory(error);
-    if (s->trace || s->hw->dispatch_fs > 0)
-        play_generally(s);
-    else if (options->play_fully || options->separately)
-        play_plainly(s);
-    else
-        play_folding(s);
+    play(s, options);
     if (s->failed)
         return error_set(error, STATUS_TOO_LARGE,
                          "more than %d sets of one flag register wait to be matched",

@@ -18,11 +18,12 @@ struct cutter {
     int64_t seen_at[HARDWARE_MAX_PIPES]; /* the pipe's previous op */
     int64_t seen_at_scalar;              /* the previous instruction of the scalar pipe */
     uint32_t behind;                     /* pipes with no gate since then */
+    uint32_t unsettled;                  /* pipes with a barrier of their own since their last op */
     bool failed;
     struct {
-        int64_t units, fs;
+        int64_t units, burst_fs, fs;
         int16_t price;
-    } known[KNOWN_PRICES]; /* times of instructions met before, by price and units */
+    } known[KNOWN_PRICES]; /* times of instructions met before, by price, units and burst_fs */
     int16_t flag_slots[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
     int16_t gate_slots[HARDWARE_MAX_PIPES];
 };
@@ -98,11 +99,29 @@ static void gate(struct cutter *cutter, int pipe)
               (struct stream_op){.kind = STREAM_WAIT, .slot = slot, .instruction = -1});
 }
 
-static void gate_all(struct cutter *cutter, uint32_t pipes)
+/* A barrier on one pipe lets the pipe's next op wait for the results of those before it. It is no
+ * op of its own before there is such a next op: a pipe with nothing but barriers does nothing. */
+static void settle(struct cutter *cutter, int pipe)
+{
+    if (!(cutter->unsettled >> pipe & 1))
+        return;
+    cutter->unsettled &= ~(1u << pipe);
+    append_at(cutter, pipe, cutter->seen_at[pipe],
+              (struct stream_op){.kind = STREAM_SETTLE, .instruction = -1});
+}
+
+/* What stands between a pipe's previous op and its next. */
+static void catch_up(struct cutter *cutter, int pipe)
+{
+    settle(cutter, pipe);
+    gate(cutter, pipe);
+}
+
+static void catch_up_all(struct cutter *cutter, uint32_t pipes)
 {
     for (int p = 0; p < cutter->program->hw->pipe_count; p++)
         if (pipes >> p & 1)
-            gate(cutter, p);
+            catch_up(cutter, p);
 }
 
 static void append_flag(struct cutter *cutter, const struct instruction *in, int32_t index)
@@ -123,9 +142,11 @@ static void append_flag(struct cutter *cutter, const struct instruction *in, int
 static int64_t alone_fs(struct cutter *cutter, const struct instruction *in)
 {
     int at = (int)(((uint64_t)in->units * 31 + (uint64_t)in->price) % KNOWN_PRICES);
-    if (cutter->known[at].price != in->price || cutter->known[at].units != in->units) {
+    if (cutter->known[at].price != in->price || cutter->known[at].units != in->units ||
+        cutter->known[at].burst_fs != in->burst_fs) {
         cutter->known[at].price = in->price;
         cutter->known[at].units = in->units;
+        cutter->known[at].burst_fs = in->burst_fs;
         cutter->known[at].fs = instruction_alone_fs(cutter->program->hw, in, cutter->cores);
     }
     return cutter->known[at].fs;
@@ -137,10 +158,12 @@ static void append_work(struct cutter *cutter, const struct instruction *in, int
     const struct price *price = &hw->prices[in->price];
     struct stream_op op = {.kind = STREAM_WORK, .price = in->price, .instruction = index};
     op.fs = alone_fs(cutter, in);
+    op.latency_fs = price->latency_fs;
     if (price->bus >= 0) {
         op.kind = STREAM_TRANSFER;
-        op.alone_fs = op.fs - price->base_fs;
-        op.fs = price->base_fs;
+        int64_t issue_fs = instruction_issue_fs(hw, in);
+        op.alone_fs = op.fs - issue_fs;
+        op.fs = issue_fs;
     }
     append(cutter, in->pipe, op);
 }
@@ -148,7 +171,7 @@ static void append_work(struct cutter *cutter, const struct instruction *in, int
 static void append_barrier(struct cutter *cutter, int32_t index)
 {
     uint32_t used = cutter->streams->used_pipes;
-    gate_all(cutter, used);
+    catch_up_all(cutter, used);
     for (int p = 0; p < cutter->program->hw->pipe_count; p++)
         if (used >> p & 1)
             append(cutter, p, (struct stream_op){.kind = STREAM_BARRIER, .instruction = index});
@@ -160,9 +183,11 @@ static void cut_instruction(struct cutter *cutter, const struct instruction *in,
     if (in->kind == INSTRUCTION_BARRIER) {
         if (in->pipe == PROGRAM_PIPE_ALL)
             append_barrier(cutter, index);
-        return; /* on one pipe it orders nothing that FIFO does not */
+        else /* without latencies it orders nothing that FIFO does not */
+            cutter->unsettled |= cutter->streams->late_pipes & 1u << in->pipe;
+        return;
     }
-    gate(cutter, in->pipe);
+    catch_up(cutter, in->pipe);
     if (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT)
         append_flag(cutter, in, index);
     else
@@ -219,7 +244,7 @@ static void open_loop(struct cutter *cutter, int32_t index, struct open_loop *lo
     const struct instruction *in = &cutter->program->items[index];
     loop->pipes = loop_pipes(cutter, index);
     loop->number = cutter->streams->loop_count++;
-    gate_all(cutter, loop->pipes);
+    catch_up_all(cutter, loop->pipes);
     for (int p = 0; p < cutter->program->hw->pipe_count; p++) {
         if (!(loop->pipes >> p & 1))
             continue;
@@ -239,7 +264,7 @@ static void close_loop(struct cutter *cutter, int32_t index, const struct open_l
 {
     const struct instruction *in = &cutter->program->items[index];
     bool watched = in->count < MIN_FOLD_ITERATIONS;
-    gate_all(cutter, loop->pipes);
+    catch_up_all(cutter, loop->pipes);
     cutter->depth--;
     for (int p = 0; p < cutter->program->hw->pipe_count; p++) {
         if (!(loop->pipes >> p & 1))
@@ -296,6 +321,15 @@ static int find_scalar_pipe(const struct hardware *hw)
     return -1;
 }
 
+static uint32_t find_late_pipes(const struct hardware *hw)
+{
+    uint32_t pipes = 0;
+    for (int p = 0; p < hw->price_count; p++)
+        if (hw->prices[p].latency_fs > 0)
+            pipes |= 1u << hw->prices[p].pipe;
+    return pipes;
+}
+
 enum status streams_build(struct streams *streams, const struct program *program, int cores,
                           struct error *error)
 {
@@ -309,6 +343,7 @@ enum status streams_build(struct streams *streams, const struct program *program
     memset(cutter.flag_slots, -1, sizeof cutter.flag_slots);
     memset(cutter.gate_slots, -1, sizeof cutter.gate_slots);
     streams->hw = program->hw;
+    streams->late_pipes = find_late_pipes(program->hw);
     streams->loop_count = 0;
     streams->slot_count = 0;
     for (int p = 0; p < program->hw->pipe_count; p++)

@@ -19,6 +19,7 @@ enum stream_kind {
     STREAM_BACK,      /* last line of a loop: go back to `target` while iterations are left */
     STREAM_BACK_FOLD, /* the same on the pipe that watches this loop for recurrence */
     STREAM_STOP,
+    STREAM_SETTLE, /* nothing later starts before the results of everything before are there */
 };
 
 struct stream_op {
@@ -29,7 +30,10 @@ struct stream_op {
     int32_t target;      /* back: position in the stream */
     int32_t instruction; /* in the program; -1 for gates */
     int64_t fs;          /* work: its time; transfer: its issue; loop, back: iterations */
-    int64_t alone_fs;    /* transfer: its time on the bus if nobody else comes */
+    union {
+        int64_t alone_fs;   /* transfer: its time on the bus if nobody else comes */
+        int64_t latency_fs; /* work: after which its result is there */
+    };
 };
 
 struct stream {
@@ -47,6 +51,7 @@ struct stream_slot {
 
 struct streams {
     const struct hardware *hw;
+    uint32_t late_pipes; /* bit p: pipe p has results that come after it goes on */
     uint32_t used_pipes; /* bit p: pipe p has ops other than STREAM_STOP */
     int32_t loop_count;
     int32_t slot_count, slot_capacity;

@@ -26,6 +26,13 @@ static int64_t per_s_of(const config_setting_t *group, const char *key)
     return llround(schema_real(group, key) * 1e9);
 }
 
+static double real_at(const config_setting_t *numbers, int index)
+{
+    struct number number;
+    tree_number(config_setting_get_elem(numbers, (unsigned)index), &number);
+    return number.real;
+}
+
 static enum status add_price(struct builder *b, const config_setting_t *group, struct price price,
                              int16_t *index)
 {
@@ -105,6 +112,7 @@ static enum status build_buffer(struct builder *b, const config_setting_t *group
     struct buffer *buffer = &b->hw->buffers[b->hw->buffer_count++];
     snprintf(buffer->name, sizeof buffer->name, "%s", schema_text(group, "name"));
     buffer->capacity_bytes = schema_count(group, "capacity_bytes");
+    buffer->unit_flag = schema_flag(group, "unit_flag");
     return rule_buffer(b->tree, group, b->error);
 }
 
@@ -113,19 +121,45 @@ static enum status build_bus(struct builder *b, const config_setting_t *group)
     struct bus *bus = &b->hw->buses[b->hw->bus_count++];
     const config_setting_t *totals = config_setting_get_member(group, "total_gbps");
     snprintf(bus->name, sizeof bus->name, "%s", schema_text(group, "name"));
-    for (int i = 0; i < config_setting_length(totals); i++) {
-        struct number total;
-        tree_number(config_setting_get_elem(totals, (unsigned)i), &total);
-        bus->total_bytes_per_s[bus->sharers++] = llround(total.real * 1e9);
-    }
+    for (int i = 0; i < config_setting_length(totals); i++)
+        bus->total_bytes_per_s[bus->sharers++] = llround(real_at(totals, i) * 1e9);
     return rule_bus(b->tree, group, bus, b->error);
 }
 
-static enum status add_move_price(struct builder *b, const config_setting_t *group,
-                                  const struct path *path, int16_t *index)
+/* What the group says of a move's price; the rest stays. */
+static void set_move_price(const config_setting_t *group, struct price *price)
 {
-    struct rate rate = rate_reduce(FS_PER_S, per_s_of(group, "bandwidth_gbps"));
-    return add_price(b, group, (struct price){b->hw->issue_fs, rate, path->pipe, path->bus}, index);
+    price->rate = rate_reduce(FS_PER_S, per_s_of(group, "bandwidth_gbps"));
+    if (config_setting_get_member(group, "issue_ns"))
+        price->base_fs = fs_of(group, "issue_ns");
+    if (config_setting_get_member(group, "latency_ns"))
+        price->latency_fs = fs_of(group, "latency_ns");
+}
+
+/* The table of bursts of a path that has one. */
+static enum status build_bursts(struct builder *b, const config_setting_t *path, int8_t *index)
+{
+    const config_setting_t *rows = config_setting_get_member(path, "bursts");
+    *index = -1;
+    if (!rows)
+        return STATUS_OK;
+    enum status status = rule_bursts(b->tree, rows, b->error);
+    if (status != STATUS_OK)
+        return status;
+    *index = (int8_t)b->hw->burst_table_count;
+    struct burst_table *table = &b->hw->burst_tables[b->hw->burst_table_count++];
+    for (; table->row_count < config_setting_length(rows); table->row_count++) {
+        const config_setting_t *row = config_setting_get_elem(rows, (unsigned)table->row_count);
+        const config_setting_t *limits = config_setting_get_member(row, "up_to_bytes");
+        const config_setting_t *ns = config_setting_get_member(row, "ns");
+        table->limit_count = config_setting_length(limits);
+        table->align_bytes[table->row_count] = schema_count(row, "align_bytes");
+        for (int c = 0; c < table->limit_count; c++)
+            table->up_to_bytes[c] = (int64_t)real_at(limits, c);
+        for (int c = 0; c <= table->limit_count; c++)
+            table->fs[table->row_count][c] = llround(real_at(ns, c) * (double)FS_PER_NS);
+    }
+    return STATUS_OK;
 }
 
 /* "f32:f16" */
@@ -139,7 +173,9 @@ static enum status build_cast(struct builder *b, const config_setting_t *group, 
                              "two different element types as in \"f32:f16\"");
     struct cast *cast = &path->casts[path->cast_count++];
     *cast = (struct cast){(uint8_t)from, (uint8_t)to, -1};
-    return add_move_price(b, group, path, &cast->price);
+    struct price price = b->hw->prices[path->price];
+    set_move_price(group, &price);
+    return add_price(b, group, price, &cast->price);
 }
 
 /* "gm->l1" */
@@ -166,8 +202,18 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
         status = find_pipe(b, group, false, &path->pipe);
     if (status == STATUS_OK)
         status = find_bus(b, group, &path->bus);
+    struct price price = {
+        .base_fs = b->hw->issue_fs, .pipe = path->pipe, .bus = path->bus, .burst_table = -1};
+    set_move_price(group, &price);
     if (status == STATUS_OK)
-        status = add_move_price(b, group, path, &path->price);
+        status = build_bursts(b, group, &price.burst_table);
+    if (status == STATUS_OK)
+        status = add_price(b, group, price, &path->price);
+    path->transposed_price = path->price;
+    if (status == STATUS_OK && config_setting_get_member(group, "transposed_gbps")) {
+        price.rate = rate_reduce(FS_PER_S, per_s_of(group, "transposed_gbps"));
+        status = add_price(b, group, price, &path->transposed_price);
+    }
     for (int i = 0; casts && i < config_setting_length(casts) && status == STATUS_OK; i++)
         status = build_cast(b, config_setting_get_elem(casts, (unsigned)i), path);
     return status;
@@ -188,7 +234,12 @@ static enum status block_rate(struct builder *b, const config_setting_t *group, 
 static enum status build_matrix(struct builder *b, const config_setting_t *group)
 {
     struct matrix_type *matrix = &b->hw->matrix_types[b->hw->matrix_type_count++];
-    struct price price = {.base_fs = b->hw->issue_fs, .bus = -1};
+    struct price price = {.base_fs = b->hw->issue_fs,
+                          .latency_fs = fs_of(group, "latency_ns"),
+                          .bus = -1,
+                          .burst_table = -1};
+    if (config_setting_get_member(group, "issue_ns"))
+        price.base_fs = fs_of(group, "issue_ns");
     matrix->block_m = (int)schema_count(group, "block_m");
     matrix->block_k = (int)schema_count(group, "block_k");
     matrix->block_n = (int)schema_count(group, "block_n");
@@ -222,13 +273,15 @@ static struct price operation_price(const struct builder *b, const config_settin
                                     bool scalar)
 {
     if (scalar)
-        return (struct price){0, rate_reduce(fs_of(group, "each_ns"), 1), 0, -1};
+        return (struct price){
+            .rate = rate_reduce(fs_of(group, "each_ns"), 1), .bus = -1, .burst_table = -1};
     /* Cycles follow the clock, so that a changed clock_mhz changes them; to a thousandth. */
     int64_t cycles_1000 = llround(schema_real(group, "repeat_cycles") * 1000);
     struct rate rate = config_setting_get_member(group, "repeat_cycles")
                            ? rate_reduce(cycles_1000 * (FS_PER_S / 1000), b->hw->clock_hz)
                            : rate_reduce(fs_of(group, "repeat_ns"), 1);
-    return (struct price){fs_of(group, "first_ns"), rate, 0, -1};
+    return (struct price){
+        .base_fs = fs_of(group, "first_ns"), .rate = rate, .bus = -1, .burst_table = -1};
 }
 
 static enum status build_operation(struct builder *b, const config_setting_t *group)
@@ -252,12 +305,49 @@ static enum status build_operation(struct builder *b, const config_setting_t *gr
     return status == STATUS_OK ? add_price(b, group, price, &operation->price) : status;
 }
 
+/* Without the group there is no cache. */
+static enum status build_cache(struct builder *b, const config_setting_t *group)
+{
+    struct cache *cache = &b->hw->cache;
+    cache->buffer = cache->behind = -1;
+    if (!group)
+        return STATUS_OK;
+    const char *buffer = schema_text(group, "buffer"), *behind = schema_text(group, "behind");
+    cache->buffer = (int8_t)hardware_buffer(b->hw, buffer, (int)strlen(buffer));
+    cache->behind = (int8_t)hardware_buffer(b->hw, behind, (int)strlen(behind));
+    cache->all_hit_bytes = schema_count(group, "all_hit_bytes");
+    cache->all_miss_bytes = schema_count(group, "all_miss_bytes");
+    return rule_cache(b->tree, group, b->hw, b->error);
+}
+
+/* Without the group nothing is known of the description's quality. */
+static enum status build_fit(struct builder *b, const config_setting_t *group)
+{
+    struct fit *fit = &b->hw->fit;
+    if (!group)
+        return STATUS_OK;
+    const config_setting_t *spreads = config_setting_get_member(group, "spreads");
+    fit->error = schema_real(group, "error");
+    for (int i = 0; spreads && i < config_setting_length(spreads); i++) {
+        const config_setting_t *element = config_setting_get_elem(spreads, (unsigned)i);
+        const char *key = schema_text(element, "key");
+        if (!tree_find(b->tree, key))
+            return tree_expected(b->tree, config_setting_get_member(element, "key"), b->error,
+                                 "the key of a number of this description");
+        struct spread *spread = &fit->spreads[fit->spread_count++];
+        snprintf(spread->key, sizeof spread->key, "%s", key);
+        spread->relative_error = schema_real(element, "relative_error");
+    }
+    return STATUS_OK;
+}
+
 static void build_scalars(struct hardware *hw, const config_setting_t *root)
 {
     snprintf(hw->name, sizeof hw->name, "%s", schema_text(root, "name"));
     hw->cores = (int)schema_count(root, "cores");
     hw->clock_hz = llround(schema_real(root, "clock_mhz") * 1e6);
     hw->launch_fs = fs_of(root, "launch_ns");
+    hw->launch_core_fs = fs_of(root, "launch_core_ns");
     hw->core_skew_fs = fs_of(root, "core_skew_ns");
     hw->issue_fs = fs_of(root, "issue_ns");
     hw->dispatch_fs = fs_of(root, "dispatch_ns");
@@ -284,6 +374,10 @@ enum status hardware_build(const struct tree *tree, struct hardware *hw, struct 
         for (int j = 0; list && j < config_setting_length(list) && status == STATUS_OK; j++)
             status = lists[i].build(&b, config_setting_get_elem(list, (unsigned)j));
     }
+    if (status == STATUS_OK)
+        status = build_cache(&b, config_setting_get_member(root, "cache"));
+    if (status == STATUS_OK)
+        status = build_fit(&b, config_setting_get_member(root, "fit"));
     if (status != STATUS_OK)
         return status;
     return rule_matrix(tree, config_setting_get_member(root, "matrix"), error);

@@ -1,6 +1,7 @@
 #include "hardware/load.h"
 
 #include "hardware/build.h"
+#include "hardware/description.h"
 #include "hardware/find.h"
 #include "hardware/override.h"
 #include "hardware/platform.h"
@@ -20,12 +21,6 @@ struct chain {
     const char *real;    /* path */
     const char *folders; /* of platform files */
     int depth;
-};
-
-/* The tree of a description without a base, changed by the variants above it. */
-struct description {
-    struct tree tree;
-    char name[64]; /* of the topmost variant; "" without one */
 };
 
 static enum status read_description(const char *file, const char *folders,
@@ -136,36 +131,61 @@ static enum status apply_overrides(const struct hardware_overrides *overrides, s
     return status;
 }
 
-static enum status set_file(const char *file, struct hardware *hw, struct error *error)
+/* The tree's file: the one asked for, where links lead; not that of its base. */
+static enum status set_file(const char *file, struct description *description, struct error *error)
 {
-    char *real = realpath(file, NULL);
-    if (!real)
+    description->file = realpath(file, NULL);
+    if (!description->file)
         return error_set(error, STATUS_IO, "%s: %s", file, strerror(errno));
-    size_t length = strlen(real);
-    if (length < sizeof hw->file)
-        memcpy(hw->file, real, length + 1);
-    free(real);
-    if (length < sizeof hw->file)
+    if (strlen(description->file) < sizeof((struct hardware *)0)->file)
         return STATUS_OK;
     return error_set(error, STATUS_TOO_LARGE, "%.100s…: a path of %zu bytes, expected %zu at most",
-                     file, length, sizeof hw->file - 1);
+                     file, strlen(description->file), sizeof((struct hardware *)0)->file - 1);
 }
 
-/* Everything after the files have been read: changes, checks, the result. */
-static enum status finish(struct description *description,
-                          const struct hardware_overrides *overrides, struct hardware *hw,
-                          struct error *error)
+enum status description_read(const char *folders, const char *name,
+                             const struct hardware_overrides *overrides,
+                             struct description *description, struct error *error)
 {
-    struct tree *tree = &description->tree;
-    enum status status = apply_overrides(overrides, tree, error);
-    if (status == STATUS_OK) /* again: it is the changed numbers that count */
-        status = schema_check_description(tree, error);
+    char *file;
+    memset(description, 0, sizeof *description);
+    enum status status = find_description(name, NULL, folders, &file, error);
+    if (status != STATUS_OK)
+        return status;
+    status = read_description(file, folders, NULL, description, error);
+    if (status == STATUS_OK) {
+        status = set_file(file, description, error);
+        if (status == STATUS_OK)
+            status = apply_overrides(overrides, &description->tree, error);
+        if (status != STATUS_OK)
+            description_clear(description);
+    }
+    free(file);
+    return status;
+}
+
+void description_clear(struct description *description)
+{
+    tree_clear(&description->tree);
+    free(description->file);
+    memset(description, 0, sizeof *description);
+}
+
+enum status description_build(const struct description *description, struct hardware *hw,
+                              struct error *error)
+{
+    const struct tree *tree = &description->tree;
+    memset(hw, 0, sizeof *hw);
+    enum status status = schema_check_description(tree, error); /* again: numbers have changed */
     if (status == STATUS_OK)
         status = hardware_build(tree, hw, error);
     if (status == STATUS_OK)
         status = hardware_list_facts(tree, hw, error);
     if (description->name[0])
         memcpy(hw->name, description->name, sizeof hw->name);
+    memcpy(hw->file, description->file, strlen(description->file) + 1);
+    if (status != STATUS_OK)
+        hardware_clear(hw);
     return status;
 }
 
@@ -173,22 +193,13 @@ enum status hardware_load_from(const char *folders, const char *name,
                                const struct hardware_overrides *overrides, struct hardware *hw,
                                struct error *error)
 {
-    char *file;
-    struct description description = {.name = ""};
+    struct description description;
     memset(hw, 0, sizeof *hw);
-    enum status status = find_description(name, NULL, folders, &file, error);
+    enum status status = description_read(folders, name, overrides, &description, error);
     if (status != STATUS_OK)
         return status;
-    status = read_description(file, folders, NULL, &description, error);
-    if (status == STATUS_OK) {
-        status = finish(&description, overrides, hw, error);
-        tree_clear(&description.tree);
-    }
-    if (status == STATUS_OK)
-        status = set_file(file, hw, error);
-    if (status != STATUS_OK)
-        hardware_clear(hw);
-    free(file);
+    status = description_build(&description, hw, error);
+    description_clear(&description);
     return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include "hardware/schema.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -32,6 +33,55 @@ enum status rule_bus(const struct tree *tree, const config_setting_t *group, con
     return STATUS_OK;
 }
 
+static int64_t count_at(const config_setting_t *numbers, int index)
+{
+    struct number number = {true, 0, 0};
+    tree_number(config_setting_get_elem(numbers, (unsigned)index), &number);
+    return number.count;
+}
+
+static enum status rule_burst_limits(const struct tree *tree, const config_setting_t *row,
+                                     const config_setting_t *first_row, struct error *error)
+{
+    const config_setting_t *limits = config_setting_get_member(row, "up_to_bytes");
+    const config_setting_t *first = config_setting_get_member(first_row, "up_to_bytes");
+    const config_setting_t *ns = config_setting_get_member(row, "ns");
+    int count = config_setting_length(limits);
+    if (count != config_setting_length(first))
+        return tree_expected(tree, limits, error, "%d numbers as in the first row",
+                             config_setting_length(first));
+    if (config_setting_length(ns) != count + 1)
+        return tree_expected(tree, ns, error, "%d numbers, one more than up_to_bytes has",
+                             count + 1);
+    for (int c = 0; c < count; c++) {
+        const config_setting_t *limit = config_setting_get_elem(limits, (unsigned)c);
+        if (c > 0 && count_at(limits, c) <= count_at(limits, c - 1))
+            return tree_expected(tree, limit, error, "more than the limit before it");
+        if (count_at(limits, c) != count_at(first, c))
+            return tree_expected(tree, to_blame(config_setting_get_elem(first, (unsigned)c), limit),
+                                 error, "the same in all rows");
+    }
+    return STATUS_OK;
+}
+
+enum status rule_bursts(const struct tree *tree, const config_setting_t *rows, struct error *error)
+{
+    int64_t before = 0;
+    enum status status = STATUS_OK;
+    for (int r = 0; r < config_setting_length(rows) && status == STATUS_OK; r++) {
+        const config_setting_t *row = config_setting_get_elem(rows, (unsigned)r);
+        const config_setting_t *member = config_setting_get_member(row, "align_bytes");
+        int64_t align = schema_count(row, "align_bytes");
+        if (align & (align - 1))
+            return tree_expected(tree, member, error, "a power of two");
+        if (align <= before)
+            return tree_expected(tree, member, error, "more than in the row before");
+        before = align;
+        status = rule_burst_limits(tree, row, config_setting_get_elem(rows, 0), error);
+    }
+    return status;
+}
+
 enum status rule_buffer(const struct tree *tree, const config_setting_t *group, struct error *error)
 {
     const config_setting_t *capacity = config_setting_get_member(group, "capacity_bytes");
@@ -41,6 +91,61 @@ enum status rule_buffer(const struct tree *tree, const config_setting_t *group, 
     if (!capacity && !external)
         return tree_error(tree, group, "capacity_bytes", error,
                           "missing, expected it or external = true");
+    return STATUS_OK;
+}
+
+static bool is_external(const struct hardware *hw, int buffer)
+{
+    return buffer >= 0 && hw->buffers[buffer].capacity_bytes == 0;
+}
+
+/* Is a move over `miss` nowhere faster than one over `hit`? Lower bounds take it to hit. */
+static bool never_faster(const struct hardware *hw, const struct price *miss,
+                         const struct price *hit)
+{
+    const struct price *prices[] = {miss, hit};
+    int64_t share[2];
+    bool slower = miss->base_fs >= hit->base_fs && miss->latency_fs >= hit->latency_fs;
+    for (int n = 1; n <= hw->cores && slower; n++) {
+        for (int i = 0; i < 2; i++)
+            share[i] =
+                prices[i]->bus >= 0
+                    ? hardware_bus_share(hw, prices[i], n)
+                    : llround((double)prices[i]->rate.units * 1e15 / (double)prices[i]->rate.fs);
+        slower = share[0] <= share[1];
+    }
+    return slower;
+}
+
+enum status rule_cache(const struct tree *tree, const config_setting_t *group,
+                       const struct hardware *hw, struct error *error)
+{
+    const struct cache *cache = &hw->cache;
+    const config_setting_t *behind = config_setting_get_member(group, "behind");
+    const config_setting_t *hit = config_setting_get_member(group, "all_hit_bytes");
+    const config_setting_t *miss = config_setting_get_member(group, "all_miss_bytes");
+    char name[2 * HARDWARE_NAME_SIZE + 3];
+    if (!is_external(hw, cache->buffer))
+        return tree_expected(tree, config_setting_get_member(group, "buffer"), error,
+                             "an external buffer that `buffers` declares");
+    if (!is_external(hw, cache->behind) || cache->behind == cache->buffer)
+        return tree_expected(tree, behind, error,
+                             "another external buffer that `buffers` declares");
+    for (int p = 0; p < hw->path_count; p++) {
+        int other = hardware_path(hw, cache->behind, hw->paths[p].destination);
+        if (hw->paths[p].source == cache->buffer &&
+            (other < 0 || hw->paths[other].pipe != hw->paths[p].pipe))
+            return tree_expected(
+                tree, behind, error, "a buffer with a path on pipe %s to where %s leads",
+                hw->pipes[hw->paths[p].pipe].name, hardware_path_name(hw, p, name));
+        if (hw->paths[p].source == cache->buffer &&
+            !never_faster(hw, &hw->prices[hw->paths[other].price], &hw->prices[hw->paths[p].price]))
+            return tree_expected(tree, behind, error,
+                                 "a buffer whose path to where %s leads is nowhere faster",
+                                 hardware_path_name(hw, p, name));
+    }
+    if (cache->all_miss_bytes < cache->all_hit_bytes)
+        return tree_expected(tree, to_blame(hit, miss), error, "all_hit_bytes <= all_miss_bytes");
     return STATUS_OK;
 }
 

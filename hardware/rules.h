@@ -10,9 +10,18 @@
 enum status rule_bus(const struct tree *tree, const config_setting_t *group, const struct bus *bus,
                      struct error *error);
 
+/* The bursts of a path: alignments are powers of two and ascend; lengths ascend and are the same in
+ * all rows; a row has one number of ns more than lengths. */
+enum status rule_bursts(const struct tree *tree, const config_setting_t *rows, struct error *error);
+
 /* A buffer: either a capacity or external. */
 enum status rule_buffer(const struct tree *tree, const config_setting_t *group,
                         struct error *error);
+
+/* A cache, with hw->buffers, paths and cache filled: two external buffers; whatever is loaded
+ * through the first can be loaded by the same pipe from behind it; hits end before misses begin. */
+enum status rule_cache(const struct tree *tree, const config_setting_t *group,
+                       const struct hardware *hw, struct error *error);
 
 /* An operation: vector with first_ns and one of repeat_ns and repeat_cycles, or scalar with
  * each_ns; a result only for vector ones. */

@@ -81,10 +81,11 @@ static enum status check_source(const struct check *check, const struct key *key
 static enum status check_label(const struct check *check, const config_setting_t *list, int index)
 {
     const config_setting_t *element = config_setting_get_elem(list, (unsigned)index);
-    const char *label = tree_label(element);
+    char digits[TREE_VALUE_SIZE], earlier_digits[TREE_VALUE_SIZE];
+    const char *label = tree_label(element, digits);
     for (int i = 0; label && i < index; i++) {
         const config_setting_t *earlier = config_setting_get_elem(list, (unsigned)i);
-        if (strcasecmp(label, tree_label(earlier)) == 0)
+        if (strcasecmp(label, tree_label(earlier, earlier_digits)) == 0)
             return tree_error(check->tree, element, NULL, check->error,
                               "given twice, expected once (line %u has it)",
                               (unsigned)config_setting_source_line(earlier));
@@ -105,6 +106,12 @@ static enum status check_list(const struct check *check, const struct key *key,
         return tree_expected(check->tree, setting, check->error, "a list of %s", what[key->kind]);
     return tree_expected(check->tree, setting, check->error, "%.0f to %.0f %s, not %d", key->low,
                          key->high, what[key->kind], count);
+}
+
+static enum status check_one_group(const struct check *check, const struct key *key,
+                                   const config_setting_t *setting)
+{
+    return check_group(check, key->items, setting);
 }
 
 static enum status check_groups(const struct check *check, const struct key *key,
@@ -144,11 +151,11 @@ static const struct {
                        const config_setting_t *setting);
     bool number;
 } kinds[] = {
-    [KIND_COUNT] = {check_number, true},   [KIND_REAL] = {check_number, true},
-    [KIND_FLAG] = {check_flag, false},     [KIND_IDENTIFIER] = {check_identifier, false},
-    [KIND_TEXT] = {check_text, false},     [KIND_SOURCE] = {check_source, false},
-    [KIND_GROUPS] = {check_groups, false}, [KIND_REALS] = {check_reals, true},
-    [KIND_TEXTS] = {check_texts, false},
+    [KIND_COUNT] = {check_number, true},     [KIND_REAL] = {check_number, true},
+    [KIND_FLAG] = {check_flag, false},       [KIND_IDENTIFIER] = {check_identifier, false},
+    [KIND_TEXT] = {check_text, false},       [KIND_SOURCE] = {check_source, false},
+    [KIND_GROUP] = {check_one_group, false}, [KIND_GROUPS] = {check_groups, false},
+    [KIND_REALS] = {check_reals, true},      [KIND_TEXTS] = {check_texts, false},
 };
 
 /* A number of the top level: { value = …; source = "…"; }. */
@@ -188,11 +195,18 @@ static enum status check_known(const struct check *check, const struct group *gr
     return STATUS_OK;
 }
 
+/* A number that comes from elsewhere than its neighbours in a group. */
+static bool has_own_source(const struct key *key, const config_setting_t *member)
+{
+    return member && config_setting_is_group(member) &&
+           (key->kind == KIND_COUNT || key->kind == KIND_REAL);
+}
+
 static enum status check_member(const struct check *check, const struct group *group,
                                 const struct key *key, const config_setting_t *setting)
 {
     const config_setting_t *member = config_setting_get_member(setting, key->name);
-    bool wrapped = group->wrapped && kinds[key->kind].number;
+    bool wrapped = (group->wrapped && kinds[key->kind].number) || has_own_source(key, member);
     if (member)
         return (wrapped ? check_wrapped : kinds[key->kind].run)(check, key, member);
     if (key->need == REQUIRED)
@@ -203,16 +217,21 @@ static enum status check_member(const struct check *check, const struct group *g
     return STATUS_OK;
 }
 
-/* `source` is optional where a group may do without numbers; with one it is not. */
+/* `source` is optional where a group may do without numbers; with one it is not. (The top level and
+ * groups below one with a source have none.) */
 static enum status check_provenance(const struct check *check, const struct group *group,
                                     const config_setting_t *setting)
 {
-    for (size_t i = 0; i < group->count; i++)
-        if (!group->wrapped && kinds[group->keys[i].kind].number &&
-            config_setting_get_member(setting, group->keys[i].name) &&
-            !config_setting_get_member(setting, schema_source.name))
-            return check_member(check, group, &schema_source, setting);
-    return STATUS_OK;
+    bool has_source = false, has_number = false;
+    for (size_t i = 0; i < group->count; i++) {
+        has_source =
+            has_source || (group->keys[i].kind == KIND_SOURCE && group->keys[i].need != INHERITED);
+        has_number = has_number || (kinds[group->keys[i].kind].number &&
+                                    config_setting_get_member(setting, group->keys[i].name));
+    }
+    if (!has_source || !has_number || config_setting_get_member(setting, schema_source.name))
+        return STATUS_OK;
+    return check_member(check, group, &schema_source, setting);
 }
 
 static enum status check_group(const struct check *check, const struct group *group,

@@ -14,6 +14,7 @@ static const struct key buffer_keys[] = {
     {"name", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"capacity_bytes", KIND_COUNT, OPTIONAL, 1, 1099511627776.0, " bytes", NULL},
     {"external", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
+    {"unit_flag", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
     {"source", KIND_SOURCE, OPTIONAL, 1, 1000, "", NULL},
 };
 static const struct group buffer_group = GROUP(buffer_keys);
@@ -34,18 +35,42 @@ static const struct key bus_keys[] = {
 };
 static const struct group bus_group = GROUP(bus_keys);
 
+/* What a move costs beside its bandwidth; a cast without one of these has its path's. */
+#define MOVE_KEYS                                                                                  \
+    {"issue_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},                                        \
+    {                                                                                              \
+        "latency_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL                                     \
+    }
+
 static const struct key cast_keys[] = {
     {"cast", KIND_TEXT, REQUIRED, 1, 16, "", NULL},
     {"bandwidth_gbps", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL},
+    MOVE_KEYS,
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group cast_group = GROUP(cast_keys);
+
+/* Lengths and starts that no piece of a move has any more. */
+static const struct key limit_keys[] = {{"", KIND_COUNT, REQUIRED, 1, 1073741824, " bytes", NULL}};
+static const struct group limit_group = GROUP(limit_keys);
+static const struct key piece_keys[] = {{"", KIND_REAL, REQUIRED, 0, 1e6, " ns", NULL}};
+static const struct group piece_group = GROUP(piece_keys);
+static const struct key burst_keys[] = {
+    {"align_bytes", KIND_COUNT, REQUIRED, 1, 1073741824, " bytes", NULL},
+    {"up_to_bytes", KIND_REALS, REQUIRED, 1, HARDWARE_MAX_BURST_LIMITS, "", &limit_group},
+    {"ns", KIND_REALS, REQUIRED, 2, HARDWARE_MAX_BURST_LIMITS + 1, "", &piece_group},
+    {"source", KIND_SOURCE, INHERITED, 1, 1000, "", NULL},
+};
+static const struct group burst_group = GROUP(burst_keys);
 
 static const struct key path_keys[] = {
     {"path", KIND_TEXT, REQUIRED, 1, 2 * HARDWARE_NAME_SIZE, "", NULL},
     {"pipe", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"bus", KIND_IDENTIFIER, OPTIONAL, 0, 0, "", NULL},
     {"bandwidth_gbps", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL},
+    MOVE_KEYS,
+    {"transposed_gbps", KIND_REAL, OPTIONAL, 1e-3, 1e6, " GB/s", NULL},
+    {"bursts", KIND_GROUPS, OPTIONAL, 1, HARDWARE_MAX_BURST_ROWS, "", &burst_group},
     {"casts", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_CASTS, "", &cast_group},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
@@ -60,6 +85,8 @@ static const struct key matrix_keys[] = {
     {"block_n", KIND_COUNT, REQUIRED, 1, 4096, " elements", NULL},
     {"block_flop", KIND_COUNT, REQUIRED, 1, 1e9, " operations", NULL},
     {"gflops", KIND_REAL, REQUIRED, 1e-3, 1e9, " GFLOP/s", NULL},
+    {"issue_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"latency_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group matrix_group = GROUP(matrix_keys);
@@ -77,11 +104,34 @@ static const struct key operation_keys[] = {
 };
 static const struct group operation_group = GROUP(operation_keys);
 
+static const struct key cache_keys[] = {
+    {"buffer", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
+    {"behind", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
+    {"all_hit_bytes", KIND_COUNT, REQUIRED, 0, 1099511627776.0, " bytes", NULL},
+    {"all_miss_bytes", KIND_COUNT, REQUIRED, 0, 1099511627776.0, " bytes", NULL},
+    {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
+};
+static const struct group cache_group = GROUP(cache_keys);
+
+static const struct key spread_keys[] = {
+    {"key", KIND_TEXT, REQUIRED, 1, HARDWARE_KEY_SIZE - 1, "", NULL},
+    {"relative_error", KIND_REAL, REQUIRED, 0, 10, "", NULL},
+};
+static const struct group spread_group = GROUP(spread_keys);
+
+static const struct key fit_keys[] = {
+    {"error", KIND_REAL, REQUIRED, 0, 10, "", NULL},
+    {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
+    {"spreads", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_SPREADS, "", &spread_group},
+};
+static const struct group fit_group = GROUP(fit_keys);
+
 static const struct key description_keys[] = {
     {"name", KIND_TEXT, REQUIRED, 1, 63, "", NULL},
     {"cores", KIND_COUNT, REQUIRED, 1, 4096, " cores", NULL},
     {"clock_mhz", KIND_REAL, REQUIRED, 1, 1e5, " MHz", NULL},
     {"launch_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
+    {"launch_core_ns", KIND_REAL, OPTIONAL, 0, 1e5, " ns", NULL},
     {"core_skew_ns", KIND_REAL, REQUIRED, 0, 1e5, " ns", NULL},
     {"issue_ns", KIND_REAL, REQUIRED, 0, 1e6, " ns", NULL},
     {"dispatch_ns", KIND_REAL, REQUIRED, 0, 1e6, " ns", NULL},
@@ -91,9 +141,11 @@ static const struct key description_keys[] = {
     {"buffers", KIND_GROUPS, REQUIRED, 1, HARDWARE_MAX_BUFFERS, "", &buffer_group},
     {"pipes", KIND_GROUPS, REQUIRED, 1, HARDWARE_MAX_PIPES, "", &pipe_group},
     {"buses", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_BUSES, "", &bus_group},
+    {"cache", KIND_GROUP, OPTIONAL, 0, 0, "", &cache_group},
     {"paths", KIND_GROUPS, REQUIRED, 1, HARDWARE_MAX_PATHS, "", &path_group},
     {"matrix", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_MATRIX_TYPES, "", &matrix_group},
     {"operations", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_OPERATIONS, "", &operation_group},
+    {"fit", KIND_GROUP, OPTIONAL, 0, 0, "", &fit_group},
 };
 const struct group schema_description = {true, sizeof description_keys / sizeof *description_keys,
                                          description_keys};

@@ -12,12 +12,17 @@ enum kind {
     KIND_TEXT,       /* up to `high` characters */
     KIND_IDENTIFIER, /* as program text and dotted keys can hold it */
     KIND_SOURCE,     /* where the numbers of the group come from */
+    KIND_GROUP,      /* one of `items` */
     KIND_GROUPS,     /* a list of `low`…`high` groups */
     KIND_REALS,      /* a list of `low`…`high` numbers within the range of the `items` key */
     KIND_TEXTS,      /* a list of `low`…`high` texts */
 };
 
-enum need { OPTIONAL, REQUIRED };
+enum need {
+    OPTIONAL,
+    REQUIRED,
+    INHERITED, /* a source that is the group's around unless it is here */
+};
 
 struct key {
     const char *name;

@@ -83,12 +83,11 @@ const char *tree_source(const config_setting_t *number)
     const struct override *override = config_setting_get_hook(number);
     if (override)
         return override->source;
-    const config_setting_t *group = number;
-    while (group && !config_setting_is_group(group))
-        group = config_setting_parent(group);
     const char *source = NULL;
-    if (group)
-        config_setting_lookup_string(group, "source", &source);
+    for (const config_setting_t *group = number; group && !source;
+         group = config_setting_parent(group))
+        if (config_setting_is_group(group))
+            config_setting_lookup_string(group, "source", &source);
     return source ? source : "";
 }
 
@@ -103,14 +102,32 @@ enum status tree_override(config_setting_t *number, const struct override *overr
     return STATUS_OK;
 }
 
-const char *tree_label(const config_setting_t *element)
+/* A whole number of a group as the file has it, bare or with a source of its own. */
+static bool file_count(const config_setting_t *group, const char *key, long long *count)
+{
+    const config_setting_t *member = config_setting_get_member(group, key);
+    if (member && config_setting_is_group(member))
+        member = config_setting_get_member(member, "value");
+    if (!member || !config_setting_is_number(member) ||
+        config_setting_type(member) == CONFIG_TYPE_FLOAT)
+        return false;
+    *count = config_setting_get_int64(member);
+    return true;
+}
+
+const char *tree_label(const config_setting_t *element, char digits[TREE_VALUE_SIZE])
 {
     static const char *const labels[] = {"name", "path", "cast", "type"};
     const char *label = NULL;
-    if (config_setting_is_group(element))
-        for (size_t i = 0; i < sizeof labels / sizeof *labels && !label; i++)
-            config_setting_lookup_string(element, labels[i], &label);
-    return label;
+    long long count;
+    if (!config_setting_is_group(element))
+        return NULL;
+    for (size_t i = 0; i < sizeof labels / sizeof *labels && !label; i++)
+        config_setting_lookup_string(element, labels[i], &label);
+    if (label || !file_count(element, "align_bytes", &count))
+        return label;
+    snprintf(digits, TREE_VALUE_SIZE, "%lld", count);
+    return digits;
 }
 
 /* Appends one part to a key; what does not fit is cut, which only broken files can bring about. */
@@ -123,8 +140,8 @@ static void append(char key[TREE_KEY_SIZE], const char *part)
 static void append_setting(const config_setting_t *setting, char key[TREE_KEY_SIZE])
 {
     const char *name = config_setting_name(setting);
-    const char *label = name ? NULL : tree_label(setting);
-    char position[16];
+    char position[16], digits[TREE_VALUE_SIZE];
+    const char *label = name ? NULL : tree_label(setting, digits);
     snprintf(position, sizeof position, "%d", config_setting_index(setting) + 1);
     if (!name)
         append(key, label ? label : position);
@@ -216,6 +233,24 @@ config_setting_t *tree_find(const struct tree *tree, const char *key)
     struct lookup lookup = {key, NULL};
     tree_each_number(config_root_setting(tree->config), look, &lookup);
     return lookup.found;
+}
+
+static config_setting_t *find_group(config_setting_t *setting, const char *wanted)
+{
+    char key[TREE_KEY_SIZE];
+    int count = config_setting_is_aggregate(setting) ? config_setting_length(setting) : -1;
+    tree_key(setting, key);
+    if (count >= 0 && strcasecmp(key, wanted) == 0)
+        return setting;
+    config_setting_t *found = NULL;
+    for (int i = 0; i < count && !found; i++)
+        found = find_group(config_setting_get_elem(setting, (unsigned)i), wanted);
+    return found;
+}
+
+config_setting_t *tree_find_group(const struct tree *tree, const char *key)
+{
+    return find_group(config_root_setting(tree->config), key);
 }
 
 /* "key: TEXT" at the setting's place, or at the place of what overrides it. */

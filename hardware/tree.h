@@ -43,15 +43,18 @@ void tree_clear(struct tree *tree);
 /* The value of a number, with its override if it has one; false for anything else. */
 bool tree_number(const config_setting_t *setting, struct number *number);
 
-/* Where a number comes from: its override's source or that of the group around it; "" without. */
+/* Where a number comes from: its override's source or that of the nearest group around it that has
+ * one; "" without. */
 const char *tree_source(const config_setting_t *number);
 
 /* Hangs an override on a number's setting; both texts are copied. */
 enum status tree_override(config_setting_t *number, const struct override *override,
                           struct error *error);
 
-/* What tells the elements of a list apart: name, path, cast or type; NULL without one. */
-const char *tree_label(const config_setting_t *element);
+/* What tells the elements of a list apart: name, path, cast or type, or the number align_bytes as
+ * the file has it, whatever overrides it: keys stay what they are. NULL without one; a number's
+ * digits stand in `digits`. */
+const char *tree_label(const config_setting_t *element, char digits[TREE_VALUE_SIZE]);
 
 void tree_key(const config_setting_t *setting, char key[TREE_KEY_SIZE]);
 /* The value as a message or a fact shows it: the shortest text that reads back as the same. */
@@ -63,6 +66,9 @@ bool tree_each_number(config_setting_t *setting,
 
 /* The number that a dotted key names, in any case; NULL without one. */
 config_setting_t *tree_find(const struct tree *tree, const char *key);
+
+/* The group or list that a dotted key names, in any case; NULL without one. */
+config_setting_t *tree_find_group(const struct tree *tree, const char *key);
 
 /* "file:line: key: value, expected …", at the override's place where the setting has one. */
 enum status tree_expected(const struct tree *tree, const config_setting_t *setting,

@@ -38,15 +38,15 @@ enum line {
     LINES,
 };
 
-#define LINE(line) (1u << (line))
+#define LINE(line) (UINT64_C(1) << (line))
 
 static void make_chains(struct work_layout *layout)
 {
-    const uint32_t to_feed = LINE(FIRST_LOAD) | LINE(FIRST_LN) | LINE(FIRST_LN_TO_L1);
-    const uint32_t to_stage_1 = LINE(FIRST_FEED_LN) | LINE(FIRST_SEQUENCES);
-    const uint32_t to_move = LINE(FIRST_DRAIN_POWERS) | LINE(FIRST_EXP);
-    const uint32_t end = LINE(LAST_DRAIN_RESULTS) | LINE(LAST_STORE);
-    uint32_t *chain = layout->chains;
+    const uint64_t to_feed = LINE(FIRST_LOAD) | LINE(FIRST_LN) | LINE(FIRST_LN_TO_L1);
+    const uint64_t to_stage_1 = LINE(FIRST_FEED_LN) | LINE(FIRST_SEQUENCES);
+    const uint64_t to_move = LINE(FIRST_DRAIN_POWERS) | LINE(FIRST_EXP);
+    const uint64_t end = LINE(LAST_DRAIN_RESULTS) | LINE(LAST_STORE);
+    uint64_t *chain = layout->chains;
     *chain++ = LINE(FIRST_LOAD) | LINE(LN) | LINE(FIRST_LN_TO_L1) | to_stage_1 |
                LINE(DRAIN_POWERS) | LINE(EXP) | LINE(DRAIN_RESULTS) | LINE(LAST_STORE);
     *chain++ = LINE(FIRST_LOAD) | LINE(FIRST_LN) | LINE(LN_TO_L1) | to_stage_1 | to_move |
@@ -64,7 +64,7 @@ static void make_chains(struct work_layout *layout)
 /* One group in all: everything but the constants is one sequence. */
 static void make_serial_chain(struct work_layout *layout)
 {
-    const uint32_t constants = LINE(LOAD_CONSTANTS) | LINE(FEED_CONSTANTS);
+    const uint64_t constants = LINE(LOAD_CONSTANTS) | LINE(FEED_CONSTANTS);
     layout->chains[layout->chain_count++] = (LINE(TOTALS) - 1) & ~constants;
 }
 
@@ -115,6 +115,7 @@ static void put(struct work *work, enum line line, double instructions, double u
 {
     work->instructions[line] = instructions;
     work->units[line] = units;
+    work->burst_fs[line] = 0; /* whole pieces */
 }
 
 /* Repeats after the first of a vector instruction. */

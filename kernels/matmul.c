@@ -1,5 +1,6 @@
 #include "kernels/matmul.h"
 #include "kernels/emit.h"
+#include "kernels/matmul_cann.h"
 
 #include <string.h>
 
@@ -34,7 +35,32 @@ static double operations(const struct problem *problem)
     return product;
 }
 
-static const struct operator_space *const spaces[] = {&matmul_thesis, NULL};
+static const char *const transposes[] = {"none", "a", "b", "both"};
+static const char *const layouts[] = {"nd", "nz"};
+static const char *const answers[] = {"no", "yes"};
+static const char *const out_types[] = {"f16", "f32"};
+
+static const struct operator_choice choices[MATMUL_CHOICES] = {
+    [MATMUL_TRANSPOSE] = {"transpose", 4, transposes},
+    [MATMUL_A_LAYOUT] = {"a-layout", 2, layouts},
+    [MATMUL_B_LAYOUT] = {"b-layout", 2, layouts},
+    [MATMUL_C_LAYOUT] = {"c-layout", 2, layouts},
+    [MATMUL_BIAS] = {"bias", 2, answers},
+    [MATMUL_OUT_TYPE] = {"out-type", 2, out_types},
+    [MATMUL_SHARE_B] = {"share-b", 2, answers},
+};
+
+static const struct operator_space *const spaces[] = {&matmul_thesis, &matmul_cann, NULL};
+
+/* Where results leave the matrix unit for global memory only, there is no vector unit to convert
+ * them on the way, as the thesis's kernels do. */
+static const struct operator_space *default_space(const struct hardware *hw)
+{
+    int l0c = hardware_buffer(hw, "l0c", 3), ub = hardware_buffer(hw, "ub", 2);
+    int gm = hardware_buffer(hw, "gm", 2);
+    bool split = hardware_path(hw, l0c, gm) >= 0 && hardware_path(hw, l0c, ub) < 0;
+    return split ? &matmul_cann : &matmul_thesis;
+}
 
 const struct operator matmul_operator = {
     .name = "matmul",
@@ -44,9 +70,12 @@ const struct operator matmul_operator = {
     .size_count = MATMUL_SIZES,
     .size_names = size_names,
     .size_defaults = size_defaults,
+    .choice_count = MATMUL_CHOICES,
+    .choices = choices,
     .check = check,
     .operations = operations,
     .spaces = spaces,
+    .default_space = default_space,
 };
 
 static enum status find_buffers(const struct hardware *hw, struct matmul_machine *m, int *gm,

@@ -29,7 +29,7 @@ enum line {
     LINES,
 };
 
-#define LINE(line) (1u << (line))
+#define LINE(line) (UINT64_C(1) << (line))
 
 static int layout_number(int64_t buffers, int64_t resident, bool many_rows)
 {
@@ -38,10 +38,10 @@ static int layout_number(int64_t buffers, int64_t resident, bool many_rows)
 
 static void make_chains(int buffers, int64_t resident, bool many_rows, struct work_layout *layout)
 {
-    const uint32_t start = LINE(FIRST_LOAD_A) | LINE(FIRST_LOAD_B) | LINE(FIRST_FEED_B);
-    const uint32_t end = LINE(LAST_MULTIPLY) | LINE(LAST_DRAIN) | LINE(LAST_STORE);
+    const uint64_t start = LINE(FIRST_LOAD_A) | LINE(FIRST_LOAD_B) | LINE(FIRST_FEED_B);
+    const uint64_t end = LINE(LAST_MULTIPLY) | LINE(LAST_DRAIN) | LINE(LAST_STORE);
     bool early = resident == RESIDENT_BOTH && many_rows;
-    uint32_t *chain = layout->chains;
+    uint64_t *chain = layout->chains;
     *chain++ = LINE(LOAD_A) | LINE(LOAD_B) | LINE(LAST_STORE) |
                (early ? LINE(AFTER_LOADS) | LINE(AFTER_LOADS_DRAIN) : LINE(LAST_FEED_B) | end);
     *chain++ = LINE(FIRST_LOAD_A) | LINE(FEED_A) | LINE(FEED_B) | end;
@@ -107,6 +107,7 @@ static void put(struct work *work, enum line line, double instructions, double u
 {
     work->instructions[line] = instructions;
     work->units[line] = units;
+    work->burst_fs[line] = 0; /* whole pieces */
 }
 
 static void put_totals(const struct counts *c, struct work *work)

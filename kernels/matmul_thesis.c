@@ -1,4 +1,5 @@
 #include "kernels/matmul_thesis.h"
+#include "kernels/matmul_cann.h"
 
 #include <stdlib.h>
 
@@ -66,6 +67,19 @@ static enum status add_block(struct space *space, struct thesis *thesis, enum th
     return STATUS_OK;
 }
 
+/* The thesis's kernel takes and leaves everything in one way. */
+static enum status check_choices(const struct problem *problem, struct error *error)
+{
+    for (int c = 0; c < MATMUL_CHOICES; c++) {
+        const struct operator_choice *choice = &problem->op->choices[c];
+        if (problem->choice[c])
+            return error_set(
+                error, STATUS_INVALID, "--%s %s: space thesis knows --%s %s only; use --space cann",
+                choice->name, choice->values[problem->choice[c]], choice->name, choice->values[0]);
+    }
+    return STATUS_OK;
+}
+
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
@@ -76,7 +90,9 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->axis_count = THESIS_AXES;
     space->axes = thesis_axes;
     thesis->cores = cores;
-    enum status status = matmul_machine_find(space->hw, problem->type, &thesis->machine, error);
+    enum status status = check_choices(problem, error);
+    if (status == STATUS_OK)
+        status = matmul_machine_find(space->hw, problem->type, &thesis->machine, error);
     if (status != STATUS_OK)
         return status;
     if (space->hw->flag_registers < 6)

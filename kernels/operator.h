@@ -16,7 +16,7 @@
 #include "core/status.h"
 #include "core/work.h"
 
-enum { OPERATOR_MAX_SIZES = 6, OPERATOR_MAX_CHOICES = 6, MAX_VIOLATIONS = 12 };
+enum { OPERATOR_MAX_SIZES = 6, OPERATOR_MAX_CHOICES = 8, MAX_VIOLATIONS = 16 };
 
 /* One instance of an operator: its sizes, in the order of operator->size_names, and its choices. */
 struct problem {
@@ -34,6 +34,29 @@ struct violation {
     char text[160];
 };
 
+/* Could a legal tiling begin so? */
+enum beginning {
+    BEGINS_NOT,  /* with this last value */
+    BEGINS_NONE, /* nor with any larger one */
+    BEGINS_SOME, /* with all values fixed: it is legal */
+};
+
+/* What a search needs to prove an optimum without listing the space. A beginning is the first
+ * `fixed` values of a tiling; values after it are not read. */
+struct operator_nesting {
+    /* Of beginnings that are worth a bound, ascending, ended by 0: at least one, all shorter than a
+     * tiling. From the first of them on the cores that work are known. */
+    const int *lengths;
+    /* Asked about beginnings whose shorter ones begin some tiling, for all that is known; instead
+     * of `possible` and `legal`, and agrees with them. */
+    enum beginning (*begins)(const struct space *space, const struct tiling *tiling, int fixed);
+    /* A summary whose bound holds for every legal tiling that begins so; of one of the lengths. */
+    void (*summarise)(const struct space *space, const struct tiling *tiling, int fixed,
+                      struct work *work);
+    /* How many legal tilings begin so; exact; of one of the lengths. */
+    int64_t (*completions)(const struct space *space, const struct tiling *tiling, int fixed);
+};
+
 /* One way to tile an operator. All functions but create and generate are closed forms that neither
  * fail nor allocate; tilings passed to legal, summarise and generate have values > 0. */
 struct operator_space {
@@ -46,14 +69,18 @@ struct operator_space {
     /* Could any tiling with the first `fixed` values of *tiling be legal? False must stay false
      * when the last of these values grows, and when more are fixed. */
     bool (*possible)(const struct space *space, const struct tiling *tiling, int fixed);
+    /* Is it a point that a search counts? It breaks no limit; and of tilings that mean the same
+     * kernel a space may take one only. */
     bool (*legal)(const struct space *space, const struct tiling *tiling);
-    /* Every limit that the tiling breaks; 0 when legal. */
+    /* Every limit that the tiling breaks; 0 when legal, and then it can be written and played. */
     int (*violations)(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS]);
     /* Cores that have work, all running the largest share's program in step. */
     int (*cores_used)(const struct space *space, const struct tiling *tiling);
     /* NULL where a tiling's time is not that of one program. */
     void (*summarise)(const struct space *space, const struct tiling *tiling, struct work *work);
+    /* NULL where a space is small enough to list. */
+    const struct operator_nesting *nesting;
     /* The programs of a tiling by name, NULL-terminated. With one, its time is the tiling's. */
     const char *const *parts;
     /* Appends one part's program of one core to *program (reset by the caller) and closes it. */
@@ -86,6 +113,8 @@ struct operator
     /* Operations that the user asked for (unpadded; 2·m·k·n for a product). */
     double (*operations)(const struct problem *problem);
     const struct operator_space *const *spaces; /* NULL-terminated */
+    /* The space of a chip where none is named; NULL: the first of `spaces` on every chip. */
+    const struct operator_space *(*default_space)(const struct hardware *hw);
 };
 
 /* NULL-terminated, in the order of `autotune list ops`. */
@@ -94,6 +123,10 @@ extern const struct operator* const operators[];
 /* The operator or space called `name` in any case, or NULL. */
 const struct operator* operator_find(const char *name);
 const struct operator_space *operator_space_find(const struct operator* op, const char *name);
+
+/* The space that is taken on a chip where none is named. */
+const struct operator_space *operator_default_space(const struct operator* op,
+                                                    const struct hardware *hw);
 
 /* Reads "AxBxC": positive decimal integers, no blanks, signs or exponents. Sizes that have options
  * of their own start at their defaults. */

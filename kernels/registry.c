@@ -26,6 +26,12 @@ const struct operator_space *operator_space_find(const struct operator* op, cons
     return NULL;
 }
 
+const struct operator_space *operator_default_space(const struct operator* op,
+                                                    const struct hardware *hw)
+{
+    return op->default_space ? op->default_space(hw) : op->spaces[0];
+}
+
 /* Digits up to `stop`; NULL when there are none, the value is 0 or does not fit. */
 static const char *parse_size(const char *text, int64_t *value)
 {

@@ -7,16 +7,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *const tcube_field_names[TCUBE_FIELDS] = {
-    [TCUBE_USED_CORES] = "usedCoreNum", [TCUBE_SINGLE_M] = "singleCoreM",
-    [TCUBE_SINGLE_N] = "singleCoreN",   [TCUBE_SINGLE_K] = "singleCoreK",
-    [TCUBE_BASE_M] = "baseM",           [TCUBE_BASE_N] = "baseN",
-    [TCUBE_BASE_K] = "baseK",           [TCUBE_DEPTH_A1] = "depthA1",
-    [TCUBE_DEPTH_B1] = "depthB1",       [TCUBE_STEP_M] = "stepM",
-    [TCUBE_STEP_N] = "stepN",           [TCUBE_STEP_KA] = "stepKa",
-    [TCUBE_STEP_KB] = "stepKb",         [TCUBE_DB_L0A] = "dbL0A",
-    [TCUBE_DB_L0B] = "dbL0B",           [TCUBE_DB_L0C] = "dbL0C",
+const enum bank_field tcube_fields[TCUBE_FIELDS] = {
+    [TCUBE_USED_CORES] = BANK_USED_CORES, [TCUBE_SINGLE_M] = BANK_SINGLE_M,
+    [TCUBE_SINGLE_N] = BANK_SINGLE_N,     [TCUBE_SINGLE_K] = BANK_SINGLE_K,
+    [TCUBE_BASE_M] = BANK_BASE_M,         [TCUBE_BASE_N] = BANK_BASE_N,
+    [TCUBE_BASE_K] = BANK_BASE_K,         [TCUBE_DEPTH_A1] = BANK_DEPTH_A1,
+    [TCUBE_DEPTH_B1] = BANK_DEPTH_B1,     [TCUBE_STEP_M] = BANK_STEP_M,
+    [TCUBE_STEP_N] = BANK_STEP_N,         [TCUBE_STEP_KA] = BANK_STEP_KA,
+    [TCUBE_STEP_KB] = BANK_STEP_KB,       [TCUBE_DB_L0A] = BANK_DB_L0A,
+    [TCUBE_DB_L0B] = BANK_DB_L0B,         [TCUBE_DB_L0C] = BANK_DB_L0C,
 };
+
+static const char *name_of(enum tcube_field number)
+{
+    return bank_field_names[tcube_fields[number]];
+}
 
 enum {
     BLOCK = 16,             /* of rows and columns, for every type */
@@ -91,8 +96,8 @@ static void judge_buffers(struct judge *j)
 static void judge_multiple(struct judge *j, const char *rule, enum tcube_field number, int unit)
 {
     if (field(j, number) % unit)
-        breach(j, rule, false, "%s: %s = %lld, expected a multiple of %d", rule,
-               tcube_field_names[number], (long long)field(j, number), unit);
+        breach(j, rule, false, "%s: %s = %lld, expected a multiple of %d", rule, name_of(number),
+               (long long)field(j, number), unit);
 }
 
 /* What is loaded at once, or twice that; four times occurs in tables that are in use. */
@@ -104,8 +109,8 @@ static void judge_depth(struct judge *j, const char *rule, enum tcube_field dept
     if (whole && (ratio == 1 || ratio == 2))
         return;
     breach(j, rule, whole && ratio == 4, "%s: %s = %lld, expected %s x %s = %lld or twice that",
-           rule, tcube_field_names[depth], (long long)field(j, depth), tcube_field_names[step],
-           tcube_field_names[step_k], (long long)loaded);
+           rule, name_of(depth), (long long)field(j, depth), name_of(step), name_of(step_k),
+           (long long)loaded);
 }
 
 /* Blocks of several rows are loaded together only where all of K is. */
@@ -117,8 +122,8 @@ static void judge_step(struct judge *j, const char *rule, enum tcube_field step,
         breach(j, rule, false,
                "%s: %s = %lld, expected 1, for baseK x %s = %lld is less than "
                "singleCoreK = %lld",
-               rule, tcube_field_names[step], (long long)field(j, step), tcube_field_names[step_k],
-               (long long)k, (long long)field(j, TCUBE_SINGLE_K));
+               rule, name_of(step), (long long)field(j, step), name_of(step_k), (long long)k,
+               (long long)field(j, TCUBE_SINGLE_K));
 }
 
 /* The chunks of K of one operand must end where some of the other's do. */

@@ -7,6 +7,7 @@
 #ifndef AUTOTUNE_KERNELS_TCUBE_H
 #define AUTOTUNE_KERNELS_TCUBE_H
 
+#include "core/bank.h"
 #include "core/hardware.h"
 #include "core/status.h"
 
@@ -30,7 +31,7 @@ enum tcube_field {
     TCUBE_FIELDS,
 };
 
-extern const char *const tcube_field_names[TCUBE_FIELDS]; /* "usedCoreNum", … */
+extern const enum bank_field tcube_fields[TCUBE_FIELDS]; /* where a bank's row has them */
 
 struct tcube {
     int32_t field[TCUBE_FIELDS]; /* all >= 1 */

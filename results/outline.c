@@ -16,6 +16,11 @@ static bool is_share(const char *key)
     return strcmp(key, "share") == 0 || ends_in(key, "_share");
 }
 
+static bool is_relative_error(const char *key)
+{
+    return strcmp(key, "relative_error") == 0 || ends_in(key, "_relative_error");
+}
+
 static bool is_factor(const char *key)
 {
     return strcmp(key, "slower") == 0 || ends_in(key, "_over_mean");
@@ -89,7 +94,7 @@ static void put_cell(const char *key, json_t *value, char *text)
         snprintf(text, CELL_SIZE, "%s", text_count(json_integer_value(value), number));
     else if (json_is_real(value) && is_share(key))
         snprintf(text, CELL_SIZE, "%.1f %%", 100 * json_real_value(value));
-    else if (json_is_real(value) && ends_in(key, "_relative_error"))
+    else if (json_is_real(value) && is_relative_error(key))
         snprintf(text, CELL_SIZE, "%.3g %%", 100 * json_real_value(value));
     else if (json_is_real(value) && is_factor(key))
         snprintf(text, CELL_SIZE, "%.4g x", json_real_value(value));

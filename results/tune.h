@@ -38,7 +38,12 @@ struct tune_answer {
     int cores;
     const struct axis *axes;
     int axis_count;
-    int64_t candidates, feasible, pruned, simulated, within_1_percent;
+    int64_t candidates, feasible, pruned, simulated;
+    /* Tilings at most 1 % slower than the best: simulated ones; and all whose bound allows it. */
+    int64_t within_1_percent, within_1_percent_at_most;
+    /* The same within the error of the description's fit; 0: unknown. */
+    double fit_error;
+    int64_t within_fit_error, within_fit_error_at_most;
     int discarded_count;
     const struct tune_discarded *discarded; /* contained in `pruned` */
     bool optimal, cut_short;                /* neither: nothing is legal */
@@ -48,6 +53,7 @@ struct tune_answer {
     int count;
     const struct tune_row *rows; /* best first */
     const char *reason;          /* count = 0: why even the smallest tiling is illegal; or NULL */
+    const char *search_note;     /* of the table: what the search was about; NULL: the chip */
     json_t *details;             /* of the operator: members of the answer; NULL: none */
 };
 

@@ -24,12 +24,19 @@ static json_t *row_json(const struct tune_answer *answer, const struct tune_row 
 
 static json_t *search_json(const struct tune_answer *a)
 {
-    json_t *search = json_pack("{s:I, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:i, s:I}", "candidates",
-                               (json_int_t)a->candidates, "feasible", (json_int_t)a->feasible,
-                               "pruned", (json_int_t)a->pruned, "simulated",
-                               (json_int_t)a->simulated, "optimal", a->optimal, "lower_bound_ns",
-                               a->lower_bound_ns, "gap", a->gap, "seconds", a->seconds, "threads",
-                               a->threads, "within_1_percent", (json_int_t)a->within_1_percent);
+    json_t *search = json_pack(
+        "{s:I, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:i, s:I, s:I}", "candidates",
+        (json_int_t)a->candidates, "feasible", (json_int_t)a->feasible, "pruned",
+        (json_int_t)a->pruned, "simulated", (json_int_t)a->simulated, "optimal", a->optimal,
+        "lower_bound_ns", a->lower_bound_ns, "gap", a->gap, "seconds", a->seconds, "threads",
+        a->threads, "within_1_percent", (json_int_t)a->within_1_percent, "within_1_percent_at_most",
+        (json_int_t)a->within_1_percent_at_most);
+    if (a->fit_error > 0) {
+        json_object_set_new(search, "fit_error", json_real(a->fit_error));
+        json_object_set_new(search, "within_fit_error", json_integer(a->within_fit_error));
+        json_object_set_new(search, "within_fit_error_at_most",
+                            json_integer(a->within_fit_error_at_most));
+    }
     for (int i = 0; i < a->discarded_count; i++)
         json_object_set_new(search, a->discarded[i].name, json_integer(a->discarded[i].count));
     return search;

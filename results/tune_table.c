@@ -111,10 +111,22 @@ static void put_nothing(const struct tune_answer *a, const struct style *style, 
                 style->warn, style->end);
 }
 
+/* "11 to 187,480 tilings within 1 %". */
+static void put_within(int64_t surely, int64_t at_most, double share, FILE *out)
+{
+    char n[2][TEXT_SIZE];
+    fprintf(out, "%s", text_count(surely, n[0]));
+    if (at_most > surely)
+        fprintf(out, " to %s", text_count(at_most, n[1]));
+    fprintf(out, " tiling%s within %.3g %%\n", at_most == 1 ? "" : "s", 100 * share);
+}
+
 static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char n[3][TEXT_SIZE], bound[TEXT_SIZE];
     put_legal(a, out);
+    if (a->search_note)
+        fprintf(out, "               %s\n", a->search_note);
     if (a->count == 0) {
         put_nothing(a, style, out);
         return;
@@ -133,8 +145,13 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
     else
         fprintf(out, "  %scut short%s    nothing is faster than %s: at most %.2f %% to gain",
                 style->warn, style->end, text_time(a->lower_bound_ns, bound), 100 * a->gap);
-    fprintf(out, "; %s tiling%s within 1 %%\n", text_count(a->within_1_percent, n[0]),
-            a->within_1_percent == 1 ? "" : "s");
+    fprintf(out, "; ");
+    put_within(a->within_1_percent, a->within_1_percent_at_most, 0.01, out);
+    if (a->fit_error > 0) {
+        fprintf(out, "               ");
+        put_within(a->within_fit_error, a->within_fit_error_at_most, a->fit_error, out);
+        fprintf(out, "               of it, which is the error of the description's fit\n");
+    }
 }
 
 static void put_top(const struct tune_answer *a, FILE *out)

@@ -1,5 +1,7 @@
 #include "search/candidates.h"
 
+#include "search/walk.h"
+
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,74 +31,34 @@ struct row {
     struct candidate *items;
 };
 
-struct walk {
+struct keeper {
     const struct space *space;
-    const struct space_block *block;
     const struct bounder *bounder;
     struct row *row;
-    struct tiling tiling;
     bool failed;
 };
 
-static void keep(struct walk *walk, int64_t index)
+static void keep(void *context, const struct tiling *tiling, int64_t index)
 {
-    struct row *row = walk->row;
+    struct keeper *keeper = context;
+    struct row *row = keeper->row;
     struct work work;
-    if (row->count == row->capacity) {
+    if (row->count == row->capacity && !keeper->failed) {
         row->capacity = row->capacity ? 2 * row->capacity : 256;
         struct candidate *grown = realloc(row->items, (size_t)row->capacity * sizeof *grown);
-        if (!grown) {
-            walk->failed = true;
-            return;
-        }
-        row->items = grown;
+        if (grown)
+            row->items = grown;
+        else
+            keeper->failed = true;
     }
+    if (keeper->failed)
+        return;
     int64_t bound_fs = 0; /* of spaces without a summary only the legal tilings are wanted */
-    if (walk->space->kind->summarise) {
-        walk->space->kind->summarise(walk->space, &walk->tiling, &work);
-        bound_fs = bounder_fs(walk->bounder, &work);
+    if (keeper->space->kind->summarise) {
+        keeper->space->kind->summarise(keeper->space, tiling, &work);
+        bound_fs = bounder_fs(keeper->bounder, &work);
     }
     row->items[row->count++] = (struct candidate){.bound_fs = bound_fs, .index = index};
-}
-
-/* All tilings below the first `fixed` axes; `index` is the first of them. An impossible value ends
- * its axis: larger ones are impossible as well. */
-static void walk_axis(struct walk *walk, int fixed, int64_t index, int64_t stride)
-{
-    const struct space *space = walk->space;
-    if (fixed == space->axis_count) {
-        if (space->kind->legal(space, &walk->tiling))
-            keep(walk, index);
-        return;
-    }
-    int count = walk->block->count[fixed];
-    stride /= count;
-    for (int i = 0; i < count && !walk->failed; i++) {
-        walk->tiling.value[fixed] = walk->block->values[fixed][i];
-        if (!space->kind->possible(space, &walk->tiling, fixed + 1))
-            break;
-        walk_axis(walk, fixed + 1, index + i * stride, stride);
-    }
-}
-
-/* Row r of the space: which block, and which value of its first axis. */
-static void walk_row(const struct space *space, const struct bounder *bounder, int64_t r,
-                     struct row *row, bool *failed)
-{
-    const struct space_block *block = space->blocks;
-    while (r >= block->count[0])
-        r -= block++->count[0];
-    struct walk walk = {.space = space, .block = block, .bounder = bounder, .row = row};
-    int64_t stride = 1;
-    for (int a = 1; a < space->axis_count; a++)
-        stride *= block->count[a];
-    walk.tiling.value[0] = block->values[0][r];
-    /* All blocks differ in a later axis, whose only value `possible` may need. */
-    for (int a = 1; a < space->axis_count; a++)
-        walk.tiling.value[a] = block->values[a][0];
-    if (space->kind->possible(space, &walk.tiling, 1))
-        walk_axis(&walk, 1, block->first_index + r * stride, stride);
-    *failed = walk.failed;
 }
 
 static int compare(const void *left, const void *right)
@@ -125,9 +87,7 @@ enum status candidates_collect(const struct space *space, const struct bounder *
                                int threads, bool (*stopped)(void *context), void *context,
                                struct candidates *candidates, struct error *error)
 {
-    int64_t row_count = 0;
-    for (int b = 0; b < space->block_count; b++)
-        row_count += space->blocks[b].count[0];
+    int64_t row_count = space_roots(space);
     struct row *rows = calloc((size_t)row_count + 1, sizeof *rows);
     *candidates = (struct candidates){.complete = true};
     if (!rows)
@@ -135,18 +95,19 @@ enum status candidates_collect(const struct space *space, const struct bounder *
     bool failed = false, complete = true, any = false;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
     for (int64_t r = 0; r < row_count; r++) {
-        bool row_failed = false, found;
+        struct keeper keeper = {.space = space, .bounder = bounder, .row = &rows[r]};
+        bool found;
 #pragma omp atomic read
         found = any;
         if (found && stopped(context)) /* the first legal tiling is always found: an answer */
             complete = false;
         else
-            walk_row(space, bounder, r, &rows[r], &row_failed);
+            space_walk(space, space_root(space, r), 1, space->axis_count, keep, &keeper);
         if (rows[r].count) {
 #pragma omp atomic write
             any = true;
         }
-        failed = failed || row_failed;
+        failed = failed || keeper.failed;
     }
     candidates->complete = complete;
     failed = failed || !gather(candidates, rows, row_count);

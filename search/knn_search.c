@@ -3,6 +3,7 @@
 #include "search/clock.h"
 #include "search/knn_found.h"
 #include "search/leaders.h"
+#include "search/workers.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -265,9 +266,22 @@ static enum status fill_best(struct run *run, struct search_result *result, stru
     enum status status = STATUS_OK;
     for (int i = 0; i < result->count && status == STATUS_OK; i++)
         status = knn_found_fill(&run->costs, &items[i], &result->best[i], error);
-    for (int64_t i = 0; i < run->played; i++)
-        result->within_1_percent += items[i].time_fs - items[0].time_fs <= items[0].time_fs / 100;
     return status;
+}
+
+/* What was not played is beyond one percent, once the search has come to its end, and anything
+ * otherwise. */
+static void fill_within(const struct run *run, struct search_result *result)
+{
+    const double shares[] = {ONE_PERCENT, run->options->tolerance};
+    struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
+    for (int i = 0; i < 2 && result->count; i++) {
+        int64_t latest_fs = within_fs(run->choices.items[0].time_fs, shares[i]);
+        for (int64_t c = 0; c < run->played; c++)
+            within[i]->surely += run->choices.items[c].time_fs <= latest_fs;
+        bool all = result->optimal && !run->options->best_only && shares[i] <= ONE_PERCENT;
+        within[i]->at_most = within[i]->surely + (all ? 0 : result->feasible - result->simulated);
+    }
 }
 
 static void fill_proof(const struct run *run, struct search_result *result)
@@ -325,8 +339,10 @@ enum status knn_search(const struct space *space, const struct search_strategy *
         status = play_all(&run, error);
     if (status == STATUS_OK)
         status = fill_best(&run, result, error);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         fill_proof(&run, result);
+        fill_within(&run, result);
+    }
     result->seconds = seconds_since(&run.started);
     knn_costs_close(&run.costs);
     leaders_close(&run.leaders);

@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* Beginnings that are looked at in a space too large to list. */
+#define NEAREST_MOST INT64_C(20000000)
+
 struct distance {
     int changed;
     double change;
@@ -39,6 +42,62 @@ static bool never(void *context)
     return false;
 }
 
+/* ---- spaces too large to list --------------------------------------------------------------- */
+
+/* A walk over all tilings with up to so many changed values, in order of index. */
+struct neighbours {
+    const struct space *space;
+    const struct space_block *block;
+    const struct tiling *wanted;
+    struct tiling tiling, *nearest;
+    double least_change;
+    int64_t looked_at;
+    bool found;
+};
+
+static double change_of(const struct space *space, int axis, int64_t value, int64_t wanted)
+{
+    double step = (double)value - (double)wanted;
+    return space->axes[axis].value_names ? step != 0 : step < 0 ? -step : step;
+}
+
+/* `changes` values may still change, and will: fewer have been tried before. */
+static void visit_neighbours(struct neighbours *n, int axis, int changes, double change)
+{
+    if (axis == n->space->axis_count) {
+        *n->nearest = n->tiling;
+        n->least_change = change;
+        n->found = true;
+        return;
+    }
+    int64_t wanted = n->wanted->value[axis];
+    for (int i = 0; i < n->block->count[axis] && n->looked_at < NEAREST_MOST; i++) {
+        int64_t value = n->block->values[axis][i];
+        double total = change + change_of(n->space, axis, value, wanted);
+        if ((value != wanted && changes == 0) || (n->found && total >= n->least_change))
+            continue;
+        n->tiling.value[axis] = value;
+        n->looked_at++;
+        enum beginning some = n->space->kind->nesting->begins(n->space, &n->tiling, axis + 1);
+        if (some == BEGINS_NONE)
+            break;
+        if (some == BEGINS_SOME)
+            visit_neighbours(n, axis + 1, changes - (value != wanted), total);
+    }
+}
+
+static bool find_neighbour(const struct space *space, const struct tiling *wanted,
+                           struct tiling *nearest)
+{
+    struct neighbours n = {.space = space, .wanted = wanted, .nearest = nearest};
+    for (int changes = 0; changes <= space->axis_count && !n.found; changes++)
+        for (int b = 0; b < space->block_count; b++) {
+            n.block = &space->blocks[b];
+            visit_neighbours(&n, 0, changes, 0);
+        }
+    return n.found;
+}
+
 enum status search_nearest(const struct space *space, const struct tiling *wanted,
                            struct tiling *nearest, bool *found, struct error *error)
 {
@@ -46,6 +105,10 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
     struct candidates candidates;
     struct distance best = {0};
     *found = false;
+    if (space->kind->nesting) {
+        *found = find_neighbour(space, wanted, nearest);
+        return STATUS_OK;
+    }
     enum status status = bounder_open(&bounder, space, error);
     if (status == STATUS_OK)
         status = candidates_collect(space, &bounder, 1, never, NULL, &candidates, error);

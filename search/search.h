@@ -6,7 +6,11 @@
  * tighten between batches only.
  *
  * What could still matter: the best time plus one percent (so that the number of tilings within
- * one percent of the best is exact) and the time of the last of the `top` best. */
+ * one percent of the best is exact) and the time of the last of the `top` best.
+ *
+ * Spaces too large to list are searched by beginnings of tilings (search/nested.h): what could
+ * matter there is the time of the last of the `top` best only, so that the number of tilings within
+ * one percent is known from below and from above. */
 #ifndef AUTOTUNE_SEARCH_SEARCH_H
 #define AUTOTUNE_SEARCH_SEARCH_H
 
@@ -30,6 +34,7 @@ struct search_options {
     int threads;                       /* >= 1 */
     int top;                           /* >= 1: how many of the best to return */
     bool best_only;                    /* do not count how many are within one percent */
+    double tolerance;                  /* count those within this share of the best as well */
     double time_limit_s;               /* 0: none */
     const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
     void (*progress)(void *context, const struct search_progress *progress); /* NULL: none */
@@ -51,6 +56,13 @@ struct found {
     double part_weight[SEARCH_MAX_PARTS];
 };
 
+/* Of how many legal tilings is it known that they are at most so much slower than the best, the
+ * best included; and how many may be: the same, and those that were not played but whose lower
+ * bound leaves it open. Equal where all that matter are played. */
+struct within {
+    int64_t surely, at_most;
+};
+
 struct search_result {
     int64_t candidates, feasible, pruned, simulated;
     int64_t pruned_selb, pruned_harmonic; /* by k-NN's inequalities; of `pruned` */
@@ -58,9 +70,9 @@ struct search_result {
     int64_t lower_bound_fs;               /* of the whole space; the best's time when optimal */
     double gap;                           /* (best - lower bound) / best */
     double seconds;
-    int64_t within_1_percent; /* simulated tilings at most 1 % slower than the best, itself too */
-    int count;                /* of best; 0: no tiling is legal (or none was reached) */
-    struct found *best;       /* ascending time, then index; owned: search_result_clear */
+    struct within within_1_percent, within_tolerance;
+    int count;          /* of best; 0: no tiling is legal (or none was reached) */
+    struct found *best; /* ascending time, then index; owned: search_result_clear */
 };
 
 struct search_strategy {

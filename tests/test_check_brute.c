@@ -16,6 +16,8 @@ static void enter(void)
     cr_assert_eq(
         hardware_load(SOURCE_DIR "/configs/hardware/ascend310.cfg", NULL, &hardware, &error),
         STATUS_OK, "%s", error.text);
+    hardware.buffers[hardware_buffer(&hardware, "l0c", 3)].unit_flag = true;
+    hardware.buffers[hardware_buffer(&hardware, "l1", 2)].unit_flag = true;
 }
 
 static void leave(void)

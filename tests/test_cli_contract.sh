@@ -302,7 +302,7 @@ keys_of_knn() {
             '.played.full >= .played.step'
     done
     answer 0 --op matmul --shape 64x64x64 --json
-    holds '.search | has("pruned_selb") or has("pruned_harmonic") | not' 'has("choices") | not' \
+    holds '.search | has("pruned_selb") or has("pruned_harmonic") | not' '.choices.transpose == "none"' \
         'has("stages") or has("integer_program") | not'
     answer 1 --op knn --shape 64x32x256 --k 2 --compare --json --set-hw buffers.ub.capacity_bytes=64
     holds '.best == null' 'has("stages") | not'
@@ -554,8 +554,44 @@ ends_by_signals() {
     ends_by_signal TERM 143 $wait
 }
 
+# A tuned MatMul of the space cann in every form that other programs read: what is read back is one
+# kernel of the same shape, and the header says the same in C and in C++.
+exports_are_read_back() {
+    local cann="--op matmul --hw ascend910b1 --shape 256x128x256"
+    for format in tcubetiling-json runtime_kb; do
+        answer 0 $cann --format $format -o "$work/kernels.$format"
+        answer 0 evaluate "$work/kernels.$format" --hw ascend910b1 --json
+        holds '.rows[0].shape == "256x128x256" and .used == 1'
+    done
+    answer 0 $cann --format tcubetiling -o "$work/tiling.h"
+    cat >"$work/reader.c" <<'END'
+#include "tiling.h"
+#include <stdio.h>
+int main(void)
+{
+    int i;
+    for (i = 0; i < autotune_tiling_count; i++)
+        printf("%d %d %d\n", (int)autotune_tilings[i].M, (int)autotune_tilings[i].Ka,
+               (int)autotune_tilings[i].N);
+    return 0;
+}
+END
+    for compiler in 'gcc -std=c99' 'g++ -std=c++11 -x c++'; do
+        what="$compiler: the header of tcubetiling"
+        if ! command -v "${compiler%% *}" >/dev/null; then
+            echo "skipped: no ${compiler%% *}"
+        elif $compiler -Wall -Wextra -Wpedantic -Werror -o "$work/reader" "$work/reader.c" &&
+            [ "$("$work/reader")" = '256 128 256' ]; then
+            pass
+        else
+            fail "$what"
+        fi
+    done
+}
+
 keys_of_tune
 nothing_legal
+exports_are_read_back
 keys_of_knn
 keys_of_cubefx
 fits_the_page

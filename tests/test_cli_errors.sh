@@ -83,6 +83,18 @@ words() {
     bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
     echo 'no table' >table
     bad 'table:1: ' check --runtime-kb table
+    bad 'a bank is missing' evaluate
+    bad '/nowhere/x: cannot open it' evaluate /nowhere/x
+    bad 'table:1: expected a bank' evaluate table
+    bad 'table:1: ' evaluate table --bank-format repository
+    bad '--bank-format nope: expected repository,' evaluate table --bank-format nope
+    bad 'more: expected nothing here' evaluate table more
+    bad '--worst 0: expected a whole number' evaluate table --worst 0
+    bad '--threads 0: expected a whole number' evaluate table --threads 0
+    bad '--keep-going=1: takes no value' evaluate table --keep-going=1
+    bad 'runtime_kb: expected one of table, json, csv' evaluate table --format runtime_kb
+    bad 'the space cann, not of thesis' "${product[@]}" --format runtime_kb
+    bad 'not of selb' --op knn --shape 64x32x256 --k 2 --format tcubetiling
     rm table
     bad 'expected nothing here' simulate a b
     bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
@@ -217,6 +229,33 @@ details() {
     bad 'csv: expected one of table, json' reproduce --format csv
 }
 
+calibrations() {
+    local header=kind,name,chip,x,value,unit_x,unit_value
+    printf '%s\nmov,GM_TO_L1_c7,c7,1,9,KiB,GB/s(GiB)\n' $header >curves.csv
+    printf '%s\nmov,GM_TO_L1_c7,c7,1\n' $header >short.csv
+    printf 'kind,name\n' >columns.csv
+    : >empty.csv
+    bad '--from FILE is missing' calibrate --hw ascend910b1
+    bad '--hw NAME is missing' calibrate --from curves.csv
+    bad 'x: expected nothing here' calibrate --hw ascend910b1 --from curves.csv x
+    bad 'curves.csv:2: no curve of chip 910b1, expected one of c7' calibrate --hw ascend910b1 \
+        --from curves.csv
+    bad 'short.csv:2: 4 fields, expected 7' calibrate --hw ascend910b1 --from short.csv
+    bad 'columns.csv:1: no column chip' calibrate --hw ascend910b1 --from columns.csv
+    bad 'empty.csv:1: empty, expected a header' calibrate --hw ascend910b1 --from empty.csv
+    bad 'missing.csv: cannot open it' calibrate --hw ascend910b1 --from missing.csv
+    bad 'missing.jsonl: ' calibrate --hw ascend910b1 --from missing.jsonl
+    for share in 1 -0.1 x '' nan 0x0; do
+        bad '--holdout' calibrate --hw ascend910b1 --from curves.csv --holdout "$share"
+    done
+    bad '--rounds 0' calibrate --hw ascend910b1 --from curves.csv --rounds 0
+    bad '--time-limit 0' calibrate --hw ascend910b1 --from curves.csv --time-limit 0
+    bad '--cores: expected nothing' calibrate --hw ascend910b1 --from curves.csv --cores 2
+    bad 'missing/x' calibrate --hw ascend910b1 --chip c7 --from curves.csv -o missing/x
+    rm -f curves.csv short.csv columns.csv empty.csv
+    equal 'calibrate leaves no file' '' "$(ls -A)"
+}
+
 # A chip without vector comparison: what can do without does, what cannot says what is missing.
 lacking() {
     sed '/^ *{$/{N;/"vec\(Cmp\|Sel\)"/{N;N;d}}' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >lacking.cfg
@@ -272,6 +311,9 @@ numbers() {
         bad 'Ascend 310 has none' "${product[@]}" --dtype $value
     done
     bad '--space nope: expected one of thesis' "${product[@]}" --space nope
+    bad '--robust: Ascend 310 says of no number how well it is known' "${product[@]}" --robust
+    bad '--robust: a tiling of knn is several programs' --op knn --shape 64x32x256 --k 2 --robust
+    bad '--robust: one tiling is the answer' "${product[@]}" --robust --top 2
     bad '--strategy nope: expected bound or exhaustive' "${product[@]}" --strategy nope
 }
 
@@ -541,6 +583,7 @@ words
 options
 operator_options
 details
+calibrations
 lacking
 shapes
 numbers

@@ -58,7 +58,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program simulate check explain reproduce list; do
+for command in tune program simulate check explain evaluate reproduce calibrate list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -75,7 +75,7 @@ golden platform-list list hw $demo
 golden platform-list-split list hw split.ini
 golden platform-found list hw "split" --hw-path .
 golden platform-tune $odd --hw $demo
-golden platform-tune-split $odd --hw split.ini
+golden platform-tune-split $odd --hw split.ini --space thesis
 golden platform-mistyped list hw mistyped.ini
 golden platform-truncated list hw truncated.ini
 
@@ -84,6 +84,9 @@ golden tune-top $product --top 5
 golden tune-json $product --json
 golden tune-csv $product --top 5 --format csv
 golden tune-one-core $odd --cores 1
+golden tune-robust --op matmul --shape 96x64x80 --hw fitted.cfg --robust
+golden tune-robust-json --op matmul --shape 96x64x80 --hw fitted.cfg --robust --json
+golden tune-robust-unknown $odd --robust
 golden tune-batch --op matmul --shape 64x64x64 --batch 3 --strategy exhaustive
 golden tune-tiny --op matmul --shape 1x1x1
 golden tune-none $product --set-hw buffers.l0a.capacity_bytes=256
@@ -160,6 +163,17 @@ golden check-ok-json check pipeline.asm --json
 golden check-deadlock check deadlock.asm
 golden check-tilings check --runtime-kb tilings.jsonl --hw ascend910b1
 golden check-tilings-json check --runtime-kb tilings.jsonl --hw ascend910b1 --json
+
+golden evaluate evaluate bank.jsonl --hw split.ini
+golden evaluate-json evaluate bank.jsonl --hw split.ini --worst 1 --json
+golden evaluate-csv evaluate bank.jsonl --hw split.ini --format csv
+golden evaluate-damaged evaluate bank-damaged.jsonl --hw split.ini
+golden evaluate-keep-going evaluate bank-damaged.jsonl --hw split.ini --keep-going --json
+golden evaluate-override evaluate bank.jsonl --hw split.ini --set-hw clock_mhz=500 --cores 1
+golden evaluate-against evaluate bank.jsonl --hw split.ini --against --time-limit 100
+golden evaluate-against-json evaluate bank.jsonl --hw split.ini --against --time-limit 100 --json
+golden evaluate-ladder evaluate ../../../docs/examples/ladder-910b1.json --hw ascend910b1
+golden evaluate-none evaluate bank.jsonl --hw ascend310
 
 # A golden file that no case writes is a leftover.
 for file in "$golden"/*.txt; do

@@ -18,15 +18,6 @@ static const struct price *operation_price(const struct hardware *hw, const char
     return &hw->prices[hw->operations[operation].price];
 }
 
-static const struct fact *find_fact(const struct hardware *hw, const char *key)
-{
-    for (size_t i = 0; i < hw->fact_count; i++)
-        if (strcmp(hw->facts[i].key, key) == 0)
-            return &hw->facts[i];
-    cr_assert_fail("no fact %s", key);
-    return NULL;
-}
-
 static void expect_rate(struct rate rate, int64_t fs, int64_t units)
 {
     cr_expect(rate.fs == fs && rate.units == units, "%lld/%lld, expected %lld/%lld",
@@ -274,6 +265,170 @@ Test(hardware, deep_variants)
     hardware_clear(&hw);
 }
 
+/* ---- what moves cost beside their bandwidth ---- */
+
+static void load_full(struct hardware *hw)
+{
+    char *text = full_description();
+    write_file("full.cfg", text);
+    free(text);
+    load_ok(in_folder("full.cfg"), NULL, hw);
+}
+
+static void expect_move(const struct price *price, int64_t base_fs, int64_t latency_fs,
+                        bool has_table)
+{
+    cr_expect_eq(price->base_fs, base_fs);
+    cr_expect_eq(price->latency_fs, latency_fs);
+    cr_expect_eq(price->burst_table >= 0, has_table);
+}
+
+Test(hardware, moves_of_the_shipped_chip_are_plain)
+{
+    struct hardware hw;
+    load_ok("ascend310", NULL, &hw);
+    for (int p = 0; p < hw.path_count; p++)
+        expect_move(&hw.prices[hw.paths[p].price], 40000000, 0, false);
+    for (int p = 0; p < hw.price_count; p++)
+        cr_expect_eq(hw.prices[p].burst_table, -1);
+    cr_expect_eq(hw.launch_core_fs, 0);
+    cr_expect_eq(hardware_start_fs(&hw, 2), 2050000000);
+    cr_expect_eq(hw.cache.behind, -1);
+    cr_expect_eq(hardware_miss_share(&hw, 1e18), 0);
+    hardware_clear(&hw);
+}
+
+Test(hardware, issue_and_latency)
+{
+    struct hardware hw;
+    load_full(&hw);
+    expect_move(move_price(&hw, "gm", "l1"), 28000000, 112000000, true);
+    expect_move(move_price(&hw, "hbm", "l1"), 40000000, 113000000, false);
+    expect_move(move_price(&hw, "l0c", "ub"), 20000000, 5000000, true);
+    int drain = hardware_path(&hw, hardware_buffer(&hw, "l0c", 3), hardware_buffer(&hw, "ub", 2));
+    /* A cast has its path's, but for what it says itself. */
+    expect_move(&hw.prices[hardware_move_price(&hw, drain, DTYPE_F32, DTYPE_F16)], 20000000,
+                7000000, true);
+    const struct price *matrix = &hw.prices[hw.matrix_types[0].price];
+    cr_expect_eq(matrix->base_fs, 3600000);
+    cr_expect_eq(matrix->latency_fs, 11000000);
+    cr_expect_str_eq(find_fact(&hw, "paths.gm->l1.latency_ns")->value, "112");
+    cr_expect_str_eq(find_fact(&hw, "launch_core_ns")->source, "measured for a test");
+    hardware_clear(&hw);
+    load_ok(in_folder("full.cfg"), "issue_ns=29", &hw);
+    cr_expect_eq(move_price(&hw, "gm", "l1")->base_fs, 28000000);
+    cr_expect_eq(move_price(&hw, "hbm", "l1")->base_fs, 29000000);
+    hardware_clear(&hw);
+}
+
+Test(hardware, bursts_cost_by_length_and_alignment)
+{
+    static const int64_t cases[][3] = {
+        /* bytes, alignment, fs */
+        {1, 32, 800000},    {256, 32, 800000},           {257, 32, 1500000},
+        {512, 64, 1500000}, {513, 64, 6000000},          {0, 1, 800000},
+        {256, 16, 800000},  {256, 128, 600000},          {257, 256, 1000000},
+        {513, 0, 4000000},  {1024, 64, 6000000},         {1025, 64, 9000000},
+        {256, 0, 600000},   {INT64_MAX, 128, INT64_MAX},
+    };
+    struct hardware hw;
+    load_full(&hw);
+    const struct price *load = move_price(&hw, "gm", "l1"), *drain = move_price(&hw, "l0c", "ub");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(hardware_burst_fs(&hw, load, cases[i][0], cases[i][1]), cases[i][2],
+                     "%lld bytes at %lld", (long long)cases[i][0], (long long)cases[i][1]);
+    cr_expect_eq(hardware_burst_fs(&hw, drain, 65, 1), 8000000);
+    cr_expect_eq(hardware_burst_fs(&hw, move_price(&hw, "hbm", "l1"), 65, 1), 0);
+    int path = hardware_path(&hw, hardware_buffer(&hw, "l0c", 3), hardware_buffer(&hw, "ub", 2));
+    int cast = hardware_move_price(&hw, path, DTYPE_F32, DTYPE_F16);
+    cr_expect_eq(hw.prices[cast].burst_table, drain->burst_table);
+    cr_expect_str_eq(find_fact(&hw, "paths.gm->l1.bursts.32.ns.3")->value, "3");
+    cr_expect_str_eq(find_fact(&hw, "paths.gm->l1.bursts.32.ns.3")->source,
+                     find_fact(&hw, "paths.gm->l1.bandwidth_gbps")->source);
+    cr_expect_str_eq(find_fact(&hw, "paths.gm->l1.bursts.128.up_to_bytes.2")->value, "512");
+    cr_expect_str_eq(find_fact(&hw, "paths.gm->l1.bursts.128.ns.1")->source, "assumed: for a test");
+    hardware_clear(&hw);
+}
+
+/* Rows keep the name that the file gives them. */
+Test(hardware, bursts_overridden)
+{
+    static const char *const texts[] = {"paths.gm->l1.bursts.128.ns.2=7.5",
+                                        "paths.gm->l1.bursts.128.align_bytes=64",
+                                        "paths.l0c->ub.bursts.1.up_to_bytes.1=65"};
+    struct hardware_overrides overrides = {texts, 3};
+    struct hardware hw;
+    struct error error;
+    load_full(&hw);
+    hardware_clear(&hw);
+    cr_assert_eq(hardware_load(in_folder("full.cfg"), &overrides, &hw, &error), STATUS_OK, "%s",
+                 error.text);
+    cr_expect_eq(hardware_burst_fs(&hw, move_price(&hw, "gm", "l1"), 512, 64), 7500000);
+    cr_expect_eq(hardware_burst_fs(&hw, move_price(&hw, "gm", "l1"), 512, 32), 1500000);
+    cr_expect_eq(hardware_burst_fs(&hw, move_price(&hw, "l0c", "ub"), 65, 32), 2000000);
+    cr_expect_str_eq(find_fact(&hw, "paths.gm->l1.bursts.128.align_bytes")->value, "64");
+    hardware_clear(&hw);
+}
+
+/* Only the rate of a move that transposes may be another; without the key it is the same. */
+Test(hardware, moves_that_transpose)
+{
+    struct hardware hw;
+    load_full(&hw);
+    int l1 = hardware_buffer(&hw, "l1", 2);
+    const struct path *b = &hw.paths[hardware_path(&hw, l1, hardware_buffer(&hw, "l0b", 3))];
+    const struct path *a = &hw.paths[hardware_path(&hw, l1, hardware_buffer(&hw, "l0a", 3))];
+    const struct price *plain = &hw.prices[b->price], *turned = &hw.prices[b->transposed_price];
+    expect_rate(plain->rate, 100000000, 17437);
+    expect_rate(turned->rate, 2000000, 101);
+    expect_move(turned, plain->base_fs, plain->latency_fs, false);
+    cr_expect_eq(turned->pipe, plain->pipe);
+    cr_expect_eq(turned->bus, plain->bus);
+    cr_expect_eq(a->transposed_price, a->price);
+    hardware_clear(&hw);
+    load_ok(in_folder("full.cfg"), "paths.l1->l0b.transposed_gbps=25", &hw);
+    expect_rate(hw.prices[b->transposed_price].rate, 40000, 1);
+    expect_rate(hw.prices[b->price].rate, 100000000, 17437);
+    cr_expect(fact_is_override(find_fact(&hw, "paths.l1->l0b.transposed_gbps")));
+    hardware_clear(&hw);
+}
+
+Test(hardware, launch_of_each_core)
+{
+    struct hardware hw;
+    load_full(&hw);
+    cr_expect_eq(hw.launch_core_fs, 32000000);
+    cr_expect_eq(hardware_start_fs(&hw, 1), 2082000000);
+    cr_expect_eq(hardware_start_fs(&hw, 24), 2050000000 + 24 * INT64_C(32000000));
+    hardware_clear(&hw);
+}
+
+/* Of what a kernel loads: nothing up to 1000 bytes, all from 3000 on. */
+Test(hardware, share_of_misses)
+{
+    static const double shares[][2] = {{0, 0},      {1000, 0},   {1001, 0.0005}, {1500, 0.25},
+                                       {2000, 0.5}, {3000, 1.0}, {4000, 1},      {1e18, 1}};
+    struct hardware hw;
+    load_full(&hw);
+    cr_expect_str_eq(hw.buffers[hw.cache.buffer].name, "gm");
+    cr_expect_str_eq(hw.buffers[hw.cache.behind].name, "hbm");
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        cr_expect_float_eq(hardware_miss_share(&hw, shares[i][0]), shares[i][1], 1e-15, "%g bytes",
+                           shares[i][0]);
+    cr_expect_str_eq(find_fact(&hw, "cache.all_hit_bytes")->value, "1000");
+    cr_expect_str_eq(find_fact(&hw, "cache.all_miss_bytes")->source, "measured for a test");
+    hardware_clear(&hw);
+    load_ok(in_folder("full.cfg"), "cache.all_hit_bytes=3000", &hw); /* a step */
+    cr_expect_eq(hardware_miss_share(&hw, 3000), 0);
+    cr_expect_eq(hardware_miss_share(&hw, 3001), 1);
+    hardware_clear(&hw);
+    expect_load_error(in_folder("full.cfg"), "cache.all_miss_bytes=999", STATUS_INVALID,
+                      "--set-hw cache.all_miss_bytes=999: cache.all_miss_bytes: 999, expected "
+                      "all_hit_bytes <= all_miss_bytes");
+    expect_load_error(in_folder("full.cfg"), "cache.all_hit_bytes=3001", STATUS_INVALID,
+                      "cache.all_hit_bytes: 3001, expected all_hit_bytes <= all_miss_bytes");
+}
+
 /* ---- overrides and facts ---- */
 
 Test(hardware, overrides_change_what_they_name)
@@ -351,8 +506,9 @@ Test(hardware, broken_overrides)
 
 static bool same_price(const struct price *a, const struct price *b)
 {
-    return a->base_fs == b->base_fs && a->rate.fs == b->rate.fs && a->rate.units == b->rate.units &&
-           a->pipe == b->pipe && a->bus == b->bus;
+    return a->base_fs == b->base_fs && a->burst_table == b->burst_table &&
+           a->latency_fs == b->latency_fs && a->rate.fs == b->rate.fs &&
+           a->rate.units == b->rate.units && a->pipe == b->pipe && a->bus == b->bus;
 }
 
 /* Prices one by one, since they have padding; the rest has none that is ever written. */
@@ -371,22 +527,31 @@ static void expect_same(const struct hardware *a, const struct hardware *b, cons
         cr_expect_str_eq(a->facts[i].value, b->facts[i].value, "%s", what);
 }
 
-Test(hardware, facts_round_trip)
+static void expect_facts_round_trip(const char *name)
 {
     static struct hardware base, again;
-    load_ok("ascend310", NULL, &base);
+    load_ok(name, NULL, &base);
     cr_expect_gt(base.fact_count, 60);
     cr_expect_str_eq(base.facts[0].key, "cores");
     for (size_t i = 0; i < base.fact_count; i++) {
         char text[256];
         snprintf(text, sizeof text, "%s=%s", base.facts[i].key, base.facts[i].value);
-        load_ok("ascend310", text, &again);
+        load_ok(name, text, &again);
         expect_same(&base, &again, text);
         cr_expect_str_eq(again.facts[i].source, "set by --set-hw");
         cr_expect_str_neq(base.facts[i].source, "");
         hardware_clear(&again);
     }
     hardware_clear(&base);
+}
+
+Test(hardware, facts_round_trip)
+{
+    struct hardware full;
+    expect_facts_round_trip("ascend310");
+    load_full(&full);
+    expect_facts_round_trip(in_folder("full.cfg"));
+    hardware_clear(&full);
 }
 
 /* ---- names and folders ---- */

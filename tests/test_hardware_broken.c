@@ -284,6 +284,122 @@ Test(hardware_broken, rules)
     EXPECT_ALL_BROKEN(broken);
 }
 
+Test(hardware_broken, moves_and_cache)
+{
+    static const struct broken broken[] = {
+        {"value = 32.0", "value = -1.0", 0, "launch_core_ns: -1, expected a number from 0 to"},
+        {"value = 32.0", "value = 1e9", 0, "launch_core_ns: 1000000000, expected"},
+        {"launch_core_ns = {", "launch_core_ns = 32.0; x = {", 0, "x: unknown key"},
+        {"issue_ns = 28.0", "issue_ns = -28.0", 0, "paths.gm->l1.issue_ns: -28, expected"},
+        {"latency_ns = 112.0", "latency_ns = -1", 0,
+         "paths.gm->l1.latency_ns: -1, expected a number from 0 to 1000000 ns"},
+        {"latency_ns = 112.0", "latency_ns = 1e7", 0, "paths.gm->l1.latency_ns: 10000000, "},
+        {"bursts = (\n", "bursts = 1; x = (\n", 0, "paths.gm->l1.x: unknown key"},
+        {"align_bytes = 32;", "align_bytes = 0;", 0,
+         "paths.gm->l1.bursts.0.align_bytes: 0, expected a whole number from 1 to 1073741824"},
+        {"align_bytes = 32;", "align_bytes = 48;", 0,
+         "paths.gm->l1.bursts.48.align_bytes: 48, expected a power"},
+        {"align_bytes = 32;", "align_bytes = 256;", 1,
+         "paths.gm->l1.bursts.128.align_bytes: 128, expected more than in the row before"},
+        {"align_bytes = 32;", "align_bytes = 128;", 1, "paths.gm->l1.bursts.128: given twice"},
+        {"align_bytes = 32;", "", 0, "paths.gm->l1.bursts.1.align_bytes: missing"},
+        {"up_to_bytes = [256, 512]; ns = [0.8", "up_to_bytes = [256, 256]; ns = [0.8", 0,
+         "paths.gm->l1.bursts.32.up_to_bytes.2: 256, expected more than the limit before it"},
+        {"up_to_bytes = [256, 512]; ns = [0.6", "up_to_bytes = [256, 511]; ns = [0.6", 0,
+         "paths.gm->l1.bursts.128.up_to_bytes.2: 511, expected the same in all rows"},
+        {"up_to_bytes = [256, 512]; ns = [0.6", "up_to_bytes = [256]; ns = [0.6", 0,
+         "paths.gm->l1.bursts.128.up_to_bytes: a list, expected 2 numbers as in the first row"},
+        {"up_to_bytes = [256, 512]; ns = [0.8", "up_to_bytes = [2.5, 512.0]; ns = [0.8", 0,
+         "paths.gm->l1.bursts.32.up_to_bytes.1: 2.5, expected a whole number"},
+        {"ns = [0.8, 1.5, 3.0]", "ns = [0.8, 1.5]", 0,
+         "paths.gm->l1.bursts.32.ns: a list, expected 3 numbers, one more than up_to_bytes has"},
+        {"ns = [0.8, 1.5, 3.0]", "ns = [0.8, 1.5, 3.0, 4.0]", 0,
+         "paths.gm->l1.bursts.32.ns: a list, expected 3"},
+        {"ns = [0.8, 1.5, 3.0]", "ns = [0.8, -1.5, 3.0]", 0,
+         "paths.gm->l1.bursts.32.ns.2: -1.5, expected a number from 0 to 1000000 ns"},
+        {"ns = [0.8, 1.5, 3.0]", "ns = 0.8", 0,
+         "paths.gm->l1.bursts.32.ns: 0.8, expected a list of numbers"},
+        {"source = \"assumed: for a test\"; }", "source = \"hearsay\"; }", 0,
+         "paths.gm->l1.bursts.128.source: \"hearsay\", expected a text that begins"},
+        {"latency_ns = 7.0", "latency_ns = -7.0", 0,
+         "paths.l0c->ub.casts.f32:f16.latency_ns: -7, expected"},
+        {"issue_ns = 3.6", "issue_ns = -3.6", 0, "matrix.f16.issue_ns: -3.6, expected"},
+        {"latency_ns = 11.0", "latency_ns = -11.0", 0, "matrix.f16.latency_ns: -11, expected"},
+        {"latency_ns = 11.0", "bursts = 11.0", 0, "matrix.f16.bursts: unknown key"},
+        {"transposed_gbps = 50.5", "transposed_gbps = 0", 0,
+         "paths.l1->l0b.transposed_gbps: 0, expected a number from"},
+        {"transposed_gbps = 50.5", "transposed_gbps = true", 0,
+         "paths.l1->l0b.transposed_gbps: true, expected a number"},
+        {"latency_ns = 11.0", "transposed_gbps = 11.0", 0, "matrix.f16.transposed_gbps: unknown"},
+        {"cache = {", "cache = 3; x = {", 0, "x: unknown key"},
+        {"cache = {\n", "cache = (); kache = {\n", 0, "kache: unknown key"},
+        {"buffer = \"gm\"; ", "", -1, "cache.buffer: missing"},
+        {"buffer = \"gm\"", "buffer = \"l2\"", 0,
+         "cache.buffer: \"l2\", expected an external buffer that `buffers` declares"},
+        {"buffer = \"gm\"", "buffer = \"ub\"", 0, "cache.buffer: \"ub\", expected an external"},
+        {"behind = \"hbm\"", "behind = \"l1\"", 0,
+         "cache.behind: \"l1\", expected another external buffer"},
+        {"behind = \"hbm\"", "behind = \"GM\"", 0, "cache.behind: \"GM\", expected another"},
+        {"behind = \"hbm\"", "behind = 3", 0, "cache.behind: 3, expected a letter"},
+        {"all_hit_bytes = 1000", "all_hit_bytes = 3001", 1,
+         "cache.all_miss_bytes: 3000, expected all_hit_bytes <= all_miss_bytes"},
+        {"all_hit_bytes = 1000", "all_hit_bytes = -1", 0, "cache.all_hit_bytes: -1, expected"},
+        {"all_miss_bytes = 3000;", "", -3, "cache.all_miss_bytes: missing"},
+        {"all_miss_bytes = 3000;\n    source = \"measured for a test\";", "all_miss_bytes = 3000;",
+         -3, "cache.source: missing, expected where the number comes from"},
+    };
+    char *text = full_description();
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        expect_broken(text, &broken[i]);
+    free(text);
+}
+
+/* What is loaded through the cache must be loadable from behind it, by the same pipe. */
+Test(hardware_broken, paths_from_behind_a_cache)
+{
+    char *text = full_description(), expected[256];
+    static const char *const changes[][2] = {
+        {"path = \"hbm->ub\"; pipe = \"MTE2\"", "path = \"ub->hbm\"; pipe = \"MTE2\""},
+        {"path = \"hbm->ub\"; pipe = \"MTE2\"", "path = \"hbm->ub\"; pipe = \"MTE1\""},
+    };
+    snprintf(expected, sizeof expected,
+             ":%d: cache.behind: \"hbm\", expected a buffer with a path on pipe MTE2 to where "
+             "gm->ub leads",
+             line_of(text, "behind ="));
+    for (size_t i = 0; i < 2; i++) {
+        char *changed = replaced(text, changes[i][0], changes[i][1]);
+        write_file("broken.cfg", changed);
+        expect_load_error(in_folder("broken.cfg"), NULL, STATUS_INVALID, expected);
+        free(changed);
+    }
+    free(text);
+}
+
+/* What misses is nowhere faster than what hits. */
+Test(hardware_broken, paths_from_behind_a_cache_that_are_faster)
+{
+    static const struct {
+        const char *from, *to, *path;
+    } changes[] = {
+        {"latency_ns = 113.0", "latency_ns = 111.0", "gm->l1"},
+        {"latency_ns = 113.0", "issue_ns = 27.0; latency_ns = 113.0", "gm->l1"},
+        {"path = \"hbm->ub\"; pipe = \"MTE2\"; bandwidth_gbps = 1.0",
+         "path = \"hbm->ub\"; pipe = \"MTE2\"; bandwidth_gbps = 500.0", "gm->ub"},
+    };
+    char *text = full_description(), expected[256];
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *changed = replaced(text, changes[i].from, changes[i].to);
+        snprintf(expected, sizeof expected,
+                 ":%d: cache.behind: \"hbm\", expected a buffer whose path to where %s leads is "
+                 "nowhere faster",
+                 line_of(changed, "behind ="), changes[i].path);
+        write_file("broken.cfg", changed);
+        expect_load_error(in_folder("broken.cfg"), NULL, STATUS_INVALID, expected);
+        free(changed);
+    }
+    free(text);
+}
+
 Test(hardware_broken, scalar_operation_without_scalar_pipe)
 {
     char *text = read_file(SHIPPED);

@@ -1,6 +1,7 @@
 /* The text form of programs: every spelling that is accepted, every mistake that is refused with
  * its line, and thousands of damaged texts that must not do harm. */
 #include "core/program_text.h"
+#include "core/work.h"
 #include "costmodel/simulate.h"
 #include "hardware/load.h"
 
@@ -232,6 +233,18 @@ Test(program_text, keys_and_defaults)
          "MTE2 gm->l1 bytes=256 dst=l1:0 rows=4 stride=128\n"},
         {"M mmad m=16 k=16 n=16 dst=l0c:0 rows=2 stride=4096 init=0",
          "M    mmad m=16 k=16 n=16 type=f16 dst=l0c:0 rows=2 stride=4096 init=0\n"},
+        {"MTE2 gm->l1 bursts=16 bytes=256 dst=l1:0", "MTE2 gm->l1 bytes=256 bursts=16 dst=l1:0\n"},
+        {"MTE2 gm->l1 bytes=256 bursts=1", "MTE2 gm->l1 bytes=256\n"},
+        {"MTE2 gm->l1 bytes=256 bursts=0", "MTE2 gm->l1 bytes=256\n"},
+        {"MTE2 gm->l1 bytes=1 bursts=9223372036854775807",
+         "MTE2 gm->l1 bytes=1 bursts=9223372036854775807\n"},
+        {"MTE2 gm->l1 align=64 bytes=256 bursts=4 dst=l1:0",
+         "MTE2 gm->l1 bytes=256 bursts=4 align=64 dst=l1:0\n"},
+        {"MTE2 gm->l1 bytes=256 bursts=4 align=0", "MTE2 gm->l1 bytes=256 bursts=4\n"},
+        {"MTE2 gm->l1 bytes=256 bursts=1 align=64", "MTE2 gm->l1 bytes=256\n"},
+        {"MTE2 gm->l1 bytes=256 align=64", "MTE2 gm->l1 bytes=256\n"},
+        {"V l0c->ub bytes=64 cast=f32:f16 bursts=2 rows=2 stride=64 src=l0c:0",
+         "V    l0c->ub bytes=64 cast=f32:f16 bursts=2 src=l0c:0 rows=2 stride=64\n"},
         {"MTE2 gm->l1 bytes=9223372036854775806", "MTE2 gm->l1 bytes=9223372036854775806\n"},
         {"V relu elements=0", "V    relu elements=0 type=f16\n"},
         {"MTE2 gm->l1 bytes=0 dst=l1:0", "MTE2 gm->l1 bytes=0 dst=l1:0\n"},
@@ -243,6 +256,135 @@ Test(program_text, keys_and_defaults)
         {"set MTE1 MTE1 0", "set  MTE1 MTE1 0\n"},
     };
     EXPECT_PRINTED(spellings);
+}
+
+/* Gives every path one table of bursts. */
+static void set_bursts(void)
+{
+    hw.burst_table_count = 1;
+    hw.burst_tables[0] = (struct burst_table){.row_count = 2,
+                                              .limit_count = 2,
+                                              .align_bytes = {32, 128},
+                                              .up_to_bytes = {64, 256},
+                                              .fs = {{7, 5, 3}, {4, 2, 1}}};
+    for (int p = 0; p < hw.path_count; p++)
+        hw.prices[hw.paths[p].price].burst_table = 0;
+}
+
+#define MANY "2305843009213693951" /* times 4: 2^63 - 4 */
+
+Test(program_text, times_of_bursts)
+{
+    static const struct {
+        const char *text;
+        int64_t burst_fs, bursts, align_bytes;
+    } cases[] = {
+        {"MTE2 gm->l1 bytes=1000", 0, 0, 0},
+        {"MTE2 gm->l1 bytes=1000 bursts=1 align=64", 0, 0, 0},
+        {"MTE2 gm->l1 bytes=1000 bursts=0 align=64", 0, 0, 0},
+        {"MTE2 gm->l1 bytes=1000 bursts=10", 20, 10, 0},
+        {"MTE2 gm->l1 bytes=1000 bursts=10 align=0", 20, 10, 0},
+        {"MTE2 gm->l1 bytes=1000 bursts=10 align=1", 50, 10, 1},
+        {"MTE2 gm->l1 bytes=1000 bursts=10 align=32", 50, 10, 32},
+        {"MTE2 gm->l1 bytes=1000 bursts=10 align=64", 50, 10, 64},
+        {"MTE2 gm->l1 bytes=1000 bursts=10 align=128", 20, 10, 128},
+        {"MTE2 gm->l1 bytes=1000 bursts=10 align=4611686018427387904", 20, 10, INT64_C(1) << 62},
+        {"MTE2 gm->l1 bytes=0 bursts=10", 40, 10, 0},
+        {"MTE2 gm->l1 bytes=640 bursts=10", 40, 10, 0},
+        {"MTE2 gm->l1 bytes=641 bursts=10", 20, 10, 0},
+        {"MTE2 gm->l1 bytes=2560 bursts=10 align=32", 50, 10, 32},
+        {"MTE2 gm->l1 bytes=2561 bursts=10 align=32", 60, 10, 32},
+        {"MTE2 gm->l1 bytes=9223372036854775807 bursts=2", INT64_C(1) << 55, 2, 0},
+        {"MTE2 gm->l1 bytes=1 bursts=" MANY, INT64_MAX - 3, INT64_C(2305843009213693951), 0},
+    };
+    set_bursts();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct program program;
+        parse_ok(cases[i].text, &program);
+        const struct instruction *in = &program.items[0];
+        cr_expect_eq(in->burst_fs, cases[i].burst_fs, "%s: %lld", cases[i].text,
+                     (long long)in->burst_fs);
+        cr_expect_eq(in->bursts, cases[i].bursts, "%s", cases[i].text);
+        cr_expect_eq(in->align_bytes, cases[i].align_bytes, "%s", cases[i].text);
+        cr_expect_eq(in->units, in->bytes, "%s", cases[i].text);
+        program_clear(&program);
+    }
+}
+
+Test(program_text, bursts_are_free_without_a_table)
+{
+    struct program program;
+    parse_ok("MTE2 gm->l1 bytes=1000 bursts=10 align=32", &program);
+    cr_expect_eq(program.items[0].burst_fs, 0);
+    cr_expect_eq(program.items[0].bursts, 10);
+    program_clear(&program);
+}
+
+Test(program_text, totals_of_bursts)
+{
+    struct program program;
+    struct work_total totals[HARDWARE_MAX_PRICES];
+    struct error error;
+    set_bursts();
+    parse_ok("MTE2 gm->l1 bytes=1000 bursts=10\nMTE2 gm->l1 bytes=100\nloop 3\nloop 5\n"
+             "MTE2 gm->l1 bytes=1000 bursts=2\nend\nend\nloop 0\nMTE2 gm->l1 bytes=9 bursts=9\nend",
+             &program);
+    cr_assert_eq(work_totals(&program, totals, &error), STATUS_OK);
+    const struct work_total *total = &totals[program.items[0].price];
+    cr_expect_eq(total->instructions, 17);
+    cr_expect_eq(total->units, 1000 + 100 + 15 * 1000);
+    cr_expect_eq(total->burst_fs, 10 * 2 + 15 * 2 * 2);
+    program_clear(&program);
+    parse_ok("loop 10000\nMTE2 gm->l1 bytes=0 bursts=1000000000000000\nend", &program);
+    cr_expect_eq(work_totals(&program, totals, &error), STATUS_TOO_LARGE);
+    program_clear(&program);
+}
+
+/* Where some buffer has a unit flag, what says so is printed as it was read. */
+Test(program_text, unit_flags)
+{
+    static const struct spelling spellings[] = {
+        {"M mmad m=16 k=16 n=16 unit=1 init=0",
+         "M    mmad m=16 k=16 n=16 type=f16 init=0 unit=1\n"},
+        {"M mmad m=16 k=16 n=16 unit=0", "M    mmad m=16 k=16 n=16 type=f16 init=1\n"},
+        {"V l0c->ub unit=1 bytes=64 src=l0c:0", "V    l0c->ub bytes=64 src=l0c:0 unit=1\n"},
+    };
+    hw.buffers[hardware_buffer(&hw, "l0c", 3)].unit_flag = true;
+    EXPECT_PRINTED(spellings);
+}
+
+/* A move that transposes is printed as it was read, and has its path's price for that; with a cast
+ * the cast's. */
+Test(program_text, moves_that_transpose)
+{
+    static const struct spelling spellings[] = {
+        {"MTE1 l1->l0b transpose=1 bytes=64 src=l1:0",
+         "MTE1 l1->l0b bytes=64 src=l1:0 transpose=1\n"},
+        {"MTE1 l1->l0b bytes=64 transpose=0", "MTE1 l1->l0b bytes=64\n"},
+    };
+    struct program program;
+    struct work_total totals[HARDWARE_MAX_PRICES];
+    struct error error;
+    int l1 = hardware_buffer(&hw, "l1", 2), l0b = hardware_buffer(&hw, "l0b", 3);
+    struct path *path = &hw.paths[hardware_path(&hw, l1, l0b)];
+    EXPECT_PRINTED(spellings);
+    path->transposed_price = (int16_t)hw.price_count++;
+    hw.prices[path->transposed_price] = hw.prices[path->price];
+    hw.prices[path->transposed_price].rate = rate_reduce(10000, 1);
+    EXPECT_PRINTED(spellings);
+    parse_ok("MTE1 l1->l0b bytes=64 transpose=1\nMTE1 l1->l0b bytes=16\n"
+             "V l0c->ub bytes=64 cast=f32:f16 transpose=1",
+             &program);
+    cr_expect_eq(program.items[0].price, path->transposed_price);
+    cr_expect_eq(program.items[1].price, path->price);
+    cr_expect_eq(program.items[2].price,
+                 hardware_move_price(&hw, program.items[2].what, DTYPE_F32, DTYPE_F16));
+    cr_expect_eq(instruction_alone_fs(&hw, &program.items[0], 1),
+                 instruction_issue_fs(&hw, &program.items[0]) + 640000);
+    cr_assert_eq(work_totals(&program, totals, &error), STATUS_OK);
+    cr_expect_eq(totals[path->transposed_price].units, 64);
+    cr_expect_eq(totals[path->price].units, 16);
+    program_clear(&program);
 }
 
 #define IN_LOOPS(offset) "loop i 2\nloop j 3\nMTE2 gm->l1 bytes=64 dst=l1:" offset "\nend\nend\n"
@@ -494,6 +636,60 @@ Test(program_text, wrong_pipes_casts_and_flags)
     EXPECT_ERRORS(mistakes);
 }
 
+Test(program_text, broken_bursts)
+{
+    static const struct mistake mistakes[] = {
+        {"MTE2 gm->l1 bursts=4", 1, "missing key 'bytes='"},
+        {"MTE2 gm->l1 bytes=4 bursts=-1", 1, "bursts=-1, expected a whole number from 0 to 2^63-1"},
+        {"MTE2 gm->l1 bytes=4 bursts=", 1, "bursts=, expected a whole number"},
+        {"MTE2 gm->l1 bytes=4 bursts=9223372036854775808", 1, "bursts=9223372036854775808, expec"},
+        {"MTE2 gm->l1 bytes=4 bursts=2 bursts=2", 1, "key 'bursts' is given twice"},
+        {"M mmad m=1 k=1 n=1 bursts=2", 1, "unknown key 'bursts' here"},
+        {"V relu elements=1 bursts=2", 1, "unknown key 'bursts' here"},
+        {"S branch count=1 bursts=2", 1, "unknown key 'bursts' here"},
+        {"\nMTE2 gm->l1 bytes=1 bursts=2305843009213693952", 2,
+         "bursts=2305843009213693952 of 4 fs: more than 2^63 fs"},
+        {"MTE2 gm->l1 bytes=9 bursts=2 align=3", 1, "align=3, expected a power of two"},
+        {"MTE2 gm->l1 bytes=9 align=96", 1, "align=96, expected a power of two"},
+        {"MTE2 gm->l1 bytes=9 align=9223372036854775807", 1, "expected a power of two"},
+        {"MTE2 gm->l1 bytes=9 align=-1", 1, "align=-1, expected a whole number"},
+        {"MTE2 gm->l1 bytes=9 align=1 align=1", 1, "key 'align' is given twice"},
+        {"M mmad m=1 k=1 n=1 align=2", 1, "unknown key 'align' here"},
+        {"V relu elements=1 align=2", 1, "unknown key 'align' here"},
+        {"S branch count=1 align=2", 1, "unknown key 'align' here"},
+    };
+    set_bursts();
+    EXPECT_ERRORS(mistakes);
+}
+
+Test(program_text, broken_unit_flags)
+{
+    static const struct mistake none[] = {
+        {"M mmad m=1 k=1 n=1 unit=1", 1, "unit=1: no buffer of "},
+    };
+    static const struct mistake mistakes[] = {
+        {"M mmad m=1 k=1 n=1 unit=2", 1, "unit=2, expected 0 or 1"},
+        {"M mmad m=1 k=1 n=1 unit=", 1, "unit=, expected a whole number"},
+        {"V relu elements=1 unit=1", 1, "unknown key 'unit' here"},
+        {"S branch count=1 unit=1", 1, "unknown key 'unit' here"},
+    };
+    EXPECT_ERRORS(none);
+    hw.buffers[hardware_buffer(&hw, "l0c", 3)].unit_flag = true;
+    EXPECT_ERRORS(mistakes);
+}
+
+Test(program_text, broken_transposes)
+{
+    static const struct mistake mistakes[] = {
+        {"MTE1 l1->l0b bytes=64 transpose=2", 1, "transpose=2, expected 0 or 1"},
+        {"MTE1 l1->l0b bytes=64 transpose=", 1, "transpose=, expected a whole number"},
+        {"M mmad m=1 k=1 n=1 transpose=1", 1, "unknown key 'transpose' here"},
+        {"V relu elements=1 transpose=1", 1, "unknown key 'transpose' here"},
+        {"S branch count=1 transpose=1", 1, "unknown key 'transpose' here"},
+    };
+    EXPECT_ERRORS(mistakes);
+}
+
 Test(program_text, broken_loops)
 {
     static const struct mistake mistakes[] = {
@@ -508,9 +704,9 @@ Test(program_text, broken_loops)
         {"loop i-j 4\nend", 1, "loop index 'i-j'"},
         {"loop sixteen_letters_ 4\nend", 1, "at most 15 letters"},
         {"loop i 4\nloop I 4\nend\nend", 2, "in use by a loop around"},
-        {"loop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\n"
-         "end\nend\nend\nend\nend\nend\nend\nend\nend\n",
-         9, "loops nested deeper than 8"},
+        {"loop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\n"
+         "loop 1\nloop 1\nend\nend\nend\nend\nend\nend\nend\nend\nend\nend\nend\nend\nend\n",
+         13, "loops nested deeper than 12"},
     };
     EXPECT_ERRORS(mistakes);
 }

@@ -487,6 +487,222 @@ Test(simulate, busy_and_active_times)
     close_program();
 }
 
+/* ---- latency, bursts, the launch of each core ---- */
+
+static struct price *price_of_path(const char *from, const char *to)
+{
+    int path = hardware_path(&hw, hardware_buffer(&hw, from, (int)strlen(from)),
+                             hardware_buffer(&hw, to, (int)strlen(to)));
+    cr_assert_geq(path, 0);
+    return &hw.prices[hw.paths[path].price];
+}
+
+static void set_bursts(struct price *price, struct burst_table table)
+{
+    price->burst_table = (int8_t)hw.burst_table_count;
+    hw.burst_tables[hw.burst_table_count++] = table;
+}
+
+/* Results of gm->l1 are there 112 ns after the move, of mmad 30 ns, of l1->ub 9 ns; a piece of
+ * gm->l1 of up to 256 bytes costs 0.5 ns and a longer one 0.8 ns, 1 and 2 ns where they begin
+ * at multiples of less than 512 bytes; one of l1->ub costs 5 ns; nothing else has changed. A load
+ * of 2800 bytes occupies MTE2 for 140 ns. */
+static void make_late(void)
+{
+    price_of_path("gm", "l1")->latency_fs = 112 NS;
+    set_bursts(price_of_path("gm", "l1"),
+               (struct burst_table){.row_count = 2,
+                                    .limit_count = 1,
+                                    .align_bytes = {32, 512},
+                                    .up_to_bytes = {256},
+                                    .fs = {{1 NS, 2 NS}, {500000, 800000}}});
+    price_of_path("l1", "ub")->latency_fs = 9 NS;
+    set_bursts(price_of_path("l1", "ub"), (struct burst_table){.row_count = 1,
+                                                               .limit_count = 1,
+                                                               .align_bytes = {1},
+                                                               .up_to_bytes = {4096},
+                                                               .fs = {{5 NS, 5 NS}}});
+    hw.prices[hw.matrix_types[0].price].latency_fs = 30 NS;
+    hw.launch_core_fs = 32 NS;
+}
+
+#define LOAD "MTE2 gm->l1 bytes=2800\n"
+
+static void expect_late(const struct example *example)
+{
+    static const struct trace trace = {NULL, ignore_event};
+    int cores = example->cores ? example->cores : 1;
+    struct error error;
+    open_program("", NULL);
+    make_late();
+    cr_assert_eq(program_parse(&hw, "late", example->text, strlen(example->text), &program, &error),
+                 STATUS_OK, "%s", error.text);
+    const struct simulate_options ways[] = {
+        {.cores = cores},
+        {.cores = cores, .play_fully = true},
+        {.cores = cores, .separately = true},
+        {.cores = cores, .trace = &trace},
+    };
+    int64_t start_fs = hw.launch_fs + cores * 32 NS;
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        struct timeline timeline = play(ways[way]);
+        cr_expect_eq(timeline.end_fs - start_fs, example->end_fs,
+                     "way %zu ends at %lld, expected %lld:\n%s", way,
+                     (long long)(timeline.end_fs - start_fs), (long long)example->end_fs,
+                     example->text);
+    }
+    close_program();
+}
+
+#define EXPECT_ALL_LATE(examples)                                                                  \
+    for (size_t i = 0; i < sizeof(examples) / sizeof *(examples); i++)                             \
+    expect_late(&(examples)[i])
+
+Test(simulate, latency_does_not_hold_up_the_pipe)
+{
+    static const struct example examples[] = {
+        {"", 0},
+        {"", 0, 2},
+        {LOAD, 252 NS},
+        {LOAD LOAD, 392 NS},
+        /* the second ends before the first one's result is there */
+        {LOAD "MTE2 gm->l0a bytes=0\n", 252 NS},
+        {"loop 10\n" LOAD "end\n", 1512 NS},
+        {"M mmad m=16 k=16 n=16\n", 71472269},
+        {"M mmad m=16 k=16 n=16\nM mmad m=16 k=16 n=16\n", 112944538},
+    };
+    EXPECT_ALL_LATE(examples);
+}
+
+Test(simulate, flags_wait_for_results)
+{
+    static const struct example examples[] = {
+        {LOAD "set MTE2 V 0\nwait MTE2 V 0\nV relu elements=0\n", 293500000},
+        /* a set covers everything before it, however short the last of it was … */
+        {LOAD "MTE2 gm->l0a bytes=0\nset MTE2 V 0\nwait MTE2 V 0\nV relu elements=0\n", 293500000},
+        /* … and nothing after it; it does not hold up its pipe either */
+        {LOAD "set MTE2 V 0\n" LOAD "wait MTE2 V 0\nV relu elements=0\n", 392 NS},
+        {LOAD "set MTE2 V 0\nset MTE2 V 1\n" LOAD
+              "set MTE2 V 2\nwait MTE2 V 2\nV relu elements=0\n",
+         433500000},
+        /* a pipe that waits goes on at once when it has waited: its own results may be late still
+         */
+        {LOAD "set V MTE2 0\nwait V MTE2 0\n" LOAD, 392 NS},
+        {LOAD "set MTE2 S 0\nwait MTE2 S 0\nS branch count=1\nV relu elements=0\n",
+         252 NS + 61400000 + 41500000},
+        /* a pipe's flag to itself */
+        {LOAD "set MTE2 MTE2 0\nwait MTE2 MTE2 0\n" LOAD, 504 NS},
+        {"loop 3\n" LOAD "set MTE2 MTE1 0\nwait MTE2 MTE1 0\nMTE1 l1->ub bytes=8704\n"
+         "set MTE1 MTE2 0\nwait MTE1 MTE2 0\nend\n",
+         3 * (252 + 149) NS},
+        {"loop 300\n" LOAD "set MTE2 MTE1 0\nwait MTE2 MTE1 0\nMTE1 l1->ub bytes=8704\n"
+         "set MTE1 MTE2 0\nwait MTE1 MTE2 0\nend\n",
+         300 * (252 + 149) NS},
+    };
+    EXPECT_ALL_LATE(examples);
+}
+
+Test(simulate, barriers_wait_for_results)
+{
+    static const struct example examples[] = {
+        {LOAD "barrier\n" LOAD, 504 NS},
+        {LOAD "barrier\nV relu elements=0\n", 293500000},
+        {"M mmad m=16 k=16 n=16\nbarrier\n" LOAD, 71472269 + 252 NS},
+        {LOAD "barrier\n", 252 NS},
+        /* on one pipe: its own results only */
+        {LOAD "barrier MTE2\n" LOAD, 504 NS},
+        {LOAD "barrier MTE1\n" LOAD, 392 NS},
+        {LOAD "barrier MTE2\nV relu elements=0\n", 252 NS},
+        {LOAD "barrier MTE2\n", 252 NS},
+        {"barrier MTE2\n", 0},
+        {"barrier MTE2\nbarrier\n", 0, 2},
+        {LOAD "barrier MTE2\nbarrier MTE2\n" LOAD "barrier MTE2\n", 504 NS},
+        {"loop 3\n" LOAD "barrier MTE2\nend\n", 756 NS},
+        {"loop 3\nbarrier MTE2\n" LOAD "end\n", 756 NS},
+        {"loop 3\n" LOAD LOAD "barrier MTE2\nend\n", 3 * 392 NS},
+        {LOAD "loop 0\nbarrier MTE2\nend\n" LOAD, 392 NS},
+        {LOAD "loop 3\nbarrier MTE2\nV relu elements=0\nend\n" LOAD, 504 NS},
+        {LOAD "barrier MTE2\nloop 2\n" LOAD "end\n", 644 NS},
+        {"loop 300\n" LOAD "barrier MTE2\nend\n", 300 * 252 NS},
+    };
+    EXPECT_ALL_LATE(examples);
+}
+
+/* On a bus only the bytes are traffic. */
+Test(simulate, bursts_cost_by_length_and_alignment)
+{
+    static const struct example examples[] = {
+        {"MTE2 gm->l1 bytes=2800 bursts=10\n", 40 NS + 16 NS + 100 NS + 112 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=10 align=512\n", 40 NS + 16 NS + 100 NS + 112 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=10 align=256\n", 40 NS + 40 NS + 100 NS + 112 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=20\n", 40 NS + 10 NS + 100 NS + 112 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=20 align=16\n", 40 NS + 20 NS + 100 NS + 112 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=1 align=16\n", 252 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=0\n", 252 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=10\nMTE2 gm->l1 bytes=2800 bursts=10 align=32\n",
+         156 NS + 180 NS + 112 NS},
+        {"MTE2 gm->l1 bytes=2800 bursts=10\nMTE2 gm->l1 bytes=5120 bursts=2\n",
+         156 NS + 56 NS + 182857143 + 112 NS},
+        {"MTE1 l1->ub bytes=8704 bursts=4\n", 40 NS + 20 NS + 100 NS + 9 NS},
+        {"MTE1 l1->ub bytes=8704 bursts=4\nMTE1 l1->ub bytes=8704\n", 160 NS + 140 NS + 9 NS},
+        /* 28 to one core, 36 to two */
+        {"MTE2 gm->l1 bytes=2800 bursts=10\n", 40 NS + 16 NS + 155555556 + 112 NS, 2},
+    };
+    EXPECT_ALL_LATE(examples);
+}
+
+/* Busy is what occupies the pipe: issue, bursts and work, no latency. */
+Test(simulate, latency_is_not_busy)
+{
+    struct error error;
+    const char *text = "MTE2 gm->l1 bytes=2800 bursts=10\nbarrier\nM mmad m=16 k=16 n=16\n";
+    open_program("", NULL);
+    make_late();
+    cr_assert_eq(program_parse(&hw, "late", text, strlen(text), &program, &error), STATUS_OK);
+    struct timeline timeline = play((struct simulate_options){.cores = 1});
+    cr_expect_eq(timeline.busy_fs[hardware_pipe(&hw, "MTE2", 4)], 156 NS);
+    cr_expect_eq(timeline.busy_fs[hardware_pipe(&hw, "M", 1)], 41472269);
+    cr_expect_eq(timeline.active_fs[0], 100 NS);
+    close_program();
+}
+
+/* Ten million loads, each waited for, that take a millisecond to arrive. */
+Test(simulate, beyond_the_clock)
+{
+    static const char *const texts[] = {
+        "loop 1000\nMTE2 gm->l1 bytes=0 bursts=10000000000\nend\n",
+        "loop 10000000\n" LOAD "barrier\nend\n",
+    };
+    struct error error;
+    struct timeline timeline;
+    struct simulate_options options = {.cores = 1};
+    for (int i = 0; i < 2; i++) {
+        open_program("", NULL);
+        make_late();
+        if (i == 1)
+            price_of_path("gm", "l1")->latency_fs = 1000000 NS;
+        cr_assert_eq(program_parse(&hw, "late", texts[i], strlen(texts[i]), &program, &error),
+                     STATUS_OK);
+        cr_expect_eq(simulate(simulator, &program, &options, &timeline, &error), STATUS_TOO_LARGE);
+        close_program();
+    }
+}
+
+/* What an instruction costs alone is INT64_MAX where it does not fit. */
+Test(simulate, bursts_beyond_int64)
+{
+    struct error error;
+    const char *text = "MTE2 gm->l1 bytes=0 bursts=10000000000\n";
+    open_program("", NULL);
+    make_late();
+    cr_assert_eq(program_parse(&hw, "late", text, strlen(text), &program, &error), STATUS_OK);
+    cr_expect_eq(instruction_issue_fs(&hw, &program.items[0]), 40 NS + 5000000000000000);
+    program.items[0].burst_fs = INT64_MAX - 1;
+    cr_expect_eq(instruction_issue_fs(&hw, &program.items[0]), INT64_MAX);
+    cr_expect_eq(instruction_alone_fs(&hw, &program.items[0], 1), INT64_MAX);
+    close_program();
+}
+
 /* ---- pipelines and long loops ---- */
 
 #define TILE(flag)                                                                                 \

@@ -1,7 +1,7 @@
 /* Rules of TCubeTiling against their definition, and the reader of the tables that hold them. */
 #include "hardware/load.h"
 #include "kernels/tcube.h"
-#include "results/runtime_kb.h"
+#include "results/bank.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -96,7 +96,7 @@ Test(tcube, each_rule_is_named)
         tiling.field[cases[i].field] = cases[i].value;
         int count = judge(&tiling, breaches);
         cr_expect(has(breaches, count, cases[i].rule, cases[i].warning), "%s = %d breaks %s",
-                  tcube_field_names[cases[i].field], cases[i].value, cases[i].rule);
+                  bank_field_names[tcube_fields[cases[i].field]], cases[i].value, cases[i].rule);
     }
     struct tcube biased = good;
     biased.bias = true;
@@ -181,12 +181,12 @@ struct seen {
     bool bias;
 };
 
-static enum status see(void *context, const struct runtime_kb_row *row, struct error *error)
+static enum status see(void *context, const struct bank_row *row, struct error *error)
 {
     struct seen *seen = context;
     (void)error;
     seen->lines[seen->rows++ % 8] = row->line;
-    seen->first = row->field[0];
+    seen->first = row->number[BANK_USED_CORES];
     seen->bias = row->bias;
     return STATUS_OK;
 }
@@ -200,7 +200,8 @@ static enum status read_text(const char *text, size_t length, struct seen *seen,
     fwrite(text, 1, length, out);
     fclose(out);
     *seen = (struct seen){0};
-    enum status status = runtime_kb_read(file, tcube_field_names, TCUBE_FIELDS, see, seen, error);
+    struct bank_reader reader = {.row = see, .context = seen, .tilings_only = true};
+    enum status status = bank_read(file, BANK_RUNTIME_KB, &reader, NULL, error);
     unlink(file);
     return status;
 }
@@ -257,8 +258,8 @@ Test(tcube, broken_rows_are_named)
         cr_expect(strstr(error.text, cases[i].message), "%s: %s", cases[i].text, error.text);
         cr_expect_null(strchr(error.text, '\n'));
     }
-    cr_expect_eq(runtime_kb_read("/nowhere/x", tcube_field_names, TCUBE_FIELDS, see, &seen, &error),
-                 STATUS_IO);
+    struct bank_reader reader = {.row = see, .context = &seen};
+    cr_expect_eq(bank_read("/nowhere/x", BANK_RUNTIME_KB, &reader, NULL, &error), STATUS_IO);
 }
 
 /* Cut off or changed anywhere, a table is read or refused, never more. */

@@ -170,7 +170,9 @@ static bool conflicts(const struct brute *brute, const struct node *a, const str
             const struct region *x = &regions[a->in->first_region + i];
             const struct region *y = &regions[b->in->first_region + j];
             bool write = x->role == OPERAND_DST || y->role == OPERAND_DST;
-            if (write && overlaps(a, x, b, y))
+            bool interlocked =
+                a->in->unit && b->in->unit && brute->program->hw->buffers[x->buffer].unit_flag;
+            if (write && !interlocked && overlaps(a, x, b, y))
                 return true;
         }
     return false;

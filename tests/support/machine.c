@@ -8,6 +8,11 @@
 
 void machine_load(struct hardware *hw, const char *overrides)
 {
+    machine_load_named(hw, "ascend310", overrides);
+}
+
+void machine_load_named(struct hardware *hw, const char *name, const char *overrides)
+{
     struct error error;
     const char *texts[32];
     struct hardware_overrides list = {.texts = texts};
@@ -16,7 +21,7 @@ void machine_load(struct hardware *hw, const char *overrides)
     for (char *text = strtok_r(copy, " ", &state); text && list.count < 32;
          text = strtok_r(NULL, " ", &state))
         texts[list.count++] = text;
-    if (hardware_load("ascend310", &list, hw, &error) != STATUS_OK) {
+    if (hardware_load(name, &list, hw, &error) != STATUS_OK) {
         fprintf(stderr, "%s\n", error.text);
         abort();
     }

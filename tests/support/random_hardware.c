@@ -62,7 +62,11 @@ static void set_path(struct maker *m, struct path *path, int pipe, int bus)
     path->bus = (int8_t)bus;
     for (int i = -1; i < path->cast_count; i++) {
         struct price *price = &m->hw->prices[i < 0 ? path->price : path->casts[i].price];
-        *price = (struct price){m->hw->issue_fs, draw_byte_rate(m), (int8_t)pipe, (int8_t)bus};
+        *price = (struct price){.base_fs = m->hw->issue_fs,
+                                .burst_table = -1,
+                                .rate = draw_byte_rate(m),
+                                .pipe = (int8_t)pipe,
+                                .bus = (int8_t)bus};
     }
 }
 
@@ -104,6 +108,60 @@ static void draw_costs(struct maker *m)
     }
 }
 
+static void draw_move(struct maker *m, struct price *price)
+{
+    if (below(m, 2))
+        price->base_fs = draw_time(m, 1e8);
+}
+
+/* Times in any order: a longer piece may be cheaper than a short one. */
+static void draw_bursts(struct maker *m, struct burst_table *table)
+{
+    *table = (struct burst_table){.row_count = 1 + below(m, HARDWARE_MAX_BURST_ROWS),
+                                  .limit_count = 1 + below(m, HARDWARE_MAX_BURST_LIMITS)};
+    for (int r = 0, align = 1; r < table->row_count; r++)
+        table->align_bytes[r] = align = r ? align << (1 + below(m, 2)) : 1 << below(m, 6);
+    for (int c = 0, limit = 0; c < table->limit_count; c++)
+        table->up_to_bytes[c] = limit += 1 + below(m, 300);
+    for (int r = 0; r < table->row_count; r++)
+        for (int c = 0; c <= table->limit_count; c++)
+            table->fs[r][c] = draw_time(m, 2e7);
+}
+
+/* A path's table is its casts' too. */
+static void draw_table(struct maker *m, const struct path *path)
+{
+    struct hardware *hw = m->hw;
+    int8_t table = (int8_t)(below(m, 4) ? hw->burst_table_count++ : -1);
+    if (table >= 0)
+        draw_bursts(m, &hw->burst_tables[table]);
+    hw->prices[path->price].burst_table = table;
+    for (int c = 0; c < path->cast_count; c++)
+        hw->prices[path->casts[c].price].burst_table = table;
+}
+
+/* On two machines of three moves in pieces cost more, and half of what does not hold up dispatch
+ * has a latency: with some, a set is far later than what follows it. */
+static void draw_lateness(struct maker *m)
+{
+    struct hardware *hw = m->hw;
+    if (m->options->prompt)
+        return;
+    hw->launch_core_fs = draw_time(m, 1e8);
+    if (below(m, 3) == 0)
+        return;
+    hw->burst_table_count = 0;
+    for (int i = 0; i < hw->path_count; i++) {
+        draw_table(m, &hw->paths[i]);
+        draw_move(m, &hw->prices[hw->paths[i].price]);
+        for (int c = 0; c < hw->paths[i].cast_count; c++)
+            draw_move(m, &hw->prices[hw->paths[i].casts[c].price]);
+    }
+    for (int i = 0; i < hw->price_count; i++)
+        if (!hw->pipes[hw->prices[i].pipe].blocks_dispatch && below(m, 2))
+            hw->prices[i].latency_fs = draw_time(m, 3e8) * (below(m, 4) ? 1 : 16);
+}
+
 void random_hardware(const struct hardware *base, const struct random_hardware *options,
                      gsl_rng *rng, struct hardware *hw)
 {
@@ -121,4 +179,5 @@ void random_hardware(const struct hardware *base, const struct random_hardware *
     draw_buses(&maker);
     draw_paths(&maker);
     draw_costs(&maker);
+    draw_lateness(&maker);
 }

@@ -44,8 +44,9 @@ static bool put_move(struct writer *w, int pipe)
         char name[2 * HARDWARE_NAME_SIZE + 3];
         if (path->pipe != pipe)
             continue;
-        fprintf(w->stream, "%s %s bytes=%d\n", w->hw->pipes[pipe].name,
-                hardware_path_name(w->hw, (int)(path - w->hw->paths), name), 64 * below(w, 200));
+        fprintf(w->stream, "%s %s bytes=%d bursts=%d align=%d\n", w->hw->pipes[pipe].name,
+                hardware_path_name(w->hw, (int)(path - w->hw->paths), name), 64 * below(w, 200),
+                chance(w, 30) ? below(w, 20) : 1, 1 << below(w, 12));
         return true;
     }
     return false;
@@ -111,6 +112,8 @@ static void put_body(struct writer *w)
                 put_operation(w, p);
     if (chance(w, w->options->barrier_percent))
         fputs("barrier\n", w->stream);
+    if (chance(w, w->options->barrier_percent))
+        fprintf(w->stream, "barrier %s\n", pipe_name(w, below(w, w->stages)));
 }
 
 /* Loops around bodies that play about `played` instructions. */

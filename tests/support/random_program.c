@@ -69,6 +69,16 @@ static void put_rows(struct writer *w, int bytes)
     fprintf(w->stream, " rows=%d stride=%d", rows, SLOT_BYTES / 4 * below(w, 9));
 }
 
+/* Some accesses interlock, where the machine has a buffer for that. */
+static void put_unit(struct writer *w)
+{
+    for (int b = 0; b < w->hw->buffer_count; b++)
+        if (w->hw->buffers[b].unit_flag) {
+            fputs(chance(w, 50) ? " unit=1" : "", w->stream);
+            return;
+        }
+}
+
 static void put_move(struct writer *w)
 {
     const struct path *path = &w->hw->paths[below(w, w->hw->path_count)];
@@ -80,9 +90,14 @@ static void put_move(struct writer *w)
         const struct cast *cast = &path->casts[below(w, path->cast_count)];
         fprintf(w->stream, " cast=%s:%s", dtype_name(cast->from), dtype_name(cast->to));
     }
+    if (chance(w, 30))
+        fprintf(w->stream, " bursts=%d", below(w, 6));
+    if (chance(w, 30))
+        fprintf(w->stream, " align=%d", 1 << below(w, 12));
     put_operand(w, "src", path->source);
     put_operand(w, "dst", path->destination);
     put_rows(w, bytes);
+    put_unit(w);
     fputc('\n', w->stream);
 }
 
@@ -95,6 +110,7 @@ static void put_matrix(struct writer *w)
     put_operand(w, "a", hardware_buffer(w->hw, "l0a", 3));
     put_operand(w, "b", hardware_buffer(w->hw, "l0b", 3));
     put_operand(w, "dst", hardware_buffer(w->hw, "l0c", 3));
+    put_unit(w);
     fputc('\n', w->stream);
 }
 

@@ -5,6 +5,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+enum { MAX_ON_THEIR_WAY = 4096 };
+
 enum activity { RESTING, WORKING, ISSUING, MOVING };
 
 /* One pipe of one core; `at` is what it is doing, as a position in the unrolled list. */
@@ -13,7 +15,14 @@ struct machine_pipe {
     int at;
     int64_t start_fs, end_fs; /* end of the work or of the issue */
     wide left;                /* bytes · FS_PER_S, while moving */
+    int64_t done_fs;          /* the last of its results is there */
     int64_t busy_fs;
+};
+
+/* A set that its pipe has given while results before it were not there yet. */
+struct flight {
+    int64_t arrives_fs;
+    int32_t instruction;
 };
 
 struct machine_core {
@@ -22,6 +31,8 @@ struct machine_core {
     int first_open; /* everything before has ended */
     int dispatched; /* instructions, in program order */
     int64_t next_dispatch_fs;
+    int flight_count;
+    struct flight flights[MAX_ON_THEIR_WAY];
     int64_t sets[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
     int64_t waits[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES][HARDWARE_MAX_FLAGS];
 };
@@ -62,6 +73,25 @@ static bool unroll(struct machine *m, int32_t first, int32_t last)
 static int64_t blocks(int64_t elements, int64_t block)
 {
     return (elements + block - 1) / block;
+}
+
+/* Of the rows for no better alignment than the pieces have, the one for the best; of the columns
+ * for no shorter pieces, the one for the shortest. */
+static int64_t piece_fs(const struct hardware *hw, const struct instruction *in)
+{
+    int index = hw->prices[in->price].burst_table, row = 0, column;
+    if (index < 0)
+        return 0;
+    const struct burst_table *table = &hw->burst_tables[index];
+    int64_t piece = blocks(in->bytes, in->bursts);
+    for (int r = 1; r < table->row_count; r++)
+        if (in->align_bytes == 0 || in->align_bytes % table->align_bytes[r] == 0)
+            row = r;
+    for (column = table->limit_count; column > 0; column--)
+        if (piece > table->up_to_bytes[column - 1])
+            break;
+    return table->fs[row][column] *
+           (column == table->limit_count ? blocks(piece, table->up_to_bytes[column - 1]) : 1);
 }
 
 /* Bytes, blocks, repeats after the first, or scalar operations. */
@@ -125,6 +155,23 @@ static int64_t rate_of(const struct machine *m, const struct machine_pipe *pipe,
     return least ? (int64_t)least : 1;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When a result or a set of the core arrives next. */
+static int64_t next_arrival(const struct machine *m, const struct machine_core *core)
+{
+    int64_t first = INT64_MAX;
+    for (int f = 0; f < core->flight_count; f++)
+        first = earlier(first, core->flights[f].arrives_fs);
+    for (int p = 0; p < m->hw->pipe_count; p++)
+        if (core->pipes[p].done_fs > m->now_fs)
+            first = earlier(first, core->pipes[p].done_fs);
+    return first;
+}
+
 static int64_t pipe_event(const struct machine *m, const struct machine_pipe *pipe)
 {
     if (pipe->activity == RESTING)
@@ -143,11 +190,9 @@ static int64_t next_event(struct machine *m)
     for (int c = 0; c < m->core_count; c++) {
         const struct machine_core *core = &m->cores[c];
         int64_t event = core->dispatched < m->count ? core->next_dispatch_fs : INT64_MAX;
-        first = event < first ? event : first;
-        for (int p = 0; p < m->hw->pipe_count; p++) {
-            event = pipe_event(m, &core->pipes[p]);
-            first = event < first ? event : first;
-        }
+        first = earlier(first, earlier(event, next_arrival(m, core)));
+        for (int p = 0; p < m->hw->pipe_count; p++)
+            first = earlier(first, pipe_event(m, &core->pipes[p]));
     }
     return first;
 }
@@ -173,10 +218,59 @@ static void end_instruction(struct machine *m, struct machine_core *core, int at
 {
     const struct instruction *in = instruction_at(m, at);
     core->ended[at] = true;
-    if (in->kind != INSTRUCTION_BARRIER || (is_barrier(in) && m->works))
+    if ((in->kind != INSTRUCTION_BARRIER || (is_barrier(in) && m->works)) &&
+        m->last_end_fs < m->now_fs)
         m->last_end_fs = m->now_fs;
     if (blocks_dispatch(m, at) && core->dispatched == at + 1)
         core->next_dispatch_fs = m->now_fs + m->hw->dispatch_fs;
+}
+
+/* The work of a pipe is over at this moment; what it makes is there later. */
+static void end_work(struct machine *m, struct machine_core *core, struct machine_pipe *pipe)
+{
+    int64_t there_fs = m->now_fs + price_at(m, pipe->at)->latency_fs;
+    pipe->activity = RESTING;
+    pipe->busy_fs += m->now_fs - pipe->start_fs;
+    if (there_fs > pipe->done_fs)
+        pipe->done_fs = there_fs;
+    if (there_fs > m->last_end_fs)
+        m->last_end_fs = there_fs;
+    end_instruction(m, core, pipe->at);
+}
+
+/* Sets whose time has come; true when one did. */
+static bool arrive(struct machine *m, struct machine_core *core)
+{
+    int left = 0, before = core->flight_count;
+    for (int f = 0; f < before; f++) {
+        const struct instruction *in = &m->program->items[core->flights[f].instruction];
+        if (core->flights[f].arrives_fs <= m->now_fs)
+            core->sets[in->from][in->to][in->flag]++;
+        else
+            core->flights[left++] = core->flights[f];
+    }
+    core->flight_count = left;
+    return left < before;
+}
+
+static void give_set(struct machine *m, struct machine_core *core, int at)
+{
+    const struct machine_pipe *pipe = &core->pipes[instruction_at(m, at)->pipe];
+    int64_t when = pipe->done_fs > m->now_fs ? pipe->done_fs : m->now_fs;
+    if (core->flight_count == MAX_ON_THEIR_WAY)
+        abort();
+    core->flights[core->flight_count++] = (struct flight){when, m->list[at]};
+    if (when > m->last_end_fs)
+        m->last_end_fs = when;
+}
+
+/* Everything that the core's pipes have made is there. */
+static bool is_settled(const struct machine *m, const struct machine_core *core)
+{
+    for (int p = 0; p < m->hw->pipe_count; p++)
+        if (core->pipes[p].done_fs > m->now_fs)
+            return false;
+    return true;
 }
 
 /* Instructions leave the dispatcher one by one; behind one of the scalar pipe it stands still. */
@@ -197,9 +291,12 @@ static void begin_work(struct machine *m, struct machine_core *core, int at)
     const struct price *price = price_at(m, at);
     struct machine_pipe *pipe = &core->pipes[in->pipe];
     wide units = (wide)units_of(m->hw, in), fs = (wide)price->rate.fs;
-    *pipe = (struct machine_pipe){.at = at, .start_fs = m->now_fs, .busy_fs = pipe->busy_fs};
+    pipe->at = at;
+    pipe->start_fs = m->now_fs;
     pipe->activity = price->bus >= 0 ? ISSUING : WORKING;
     pipe->end_fs = m->now_fs + price->base_fs;
+    for (int64_t b = 0; in->kind == INSTRUCTION_MOVE && in->bursts > 1 && b < in->bursts; b++)
+        pipe->end_fs += piece_fs(m->hw, in);
     if (price->bus >= 0)
         pipe->left = units * FS_PER_S;
     else
@@ -212,12 +309,15 @@ static bool go_on(struct machine *m, struct machine_core *core, int at)
 {
     const struct instruction *in = instruction_at(m, at);
     if (in->kind == INSTRUCTION_SET) {
-        core->sets[in->from][in->to][in->flag]++;
+        give_set(m, core, at);
     } else if (in->kind == INSTRUCTION_WAIT) {
         if (core->waits[in->from][in->to][in->flag] == core->sets[in->from][in->to][in->flag])
             return false;
         core->waits[in->from][in->to][in->flag]++;
-    } else if (in->kind != INSTRUCTION_BARRIER) {
+    } else if (in->kind == INSTRUCTION_BARRIER) {
+        if (!is_barrier(in) && core->pipes[in->pipe].done_fs > m->now_fs)
+            return false;
+    } else {
         if (core->pipes[in->pipe].activity != RESTING)
             return false;
         begin_work(m, core, at);
@@ -238,7 +338,7 @@ static bool begin(struct machine *m, struct machine_core *core)
         const struct instruction *in = instruction_at(m, at);
         if (core->ended[at])
             continue;
-        if (is_barrier(in) && taken)
+        if (is_barrier(in) && (taken || !is_settled(m, core)))
             break;
         if (is_barrier(in) || !(taken >> in->pipe & 1))
             changed |= go_on(m, core, at);
@@ -264,9 +364,7 @@ static bool finish(struct machine *m, struct machine_core *core)
                         : pipe->activity == WORKING && pipe->end_fs == m->now_fs;
         if (!ends)
             continue;
-        pipe->activity = RESTING;
-        pipe->busy_fs += m->now_fs - pipe->start_fs;
-        end_instruction(m, core, pipe->at);
+        end_work(m, core, pipe);
         changed = true;
     }
     return changed;
@@ -281,6 +379,7 @@ static void play(struct machine *m)
         for (bool changed = true; changed;) {
             changed = false;
             for (int c = 0; c < m->core_count; c++) {
+                changed |= arrive(m, &m->cores[c]);
                 changed |= dispatch(m, &m->cores[c]);
                 changed |= finish(m, &m->cores[c]);
                 changed |= begin(m, &m->cores[c]);
@@ -314,10 +413,11 @@ bool reference_simulate(const struct program *program, int cores, bool skew,
     m->program = program;
     m->hw = program->hw;
     m->core_count = cores;
-    m->now_fs = m->last_end_fs = m->hw->launch_fs;
+    int64_t launch_fs = m->hw->launch_fs + (int64_t)cores * m->hw->launch_core_fs;
+    m->now_fs = m->last_end_fs = launch_fs;
     for (int c = 0; c < cores; c++)
         m->cores[c].next_dispatch_fs =
-            m->hw->launch_fs + (skew ? c * m->hw->core_skew_fs : 0) + m->hw->dispatch_fs;
+            launch_fs + (skew ? c * m->hw->core_skew_fs : 0) + m->hw->dispatch_fs;
     bool fits = unroll(m, 0, program->count);
     if (fits) {
         play(m);

@@ -1,0 +1,44 @@
+#include "jobs/export.h"
+
+#include "kernels/matmul_bank.h"
+#include "results/bank_write.h"
+
+#include <stdlib.h>
+
+static const struct {
+    enum bank_format rows;
+    bank_writer *write;
+} formats[EXPORTS] = {
+    [EXPORT_HEADER] = {BANK_TCUBETILING, bank_write_tcubetiling_header},
+    [EXPORT_FIELDS] = {BANK_TCUBETILING, bank_write_tcubetiling_json},
+    [EXPORT_RUNTIME_KB] = {BANK_RUNTIME_KB, bank_write_runtime_kb},
+    [EXPORT_STATIC] = {BANK_STATIC, bank_write_static},
+};
+
+enum status export_check(const struct space *space, struct error *error)
+{
+    if (space->kind == &matmul_cann)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID,
+                     "the tables of operator libraries hold tilings of matmul in the space cann, "
+                     "not of %s",
+                     space->kind->name);
+}
+
+enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
+                         struct error *error)
+{
+    struct bank_row *rows = calloc((size_t)source->count, sizeof *rows);
+    enum status status = rows ? export_check(source->space, error) : error_memory(error);
+    for (int i = 0; i < source->count && status == STATUS_OK; i++)
+        status = matmul_bank_row(source->problem, &source->tilings[i], formats[format].rows,
+                                 &rows[i], error);
+    struct bank_export bank = {.rows = rows,
+                               .count = source->count,
+                               .simulated_ns = source->simulated_ns,
+                               .title = source->title};
+    if (status == STATUS_OK)
+        status = formats[format].write(&bank, out, error);
+    free(rows);
+    return status;
+}

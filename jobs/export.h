@@ -1,0 +1,28 @@
+/* The tilings of an answer as the tables that operator libraries load (results/bank_write.h). */
+#ifndef AUTOTUNE_JOBS_EXPORT_H
+#define AUTOTUNE_JOBS_EXPORT_H
+
+#include "core/status.h"
+#include "kernels/operator.h"
+
+#include <stdio.h>
+
+enum export_format { EXPORT_HEADER, EXPORT_FIELDS, EXPORT_RUNTIME_KB, EXPORT_STATIC, EXPORTS };
+
+/* Can tilings of this space be written? STATUS_INVALID says what can. */
+enum status export_check(const struct space *space, struct error *error);
+
+struct export_source {
+    const struct problem *problem;
+    const struct space *space;
+    const struct tiling *tilings; /* best first */
+    const double *simulated_ns;
+    int count; /* >= 1 */
+    const char *title;
+};
+
+/* STATUS_INVALID when the format has no words for one of the tilings. */
+enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
+                         struct error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/* Comma-separated values, a record at a time (RFC 4180: fields may stand in quotation marks, with
+ * commas, line ends and doubled marks inside).
+ *
+ * Call order: csv_open, csv_next until it finds no more, csv_close. A byte order mark, blank lines
+ * and carriage returns at line ends are skipped. Memory does not grow with the file. */
+#ifndef AUTOTUNE_RESULTS_CSV_H
+#define AUTOTUNE_RESULTS_CSV_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { CSV_MAX_FIELDS = 256, CSV_MAX_RECORD_BYTES = 65536 };
+
+struct csv {
+    const char *file; /* for messages; the caller's */
+    FILE *stream;
+    int next_line;
+    int line; /* where the record begins, from 1 */
+    int field_count;
+    const char *fields[CSV_MAX_FIELDS]; /* into text; valid until the next call */
+    char *text;                         /* owned */
+};
+
+/* STATUS_IO when the file cannot be opened. After a failure there is nothing to close. */
+enum status csv_open(const char *file, struct csv *csv, struct error *error);
+
+/* Reads a record; *found is false at the end of the file. STATUS_INVALID with "file:line: …" for
+ * quotation marks that do not match, zero bytes and what exceeds the limits; STATUS_IO. */
+enum status csv_next(struct csv *csv, bool *found, struct error *error);
+void csv_close(struct csv *csv);
+
+#endif

@@ -1,0 +1,436 @@
+#include "search/nested.h"
+
+#include "search/clock.h"
+#include "search/heap.h"
+#include "search/leaders.h"
+#include "search/tally.h"
+#include "search/walk.h"
+#include "search/workers.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BATCH = 64,
+    MAX_LEVELS = SPACE_MAX_AXES + 1,
+    MANY = 4000000, /* open beginnings, from which on the longest come first */
+};
+
+struct run {
+    const struct space *space;
+    const struct search_options *options;
+    struct timespec started;
+    struct bounder bounder;
+    struct workers workers;
+    struct leaders leaders;
+    int levels, length[MAX_LEVELS]; /* of beginnings; the last are whole tilings */
+    struct heap open[MAX_LEVELS];
+    struct tally tally; /* legal tilings that are no longer open, by their bound */
+    int64_t feasible, played_count, played_capacity;
+    bool uncounted; /* it was stopped before all shortest beginnings were counted */
+    struct candidate *played;
+};
+
+/* One of a batch: a beginning to split, or a whole tiling to play. */
+struct piece {
+    int64_t count, capacity;
+    struct open_node *longer; /* what a beginning is split into; owned */
+    struct candidate candidate;
+    int level;
+    bool failed, ran;
+};
+
+/* Who splits a beginning. */
+struct splitter {
+    struct run *run;
+    struct piece *piece;
+    int64_t limit_fs, tally_fs; /* bounds up to which beginnings stay open, and are counted */
+    int64_t completions;        /* of beginnings of the shortest length */
+    bool uncounted;
+};
+
+/* Bounds above this belong to tilings that are not among the best. */
+static int64_t limit_fs(const struct run *run)
+{
+    const struct leaders *leaders = &run->leaders;
+    return leaders->count < leaders->top ? INT64_MAX : leaders->time_fs[leaders->count - 1];
+}
+
+/* … and above this to none that can be counted as within a share of the best. */
+static int64_t tally_limit_fs(const struct run *run)
+{
+    double share = run->options->tolerance > ONE_PERCENT ? run->options->tolerance : ONE_PERCENT;
+    if (run->options->best_only)
+        return 0;
+    return run->leaders.count ? within_fs(run->leaders.time_fs[0], share) : INT64_MAX;
+}
+
+static bool is_tiling(const struct run *run, int level)
+{
+    return level == run->levels - 1;
+}
+
+static void add_longer(struct piece *piece, struct open_node node)
+{
+    if (piece->count == piece->capacity) {
+        int64_t capacity = piece->capacity ? 2 * piece->capacity : 64;
+        struct open_node *grown = realloc(piece->longer, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            piece->failed = true;
+            return;
+        }
+        piece->longer = grown;
+        piece->capacity = capacity;
+    }
+    piece->longer[piece->count++] = node;
+}
+
+static int64_t bound_of(const struct run *run, const struct tiling *tiling, int level)
+{
+    const struct operator_space *kind = run->space->kind;
+    struct work work;
+    if (is_tiling(run, level))
+        kind->summarise(run->space, tiling, &work);
+    else
+        kind->nesting->summarise(run->space, tiling, run->length[level], &work);
+    return bounder_fs(&run->bounder, &work);
+}
+
+static int64_t completions_of(const struct run *run, const struct tiling *tiling, int level)
+{
+    return is_tiling(run, level)
+               ? 1
+               : run->space->kind->nesting->completions(run->space, tiling, run->length[level]);
+}
+
+/* A bound of a longer beginning that is less than the shorter one's says less: both hold. */
+static void split_into(void *context, const struct tiling *tiling, int64_t index)
+{
+    struct splitter *splitter = context;
+    struct run *run = splitter->run;
+    struct piece *piece = splitter->piece;
+    int level = piece->level + 1;
+    int64_t bound_fs = bound_of(run, tiling, level), completions = 0;
+    if (!is_tiling(run, level) && bound_fs < piece->candidate.bound_fs)
+        bound_fs = piece->candidate.bound_fs;
+    bool open = bound_fs <= splitter->limit_fs;
+    bool count = level == 1 && !splitter->uncounted;
+    if (count && search_stopped(run->options, &run->started)) {
+        count = false;
+        splitter->uncounted = true;
+    }
+    if (count || (!open && bound_fs <= splitter->tally_fs))
+        completions = completions_of(run, tiling, level);
+    splitter->completions += completions;
+    if (count && completions == 0)
+        return;
+    if (open)
+        add_longer(piece, (struct open_node){bound_fs, index});
+    else if (bound_fs <= splitter->tally_fs)
+        tally_add(&run->tally, bound_fs, completions);
+}
+
+/* Takes the limits of now, so that all of a batch see the same. */
+static struct splitter splitter_of(struct run *run)
+{
+    return (struct splitter){
+        .run = run, .limit_fs = limit_fs(run), .tally_fs = tally_limit_fs(run)};
+}
+
+/* Splits a beginning; false: it was stopped before all of the shortest length were counted. */
+static bool split(struct splitter splitter, struct piece *piece, int64_t *completions)
+{
+    const struct run *run = splitter.run;
+    splitter.piece = piece;
+    space_walk(run->space, piece->candidate.index, run->length[piece->level],
+               run->length[piece->level + 1], split_into, &splitter);
+    *completions = splitter.completions;
+    return !splitter.uncounted;
+}
+
+/* Opens what a beginning was split into. */
+static bool open_longer(struct run *run, struct piece *piece)
+{
+    bool kept = !piece->failed;
+    for (int64_t i = 0; i < piece->count && kept; i++)
+        kept = heap_push(&run->open[piece->level + 1], piece->longer[i]);
+    free(piece->longer);
+    return kept;
+}
+
+/* The beginnings of the shortest length, all of them whatever the time: they bound the space. They
+ * also say how much there is, as far as there is time. */
+static enum status open_roots(struct run *run, struct error *error)
+{
+    int64_t count = space_roots(run->space), feasible = 0;
+    struct piece *pieces = calloc((size_t)count + 1, sizeof *pieces);
+    bool kept = pieces != NULL, uncounted = false;
+    struct splitter splitter = splitter_of(run);
+    if (!pieces)
+        return error_memory(error);
+#pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)                     \
+    reduction(+ : feasible) reduction(|| : uncounted)
+    for (int64_t i = 0; i < count; i++) {
+        int64_t completions;
+        pieces[i].candidate.index = space_root(run->space, i);
+        uncounted = !split(splitter, &pieces[i], &completions) || uncounted;
+        feasible += completions;
+    }
+    for (int64_t i = 0; i < count; i++)
+        kept = open_longer(run, &pieces[i]) && kept;
+    free(pieces);
+    run->feasible = feasible;
+    run->uncounted = uncounted;
+    return kept ? STATUS_OK : error_memory(error);
+}
+
+static int64_t open_count(const struct run *run)
+{
+    int64_t count = 0;
+    for (int l = 0; l < run->levels; l++)
+        count += run->open[l].count;
+    return count;
+}
+
+/* The level whose first beginning has the least bound, the longer one where they are equal; with
+ * `dive` the longest. -1: nothing is open. */
+static int next_level(const struct run *run, bool dive)
+{
+    int best = -1;
+    for (int l = run->levels - 1; l >= 0; l--) {
+        const struct heap *heap = &run->open[l];
+        if (heap->count &&
+            (best < 0 || heap->items[0].bound_fs < run->open[best].items[0].bound_fs))
+            best = l;
+        if (best >= 0 && dive)
+            break;
+    }
+    return best;
+}
+
+static int64_t next_bound(const struct run *run)
+{
+    int level = next_level(run, false);
+    return level < 0 ? INT64_MAX : run->open[level].items[0].bound_fs;
+}
+
+static int take_batch(struct run *run, struct piece pieces[BATCH])
+{
+    bool dive = run->leaders.count < run->leaders.top || open_count(run) > MANY;
+    int64_t limit = limit_fs(run);
+    int count = 0, level = next_level(run, dive), first = level;
+    while (count < BATCH && level >= 0 && run->open[level].items[0].bound_fs <= limit) {
+        struct open_node node = heap_pop(&run->open[level]);
+        pieces[count++] = (struct piece){
+            .level = level, .candidate = {.bound_fs = node.bound_fs, .index = node.index}};
+        level = next_level(run, dive);
+        if (dive && level != first)
+            break;
+    }
+    return count;
+}
+
+static bool note_played(struct run *run, const struct candidate *candidate)
+{
+    if (run->played_count == run->played_capacity) {
+        int64_t capacity = run->played_capacity ? 2 * run->played_capacity : 1024;
+        struct candidate *grown = realloc(run->played, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        run->played = grown;
+        run->played_capacity = capacity;
+    }
+    run->played[run->played_count++] = *candidate;
+    leaders_note(&run->leaders, candidate->time_fs);
+    return true;
+}
+
+/* Only what comes first, and only until there is a time, once the search is to stop. */
+static bool may_run(const struct run *run, int place)
+{
+    return (place == 0 && run->leaders.count == 0) || !search_stopped(run->options, &run->started);
+}
+
+static void run_piece(struct run *run, struct splitter splitter, struct piece *piece)
+{
+    int64_t completions;
+    if (is_tiling(run, piece->level))
+        worker_play(&run->workers.items[omp_get_thread_num()], run->space, &piece->candidate);
+    else
+        split(splitter, piece, &completions);
+}
+
+/* Takes in what a piece gave; one that did not run is open again. */
+static bool close_piece(struct run *run, struct piece *piece)
+{
+    struct open_node node = {piece->candidate.bound_fs, piece->candidate.index};
+    if (!piece->ran)
+        return heap_push(&run->open[piece->level], node);
+    return is_tiling(run, piece->level) ? note_played(run, &piece->candidate)
+                                        : open_longer(run, piece);
+}
+
+static enum status run_batch(struct run *run, struct error *error)
+{
+    struct piece pieces[BATCH];
+    struct splitter splitter = splitter_of(run);
+    int count = take_batch(run, pieces);
+#pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)
+    for (int i = 0; i < count; i++) {
+        pieces[i].ran = may_run(run, i);
+        if (pieces[i].ran)
+            run_piece(run, splitter, &pieces[i]);
+    }
+    enum status status = workers_status(&run->workers, error);
+    bool kept = true;
+    for (int i = 0; i < count; i++)
+        if (status == STATUS_OK || !is_tiling(run, pieces[i].level))
+            kept = close_piece(run, &pieces[i]) && kept;
+    return kept || status != STATUS_OK ? status : error_memory(error);
+}
+
+static void report(const struct run *run)
+{
+    if (!run->options->progress)
+        return;
+    int64_t best = run->leaders.count ? run->leaders.time_fs[0] : 0, next = next_bound(run);
+    struct search_progress progress = {
+        .done = run->played_count,
+        .total = run->played_count + open_count(run),
+        .phase = "simulating",
+        .best_fs = best,
+        .lower_bound_fs = best && next > best ? best : next,
+        .seconds = seconds_since(&run->started),
+    };
+    run->options->progress(run->options->context, &progress);
+}
+
+static enum status run_all(struct run *run, struct error *error)
+{
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && next_level(run, false) >= 0 && next_bound(run) <= limit_fs(run) &&
+           (run->leaders.count == 0 || !search_stopped(run->options, &run->started))) {
+        status = run_batch(run, error);
+        report(run);
+    }
+    return status;
+}
+
+/* How many tilings an open beginning adds that may be within a time; none that is known to be
+ * outside. */
+static int64_t open_within(const struct run *run, int level, struct open_node node,
+                           int64_t latest_fs)
+{
+    struct tiling tiling;
+    if (node.bound_fs > latest_fs)
+        return 0;
+    space_tiling(run->space, node.index, &tiling);
+    return completions_of(run, &tiling, level);
+}
+
+/* All legal tilings are played, or in the tally, or open, or beyond what either may count. Where
+ * the search was stopped, what is open is counted for a moment at most: then it may be all there
+ * is. */
+static void fill_within(struct run *run, struct within *within, double share, int64_t best_fs)
+{
+    int64_t latest_fs = within_fs(best_fs, share);
+    int64_t all = run->uncounted ? run->space->candidates : run->feasible;
+    bool stopped = search_stopped(run->options, &run->started);
+    struct timespec began;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    for (int64_t i = 0; i < run->played_count; i++)
+        within_note(within, &run->played[i], best_fs, share);
+    within->at_most += tally_sum(&run->tally, latest_fs);
+    for (int l = 1; l < run->levels; l++)
+        for (int64_t i = 0; i < run->open[l].count; i++) {
+            within->at_most += open_within(run, l, run->open[l].items[i], latest_fs);
+            if (stopped && seconds_since(&began) > 0.25) {
+                within->at_most = all;
+                return;
+            }
+        }
+}
+
+static enum status fill_result(struct run *run, struct search_result *result, struct error *error)
+{
+    enum status status = best_fill(&run->workers.items[0], run->space, &run->bounder, run->played,
+                                   run->played_count, run->leaders.count, result, error);
+    if (status != STATUS_OK)
+        return status;
+    int64_t best_fs = result->count ? result->best[0].timeline.end_fs : 0, next = next_bound(run);
+    bool finished = !run->uncounted && (next_level(run, false) < 0 || next > limit_fs(run));
+    result->candidates = run->space->candidates;
+    result->feasible = run->feasible;
+    result->simulated = run->played_count;
+    result->pruned = finished ? run->feasible - run->played_count : 0;
+    result->optimal = finished && result->count > 0;
+    result->lower_bound_fs = next < best_fs ? next : best_fs;
+    result->gap = best_fs ? (double)(best_fs - result->lower_bound_fs) / (double)best_fs : 0;
+    if (result->count && !run->options->best_only) {
+        fill_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
+        fill_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
+    }
+    return STATUS_OK;
+}
+
+static enum status open_run(struct run *run, struct error *error)
+{
+    const int *lengths = run->space->kind->nesting->lengths;
+    run->length[run->levels++] = 1;
+    for (; *lengths; lengths++)
+        run->length[run->levels++] = *lengths;
+    run->length[run->levels++] = run->space->axis_count;
+    enum status status = bounder_open(&run->bounder, run->space, error);
+    if (status == STATUS_OK)
+        status = workers_open(&run->workers, run->options->threads, error);
+    if (status == STATUS_OK)
+        status = leaders_open(&run->leaders, run->options->top, true, error);
+    if (status == STATUS_OK)
+        status = tally_open(&run->tally, error);
+    return status;
+}
+
+static void close_run(struct run *run)
+{
+    for (int l = 0; l < run->levels; l++)
+        heap_close(&run->open[l]);
+    tally_close(&run->tally);
+    leaders_close(&run->leaders);
+    workers_close(&run->workers);
+    bounder_close(&run->bounder);
+    free(run->played);
+}
+
+enum status nested_search(const struct space *space, const struct search_options *options,
+                          struct search_result *result, struct error *error)
+{
+    struct run run = {.space = space, .options = options};
+    memset(result, 0, sizeof *result);
+    clock_gettime(CLOCK_MONOTONIC, &run.started);
+    enum status status = open_run(&run, error);
+    if (status == STATUS_OK)
+        status = open_roots(&run, error);
+    if (status == STATUS_OK)
+        status = run_all(&run, error);
+    if (status == STATUS_OK)
+        status = fill_result(&run, result, error);
+    result->seconds = seconds_since(&run.started);
+    close_run(&run);
+    if (status != STATUS_OK)
+        search_result_clear(result);
+    return status;
+}
+
+enum status nested_count(const struct space *space, int threads, int64_t *count,
+                         struct error *error)
+{
+    struct search_options options = {.threads = threads, .top = 1, .best_only = true};
+    struct run run = {.space = space, .options = &options};
+    enum status status = open_run(&run, error);
+    if (status == STATUS_OK)
+        status = open_roots(&run, error);
+    *count = run.feasible;
+    close_run(&run);
+    return status;
+}

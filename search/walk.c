@@ -1,0 +1,87 @@
+#include "search/walk.h"
+
+struct walk {
+    const struct space *space;
+    const struct space_block *block;
+    int to;
+    walk_visit *visit;
+    void *context;
+    struct tiling tiling;
+};
+
+static const struct space_block *block_of(const struct space *space, int64_t index)
+{
+    const struct space_block *block = &space->blocks[space->block_count - 1];
+    while (block->first_index > index)
+        block--;
+    return block;
+}
+
+/* Tilings that share a beginning of `fixed` values. */
+static int64_t stride_of(const struct space *space, const struct space_block *block, int fixed)
+{
+    int64_t stride = 1;
+    for (int a = fixed; a < space->axis_count; a++)
+        stride *= block->count[a];
+    return stride;
+}
+
+static enum beginning begins(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    const struct operator_space *kind = space->kind;
+    if (kind->nesting)
+        return kind->nesting->begins(space, tiling, fixed);
+    if (!kind->possible(space, tiling, fixed))
+        return BEGINS_NONE;
+    return fixed < space->axis_count || kind->legal(space, tiling) ? BEGINS_SOME : BEGINS_NOT;
+}
+
+static void walk_axis(struct walk *walk, int fixed, int64_t index, int64_t stride)
+{
+    if (fixed == walk->to) {
+        walk->visit(walk->context, &walk->tiling, index);
+        return;
+    }
+    const int64_t *values = walk->block->values[fixed];
+    int count = walk->block->count[fixed];
+    stride /= count;
+    for (int i = 0; i < count; i++) {
+        walk->tiling.value[fixed] = values[i];
+        enum beginning some = begins(walk->space, &walk->tiling, fixed + 1);
+        if (some == BEGINS_NONE)
+            break;
+        if (some == BEGINS_SOME)
+            walk_axis(walk, fixed + 1, index + i * stride, stride);
+    }
+    /* All blocks differ in some axis, whose only value `possible` may need. */
+    walk->tiling.value[fixed] = values[0];
+}
+
+void space_walk(const struct space *space, int64_t index, int from, int to, walk_visit *visit,
+                void *context)
+{
+    struct walk walk = {.space = space,
+                        .block = block_of(space, index),
+                        .to = to,
+                        .visit = visit,
+                        .context = context};
+    space_tiling(space, index, &walk.tiling);
+    if (begins(space, &walk.tiling, from) == BEGINS_SOME)
+        walk_axis(&walk, from, index, stride_of(space, walk.block, from));
+}
+
+int64_t space_roots(const struct space *space)
+{
+    int64_t count = 0;
+    for (int b = 0; b < space->block_count; b++)
+        count += space->blocks[b].count[0];
+    return count;
+}
+
+int64_t space_root(const struct space *space, int64_t number)
+{
+    const struct space_block *block = space->blocks;
+    while (number >= block->count[0])
+        number -= block++->count[0];
+    return block->first_index + number * stride_of(space, block, 1);
+}

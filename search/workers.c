@@ -1,0 +1,121 @@
+#include "search/workers.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum status workers_open(struct workers *workers, int threads, struct error *error)
+{
+    *workers = (struct workers){.items = calloc((size_t)threads, sizeof *workers->items)};
+    if (!workers->items)
+        return error_memory(error);
+    for (; workers->count < threads; workers->count++) {
+        enum status status = player_open(&workers->items[workers->count].player, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+void workers_close(struct workers *workers)
+{
+    for (int t = 0; t < workers->count; t++)
+        player_close(&workers->items[t].player);
+    free(workers->items);
+}
+
+void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate)
+{
+    struct tiling tiling;
+    struct timeline timeline;
+    if (worker->status != STATUS_OK)
+        return;
+    space_tiling(space, candidate->index, &tiling);
+    worker->status = player_play(&worker->player, space, &tiling, 0, &timeline, &worker->error);
+    worker->failed_index = candidate->index;
+    if (worker->status == STATUS_OK)
+        candidate->time_fs = timeline.end_fs;
+    assert(worker->status != STATUS_OK || candidate->bound_fs <= candidate->time_fs);
+}
+
+enum status workers_status(const struct workers *workers, struct error *error)
+{
+    const struct worker *first = NULL;
+    for (int t = 0; t < workers->count; t++) {
+        const struct worker *worker = &workers->items[t];
+        if (worker->status != STATUS_OK && (!first || worker->failed_index < first->failed_index))
+            first = worker;
+    }
+    if (!first)
+        return STATUS_OK;
+    if (error)
+        *error = first->error;
+    return first->status;
+}
+
+static void sum_bus_bytes(struct found *found, const struct hardware *hw,
+                          const struct work_total totals[])
+{
+    for (int p = 0; p < hw->price_count; p++)
+        if (hw->prices[p].bus >= 0)
+            found->bus_bytes[hw->prices[p].bus] += totals[p].units * found->cores_used;
+}
+
+enum status worker_fill(struct worker *worker, const struct space *space,
+                        const struct bounder *bounder, struct found *found)
+{
+    struct work work;
+    struct work_total totals[HARDWARE_MAX_PRICES];
+    space->kind->summarise(space, &found->tiling, &work);
+    found->bound_fs = bounder_fs(bounder, &work);
+    found->cores_used = work.cores;
+    enum status status =
+        player_play(&worker->player, space, &found->tiling, 0, &found->timeline, &worker->error);
+    if (status == STATUS_OK)
+        status = work_totals(&worker->player.program, totals, &worker->error);
+    if (status == STATUS_OK)
+        sum_bus_bytes(found, space->hw, totals);
+    return status;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    if (a->time_fs != b->time_fs)
+        return a->time_fs < b->time_fs ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+enum status best_fill(struct worker *worker, const struct space *space,
+                      const struct bounder *bounder, struct candidate *played, int64_t played_count,
+                      int count, struct search_result *result, struct error *error)
+{
+    if (played_count)
+        qsort(played, (size_t)played_count, sizeof *played, by_time);
+    result->best = calloc((size_t)count + 1, sizeof *result->best);
+    if (!result->best)
+        return error_memory(error);
+    result->count = count;
+    enum status status = STATUS_OK;
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        result->best[i].index = played[i].index;
+        space_tiling(space, played[i].index, &result->best[i].tiling);
+        status = worker_fill(worker, space, bounder, &result->best[i]);
+        if (status != STATUS_OK && error)
+            *error = worker->error;
+    }
+    return status;
+}
+
+int64_t within_fs(int64_t best_fs, double share)
+{
+    double slower = (double)best_fs * share;
+    return slower < (double)(INT64_MAX / 2) ? best_fs + (int64_t)slower : INT64_MAX;
+}
+
+void within_note(struct within *within, const struct candidate *candidate, int64_t best_fs,
+                 double share)
+{
+    int64_t latest_fs = within_fs(best_fs, share);
+    within->surely += candidate->time_fs && candidate->time_fs <= latest_fs;
+    within->at_most += (candidate->time_fs ? candidate->time_fs : candidate->bound_fs) <= latest_fs;
+}

@@ -1,0 +1,49 @@
+/* What every search does with candidates: play them, one thread a worker, and say all that is
+ * known of the best. */
+#ifndef AUTOTUNE_SEARCH_WORKERS_H
+#define AUTOTUNE_SEARCH_WORKERS_H
+
+#include "search/candidates.h"
+#include "search/player.h"
+
+#define ONE_PERCENT 0.01
+
+/* One thread's tools, and its first error. */
+struct worker {
+    struct player player;
+    enum status status;
+    int64_t failed_index;
+    struct error error;
+};
+
+struct workers {
+    int count;
+    struct worker *items; /* owned */
+};
+
+enum status workers_open(struct workers *workers, int threads, struct error *error);
+void workers_close(struct workers *workers);
+
+/* Fills candidate->time_fs; after an error the worker does nothing. */
+void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate);
+
+/* The first error in candidate order, so that it is the same for any number of threads. */
+enum status workers_status(const struct workers *workers, struct error *error);
+
+/* Plays found->tiling once more for all that an answer says of it. */
+enum status worker_fill(struct worker *worker, const struct space *space,
+                        const struct bounder *bounder, struct found *found);
+
+/* Sorts what was played and fills result->best with the first `count` of it. */
+enum status best_fill(struct worker *worker, const struct space *space,
+                      const struct bounder *bounder, struct candidate *played, int64_t played_count,
+                      int count, struct search_result *result, struct error *error);
+
+/* The largest time that is within a share of the best. */
+int64_t within_fs(int64_t best_fs, double share);
+
+/* Counts one candidate, played or not. */
+void within_note(struct within *within, const struct candidate *candidate, int64_t best_fs,
+                 double share);
+
+#endif

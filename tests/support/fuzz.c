@@ -1,0 +1,146 @@
+#include "tests/support/fuzz.h"
+
+#include "core/program_text.h"
+#include "hardware/load.h"
+#include "kernels/matmul_bank.h"
+#include "results/bank.h"
+#include "results/curves.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void require(bool promise, const char *what)
+{
+    if (promise)
+        return;
+    fprintf(stderr, "broken promise: %s\n", what);
+    abort();
+}
+
+/* A refusal is one line, and says where. */
+static void require_line(enum status status, const struct error *error)
+{
+    if (status == STATUS_OK)
+        return;
+    require(error->text[0] && strlen(error->text) < sizeof error->text, "an error has a text");
+    require(!strchr(error->text, '\n'), "an error is one line");
+}
+
+static void read_description(const char *file)
+{
+    struct hardware hw;
+    struct error error = {STATUS_OK, ""};
+    enum status status = hardware_load(file, NULL, &hw, &error);
+    require_line(status, &error);
+    require(status == STATUS_OK || !hw.facts, "a refused description holds nothing");
+    require(status != STATUS_OK || (hw.cores >= 1 && hw.path_count >= 1), "a description is whole");
+    hardware_clear(&hw);
+}
+
+static void read_program(const char *file)
+{
+    static struct hardware hw;
+    struct program program = {0};
+    struct error error = {STATUS_OK, ""};
+    if (hw.cores == 0)
+        require(hardware_load("ascend310", NULL, &hw, &error) == STATUS_OK, error.text);
+    enum status status = program_read(&hw, file, &program, &error);
+    require_line(status, &error);
+    require(status == STATUS_OK || program.count == 0, "a refused program is empty");
+    program_clear(&program);
+}
+
+/* Also what a row means: no number of a bank may make the mapping overflow or divide by zero. */
+static enum status take_row(void *context, const struct bank_row *row, struct error *error)
+{
+    struct problem problem;
+    struct tiling tiling;
+    struct bank_row back;
+    require(row->record > *(int *)context, "rows come in order");
+    require(row->text[row->text_length] == 0 && row->measured_ns >= 0, "a row is whole");
+    *(int *)context = row->record;
+    if (matmul_bank_problem(row, &problem, error) != STATUS_OK ||
+        matmul_bank_tiling(row, &problem, &tiling, error) != STATUS_OK)
+        return STATUS_OK;
+    for (int a = 0; a < CANN_AXES; a++)
+        require(tiling.value[a] > 0 || a == CANN_OUTER || a == CANN_L0B_HOLDS,
+                "sizes are positive");
+    for (int f = 0; f < BANK_FORMATS; f++)
+        matmul_bank_row(&problem, &tiling, (enum bank_format)f, &back, error);
+    return STATUS_OK;
+}
+
+static enum status pass_over(void *context, int record, int line, const struct error *why)
+{
+    (void)context;
+    require(record >= 0 && line > 0, "a bad record has a place");
+    require_line(STATUS_INVALID, why);
+    return STATUS_OK;
+}
+
+static void read_bank(const char *file)
+{
+    struct error error = {STATUS_OK, ""};
+    for (int format = 0; format <= BANK_AUTO; format++) {
+        int last = 0;
+        struct bank_reader reader = {
+            .row = take_row, .context = &last, .tilings_only = format == BANK_RUNTIME_KB};
+        require_line(bank_read(file, format, &reader, NULL, &error), &error);
+        last = 0;
+        reader.bad = pass_over;
+        reader.tilings_only = false;
+        require(bank_read(file, format, &reader, NULL, &error) == STATUS_OK || format == BANK_AUTO,
+                "goes on after a bad record");
+    }
+}
+
+static void read_curves(const char *file)
+{
+    struct curves curves = {0};
+    struct error error = {STATUS_OK, ""};
+    enum status status = curves_read(file, &curves, &error);
+    int points = 0;
+    require_line(status, &error);
+    require(status == STATUS_OK || curves.curve_count == 0, "refused curves hold nothing");
+    for (int c = 0; c < curves.curve_count; c++) {
+        const struct curve *curve = &curves.curves[c];
+        require(curves_find(&curves, curve->kind, curve->name, "") || curve->chip[0],
+                "a curve is found");
+        for (int p = 0; p < curve->point_count; p++)
+            require(curve->points[p].size[0] > 0 && curve->points[p].rate > 0 &&
+                        curve->points[p].line > 1,
+                    "points are positive");
+        points += curve->point_count;
+    }
+    require(status != STATUS_OK || points + curves.rejected > 0, "curves have points");
+    curves_clear(&curves);
+}
+
+const struct fuzz_target fuzz_targets[] = {
+    {"platform", ".ini", read_description}, {"description", ".cfg", read_description},
+    {"program", ".txt", read_program},      {"bank", ".json", read_bank},
+    {"curves", ".csv", read_curves},        {NULL, NULL, NULL},
+};
+
+const struct fuzz_target *fuzz_target_find(const char *name)
+{
+    for (const struct fuzz_target *t = fuzz_targets; t->name; t++)
+        if (strcmp(t->name, name) == 0)
+            return t;
+    return NULL;
+}
+
+void fuzz_play(const struct fuzz_target *target, const uint8_t *bytes, size_t count)
+{
+    char file[64];
+    snprintf(file, sizeof file, "/dev/shm/autotune-fuzz-%d%s", (int)getpid(), target->suffix);
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    require(fd >= 0 && write(fd, bytes, count) == (ssize_t)count && close(fd) == 0, file);
+    target->read(file);
+    unlink(file);
+}
