@@ -11,6 +11,7 @@
 #ifndef AUTOTUNE_KERNELS_OPERATOR_H
 #define AUTOTUNE_KERNELS_OPERATOR_H
 
+#include "core/host.h"
 #include "core/program.h"
 #include "core/space.h"
 #include "core/status.h"
@@ -86,6 +87,9 @@ struct operator_space {
     /* Appends one part's program of one core to *program (reset by the caller) and closes it. */
     enum status (*generate)(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error);
+    /* On processors (hw->host), instead of summarise and generate: what a tiling asks of it, whose
+     * time is a closed form (costmodel/host_time.h). NULL for spaces of chips. */
+    void (*ask)(const struct space *space, const struct tiling *tiling, struct host_work *work);
     /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus. */
     double (*roofline_ns)(const struct space *space);
 };

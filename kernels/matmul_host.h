@@ -1,0 +1,54 @@
+/* Space `host` of MatMul: FP32 products on the processor of this machine, C = A·B, all row-major
+ * and dense. validate/host/sgemm.h runs what a tiling of it means; this file is the one place that
+ * says which axes there are, both sides read it.
+ *
+ * Loops of the blocked path, GotoBLAS's scheme with every part optional:
+ *   order n: for n-tile, for k-tile (pack B's tile), for m-tile (pack A's tile), micro-kernels
+ *   order m: for m-tile, for k-tile (pack A's tile), for n-tile (pack B's tile), micro-kernels
+ * A micro-kernel of R×V computes R rows by V vectors of C, one k a step; vectors lie along n. */
+#ifndef AUTOTUNE_KERNELS_MATMUL_HOST_H
+#define AUTOTUNE_KERNELS_MATMUL_HOST_H
+
+#include "kernels/operator.h"
+
+enum matmul_host_axis {
+    HOST_KERNEL, /* matmul_host_kernels[]: path and register tile */
+    HOST_M_TILE, /* rows of A a tile; of the last one less */
+    HOST_K_TILE,
+    HOST_N_TILE,
+    HOST_PACK_A, /* 0, 1 */
+    HOST_PACK_B, /* 0, 1 */
+    HOST_ORDER,  /* which of n and m is the outer loop */
+    HOST_STORE,  /* cached, or streaming past the caches */
+    HOST_SPLIT,  /* what threads share out: n or m */
+    HOST_MATMUL_AXES
+};
+
+enum { HOST_ORDER_N = 1, HOST_ORDER_M };
+enum { HOST_STORE_CACHED = 1, HOST_STORE_STREAM };
+enum { HOST_SPLIT_M = 1, HOST_SPLIT_N };
+enum { HOST_PACK_NO = 1, HOST_PACK_YES };
+
+enum matmul_host_path {
+    HOST_PATH_TILE, /* micro-kernels of rows × vectors */
+    HOST_PATH_DOT,  /* dot products along k, vectors along k: for few columns */
+};
+
+/* One way to hold a piece of C in registers. Values of HOST_KERNEL count from 1: kernel - 1 is the
+ * index here. Every row exists for every instruction set; which are fast the calibration says: its
+ * loops are called "sgemm NAME". */
+struct matmul_host_kernel {
+    const char *name; /* "12x2", "dot 4x2" */
+    enum matmul_host_path path;
+    int rows, vectors; /* of a dot kernel: rows and columns of C, along k one vector */
+};
+
+extern const struct matmul_host_kernel matmul_host_kernels[];
+extern const int matmul_host_kernel_count;
+
+/* Floats a vector of an instruction set. */
+int host_lanes(enum host_isa isa);
+
+extern const struct operator_space matmul_host_space;
+
+#endif
