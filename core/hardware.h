@@ -189,7 +189,8 @@ struct hardware {
     struct burst_table burst_tables[HARDWARE_MAX_PATHS]; /* at most one of each path */
     struct fit fit;
 
-    struct host *host; /* owned; NULL: a chip that is simulated, not the processor of this machine */
+    struct host
+        *host; /* owned; NULL: a chip that is simulated, not the processor of this machine */
 
     size_t fact_count;
     struct fact *facts; /* owned; hardware_clear frees them */

@@ -116,7 +116,8 @@ static bool random_point(gsl_rng *rng, const struct hardware *hw, struct hardwar
     struct error error;
     for (int i = 0; i < FITTED; i++) {
         const char *key = fitted[i].key;
-        double value = strtod(find_fact(hw, key)->value, NULL), where = 2 * gsl_rng_uniform(rng) - 1;
+        double value = strtod(find_fact(hw, key)->value, NULL),
+               where = 2 * gsl_rng_uniform(rng) - 1;
         if (gsl_rng_uniform_int(rng, 3) == 0)
             where = where < 0 ? -1 : 1;
         else if (gsl_rng_uniform_int(rng, 2) == 0)

@@ -16,9 +16,9 @@ struct host_runner;
 
 struct measure_options {
     struct timing_options timing;
-    uint64_t seed;      /* of the inputs */
-    double deadline_s;  /* for checking one candidate, and for one sample; 0: by its prediction,
-                           at least 10 s */
+    uint64_t seed;     /* of the inputs */
+    double deadline_s; /* for checking one candidate, and for one sample; 0: by its prediction,
+                          at least 10 s */
     const volatile sig_atomic_t *stop;
     /* NULL, or called after each step: "checking" and "timing", done of total. */
     void (*progress)(void *context, const char *phase, int64_t done, int64_t total);
@@ -26,11 +26,11 @@ struct measure_options {
 };
 
 struct measured {
-    struct timing timing;  /* median_ns = 0: not measured */
-    double max_error;      /* against the reference, relative to the sum of absolute products */
+    struct timing timing; /* median_ns = 0: not measured */
+    double max_error;     /* against the reference, relative to the sum of absolute products */
     double allowed_error;
-    bool sampled;          /* the check was of sampled rows, not of all results */
-    char quarantine[160];  /* why it was not measured; "" where it was */
+    bool sampled;         /* the check was of sampled rows, not of all results */
+    char quarantine[160]; /* why it was not measured; "" where it was */
 };
 
 /* results[i] belongs to tilings[i]; predicted_ns[i] (NULL: none) sets deadlines. STATUS_INVALID

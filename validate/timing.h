@@ -28,11 +28,11 @@ struct timing_sample {
 
 struct timing {
     double median_ns;
-    double spread;  /* half the distance of the quartiles, relative to the median */
-    int samples;    /* kept ones */
-    int dropped;    /* preempted or stretched */
+    double spread; /* half the distance of the quartiles, relative to the median */
+    int samples;   /* kept ones */
+    int dropped;   /* preempted or stretched */
     int64_t runs_a_sample;
-    bool fell_out;  /* too slow to be measured to the end */
+    bool fell_out; /* too slow to be measured to the end */
 };
 
 /* Something to be timed: `run` does it once. */

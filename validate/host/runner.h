@@ -11,7 +11,7 @@ struct host_check {
 };
 
 struct host_runner {
-    const struct operator *op;
+    const struct operator* op;
     /* Makes a problem's inputs from a seed, and room for its results. */
     enum status (*open)(const struct space *space, uint64_t seed, void **problem,
                         struct error *error);
@@ -27,6 +27,6 @@ struct host_runner {
 
 /* NULL-terminated. */
 extern const struct host_runner *const host_runners[];
-const struct host_runner *host_runner_find(const struct operator *op);
+const struct host_runner *host_runner_find(const struct operator* op);
 
 #endif
