@@ -341,7 +341,7 @@ static int64_t next_value(const struct counter *c, int axis, int64_t size, int64
 
 static void add_part(const struct counter *c, struct parts *parts, int64_t elements, bool turns)
 {
-    for (int copies = 0; copies <= turns; copies++)
+    for (int copies = 0; copies <= (turns ? 1 : 0); copies++)
         if ((copies + 1) * elements <= c->room.l1)
             parts->elements[copies][parts->count[copies]++] = (copies + 1) * elements;
 }

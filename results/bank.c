@@ -302,7 +302,7 @@ static enum status read_all(struct reading *r)
 enum status bank_read(const char *file, int format, const struct bank_reader *reader,
                       enum bank_format *found, struct error *error)
 {
-    struct error own;
+    struct error own = {0};
     struct reading *r = calloc(1, sizeof *r);
     if (!r)
         return error_memory(error);

@@ -285,7 +285,7 @@ static enum status parse_list(const struct record *r, const json_t *knowledge,
 
 enum status parse_static(const struct record *r, const json_t *object, struct bank_row *row)
 {
-    const json_t *info, *knowledge, *pingpong;
+    const json_t *info = NULL, *knowledge = NULL, *pingpong = NULL;
     enum status status = record_member(r, object, "the kernel", "info_dict", &info);
     if (status == STATUS_OK)
         status = record_member(r, object, "the kernel", "knowledge", &knowledge);

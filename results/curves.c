@@ -32,7 +32,7 @@ static const char *field(const struct reader *r, enum column column)
 static const char *shown(const char *text, char copy[40])
 {
     size_t length = 0;
-    for (; text[length] && length < 32; length++)
+    for (; length < 32 && text[length]; length++)
         copy[length] = (char)(isprint((unsigned char)text[length]) ? text[length] : '?');
     snprintf(copy + length, 40 - length, "%s", text[length] ? "..." : "");
     return copy;

@@ -541,6 +541,7 @@ static void expect_product(struct fixture *f)
     cr_assert(r.in_l0c[0].k == 0 && r.in_l0c[1].k == 0);
     cr_assert_eq(r.stored_bytes, r.sizes[CANN_BATCH] * r.sizes[CANN_M] * r.sizes[CANN_N] * 4);
     expect_loads(&r);
+    r.blocks = NULL;
     free(r.first_block);
     free(r.meaning);
 }

@@ -116,7 +116,8 @@ static bool random_point(gsl_rng *rng, const struct hardware *hw, struct hardwar
     struct error error;
     for (int i = 0; i < FITTED; i++) {
         const char *key = fitted[i].key;
-        double value = atof(find_fact(hw, key)->value), where = 2 * gsl_rng_uniform(rng) - 1;
+        double value = strtod(find_fact(hw, key)->value, NULL),
+               where = 2 * gsl_rng_uniform(rng) - 1;
         if (gsl_rng_uniform_int(rng, 3) == 0)
             where = where < 0 ? -1 : 1;
         else if (gsl_rng_uniform_int(rng, 2) == 0)
@@ -186,7 +187,7 @@ Test(robust, no_point_of_the_box_is_slower_than_the_corner)
 
 static double fact_value(const struct hardware *hw, const char *key)
 {
-    return atof(find_fact(hw, key)->value);
+    return strtod(find_fact(hw, key)->value, NULL);
 }
 
 /* Two standard errors, each to the side where more is paid; what a rule ties to it goes along. */

@@ -140,7 +140,9 @@ void fuzz_play(const struct fuzz_target *target, const uint8_t *bytes, size_t co
     char file[64];
     snprintf(file, sizeof file, "/dev/shm/autotune-fuzz-%d%s", (int)getpid(), target->suffix);
     int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    require(fd >= 0 && write(fd, bytes, count) == (ssize_t)count && close(fd) == 0, file);
+    require(fd >= 0, file);
+    ssize_t written = write(fd, bytes, count);
+    require(close(fd) == 0 && written == (ssize_t)count, file);
     target->read(file);
     unlink(file);
 }
