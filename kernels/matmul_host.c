@@ -341,7 +341,7 @@ static int conflicts(const struct space *space, const struct tiling *tiling,
             say(list, &count, "store",
                 "store=stream: rows of C are %lld bytes, expected a multiple "
                 "of %d",
-                (long long)(host->n * (int64_t)sizeof(float)), STREAM_BYTES);
+                (long long)host->n * (long long)sizeof(float), STREAM_BYTES);
         if (tiling->value[HOST_K_TILE] < host->k)
             say(list, &count, "store",
                 "store=stream: C is added to in tiles of k, expected k_tile=%lld",

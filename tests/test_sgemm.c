@@ -43,6 +43,7 @@ static void open_product(struct product *p, int64_t m, int64_t k, int64_t n, boo
     p->a = guarded_new((size_t)(m * k), at_end);
     p->b = guarded_new((size_t)(k * n), at_end);
     p->c = guarded_new((size_t)(m * n), at_end);
+    cr_assert(p->a.data && p->b.data && p->c.data);
     for (int64_t i = 0; i < m * k; i++)
         p->a.data[i] = (float)(2 * gsl_rng_uniform(rng) - 1);
     for (int64_t i = 0; i < k * n; i++)
