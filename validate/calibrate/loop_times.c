@@ -8,7 +8,7 @@
 
 enum {
     ROUNDS = 9,
-    CALLS = 32, /* in a run, whose own costs are thus shared */
+    CALLS = 256, /* in a run, whose own costs are thus shared */
     PEAK_STEPS = 4096,
     ALIGNMENT = 64,
 };
