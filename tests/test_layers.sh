@@ -16,7 +16,7 @@ hardware   core
 kernels    core
 costmodel  core
 analysis   core costmodel
-validate   core kernels
+validate   core kernels costmodel
 search     core kernels costmodel
 results    core
 jobs       core hardware kernels costmodel analysis search validate results
@@ -32,6 +32,7 @@ libraries='
 libconfig  hardware
 jansson    results jobs cli
 omp.h      search cli bench tests
+hwloc      validate
 gsl/       validate jobs bench tools tests
 criterion  tests
 argp.h     cli tools
