@@ -49,8 +49,9 @@ ALWAYS_INLINE void multiply(const int R, const int V, const bool packed, const b
         x[v] = masked && v == V - 1 ? load_some(b + v * LANES, last) : load(b + v * LANES);
 #pragma GCC unroll 32
     for (int r = 0; r < R; r++) {
-        const float *at = packed ? rows->at[0] + ahead * R + r
-                                 : rows->at[r / ROW_GROUP] + row_offset(rows, r % ROW_GROUP) + ahead;
+        const float *at = packed
+                              ? rows->at[0] + ahead * R + r
+                              : rows->at[r / ROW_GROUP] + row_offset(rows, r % ROW_GROUP) + ahead;
         vec y = all(*at);
 #pragma GCC unroll 8
         for (int v = 0; v < V; v++)
@@ -185,8 +186,8 @@ ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, 
         for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
             for (int j = 0; j < C; j++)
-                sum[r][j] += load_some(a + r * step->lda + k, last) *
-                             load_some(b + j * step->ldb + k, last);
+                sum[r][j] +=
+                    load_some(a + r * step->lda + k, last) * load_some(b + j * step->ldb + k, last);
 #pragma GCC unroll 8
     for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
@@ -255,24 +256,38 @@ static void finish(void)
     finish_stores();
 }
 
-#define TILE_ARGUMENTS                                                                             \
-    (const struct sgemm_step *step, const float *a, const float *b, float *c)
+#define TILE_ARGUMENTS (const struct sgemm_step *step, const float *a, const float *b, float *c)
 #define TILE(R, V)                                                                                 \
-    static void tile_##R##x##V TILE_ARGUMENTS { tile(R, V, false, false, step, a, b, c); }         \
-    static void tile_some_##R##x##V TILE_ARGUMENTS { tile(R, V, false, true, step, a, b, c); }     \
-    static void packed_##R##x##V TILE_ARGUMENTS { tile(R, V, true, false, step, a, b, c); }        \
-    static void packed_some_##R##x##V TILE_ARGUMENTS { tile(R, V, true, true, step, a, b, c); }
+    static void tile_##R##x##V TILE_ARGUMENTS                                                      \
+    {                                                                                              \
+        tile(R, V, false, false, step, a, b, c);                                                   \
+    }                                                                                              \
+    static void tile_some_##R##x##V TILE_ARGUMENTS                                                 \
+    {                                                                                              \
+        tile(R, V, false, true, step, a, b, c);                                                    \
+    }                                                                                              \
+    static void packed_##R##x##V TILE_ARGUMENTS                                                    \
+    {                                                                                              \
+        tile(R, V, true, false, step, a, b, c);                                                    \
+    }                                                                                              \
+    static void packed_some_##R##x##V TILE_ARGUMENTS                                               \
+    {                                                                                              \
+        tile(R, V, true, true, step, a, b, c);                                                     \
+    }
 #define DOT(R, C)                                                                                  \
-    static void dot_##R##x##C TILE_ARGUMENTS { dot(R, C, step, a, b, c); }
+    static void dot_##R##x##C TILE_ARGUMENTS                                                       \
+    {                                                                                              \
+        dot(R, C, step, a, b, c);                                                                  \
+    }
 
 EACH_TILE(TILE)
 EACH_DOT(DOT)
 
-#define TILE_ROW(R, V)             [(V) - 1][(R) - 1] = tile_##R##x##V,
-#define TILE_SOME_ROW(R, V)        [(V) - 1][(R) - 1] = tile_some_##R##x##V,
-#define PACKED_ROW(R, V)           [(V) - 1][(R) - 1] = packed_##R##x##V,
-#define PACKED_SOME_ROW(R, V)      [(V) - 1][(R) - 1] = packed_some_##R##x##V,
-#define DOT_ROW(R, C)              [(C) - 1][(R) - 1] = dot_##R##x##C,
+#define TILE_ROW(R, V)        [(V)-1][(R)-1] = tile_##R##x##V,
+#define TILE_SOME_ROW(R, V)   [(V)-1][(R)-1] = tile_some_##R##x##V,
+#define PACKED_ROW(R, V)      [(V)-1][(R)-1] = packed_##R##x##V,
+#define PACKED_SOME_ROW(R, V) [(V)-1][(R)-1] = packed_some_##R##x##V,
+#define DOT_ROW(R, C)         [(C)-1][(R)-1] = dot_##R##x##C,
 
 const struct sgemm_code SGEMM_CODE = {
     .lanes = LANES,
