@@ -1,0 +1,25 @@
+#include "validate/host/loops.h"
+#include "validate/host/poly.h"
+
+#include <stdlib.h>
+
+const struct loop_family *const loop_families[] = {&poly_loops, NULL};
+
+static enum host_isa isa_of_processor(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f"))
+        return HOST_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return HOST_AVX2;
+#endif
+    return HOST_PORTABLE;
+}
+
+enum host_isa host_isa_best(void)
+{
+    const char *wanted = getenv("AUTOTUNE_ISA");
+    int asked = wanted ? host_isa_find(wanted) : -1;
+    enum host_isa best = isa_of_processor();
+    return asked >= 0 && asked < (int)best ? (enum host_isa)asked : best;
+}
