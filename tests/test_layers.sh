@@ -16,7 +16,7 @@ hardware   core
 kernels    core
 costmodel  core
 analysis   core costmodel
-validate   core kernels
+validate   core kernels costmodel
 search     core kernels costmodel
 results    core
 jobs       core hardware kernels costmodel analysis search validate results
