@@ -29,7 +29,12 @@ const struct operator_space *operator_space_find(const struct operator* op, cons
 const struct operator_space *operator_default_space(const struct operator* op,
                                                     const struct hardware *hw)
 {
-    return op->default_space ? op->default_space(hw) : op->spaces[0];
+    if (!hw->host)
+        return op->default_space ? op->default_space(hw) : op->spaces[0];
+    for (int i = 0; op->spaces[i]; i++)
+        if (op->spaces[i]->ask)
+            return op->spaces[i];
+    return NULL;
 }
 
 /* Digits up to `stop`; NULL when there are none, the value is 0 or does not fit. */
@@ -111,10 +116,30 @@ enum status problem_check(const struct problem *problem, struct error *error)
     return op->check(problem, error);
 }
 
+/* Kernels of chips are programs, kernels of processors compiled code. */
+static enum status check_kind(const struct operator_space *kind, const struct hardware *hw,
+                              struct error *error)
+{
+    if (!kind->ask == !hw->host)
+        return STATUS_OK;
+    if (kind->ask)
+        return error_set(error, STATUS_INVALID,
+                         "space %s is of a processor's kernels, and %.64s is a chip: expected a "
+                         "description by `autotune calibrate --hw host`",
+                         kind->name, hw->name);
+    return error_set(error, STATUS_INVALID,
+                     "space %s is of a chip's programs, and %.64s is a processor: expected a chip, "
+                     "or no --space",
+                     kind->name, hw->name);
+}
+
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error)
 {
+    *space = (struct space){0};
+    if (check_kind(kind, hw, error) != STATUS_OK)
+        return STATUS_INVALID;
     *space = (struct space){.kind = kind, .hw = hw};
     enum status status = kind->create(space, problem, cores, error);
     if (status != STATUS_OK)

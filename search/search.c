@@ -194,7 +194,7 @@ static enum status check_size(const struct space *space, int threads, struct err
 
 static enum status list_search(struct run *run, struct search_result *result, struct error *error)
 {
-    enum status status = candidates_collect(run->space, &run->bounder, run->threads, stopped, , run,
+    enum status status = candidates_collect(run->space, &run->bounder, run->threads, stopped, run,
                                             &run->candidates, error);
     if (status == STATUS_OK)
         status = play_all(run, error);
