@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Tilings so much slower than the best are not worth all rounds. */
+#define KEEP_WITHIN 1.25
+
 static double now_s(void)
 {
     struct timespec now;
@@ -61,7 +64,7 @@ static void fill_measured(const struct task *task, const struct host_candidate *
     row->rank = item->rank;
     row->measured_ns = m->timing.median_ns;
     row->spread = m->timing.spread;
-    row->max_error = m->max_error;
+    row->max_error = m->allowed_error > 0 ? m->max_error : NAN; /* or it was never checked */
     row->allowed_error = m->allowed_error;
     row->sampled = m->sampled;
     row->fell_out = m->timing.fell_out;
@@ -86,8 +89,8 @@ static void fill_validation(struct host_run *run)
         .regret_top3 = q->regret_top,
         .noise = tune->noise.spread,
         .dropped = tune->noise.dropped,
-        .noisy = tune->noise.spread > TIMING_NOISY_SPREAD ||
-                 tune->noise.dropped > TIMING_NOISY_DROPPED,
+        .noisy =
+            tune->noise.spread > TIMING_NOISY_SPREAD || tune->noise.dropped > TIMING_NOISY_DROPPED,
         .seconds = run->seconds,
         .is_sample = run->is_sample,
         .seed = run->seed,
@@ -96,8 +99,8 @@ static void fill_validation(struct host_run *run)
 
 /* ---- measuring ---- */
 
-static int64_t *choose(const struct task *task, const struct search_result *result,
-                       double budget_s, struct host_run *run)
+static int64_t *choose(const struct task *task, const struct search_result *result, double budget_s,
+                       struct host_run *run)
 {
     struct error error;
     bool given = run->wanted != HOST_RUN_DEFAULT;
@@ -106,11 +109,10 @@ static int64_t *choose(const struct task *task, const struct search_result *resu
     if (!positions)
         cli_die("out of memory");
     if (run->is_sample)
-        cli_require(
-            host_tune_sample(result, count, run->seed, positions, &run->asked, &error), &error);
+        cli_require(host_tune_sample(result, count, run->seed, positions, &run->asked, &error),
+                    &error);
     else
-        run->asked =
-            host_tune_pick(&task->space, result, count, given ? 0 : budget_s, positions);
+        run->asked = host_tune_pick(&task->space, result, count, given ? 0 : budget_s, positions);
     return positions;
 }
 
@@ -120,16 +122,18 @@ static void measure_positions(const struct task *task, const struct search_resul
     struct error error;
     struct watch watch = {.started_s = now_s()};
     struct measure_options options = {
-        .timing = {.threads = (int)task->common.cores, .budget_s = budget_s},
+        .timing = {.threads = (int)task->common.cores,
+                   .budget_s = budget_s,
+                   .keep_within = run->is_sample ? 0 : KEEP_WITHIN},
         .seed = run->seed,
         .stop = stop_over(),
         .progress = draw,
         .context = &watch,
     };
     progress_open(&watch.progress, task->common.quiet);
-    enum status status = host_tune_measure(&task->space, result, positions, run->asked, &host_meter,
-                                           host_runner_find(task->problem.op), &options, &run->tune,
-                                           &error);
+    enum status status =
+        host_tune_measure(&task->space, result, positions, run->asked, &host_meter,
+                          host_runner_find(task->problem.op), &options, &run->tune, &error);
     progress_close(&watch.progress);
     cli_require(status, &error);
     run->seconds = now_s() - watch.started_s;

@@ -1,6 +1,7 @@
 #include "cli/task.h"
 #include "kernels/cubefx.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,6 +205,11 @@ void task_open(struct task *task)
     cli_require(
         space_open(&task->problem, space, &task->hw, (int)task->common.cores, &task->space, &error),
         &error);
+}
+
+double task_fit_share(const struct task *task)
+{
+    return task->hw.fit.error > 0 ? expm1(task->hw.fit.error) : 0;
 }
 
 void task_close(struct task *task)

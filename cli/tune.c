@@ -1,20 +1,20 @@
 #include "results/tune.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/task.h"
+#include "cli/tune_answer.h"
 #include "jobs/details.h"
 #include "jobs/export.h"
 #include "jobs/robust.h"
 #include "kernels/cubefx.h"
 #include "kernels/knn.h"
-#include "search/knn_search.h"
 
 #include <limits.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 
 struct tune {
     struct task task; /* first */
@@ -24,6 +24,7 @@ struct tune {
     bool robust_asked;
     struct corner corner; /* with --robust */
     struct robust robust; /* with --robust; its search is the caller's */
+    struct host_run run;  /* of a processor */
     struct details_options details;
     bool expand;               /* --expand-at was given */
     const char *cubefx_option; /* one that only Cube-fx has; NULL: not given */
@@ -39,6 +40,7 @@ enum {
     KEY_TRANSFER_WEIGHT,
     KEY_EXPAND_AT,
     KEY_ROBUST,
+    KEY_VALIDATE,
 };
 #define MAX_WEIGHT 1e9
 enum { MAX_TOP = 100000, MAX_THREADS = 1024, MAX_MAC = 4096 };
@@ -54,6 +56,10 @@ static const struct argp_option options[] = {
      2},
     {"robust", KEY_ROBUST, NULL, 0,
      "the tiling whose worst case is best, over what the description's fit does not know", 2},
+    {"validate", KEY_VALIDATE, "N", 0,
+     "on this machine's processor: run the N most promising tilings and answer with the fastest "
+     "(default 8, or as many as fit into 8 seconds); 0: the model alone",
+     2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_COMPARE, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
     {"mac", KEY_MAC, "S", 0, "cubefx: edge of the matrix unit in the integer program (default 16)",
@@ -127,6 +133,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_ROBUST:
         tune->robust_asked = true;
+        return 0;
+    case KEY_VALIDATE:
+        tune->run.wanted =
+            strcmp(argument, "0") == 0 ? 0 : cli_count("--validate", argument, HOST_TUNE_MOST);
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &tune->task;
@@ -257,13 +267,14 @@ static void run_search(struct tune *tune, struct search_result *result)
         .threads = (int)tune->threads,
         .top = (int)tune->top,
         .time_limit_s = tune->time_limit_s,
-        .tolerance = fit_share(&tune->task.hw),
-        .stop = &caught,
+        .keep_scores = tune->run.wanted != 0,
+        .tolerance = task_fit_share(&tune->task),
+        .stop = stop_asked(),
         .progress = progress_draw,
         .context = &progress,
     };
     progress_open(&progress, tune->task.common.quiet);
-    handle_signals(catch_signal);
+    stop_open();
     enum status status = tune->robust_asked ? search_robustly(tune, &how, result, &error)
                                             : search(&tune->task.space, &how, result, &error);
     progress_close(&progress);
@@ -274,6 +285,9 @@ static void run_search(struct tune *tune, struct search_result *result)
 static void check_details(const struct tune *tune)
 {
     const struct operator* op = tune->task.problem.op;
+    if (tune->task.hw.host && (tune->details.compare || tune->cubefx_option))
+        cli_die("%s: it is about programs of chips, and %s is a processor",
+                tune->details.compare ? "--compare" : tune->cubefx_option, tune->task.hw.name);
     if (tune->details.compare && op != &knn_operator && op != &cubefx_operator)
         cli_die("--compare: %s has none", op->name);
     if (tune->cubefx_option && op != &cubefx_operator)
@@ -292,6 +306,8 @@ static void open_corner(struct tune *tune)
     struct hardware_overrides changes = {common->overrides, (size_t)common->override_count};
     if (!tune->robust_asked)
         return;
+    if (tune->task.hw.host)
+        cli_die("--robust: %s was measured, not fitted: expected a chip", tune->task.hw.name);
     if (!tune->task.space.kind->summarise)
         cli_die("--robust: a tiling of %s is several programs, each with a worst case of its own",
                 tune->task.problem.op->name);
@@ -310,17 +326,17 @@ static json_t *make_details(const struct tune *tune, const struct search_result 
     json_t *details;
     struct details_options how = tune->details;
     bool table = tune->task.common.format == FORMAT_TABLE;
-    how.compare = how.compare && !was_cut_short(tune, result);
-    how.stop = &no_longer;
+    how.compare = how.compare && !tune_was_cut_short(result, tune->time_limit_s);
+    how.stop = stop_over();
     if (how.compare && tune->time_limit_s > 0)
-        limit_time(fmin(fmax(tune->time_limit_s - result->seconds, 0), 1e6));
+        stop_limit(fmin(fmax(tune->time_limit_s - result->seconds, 0), 1e6));
     how.threads = (int)tune->threads;
     how.functions = tune->task.functions;
     how.function_count = tune->task.function_count;
     cli_require(
         details_make(&tune->task.problem, &tune->task.space, result, &how, &details, &error),
         &error);
-    if (details && tune->details.compare && (!how.compare || no_longer))
+    if (details && tune->details.compare && (!how.compare || *stop_over()))
         json_object_set_new(details, "comparison",
                             table ? json_string("left out: it was cut short") : json_null());
     if (details && table)
@@ -335,6 +351,36 @@ static json_t *make_details(const struct tune *tune, const struct search_result 
     return details;
 }
 
+/* Writes what was found; false where nothing was. */
+static bool answer_with(struct tune *tune, const struct search_result *result)
+{
+    struct tune_row *rows = tune_rows(&tune->task, result);
+    bool found = result->count > 0;
+    if (is_export(&tune->task.common)) {
+        if (found)
+            write_exports(tune, result, rows);
+    } else {
+        json_t *details = make_details(tune, result);
+        struct tune_report report = {
+            .task = &tune->task,
+            .result = result,
+            .run = &tune->run,
+            .rows = rows,
+            .threads = search_threads(&tune->task.space, (int)tune->threads),
+            .top = (int)tune->top,
+            .cut_short = tune_was_cut_short(result, tune->time_limit_s),
+            .search_note = tune->robust_asked ? "tilings and times of the search are those where "
+                                                "every uncertain number costs most"
+                                              : NULL,
+            .details = details,
+        };
+        found = tune_report_write(&report);
+        json_decref(details);
+    }
+    free(rows);
+    return found;
+}
+
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
@@ -342,36 +388,25 @@ int cmd_tune(int argc, char **argv)
         .strategy = search_strategies[0].name,
         .top = 1,
         .threads = omp_get_num_procs(),
+        .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
     };
     struct search_result result;
+    struct error error;
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
     check_details(&tune);
     open_corner(&tune);
-    struct error error;
     if (is_export(&tune.task.common))
         cli_require(export_check(&tune.task.space, &error), &error);
+    host_run_check(&tune.task, &tune.run);
     run_search(&tune, &result);
-    struct tune_row *rows = calloc((size_t)result.count + 1, sizeof *rows);
-    if (!rows)
-        cli_die("out of memory");
-    for (int i = 0; i < result.count; i++)
-        fill_row(&tune, &result.best[i], &rows[i]);
-    if (is_export(&tune.task.common)) {
-        if (result.count)
-            write_exports(&tune, &result, rows);
-    } else {
-        json_t *details = make_details(&tune, &result);
-        write_answer(&tune, &result, rows, details);
-        json_decref(details);
-    }
-    int status = result.count ? EXIT_ANSWER : EXIT_NONE;
-    free(rows);
+    tune.run.time_limit_s = tune.time_limit_s;
+    host_run_measure(&tune.task, &result, result.seconds, &tune.run);
+    bool found = answer_with(&tune, &result);
+    host_run_close(&tune.run);
     search_result_clear(&result);
     hardware_clear(&tune.corner.hw);
     task_close(&tune.task);
-    handle_signals(SIG_DFL);
-    if (caught)
-        raise(caught);
-    return status;
+    stop_close();
+    return found ? EXIT_ANSWER : EXIT_NONE;
 }

@@ -117,8 +117,7 @@ static void fill_processor(const struct tune_report *report, struct tune_answer 
     if (!run->tune.measured || run->rows[0].rank > 1)
         answer->optimal = false;
     if (answer->best)
-        answer->gap =
-            (answer->best->time_ns - answer->lower_bound_ns) / answer->best->time_ns;
+        answer->gap = (answer->best->time_ns - answer->lower_bound_ns) / answer->best->time_ns;
 }
 
 static void fill_problem(const struct task *task, struct tune_answer *answer)

@@ -187,7 +187,7 @@ static void leave_out(struct host_tune *tune)
     for (int i = 0; i < tune->count; i++) {
         const struct measured *m = &tune->items[i].measured;
         tune->measured += m->timing.median_ns > 0;
-        if (m->timing.median_ns > 0 || m->quarantine[0])
+        if (!m->left_out)
             tune->items[kept++] = tune->items[i];
     }
     tune->left_out = tune->count - kept;

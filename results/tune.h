@@ -79,14 +79,14 @@ struct tune_answer {
     int count;
     const struct tune_row *rows; /* best first, by the model */
     const struct tune_row *best; /* rows, or the winner by measurement; NULL: none */
-    bool on_processor; /* the rest of these are of processors only */
-    double peak_gflops; /* of all threads; 0: not known */
+    bool on_processor;           /* the rest of these are of processors only */
+    double peak_gflops;          /* of all threads; 0: not known */
     int measured_count;
-    const struct tune_measured *measured; /* measured ones first, ascending time */
+    const struct tune_measured *measured;     /* measured ones first, ascending time */
     const struct tune_validation *validation; /* NULL: nothing was measured */
-    const char *reason;          /* count = 0: why even the smallest tiling is illegal; or NULL */
-    const char *search_note;     /* of the table: what the search was about; NULL: the chip */
-    json_t *details;             /* of the operator: members of the answer; NULL: none */
+    const char *reason;      /* count = 0: why even the smallest tiling is illegal; or NULL */
+    const char *search_note; /* of the table: what the search was about; NULL: the chip */
+    json_t *details;         /* of the operator: members of the answer; NULL: none */
 };
 
 /* A pipe or bus and its share of the time. */

@@ -32,9 +32,9 @@ static json_t *best_json(const struct tune_answer *answer)
     bool known = measured && measured->measured_ns > 0;
     json_object_set_new(best, "measured_ns",
                         known ? json_real(measured->measured_ns) : json_null());
-    json_object_set_new(
-        best, "measured_gflops",
-        known ? json_real(answer->best->operations / measured->measured_ns) : json_null());
+    json_object_set_new(best, "measured_gflops",
+                        known ? json_real(answer->best->operations / measured->measured_ns)
+                              : json_null());
     return best;
 }
 
@@ -75,12 +75,12 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
         json_object_set_new(shape, answer->size_names[i], json_integer(answer->sizes[i]));
     for (int i = 0; i < answer->count; i++)
         json_array_append_new(top, row_json(answer, &answer->rows[i]));
-    json_t *document =
-        json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
-                  answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",
-                  json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
-                  "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
-                  answer->space, "search", search_json(answer), "best", best_json(answer), "top", top);
+    json_t *document = json_pack(
+        "{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
+        answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",
+        json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
+        "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
+        answer->space, "search", search_json(answer), "best", best_json(answer), "top", top);
     if (answer->on_processor) {
         json_object_set_new(document, "measured", measured_json(answer));
         json_object_set_new(document, "validation", validation_json(answer));

@@ -24,14 +24,14 @@ static json_t *number_json(double number)
 static json_t *one_json(const struct tune_answer *answer, const struct tune_measured *m)
 {
     bool known = m->measured_ns > 0;
-    return json_pack(
-        "{s:o, s:o, s:f, s:o, s:o, s:o, s:b, s:i, s:i, s:b, s:I, s:o}", "tiling",
-        tiling_json(answer->axes, answer->axis_count, &m->row.tiling), "time_ns",
-        number_json(known ? m->measured_ns : NAN), "predicted_ns", m->row.time_ns, "spread",
-        number_json(known ? m->spread : NAN), "max_error", number_json(m->max_error),
-        "allowed_error", number_json(m->allowed_error), "error_sampled", m->sampled, "samples",
-        m->samples, "dropped", m->dropped, "fell_out", m->fell_out, "rank", (json_int_t)m->rank,
-        "quarantined", m->quarantined ? json_text(m->quarantined) : json_null());
+    return json_pack("{s:o, s:o, s:f, s:o, s:o, s:o, s:b, s:i, s:i, s:b, s:I, s:o}", "tiling",
+                     tiling_json(answer->axes, answer->axis_count, &m->row.tiling), "time_ns",
+                     number_json(known ? m->measured_ns : NAN), "predicted_ns", m->row.time_ns,
+                     "spread", number_json(known ? m->spread : NAN), "max_error",
+                     number_json(m->max_error), "allowed_error", number_json(m->allowed_error),
+                     "error_sampled", m->sampled, "samples", m->samples, "dropped", m->dropped,
+                     "fell_out", m->fell_out, "rank", (json_int_t)m->rank, "quarantined",
+                     m->quarantined ? json_text(m->quarantined) : json_null());
 }
 
 json_t *measured_json(const struct tune_answer *answer)
@@ -47,13 +47,13 @@ json_t *validation_json(const struct tune_answer *answer)
     const struct tune_validation *v = answer->validation;
     if (!v)
         return json_null();
-    json_t *json = json_pack(
-        "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:f}", "asked", v->asked,
-        "measured", v->measured, "left_out", v->left_out, "mean_error", number_json(v->mean_error),
-        "worst_error", number_json(v->worst_error), "bias", number_json(v->bias), "spearman",
-        number_json(v->spearman), "regret_first", number_json(v->regret_first), "regret_top3",
-        number_json(v->regret_top3), "noise", v->noise, "noise_dropped", v->dropped, "noisy",
-        v->noisy, "seconds", v->seconds);
+    json_t *json =
+        json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:f}", "asked",
+                  v->asked, "measured", v->measured, "left_out", v->left_out, "mean_error",
+                  number_json(v->mean_error), "worst_error", number_json(v->worst_error), "bias",
+                  number_json(v->bias), "spearman", number_json(v->spearman), "regret_first",
+                  number_json(v->regret_first), "regret_top3", number_json(v->regret_top3), "noise",
+                  v->noise, "noise_dropped", v->dropped, "noisy", v->noisy, "seconds", v->seconds);
     if (v->is_sample)
         json_object_set_new(json, "seed", json_integer((json_int_t)v->seed));
     return json;
@@ -114,10 +114,11 @@ static void put_one(const struct tune_answer *a, int rank, const struct tune_mea
                     const struct style *style, FILE *out)
 {
     char measured[TEXT_SIZE], predicted[TEXT_SIZE];
-    fprintf(out, "  %s%4d  %9s  %6.2f %%  %9s  %+7.1f %%  %7lld  %8.1e%s%s", rank == 1 ? style->bold : "",
-            rank, text_time(m->measured_ns, measured), 100 * m->spread,
-            text_time(m->row.time_ns, predicted), 100 * (m->row.time_ns / m->measured_ns - 1),
-            (long long)m->rank, m->max_error, m->fell_out ? "*" : " ", rank == 1 ? style->end : "");
+    fprintf(out, "  %s%4d  %9s  %6.2f %%  %9s  %+7.1f %%  %7lld  %8.1e%s%s",
+            rank == 1 ? style->bold : "", rank, text_time(m->measured_ns, measured),
+            100 * m->spread, text_time(m->row.time_ns, predicted),
+            100 * (m->row.time_ns / m->measured_ns - 1), (long long)m->rank, m->max_error,
+            m->fell_out ? "*" : " ", rank == 1 ? style->end : "");
     put_values(a, m, out);
 }
 
@@ -160,13 +161,13 @@ static void put_quality(const struct tune_validation *v, const struct style *sty
     char n[5][TEXT_SIZE];
     fprintf(out, "  the model    error %s on average, %s at worst; rank correlation %s\n",
             text_known(100 * v->mean_error, 1, " %", n[0]),
-            text_known(100 * v->worst_error, 1, " %", n[1]),
-            text_known(v->spearman, 2, "", n[2]));
-    fprintf(out, "               its first pick takes %s of the best time, the best of its first 3 %s\n",
-            text_known(v->regret_first, 3, " x", n[3]),
-            text_known(v->regret_top3, 3, " x", n[4]));
-    fprintf(out, "  %snoise%s        %.2f %% spread of a fixed piece of work, %.0f %% of its samples "
-                 "dropped%s\n",
+            text_known(100 * v->worst_error, 1, " %", n[1]), text_known(v->spearman, 2, "", n[2]));
+    fprintf(out,
+            "               its first pick takes %s of the best time, the best of its first 3 %s\n",
+            text_known(v->regret_first, 3, " x", n[3]), text_known(v->regret_top3, 3, " x", n[4]));
+    fprintf(out,
+            "  %snoise%s        %.2f %% spread of a fixed piece of work, %.0f %% of its samples "
+            "dropped%s\n",
             v->noisy ? style->warn : "", v->noisy ? style->end : "", 100 * v->noise,
             100 * v->dropped, v->noisy ? ": a noisy machine, do not trust small differences" : "");
 }
@@ -177,7 +178,8 @@ void measured_write_table(const struct tune_answer *a, const struct style *style
     if (!v)
         return;
     fprintf(out, "  measured     %d of %d %s on this machine in %.1f s", v->measured, v->asked,
-            v->is_sample ? "tilings, a random sample and the model's first 3," : "tilings", v->seconds);
+            v->is_sample ? "tilings, a random sample and the model's first 3," : "tilings",
+            v->seconds);
     fprintf(out, v->left_out ? "; the end came before %d\n" : "\n", v->left_out);
     put_constants(a, out);
     if (v->measured)

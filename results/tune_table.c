@@ -161,7 +161,8 @@ static void put_effort(const struct tune_answer *a, FILE *out)
     if (a->on_processor)
         fprintf(out, "               all scored by the model;");
     else
-        fprintf(out, "               %s discarded by %s, %s simulated;", text_count(a->pruned, n[0]),
+        fprintf(out, "               %s discarded by %s, %s simulated;",
+                text_count(a->pruned, n[0]),
                 a->discarded_count ? "bounds and inequalities" : "their lower bound",
                 text_count(a->simulated, n[1]));
     fprintf(out, " %.3f s, %d thread%s\n", a->seconds, a->threads, a->threads == 1 ? "" : "s");
