@@ -116,21 +116,15 @@ enum status problem_check(const struct problem *problem, struct error *error)
     return op->check(problem, error);
 }
 
-/* Kernels of chips are programs, kernels of processors compiled code. */
-static enum status check_kind(const struct operator_space *kind, const struct hardware *hw,
-                              struct error *error)
+/* Spaces that say what a tiling asks of a processor are for processors, all others for chips. */
+static enum status check_kind(const struct problem *problem, const struct operator_space *kind,
+                              const struct hardware *hw, struct error *error)
 {
-    if (!kind->ask == !hw->host)
+    if ((hw->host != NULL) == (kind->ask != NULL))
         return STATUS_OK;
-    if (kind->ask)
-        return error_set(error, STATUS_INVALID,
-                         "space %s is of a processor's kernels, and %.64s is a chip: expected a "
-                         "description by `autotune calibrate --hw host`",
-                         kind->name, hw->name);
-    return error_set(error, STATUS_INVALID,
-                     "space %s is of a chip's programs, and %.64s is a processor: expected a chip, "
-                     "or no --space",
-                     kind->name, hw->name);
+    return error_set(error, STATUS_INVALID, "space %s of %s is for %s; %s is %s", kind->name,
+                     problem->op->name, kind->ask ? "processors" : "chips", hw->name,
+                     hw->host ? "a processor" : "a chip");
 }
 
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
@@ -138,7 +132,7 @@ enum status space_open(const struct problem *problem, const struct operator_spac
                        struct error *error)
 {
     *space = (struct space){0};
-    if (check_kind(kind, hw, error) != STATUS_OK)
+    if (check_kind(problem, kind, hw, error) != STATUS_OK)
         return STATUS_INVALID;
     *space = (struct space){.kind = kind, .hw = hw};
     enum status status = kind->create(space, problem, cores, error);
