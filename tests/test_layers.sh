@@ -32,6 +32,7 @@ libraries='
 libconfig  hardware
 jansson    results jobs cli
 omp.h      search cli bench tests
+hwloc      validate
 gsl/       validate jobs bench tools tests
 criterion  tests
 argp.h     cli tools
