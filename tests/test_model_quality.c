@@ -52,9 +52,9 @@ Test(model_quality, equal_predictions_go_by_index)
 
 Test(model_quality, leaves_out_what_was_not_measured)
 {
-    const double measured[] = {0, 10, NAN, 20, 5, -1, INFINITY};
-    const double predicted[] = {1, 10, 1, 40, INFINITY, 1, 1};
-    struct model_quality q = quality_of(predicted, measured, 7);
+    const double measured[] = {0, 10, NAN, 20, 5, -1, INFINITY, 4};
+    const double predicted[] = {1, 10, 1, 40, INFINITY, 1, 1, 0};
+    struct model_quality q = quality_of(predicted, measured, 8);
     cr_expect_eq(q.count, 2);
     NEAR(q.mean_error, 0.5);
     NEAR(q.median_error, 0.5);
