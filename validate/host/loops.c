@@ -1,16 +1,24 @@
 #include "validate/host/loops.h"
 #include "validate/host/poly.h"
+#include "validate/host/sgemm_loops.h"
 
 #include <stdlib.h>
 
-const struct loop_family *const loop_families[] = {&poly_loops, NULL};
+const struct loop_family *const loop_families[] = {
+    &sgemm_loops,
+    &pack_loops,
+    &poly_loops,
+    NULL,
+};
 
 static enum host_isa isa_of_processor(void)
 {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f"))
+#if defined __x86_64__
+    bool fma = __builtin_cpu_supports("fma");
+    if (fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
         return HOST_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (fma && __builtin_cpu_supports("avx2"))
         return HOST_AVX2;
 #endif
     return HOST_PORTABLE;
