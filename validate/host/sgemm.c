@@ -304,9 +304,9 @@ static enum status check_values(int64_t m, int64_t k, int64_t n, int threads,
                                 const struct tiling *tiling, struct error *error)
 {
     static const int64_t most[HOST_MATMUL_AXES] = {
-        [HOST_M_TILE] = INT64_MAX,      [HOST_K_TILE] = INT64_MAX,
-        [HOST_N_TILE] = INT64_MAX,      [HOST_PACK_A] = HOST_PACK_YES,
-        [HOST_PACK_B] = HOST_PACK_YES,  [HOST_ORDER] = HOST_ORDER_M,
+        [HOST_M_TILE] = INT64_MAX,        [HOST_K_TILE] = INT64_MAX,
+        [HOST_N_TILE] = INT64_MAX,        [HOST_PACK_A] = HOST_PACK_YES,
+        [HOST_PACK_B] = HOST_PACK_YES,    [HOST_ORDER] = HOST_ORDER_M,
         [HOST_STORE] = HOST_STORE_STREAM, [HOST_SPLIT] = HOST_SPLIT_N,
     };
     int64_t elements;
