@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "bench/host_gemm.h"
 
+#include <float.h>
 #include <getopt.h>
 #include <math.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static double exact(const struct product *p, int64_t i, int64_t j, double *magni
 /* Runs a contender once into results that are NaN before; compares samples all over C. */
 static double check(const struct timing_subject *subject, const struct product *p)
 {
-    int64_t count = p->m * p->n, stride = count / SAMPLED + 1;
+    int64_t count = p->m * p->n, stride = (count / SAMPLED) | 1;
     double worst = 0;
     for (int64_t i = 0; i < count; i++)
         p->c[i] = NAN;
@@ -114,8 +115,12 @@ static void compare(struct bench *bench, struct gemm_row *row, const struct prod
         }
     subjects[count] = (struct timing_subject){run_ours, &ours};
     who[count++] = GEMM_OURS;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         row->error[who[i]] = check(&subjects[i], product);
+        if (!(row->error[who[i]] <= (double)product->k * FLT_EPSILON))
+            die(who[i] == GEMM_OURS ? "ours computes wrongly"
+                                    : "a library computes wrongly");
+    }
     const struct timing_options options = {.threads = bench->results.threads,
                                            .budget_s = bench->seconds};
     bench_require(timing_measure(subjects, count, &options, timings, &error), &error);
