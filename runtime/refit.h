@@ -10,21 +10,22 @@
 #include "kernels/operator.h"
 #include "runtime/table.h"
 
-/* What can be tried, in this order: with equal tiles; with the entry's tiles, cut to the sizes
- * where they are larger; each of them with stores as they are and then through the caches, since
- * streaming wants rows of whole cache lines. */
-enum { REFITS = 4 };
+/* What can be tried, in this order: with equal tiles, then with the entry's, cut to the sizes where
+ * they are larger; each with the entry's stores and order of loops, then with stores through the
+ * caches (streaming wants rows of whole cache lines and one tile of k), then with order n. */
+enum { REFITS = 8 };
 
 void refit(const struct tiling *tiling, const struct table_wish *wish, int which,
            struct tiling *fitted);
 
-/* The first of the refits that is legal in the space of the product; false: none is. */
-bool refit_legal(const struct space *space, const struct tiling *tiling,
-                 const struct table_wish *wish, struct tiling *fitted);
+/* May this product run so? Sizes of tiles need not be points of a search's space. */
+bool refit_is_legal(const struct tiling *tiling, const struct table_wish *wish);
 
-/* Tilings that suit most products, without a table: the first legal one of a short list for the
- * instruction set. False only where none is. */
-bool refit_default(const struct space *space, const struct table_wish *wish,
-                   struct tiling *fitted);
+/* The first of the refits that is legal; false: none is. */
+bool refit_legal(const struct tiling *tiling, const struct table_wish *wish,
+                 struct tiling *fitted);
+
+/* What suits most products, without a table; always legal. */
+void refit_default(const struct table_wish *wish, struct tiling *fitted);
 
 #endif
