@@ -111,12 +111,25 @@ enum status problem_check(const struct problem *problem, struct error *error)
     return op->check(problem, error);
 }
 
+/* Spaces that say what a tiling asks of a processor are for processors, all others for chips. */
+static enum status check_kind(const struct problem *problem, const struct operator_space *kind,
+                              const struct hardware *hw, struct error *error)
+{
+    if ((hw->host != NULL) == (kind->ask != NULL))
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "space %s of %s is for %s; %s is %s", kind->name,
+                     problem->op->name, kind->ask ? "processors" : "chips", hw->name,
+                     hw->host ? "a processor" : "a chip");
+}
+
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error)
 {
     *space = (struct space){.kind = kind, .hw = hw};
-    enum status status = kind->create(space, problem, cores, error);
+    enum status status = check_kind(problem, kind, hw, error);
+    if (status == STATUS_OK)
+        status = kind->create(space, problem, cores, error);
     if (status != STATUS_OK)
         space_close(space);
     for (int b = 0; status == STATUS_OK && b < space->block_count; b++) {
