@@ -118,8 +118,7 @@ static void compare(struct bench *bench, struct gemm_row *row, const struct prod
     for (int i = 0; i < count; i++) {
         row->error[who[i]] = check(&subjects[i], product);
         if (!(row->error[who[i]] <= (double)product->k * FLT_EPSILON))
-            die(who[i] == GEMM_OURS ? "ours computes wrongly"
-                                    : "a library computes wrongly");
+            die(who[i] == GEMM_OURS ? "ours computes wrongly" : "a library computes wrongly");
     }
     const struct timing_options options = {.threads = bench->results.threads,
                                            .budget_s = bench->seconds};

@@ -63,8 +63,7 @@ bool refit_is_legal(const struct tiling *tiling, const struct table_wish *wish)
     return (!dot || wish->n <= HOST_DOT_MOST_COLUMNS) && matmul_host_space.legal(&space, tiling);
 }
 
-bool refit_legal(const struct tiling *tiling, const struct table_wish *wish,
-                 struct tiling *fitted)
+bool refit_legal(const struct tiling *tiling, const struct table_wish *wish, struct tiling *fitted)
 {
     for (int which = 0; which < REFITS; which++) {
         refit(tiling, wish, which, fitted);
@@ -91,10 +90,9 @@ static const struct {
 static int64_t kernel_called(const char *name)
 {
     int64_t kernel = 0;
-    while (kernel < matmul_host_kernel_count &&
-           strcmp(matmul_host_kernels[kernel].name, name) != 0)
+    while (kernel < MATMUL_HOST_KERNELS && strcmp(matmul_host_kernels[kernel].name, name) != 0)
         kernel++;
-    return kernel < matmul_host_kernel_count ? kernel + 1 : 1;
+    return kernel < MATMUL_HOST_KERNELS ? kernel + 1 : 1;
 }
 
 void refit_default(const struct table_wish *wish, struct tiling *fitted)
@@ -104,15 +102,15 @@ void refit_default(const struct table_wish *wish, struct tiling *fitted)
         row++;
     int64_t pack = defaults[row].pack ? HOST_PACK_YES : HOST_PACK_NO;
     bool dot = matmul_host_kernels[kernel_called(defaults[row].kernel) - 1].path == HOST_PATH_DOT;
-    struct tiling tiling = {.value = {[HOST_KERNEL] = kernel_called(defaults[row].kernel),
-                                      [HOST_M_TILE] = defaults[row].m_tile,
-                                      [HOST_K_TILE] = defaults[row].k_tile,
-                                      [HOST_N_TILE] = defaults[row].n_tile,
-                                      [HOST_PACK_A] = dot ? HOST_PACK_NO : pack,
-                                      [HOST_PACK_B] = pack,
-                                      [HOST_ORDER] = HOST_ORDER_N,
-                                      [HOST_STORE] = HOST_STORE_CACHED,
-                                      [HOST_SPLIT] =
-                                          wish->m >= wish->n ? HOST_SPLIT_M : HOST_SPLIT_N}};
+    struct tiling tiling = {
+        .value = {[HOST_KERNEL] = kernel_called(defaults[row].kernel),
+                  [HOST_M_TILE] = defaults[row].m_tile,
+                  [HOST_K_TILE] = defaults[row].k_tile,
+                  [HOST_N_TILE] = defaults[row].n_tile,
+                  [HOST_PACK_A] = dot ? HOST_PACK_NO : pack,
+                  [HOST_PACK_B] = pack,
+                  [HOST_ORDER] = HOST_ORDER_N,
+                  [HOST_STORE] = HOST_STORE_CACHED,
+                  [HOST_SPLIT] = wish->m >= wish->n ? HOST_SPLIT_M : HOST_SPLIT_N}};
     refit(&tiling, wish, REFIT_CUT, fitted);
 }

@@ -22,8 +22,7 @@ void refit(const struct tiling *tiling, const struct table_wish *wish, int which
 bool refit_is_legal(const struct tiling *tiling, const struct table_wish *wish);
 
 /* The first of the refits that is legal; false: none is. */
-bool refit_legal(const struct tiling *tiling, const struct table_wish *wish,
-                 struct tiling *fitted);
+bool refit_legal(const struct tiling *tiling, const struct table_wish *wish, struct tiling *fitted);
 
 /* What suits most products, without a table; always legal. */
 void refit_default(const struct table_wish *wish, struct tiling *fitted);

@@ -1,5 +1,7 @@
 #include "runtime/workspaces.h"
 
+#include "validate/host/sgemm.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -17,17 +19,12 @@ void workspaces_close(struct workspaces *all)
         free(all->list[i].memory);
 }
 
-static bool holds(struct workspace *workspace, size_t bytes)
+static bool holds(struct workspace *workspace, int64_t bytes)
 {
     if (workspace->bytes >= bytes)
         return true;
     free(workspace->memory);
-    workspace->memory = NULL;
-    workspace->bytes = 0;
-    if (bytes > SIZE_MAX - WORKSPACE_ALIGN)
-        return false;
-    bytes = (bytes + WORKSPACE_ALIGN - 1) / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
-    workspace->memory = aligned_alloc(WORKSPACE_ALIGN, bytes);
+    workspace->memory = sgemm_workspace(bytes);
     workspace->bytes = workspace->memory ? bytes : 0;
     return workspace->memory != NULL;
 }
@@ -40,7 +37,7 @@ static struct workspace *first_free(struct workspaces *all)
     return NULL;
 }
 
-struct workspace *workspace_take(struct workspaces *all, size_t bytes, struct workspace *own)
+struct workspace *workspace_take(struct workspaces *all, int64_t bytes, struct workspace *own)
 {
     struct workspace *workspace = first_free(all);
     if (!workspace) {
