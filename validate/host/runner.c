@@ -1,5 +1,7 @@
 #include "validate/host/runner.h"
 
+#include "validate/host/poly.h"
+
 #include <stddef.h>
 
 /* One row an operator, below its comment. */
@@ -9,6 +11,7 @@ const struct host_runner *const host_runners[] = {
     /* k-NN */
 
     /* Cube-fx */
+    &poly_runner,
 
     NULL,
 };
