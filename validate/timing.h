@@ -35,7 +35,7 @@ struct timing {
     bool fell_out; /* too slow to be measured to the end */
 };
 
-/* Something to be timed: `run` does it once. */
+/* Something to be timed: `run` does it once, and as often as it is asked. */
 struct timing_subject {
     void (*run)(void *context);
     void *context;

@@ -1,0 +1,25 @@
+/* Kernels of polynomials for any processor: vectors of four floats, which compilers lower to what
+ * there is. Products and sums are rounded apart, and there are no stores past the caches. */
+#include "validate/host/poly.h"
+
+#include <string.h>
+
+typedef float vector __attribute__((vector_size(16)));
+
+static inline __attribute__((always_inline)) vector load(const float *p)
+{
+    vector v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+#define LANES                 4
+#define LOAD(p)               load(p)
+#define STORE(p, v)           memcpy(p, &(v), sizeof(vector))
+#define STREAM(p, v)          STORE(p, v)
+#define SPREAD(p)             ((vector){*(p), *(p), *(p), *(p)})
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#define STREAM_END()          ((void)0)
+#define KERNELS               poly_kernels_portable
+#define ISA                   HOST_PORTABLE
+#include "validate/host/poly_template.h"
