@@ -2,6 +2,8 @@
 #include "validate/host/poly.h"
 #include "validate/host/sgemm_run.h"
 
+#include "validate/host/poly.h"
+
 #include <stddef.h>
 
 /* One row an operator, below its comment. */
