@@ -23,8 +23,7 @@ static enum status host_is_this_machine(const struct host *host, struct error *e
 {
     char line[256], *name;
     FILE *file = fopen("/proc/cpuinfo", "r");
-    enum status status =
-        error_set(error, STATUS_INVALID, "the description is of '%s'", host->cpu);
+    enum status status = error_set(error, STATUS_INVALID, "the description is of '%s'", host->cpu);
     while (file && fgets(line, sizeof line, file))
         if (strncmp(line, "model name", 10) == 0 && (name = strchr(line, ':')) &&
             strncmp(name + 2, host->cpu, strlen(host->cpu)) == 0)
