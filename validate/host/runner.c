@@ -1,4 +1,5 @@
 #include "validate/host/runner.h"
+#include "validate/host/sgemm_run.h"
 
 #include "validate/host/poly.h"
 
@@ -7,6 +8,7 @@
 /* One row an operator, below its comment. */
 const struct host_runner *const host_runners[] = {
     /* MatMul */
+    &sgemm_runner,
 
     /* k-NN */
 

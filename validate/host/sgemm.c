@@ -304,9 +304,9 @@ static enum status check_values(int64_t m, int64_t k, int64_t n, int threads,
                                 const struct tiling *tiling, struct error *error)
 {
     static const int64_t most[HOST_MATMUL_AXES] = {
-        [HOST_M_TILE] = INT64_MAX,      [HOST_K_TILE] = INT64_MAX,
-        [HOST_N_TILE] = INT64_MAX,      [HOST_PACK_A] = HOST_PACK_YES,
-        [HOST_PACK_B] = HOST_PACK_YES,  [HOST_ORDER] = HOST_ORDER_M,
+        [HOST_M_TILE] = INT64_MAX,        [HOST_K_TILE] = INT64_MAX,
+        [HOST_N_TILE] = INT64_MAX,        [HOST_PACK_A] = HOST_PACK_YES,
+        [HOST_PACK_B] = HOST_PACK_YES,    [HOST_ORDER] = HOST_ORDER_M,
         [HOST_STORE] = HOST_STORE_STREAM, [HOST_SPLIT] = HOST_SPLIT_N,
     };
     int64_t elements;
@@ -363,7 +363,8 @@ static void set_plan(struct sgemm_plan *plan, int threads, const struct tiling *
     plan->kernel = matmul_host_kernel(tiling);
     plan->m_tile = least(v[HOST_M_TILE], plan->m);
     plan->k_tile = least(v[HOST_K_TILE], plan->k);
-    plan->n_tile = least(v[HOST_N_TILE], plan->n);
+    plan->n_tile =
+        least(vectors_of(plan, least(v[HOST_N_TILE], plan->n)) * plan->code->lanes, plan->n);
     plan->split = v[HOST_SPLIT];
     plan->unit = matmul_host_unit(plan->kernel, isa, plan->split);
     plan->threads =
