@@ -1,6 +1,6 @@
 /* One instruction set's passes. The includer defines STREAM_NAME(what), STREAM_TARGET (an attribute
- * or nothing) and STREAM_BYTES, the width of a vector; and STREAM_PAST_STORE(to, vector) where there
- * are stores past the caches. */
+ * or nothing) and STREAM_BYTES, the width of a vector; and STREAM_PAST_STORE(to, vector) where
+ * there are stores past the caches. */
 
 typedef int64_t STREAM_NAME(words)
     __attribute__((vector_size(STREAM_BYTES), aligned(64), may_alias));
