@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Tilings so much slower than the best are not worth all rounds. */
@@ -16,6 +17,20 @@ static double now_s(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static enum status host_is_this_machine(const struct host *host, struct error *error)
+{
+    char line[256], *name;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    enum status status = error_set(error, STATUS_INVALID, "the description is of '%s'", host->cpu);
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", 10) == 0 && (name = strchr(line, ':')) &&
+            strncmp(name + 2, host->cpu, strlen(host->cpu)) == 0)
+            status = STATUS_OK;
+    if (file)
+        fclose(file);
+    return status;
 }
 
 void host_run_check(const struct task *task, struct host_run *run)

@@ -1,4 +1,5 @@
 #include "validate/host/loops.h"
+
 #include "validate/host/poly.h"
 #include "validate/host/sgemm_loops.h"
 

@@ -1,8 +1,7 @@
 #include "validate/host/runner.h"
-#include "validate/host/poly.h"
-#include "validate/host/sgemm_run.h"
 
 #include "validate/host/poly.h"
+#include "validate/host/sgemm_run.h"
 
 #include <stddef.h>
 
