@@ -7,26 +7,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TILE(R, V) {#R "x" #V, HOST_PATH_TILE, R, V}
-#define DOT(R, C)  {"dot " #R "x" #C, HOST_PATH_DOT, R, C}
+#define TILE(R, V)                                                                                 \
+    {                                                                                              \
+#R "x" #V, HOST_PATH_TILE, R, V                                                            \
+    }
+#define DOT(R, C)                                                                                  \
+    {                                                                                              \
+        "dot " #R "x" #C, HOST_PATH_DOT, R, C                                                      \
+    }
 
 /* By vectors, then rows. With AVX-512's 32 registers R·V + V + 1 fit without spilling up to 28x1,
  * 14x2, 9x3, 6x4, 5x5, 4x6 and 3x8; AVX2's 16 hold 12x1, 6x2, 4x3 and 2x4. */
 const struct matmul_host_kernel matmul_host_kernels[MATMUL_HOST_KERNELS] = {
-    TILE(4, 1), TILE(8, 1), TILE(12, 1), TILE(16, 1), TILE(24, 1), TILE(28, 1),
-    TILE(4, 2), TILE(6, 2), TILE(8, 2),  TILE(12, 2), TILE(14, 2), TILE(4, 3),
-    TILE(8, 3), TILE(9, 3), TILE(4, 4),  TILE(6, 4),  TILE(5, 5),  TILE(4, 6),
-    TILE(1, 8), TILE(3, 8), DOT(4, 1),   DOT(8, 1),   DOT(4, 2),   DOT(8, 2),
-    DOT(4, 4),  DOT(6, 4),  DOT(4, 6),   DOT(3, 8),
+    TILE(4, 1), TILE(8, 1), TILE(12, 1), TILE(16, 1), TILE(24, 1), TILE(28, 1), TILE(4, 2),
+    TILE(6, 2), TILE(8, 2), TILE(12, 2), TILE(14, 2), TILE(4, 3),  TILE(8, 3),  TILE(9, 3),
+    TILE(4, 4), TILE(6, 4), TILE(5, 5),  TILE(4, 6),  TILE(1, 8),  TILE(3, 8),  DOT(4, 1),
+    DOT(8, 1),  DOT(4, 2),  DOT(8, 2),   DOT(4, 4),   DOT(6, 4),   DOT(4, 6),   DOT(3, 8),
 };
 
 enum { KERNELS = MATMUL_HOST_KERNELS };
 
 /* Value 0 of each is no value: those of a tiling count from 1. */
 static const char *const kernel_names[] = {
-    "-",   "4x1",     "8x1",     "12x1",    "16x1",    "24x1",    "28x1",    "4x2",
-    "6x2", "8x2",     "12x2",    "14x2",    "4x3",     "8x3",     "9x3",     "4x4",
-    "6x4", "5x5",     "4x6",     "1x8",     "3x8",     "dot 4x1", "dot 8x1", "dot 4x2",
+    "-",       "4x1",     "8x1",     "12x1",    "16x1",    "24x1",    "28x1",    "4x2",
+    "6x2",     "8x2",     "12x2",    "14x2",    "4x3",     "8x3",     "9x3",     "4x4",
+    "6x4",     "5x5",     "4x6",     "1x8",     "3x8",     "dot 4x1", "dot 8x1", "dot 4x2",
     "dot 8x2", "dot 4x4", "dot 6x4", "dot 4x6", "dot 3x8",
 };
 _Static_assert(sizeof kernel_names / sizeof *kernel_names == KERNELS + 1, "a name a kernel");
@@ -163,8 +168,8 @@ static bool can_stream(const struct matmul_host *host)
     return host->n * (int64_t)sizeof(float) % STREAM_BYTES == 0;
 }
 
-static int64_t largest_share(const struct matmul_host *host, const struct matmul_host_kernel *kernel,
-                             int64_t split, int64_t of)
+static int64_t largest_share(const struct matmul_host *host,
+                             const struct matmul_host_kernel *kernel, int64_t split, int64_t of)
 {
     int64_t size = of == HOST_SPLIT_M ? host->m : host->n;
     int64_t unit = matmul_host_unit(kernel, host->host->isa, of);
@@ -233,9 +238,10 @@ static enum status make_blocks(struct space *space, struct matmul_host *host, st
             }
     if (space->block_count)
         return STATUS_OK;
-    return error_set(error, STATUS_INVALID,
-                     "%s has no timed loop \"sgemm …\": `autotune calibrate --hw host` measures them",
-                     space->hw->name);
+    return error_set(
+        error, STATUS_INVALID,
+        "%s has no timed loop \"sgemm …\": `autotune calibrate --hw host` measures them",
+        space->hw->name);
 }
 
 static enum status check_problem(const struct problem *problem, struct error *error)
@@ -329,14 +335,18 @@ static int conflicts(const struct space *space, const struct tiling *tiling,
     int count = 0;
     if (tiling->value[HOST_STORE] == HOST_STORE_STREAM) {
         if (!can_stream(host))
-            say(list, &count, "store", "store=stream: rows of C are %lld bytes, expected a multiple "
-                "of %d", (long long)(host->n * (int64_t)sizeof(float)), STREAM_BYTES);
+            say(list, &count, "store",
+                "store=stream: rows of C are %lld bytes, expected a multiple "
+                "of %d",
+                (long long)(host->n * (int64_t)sizeof(float)), STREAM_BYTES);
         if (tiling->value[HOST_K_TILE] < host->k)
-            say(list, &count, "store", "store=stream: C is added to in tiles of k, expected k_tile=%lld",
+            say(list, &count, "store",
+                "store=stream: C is added to in tiles of k, expected k_tile=%lld",
                 (long long)host->k);
     }
     if (tiling->value[HOST_ORDER] == HOST_ORDER_M && !order_matters(space, tiling))
-        say(list, &count, "order", "order=m: with one tile and one panel it is the same as order=n");
+        say(list, &count, "order",
+            "order=m: with one tile and one panel it is the same as order=n");
     return count;
 }
 

@@ -1,10 +1,12 @@
 #include "validate/host/runner.h"
+#include "validate/host/sgemm_run.h"
 
 #include <stddef.h>
 
 /* One row an operator, below its comment. */
 const struct host_runner *const host_runners[] = {
     /* MatMul */
+    &sgemm_runner,
 
     /* k-NN */
 

@@ -365,7 +365,8 @@ static void set_plan(struct sgemm_plan *plan, int threads, const struct tiling *
     plan->kernel = matmul_host_kernel(tiling);
     plan->m_tile = least(v[HOST_M_TILE], plan->m);
     plan->k_tile = least(v[HOST_K_TILE], plan->k);
-    plan->n_tile = least(v[HOST_N_TILE], plan->n);
+    plan->n_tile =
+        least(vectors_of(plan, least(v[HOST_N_TILE], plan->n)) * plan->code->lanes, plan->n);
     plan->split = v[HOST_SPLIT];
     plan->unit = matmul_host_unit(plan->kernel, isa, plan->split);
     plan->threads =

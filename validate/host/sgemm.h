@@ -17,7 +17,8 @@
 struct sgemm_plan;
 
 /* STATUS_INVALID for sizes below 1, values that no tiling has, and an instruction set beyond
- * host_isa_best(). Tiles larger than the product are cut to it. *plan belongs to the caller. */
+ * host_isa_best(). Tiles larger than the product are cut to it, and
+ * begin at whole vectors. *plan belongs to the caller. */
 enum status sgemm_plan(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
                        const struct tiling *tiling, struct sgemm_plan **plan, struct error *error);
 void sgemm_run(const struct sgemm_plan *plan, const float *a, const float *b, float *c);

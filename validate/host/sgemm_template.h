@@ -49,8 +49,9 @@ ALWAYS_INLINE void multiply(const int R, const int V, const bool packed, const b
         x[v] = masked && v == V - 1 ? load_some(b + v * LANES, last) : load(b + v * LANES);
 #pragma GCC unroll 32
     for (int r = 0; r < R; r++) {
-        const float *at = packed ? rows->at[0] + ahead * R + r
-                                 : rows->at[r / ROW_GROUP] + row_offset(rows, r % ROW_GROUP) + ahead;
+        const float *at = packed
+                              ? rows->at[0] + ahead * R + r
+                              : rows->at[r / ROW_GROUP] + row_offset(rows, r % ROW_GROUP) + ahead;
         vec y = all(*at);
 #pragma GCC unroll 8
         for (int v = 0; v < V; v++)
@@ -185,8 +186,8 @@ ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, 
         for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
             for (int j = 0; j < C; j++)
-                sum[r][j] += load_some(a + r * step->lda + k, last) *
-                             load_some(b + j * step->ldb + k, last);
+                sum[r][j] +=
+                    load_some(a + r * step->lda + k, last) * load_some(b + j * step->ldb + k, last);
 #pragma GCC unroll 8
     for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
@@ -265,35 +266,52 @@ static void finish(void)
 #define EACH_ROW_14(V, F) EACH_ROW_9(V, F) F(10, V) F(11, V) F(12, V) F(13, V) F(14, V)
 #define EACH_ROW_28(V, F)                                                                          \
     EACH_ROW_14(V, F)                                                                              \
-    F(15, V) F(16, V) F(17, V) F(18, V) F(19, V) F(20, V) F(21, V)                                 \
-    F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V) F(28, V)
+    F(15, V)                                                                                       \
+    F(16, V) F(17, V) F(18, V) F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V)      \
+        F(26, V) F(27, V) F(28, V)
 #define EACH_TILE(F)                                                                               \
     EACH_ROW_28(1, F)                                                                              \
-    EACH_ROW_14(2, F) EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F)          \
-    EACH_ROW_3(7, F) EACH_ROW_3(8, F)
+    EACH_ROW_14(2, F)                                                                              \
+    EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
+        EACH_ROW_3(8, F)
 #define EACH_DOT(F)                                                                                \
     EACH_ROW_8(1, F)                                                                               \
-    EACH_ROW_8(2, F) EACH_ROW_8(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F)           \
-    EACH_ROW_3(7, F) EACH_ROW_3(8, F)
+    EACH_ROW_8(2, F)                                                                               \
+    EACH_ROW_8(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
+        EACH_ROW_3(8, F)
 
-#define TILE_ARGUMENTS                                                                             \
-    (const struct sgemm_step *step, const float *a, const float *b, float *c)
+#define TILE_ARGUMENTS (const struct sgemm_step *step, const float *a, const float *b, float *c)
 #define TILE(R, V)                                                                                 \
-    static void tile_##R##x##V TILE_ARGUMENTS { tile(R, V, false, false, step, a, b, c); }         \
-    static void tile_some_##R##x##V TILE_ARGUMENTS { tile(R, V, false, true, step, a, b, c); }     \
-    static void packed_##R##x##V TILE_ARGUMENTS { tile(R, V, true, false, step, a, b, c); }        \
-    static void packed_some_##R##x##V TILE_ARGUMENTS { tile(R, V, true, true, step, a, b, c); }
+    static void tile_##R##x##V TILE_ARGUMENTS                                                      \
+    {                                                                                              \
+        tile(R, V, false, false, step, a, b, c);                                                   \
+    }                                                                                              \
+    static void tile_some_##R##x##V TILE_ARGUMENTS                                                 \
+    {                                                                                              \
+        tile(R, V, false, true, step, a, b, c);                                                    \
+    }                                                                                              \
+    static void packed_##R##x##V TILE_ARGUMENTS                                                    \
+    {                                                                                              \
+        tile(R, V, true, false, step, a, b, c);                                                    \
+    }                                                                                              \
+    static void packed_some_##R##x##V TILE_ARGUMENTS                                               \
+    {                                                                                              \
+        tile(R, V, true, true, step, a, b, c);                                                     \
+    }
 #define DOT(R, C)                                                                                  \
-    static void dot_##R##x##C TILE_ARGUMENTS { dot(R, C, step, a, b, c); }
+    static void dot_##R##x##C TILE_ARGUMENTS                                                       \
+    {                                                                                              \
+        dot(R, C, step, a, b, c);                                                                  \
+    }
 
 EACH_TILE(TILE)
 EACH_DOT(DOT)
 
-#define TILE_ROW(R, V)             [(V) - 1][(R) - 1] = tile_##R##x##V,
-#define TILE_SOME_ROW(R, V)        [(V) - 1][(R) - 1] = tile_some_##R##x##V,
-#define PACKED_ROW(R, V)           [(V) - 1][(R) - 1] = packed_##R##x##V,
-#define PACKED_SOME_ROW(R, V)      [(V) - 1][(R) - 1] = packed_some_##R##x##V,
-#define DOT_ROW(R, C)              [(C) - 1][(R) - 1] = dot_##R##x##C,
+#define TILE_ROW(R, V)        [(V)-1][(R)-1] = tile_##R##x##V,
+#define TILE_SOME_ROW(R, V)   [(V)-1][(R)-1] = tile_some_##R##x##V,
+#define PACKED_ROW(R, V)      [(V)-1][(R)-1] = packed_##R##x##V,
+#define PACKED_SOME_ROW(R, V) [(V)-1][(R)-1] = packed_some_##R##x##V,
+#define DOT_ROW(R, C)         [(C)-1][(R)-1] = dot_##R##x##C,
 
 const struct sgemm_code SGEMM_CODE = {
     .lanes = LANES,
