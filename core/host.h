@@ -14,7 +14,7 @@ enum {
     HOST_MAX_LEVELS = 6,
     HOST_MAX_THREADS = 256,
     HOST_MAX_LOOPS = 192,
-    HOST_MAX_PHASES = 8,
+    HOST_MAX_PHASES = 16,
     HOST_NAME_SIZE = 40,
 };
 
@@ -31,6 +31,7 @@ struct host_level {
     /* The contention curve: what n threads that read at once get together, n = 1 … shared_count. */
     int shared_count;
     double shared_gbps[HOST_MAX_THREADS];
+    int line_bytes; /* of a cache; 0: not known, or memory */
 };
 
 /* An inner loop of validate/host/, timed with its data in the L1: time = calls · call_ns + steps ·
@@ -39,6 +40,7 @@ struct host_loop {
     char name[HOST_NAME_SIZE]; /* "sgemm 12x2": family, then variant */
     double step_ns, call_ns;
     double spread; /* relative, of the samples */
+    double flops;  /* floating-point operations of a step; 0: not counted */
 };
 
 /* How phases' parts overlap, fitted to timed kernels: see costmodel/host_time.h. */
@@ -59,6 +61,7 @@ struct host {
     double parallel_ns; /* opening and closing a parallel region of all threads */
     double noise;       /* relative spread of a fixed piece of work while calibrating */
     struct host_overlap overlap;
+    double peak_gflops; /* FP32 fused multiply-adds of one thread, in registers; 0: not measured */
 };
 
 /* One stretch of a kernel, on the thread that has most to do. */
@@ -86,6 +89,12 @@ int host_level_of(const struct host *host, double bytes, int sharers, double fil
 
 /* Bytes per ns of one of `threads` threads that read from a level at once. */
 double host_read_rate(const struct host *host, int level, int threads);
+
+/* The parts that a kernel's time is made of, which are the pipes of a processor's struct hardware:
+ * 0 is computing, l (1 … level_count - 1) what computing does not hide of the traffic of level l,
+ * and the last one calls and parallel regions. A level's name is the level's. */
+int host_component_count(const struct host *host);
+const char *host_component_name(const struct host *host, int component);
 
 const char *host_isa_name(enum host_isa isa);
 int host_isa_find(const char *name); /* or -1 */

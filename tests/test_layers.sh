@@ -16,7 +16,7 @@ hardware   core
 kernels    core
 costmodel  core
 analysis   core costmodel
-validate   core kernels
+validate   core kernels costmodel
 search     core kernels costmodel
 results    core
 runtime    core kernels validate results
@@ -33,6 +33,7 @@ libraries='
 libconfig  hardware
 jansson    results jobs cli bench
 omp.h      search cli bench tests
+hwloc      validate
 gsl/       validate jobs bench tools tests
 criterion  tests
 argp.h     cli tools

@@ -1,4 +1,6 @@
 #include "validate/host/loops.h"
+
+#include "validate/host/poly.h"
 #include "validate/host/sgemm_loops.h"
 
 #include <stdlib.h>
@@ -6,6 +8,7 @@
 const struct loop_family *const loop_families[] = {
     &sgemm_loops,
     &pack_loops,
+    &poly_loops,
     NULL,
 };
 

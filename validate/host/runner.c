@@ -1,4 +1,6 @@
 #include "validate/host/runner.h"
+
+#include "validate/host/poly.h"
 #include "validate/host/sgemm_run.h"
 
 #include <stddef.h>
@@ -11,6 +13,7 @@ const struct host_runner *const host_runners[] = {
     /* k-NN */
 
     /* Cube-fx */
+    &poly_runner,
 
     NULL,
 };
