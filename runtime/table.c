@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum column { M, K, N, THREADS, ISA, RANK, BATCH, FIRST_AXIS, NEEDED = N };
+enum column { M, K, N, THREADS, ISA, RANK, BATCH, QUARANTINED, FIRST_AXIS, NEEDED = N };
 
-static const char *const column_names[FIRST_AXIS] = {"m",   "k",    "n",    "threads",
-                                                     "isa", "rank", "batch"};
+static const char *const column_names[FIRST_AXIS] = {"m",   "k",    "n",     "threads",
+                                                     "isa", "rank", "batch", "quarantined"};
 
 struct reader {
     struct csv csv;
@@ -190,7 +190,8 @@ static enum status read_record(struct reader *r)
         status = read_number(r, RANK, 1, INT64_MAX, &rank);
     if (status == STATUS_OK)
         status = read_entry(r, &entry);
-    return status == STATUS_OK && rank == 1 ? add_entry(r, &entry) : status;
+    bool runs = !field(r, QUARANTINED) || !*field(r, QUARANTINED);
+    return status == STATUS_OK && rank == 1 && runs ? add_entry(r, &entry) : status;
 }
 
 static int compare_wishes(const struct table_entry *a, const struct table_entry *b)
