@@ -90,18 +90,22 @@ static int64_t run_tiles(const struct poly_loop *loop, const struct poly_kernels
                       floats - coefficients);
 }
 
+/* Of ones, whose powers are no subnormal numbers, which would be slow. */
 static int64_t run_powers(const struct poly_loop *loop, const struct poly_kernels *kernels,
                           int64_t calls, int64_t steps, float *data, int64_t floats)
 {
     int64_t width = (int64_t)poly_vectors[loop->vectors] * kernels->lanes;
-    int64_t terms = least(steps + 1, floats / width);
-    int64_t panels = terms > 1 ? floats / (terms * width) : 0;
-    if (panels < 1)
+    int64_t inputs = floats / 8 / width * width;
+    int64_t powers = least(steps, inputs ? (floats - inputs) / width : 0);
+    if (powers < 1)
         return 0;
+    int64_t panels = least(inputs / width, (floats - inputs) / (powers * width));
+    for (int64_t i = 0; i < inputs; i++)
+        data[i] = 1;
     for (int64_t done = 0; done < calls; done += panels)
-        kernels->powers[loop->vectors](data, least(panels, calls - done), terms,
-                                       data + panels * width);
-    return terms - 1;
+        kernels->powers[loop->vectors](data, least(panels, calls - done), powers + 1,
+                                       data + inputs);
+    return powers;
 }
 
 static int64_t run_pack(int64_t calls, int64_t steps, float *data, int64_t floats)
@@ -132,9 +136,6 @@ static int64_t run(int index, enum host_isa isa, int64_t calls, int64_t steps, v
     int64_t floats = bytes / (int64_t)sizeof(float);
     if (!kernels)
         return 0;
-    /* what a loop leaves is the next one's input: no powers of it may become subnormal, and slow */
-    for (int64_t i = 0; i < floats; i++)
-        ((float *)data)[i] = 1;
     switch (loop->kind) {
     case LOOP_HORNER:
     case LOOP_MATRIX:
@@ -149,9 +150,20 @@ static int64_t run(int index, enum host_isa isa, int64_t calls, int64_t steps, v
     return run_empty(kernels, calls, steps, data);
 }
 
+static double flops(int index, enum host_isa isa)
+{
+    const struct poly_loop *loop = &loops[index];
+    double results = (double)poly_functions[loop->functions] * poly_vectors[loop->vectors] *
+                     poly_lanes(isa);
+    return loop->kind == LOOP_HORNER || loop->kind == LOOP_MATRIX ? 2 * results
+           : loop->kind == LOOP_POWERS                            ? results
+                                                                  : 0;
+}
+
 const struct loop_family poly_loops = {
     .name = "poly",
     .count = sizeof loops / sizeof *loops,
     .variant = variant,
     .run = run,
+    .flops = flops,
 };
