@@ -175,12 +175,21 @@ static enum status add_entry(struct reader *r, const struct table_entry *entry)
     return STATUS_OK;
 }
 
+/* A file that was appended begins with its own header, perhaps in another order. "m" and "n" are
+ * also values of axes; "k" is not. */
+static bool is_header(const struct reader *r)
+{
+    for (int f = 0; f < r->csv.field_count; f++)
+        if (strcmp(r->csv.fields[f], column_names[K]) == 0)
+            return true;
+    return false;
+}
+
 static enum status read_record(struct reader *r)
 {
     struct table_entry entry;
     int64_t rank = 1;
-    /* A file that was appended begins with its own header. */
-    if (r->csv.field_count > r->column[M] && strcmp(field(r, M), column_names[M]) == 0)
+    if (is_header(r))
         return read_header(r);
     if (r->csv.field_count != r->field_count)
         return wrong(r, "%d fields, expected %d as in the header", r->csv.field_count,
