@@ -43,6 +43,9 @@ static const char *openblas_core(void *handle)
 
 static const char *blis_core(void *handle)
 {
+    function *init = find(handle, "bli_init"); /* it looks at $BLIS_ARCH_TYPE in its tables */
+    if (init)
+        init();
     int (*query)(void) = (int (*)(void))find(handle, "bli_arch_query_id");
     char *(*name)(int) = (char *(*)(int))find(handle, "bli_arch_string");
     return query && name ? name(query()) : "unknown";
@@ -124,11 +127,11 @@ static void *load(const struct kind *kind, char file[256])
     void *handle = NULL;
     if (named) {
         snprintf(file, 256, "%s", named);
-        return dlopen(named, RTLD_NOW | RTLD_LOCAL);
+        return dlopen(named, RTLD_LAZY | RTLD_LOCAL);
     }
     for (int i = 0; i < MAX_FILES && kind->files[i] && !handle; i++) {
         snprintf(file, 256, "%s", kind->files[i]);
-        handle = kind->files[i][0] ? dlopen(kind->files[i], RTLD_NOW | RTLD_LOCAL) : NULL;
+        handle = kind->files[i][0] ? dlopen(kind->files[i], RTLD_LAZY | RTLD_LOCAL) : NULL;
     }
     return handle;
 }
@@ -144,6 +147,8 @@ static void ask_own_core(const struct kind *kind, char core[32])
     pid_t child = fork();
     if (child == 0) {
         char file[256];
+        if (kind->core_variable)
+            unsetenv(kind->core_variable);
         void *handle = load(kind, file);
         const char *name = handle ? kind->core(handle) : "";
         _exit(write(ends[1], name, strlen(name)) < 0);

@@ -3,10 +3,10 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/tune_answer.h"
+#include "validate/calibrate_host.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* Tilings so much slower than the best are not worth all rounds. */
@@ -19,24 +19,10 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum status host_is_this_machine(const struct host *host, struct error *error)
-{
-    char line[256], *name;
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    enum status status = error_set(error, STATUS_INVALID, "the description is of '%s'", host->cpu);
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "model name", 10) == 0 && (name = strchr(line, ':')) &&
-            strncmp(name + 2, host->cpu, strlen(host->cpu)) == 0)
-            status = STATUS_OK;
-    if (file)
-        fclose(file);
-    return status;
-}
-
 void host_run_check(const struct task *task, struct host_run *run)
 {
     const struct hardware *hw = &task->hw;
-    struct error error;
+    char why[256];
     if (!hw->host && run->wanted != HOST_RUN_DEFAULT)
         cli_die("%s: expected --hw host: only this machine can be measured",
                 run->is_sample ? "validate" : "--validate");
@@ -44,8 +30,8 @@ void host_run_check(const struct task *task, struct host_run *run)
         run->wanted = 0;
         return;
     }
-    if (host_is_this_machine(hw->host, &error) != STATUS_OK)
-        cli_die("%s; expected %s", error.text,
+    if (!host_is_this_machine(hw->host, why, sizeof why))
+        cli_die("%s: %s; expected %s", hw->name, why,
                 run->is_sample ? "a description by `autotune calibrate --hw host`"
                                : "--validate 0, which asks the model alone");
     if (!host_runner_find(task->problem.op))

@@ -184,6 +184,7 @@ static void set_output(struct common *common, const char *name)
 {
     bool standard = strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
     common->output = standard ? NULL : name;
+    common->standard_output = standard;
 }
 
 static void add_override(struct common *common, const char *text)

@@ -36,8 +36,9 @@ struct common {
     int override_count;
     int64_t cores; /* 0: all of the chip's */
     enum format format;
-    unsigned formats;   /* that the command has: bit by enum format */
-    const char *output; /* NULL: standard output */
+    unsigned formats;     /* that the command has: bit by enum format */
+    const char *output;   /* NULL: standard output */
+    bool standard_output; /* and -o said so */
     bool quiet, verbose;
     const char **words; /* what is no option: files, names */
     int word_count, max_words;

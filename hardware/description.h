@@ -6,6 +6,7 @@
 #ifndef AUTOTUNE_HARDWARE_DESCRIPTION_H
 #define AUTOTUNE_HARDWARE_DESCRIPTION_H
 
+#include "core/host.h"
 #include "hardware/load.h"
 #include "hardware/tree.h"
 
@@ -29,10 +30,11 @@ void description_clear(struct description *description);
  * nothing to clear. */
 struct host_sources {
     const char *all, *overlap;
+    const char *capacity[HOST_MAX_LEVELS]; /* of single levels; NULL: as all */
 };
 enum status description_of_host(const struct host *host, const char *name, const char *file,
-                                const struct host_sources *sources,
-                                struct description *description, struct error *error);
+                                const struct host_sources *sources, struct description *description,
+                                struct error *error);
 
 /* Checks it and fills *hw, which the caller then owns; on failure *hw is zero. */
 enum status description_build(const struct description *description, struct hardware *hw,

@@ -1,5 +1,4 @@
 /* From a struct host to a description's tree: the reverse of build_host.c. */
-#include "core/host.h"
 #include "hardware/description.h"
 
 #include <stdlib.h>
@@ -57,12 +56,25 @@ static void add_reals(struct growth *growth, const char *key, const double *valu
     leave(growth);
 }
 
-static void add_level(struct growth *growth, const struct host_level *level)
+/* In braces where it comes from elsewhere than the group's other numbers. */
+static void add_capacity(struct growth *growth, int64_t bytes, const char *source)
+{
+    if (!source) {
+        add_count(growth, "capacity_bytes", bytes);
+        return;
+    }
+    enter(growth, "capacity_bytes", CONFIG_TYPE_GROUP);
+    add_count(growth, "value", bytes);
+    add_text(growth, "source", source);
+    leave(growth);
+}
+
+static void add_level(struct growth *growth, const struct host_level *level, const char *capacity)
 {
     enter(growth, NULL, CONFIG_TYPE_GROUP);
     add_text(growth, "name", level->name);
     if (level->capacity_bytes > 0)
-        add_count(growth, "capacity_bytes", level->capacity_bytes);
+        add_capacity(growth, level->capacity_bytes, capacity);
     if (level->line_bytes > 0)
         add_count(growth, "line_bytes", level->line_bytes);
     add_count(growth, "threads", level->threads);
@@ -87,11 +99,12 @@ static void add_loop(struct growth *growth, const struct host_loop *loop)
     leave(growth);
 }
 
-static void add_lists(struct growth *growth, const struct host *host, const char *overlap_source)
+static void add_lists(struct growth *growth, const struct host *host,
+                      const struct host_sources *sources)
 {
     enter(growth, "levels", CONFIG_TYPE_LIST);
     for (int l = 0; l < host->level_count; l++)
-        add_level(growth, &host->levels[l]);
+        add_level(growth, &host->levels[l], sources->capacity[l]);
     leave(growth);
     enter(growth, "loops", CONFIG_TYPE_LIST);
     for (int i = 0; i < host->loop_count; i++)
@@ -99,7 +112,7 @@ static void add_lists(struct growth *growth, const struct host *host, const char
     leave(growth);
     enter(growth, "overlap", CONFIG_TYPE_GROUP);
     add_reals(growth, "exposed", host->overlap.exposed, host->level_count);
-    add_text(growth, "source", overlap_source);
+    add_text(growth, "source", sources->overlap);
     leave(growth);
 }
 
@@ -116,7 +129,7 @@ static void add_host(struct growth *growth, const struct host *host,
     add_real(growth, "parallel_ns", host->parallel_ns);
     add_real(growth, "noise", host->noise);
     add_text(growth, "source", sources->all);
-    add_lists(growth, host, sources->overlap);
+    add_lists(growth, host, sources);
     leave(growth);
 }
 
@@ -132,8 +145,8 @@ static void add_root(struct growth *growth, const struct host *host, const char 
 }
 
 enum status description_of_host(const struct host *host, const char *name, const char *file,
-                                const struct host_sources *sources,
-                                struct description *description, struct error *error)
+                                const struct host_sources *sources, struct description *description,
+                                struct error *error)
 {
     memset(description, 0, sizeof *description);
     struct tree *tree = &description->tree;

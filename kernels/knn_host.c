@@ -1,5 +1,6 @@
 #include "kernels/knn_host.h"
 #include "kernels/limits.h"
+#include "kernels/matmul_host.h"
 #include "kernels/slices.h"
 
 #include <stdarg.h>
@@ -8,21 +9,19 @@
 
 #define KERNELS(K)                                                                                 \
     K(1, 4)                                                                                        \
-    K(1, 8) K(2, 4) K(2, 8) K(3, 4) K(3, 8) K(4, 3) K(4, 4) K(4, 6) K(6, 2) K(6, 4) K(8, 2)        \
-        K(8, 3) K(9, 3) K(12, 1) K(12, 2) K(14, 2) K(24, 1) K(28, 1)
+    K(1, 8)                                                                                        \
+    K(2, 4) K(2, 8) K(3, 4) K(3, 8) K(4, 3) K(4, 4) K(4, 6) K(6, 2) K(6, 4) K(8, 2) K(8, 3)        \
+        K(9, 3) K(12, 1) K(12, 2) K(14, 2) K(24, 1) K(28, 1)
 #define KERNEL(R, V) {#R "x" #V, R, V},
 #define NAME(R, V)   #R "x" #V,
 
 /* With AVX-512's 32 registers R·V + V + 1 fit without spilling up to 28x1, 14x2, 9x3, 6x4, 4x6 and
  * 3x8; AVX2's 16 hold 12x1, 6x2, 4x3 and 3x4. */
-const struct knn_host_kernel knn_host_kernels[] = {KERNELS(KERNEL)};
+const struct knn_host_kernel knn_host_kernels[KNN_HOST_KERNELS] = {KERNELS(KERNEL)};
 /* Value 0 of an enumeration is no value: those of a tiling count from 1. */
 static const char *const kernel_names[] = {"-", KERNELS(NAME)};
 
-enum { KERNEL_COUNT = sizeof knn_host_kernels / sizeof *knn_host_kernels };
-const int knn_host_kernel_count = KERNEL_COUNT;
-_Static_assert(KERNEL_COUNT <= sizeof((struct knn_host *)0)->tile_loops / sizeof(int),
-               "a place for every register tile's loop");
+_Static_assert(sizeof kernel_names / sizeof *kernel_names == KNN_HOST_KERNELS + 1, "all of them");
 
 const char *const knn_host_loops[KNN_HOST_LOOPS] = {
     [KNN_LOOP_PACK] = "pack",       [KNN_LOOP_TURN] = "turn", [KNN_LOOP_SCAN] = "scan",
@@ -37,7 +36,7 @@ static const char *const selects[] = {"-", "list", "heap", "buffer"};
 static const struct axis axes[KNN_HOST_AXES] = {
     [KNN_HOST_KERNEL] = {.name = "kernel",
                          .value_names = kernel_names,
-                         .name_count = KERNEL_COUNT + 1},
+                         .name_count = KNN_HOST_KERNELS + 1},
     [KNN_HOST_M_TILE] = {.name = "m_tile", .unit = "elements"},
     [KNN_HOST_N_TILE] = {.name = "n_tile", .unit = "elements"},
     [KNN_HOST_D_TILE] = {.name = "d_tile", .unit = "elements"},
@@ -76,7 +75,7 @@ static void fill_names(struct knn_host *knn, int axis, int first, int last)
 static void fill_values(struct knn_host *knn)
 {
     int first = knn->k <= KNN_HOST_LIST_MOST ? KNN_HOST_SELECT_LIST : KNN_HOST_SELECT_HEAP;
-    for (int i = 0; i < KERNEL_COUNT; i++)
+    for (int i = 0; i < KNN_HOST_KERNELS; i++)
         if (knn->tile_loops[i] >= 0)
             fill_names(knn, KNN_HOST_KERNEL, i + 1, i + 1);
     fill_tiles(knn, KNN_HOST_M_TILE, m_tiles, 1, knn->share);
@@ -150,7 +149,7 @@ static int find_loop(const struct host *host, const char *variant)
 static enum status find_loops(const struct space *space, struct knn_host *knn, struct error *error)
 {
     bool any = false;
-    for (int i = 0; i < KERNEL_COUNT; i++) {
+    for (int i = 0; i < KNN_HOST_KERNELS; i++) {
         knn->tile_loops[i] = find_loop(knn->host, knn_host_kernels[i].name);
         any |= knn->tile_loops[i] >= 0;
     }
@@ -183,8 +182,6 @@ static enum status check_problem(const struct problem *problem, struct error *er
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
-    static const int lanes[HOST_ISA_COUNT] = {
-        [HOST_PORTABLE] = 4, [HOST_AVX2] = 8, [HOST_AVX512] = 16};
     enum status status = check_problem(problem, error);
     if (status != STATUS_OK)
         return status;
@@ -200,7 +197,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     knn->n = problem->size[KNN_N];
     knn->k = problem->size[KNN_K];
     knn->threads = cores;
-    knn->lanes = lanes[knn->host->isa];
+    knn->lanes = host_lanes(knn->host->isa);
     knn->share = divide_up(knn->m, cores);
     status = find_loops(space, knn, error);
     if (status != STATUS_OK)
@@ -266,7 +263,7 @@ static void say(struct violation list[MAX_VIOLATIONS], int *count, int axis, con
 static const struct knn_host_kernel *
 smaller_kernel(const struct knn_host *knn, const struct knn_host_kernel *kernel, int64_t rows)
 {
-    for (int i = 0; i < KERNEL_COUNT; i++)
+    for (int i = 0; i < KNN_HOST_KERNELS; i++)
         if (knn->tile_loops[i] >= 0 && knn_host_kernels[i].vectors == kernel->vectors &&
             knn_host_kernels[i].rows < kernel->rows && knn_host_kernels[i].rows >= rows)
             return &knn_host_kernels[i];
@@ -342,7 +339,7 @@ static bool has_names(const struct knn_host *knn, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS], int *count)
 {
     const int64_t *v = tiling->value;
-    if (v[KNN_HOST_KERNEL] > KERNEL_COUNT || knn->tile_loops[v[KNN_HOST_KERNEL] - 1] < 0)
+    if (v[KNN_HOST_KERNEL] > KNN_HOST_KERNELS || knn->tile_loops[v[KNN_HOST_KERNEL] - 1] < 0)
         say(list, count, KNN_HOST_KERNEL, "kernel: there is no timed loop of it");
     for (int a = KNN_HOST_PACK; a <= KNN_HOST_SELECT; a++)
         if (v[a] >= axes[a].name_count)
@@ -388,7 +385,7 @@ static int cores_used(const struct space *space, const struct tiling *tiling)
 static double peak(const struct knn_host *knn)
 {
     double most = 0;
-    for (int i = 0; i < KERNEL_COUNT; i++) {
+    for (int i = 0; i < KNN_HOST_KERNELS; i++) {
         const struct host_loop *loop =
             knn->tile_loops[i] >= 0 ? &knn->host->loops[knn->tile_loops[i]] : NULL;
         double rate = loop && loop->step_ns > 0

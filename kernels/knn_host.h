@@ -37,8 +37,8 @@ struct knn_host_kernel {
     int rows, vectors;
 };
 
-extern const struct knn_host_kernel knn_host_kernels[];
-extern const int knn_host_kernel_count;
+enum { KNN_HOST_KERNELS = 19 };
+extern const struct knn_host_kernel knn_host_kernels[KNN_HOST_KERNELS];
 
 /* Loops of family "knn" beside the register tiles', a step each: */
 enum knn_host_loop {
@@ -61,7 +61,7 @@ struct knn_host {
     int threads;
     int lanes;                         /* floats a vector */
     int64_t share;                     /* test points of the thread with most, of all threads */
-    int tile_loops[32];                /* of knn_host_kernels[], or -1 */
+    int tile_loops[KNN_HOST_KERNELS];  /* of knn_host_kernels[], or -1 */
     int loops[KNN_HOST_LOOPS];         /* or -1 */
     int64_t values[KNN_HOST_AXES][32]; /* of the axes, ascending */
     int value_count[KNN_HOST_AXES];

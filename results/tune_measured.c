@@ -110,25 +110,24 @@ static void put_values(const struct tune_answer *a, const struct tune_measured *
     fputc('\n', out);
 }
 
-static void put_one(const struct tune_answer *a, int rank, const struct tune_measured *m,
+static void put_one(const struct tune_answer *a, const struct tune_measured *m, bool fastest,
                     const struct style *style, FILE *out)
 {
     char measured[TEXT_SIZE], predicted[TEXT_SIZE];
-    fprintf(out, "  %s%4d  %9s  %6.2f %%  %9s  %+7.1f %%  %7lld  %8.1e%s%s",
-            rank == 1 ? style->bold : "", rank, text_time(m->measured_ns, measured),
-            100 * m->spread, text_time(m->row.time_ns, predicted),
-            100 * (m->row.time_ns / m->measured_ns - 1), (long long)m->rank, m->max_error,
-            m->fell_out ? "*" : " ", rank == 1 ? style->end : "");
+    fprintf(out, "  %s%9s  %6.2f %%  %9s %+7.1f %% %5lld  %8.1e%s%s", fastest ? style->bold : "",
+            text_time(m->measured_ns, measured), 100 * m->spread,
+            text_time(m->row.time_ns, predicted), 100 * (m->row.time_ns / m->measured_ns - 1),
+            (long long)m->rank, m->max_error, m->fell_out ? "*" : " ", fastest ? style->end : "");
     put_values(a, m, out);
 }
 
 static void put_list(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     bool fell_out = false;
-    fprintf(out, "  rank   measured    spread      model      off  by model  max error");
+    fprintf(out, "   measured    spread      model       off  rank max error ");
     put_values(a, NULL, out);
     for (int i = 0; i < a->measured_count && a->measured[i].measured_ns > 0; i++) {
-        put_one(a, i + 1, &a->measured[i], style, out);
+        put_one(a, &a->measured[i], i == 0, style, out);
         fell_out = fell_out || a->measured[i].fell_out;
     }
     if (fell_out)

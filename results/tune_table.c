@@ -182,7 +182,7 @@ static void put_proof(const struct tune_answer *a, const struct style *style, FI
         fprintf(out, "  %soptimal%s      nothing in the space is faster%s", style->good, style->end,
                 a->on_processor ? " by the model" : "");
     else if (winner && !a->cut_short)
-        fprintf(out, "               the winner is number %lld of the model, whose first takes %s",
+        fprintf(out, "               the fastest is number %lld of the model, whose first takes %s",
                 (long long)winner->rank, text_time(a->lower_bound_ns, bound));
     else if (!a->best)
         fprintf(out, "  %snone runs%s    all that were measured are in quarantine", style->warn,
@@ -229,11 +229,12 @@ enum status tune_write_table(const struct tune_answer *answer, bool colour, FILE
 {
     struct style style = text_style(colour);
     put_head(answer, &style, out);
-    if (answer->best) {
+    bool is_sample = answer->validation && answer->validation->is_sample;
+    if (answer->best && !is_sample) {
         (answer->on_processor ? put_processor_best : put_best)(answer, answer->best, &style, out);
         measured_write_table(answer, &style, out);
         put_shares(answer, answer->best, &style, out);
-    } else {
+    } else if (answer->validation) {
         measured_write_table(answer, &style, out);
     }
     put_search(answer, &style, out);

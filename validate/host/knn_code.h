@@ -51,4 +51,7 @@ extern const struct knn_code knn_code_avx2, knn_code_avx512;
 /* NULL where this processor cannot run it. */
 const struct knn_code *knn_code_of(enum host_isa isa);
 
+/* turned[l][r] = tests[r][l]: rows of a block together for each dimension, as a tile reads them. */
+void knn_turn(const float *tests, int64_t rows, int64_t dimensions, float *turned);
+
 #endif

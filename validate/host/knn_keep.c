@@ -1,8 +1,8 @@
 #include "validate/host/knn_keep.h"
 
+#include "validate/host/knn_code.h"
 #include "validate/host/knn_order.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static void enter_list(uint64_t *list, int64_t k, uint64_t entry)
     list[at] = entry;
 }
 
-static void enter(struct knn_keep *keep, int64_t row, uint64_t entry)
+void knn_keep_enter(struct knn_keep *keep, int64_t row, uint64_t entry)
 {
     uint64_t *entries = keep->entries + row * keep->room;
     if (entry >= keep->limits[row])
@@ -84,7 +84,7 @@ static void enter_all(struct knn_keep *keep, int64_t row, const float *distances
 {
     for (; near; near &= near - 1) {
         int c = __builtin_ctzll(near);
-        enter(keep, row, entry_of(distances[c], first + c));
+        knn_keep_enter(keep, row, entry_of(distances[c], first + c));
     }
 }
 
@@ -110,11 +110,11 @@ static void compact(struct knn_keep *keep, int64_t row)
     keep->count.compactions++;
 }
 
-void knn_keep_row(struct knn_keep *keep, int64_t row, const float *distances, const uint64_t *near,
-                  int words, int64_t first)
+static void offer_row(struct knn_keep *keep, int64_t row, const float *distances,
+                      const uint64_t *near, int words, int64_t first)
 {
     for (int w = 0; w < words; w++) {
-        int64_t at = 64 * (int64_t)w;
+        int64_t at = KNN_WORD_BITS * (int64_t)w;
         keep->count.survivors += __builtin_popcountll(near[w]);
         if (keep->how == KNN_SELECT_BUFFER)
             collect(keep, row, distances + at, near[w], first + at);
@@ -123,6 +123,27 @@ void knn_keep_row(struct knn_keep *keep, int64_t row, const float *distances, co
     }
     if (keep->how == KNN_SELECT_BUFFER && keep->counts[row] >= keep->k + keep->buffer)
         compact(keep, row);
+}
+
+/* Bits of word `word` that stand for columns. */
+static uint64_t columns_of(int64_t columns, int word)
+{
+    int64_t here = columns - KNN_WORD_BITS * (int64_t)word;
+    return here >= KNN_WORD_BITS ? UINT64_MAX : here > 0 ? (UINT64_C(1) << here) - 1 : 0;
+}
+
+void knn_keep_offer(struct knn_keep *keep, const struct knn_keep_tile *tile)
+{
+    uint64_t *near = tile->near;
+    const uint64_t last[2] = {columns_of(tile->columns, 0), columns_of(tile->columns, 1)};
+    for (int64_t r = 0; r < tile->rows; r++, near += tile->words) {
+        uint64_t any = 0;
+        for (int w = 0; w < tile->words; w++)
+            any |= near[w] &= last[w];
+        if (any)
+            offer_row(keep, tile->row + r, tile->distances + r * tile->width, near, tile->words,
+                      tile->first);
+    }
 }
 
 void knn_keep_finish(struct knn_keep *keep, int64_t row, int64_t *indices, float *distances)

@@ -7,7 +7,7 @@
  *   buffer  entries are collected behind the k; when `buffer` of them are there, a partition leaves
  *           the k first. The threshold moves only then, so more get in, at less cost each.
  *
- * knn_keep_open, then for each group of rows: knn_keep_start, knn_keep_row in ascending order of
+ * knn_keep_open, then for each group of rows: knn_keep_start, knn_keep_offer in ascending order of
  * indices, knn_keep_finish; at the end knn_keep_close. Checks nothing. */
 #ifndef AUTOTUNE_VALIDATE_HOST_KNN_KEEP_H
 #define AUTOTUNE_VALIDATE_HOST_KNN_KEEP_H
@@ -19,7 +19,7 @@
 
 enum knn_select { KNN_SELECT_LIST = 1, KNN_SELECT_HEAP, KNN_SELECT_BUFFER };
 
-/* Entries behind k + buffer: as many as one knn_keep_row may add, and one that is written only. */
+/* Entries behind k + buffer: as many as one row of a tile may add, and one that is written only. */
 enum { KNN_KEEP_SLACK = 128 + 1 };
 
 struct knn_keep_count {
@@ -50,9 +50,20 @@ void knn_keep_close(struct knn_keep *keep);
 /* Forgets the entries of the first `rows` rows. */
 void knn_keep_start(struct knn_keep *keep, int64_t rows);
 
-/* Offers distances[c], of index first + c, for every bit c of near[0 … words). */
-void knn_keep_row(struct knn_keep *keep, int64_t row, const float *distances, const uint64_t *near,
-                  int words, int64_t first);
+/* A register tile's distances: of `rows` rows from `row` on, by `columns` of `width` training
+ * points from index `first` on. */
+struct knn_keep_tile {
+    int64_t row, rows, first, columns;
+    int width, words;
+    const float *distances; /* [rows][width] */
+    uint64_t *near;         /* [rows][words]; bits of columns that are not there are cleared */
+};
+
+/* Offers the distances whose bits of `near` are set. Others must not be below the threshold. */
+void knn_keep_offer(struct knn_keep *keep, const struct knn_keep_tile *tile);
+
+/* One entry of a list or heap. */
+void knn_keep_enter(struct knn_keep *keep, int64_t row, uint64_t entry);
 
 /* The k first of a row, in order. At least k must have been offered. `distances` may be NULL. */
 void knn_keep_finish(struct knn_keep *keep, int64_t row, int64_t *indices, float *distances);

@@ -116,24 +116,20 @@ static void pack_panel(const struct stretch *at, int64_t panel)
     at->share->count.pack_steps += at->dimensions;
 }
 
-static void select_near(const struct stretch *at, int64_t row, int64_t rows, int64_t panel)
+static void offer(const struct stretch *at, int64_t row, int64_t rows, int64_t panel)
 {
     const struct knn_tiled *tiled = at->tiled;
-    int words = tiled->words, width = tiled->width;
-    int64_t columns = panel_columns(at, panel);
-    uint64_t *near = at->share->near;
-    for (int64_t r = 0; r < rows; r++, near += words) {
-        uint64_t any = 0;
-        for (int w = 0; w < words; w++) {
-            int64_t beyond = 64 * (int64_t)(w + 1) - columns;
-            if (beyond > 0)
-                near[w] = beyond >= 64 ? 0 : near[w] & UINT64_MAX >> beyond;
-            any |= near[w];
-        }
-        if (any)
-            knn_keep_row(&at->share->keep, row + r, at->share->distances + r * width, near, words,
-                         at->column + panel * width);
-    }
+    const struct knn_keep_tile tile = {
+        .row = row,
+        .rows = rows,
+        .first = at->column + panel * tiled->width,
+        .columns = panel_columns(at, panel),
+        .width = tiled->width,
+        .words = tiled->words,
+        .distances = at->share->distances,
+        .near = at->share->near,
+    };
+    knn_keep_offer(&at->share->keep, &tile);
 }
 
 static void tile(const struct stretch *at, int64_t block, int64_t panel)
@@ -160,7 +156,7 @@ static void tile(const struct stretch *at, int64_t block, int64_t panel)
     share->count.tile_calls++;
     share->count.tile_steps += rows * at->dimensions;
     if (tiled->code->tile[tiled->tiling.vectors - 1][rows - 1](&step))
-        select_near(at, row, rows, panel);
+        offer(at, row, rows, panel);
 }
 
 static void panels_outside(const struct stretch *at)
@@ -194,18 +190,21 @@ static void n_tile(struct stretch *at)
     }
 }
 
-/* Rows of a block lie together for each dimension, as register tiles read them. */
-static void pack_tests(const struct stretch *at)
+void knn_turn(const float *tests, int64_t rows, int64_t dimensions, float *turned)
+{
+    for (int64_t l = 0; l < dimensions; l++)
+        for (int64_t r = 0; r < rows; r++)
+            *turned++ = tests[r * dimensions + l];
+}
+
+static void turn_tests(const struct stretch *at)
 {
     const int64_t d = at->tiled->problem.dimensions;
     float *packed = at->share->tests;
     for (int64_t block = 0; block < at->blocks; block++) {
         int64_t row = part_start(at->rows, at->blocks, block);
         int64_t rows = part_start(at->rows, at->blocks, block + 1) - row;
-        const float *tests = at->tests + (at->share->first + at->row + row) * d;
-        for (int64_t l = 0; l < d; l++)
-            for (int64_t r = 0; r < rows; r++)
-                *packed++ = tests[r * d + l];
+        knn_turn(at->tests + (at->share->first + at->row + row) * d, rows, d, packed + row * d);
     }
 }
 
@@ -220,7 +219,7 @@ static void run_share(const struct knn_tiled *tiled, struct knn_share *share, co
     for (at.row = 0; at.row < share->rows; at.row += at.rows) {
         at.rows = smaller(tiling->m_tile, share->rows - at.row);
         at.blocks = parts_of(at.rows, tiling->rows);
-        pack_tests(&at);
+        turn_tests(&at);
         knn_keep_start(&share->keep, at.rows);
         for (at.column = 0; at.column < n; at.column += at.columns) {
             at.columns = smaller(tiling->n_tile, n - at.column);

@@ -1,5 +1,6 @@
 #include "validate/host/runner.h"
 
+#include "validate/host/knn_run.h"
 #include "validate/host/poly.h"
 #include "validate/host/sgemm_run.h"
 
@@ -11,6 +12,7 @@ const struct host_runner *const host_runners[] = {
     &sgemm_runner,
 
     /* k-NN */
+    &knn_runner,
 
     /* Cube-fx */
     &poly_runner,

@@ -11,12 +11,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Four floats at once; every processor has something for it. */
+typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
+
 enum {
     SGEMM_MAX_ROWS = 28, /* of a micro-kernel with one vector */
     SGEMM_MAX_VECTORS = 8,
     SGEMM_MAX_DOT_ROWS = 8,
     SGEMM_MAX_DOT_COLUMNS = 8,
 };
+
+/* Every micro-kernel, F(rows, vectors), and every dot kernel, F(rows, columns): for each number of
+ * vectors as many rows as fit the registers of AVX-512. */
+#define EACH_ROW_3(V, F)  F(1, V) F(2, V) F(3, V)
+#define EACH_ROW_4(V, F)  EACH_ROW_3(V, F) F(4, V)
+#define EACH_ROW_5(V, F)  EACH_ROW_4(V, F) F(5, V)
+#define EACH_ROW_6(V, F)  EACH_ROW_5(V, F) F(6, V)
+#define EACH_ROW_8(V, F)  EACH_ROW_6(V, F) F(7, V) F(8, V)
+#define EACH_ROW_9(V, F)  EACH_ROW_8(V, F) F(9, V)
+#define EACH_ROW_14(V, F) EACH_ROW_9(V, F) F(10, V) F(11, V) F(12, V) F(13, V) F(14, V)
+#define EACH_ROW_28(V, F)                                                                          \
+    EACH_ROW_14(V, F)                                                                              \
+    F(15, V)                                                                                       \
+    F(16, V) F(17, V) F(18, V) F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V)      \
+        F(26, V) F(27, V) F(28, V)
+#define EACH_TILE(F)                                                                               \
+    EACH_ROW_28(1, F)                                                                              \
+    EACH_ROW_14(2, F)                                                                              \
+    EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
+        EACH_ROW_3(8, F)
+#define EACH_DOT(F)                                                                                \
+    EACH_ROW_8(1, F)                                                                               \
+    EACH_ROW_8(2, F)                                                                               \
+    EACH_ROW_8(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
+        EACH_ROW_3(8, F)
 
 /* What calls of micro-kernels within one tile have in common; distances between rows in floats. */
 struct sgemm_step {

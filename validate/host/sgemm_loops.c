@@ -6,9 +6,15 @@
 
 enum { LINE = 16 }; /* floats */
 
+/* All that there are: the panels at the edges of tiles have fewer rows and vectors than the
+ * kernels that a tiling names. */
+#define TILE_LOOP(R, V) {#R "x" #V, HOST_PATH_TILE, R, V},
+#define DOT_LOOP(R, C)  {"dot " #R "x" #C, HOST_PATH_DOT, R, C},
+static const struct matmul_host_kernel kernels[] = {EACH_TILE(TILE_LOOP) EACH_DOT(DOT_LOOP)};
+
 static const char *kernel_name(int index)
 {
-    return matmul_host_kernels[index].name;
+    return kernels[index].name;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -48,7 +54,7 @@ static int64_t run_dot(const struct sgemm_code *code, const struct matmul_host_k
 static int64_t run_kernel(int index, enum host_isa isa, int64_t calls, int64_t steps, void *data,
                           int64_t bytes)
 {
-    const struct matmul_host_kernel *kernel = &matmul_host_kernels[index];
+    const struct matmul_host_kernel *kernel = &kernels[index];
     int64_t floats = bytes / (int64_t)sizeof(float);
     if (isa > host_isa_best())
         return 0;
@@ -65,7 +71,7 @@ static double kernel_flops(int index, enum host_isa isa)
 
 const struct loop_family sgemm_loops = {
     .name = "sgemm",
-    .count = MATMUL_HOST_KERNELS,
+    .count = sizeof kernels / sizeof *kernels,
     .variant = kernel_name,
     .flops = kernel_flops,
     .run = run_kernel,
@@ -88,7 +94,7 @@ static void pack_panel(const struct sgemm_code *code, int index, const float *fr
     if (index == PACK_A)
         code->pack_a(from, steps, LINE, steps, to);
     else if (index == PACK_B)
-        code->pack_b(from, 2 * LINE, 2 * LINE, steps / 2, to);
+        code->pack_b(from, INT64_C(2) * LINE, INT64_C(2) * LINE, steps / 2, to);
     else
         code->transpose_b(from, LINE / 2, LINE / 2, 2 * steps, to);
 }

@@ -129,7 +129,8 @@ static enum status check(void *plan, struct host_check *check, struct error *err
         data->c[i] = NAN;
     run(plan);
     check->allowed_error = sgemm_allowed_error(host->k);
-    return sgemm_check_errors(data->check, data->c, &check->max_error, &check->sampled, error);
+    sgemm_check_errors(data->check, data->c, &check->max_error, &check->sampled);
+    return STATUS_OK;
 }
 
 const struct host_runner sgemm_runner = {

@@ -2,6 +2,7 @@
  * defines, then includes this once:
  *   LANES                      floats a vector
  *   vec                        a vector type of GNU C, aligned as float
+ *   fold(x)                    a quad that has the same sum
  *   mask                       which floats of a vector count
  *   mask_of(count)             the first `count`
  *   load_some(from, mask)      the others 0, and not read
@@ -146,16 +147,34 @@ ALWAYS_INLINE void tile(const int R, const int V, const bool packed, const bool 
         keep(R, V, masked, KEEP_STORE, step, last, c, sum);
 }
 
-/* Sums of a vector's floats. */
-ALWAYS_INLINE float total(vec x)
+/* The sums of four vectors' floats, each folded to four. */
+ALWAYS_INLINE quad totals(const quad part[4])
 {
-    float part[LANES], sum = 0;
-    *(vec *)part = x;
-    for (int width = LANES / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; i++)
-            part[i] += part[i + width];
-    sum += part[0];
-    return sum;
+    quad low01 = __builtin_shufflevector(part[0], part[1], 0, 4, 1, 5);
+    quad high01 = __builtin_shufflevector(part[0], part[1], 2, 6, 3, 7);
+    quad low23 = __builtin_shufflevector(part[2], part[3], 0, 4, 1, 5);
+    quad high23 = __builtin_shufflevector(part[2], part[3], 2, 6, 3, 7);
+    quad sum01 = low01 + high01, sum23 = low23 + high23;
+    return __builtin_shufflevector(sum01, sum23, 0, 1, 4, 5) +
+           __builtin_shufflevector(sum01, sum23, 2, 3, 6, 7);
+}
+
+/* C's elements by fours, row by row. */
+ALWAYS_INLINE void keep_totals(const int R, const int C, const struct sgemm_step *step, float *c,
+                               vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS])
+{
+#pragma GCC unroll 8
+    for (int first = 0; first < R * C; first += 4) {
+        quad part[4], four;
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            part[i] = first + i < R * C ? fold(sum[(first + i) / C][(first + i) % C]) : (quad){0};
+        four = totals(part);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            if (first + i < R * C)
+                c[(first + i) / C * step->ldc + (first + i) % C] = four[i];
+    }
 }
 
 ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, const float *a,
@@ -188,16 +207,10 @@ ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, 
             for (int j = 0; j < C; j++)
                 sum[r][j] +=
                     load_some(a + r * step->lda + k, last) * load_some(b + j * step->ldb + k, last);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int j = 0; j < C; j++)
-            c[r * step->ldc + j] = total(sum[r][j]);
+    keep_totals(R, C, step, c, sum);
 }
 
 /* Four rows by four columns turned. */
-typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
-
 ALWAYS_INLINE void turn(const float *from, int64_t from_row, float *to, int64_t to_row)
 {
     quad r0 = *(const quad *)from, r1 = *(const quad *)(from + from_row);
@@ -255,30 +268,6 @@ static void finish(void)
 {
     finish_stores();
 }
-
-/* For each number of vectors as many rows as fit the registers of AVX-512. */
-#define EACH_ROW_3(V, F)  F(1, V) F(2, V) F(3, V)
-#define EACH_ROW_4(V, F)  EACH_ROW_3(V, F) F(4, V)
-#define EACH_ROW_5(V, F)  EACH_ROW_4(V, F) F(5, V)
-#define EACH_ROW_6(V, F)  EACH_ROW_5(V, F) F(6, V)
-#define EACH_ROW_8(V, F)  EACH_ROW_6(V, F) F(7, V) F(8, V)
-#define EACH_ROW_9(V, F)  EACH_ROW_8(V, F) F(9, V)
-#define EACH_ROW_14(V, F) EACH_ROW_9(V, F) F(10, V) F(11, V) F(12, V) F(13, V) F(14, V)
-#define EACH_ROW_28(V, F)                                                                          \
-    EACH_ROW_14(V, F)                                                                              \
-    F(15, V)                                                                                       \
-    F(16, V) F(17, V) F(18, V) F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V)      \
-        F(26, V) F(27, V) F(28, V)
-#define EACH_TILE(F)                                                                               \
-    EACH_ROW_28(1, F)                                                                              \
-    EACH_ROW_14(2, F)                                                                              \
-    EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
-        EACH_ROW_3(8, F)
-#define EACH_DOT(F)                                                                                \
-    EACH_ROW_8(1, F)                                                                               \
-    EACH_ROW_8(2, F)                                                                               \
-    EACH_ROW_8(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
-        EACH_ROW_3(8, F)
 
 #define TILE_ARGUMENTS (const struct sgemm_step *step, const float *a, const float *b, float *c)
 #define TILE(R, V)                                                                                 \
