@@ -14,7 +14,7 @@ enum {
     HOST_MAX_LEVELS = 6,
     HOST_MAX_THREADS = 256,
     HOST_MAX_LOOPS = 320,
-    HOST_MAX_PHASES = 8,
+    HOST_MAX_PHASES = 16,
     HOST_NAME_SIZE = 40,
 };
 

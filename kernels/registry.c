@@ -29,7 +29,12 @@ const struct operator_space *operator_space_find(const struct operator* op, cons
 const struct operator_space *operator_default_space(const struct operator* op,
                                                     const struct hardware *hw)
 {
-    return op->default_space ? op->default_space(hw) : op->spaces[0];
+    if (!hw->host)
+        return op->default_space ? op->default_space(hw) : op->spaces[0];
+    for (int i = 0; op->spaces[i]; i++)
+        if (op->spaces[i]->ask)
+            return op->spaces[i];
+    return NULL;
 }
 
 /* Digits up to `stop`; NULL when there are none, the value is 0 or does not fit. */
@@ -126,10 +131,11 @@ enum status space_open(const struct problem *problem, const struct operator_spac
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error)
 {
+    *space = (struct space){0};
+    if (check_kind(problem, kind, hw, error) != STATUS_OK)
+        return STATUS_INVALID;
     *space = (struct space){.kind = kind, .hw = hw};
-    enum status status = check_kind(problem, kind, hw, error);
-    if (status == STATUS_OK)
-        status = kind->create(space, problem, cores, error);
+    enum status status = kind->create(space, problem, cores, error);
     if (status != STATUS_OK)
         space_close(space);
     for (int b = 0; status == STATUS_OK && b < space->block_count; b++) {
