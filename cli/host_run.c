@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/tune_answer.h"
+#include "validate/calibrate_host.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static double now_s(void)
 void host_run_check(const struct task *task, struct host_run *run)
 {
     const struct hardware *hw = &task->hw;
-    struct error error;
+    char why[256];
     if (!hw->host && run->wanted != HOST_RUN_DEFAULT)
         cli_die("%s: expected --hw host: only this machine can be measured",
                 run->is_sample ? "validate" : "--validate");
@@ -29,8 +30,8 @@ void host_run_check(const struct task *task, struct host_run *run)
         run->wanted = 0;
         return;
     }
-    if (host_is_this_machine(hw->host, &error) != STATUS_OK)
-        cli_die("%s; expected %s", error.text,
+    if (!host_is_this_machine(hw->host, why, sizeof why))
+        cli_die("%s: %s; expected %s", hw->name, why,
                 run->is_sample ? "a description by `autotune calibrate --hw host`"
                                : "--validate 0, which asks the model alone");
     if (!host_runner_find(task->problem.op))

@@ -135,8 +135,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         tune->robust_asked = true;
         return 0;
     case KEY_VALIDATE:
-        tune->run.wanted =
-            strcmp(argument, "0") == 0 ? 0 : cli_count("--validate", argument, HOST_TUNE_MOST);
+        tune->run.wanted = cli_count_or_none("--validate", argument, HOST_TUNE_MOST);
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &tune->task;

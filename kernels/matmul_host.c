@@ -53,6 +53,8 @@ static const struct axis axes[HOST_MATMUL_AXES] = {
     [HOST_SPLIT] = {.name = "split", .value_names = splits, .name_count = 3},
 };
 
+const struct axis *const matmul_host_axes = axes;
+
 int host_lanes(enum host_isa isa)
 {
     static const int lanes[HOST_ISA_COUNT] = {

@@ -90,7 +90,7 @@ static void expect_scalar(const struct poly_plan *plan, enum host_isa isa, const
 {
     for (int64_t f = 0; f < plan->functions; f++)
         for (int64_t i = 0; i < plan->inputs; i++) {
-            float expected = poly_scalar(plan->algorithm, isa != HOST_PORTABLE,
+            float expected = poly_scalar(plan->algorithm, poly_kernels_of(isa)->fused,
                                          a->coefficients.values + f * plan->terms, plan->terms,
                                          a->inputs.values[i]);
             same(a->results.values[f * plan->inputs + i], expected, what);

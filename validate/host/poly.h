@@ -37,6 +37,7 @@ typedef void poly_powers_kernel(const float *inputs, int64_t panels, int64_t ter
 struct poly_kernels {
     enum host_isa isa;
     int lanes;
+    bool fused; /* a product and a sum are rounded once */
     poly_strip_kernel *horner[POLY_SIZES][POLY_SIZES], *matrix[POLY_SIZES][POLY_SIZES];
     poly_powers_kernel *powers[POLY_SIZES];
 };
@@ -54,8 +55,7 @@ enum status poly_new(const struct poly_plan *plan, const struct poly_kernels *ke
 void poly_free(struct poly *poly);
 void poly_run(struct poly *poly, const float *coefficients, const float *inputs, float *results);
 
-/* One polynomial of one input as the algorithm defines it; `fused`: products and sums are rounded
- * once (AVX2, AVX-512). */
+/* One polynomial of one input as the algorithm defines it, `fused` as in struct poly_kernels. */
 float poly_scalar(enum cubefx_host_algorithm algorithm, bool fused, const float *coefficients,
                   int64_t terms, float x);
 

@@ -11,6 +11,7 @@ typedef __m256 vector;
 #define STREAM(p, v)          _mm256_stream_ps(p, v)
 #define SPREAD(p)             _mm256_broadcast_ss(p)
 #define MULTIPLY_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define FUSED                 true
 #define STREAM_END()          _mm_sfence()
 #define KERNELS               poly_kernels_avx2
 #define ISA                   HOST_AVX2

@@ -11,6 +11,7 @@ typedef __m512 vector;
 #define STREAM(p, v)          _mm512_stream_ps(p, v)
 #define SPREAD(p)             _mm512_set1_ps(*(p))
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define FUSED                 true
 #define STREAM_END()          _mm_sfence()
 #define KERNELS               poly_kernels_avx512
 #define ISA                   HOST_AVX512

@@ -4,7 +4,7 @@
  *   vector         its type, with + and *
  *   LOAD(p) STORE(p, v) STREAM(p, v)   STREAM: past the caches, p aligned
  *   SPREAD(p)      one float in all lanes
- *   MULTIPLY_ADD(a, b, c)
+ *   MULTIPLY_ADD(a, b, c)   rounded once where FUSED
  *   STREAM_END()   before others may read what was streamed
  *   KERNELS, ISA   name and kind of the table
  *
@@ -176,6 +176,7 @@ POWERS(4)
 const struct poly_kernels KERNELS = {
     .isa = ISA,
     .lanes = LANES,
+    .fused = FUSED,
     .horner =
         {
             {horner_1x1, horner_1x2, horner_1x3, horner_1x4, horner_1x6, horner_1x8},

@@ -1,8 +1,8 @@
 #include "validate/host/runner.h"
-#include "validate/host/knn_run.h"
-#include "validate/host/sgemm_run.h"
 
+#include "validate/host/knn_run.h"
 #include "validate/host/poly.h"
+#include "validate/host/sgemm_run.h"
 
 #include <stddef.h>
 
