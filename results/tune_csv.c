@@ -1,5 +1,7 @@
 #include "results/tune.h"
 
+#include "core/host.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,9 +18,27 @@ static void put_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+/* Rows of processors say themselves what they are for: many answers, one after the other, are a
+ * table that runtime/ reads. */
+static void put_problem_names(const struct tune_answer *answer, FILE *out)
+{
+    for (int i = 0; i < answer->size_count; i++)
+        fprintf(out, ",%s", answer->size_names[i]);
+    fputs(",threads,isa", out);
+}
+
+static void put_problem(const struct tune_answer *answer, FILE *out)
+{
+    for (int i = 0; i < answer->size_count; i++)
+        fprintf(out, ",%lld", (long long)answer->sizes[i]);
+    fprintf(out, ",%d,%s", answer->cores, host_isa_name(answer->hw->host->isa));
+}
+
 static void put_header(const struct tune_answer *answer, FILE *out)
 {
     fputs("rank", out);
+    if (answer->on_processor)
+        put_problem_names(answer, out);
     for (int a = 0; a < answer->axis_count; a++)
         fprintf(out, ",%s", answer->axes[a].name);
     fputs(",cores_used,time_ns,lower_bound_ns,gflops,bottleneck", out);
@@ -36,6 +56,8 @@ static void put_row(const struct tune_answer *answer, int rank, const struct tun
 {
     char text[24];
     fprintf(out, "%d", rank);
+    if (answer->on_processor)
+        put_problem(answer, out);
     for (int a = 0; a < answer->axis_count; a++) {
         fputc(',', out);
         put_text(out, axis_value_text(&answer->axes[a], row->tiling.value[a], text));

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum column { M, K, N, THREADS, ISA, RANK, BATCH, FIRST_AXIS, NEEDED = N };
+enum column { M, K, N, THREADS, ISA, RANK, BATCH, QUARANTINED, FIRST_AXIS, NEEDED = N };
 
-static const char *const column_names[FIRST_AXIS] = {"m",   "k",    "n",    "threads",
-                                                     "isa", "rank", "batch"};
+static const char *const column_names[FIRST_AXIS] = {"m",   "k",    "n",     "threads",
+                                                     "isa", "rank", "batch", "quarantined"};
 
 struct reader {
     struct csv csv;
@@ -175,12 +175,21 @@ static enum status add_entry(struct reader *r, const struct table_entry *entry)
     return STATUS_OK;
 }
 
+/* A file that was appended begins with its own header, perhaps in another order. "m" and "n" are
+ * also values of axes; "k" is not. */
+static bool is_header(const struct reader *r)
+{
+    for (int f = 0; f < r->csv.field_count; f++)
+        if (strcmp(r->csv.fields[f], column_names[K]) == 0)
+            return true;
+    return false;
+}
+
 static enum status read_record(struct reader *r)
 {
     struct table_entry entry;
     int64_t rank = 1;
-    /* A file that was appended begins with its own header. */
-    if (r->csv.field_count > r->column[M] && strcmp(field(r, M), column_names[M]) == 0)
+    if (is_header(r))
         return read_header(r);
     if (r->csv.field_count != r->field_count)
         return wrong(r, "%d fields, expected %d as in the header", r->csv.field_count,
@@ -190,7 +199,8 @@ static enum status read_record(struct reader *r)
         status = read_number(r, RANK, 1, INT64_MAX, &rank);
     if (status == STATUS_OK)
         status = read_entry(r, &entry);
-    return status == STATUS_OK && rank == 1 ? add_entry(r, &entry) : status;
+    bool runs = !field(r, QUARANTINED) || !*field(r, QUARANTINED);
+    return status == STATUS_OK && rank == 1 && runs ? add_entry(r, &entry) : status;
 }
 
 static int compare_wishes(const struct table_entry *a, const struct table_entry *b)

@@ -2,8 +2,9 @@
  *
  * Columns are found by name, in any order, and others are left alone: m, k, n and the axes of
  * MatMul's space `host` have to be there; rank (rows behind the first are passed over), batch (must
- * be 1), threads (0 and no such column: any number) and isa may be. A record that repeats the
- * header's names is a header again, for what follows. */
+ * be 1), quarantined (rows with a text there are passed over), threads (0 and no such column: any
+ * number) and isa may be. A record that repeats the header's names is a header again, for what
+ * follows. */
 #ifndef AUTOTUNE_RUNTIME_TABLE_H
 #define AUTOTUNE_RUNTIME_TABLE_H
 
