@@ -206,7 +206,7 @@ static void check_tile_of_registers(struct check *check)
     if (functions > check->host->functions)
         refuse(check, CUBEFX_HOST_FUNCTIONS, "function_tile=%lld is more than the %lld functions",
                (long long)functions, (long long)check->host->functions);
-    if (vectors > 1 && vectors * check->host->lanes > check->value[CUBEFX_HOST_TILE])
+    if (vectors > 1 && product_of(vectors, check->host->lanes) > check->value[CUBEFX_HOST_TILE])
         refuse(check, CUBEFX_HOST_VECTORS,
                "vector_tile=%lld: vectors of %d inputs, more than the tile's %lld",
                (long long)vectors, check->host->lanes, (long long)check->value[CUBEFX_HOST_TILE]);
@@ -216,7 +216,7 @@ static void check_input_tile(struct check *check)
 {
     const struct cubefx_host *host = check->host;
     int64_t tile = check->value[CUBEFX_HOST_TILE], below, above;
-    int64_t unit = check->value[CUBEFX_HOST_VECTORS] * host->lanes;
+    int64_t unit = product_of(check->value[CUBEFX_HOST_VECTORS], host->lanes);
     bool whole = tile == host->slab;
     bool horner = check->value[CUBEFX_HOST_ALGORITHM] == CUBEFX_HOST_HORNER;
     if (!on_axis(check->space->blocks, CUBEFX_HOST_TILE, tile, &below, &above)) {
@@ -246,7 +246,8 @@ static void check_input_tile(struct check *check)
 static void check_powers(struct check *check)
 {
     const struct cubefx_host *host = check->host;
-    if (check->value[CUBEFX_HOST_ALGORITHM] != CUBEFX_HOST_MATRIX)
+    if (check->value[CUBEFX_HOST_ALGORITHM] != CUBEFX_HOST_MATRIX ||
+        check->value[CUBEFX_HOST_TILE] > host->slab)
         return;
     if (host->terms < 2)
         refuse(check, CUBEFX_HOST_ALGORITHM, "matrix: constants have no powers of the inputs");
@@ -267,6 +268,9 @@ static void check_store(struct check *check)
         return;
     if (host->isa == HOST_PORTABLE)
         refuse(check, CUBEFX_HOST_STORE, "store=stream: the portable kernels have no such stores");
+    if (host->slab < host->lanes)
+        refuse(check, CUBEFX_HOST_STORE, "store=stream: there is no whole vector of %d results",
+               host->lanes);
     if (host->functions > 1 && host->inputs % LINE_FLOATS)
         refuse(check, CUBEFX_HOST_STORE,
                "store=stream: rows of %lld results do not start at cache lines, expected a "

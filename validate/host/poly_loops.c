@@ -153,8 +153,8 @@ static int64_t run(int index, enum host_isa isa, int64_t calls, int64_t steps, v
 static double flops(int index, enum host_isa isa)
 {
     const struct poly_loop *loop = &loops[index];
-    double results = (double)poly_functions[loop->functions] * poly_vectors[loop->vectors] *
-                     poly_lanes(isa);
+    double results =
+        (double)poly_functions[loop->functions] * poly_vectors[loop->vectors] * poly_lanes(isa);
     return loop->kind == LOOP_HORNER || loop->kind == LOOP_MATRIX ? 2 * results
            : loop->kind == LOOP_POWERS                            ? results
                                                                   : 0;
