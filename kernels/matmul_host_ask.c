@@ -25,10 +25,10 @@ enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, JUMP_LEAD = 1024, LINE = 64 };
 
 /* ------------------------------------------------------------------ loops */
 
-static int loop_called(const struct host *host, const char *format, int rows, int vectors)
+static int loop_called(const struct host *host, const char *family, int rows, int vectors)
 {
     char name[HOST_NAME_SIZE];
-    (void)snprintf(name, sizeof name, format, rows, vectors);
+    (void)snprintf(name, sizeof name, "%s %dx%d", family, rows, vectors);
     return host_loop(host, name);
 }
 
@@ -48,8 +48,8 @@ void matmul_host_find_loops(const struct host *host, struct matmul_host_loops *l
 {
     for (int v = 0; v < HOST_MOST_VECTORS; v++)
         for (int r = 0; r < HOST_MOST_ROWS; r++) {
-            loops->tile[v][r] = loop_called(host, "sgemm %dx%d", r + 1, v + 1);
-            loops->dot[v][r] = loop_called(host, "sgemm dot %dx%d", r + 1, v + 1);
+            loops->tile[v][r] = loop_called(host, "sgemm", r + 1, v + 1);
+            loops->dot[v][r] = loop_called(host, "sgemm dot", r + 1, v + 1);
         }
     fill_up(loops->tile);
     fill_up(loops->dot);
