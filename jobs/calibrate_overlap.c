@@ -2,8 +2,8 @@
 
 #include "costmodel/host_time.h"
 #include "hardware/description.h"
+#include "kernels/matmul.h"
 #include "kernels/matmul_host.h"
-#include "kernels/registry.h"
 #include "validate/host/runner.h"
 #include "validate/measure.h"
 
