@@ -19,9 +19,12 @@
  * footprint the misses grow about evenly between these shares of a cache. */
 static const double fill_begin = 0.65, fill_end = 1.6;
 
-/* The hardware's prefetchers stay within a page and need a few lines to start: they do not follow
- * pieces that are further apart than half a page, for their first kilobyte. */
-enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, JUMP_LEAD = 1024, LINE = 64 };
+/* The hardware's prefetchers stay within a page: they do not foresee a piece of data that is further
+ * from the last one than half a page. */
+enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, LINE = 64 };
+
+/* Bytes whose pages' places the processor remembers: some 1,500 to 2,000 pages. */
+static const double recent_bytes = 1792.0 * PAGE;
 
 /* ------------------------------------------------------------------ loops */
 
@@ -114,8 +117,10 @@ struct operand {
     double panels; /* along m or n, in all tiles */
     double strip;  /* of all tiles, with k's tile */
     bool packed;
+    bool streams;
     double piece, distance; /* what lies in one piece of a panel, and from one to the next */
-    double share;           /* of a cache's sets that the pieces can lie in */
+    double panel_share, tile_share; /* of a cache's sets that the pieces of a panel, and of a tile,
+                                       can lie in */
 };
 
 /* One thread's loops. */
@@ -124,6 +129,7 @@ struct walk {
     int sharers;
     struct operand outer, inner;
     double k_tiles;
+    double c_piece, c_distance;
     double c, c_tile, c_panel, c_strip; /* C: the thread's; of a tile; of the outer panel in a
                                            tile; of the outer tile in all inner ones */
     double all;                         /* all that the thread touches */
@@ -171,23 +177,38 @@ static double sets_share(double piece, double distance)
     return least(1, places * lines * LINE / PAGE);
 }
 
-/* The part of reads from pieces that prefetching misses. */
-static double jump_share(const struct operand *operand)
+/* Jumps to pieces of an operand as it lies, and pages that have to be looked up for them. Rows of A
+ * that are read side by side are too many for the L1's prefetcher: there every line counts. */
+static void count_jumps(const struct walk *w, struct host_phase *phase,
+                        const struct operand *operand, const double from[HOST_MAX_LEVELS],
+                        double distance)
 {
     bool far = operand->distance >= JUMP_DISTANCE && operand->piece < operand->distance;
-    return far ? least(1, JUMP_LEAD / operand->piece) : 0;
+    double all = 0;
+    for (int l = 1; l < w->host->level_count; l++) {
+        all += from[l];
+        if (l == 1 && operand->streams)
+            phase->jumps[l] += from[l] / LINE;
+        else if (l > 1 && far)
+            phase->jumps[l] += from[l] / operand->piece;
+    }
+    double page = far ? operand->piece : PAGE;
+    double pages = distance * (far ? PAGE / operand->piece < operand->distance / operand->piece ? PAGE / operand->piece : operand->distance / operand->piece : 1);
+    double fill = pages / recent_bytes;
+    double lost = fill <= fill_begin ? 0 : fill >= fill_end ? 1 : (fill - fill_begin) / (fill_end - fill_begin);
+    phase->walks += all / page * lost;
 }
 
 /* Reads of an operand as it lies in memory or packed. */
 static void read_operand(const struct walk *w, struct host_phase *phase,
-                         const struct operand *operand, double bytes, double distance)
+                         const struct operand *operand, double bytes, double distance, double share)
 {
-    double from[HOST_MAX_LEVELS] = {0}, jumps = operand->packed ? 0 : jump_share(operand);
-    add(w, from, bytes, distance, operand->packed ? 1 : operand->share);
-    for (int l = 0; l < w->host->level_count; l++) {
+    double from[HOST_MAX_LEVELS] = {0};
+    add(w, from, bytes, distance, operand->packed ? 1 : share);
+    for (int l = 0; l < w->host->level_count; l++)
         phase->read_bytes[l] += from[l];
-        phase->jump_bytes[l] += from[l] * jumps;
-    }
+    if (!operand->packed)
+        count_jumps(w, phase, operand, from, distance);
 }
 
 /* After how many other bytes a tile of the operand is read from where it lies again; the first time
@@ -197,8 +218,8 @@ static void read_source(const struct walk *w, struct host_phase *phase,
 {
     struct operand source = *operand;
     source.packed = false;
-    read_operand(w, phase, &source, operand->whole, w->all);
-    read_operand(w, phase, &source, operand->whole * (times - 1), again);
+    read_operand(w, phase, &source, operand->whole, w->all, 1);
+    read_operand(w, phase, &source, operand->whole * (times - 1), again, 1);
 }
 
 static double distance_between_strips(const struct walk *w)
@@ -216,23 +237,24 @@ static void move_outer(const struct walk *w, struct host_phase *phase)
     const struct operand *outer = &w->outer, *inner = &w->inner;
     double again = outer->whole * (inner->tiles - 1);
     if (outer->packed)
-        read_operand(w, phase, outer, outer->whole, 2 * outer->tile);
+        read_operand(w, phase, outer, outer->whole, 2 * outer->tile, 1);
     else
         read_source(w, phase, outer, 1, 0);
-    read_operand(w, phase, outer, again, distance_between_tiles(w));
+    read_operand(w, phase, outer, again, distance_between_tiles(w), outer->tile_share);
     read_operand(w, phase, outer, outer->whole * (inner->panels - inner->tiles),
-                 outer->panel + inner->panel + w->c_panel / (inner->panels / inner->tiles));
+                 outer->panel + inner->panel + w->c_panel / (inner->panels / inner->tiles),
+                 outer->panel_share);
 }
 
 static void move_inner(const struct walk *w, struct host_phase *phase)
 {
     const struct operand *outer = &w->outer, *inner = &w->inner;
     if (inner->packed)
-        read_operand(w, phase, inner, inner->whole * outer->tiles, 2 * inner->tile);
+        read_operand(w, phase, inner, inner->whole * outer->tiles, 2 * inner->tile, 1);
     else
         read_source(w, phase, inner, outer->tiles, distance_between_strips(w));
     read_operand(w, phase, inner, inner->whole * (outer->panels - outer->tiles),
-                 inner->tile + 2 * outer->panel + w->c_panel);
+                 inner->tile + 2 * outer->panel + w->c_panel, inner->tile_share);
 }
 
 /* C comes and goes once a tile of k; what is written past the caches does not come. */
@@ -242,9 +264,15 @@ static void move_c(const struct walk *w, struct host_phase *phase, bool stream)
         phase->stream_bytes = w->c;
         return;
     }
-    add(w, phase->write_bytes, w->c, w->all, 1);
-    add(w, phase->write_bytes, w->c * (w->k_tiles - 1),
+    double from[HOST_MAX_LEVELS] = {0};
+    add(w, from, w->c, w->all, 1);
+    add(w, from, w->c * (w->k_tiles - 1),
         w->inner.strip * (w->inner.packed ? 2 : 1) + w->outer.tile + w->c_strip, 1);
+    for (int l = 0; l < w->host->level_count; l++) {
+        phase->write_bytes[l] += from[l];
+        if (l > 1 && w->c_distance >= JUMP_DISTANCE)
+            phase->jumps[l] += from[l] / w->c_piece;
+    }
 }
 
 /* ------------------------------------------------------------------ phases */
@@ -256,16 +284,31 @@ static struct host_phase *next_phase(struct host_work *work, int loop)
     return phase;
 }
 
+/* Rows of a panel of A are turned four at a time, the last four overlapping those before; fewer than
+ * four one number at a time, which takes about four times as long. */
+static double turned_rows(const struct panels *m)
+{
+    double rows = 0;
+    for (int i = 0; i < m->count; i++) {
+        int64_t size = m->size[i];
+        rows += m->times[i] * (double)(size < 4 ? 4 * size : 4 * up(size, 4));
+    }
+    return rows;
+}
+
+/* `rows`: what is copied, of a unit as long as k. */
 static void pack(const struct walk *w, struct host_work *work, const struct operand *operand,
-                 int loop, double times, double again)
+                 int loop, double rows, double k, double times, double again)
 {
     if (!operand->packed)
         return;
     struct host_phase *phase = next_phase(work, loop);
     phase->calls = operand->panels * times * w->k_tiles;
-    phase->steps = operand->whole * times / LINE;
+    phase->steps = rows * k * times * FLOAT / LINE;
     read_source(w, phase, operand, times, again);
     add(w, phase->write_bytes, operand->whole * times, distance_between_tiles(w), 1);
+    if (operand->streams) /* each four rows fill a part of every line of the panel */
+        add(w, phase->write_bytes, (rows * k * FLOAT / 4 * least(4, operand->panel / operand->panel) - 0) * 0, operand->panel, 1);
 }
 
 /* One phase for every size of panels, one stretch together; returns the first. */
@@ -337,12 +380,14 @@ static void find_walk(const struct matmul_host *host, const struct tiling *tilin
         operand_of(s, s->m, s->m_tile, m->all, tiling->value[HOST_PACK_A] == HOST_PACK_YES);
     struct operand b =
         operand_of(s, s->n, s->n_tile, n->all, tiling->value[HOST_PACK_B] == HOST_PACK_YES);
+    a.streams = true;
     a.piece = (double)s->k_tile * FLOAT;
     a.distance = (double)s->k * FLOAT;
     b.piece = (double)s->n / n->all * FLOAT;
     b.distance = (double)s->n_whole * FLOAT;
-    a.share = sets_share(a.piece, a.distance);
-    b.share = sets_share(b.piece, b.distance);
+    a.panel_share = a.tile_share = sets_share(a.piece, a.distance);
+    b.panel_share = sets_share(b.piece, b.distance);
+    b.tile_share = sets_share((double)s->n_tile * FLOAT, b.distance);
     bool m_outer = tiling->value[HOST_ORDER] == HOST_ORDER_M;
     *w = (struct walk){.host = host->host,
                        .sharers = host->threads,
@@ -353,6 +398,7 @@ static void find_walk(const struct matmul_host *host, const struct tiling *tilin
     w->c_tile = (double)s->m_tile * (double)s->n_tile * FLOAT;
     w->c_panel = w->c_tile / (w->outer.panels / w->outer.tiles);
     w->c_strip = w->c / w->outer.tiles;
+    w->c_piece = b.piece, w->c_distance = b.distance;
     w->all = a.whole + b.whole + w->c + (a.packed ? a.tile : 0) + (b.packed ? b.tile : 0);
 }
 
@@ -370,8 +416,10 @@ static void ask_blocked(const struct matmul_host *host, const struct tiling *til
     bool m_outer = tiling->value[HOST_ORDER] == HOST_ORDER_M;
     int pack_outer = m_outer ? host->loops.pack_a : host->loops.pack_b;
     int pack_inner = m_outer ? host->loops.pack_b : host->loops.pack_a;
-    pack(&w, work, &w.outer, pack_outer, 1, 0);
-    pack(&w, work, &w.inner, pack_inner, w.outer.tiles, distance_between_strips(&w));
+    double rows_a = turned_rows(&m), rows_b = (double)s.n;
+    pack(&w, work, &w.outer, pack_outer, m_outer ? rows_a : rows_b, (double)s.k, 1, 0);
+    pack(&w, work, &w.inner, pack_inner, m_outer ? rows_b : rows_a, (double)s.k, w.outer.tiles,
+         distance_between_strips(&w));
     struct host_phase *phase = multiply(work, host->loops.tile, &m, &n, (double)s.k, w.k_tiles);
     move_outer(&w, phase);
     move_inner(&w, phase);
@@ -393,7 +441,6 @@ static void ask_dot(const struct matmul_host *host, const struct tiling *tiling,
     s.m_tile = s.m, s.k_tile = s.k, s.n_tile = s.n;
     struct operand a = operand_of(&s, s.m, s.m, m.all, false);
     struct operand b = operand_of(&s, s.n, s.n, n.all, s.n > 1);
-    a.share = b.share = 1;
     struct walk w = {.host = host->host,
                      .sharers = host->threads,
                      .outer = a,
@@ -406,18 +453,18 @@ static void ask_dot(const struct matmul_host *host, const struct tiling *tiling,
     if (b.packed) {
         w.inner = b;
         w.inner.panels = 1;
-        pack(&w, work, &w.inner, host->loops.pack_dot, 1, 0);
+        pack(&w, work, &w.inner, host->loops.pack_dot, (double)s.n, (double)s.k, 1, 0);
     }
     struct host_phase *phase =
         multiply(work, host->loops.dot, &m, &n, (double)up(s.k, host_lanes(host->host->isa)), 1);
     w.inner.panels = n.all;
     read_source(&w, phase, &a, 1, 0);
-    read_operand(&w, phase, &a, a.whole * (n.all - 1), a.panel + b.panel);
+    read_operand(&w, phase, &a, a.whole * (n.all - 1), a.panel + b.panel, 1);
     if (b.packed)
-        read_operand(&w, phase, &b, b.whole, 2 * b.whole);
+        read_operand(&w, phase, &b, b.whole, 2 * b.whole, 1);
     else
         read_source(&w, phase, &b, 1, 0);
-    read_operand(&w, phase, &b, b.whole * (m.all - 1), b.whole + 2 * a.panel);
+    read_operand(&w, phase, &b, b.whole * (m.all - 1), b.whole + 2 * a.panel, 1);
     add(&w, phase->write_bytes, w.c, w.all, 1);
 }
 
