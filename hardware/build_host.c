@@ -107,16 +107,31 @@ static void build_loops(const config_setting_t *list, struct host *host)
     }
 }
 
-/* Without the group nothing of the traffic is hidden. */
+/* One share a level; those that the group does not have are `missing`. */
+static enum status build_shares(const struct tree *tree, const config_setting_t *group,
+                                const char *key, const double *missing, int count, double *shares,
+                                struct error *error)
+{
+    const config_setting_t *list = group ? config_setting_get_member(group, key) : NULL;
+    if (list && config_setting_length(list) != count)
+        return tree_expected(tree, list, error, "%d numbers, one a level", count);
+    for (int l = 0; l < count; l++)
+        shares[l] = list ? real_at(list, l) : missing[l];
+    return STATUS_OK;
+}
+
+/* Without the group nothing of the traffic is hidden, and jumps cost what other moves do. */
 static enum status build_overlap(const struct tree *tree, const config_setting_t *group,
                                  struct host *host, struct error *error)
 {
-    const config_setting_t *exposed = group ? config_setting_get_member(group, "exposed") : NULL;
-    if (exposed && config_setting_length(exposed) != host->level_count)
-        return tree_expected(tree, exposed, error, "%d numbers, one a level", host->level_count);
-    for (int l = 0; l < host->level_count; l++)
-        host->overlap.exposed[l] = exposed ? real_at(exposed, l) : 1;
-    return STATUS_OK;
+    static const double all[HOST_MAX_LEVELS] = {1, 1, 1, 1, 1, 1};
+    struct host_overlap *overlap = &host->overlap;
+    enum status status =
+        build_shares(tree, group, "exposed", all, host->level_count, overlap->exposed, error);
+    if (status != STATUS_OK)
+        return status;
+    return build_shares(tree, group, "jumps", overlap->exposed, host->level_count, overlap->jumps,
+                        error);
 }
 
 /* "2026-11-22" */

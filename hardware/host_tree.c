@@ -112,6 +112,7 @@ static void add_lists(struct growth *growth, const struct host *host,
     leave(growth);
     enter(growth, "overlap", CONFIG_TYPE_GROUP);
     add_reals(growth, "exposed", host->overlap.exposed, host->level_count);
+    add_reals(growth, "jumps", host->overlap.jumps, host->level_count);
     add_text(growth, "source", sources->overlap);
     leave(growth);
 }

@@ -155,8 +155,11 @@ static const struct group loop_group = GROUP(loop_keys);
 
 static const struct key exposed_keys[] = {{"", KIND_REAL, REQUIRED, 0, 1, "", NULL}};
 static const struct group exposed_group = GROUP(exposed_keys);
+static const struct key jumps_keys[] = {{"", KIND_REAL, REQUIRED, 0, 100, "", NULL}};
+static const struct group jumps_group = GROUP(jumps_keys);
 static const struct key overlap_keys[] = {
     {"exposed", KIND_REALS, REQUIRED, 1, HOST_MAX_LEVELS, "", &exposed_group},
+    {"jumps", KIND_REALS, OPTIONAL, 1, HOST_MAX_LEVELS, "", &jumps_group},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group overlap_group = GROUP(overlap_keys);
