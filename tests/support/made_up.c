@@ -14,7 +14,7 @@ static const struct axis axes[] = {
     {"store", stores, 3, NULL},
 };
 static const int64_t kind_values[] = {1, 2, 3, 4, 5};
-static const int64_t widths[] = {6, 8, 12, 16, 24, 32, 36, 48, 60, 64, 96, 120};
+static const int64_t widths[] = {6, 7, 8, 12, 16, 24, 32, 36, 48, 60, 64, 96};
 static const int64_t depths[] = {1, 2, 3, 4, 5, 6, 8};
 static const int64_t store_values[] = {1, 2};
 
