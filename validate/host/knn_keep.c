@@ -82,7 +82,7 @@ void knn_keep_enter(struct knn_keep *keep, int64_t row, uint64_t entry)
 static void enter_all(struct knn_keep *keep, int64_t row, const float *distances, uint64_t near,
                       int64_t first)
 {
-    for (; near; near &= near - 1) {
+    for (; near; near &= near - 1, keep->count.survivors++) {
         int c = __builtin_ctzll(near);
         knn_keep_enter(keep, row, entry_of(distances[c], first + c));
     }
@@ -98,6 +98,7 @@ static void collect(struct knn_keep *keep, int64_t row, const float *distances, 
         entries[count] = entry_of(distances[c], first + c);
         count += entries[count] < limit;
     }
+    keep->count.survivors += count - keep->counts[row];
     keep->counts[row] = count;
 }
 
@@ -115,7 +116,6 @@ static void offer_row(struct knn_keep *keep, int64_t row, const float *distances
 {
     for (int w = 0; w < words; w++) {
         int64_t at = KNN_WORD_BITS * (int64_t)w;
-        keep->count.survivors += __builtin_popcountll(near[w]);
         if (keep->how == KNN_SELECT_BUFFER)
             collect(keep, row, distances + at, near[w], first + at);
         else
