@@ -174,8 +174,9 @@ static enum status train(struct training *t, struct drawn *drawn, struct error *
         c->fitted_kernels = c->fit.used;
     for (int l = 0; l < c->host.level_count; l++) {
         c->host.overlap.exposed[l] = calibration_digits(c->host.overlap.exposed[l]);
-        c->host.overlap.jumps[l] = calibration_digits(c->host.overlap.jumps[l]);
+        c->host.overlap.jump_ns[l] = calibration_digits(c->host.overlap.jump_ns[l]);
     }
+    c->host.overlap.walk_ns = calibration_digits(c->host.overlap.walk_ns);
     return STATUS_OK;
 }
 

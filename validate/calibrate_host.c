@@ -270,7 +270,7 @@ enum status calibrate_host(const struct calibrate_host_options *options,
     set_date(host);
     describe_machine(calibration);
     for (int l = 0; l < HOST_MAX_LEVELS; l++)
-        host->overlap.exposed[l] = host->overlap.jumps[l] = 1;
+        host->overlap.exposed[l] = 1;
     status = measure(m, error);
     free(m);
     describe_settings(calibration);
