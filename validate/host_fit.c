@@ -11,10 +11,10 @@
 /* One number that is fitted: of a level, or of none (-1). */
 struct unknown {
     size_t offset; /* in struct host_overlap */
-    double start, step, most;
+    double start, step, least, most;
 };
 
-enum { MAX_UNKNOWNS = 2 * HOST_MAX_LEVELS + 1 };
+enum { MAX_UNKNOWNS = 2 * HOST_MAX_LEVELS + 2 };
 
 struct fitting {
     struct host host; /* with the overlap that is tried */
@@ -33,13 +33,15 @@ static void find_unknowns(struct fitting *f)
     for (int l = 1; l <= last; l++) {
         f->unknowns[f->unknown_count++] =
             (struct unknown){offsetof(struct host_overlap, exposed) + (size_t)l * sizeof(double),
-                             l == last ? 0.5 : 0.2, 0.1, 1};
+                             l == last ? 0.5 : 0.2, 0.1, 0, 1};
         f->unknowns[f->unknown_count++] =
             (struct unknown){offsetof(struct host_overlap, jump_ns) + (size_t)l * sizeof(double),
-                             l == 1 ? 1 : 10, l == 1 ? 1 : 10, 1000};
+                             l == 1 ? 5 : 80, l == 1 ? 2 : 30, 0, 1000};
     }
     f->unknowns[f->unknown_count++] =
-        (struct unknown){offsetof(struct host_overlap, walk_ns), 10, 10, 1000};
+        (struct unknown){offsetof(struct host_overlap, walk_ns), 10, 10, 0, 1000};
+    f->unknowns[f->unknown_count++] =
+        (struct unknown){offsetof(struct host_overlap, copying), 1.5, 0.3, 1, 10};
 }
 
 static double *number_of(struct fitting *f, int i)
@@ -63,7 +65,7 @@ static bool mean_log(void *context, const double at[], double *value)
     struct fitting *f = context;
     double sum = 0, outside = 0;
     for (int i = 0; i < f->unknown_count; i++) {
-        *number_of(f, i) = fmin(fmax(at[i], 0), f->unknowns[i].most);
+        *number_of(f, i) = fmin(fmax(at[i], f->unknowns[i].least), f->unknowns[i].most);
         outside += fabs(at[i] - *number_of(f, i)) / f->unknowns[i].step;
     }
     for (int i = 0; i < f->count; i++)
