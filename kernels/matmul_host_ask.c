@@ -231,7 +231,8 @@ static void count_walks(struct host_phase *phase, double bytes, double piece, do
 {
     bool far = distance >= JUMP_DISTANCE && piece < distance;
     double level = pages > recent_pages ? log2(pages / recent_pages) : 0;
-    phase->walks += bytes / (far ? least(piece, PAGE) : PAGE) * level / at_once;
+    double page = far ? least(piece * (distance < PAGE ? PAGE / distance : 1), PAGE) : PAGE;
+    phase->walks += bytes / page * level / at_once;
 }
 
 /* Reads of an operand as it lies in memory or packed; between two of the same it and others are
@@ -449,7 +450,8 @@ static void lay_a(const struct sizes *s, const struct host *host, double panels,
     a->tile = touch_of((double)s->m_tile, piece, k);
     a->panel = touch_of(rows, piece, k);
     a->panel_share = a->tile_share = sets_share(piece, k);
-    a->thrashing = lost(rows / page_places(k) * PAGE / (double)host->levels[0].capacity_bytes);
+    double ways = (double)host->levels[0].capacity_bytes / PAGE, wanted = rows / page_places(k);
+    a->thrashing = wanted > ways ? (1 - ways / wanted) / 2 : 0;
 }
 
 static void lay_b(const struct sizes *s, double panels, bool packed, struct operand *b)
@@ -474,7 +476,7 @@ static void lay_c(const struct sizes *s, bool m_outer, struct walk *w)
     double tile = (double)s->n_tile * FLOAT, panels = w->outer.panels;
     w->c_bytes = (double)s->m * part;
     w->c_distance = n;
-    w->c_piece = part / (m_outer ? w->inner.panels : panels);
+    w->c_piece = m_outer ? tile : part / panels;
     w->c = touch_of((double)s->m, part, n);
     w->c_tile = touch_of((double)s->m_tile, tile, n);
     w->c_panel = m_outer ? touch_of((double)s->m / panels, tile, n)
@@ -553,6 +555,8 @@ static void ask_dot(const struct matmul_host *host, const struct tiling *tiling,
     find_panels(&m, s.m, s.m, 1, kernel->rows);
     find_panels(&n, s.n, s.n, 1, kernel->vectors);
     lay_a(&s, host->host, m.all, false, &w.outer);
+    w.outer.rows = 0; /* whole lines at once, which the prefetchers follow */
+    w.outer.thrashing = 0;
     lay_columns(&s, n.all, &w.inner);
     lay_c(&s, true, &w);
     w.all = both(both(w.outer.all, kept(&w.inner, w.inner.all)), w.c);
