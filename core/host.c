@@ -35,6 +35,18 @@ double host_read_rate(const struct host *host, int level, int threads)
     return share < l->read_gbps ? share : l->read_gbps;
 }
 
+int host_component_count(const struct host *host)
+{
+    return host->level_count + 1;
+}
+
+const char *host_component_name(const struct host *host, int component)
+{
+    if (component == 0)
+        return "compute";
+    return component < host->level_count ? host->levels[component].name : "calls";
+}
+
 const char *host_isa_name(enum host_isa isa)
 {
     return isa_names[isa];

@@ -13,8 +13,8 @@
 enum {
     HOST_MAX_LEVELS = 6,
     HOST_MAX_THREADS = 256,
-    HOST_MAX_LOOPS = 192,
-    HOST_MAX_PHASES = 8,
+    HOST_MAX_LOOPS = 320,
+    HOST_MAX_PHASES = 24,
     HOST_NAME_SIZE = 40,
 };
 
@@ -31,6 +31,7 @@ struct host_level {
     /* The contention curve: what n threads that read at once get together, n = 1 … shared_count. */
     int shared_count;
     double shared_gbps[HOST_MAX_THREADS];
+    int line_bytes; /* of a cache; 0: not known, or memory */
 };
 
 /* An inner loop of validate/host/, timed with its data in the L1: time = calls · call_ns + steps ·
@@ -39,11 +40,15 @@ struct host_loop {
     char name[HOST_NAME_SIZE]; /* "sgemm 12x2": family, then variant */
     double step_ns, call_ns;
     double spread; /* relative, of the samples */
+    double flops;  /* floating-point operations of a step; 0: not counted */
 };
 
 /* How phases' parts overlap, fitted to timed kernels: see costmodel/host_time.h. */
 struct host_overlap {
     double exposed[HOST_MAX_LEVELS]; /* share of a level's traffic that computing does not hide */
+    double jump_ns[HOST_MAX_LEVELS]; /* what is left of a level's latency where data are not
+                                        foreseen */
+    double walk_ns;                  /* of looking up a page that is not among the recent ones */
 };
 
 struct host {
@@ -59,15 +64,20 @@ struct host {
     double parallel_ns; /* opening and closing a parallel region of all threads */
     double noise;       /* relative spread of a fixed piece of work while calibrating */
     struct host_overlap overlap;
+    double peak_gflops; /* FP32 fused multiply-adds of one thread, in registers; 0: not measured */
 };
 
 /* One stretch of a kernel, on the thread that has most to do. */
 struct host_phase {
-    int loop; /* index into loops, or -1: moves only */
+    int loop;    /* index into loops, or -1: moves only */
+    bool joined; /* interleaved with the phase before: one stretch of both, whose moves are hidden
+                    behind the computing of both */
     double calls, steps;
     double read_bytes[HOST_MAX_LEVELS]; /* by where they come from; what is in the L1 is free */
+    double jumps[HOST_MAX_LEVELS]; /* how often data are not where prefetching foresees them */
     double write_bytes[HOST_MAX_LEVELS];
     double stream_bytes; /* written past the caches */
+    double walks;        /* first touches of pages that are not among the recent ones */
 };
 
 struct host_work {
@@ -86,6 +96,12 @@ int host_level_of(const struct host *host, double bytes, int sharers, double fil
 
 /* Bytes per ns of one of `threads` threads that read from a level at once. */
 double host_read_rate(const struct host *host, int level, int threads);
+
+/* The parts that a kernel's time is made of, which are the pipes of a processor's struct hardware:
+ * 0 is computing, l (1 … level_count - 1) what computing does not hide of the traffic of level l,
+ * and the last one calls and parallel regions. A level's name is the level's. */
+int host_component_count(const struct host *host);
+const char *host_component_name(const struct host *host, int component);
 
 const char *host_isa_name(enum host_isa isa);
 int host_isa_find(const char *name); /* or -1 */

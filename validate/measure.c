@@ -168,11 +168,11 @@ static void collect(struct measure_shared *shared, struct measured *results)
     for (int i = 0; i < shared->count; i++) {
         struct measured *result = &shared->candidates[i].result;
         if (!atomic_load(&shared->candidates[i].settled))
-            measure_reject(shared, i, "not measured: interrupted");
+            measure_leave_out(shared, i, "not measured: interrupted");
         else if (shared->timing_begun && !result->quarantine[0])
             timing_rounds_result(shared->rounds, i, &result->timing);
         if (!result->quarantine[0] && !(result->timing.median_ns > 0))
-            measure_reject(shared, i, "not measured: interrupted");
+            measure_leave_out(shared, i, "not measured: interrupted");
         results[i] = *result;
     }
 }

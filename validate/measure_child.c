@@ -29,6 +29,12 @@ void measure_reject(struct measure_shared *shared, int candidate, const char *fo
         atomic_fetch_add(&shared->settled, 1);
 }
 
+void measure_leave_out(struct measure_shared *shared, int candidate, const char *why)
+{
+    shared->candidates[candidate].result.left_out = true;
+    measure_reject(shared, candidate, "%s", why);
+}
+
 static bool fit(const struct measure_shared *shared, int candidate)
 {
     const struct measure_candidate *c = &shared->candidates[candidate];
@@ -105,7 +111,7 @@ static void check_all(struct session *session)
         if (atomic_load(&shared->candidates[i].settled))
             continue;
         if (budget_ns > 0 && shared->checking_ns > checking_share * budget_ns)
-            measure_reject(shared, i, "left out: no time for more candidates");
+            measure_leave_out(shared, i, "left out: no time for more candidates");
         else
             check_candidate(session, i);
     }

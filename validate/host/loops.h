@@ -15,6 +15,8 @@ struct loop_family {
      * the steps really done a call. */
     int64_t (*run)(int index, enum host_isa isa, int64_t calls, int64_t steps, void *data,
                    int64_t bytes);
+    /* Floating-point operations of a step; NULL: of a family that moves only. */
+    double (*flops)(int index, enum host_isa isa);
 };
 
 /* NULL-terminated. */
