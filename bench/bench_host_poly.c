@@ -128,7 +128,11 @@ static struct ranked *rank(const struct space *space, int *count)
 {
     struct ranked *list = calloc((size_t)space->candidates, sizeof *list);
     *count = 0;
-    for (int64_t i = 0; list && i < space->candidates; i++) {
+    if (!list) {
+        fprintf(stderr, "bench_host_poly: out of memory\n");
+        exit(2);
+    }
+    for (int64_t i = 0; i < space->candidates; i++) {
         struct host_work work;
         struct ranked *next = &list[*count];
         space_tiling(space, i, &next->tiling);
@@ -222,17 +226,19 @@ static void bench_shape(const struct hardware *hw, const char *text, const struc
     struct problem problem = {.op = &cubefx_operator, .type = DTYPE_F32};
     struct space space;
     struct error error;
-    long long n, k, j;
-    if (sscanf(text, "%lldx%lldx%lld", &n, &k, &j) != 3 || n < 1 || k < 1 || j < 1) {
-        fprintf(stderr, "bench_host_poly: %s: expected NxKxJ\n", text);
-        exit(2);
+    char *end = NULL;
+    for (int i = 0; i < CUBEFX_SIZES; i++) {
+        problem.size[i] = strtoll(i ? end + 1 : text, &end, 10);
+        if (problem.size[i] < 1 || *end != (i + 1 < CUBEFX_SIZES ? 'x' : 0)) {
+            fprintf(stderr, "bench_host_poly: %s: expected NxKxJ\n", text);
+            exit(2);
+        }
     }
-    problem.size[CUBEFX_N] = n;
-    problem.size[CUBEFX_ORDER] = k;
-    problem.size[CUBEFX_FUNCTIONS] = j;
     bench_require(problem_check(&problem, &error), &error);
     bench_require(space_open(&problem, &cubefx_host_space, hw, 1, &space, &error), &error);
-    struct shape shape = {.inputs = n, .terms = k, .functions = j};
+    struct shape shape = {.inputs = problem.size[CUBEFX_N],
+                          .terms = problem.size[CUBEFX_ORDER],
+                          .functions = problem.size[CUBEFX_FUNCTIONS]};
     double regret;
     open_shape(&shape, blas);
     struct ranked chosen = choose(&space, &shape, &regret);

@@ -21,7 +21,7 @@ typedef xsmm_kernel *xsmm_dispatch(int m, int n, int k, const int *lda, const in
                                    const int *ldc, const float *alpha, const float *beta,
                                    const int *flags, const int *prefetch);
 /* Above this volume libxsmm itself hands products to a BLAS (LIBXSMM_MAX_MNK). */
-static const int64_t xsmm_volume = 64 * 64 * 64;
+static const int64_t xsmm_volume = (int64_t)64 * 64 * 64;
 
 typedef void function(void);
 
@@ -151,7 +151,7 @@ static void ask_own_core(const struct kind *kind, char core[32])
             unsetenv(kind->core_variable);
         void *handle = load(kind, file);
         const char *name = handle ? kind->core(handle) : "";
-        _exit(write(ends[1], name, strlen(name)) < 0);
+        _exit(write(ends[1], name, strlen(name)) < 0 ? 1 : 0);
     }
     close(ends[1]);
     ssize_t length = child > 0 ? read(ends[0], core, 31) : 0;

@@ -52,6 +52,6 @@ bool library_prepare(const struct library *library, const struct product *produc
                      struct library_call *call);
 
 /* C = A·B, once; the context is a struct library_call. */
-void library_run(void *call);
+void library_run(void *context);
 
 #endif

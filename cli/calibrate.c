@@ -149,7 +149,7 @@ static const struct argp argp = {
            "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
            "was fitted to what, how well, and how well both halves of the kernels are predicted "
            "before and after. Without -o nothing is written but the table.\n"
-           "With --hw host it measures the processor of this machine instead, in some ten seconds "
+           "With --hw host it measures the processor of this machine instead, in some fifteen seconds "
            "in which it should do nothing else, and writes its description to where --hw host is "
            "looked up, or to FILE with -o.\v"
            "Examples:\n"

@@ -46,7 +46,9 @@ struct host_loop {
 /* How phases' parts overlap, fitted to timed kernels: see costmodel/host_time.h. */
 struct host_overlap {
     double exposed[HOST_MAX_LEVELS]; /* share of a level's traffic that computing does not hide */
-    double jumps[HOST_MAX_LEVELS];   /* the same of what prefetching does not follow; also over 1 */
+    double jump_ns[HOST_MAX_LEVELS]; /* what is left of a level's latency where data are not
+                                        foreseen */
+    double walk_ns;                  /* of looking up a page that is not among the recent ones */
 };
 
 struct host {
@@ -72,10 +74,10 @@ struct host_phase {
                     behind the computing of both */
     double calls, steps;
     double read_bytes[HOST_MAX_LEVELS]; /* by where they come from; what is in the L1 is free */
-    double jump_bytes[HOST_MAX_LEVELS]; /* of read_bytes: in pieces so short and so far apart that
-                                           prefetching does not follow */
+    double jumps[HOST_MAX_LEVELS]; /* how often data are not where prefetching foresees them */
     double write_bytes[HOST_MAX_LEVELS];
     double stream_bytes; /* written past the caches */
+    double walks;        /* first touches of pages that are not among the recent ones */
 };
 
 struct host_work {

@@ -54,12 +54,12 @@ static void add_phase(const struct host *host, const struct host_phase *phase, i
     stretch->steps += loop ? phase->steps * loop->step_ns : 0;
     stretch->calls += loop ? phase->calls * loop->call_ns : 0;
     for (int l = 1; l < host->level_count; l++) {
-        double jumps = phase->jump_bytes[l] / host_read_rate(host, l, threads);
         double moves = move_ns(host, phase, l, threads);
         stretch->moves[l] += moves;
         stretch->shown[l] +=
-            host->overlap.exposed[l] * (moves - jumps) + host->overlap.jumps[l] * jumps;
+            host->overlap.exposed[l] * moves + host->overlap.jump_ns[l] * phase->jumps[l];
     }
+    stretch->shown[host->level_count - 1] += host->overlap.walk_ns * phase->walks;
 }
 
 /* Where moving takes longer than all else, what computing leaves of it shows of every level. */

@@ -31,8 +31,12 @@ static void describe_sources(const struct host_calibration *c, struct texts *tex
     const struct host *host = &c->host;
     snprintf(texts->all, sizeof texts->all, "measured on %s on %s: autotune calibrate --hw host",
              host->cpu, host->date);
-    *sources = (struct host_sources){.all = texts->all,
-                                     .overlap = "assumed: computing hides nothing; not fitted"};
+    strcpy(texts->overlap, "assumed: computing hides nothing; not fitted");
+    if (c->fitted_kernels)
+        snprintf(texts->overlap, sizeof texts->overlap,
+                 "measured on %s on %s: fitted to %d products", host->cpu, host->date,
+                 c->fitted_kernels);
+    *sources = (struct host_sources){.all = texts->all, .overlap = texts->overlap};
     for (int l = 0; l + 1 < host->level_count; l++) {
         describe_capacity(c, l, texts->capacity[l]);
         sources->capacity[l] = texts->capacity[l];
@@ -125,15 +129,16 @@ static json_t *noise_json(const struct timing_noise *noise)
 /* How well the products are predicted that the overlap was fitted to. */
 static json_t *fit_json(const struct host_calibration *c)
 {
-    json_t *exposed = json_array();
-    if (!c->fitted_kernels) {
-        json_decref(exposed);
+    if (!c->fitted_kernels)
         return json_null();
-    }
-    for (int l = 0; l < c->host.level_count; l++)
+    json_t *exposed = json_array(), *jumps = json_array();
+    for (int l = 0; l < c->host.level_count; l++) {
         json_array_append_new(exposed, json_real(c->host.overlap.exposed[l]));
-    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f}", "exposed", exposed, "kernels",
-                     c->fitted_kernels, "shapes", c->fit.shapes, "mean_relative_error",
+        json_array_append_new(jumps, json_real(c->host.overlap.jump_ns[l]));
+    }
+    return json_pack("{s:o, s:o, s:f, s:i, s:i, s:f, s:f, s:f}", "exposed", exposed, "jump_ns", jumps,
+                     "walk_ns", c->host.overlap.walk_ns,
+                     "kernels", c->fitted_kernels, "shapes", c->fit.shapes, "mean_relative_error",
                      c->fit.mean_error, "median_relative_error", c->fit.median_error,
                      "max_relative_error", c->fit.worst_error);
 }

@@ -172,8 +172,11 @@ static enum status train(struct training *t, struct drawn *drawn, struct error *
         note(c, error->text);
     else if (!c->stopped)
         c->fitted_kernels = c->fit.used;
-    for (int l = 0; l < c->host.level_count; l++)
+    for (int l = 0; l < c->host.level_count; l++) {
         c->host.overlap.exposed[l] = calibration_digits(c->host.overlap.exposed[l]);
+        c->host.overlap.jump_ns[l] = calibration_digits(c->host.overlap.jump_ns[l]);
+    }
+    c->host.overlap.walk_ns = calibration_digits(c->host.overlap.walk_ns);
     return STATUS_OK;
 }
 

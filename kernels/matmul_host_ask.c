@@ -19,16 +19,19 @@
  * footprint the misses grow about evenly between these shares of a cache. */
 static const double fill_begin = 0.65, fill_end = 1.6;
 
-/* The hardware's prefetchers stay within a page and need a few lines to start: they do not follow
- * pieces that are further apart than half a page, for their first kilobyte. */
-enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, JUMP_LEAD = 1024, LINE = 64 };
+/* The hardware's prefetchers stay within a page: they do not foresee a piece of data that is
+ * further from the last one than half a page. */
+enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, LINE = 64 };
+
+/* Pages whose places a processor remembers, in its second level. */
+static const double recent_pages = 1792;
 
 /* ------------------------------------------------------------------ loops */
 
-static int loop_called(const struct host *host, const char *format, int rows, int vectors)
+static int loop_called(const struct host *host, const char *family, int rows, int vectors)
 {
     char name[HOST_NAME_SIZE];
-    (void)snprintf(name, sizeof name, format, rows, vectors);
+    (void)snprintf(name, sizeof name, "%s %dx%d", family, rows, vectors);
     return host_loop(host, name);
 }
 
@@ -48,8 +51,8 @@ void matmul_host_find_loops(const struct host *host, struct matmul_host_loops *l
 {
     for (int v = 0; v < HOST_MOST_VECTORS; v++)
         for (int r = 0; r < HOST_MOST_ROWS; r++) {
-            loops->tile[v][r] = loop_called(host, "sgemm %dx%d", r + 1, v + 1);
-            loops->dot[v][r] = loop_called(host, "sgemm dot %dx%d", r + 1, v + 1);
+            loops->tile[v][r] = loop_called(host, "sgemm", r + 1, v + 1);
+            loops->dot[v][r] = loop_called(host, "sgemm dot", r + 1, v + 1);
         }
     fill_up(loops->tile);
     fill_up(loops->dot);
@@ -105,17 +108,46 @@ static void find_panels(struct panels *panels, int64_t length, int64_t tile, int
 
 /* ------------------------------------------------------------------ where data come from */
 
-/* An operand as its place in the loops has it; bytes. */
+/* What is touched: bytes, and pages whose places have to be known. Packed operands are one piece in
+ * large pages. */
+struct touch {
+    double bytes, pages;
+};
+
+static struct touch both(struct touch a, struct touch b)
+{
+    return (struct touch){a.bytes + b.bytes, a.pages + b.pages};
+}
+
+static struct touch times(double factor, struct touch a)
+{
+    return (struct touch){factor * a.bytes, factor * a.pages};
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Pieces of a row-major matrix, so many bytes from one to the next. */
+static struct touch touch_of(double pieces, double piece, double distance)
+{
+    double pages = pieces * (piece < PAGE ? 1 : piece / PAGE);
+    return (struct touch){pieces * piece, least(pages, pieces * distance / PAGE)};
+}
+
+/* A, B or C as its place in the loops has it. */
 struct operand {
-    double whole;  /* the thread's part */
-    double tiles;  /* along m or n */
-    double tile;   /* of the tiles, with k's */
-    double panel;  /* on average */
-    double panels; /* along m or n, in all tiles */
-    double strip;  /* of all tiles, with k's tile */
+    double whole;             /* bytes of the thread's part */
+    double tiles, panels;     /* along m or n; panels in all tiles */
+    struct touch all, strip;  /* the thread's part; of all tiles, with one tile of k */
+    struct touch tile, panel; /* on average */
+    double piece, distance;   /* what lies in one piece of a panel, and from one to the next */
+    double panel_share, tile_share; /* of a cache's sets that the pieces of a panel, and of a tile,
+                                       can lie in */
+    double thrashing;               /* share of A's numbers that the L1 loses between two steps */
     bool packed;
-    double piece, distance; /* what lies in one piece of a panel, and from one to the next */
-    double share;           /* of a cache's sets that the pieces can lie in */
+    bool rows; /* A: as many streams as a panel has rows */
 };
 
 /* One thread's loops. */
@@ -124,127 +156,170 @@ struct walk {
     int sharers;
     struct operand outer, inner;
     double k_tiles;
-    double c, c_tile, c_panel, c_strip; /* C: the thread's; of a tile; of the outer panel in a
-                                           tile; of the outer tile in all inner ones */
-    double all;                         /* all that the thread touches */
+    double c_bytes, c_piece, c_distance;
+    struct touch c, c_tile, c_panel, c_strip; /* C: the thread's; of a tile; of the outer panel in a
+                                                 tile; of the outer tile in all inner ones */
+    struct touch all;                         /* all that the thread touches */
 };
 
-/* The share of accesses with a reuse distance that a level does not serve. */
-static double misses(const struct walk *w, int level, double distance, double share)
+/* The share of accesses that are lost when so much of what holds them is asked for. */
+static double lost(double fill)
 {
-    const struct host_level *l = &w->host->levels[level];
-    if (level == w->host->level_count - 1)
-        return 0;
-    int together = w->sharers < l->threads ? w->sharers : l->threads;
-    double fill = distance * together / (share * (double)l->capacity_bytes);
     if (fill <= fill_begin)
         return 0;
     return fill >= fill_end ? 1 : (fill - fill_begin) / (fill_end - fill_begin);
 }
 
-/* Adds bytes that are used again after so many others were touched. */
-static void add(const struct walk *w, double to[HOST_MAX_LEVELS], double bytes, double distance,
-                double share)
+/* Adds bytes that are used again after themselves (in a share of a cache's sets) and so many others
+ * were touched. */
+static void add(const struct walk *w, double to[HOST_MAX_LEVELS], double bytes, double own,
+                double share, double others)
 {
     double left = 1;
-    for (int l = 0; l < w->host->level_count && left > 0; l++) {
-        double next = misses(w, l, distance, share);
-        next = next < left ? next : left;
+    int last = w->host->level_count - 1;
+    for (int l = 0; l <= last && left > 0; l++) {
+        const struct host_level *level = &w->host->levels[l];
+        int together = w->sharers < level->threads ? w->sharers : level->threads;
+        double fill = (own / share + others) * together / (double)level->capacity_bytes;
+        double next = l == last ? 0 : least(lost(fill), left);
         to[l] += bytes * (left - next);
         left = next;
     }
 }
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* Pieces so many bytes apart use the sets at these places of a page only: all for any odd number of
  * lines, one for a whole page. Which pages, physical memory decides. */
-static double sets_share(double piece, double distance)
+static double page_places(double distance)
 {
     int64_t apart = (int64_t)distance, step = PAGE;
     while (step > LINE && apart % step)
         step /= 2;
-    double places = (double)(PAGE / step), lines = piece / LINE < 1 ? 1 : piece / LINE;
-    return least(1, places * lines * LINE / PAGE);
+    return (double)(PAGE / step);
 }
 
-/* The part of reads from pieces that prefetching misses. */
-static double jump_share(const struct operand *operand)
+static double sets_share(double piece, double distance)
 {
-    bool far = operand->distance >= JUMP_DISTANCE && operand->piece < operand->distance;
-    return far ? least(1, JUMP_LEAD / operand->piece) : 0;
+    double lines = piece / LINE < 1 ? 1 : piece / LINE;
+    return least(1, page_places(distance) * lines * LINE / PAGE);
 }
 
-/* Reads of an operand as it lies in memory or packed. */
+/* Beyond the L2 each piece far from the last one is a jump. Rows of A that are read side by side
+ * are too many for the L1's prefetcher: there every line is one. */
+static void count_jumps(const struct walk *w, struct host_phase *phase, double piece,
+                        double distance, bool rows, const double from[HOST_MAX_LEVELS])
+{
+    bool far = distance >= JUMP_DISTANCE && piece < distance;
+    for (int l = 1; l < w->host->level_count; l++)
+        if (l == 1 && rows)
+            phase->jumps[l] += from[l] / LINE;
+        else if (l > 1 && far)
+            phase->jumps[l] += from[l] / piece;
+}
+
+static void count_walks(struct host_phase *phase, double bytes, double piece, double distance,
+                        double pages)
+{
+    bool far = distance >= JUMP_DISTANCE && piece < distance;
+    phase->walks += bytes / (far ? least(piece, PAGE) : PAGE) * lost(pages / recent_pages);
+}
+
+/* Reads of an operand as it lies in memory or packed; between two of the same it and others are
+ * touched. */
 static void read_operand(const struct walk *w, struct host_phase *phase,
-                         const struct operand *operand, double bytes, double distance)
+                         const struct operand *operand, double bytes, struct touch own,
+                         double share, struct touch others)
 {
-    double from[HOST_MAX_LEVELS] = {0}, jumps = operand->packed ? 0 : jump_share(operand);
-    add(w, from, bytes, distance, operand->packed ? 1 : operand->share);
-    for (int l = 0; l < w->host->level_count; l++) {
+    double from[HOST_MAX_LEVELS] = {0};
+    add(w, from, bytes, own.bytes, operand->packed ? 1 : share, others.bytes);
+    for (int l = 0; l < w->host->level_count; l++)
         phase->read_bytes[l] += from[l];
-        phase->jump_bytes[l] += from[l] * jumps;
-    }
+    if (operand->packed)
+        return;
+    count_jumps(w, phase, operand->piece, operand->distance, operand->rows, from);
+    count_walks(phase, bytes, operand->piece, operand->distance, own.pages + others.pages);
 }
 
-/* After how many other bytes a tile of the operand is read from where it lies again; the first time
- * it is as in the run before. */
+/* After how much else a tile of the operand is read from where it lies again; the first time it is
+ * as in the run before. */
 static void read_source(const struct walk *w, struct host_phase *phase,
-                        const struct operand *operand, double times, double again)
+                        const struct operand *operand, double reads, struct touch again)
 {
+    const struct touch none = {0};
     struct operand source = *operand;
     source.packed = false;
-    read_operand(w, phase, &source, operand->whole, w->all);
-    read_operand(w, phase, &source, operand->whole * (times - 1), again);
+    read_operand(w, phase, &source, operand->whole, w->all, 1, none);
+    if (reads > 1)
+        read_operand(w, phase, &source, operand->whole * (reads - 1), again, 1, none);
 }
 
-static double distance_between_strips(const struct walk *w)
+/* An operand's tile as it is kept: packed, beside what it was packed from. */
+static struct touch kept(const struct operand *operand, struct touch part)
 {
-    return w->inner.whole + w->outer.whole / w->outer.tiles + w->c / w->outer.tiles;
+    struct touch packed = {2 * part.bytes, part.pages};
+    return operand->packed ? packed : part;
 }
 
-static double distance_between_tiles(const struct walk *w)
+static struct touch distance_between_strips(const struct walk *w)
 {
-    return w->outer.tile + w->inner.tile * (w->inner.packed ? 2 : 1) + w->c_tile;
+    return both(w->inner.all, times(1 / w->outer.tiles, both(w->outer.all, w->c)));
+}
+
+static struct touch beside_tiles(const struct walk *w)
+{
+    return both(kept(&w->inner, w->inner.tile), w->c_tile);
 }
 
 static void move_outer(const struct walk *w, struct host_phase *phase)
 {
     const struct operand *outer = &w->outer, *inner = &w->inner;
-    double again = outer->whole * (inner->tiles - 1);
+    const struct touch none = {0};
+    double again = outer->whole * (inner->tiles - 1), kept_panels = inner->panels - inner->tiles;
+    struct touch c = times(inner->tiles / inner->panels, w->c_panel);
     if (outer->packed)
-        read_operand(w, phase, outer, outer->whole, 2 * outer->tile);
+        read_operand(w, phase, outer, outer->whole, times(2, outer->tile), 1, none);
     else
-        read_source(w, phase, outer, 1, 0);
-    read_operand(w, phase, outer, again, distance_between_tiles(w));
-    read_operand(w, phase, outer, outer->whole * (inner->panels - inner->tiles),
-                 outer->panel + inner->panel + w->c_panel / (inner->panels / inner->tiles));
+        read_source(w, phase, outer, 1, none);
+    read_operand(w, phase, outer, again, outer->tile, outer->tile_share, beside_tiles(w));
+    read_operand(w, phase, outer, outer->whole * kept_panels, outer->panel, outer->panel_share,
+                 both(inner->panel, c));
 }
 
 static void move_inner(const struct walk *w, struct host_phase *phase)
 {
     const struct operand *outer = &w->outer, *inner = &w->inner;
+    const struct touch none = {0};
     if (inner->packed)
-        read_operand(w, phase, inner, inner->whole * outer->tiles, 2 * inner->tile);
+        read_operand(w, phase, inner, inner->whole * outer->tiles, times(2, inner->tile), 1, none);
     else
         read_source(w, phase, inner, outer->tiles, distance_between_strips(w));
-    read_operand(w, phase, inner, inner->whole * (outer->panels - outer->tiles),
-                 inner->tile + 2 * outer->panel + w->c_panel);
+    read_operand(w, phase, inner, inner->whole * (outer->panels - outer->tiles), inner->tile,
+                 inner->tile_share, both(times(2, outer->panel), w->c_panel));
 }
 
-/* C comes and goes once a tile of k; what is written past the caches does not come. */
+/* Rows of A whose lines need the same sets of the L1 lose them from one k to the next. */
+static void thrash(struct host_phase *phase, const struct operand *a, double uses)
+{
+    if (!a->packed)
+        phase->read_bytes[1] += a->whole * uses * LINE / FLOAT * a->thrashing;
+}
+
+/* C comes and goes once a tile of k; what is written past the caches does not come. Its panel's
+ * pages are needed again for the next panel. */
 static void move_c(const struct walk *w, struct host_phase *phase, bool stream)
 {
+    double from[HOST_MAX_LEVELS] = {0};
+    struct touch panel = both(both(w->inner.tile, times(2, w->outer.panel)), w->c_panel);
+    count_walks(phase, w->c_bytes * w->k_tiles, w->c_piece, w->c_distance, panel.pages);
     if (stream) {
-        phase->stream_bytes = w->c;
+        phase->stream_bytes = w->c_bytes;
         return;
     }
-    add(w, phase->write_bytes, w->c, w->all, 1);
-    add(w, phase->write_bytes, w->c * (w->k_tiles - 1),
-        w->inner.strip * (w->inner.packed ? 2 : 1) + w->outer.tile + w->c_strip, 1);
+    add(w, from, w->c_bytes, w->all.bytes, 1, 0);
+    add(w, from, w->c_bytes * (w->k_tiles - 1), w->c_strip.bytes, 1,
+        kept(&w->inner, w->inner.strip).bytes + w->outer.tile.bytes);
+    for (int l = 0; l < w->host->level_count; l++)
+        phase->write_bytes[l] += from[l];
+    count_jumps(w, phase, w->c_piece, w->c_distance, false, from);
 }
 
 /* ------------------------------------------------------------------ phases */
@@ -256,16 +331,30 @@ static struct host_phase *next_phase(struct host_work *work, int loop)
     return phase;
 }
 
+/* Rows of a panel of A are turned four at a time, the last four overlapping those before; fewer
+ * than four one number at a time, which takes about four times as long. */
+static double turned_rows(const struct panels *m)
+{
+    double rows = 0;
+    for (int i = 0; i < m->count; i++) {
+        int64_t size = m->size[i];
+        rows += m->times[i] * (double)(size < 4 ? 4 * size : 4 * up(size, 4));
+    }
+    return rows;
+}
+
+/* `rows`: what is copied, of a unit as long as k. */
 static void pack(const struct walk *w, struct host_work *work, const struct operand *operand,
-                 int loop, double times, double again)
+                 int loop, double rows, double k, double reads, struct touch again)
 {
     if (!operand->packed)
         return;
     struct host_phase *phase = next_phase(work, loop);
-    phase->calls = operand->panels * times * w->k_tiles;
-    phase->steps = operand->whole * times / LINE;
-    read_source(w, phase, operand, times, again);
-    add(w, phase->write_bytes, operand->whole * times, distance_between_tiles(w), 1);
+    phase->calls = operand->panels * reads * w->k_tiles;
+    phase->steps = rows * k * reads * FLOAT / LINE;
+    read_source(w, phase, operand, reads, again);
+    add(w, phase->write_bytes, operand->whole * reads, w->outer.tile.bytes, 1,
+        beside_tiles(w).bytes);
 }
 
 /* One phase for every size of panels, one stretch together; returns the first. */
@@ -314,46 +403,83 @@ static void find_sizes(const struct matmul_host *host, const struct tiling *tili
     s->n_tile = cut(tiling->value[HOST_N_TILE], s->n);
 }
 
+/* A (rows of k) or B (k rows): what does not depend on how it lies. */
 static struct operand operand_of(const struct sizes *s, int64_t length, int64_t tile, double panels,
                                  bool packed)
 {
-    double k = (double)s->k, k_tile = (double)s->k_tile;
     return (struct operand){
-        .whole = (double)length * k * FLOAT,
+        .whole = (double)length * (double)s->k * FLOAT,
         .tiles = (double)up(length, tile),
-        .tile = (double)tile * k_tile * FLOAT,
-        .panel = (double)length / panels * k_tile * FLOAT,
         .panels = panels,
-        .strip = (double)length * k_tile * FLOAT,
         .packed = packed,
+        .panel_share = 1,
+        .tile_share = 1,
     };
+}
+
+static void lay_a(const struct sizes *s, const struct host *host, double panels, bool packed,
+                  struct operand *a)
+{
+    double k = (double)s->k * FLOAT, piece = (double)s->k_tile * FLOAT,
+           rows = (double)s->m / panels;
+    *a = operand_of(s, s->m, s->m_tile, panels, packed);
+    a->rows = true;
+    a->piece = piece;
+    a->distance = k;
+    a->all = touch_of((double)s->m, k, k);
+    a->strip = touch_of((double)s->m, piece, k);
+    a->tile = touch_of((double)s->m_tile, piece, k);
+    a->panel = touch_of(rows, piece, k);
+    a->panel_share = a->tile_share = sets_share(piece, k);
+    a->thrashing = lost(rows / page_places(k) * PAGE / (double)host->levels[0].capacity_bytes);
+}
+
+static void lay_b(const struct sizes *s, double panels, bool packed, struct operand *b)
+{
+    double n = (double)s->n_whole * FLOAT, piece = (double)s->n / panels * FLOAT;
+    double tile = (double)s->n_tile * FLOAT, part = (double)s->n * FLOAT;
+    *b = operand_of(s, s->n, s->n_tile, panels, packed);
+    b->piece = piece;
+    b->distance = n;
+    b->all = touch_of((double)s->k, part, n);
+    b->strip = touch_of((double)s->k_tile, part, n);
+    b->tile = touch_of((double)s->k_tile, tile, n);
+    b->panel = touch_of((double)s->k_tile, piece, n);
+    b->panel_share = sets_share(piece, n);
+    b->tile_share = sets_share(tile, n);
+}
+
+/* C's part that an outer panel, and an outer tile, has to do with. */
+static void lay_c(const struct sizes *s, bool m_outer, struct walk *w)
+{
+    double n = (double)s->n_whole * FLOAT, part = (double)s->n * FLOAT;
+    double tile = (double)s->n_tile * FLOAT, panels = w->outer.panels;
+    w->c_bytes = (double)s->m * part;
+    w->c_distance = n;
+    w->c_piece = part / (m_outer ? w->inner.panels : panels);
+    w->c = touch_of((double)s->m, part, n);
+    w->c_tile = touch_of((double)s->m_tile, tile, n);
+    w->c_panel = m_outer ? touch_of((double)s->m / panels, tile, n)
+                         : touch_of((double)s->m_tile, w->c_piece, n);
+    w->c_strip = m_outer ? touch_of((double)s->m_tile, part, n) : touch_of((double)s->m, tile, n);
 }
 
 static void find_walk(const struct matmul_host *host, const struct tiling *tiling,
                       const struct sizes *s, const struct panels *m, const struct panels *n,
                       struct walk *w)
 {
-    struct operand a =
-        operand_of(s, s->m, s->m_tile, m->all, tiling->value[HOST_PACK_A] == HOST_PACK_YES);
-    struct operand b =
-        operand_of(s, s->n, s->n_tile, n->all, tiling->value[HOST_PACK_B] == HOST_PACK_YES);
-    a.piece = (double)s->k_tile * FLOAT;
-    a.distance = (double)s->k * FLOAT;
-    b.piece = (double)s->n / n->all * FLOAT;
-    b.distance = (double)s->n_whole * FLOAT;
-    a.share = sets_share(a.piece, a.distance);
-    b.share = sets_share(b.piece, b.distance);
+    struct operand a, b;
     bool m_outer = tiling->value[HOST_ORDER] == HOST_ORDER_M;
+    lay_a(s, host->host, m->all, tiling->value[HOST_PACK_A] == HOST_PACK_YES, &a);
+    lay_b(s, n->all, tiling->value[HOST_PACK_B] == HOST_PACK_YES, &b);
     *w = (struct walk){.host = host->host,
                        .sharers = host->threads,
                        .outer = m_outer ? a : b,
                        .inner = m_outer ? b : a,
                        .k_tiles = (double)up(s->k, s->k_tile)};
-    w->c = (double)s->m * (double)s->n * FLOAT;
-    w->c_tile = (double)s->m_tile * (double)s->n_tile * FLOAT;
-    w->c_panel = w->c_tile / (w->outer.panels / w->outer.tiles);
-    w->c_strip = w->c / w->outer.tiles;
-    w->all = a.whole + b.whole + w->c + (a.packed ? a.tile : 0) + (b.packed ? b.tile : 0);
+    lay_c(s, m_outer, w);
+    w->all = both(both(a.all, b.all), w->c);
+    w->all.bytes += (a.packed ? a.tile.bytes : 0) + (b.packed ? b.tile.bytes : 0);
 }
 
 static void ask_blocked(const struct matmul_host *host, const struct tiling *tiling,
@@ -370,55 +496,56 @@ static void ask_blocked(const struct matmul_host *host, const struct tiling *til
     bool m_outer = tiling->value[HOST_ORDER] == HOST_ORDER_M;
     int pack_outer = m_outer ? host->loops.pack_a : host->loops.pack_b;
     int pack_inner = m_outer ? host->loops.pack_b : host->loops.pack_a;
-    pack(&w, work, &w.outer, pack_outer, 1, 0);
-    pack(&w, work, &w.inner, pack_inner, w.outer.tiles, distance_between_strips(&w));
+    double rows_a = turned_rows(&m), rows_b = (double)s.n;
+    const struct touch none = {0};
+    pack(&w, work, &w.outer, pack_outer, m_outer ? rows_a : rows_b, (double)s.k, 1, none);
+    pack(&w, work, &w.inner, pack_inner, m_outer ? rows_b : rows_a, (double)s.k, w.outer.tiles,
+         distance_between_strips(&w));
     struct host_phase *phase = multiply(work, host->loops.tile, &m, &n, (double)s.k, w.k_tiles);
     move_outer(&w, phase);
     move_inner(&w, phase);
+    thrash(phase, m_outer ? &w.outer : &w.inner, n.all);
     move_c(&w, phase, tiling->value[HOST_STORE] == HOST_STORE_STREAM);
 }
 
 /* ------------------------------------------------------------------ the dot path */
+
+/* B as it lies is one column, or it is packed column by column. */
+static void lay_columns(const struct sizes *s, double panels, struct operand *b)
+{
+    double n = (double)s->n_whole * FLOAT;
+    *b = operand_of(s, s->n, s->n, panels, s->n > 1);
+    b->piece = (double)s->n * FLOAT;
+    b->distance = n;
+    b->all = b->strip = b->tile = touch_of((double)s->k, b->piece, n);
+    b->panel = times(1 / panels, b->all);
+}
 
 /* Rows of A outside, columns of B inside, each along all of k. */
 static void ask_dot(const struct matmul_host *host, const struct tiling *tiling,
                     struct host_work *work)
 {
     const struct matmul_host_kernel *kernel = matmul_host_kernel(tiling);
+    const struct touch none = {0};
     struct sizes s;
     struct panels m, n;
+    struct walk w = {.host = host->host, .sharers = host->threads, .k_tiles = 1};
     find_sizes(host, tiling, &s);
+    s.m_tile = s.m, s.k_tile = s.k, s.n_tile = s.n;
     find_panels(&m, s.m, s.m, 1, kernel->rows);
     find_panels(&n, s.n, s.n, 1, kernel->vectors);
-    s.m_tile = s.m, s.k_tile = s.k, s.n_tile = s.n;
-    struct operand a = operand_of(&s, s.m, s.m, m.all, false);
-    struct operand b = operand_of(&s, s.n, s.n, n.all, s.n > 1);
-    a.share = b.share = 1;
-    struct walk w = {.host = host->host,
-                     .sharers = host->threads,
-                     .outer = a,
-                     .inner = b,
-                     .k_tiles = 1,
-                     .c = (double)s.m * (double)s.n * FLOAT};
-    w.all = a.whole + b.whole * (b.packed ? 2 : 1) + w.c;
-    b.piece = (double)s.n * FLOAT;
-    b.distance = (double)s.n_whole * FLOAT;
-    if (b.packed) {
-        w.inner = b;
-        w.inner.panels = 1;
-        pack(&w, work, &w.inner, host->loops.pack_dot, 1, 0);
-    }
+    lay_a(&s, host->host, m.all, false, &w.outer);
+    lay_columns(&s, n.all, &w.inner);
+    lay_c(&s, true, &w);
+    w.all = both(both(w.outer.all, kept(&w.inner, w.inner.all)), w.c);
+    w.inner.panels = 1; /* packed in one go */
+    pack(&w, work, &w.inner, host->loops.pack_dot, (double)s.n, (double)s.k, 1, none);
+    w.inner.panels = n.all;
     struct host_phase *phase =
         multiply(work, host->loops.dot, &m, &n, (double)up(s.k, host_lanes(host->host->isa)), 1);
-    w.inner.panels = n.all;
-    read_source(&w, phase, &a, 1, 0);
-    read_operand(&w, phase, &a, a.whole * (n.all - 1), a.panel + b.panel);
-    if (b.packed)
-        read_operand(&w, phase, &b, b.whole, 2 * b.whole);
-    else
-        read_source(&w, phase, &b, 1, 0);
-    read_operand(&w, phase, &b, b.whole * (m.all - 1), b.whole + 2 * a.panel);
-    add(&w, phase->write_bytes, w.c, w.all, 1);
+    move_outer(&w, phase);
+    move_inner(&w, phase);
+    move_c(&w, phase, false);
 }
 
 void matmul_host_ask(const struct space *space, const struct tiling *tiling, struct host_work *work)

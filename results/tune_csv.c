@@ -85,7 +85,7 @@ static void put_measured(const struct tune_measured *m, FILE *out)
     put_number(known ? m->measured_ns : NAN, out);
     put_number(known ? m->spread : NAN, out);
     put_number(m ? m->max_error : NAN, out);
-    put_number(known ? m->samples : NAN, out);
+    put_number(known ? (double)m->samples : (double)NAN, out);
     put_number(m ? (double)m->rank : NAN, out);
     fputc(',', out);
     if (m && m->quarantined)

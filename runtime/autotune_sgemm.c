@@ -171,7 +171,7 @@ static void put_reason(const struct autotune_sgemm *sgemm, const struct plan *pl
 {
     const struct table_wish wish = {plan->m, plan->k, plan->n, sgemm->threads, (int)sgemm->isa};
     if (plan->entry >= 0)
-        snprintf(text, size, "no legal entry of the table is for %lldx%lldx%lld on %d thread%s",
+        snprintf(text, size, "the table has no legal entry for %lldx%lldx%lld on %d thread%s",
                  (long long)plan->m, (long long)plan->k, (long long)plan->n, sgemm->threads,
                  sgemm->threads > 1 ? "s" : "");
     else if (!sgemm->has_table)
@@ -225,28 +225,32 @@ static enum status open_table(struct autotune_sgemm *sgemm, const char *file, in
     return table_read(file, matmul_host_axes, HOST_MATMUL_AXES, &sgemm->table, error);
 }
 
-struct autotune_sgemm *autotune_sgemm_open(const char *file, int threads, char *message,
-                                           size_t size)
+static struct autotune_sgemm *new_sgemm(void)
 {
-    struct error error;
     size_t bytes = (sizeof(struct autotune_sgemm) + 63) / 64 * 64;
     struct autotune_sgemm *sgemm = aligned_alloc(64, bytes);
-    enum status status = sgemm ? STATUS_OK : error_memory(&error);
-    if (sgemm) {
-        memset(sgemm, 0, bytes);
-        status = open_table(sgemm, file, threads, &error);
-    }
-    if (status != STATUS_OK) {
-        if (message && size)
-            snprintf(message, size, "%s", error.text);
-        free(sgemm);
+    if (!sgemm)
         return NULL;
-    }
+    memset(sgemm, 0, bytes);
     workspaces_open(&sgemm->workspaces);
     pthread_mutex_init(&sgemm->adding, NULL);
     for (int i = 0; i < BUCKETS; i++)
         atomic_init(&sgemm->buckets[i], NULL);
     return sgemm;
+}
+
+struct autotune_sgemm *autotune_sgemm_open(const char *file, int threads, char *message,
+                                           size_t size)
+{
+    struct error error;
+    struct autotune_sgemm *sgemm = new_sgemm();
+    enum status status = sgemm ? open_table(sgemm, file, threads, &error) : error_memory(&error);
+    if (status == STATUS_OK)
+        return sgemm;
+    if (message && size)
+        snprintf(message, size, "%s", error.text);
+    autotune_sgemm_close(sgemm);
+    return NULL;
 }
 
 static void free_bucket(struct plan *plan)

@@ -70,10 +70,11 @@ struct autotune_sgemm *autotune_sgemm_open(const char *file, int threads, char *
 enum autotune_sgemm_status autotune_sgemm(struct autotune_sgemm *sgemm, int64_t m, int64_t k,
                                           int64_t n, const float *a, const float *b, float *c);
 
-/* What a shape gets; also finds it, so that the first product of the shape need not. */
+/* What a shape gets (shown may be NULL); also finds it, so that the first product of the shape need
+ * not. */
 enum autotune_sgemm_status autotune_sgemm_explain(struct autotune_sgemm *sgemm, int64_t m,
                                                   int64_t k, int64_t n,
-                                                  struct autotune_sgemm_plan *plan);
+                                                  struct autotune_sgemm_plan *shown);
 
 /* When no product runs any more. NULL is allowed. */
 void autotune_sgemm_close(struct autotune_sgemm *sgemm);

@@ -75,7 +75,7 @@ static enum status find_column(struct reader *r, int column)
             return wrong(r, "the column %s twice, expected once", name);
         r->column[column] = f;
     }
-    if (r->column[column] < 0 && (column <= NEEDED || column >= FIRST_AXIS))
+    if ((column <= NEEDED || column >= FIRST_AXIS) && r->column[column] < 0)
         return wrong(r,
                      "no column %s, expected a header with m, k, n and every axis of a tiling, as "
                      "autotune --op matmul --hw host --format csv writes it",

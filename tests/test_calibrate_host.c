@@ -454,6 +454,15 @@ Test(calibrate_host, the_description_loads)
     cr_assert_eq(host_calibration_text(c, &text, &error), STATUS_OK, "%s", error.text);
     cr_expect(strstr(text, "\"assumed: the system tells no sizes of caches\""));
     free(text);
+    c->fitted_kernels = 60;
+    c->fit.median_error = 0.0625;
+    cr_assert_eq(host_calibration_text(c, &text, &error), STATUS_OK, "%s", error.text);
+    write_file("host.cfg", text);
+    free(text);
+    load_ok(in_folder("host.cfg"), NULL, &hw);
+    cr_expect_eq(hw.fit.error, 0.0625);
+    cr_expect(strstr(find_fact(&hw, "host.overlap.exposed.2")->source, "fitted to 60 products"));
+    hardware_clear(&hw);
     c->host.levels[1].read_gbps = NAN; /* what is no description is not written */
     cr_expect_eq(host_calibration_text(c, &text, &error), STATUS_INVALID);
     cr_expect(strstr(error.text, "read_gbps"), "%s", error.text);

@@ -27,7 +27,7 @@ check() { # what command…
 flags() { PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$scratch/usr" "$@" autotune_sgemm; }
 
 runs() { # program
-    "$1" "$source/docs/examples/sgemm-table.csv" 31 7 65 | grep -qx 'c\[0\]\[0\] = 7, c\[30\]\[64\] = 217'
+    "$1" "$source/docs/examples/sgemm-table.csv" | grep -qx 'C ends with 600'
 }
 
 only_public_names() {

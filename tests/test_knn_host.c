@@ -700,7 +700,7 @@ Test(knn_host, expects_as_many_near_points_as_there_are)
     static struct machine machine;
     open_machine(&machine, HOST_PORTABLE);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct points p = draw_points(rng, 60, 6, 6000, atoi(cases[c].k), RANDOM);
+        struct points p = draw_points(rng, 60, 6, 6000, strtol(cases[c].k, NULL, 10), RANDOM);
         struct space space;
         struct host_work work;
         char text[200];

@@ -42,8 +42,9 @@ struct behaviour {
 
 /* What all processes of a test see. */
 static struct common {
-    _Atomic int opens, checks[MOST], prepares[MOST];
-    _Atomic int exits; /* handlers of the parent that ran */
+    _Atomic int opens, checks[MOST], prepares[MOST], runs[MOST];
+    _Atomic bool hold, gave_up; /* a child's child stays that long; it had to go by itself */
+    _Atomic int exits;          /* handlers of the parent that ran */
     _Atomic int worker;
 } * common;
 
@@ -81,6 +82,16 @@ static void sleep_forever(void)
 {
     for (;;)
         pause();
+}
+
+static void take_a_while(void)
+{
+    usleep(500000);
+}
+
+static void take_a_moment(void)
+{
+    usleep(100000);
 }
 
 static void leave_0(void)
@@ -143,11 +154,13 @@ static void close_and_hang(void)
     hang();
 }
 
-/* A child of the child that goes on for a while, with all of its files. */
+/* A child of the child that goes on, with all of its files, until it is let go. */
 static void leave_a_child(void)
 {
     if (fork() == 0) {
-        sleep(1);
+        for (int i = 0; i < 2000 && atomic_load(&common->hold); i++)
+            usleep(10000);
+        atomic_store(&common->gave_up, atomic_load(&common->hold));
         _exit(0);
     }
     abort();
@@ -275,6 +288,7 @@ static void release(void *context)
 static void run(void *context)
 {
     struct plan *plan = context;
+    atomic_fetch_add(&common->runs[plan->place], 1);
     act(plan, IN_RUN);
     if (++plan->runs == 3)
         act(plan, IN_THIRD_RUN);
@@ -331,10 +345,13 @@ static void measure_ok(const struct tiling *tilings, int count,
 {
     struct error error = {0};
     int files = open_files();
+    atomic_store(&common->hold, true);
     enum status status = measure(&runner, NULL, tilings, NULL, count, options, results, &error);
     cr_assert_eq(status, STATUS_OK, "%s", error.text);
+    cr_assert(!atomic_load(&common->gave_up));
     cr_assert(nobody_left());
     cr_assert_eq(open_files(), files);
+    atomic_store(&common->hold, false);
 }
 
 static void expect_result(const struct behaviour *behaviour, const struct measured *result)
@@ -395,6 +412,23 @@ Test(measure, all_behaviours_together, .init = setup)
     }
 }
 
+/* Samples taken before a fault are not taken again. */
+Test(measure, rounds_go_on_after_a_fault, .init = setup)
+{
+    struct measure_options options = quick();
+    struct tiling tilings[5] = {0};
+    struct measured results[5];
+    options.timing.min_sample_ns = 1; /* a run is a sample; one more sizes */
+    for (int i = 0; i < 5; i++)
+        place(tilings, i, &behaviours[i == 3 ? 14 : 0]);
+    measure_ok(tilings, 5, &options, results);
+    for (int i = 0; i < 5; i++) {
+        int taken = results[i].timing.samples + results[i].timing.dropped;
+        expect_result(&behaviours[i == 3 ? 14 : 0], &results[i]);
+        cr_expect_eq(common->runs[i], i == 3 ? 3 : taken + 1);
+    }
+}
+
 Test(measure, little_memory, .init = setup)
 {
     struct measure_options options = quick();
@@ -411,6 +445,23 @@ Test(measure, hanging, .init = setup)
     options.deadline_s = 2;
     for (size_t i = 0; i < sizeof hangs / sizeof hangs[0]; i++)
         expect_alone(&hangs[i], &options);
+}
+
+/* Each step has the deadline for itself: all of them together take longer. */
+Test(measure, slow_is_not_hanging, .init = setup)
+{
+    static const struct behaviour slow[] = {{"slow check", IN_CHECK, take_a_while, NULL},
+                                            {"slow run", IN_RUN, take_a_moment, NULL}};
+    struct measure_options options = quick();
+    struct tiling tilings[10] = {0};
+    struct measured results[10];
+    options.deadline_s = 2;
+    options.timing.rounds = 3;
+    for (int i = 0; i < 10; i++)
+        place(tilings, i, &slow[i % 2]);
+    measure_ok(tilings, 10, &options, results);
+    for (int i = 0; i < 10; i++)
+        expect_result(&slow[i % 2], &results[i]);
 }
 
 Test(measure, nothing_to_do, .init = setup)

@@ -215,7 +215,7 @@ static void count_strip(int f, int v, int kind, const struct poly_strip *strip)
     counted.tiles[f][v] += strip->tiles;
     counted.steps[f][v] += strip->tiles * strip->terms;
     counted.strips++;
-    note((uint64_t)(kind * 100 + f * 10 + v));
+    note((uint64_t)kind * 100 + (uint64_t)f * 10 + (uint64_t)v);
     note((uint64_t)strip->tiles);
     note(strip->pitch == 16 ? 1 : (uint64_t)(strip->results - counted.results));
     note(strip->stream);
@@ -244,7 +244,7 @@ static void count_strip(int f, int v, int kind, const struct poly_strip *strip)
         (void)terms;                                                                               \
         (void)powers;                                                                              \
         counted.panels[v] += panels;                                                               \
-        note((uint64_t)(300 + v));                                                                 \
+        note(300 + (v));                                                                           \
         note((uint64_t)panels);                                                                    \
     }
 COUNTERS(0)

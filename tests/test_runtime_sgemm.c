@@ -363,9 +363,9 @@ static struct matrices draw_matrices(gsl_rng *rng, int64_t m, int64_t k, int64_t
     struct matrices x = {m,
                          k,
                          n,
-                         malloc((size_t)(m * k) * 4),
-                         malloc((size_t)(k * n) * 4),
-                         malloc((size_t)(m * n) * 4)};
+                         calloc((size_t)(m * k), 4),
+                         calloc((size_t)(k * n), 4),
+                         calloc((size_t)(m * n), 4)};
     cr_assert(x.a && x.b && x.c);
     for (int64_t i = 0; i < m * k; i++)
         x.a[i] = (float)(gsl_rng_uniform(rng) - 0.5);

@@ -493,6 +493,39 @@ Test(timing, one_slow_sample_throws_nobody_out)
     }
 }
 
+/* Something else ran during all of the first samples of subject 1 but one. */
+static void bad_start(struct fake *fake, int i, int n, struct timing_reading *reading)
+{
+    (void)fake;
+    if (i == 1 && n < 8 && n != 2)
+        reading->wall_ns *= 3, reading->cpu_ns = reading->wall_ns;
+}
+
+Test(timing, one_good_sample_keeps_a_subject)
+{
+    struct fake fake = {.count = 2, .base_ns = {1e6, 1.1e6}, .disturb = bad_start};
+    struct timing timings[2] = {0};
+    play(&fake, &(struct timing_options){.keep_within = 1.2}, timings);
+    cr_expect(!timings[0].fell_out);
+    cr_expect(!timings[1].fell_out);
+    cr_expect_eq(timings[1].samples, 31);
+}
+
+Test(timing, who_is_lost_is_nobodys_measure)
+{
+    struct fake fake = {.count = 3, .base_ns = {1e5, 1e6, 1.1e6}};
+    struct timing timings[3] = {0};
+    struct timing_rounds *rounds = begin(&fake, &(struct timing_options){0});
+    for (int i = 0; i < 20; i++)
+        cr_assert(step(&fake, rounds));
+    timing_rounds_lose(rounds, 0);
+    rounds->options.keep_within = 1.2;
+    finish(&fake, rounds, timings);
+    cr_expect_eq(timings[1].samples, 31);
+    cr_expect_eq(timings[2].samples, 31);
+    cr_expect_eq(timings[0].median_ns, 0);
+}
+
 Test(timing, a_subject_that_is_lost_leaves_the_others_alone)
 {
     for (int at = 0; at < 40; at++) {

@@ -130,8 +130,6 @@ static enum status blame(struct watch *watch, enum outcome outcome, const struct
     end_reason(watch, outcome, end, reason, sizeof reason);
     if (candidate >= 0) {
         measure_reject(shared, candidate, "%s", reason);
-        if (shared->timing_begun)
-            timing_rounds_lose(shared->rounds, candidate);
         return STATUS_OK;
     }
     if (atomic_load(&shared->phase) == MEASURE_OPENING || ++watch->ends >= MAX_ENDS)

@@ -132,7 +132,7 @@ static struct knn_keep_tile scan_tile(struct room *room)
         .width = SCAN_WIDTH,
         .words = 1,
         .near = take(room, SCAN_ROWS * (int64_t)sizeof(uint64_t)),
-        .distances = take(room, SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
+        .distances = take(room, (int64_t)SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
     };
 }
 
@@ -161,7 +161,7 @@ static int64_t run_collect(int64_t calls, int64_t steps, struct room *room)
     int64_t bits = least(steps / 16 + 1, 8), done = 0;
     if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, SCAN_ROWS, room))
         return 0;
-    keep.buffer = 2 * DEEP; /* never reached */
+    keep.buffer = (int64_t)2 * DEEP; /* never reached */
     knn_keep_start(&keep, SCAN_ROWS);
     while (done < calls) {
         uint64_t which = next_random(&state);
