@@ -14,7 +14,7 @@ enum {
     HOST_MAX_LEVELS = 6,
     HOST_MAX_THREADS = 256,
     HOST_MAX_LOOPS = 320,
-    HOST_MAX_PHASES = 16,
+    HOST_MAX_PHASES = 24,
     HOST_NAME_SIZE = 40,
 };
 
@@ -46,6 +46,7 @@ struct host_loop {
 /* How phases' parts overlap, fitted to timed kernels: see costmodel/host_time.h. */
 struct host_overlap {
     double exposed[HOST_MAX_LEVELS]; /* share of a level's traffic that computing does not hide */
+    double jumps[HOST_MAX_LEVELS];   /* the same of what prefetching does not follow; also over 1 */
 };
 
 struct host {
@@ -66,9 +67,13 @@ struct host {
 
 /* One stretch of a kernel, on the thread that has most to do. */
 struct host_phase {
-    int loop; /* index into loops, or -1: moves only */
+    int loop;    /* index into loops, or -1: moves only */
+    bool joined; /* interleaved with the phase before: one stretch of both, whose moves are hidden
+                    behind the computing of both */
     double calls, steps;
     double read_bytes[HOST_MAX_LEVELS]; /* by where they come from; what is in the L1 is free */
+    double jump_bytes[HOST_MAX_LEVELS]; /* of read_bytes: in pieces so short and so far apart that
+                                           prefetching does not follow */
     double write_bytes[HOST_MAX_LEVELS];
     double stream_bytes; /* written past the caches */
 };

@@ -9,7 +9,7 @@
 
 /* Where the search begins: a tenth of what comes from a cache shows, half of what from memory. */
 static const double start_cache = 0.1, start_memory = 0.5;
-static const double most_exposed = 2;
+static const double most_shares[] = {1, 8};
 
 struct fitting {
     struct host host; /* with the overlap that is tried */
@@ -34,8 +34,12 @@ static bool mean_log(void *context, const double at[], double *value)
     struct fitting *f = context;
     double sum = 0, outside = 0;
     for (int l = 1; l < f->host.level_count; l++) {
-        f->host.overlap.exposed[l] = fmin(fmax(at[l - 1], 0), most_exposed);
-        outside += fabs(at[l - 1] - f->host.overlap.exposed[l]);
+        double *const shares[] = {&f->host.overlap.exposed[l], &f->host.overlap.jumps[l]};
+        for (int i = 0; i < 2; i++) {
+            double tried = at[2 * (l - 1) + i];
+            *shares[i] = fmin(fmax(tried, 0), most_shares[i]);
+            outside += fabs(tried - *shares[i]);
+        }
     }
     for (int i = 0; i < f->count; i++)
         if (f->weights[i] > 0)
@@ -84,11 +88,12 @@ static void judge(const struct fitting *f, double scratch[], struct host_fit *fi
 
 static enum status minimise(struct fitting *f, struct error *error)
 {
-    double at[HOST_MAX_LEVELS], steps[HOST_MAX_LEVELS], value;
-    int count = f->host.level_count - 1;
+    double at[2 * HOST_MAX_LEVELS], steps[2 * HOST_MAX_LEVELS], value;
+    int count = 2 * (f->host.level_count - 1);
     for (int i = 0; i < count; i++) {
-        at[i] = i == count - 1 ? start_memory : start_cache;
-        steps[i] = 0.1;
+        at[i] = i / 2 == count / 2 - 1 ? start_memory : start_cache;
+        at[i] = i % 2 ? 1 : at[i];
+        steps[i] = i % 2 ? 0.3 : 0.1;
     }
     struct simplex simplex = {.value = mean_log,
                               .context = f,

@@ -12,7 +12,7 @@
 enum {
     LINE = 16,     /* floats */
     SIZE_STEP = 4, /* lists, heaps, buffers of so many entries a step asked for */
-    SCAN_ROWS = 16,
+    SCAN_ROWS = 8,
     SCAN_WIDTH = 32,
 };
 
@@ -136,7 +136,7 @@ static struct knn_keep_tile scan_tile(struct room *room)
     };
 }
 
-/* Register tiles of up to 16 rows of which none is near, a row a step. */
+/* Register tiles of up to eight rows of which none is near, a row a step. */
 static int64_t run_scan(int64_t calls, int64_t steps, struct room *room)
 {
     struct knn_keep keep;
