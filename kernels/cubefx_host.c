@@ -19,8 +19,8 @@ static const int most_vectors[CUBEFX_HOST_ALGORITHMS][POLY_MAX_FUNCTIONS + 1] = 
     [CUBEFX_HOST_MATRIX - 1] = {[1] = 4, [2] = 4, [4] = 4, [8] = 3},
 };
 
-static const char *const algorithm_names[] = {NULL, "horner", "sweep", "matrix"};
-static const char *const store_names[] = {NULL, "cached", "stream"};
+static const char *const algorithm_names[] = {"-", "horner", "sweep", "matrix"};
+static const char *const store_names[] = {"-", "cached", "stream"};
 
 static const struct axis axes[CUBEFX_HOST_AXES] = {
     [CUBEFX_HOST_ALGORITHM] = {.name = "algorithm",
@@ -362,9 +362,6 @@ static int64_t powers_limit(const struct host *host, int threads)
 static enum status check_problem(const struct space *space, const struct problem *problem,
                                  struct error *error)
 {
-    if (!space->hw->host)
-        return error_set(error, STATUS_INVALID,
-                         "space host of cubefx is for processors; %s is none", space->hw->name);
     if (problem->type != DTYPE_F32)
         return error_set(error, STATUS_INVALID,
                          "space host of cubefx computes in f32, not in %s: expected --dtype f32",

@@ -84,6 +84,16 @@ static void sleep_forever(void)
         pause();
 }
 
+static void take_a_while(void)
+{
+    usleep(500000);
+}
+
+static void take_a_moment(void)
+{
+    usleep(100000);
+}
+
 static void leave_0(void)
 {
     _exit(0);
@@ -435,6 +445,23 @@ Test(measure, hanging, .init = setup)
     options.deadline_s = 2;
     for (size_t i = 0; i < sizeof hangs / sizeof hangs[0]; i++)
         expect_alone(&hangs[i], &options);
+}
+
+/* Each step has the deadline for itself: all of them together take longer. */
+Test(measure, slow_is_not_hanging, .init = setup)
+{
+    static const struct behaviour slow[] = {{"slow check", IN_CHECK, take_a_while, NULL},
+                                            {"slow run", IN_RUN, take_a_moment, NULL}};
+    struct measure_options options = quick();
+    struct tiling tilings[10] = {0};
+    struct measured results[10];
+    options.deadline_s = 2;
+    options.timing.rounds = 3;
+    for (int i = 0; i < 10; i++)
+        place(tilings, i, &slow[i % 2]);
+    measure_ok(tilings, 10, &options, results);
+    for (int i = 0; i < 10; i++)
+        expect_result(&slow[i % 2], &results[i]);
 }
 
 Test(measure, nothing_to_do, .init = setup)

@@ -16,12 +16,15 @@ enum {
 static const int step_counts[] = {8, 16, 32, 64, 128};
 enum { STEP_COUNTS = sizeof step_counts / sizeof *step_counts };
 
+/* No loop is so fast: what the samples show are calls alone. */
+static const double least_step_ns = 1e-4;
+
 /* A loop with one number of steps. */
 struct trial {
     const struct loop_family *family;
     int index;
     enum host_isa isa;
-    int64_t asked, steps; /* what is asked of the loop, and what it does then */
+    int64_t asked, steps; /* of a call; a loop may do another number of its steps */
     void *data;
     int64_t bytes;
 };
@@ -86,7 +89,8 @@ static enum status time_loop(const struct trial *form, struct calibrate_control 
     enum status status = timing_measure(subjects, STEP_COUNTS, &options, timings, error);
     if (status != STATUS_OK)
         return status;
-    if (fit_loop(trials, timings, control, &loop->fit, &ignored) != STATUS_OK)
+    if (fit_loop(trials, timings, control, &loop->fit, &ignored) != STATUS_OK ||
+        loop->fit.step_ns < least_step_ns)
         return STATUS_OK;
     snprintf(loop->name, sizeof loop->name, "%s %s", form->family->name,
              form->family->variant(form->index));

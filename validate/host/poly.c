@@ -184,10 +184,8 @@ static void cut_tile(const struct poly *poly, const float *inputs, int64_t count
             stretch->inputs = powers;
             powers = next;
         }
-        if (!partial) {
-            inputs += floats;
-            results += floats;
-        }
+        inputs += partial ? 0 : floats;
+        results += partial ? 0 : floats;
     }
 }
 
