@@ -2,7 +2,7 @@
 
 #include "cli/progress.h"
 #include "hardware/load.h"
-#include "jobs/calibrate_host.h"
+#include "jobs/calibrate_overlap.h"
 #include "results/text.h"
 #include "results/tune.h"
 
@@ -110,6 +110,12 @@ static void put_facts(const struct host_calibration *c, const struct style *styl
         c->noisy ? "noisy, measure again when the machine does nothing else" : "quiet", style->end);
     fprintf(out, "  samples   %s, %s of them dropped; %.1f s\n", text_count(c->samples, samples),
             text_count(c->dropped, dropped), c->seconds);
+    if (c->fitted_kernels)
+        fprintf(out,
+                "  model     %d products of %d shapes it is fitted to: mean error %.1f %%, median "
+                "%.1f %%, worst %.1f %%\n",
+                c->fitted_kernels, c->fit.shapes, 100 * c->fit.mean_error,
+                100 * c->fit.median_error, 100 * c->fit.worst_error);
     for (int i = 0; i < c->note_count; i++)
         fprintf(out, "  note      %s\n", c->notes[i]);
 }
@@ -262,6 +268,8 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
         .threads = threads, .control = {.stop = &caught, .progress = draw, .context = &progress}};
     handle_signals(catch_signal);
     enum status status = calibrate_host(&options, calibration, &error);
+    if (status == STATUS_OK && !calibration->stopped)
+        status = calibrate_overlap(calibration, &options.control, &error);
     progress_close(&progress);
     cli_require(status, &error);
     if (!calibration->stopped)

@@ -127,7 +127,7 @@ static void fill_problem(const struct task *task, struct tune_answer *answer)
     answer->size_count = task->problem.op->size_count;
     answer->size_names = task->problem.op->size_names;
     answer->sizes = task->problem.size;
-    answer->choice_count = task->problem.op->choice_count;
+    answer->choice_count = task->hw.host ? 0 : task->problem.op->choice_count; /* of programs */
     answer->type = task->problem.type;
     answer->hw = &task->hw;
     answer->cores = (int)task->common.cores;

@@ -14,7 +14,7 @@ enum {
     HOST_MAX_LEVELS = 6,
     HOST_MAX_THREADS = 256,
     HOST_MAX_LOOPS = 320,
-    HOST_MAX_PHASES = 16,
+    HOST_MAX_PHASES = 24,
     HOST_NAME_SIZE = 40,
 };
 
@@ -46,6 +46,9 @@ struct host_loop {
 /* How phases' parts overlap, fitted to timed kernels: see costmodel/host_time.h. */
 struct host_overlap {
     double exposed[HOST_MAX_LEVELS]; /* share of a level's traffic that computing does not hide */
+    double jump_ns[HOST_MAX_LEVELS]; /* what is left of a level's latency where data are not
+                                        foreseen */
+    double walk_ns;                  /* of looking up a page that is not among the recent ones */
 };
 
 struct host {
@@ -66,11 +69,15 @@ struct host {
 
 /* One stretch of a kernel, on the thread that has most to do. */
 struct host_phase {
-    int loop; /* index into loops, or -1: moves only */
+    int loop;    /* index into loops, or -1: moves only */
+    bool joined; /* interleaved with the phase before: one stretch of both, whose moves are hidden
+                    behind the computing of both */
     double calls, steps;
     double read_bytes[HOST_MAX_LEVELS]; /* by where they come from; what is in the L1 is free */
+    double jumps[HOST_MAX_LEVELS]; /* how often data are not where prefetching foresees them */
     double write_bytes[HOST_MAX_LEVELS];
     double stream_bytes; /* written past the caches */
+    double walks;        /* first touches of pages that are not among the recent ones */
 };
 
 struct host_work {

@@ -40,33 +40,55 @@ static double move_ns(const struct host *host, const struct host_phase *phase, i
     return ns;
 }
 
+/* What a stretch of joined phases computes and moves, in ns. */
+struct stretch {
+    double steps, calls;
+    double moves[HOST_MAX_LEVELS]; /* at the levels' rates */
+    double shown[HOST_MAX_LEVELS]; /* what computing does not hide of them */
+};
+
 static void add_phase(const struct host *host, const struct host_phase *phase, int threads,
-                      struct parts *parts)
+                      struct stretch *stretch)
 {
     const struct host_loop *loop = phase->loop >= 0 ? &host->loops[phase->loop] : NULL;
-    double steps = loop ? phase->steps * loop->step_ns : 0;
-    double calls = loop ? phase->calls * loop->call_ns : 0;
-    double moves[HOST_MAX_LEVELS], all = 0, shown = 0;
+    stretch->steps += loop ? phase->steps * loop->step_ns : 0;
+    stretch->calls += loop ? phase->calls * loop->call_ns : 0;
     for (int l = 1; l < host->level_count; l++) {
-        moves[l] = move_ns(host, phase, l, threads);
-        all += moves[l];
-        shown += host->overlap.exposed[l] * moves[l];
+        double moves = move_ns(host, phase, l, threads);
+        stretch->moves[l] += moves;
+        stretch->shown[l] +=
+            host->overlap.exposed[l] * moves + host->overlap.jump_ns[l] * phase->jumps[l];
     }
-    /* Where moving takes longer than all else, what computing leaves of it shows of every level. */
-    double hidden = steps + calls, excess = fmax(all - hidden - shown, 0);
-    parts->steps += steps;
-    parts->calls += calls;
+    stretch->shown[host->level_count - 1] += host->overlap.walk_ns * phase->walks;
+}
+
+/* Where moving takes longer than all else, what computing leaves of it shows of every level. */
+static void add_stretch(const struct host *host, const struct stretch *stretch, struct parts *parts)
+{
+    double all = 0, time = stretch->steps + stretch->calls;
+    for (int l = 1; l < host->level_count; l++) {
+        all += stretch->moves[l];
+        time += stretch->shown[l];
+    }
+    double excess = fmax(all - time, 0);
+    parts->steps += stretch->steps;
+    parts->calls += stretch->calls;
     for (int l = 1; l < host->level_count; l++)
         parts->shown[l] +=
-            host->overlap.exposed[l] * moves[l] + (excess > 0 ? excess * (moves[l] / all) : 0);
+            stretch->shown[l] + (excess > 0 ? excess * (stretch->moves[l] / all) : 0);
 }
 
 static void add_up(const struct host *host, const struct host_work *work, struct parts *parts)
 {
     memset(parts, 0, sizeof *parts);
     parts->calls = work->parallel_regions * host->parallel_ns;
-    for (int i = 0; i < work->phase_count; i++)
-        add_phase(host, &work->phases[i], work->threads, parts);
+    for (int i = 0; i < work->phase_count;) {
+        struct stretch stretch = {0};
+        do
+            add_phase(host, &work->phases[i++], work->threads, &stretch);
+        while (i < work->phase_count && work->phases[i].joined);
+        add_stretch(host, &stretch, parts);
+    }
 }
 
 double host_time_ns(const struct host *host, const struct host_work *work)

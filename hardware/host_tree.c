@@ -112,6 +112,8 @@ static void add_lists(struct growth *growth, const struct host *host,
     leave(growth);
     enter(growth, "overlap", CONFIG_TYPE_GROUP);
     add_reals(growth, "exposed", host->overlap.exposed, host->level_count);
+    add_reals(growth, "jump_ns", host->overlap.jump_ns, host->level_count);
+    add_real(growth, "walk_ns", host->overlap.walk_ns);
     add_text(growth, "source", sources->overlap);
     leave(growth);
 }

@@ -155,8 +155,12 @@ static const struct group loop_group = GROUP(loop_keys);
 
 static const struct key exposed_keys[] = {{"", KIND_REAL, REQUIRED, 0, 1, "", NULL}};
 static const struct group exposed_group = GROUP(exposed_keys);
+static const struct key jump_keys[] = {{"", KIND_REAL, REQUIRED, 0, 1e6, " ns", NULL}};
+static const struct group jump_group = GROUP(jump_keys);
 static const struct key overlap_keys[] = {
     {"exposed", KIND_REALS, REQUIRED, 1, HOST_MAX_LEVELS, "", &exposed_group},
+    {"jump_ns", KIND_REALS, OPTIONAL, 1, HOST_MAX_LEVELS, "", &jump_group},
+    {"walk_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group overlap_group = GROUP(overlap_keys);

@@ -9,7 +9,7 @@ enum { SOURCE_SIZE = 160 };
 
 /* Where the numbers come from. */
 struct texts {
-    char all[SOURCE_SIZE], capacity[HOST_MAX_LEVELS][SOURCE_SIZE];
+    char all[SOURCE_SIZE], overlap[SOURCE_SIZE], capacity[HOST_MAX_LEVELS][SOURCE_SIZE];
 };
 
 static void describe_capacity(const struct host_calibration *c, int l, char text[SOURCE_SIZE])
@@ -31,8 +31,12 @@ static void describe_sources(const struct host_calibration *c, struct texts *tex
     const struct host *host = &c->host;
     snprintf(texts->all, sizeof texts->all, "measured on %s on %s: autotune calibrate --hw host",
              host->cpu, host->date);
-    *sources = (struct host_sources){.all = texts->all,
-                                     .overlap = "assumed: computing hides nothing; not fitted"};
+    strcpy(texts->overlap, "assumed: computing hides nothing; not fitted");
+    if (c->fitted_kernels)
+        snprintf(texts->overlap, sizeof texts->overlap,
+                 "measured on %s on %s: fitted to %d products", host->cpu, host->date,
+                 c->fitted_kernels);
+    *sources = (struct host_sources){.all = texts->all, .overlap = texts->overlap};
     for (int l = 0; l + 1 < host->level_count; l++) {
         describe_capacity(c, l, texts->capacity[l]);
         sources->capacity[l] = texts->capacity[l];
@@ -66,7 +70,11 @@ enum status host_calibration_text(const struct host_calibration *calibration, ch
         description_of_host(host, host->cpu, "what was measured", &sources, &description, error);
     if (status != STATUS_OK)
         return status;
-    status = write_checked(&description, text, error);
+    const struct fit fit = {.error = calibration_digits(calibration->fit.median_error)};
+    if (calibration->fitted_kernels)
+        status = description_set_fit(&description, &fit, texts.overlap, error);
+    if (status == STATUS_OK)
+        status = write_checked(&description, text, error);
     description_clear(&description);
     return status;
 }
@@ -118,6 +126,23 @@ static json_t *noise_json(const struct timing_noise *noise)
     return json_pack("{s:f, s:f}", "spread", noise->spread, "dropped_share", noise->dropped);
 }
 
+/* How well the products are predicted that the overlap was fitted to. */
+static json_t *fit_json(const struct host_calibration *c)
+{
+    if (!c->fitted_kernels)
+        return json_null();
+    json_t *exposed = json_array(), *jumps = json_array();
+    for (int l = 0; l < c->host.level_count; l++) {
+        json_array_append_new(exposed, json_real(c->host.overlap.exposed[l]));
+        json_array_append_new(jumps, json_real(c->host.overlap.jump_ns[l]));
+    }
+    return json_pack("{s:o, s:o, s:f, s:i, s:i, s:f, s:f, s:f}", "exposed", exposed, "jump_ns", jumps,
+                     "walk_ns", c->host.overlap.walk_ns,
+                     "kernels", c->fitted_kernels, "shapes", c->fit.shapes, "mean_relative_error",
+                     c->fit.mean_error, "median_relative_error", c->fit.median_error,
+                     "max_relative_error", c->fit.worst_error);
+}
+
 json_t *host_calibration_json(const struct host_calibration *c)
 {
     const struct host *host = &c->host;
@@ -129,14 +154,14 @@ json_t *host_calibration_json(const struct host_calibration *c)
                               loop_json(&c->loops.loops[i], &host->loops[i], host->peak_gflops));
     for (int i = 0; i < c->note_count; i++)
         json_array_append_new(notes, json_string(c->notes[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:i, s:o, s:o, s:b, "
-                     "s:I, s:I, s:f, s:o}",
-                     "cpu", host->cpu, "date", host->date, "isa", host_isa_name(host->isa),
-                     "settings", host->settings, "topology", topology_json(&c->topology), "levels",
-                     levels, "peak_gflops", positive_or_null(host->peak_gflops), "peak_spread",
-                     c->peak_spread, "parallel_ns", host->parallel_ns, "parallel_spread",
-                     c->parallel_spread, "loops", loops, "loops_left_out", c->loops.left_out,
-                     "noise_at_start", noise_json(&c->noise[0]), "noise_at_end",
-                     noise_json(&c->noise[1]), "noisy", c->noisy, "samples", (json_int_t)c->samples,
-                     "dropped", (json_int_t)c->dropped, "seconds", c->seconds, "notes", notes);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:i, s:o, s:o, s:b, "
+        "s:I, s:I, s:f, s:o, s:o}",
+        "cpu", host->cpu, "date", host->date, "isa", host_isa_name(host->isa), "settings",
+        host->settings, "topology", topology_json(&c->topology), "levels", levels, "peak_gflops",
+        positive_or_null(host->peak_gflops), "peak_spread", c->peak_spread, "parallel_ns",
+        host->parallel_ns, "parallel_spread", c->parallel_spread, "loops", loops, "loops_left_out",
+        c->loops.left_out, "noise_at_start", noise_json(&c->noise[0]), "noise_at_end",
+        noise_json(&c->noise[1]), "noisy", c->noisy, "samples", (json_int_t)c->samples, "dropped",
+        (json_int_t)c->dropped, "seconds", c->seconds, "overlap", fit_json(c), "notes", notes);
 }

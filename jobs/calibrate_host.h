@@ -1,7 +1,8 @@
 /* The processor of this machine as a description: measured (validate/calibrate_host.h), written,
  * and told.
  *
- * Call order: calibrate_host, host_calibration_text, host_calibration_json. */
+ * Call order: calibrate_host, calibrate_overlap (calibrate_overlap.h), host_calibration_text,
+ * host_calibration_json. */
 #ifndef AUTOTUNE_JOBS_CALIBRATE_HOST_H
 #define AUTOTUNE_JOBS_CALIBRATE_HOST_H
 

@@ -39,11 +39,6 @@ static double operations(const struct problem *problem)
 
 static const struct operator_space *const spaces[] = {&cubefx_segments, &cubefx_host_space, NULL};
 
-static const struct operator_space *default_space(const struct hardware *hw)
-{
-    return hw->host ? &cubefx_host_space : &cubefx_segments;
-}
-
 const struct operator cubefx_operator = {
     .name = "cubefx",
     .title = "J polynomials of K terms of every input, on the matrix unit",
@@ -55,7 +50,6 @@ const struct operator cubefx_operator = {
     .check = check,
     .operations = operations,
     .spaces = spaces,
-    .default_space = default_space,
 };
 
 static enum status find_buffers(const struct hardware *hw, struct cubefx_machine *m, int *gm,

@@ -19,8 +19,8 @@ static const int most_vectors[CUBEFX_HOST_ALGORITHMS][POLY_MAX_FUNCTIONS + 1] = 
     [CUBEFX_HOST_MATRIX - 1] = {[1] = 4, [2] = 4, [4] = 4, [8] = 3},
 };
 
-static const char *const algorithm_names[] = {NULL, "horner", "sweep", "matrix"};
-static const char *const store_names[] = {NULL, "cached", "stream"};
+static const char *const algorithm_names[] = {"-", "horner", "sweep", "matrix"};
+static const char *const store_names[] = {"-", "cached", "stream"};
 
 static const struct axis axes[CUBEFX_HOST_AXES] = {
     [CUBEFX_HOST_ALGORITHM] = {.name = "algorithm",
@@ -206,7 +206,7 @@ static void check_tile_of_registers(struct check *check)
     if (functions > check->host->functions)
         refuse(check, CUBEFX_HOST_FUNCTIONS, "function_tile=%lld is more than the %lld functions",
                (long long)functions, (long long)check->host->functions);
-    if (vectors > 1 && vectors * check->host->lanes > check->value[CUBEFX_HOST_TILE])
+    if (vectors > 1 && product_of(vectors, check->host->lanes) > check->value[CUBEFX_HOST_TILE])
         refuse(check, CUBEFX_HOST_VECTORS,
                "vector_tile=%lld: vectors of %d inputs, more than the tile's %lld",
                (long long)vectors, check->host->lanes, (long long)check->value[CUBEFX_HOST_TILE]);
@@ -216,7 +216,7 @@ static void check_input_tile(struct check *check)
 {
     const struct cubefx_host *host = check->host;
     int64_t tile = check->value[CUBEFX_HOST_TILE], below, above;
-    int64_t unit = check->value[CUBEFX_HOST_VECTORS] * host->lanes;
+    int64_t unit = product_of(check->value[CUBEFX_HOST_VECTORS], host->lanes);
     bool whole = tile == host->slab;
     bool horner = check->value[CUBEFX_HOST_ALGORITHM] == CUBEFX_HOST_HORNER;
     if (!on_axis(check->space->blocks, CUBEFX_HOST_TILE, tile, &below, &above)) {
@@ -246,7 +246,8 @@ static void check_input_tile(struct check *check)
 static void check_powers(struct check *check)
 {
     const struct cubefx_host *host = check->host;
-    if (check->value[CUBEFX_HOST_ALGORITHM] != CUBEFX_HOST_MATRIX)
+    if (check->value[CUBEFX_HOST_ALGORITHM] != CUBEFX_HOST_MATRIX ||
+        check->value[CUBEFX_HOST_TILE] > host->slab)
         return;
     if (host->terms < 2)
         refuse(check, CUBEFX_HOST_ALGORITHM, "matrix: constants have no powers of the inputs");
@@ -267,6 +268,9 @@ static void check_store(struct check *check)
         return;
     if (host->isa == HOST_PORTABLE)
         refuse(check, CUBEFX_HOST_STORE, "store=stream: the portable kernels have no such stores");
+    if (host->slab < host->lanes)
+        refuse(check, CUBEFX_HOST_STORE, "store=stream: there is no whole vector of %d results",
+               host->lanes);
     if (host->functions > 1 && host->inputs % LINE_FLOATS)
         refuse(check, CUBEFX_HOST_STORE,
                "store=stream: rows of %lld results do not start at cache lines, expected a "
@@ -358,9 +362,6 @@ static int64_t powers_limit(const struct host *host, int threads)
 static enum status check_problem(const struct space *space, const struct problem *problem,
                                  struct error *error)
 {
-    if (!space->hw->host)
-        return error_set(error, STATUS_INVALID,
-                         "space host of cubefx is for processors; %s is none", space->hw->name);
     if (problem->type != DTYPE_F32)
         return error_set(error, STATUS_INVALID,
                          "space host of cubefx computes in f32, not in %s: expected --dtype f32",

@@ -3,8 +3,6 @@
 #include "kernels/cubefx_host.h"
 #include "kernels/slices.h"
 
-#include <stdio.h>
-
 /* Of a cache that holds what is used again while other lines stream through it. */
 #define FILL 0.75
 
@@ -97,7 +95,7 @@ static void find_levels(struct count *count)
     const struct poly_plan *plan = count->plan;
     double tile = (double)plan->tile, coefficients = (double)(plan->terms * plan->functions);
     double group = (double)plan->function_tile;
-    double seen = plan->algorithm == CUBEFX_HOST_MATRIX ? (double)(plan->powers_bytes / 4) : tile;
+    double seen = plan->algorithm == CUBEFX_HOST_MATRIX ? (double)plan->powers_bytes / 4 : tile;
     count->groups = 0;
     for (int g = 0; g < plan->group_parts; g++)
         count->groups += plan->groups[g].count;
@@ -118,7 +116,8 @@ void cubefx_host_ask(const struct space *space, const struct tiling *tiling, str
     struct host_phase *pack = phase_of(&count, POLY_PACK_LOOP);
     pack->calls = 1;
     pack->steps = (double)(plan.terms * plan.functions);
-    add_input_tiles(&count, plan.tile, (double)(plan.slab / plan.tile));
+    int64_t full = plan.slab / plan.tile;
+    add_input_tiles(&count, plan.tile, (double)full);
     if (plan.slab % plan.tile)
         add_input_tiles(&count, plan.slab % plan.tile, 1);
 }
@@ -152,7 +151,7 @@ double cubefx_host_roofline_ns(const struct space *space)
     const struct host *host = space->hw->host;
     space_tiling(space, 0, &first);
     cubefx_host_plan(space, &first, &plan);
-    double vectors = (double)divide_up(plan.slab, plan.lanes);
+    int64_t vectors = divide_up(plan.slab, plan.lanes);
     double rate = best_rate(host, plan.terms);
-    return rate > 0 ? vectors * (double)plan.functions * (double)plan.terms / rate : 0;
+    return rate > 0 ? (double)vectors * (double)plan.functions * (double)plan.terms / rate : 0;
 }

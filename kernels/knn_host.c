@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* clang-format off */
 #define KERNELS(K)                                                                                 \
     K(1, 4)                                                                                        \
     K(1, 8)                                                                                        \
@@ -14,6 +15,7 @@
         K(9, 3) K(12, 1) K(12, 2) K(14, 2) K(24, 1) K(28, 1)
 #define KERNEL(R, V) {#R "x" #V, R, V},
 #define NAME(R, V)   #R "x" #V,
+/* clang-format on */
 
 /* With AVX-512's 32 registers R·V + V + 1 fit without spilling up to 28x1, 14x2, 9x3, 6x4, 4x6 and
  * 3x8; AVX2's 16 hold 12x1, 6x2, 4x3 and 3x4. */

@@ -27,8 +27,10 @@ static const double fill = 0.75;
 static double harmonic(double first, double last)
 {
     double sum = 0;
-    for (; first <= last && first < 16; first++)
+    while (first <= last && first < 16) {
         sum += 1 / first;
+        first += 1;
+    }
     if (first > last)
         return sum;
     return sum + log(last / first) + (1 / first + 1 / last) / 2 +
@@ -78,10 +80,12 @@ static void expect_buffer(const struct knn_ask *ask, double *survivors, double *
 static double expected_panels(const struct knn_ask *ask, double rows)
 {
     double a = rows * (double)ask->knn->k, panels = (double)ask->panels, sum = 0;
-    for (double p = 1; p < panels; p *= 2) {
+    double p = 1;
+    while (p < panels) {
         double next = fmin(2 * p, panels), middle = (p + next) / 2;
         double chances = (1 - exp(-a / p)) + 4 * (1 - exp(-a / middle)) + (1 - exp(-a / next));
         sum += (next - p) * chances / 6;
+        p = next;
     }
     return fmin(1 + sum, panels);
 }
@@ -132,7 +136,7 @@ static void ask_pack(const struct knn_ask *ask, struct host_work *work)
     bool all = v[KNN_HOST_PACK] == KNN_HOST_PACK_YES;
     double d = (double)knn->d, m_tiles = (double)ask->m_tiles;
     double panels = m_tiles * (double)(all ? ask->panels : ask->partial);
-    double vectors = (double)(ask->width / knn->lanes);
+    double vectors = (double)ask->width / knn->lanes;
     double bytes = sizeof(float) * (double)knn->n * d;
     struct host_phase *phase = add_phase(work, knn->loops[KNN_LOOP_PACK],
                                          panels * (double)ask->d_tiles, panels * d * vectors);

@@ -283,6 +283,7 @@ static enum status create(struct space *space, const struct problem *problem, in
         .n = problem->size[MATMUL_N],
         .threads = cores,
     };
+    matmul_host_find_loops(host->host, &host->loops);
     space->detail = host;
     space->axis_count = HOST_MATMUL_AXES;
     space->axes = axes;

@@ -78,11 +78,21 @@ int host_sharers(int64_t size, int64_t unit, int threads);
 /* In what m (split m) or n (split n) is shared out: rows of a kernel, or columns of its vectors. */
 int64_t matmul_host_unit(const struct matmul_host_kernel *kernel, enum host_isa isa, int64_t split);
 
+/* Where the loops of a processor are, by what they do: [vectors - 1][rows - 1]; -1 where none was
+ * timed that does it. The panels at the edges of tiles are those of smaller kernels; where they
+ * were not timed it is the smallest timed kernel that holds them. */
+enum { HOST_MOST_ROWS = 28, HOST_MOST_VECTORS = 8 };
+struct matmul_host_loops {
+    int tile[HOST_MOST_VECTORS][HOST_MOST_ROWS], dot[HOST_MOST_VECTORS][HOST_MOST_ROWS];
+    int pack_a, pack_b, pack_dot;
+};
+
 /* space->detail of space `host`. */
 struct matmul_host {
     const struct host *host;
     int64_t m, k, n;
     int threads;
+    struct matmul_host_loops loops;
     int64_t *values; /* of all axes of all blocks */
 };
 
@@ -97,6 +107,9 @@ static inline const struct matmul_host_kernel *matmul_host_kernel(const struct t
 }
 
 extern const struct operator_space matmul_host_space;
+
+/* What `ask` needs, found once a space. */
+void matmul_host_find_loops(const struct host *host, struct matmul_host_loops *loops);
 
 /* Its member `ask`. */
 void matmul_host_ask(const struct space *space, const struct tiling *tiling,

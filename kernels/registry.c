@@ -3,6 +3,7 @@
 #include "kernels/matmul.h"
 #include "kernels/operator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -167,6 +168,17 @@ static void list_axes(const struct space *space, char *text, size_t size)
     }
 }
 
+/* All of them that fit: enumerations of kernels are long. */
+static void list_values(const struct axis *axis, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int v = 0; axis->value_names && v < axis->name_count && used < size; v++)
+        if (strcmp(axis->value_names[v], AXIS_NO_VALUE) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     axis->value_names[v]);
+}
+
 static enum status parse_setting(const struct space *space, char *setting, unsigned *seen,
                                  struct tiling *tiling, struct error *error)
 {
@@ -184,9 +196,7 @@ static enum status parse_setting(const struct space *space, char *setting, unsig
     if (axis_value_parse(&space->axes[axis], equals + 1, &tiling->value[axis]) &&
         (space->axes[axis].value_names || tiling->value[axis] > 0))
         return STATUS_OK;
-    names[0] = 0;
-    for (int v = 0; space->axes[axis].value_names && v < space->axes[axis].name_count; v++)
-        strcat(strcat(names, v ? ", " : ""), space->axes[axis].value_names[v]);
+    list_values(&space->axes[axis], names, sizeof names);
     return error_set(error, STATUS_INVALID, "--set %s=%.64s: expected %s", space->axes[axis].name,
                      equals + 1, names[0] ? names : "a positive whole number");
 }

@@ -42,26 +42,28 @@ struct behaviour {
 
 /* What all processes of a test see. */
 static struct common {
-    _Atomic int opens, checks[MOST], prepares[MOST];
-    _Atomic int exits; /* handlers of the parent that ran */
+    _Atomic int opens, checks[MOST], prepares[MOST], runs[MOST];
+    _Atomic bool hold, gave_up; /* a child's child stays that long; it had to go by itself */
+    _Atomic int exits;          /* handlers of the parent that ran */
     _Atomic int worker;
 } * common;
 
-static void *shared_memory(size_t bytes)
+static void *map(size_t bytes, int access)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    /* cppcheck-suppress invalidFunctionArg ; mmap(2): -1 is right where there is no file */
+    void *memory = mmap(NULL, bytes, access, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_assert(memory != MAP_FAILED);
     return memory;
 }
 
 static void setup(void)
 {
-    common = shared_memory(sizeof *common);
+    common = map(sizeof *common, PROT_READ | PROT_WRITE);
 }
 
 static void fault(void)
 {
-    volatile char *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    volatile char *page = map(1, PROT_NONE);
     *page = 1;
 }
 
@@ -80,6 +82,16 @@ static void sleep_forever(void)
 {
     for (;;)
         pause();
+}
+
+static void take_a_while(void)
+{
+    usleep(500000);
+}
+
+static void take_a_moment(void)
+{
+    usleep(100000);
 }
 
 static void leave_0(void)
@@ -112,7 +124,7 @@ static void chatter(void)
 
 __attribute__((noinline)) static int deeper(int depth)
 {
-    volatile char room[4096];
+    volatile char room[4096] = {0};
     room[depth % 4096] = (char)depth;
     if (depth < 0)
         return 0;
@@ -142,12 +154,13 @@ static void close_and_hang(void)
     hang();
 }
 
-/* A child of the child that goes on for a while, and dies with this test at the latest. */
+/* A child of the child that goes on, with all of its files, until it is let go. */
 static void leave_a_child(void)
 {
     if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-        sleep(600);
+        for (int i = 0; i < 2000 && atomic_load(&common->hold); i++)
+            usleep(10000);
+        atomic_store(&common->gave_up, atomic_load(&common->hold));
         _exit(0);
     }
     abort();
@@ -211,7 +224,9 @@ static const struct behaviour hangs[] = {
 static const struct behaviour waits = {"waits", IN_CHECK, tell_worker, NULL};
 static const struct behaviour waits_in_run = {"waits in run", IN_THIRD_RUN, tell_worker, NULL};
 
-/* A tiling is the address of a behaviour and a place in the list. */
+/* What a tiling does: its only value is its place in the list. */
+static const struct behaviour *placed[MOST];
+
 struct plan {
     const struct behaviour *behaviour;
     int place, runs;
@@ -240,21 +255,26 @@ static enum status prepare(void *problem, const struct tiling *tiling, void **re
                            struct error *error)
 {
     struct plan *plan = calloc(1, sizeof *plan);
-    if (*(uint64_t *)problem != 42)
-        return error_set(error, STATUS_INVALID, "another seed");
-    plan->behaviour = (const struct behaviour *)(uintptr_t)tiling->value[0];
-    plan->place = (int)tiling->value[1];
+    cr_assert(plan && *(uint64_t *)problem == 42);
+    plan->place = (int)tiling->value[0];
+    plan->behaviour = placed[plan->place];
     act(plan, IN_PREPARE);
     if (atomic_fetch_add(&common->prepares[plan->place], 1) > 0)
         act(plan, IN_SECOND_PREPARE);
     /* More than the room that malloc has reserved for a thread. */
     plan->memory = malloc(plan->behaviour->act == no_more_memory ? 1 << 28 : 4096);
-    if (!plan->memory)
+    if (!plan->memory) {
+        free(plan);
         return error_memory(error);
-    if (plan->behaviour->prepare != STATUS_OK)
-        return error_set(error, plan->behaviour->prepare, "it is so");
-    *result = plan;
-    return STATUS_OK;
+    }
+    if (plan->behaviour->prepare == STATUS_OK) {
+        *result = plan;
+        return STATUS_OK;
+    }
+    free(plan->memory);
+    enum status status = error_set(error, plan->behaviour->prepare, "it is so");
+    free(plan);
+    return status;
 }
 
 static void release(void *context)
@@ -268,6 +288,7 @@ static void release(void *context)
 static void run(void *context)
 {
     struct plan *plan = context;
+    atomic_fetch_add(&common->runs[plan->place], 1);
     act(plan, IN_RUN);
     if (++plan->runs == 3)
         act(plan, IN_THIRD_RUN);
@@ -298,8 +319,8 @@ static struct measure_options quick(void)
 
 static void place(struct tiling *tilings, int at, const struct behaviour *behaviour)
 {
-    tilings[at].value[0] = (int64_t)(uintptr_t)behaviour;
-    tilings[at].value[1] = at;
+    placed[at] = behaviour;
+    tilings[at].value[0] = at;
 }
 
 static bool nobody_left(void)
@@ -313,7 +334,7 @@ static int open_files(void)
     DIR *folder = opendir("/proc/self/fd");
     if (!folder)
         return 0;
-    while (readdir(folder))
+    while (readdir(folder)) /* cppcheck-suppress readdirCalled ; there is one thread */
         count++;
     closedir(folder);
     return count;
@@ -324,10 +345,13 @@ static void measure_ok(const struct tiling *tilings, int count,
 {
     struct error error = {0};
     int files = open_files();
+    atomic_store(&common->hold, true);
     enum status status = measure(&runner, NULL, tilings, NULL, count, options, results, &error);
     cr_assert_eq(status, STATUS_OK, "%s", error.text);
+    cr_assert(!atomic_load(&common->gave_up));
     cr_assert(nobody_left());
     cr_assert_eq(open_files(), files);
+    atomic_store(&common->hold, false);
 }
 
 static void expect_result(const struct behaviour *behaviour, const struct measured *result)
@@ -388,6 +412,23 @@ Test(measure, all_behaviours_together, .init = setup)
     }
 }
 
+/* Samples taken before a fault are not taken again. */
+Test(measure, rounds_go_on_after_a_fault, .init = setup)
+{
+    struct measure_options options = quick();
+    struct tiling tilings[5] = {0};
+    struct measured results[5];
+    options.timing.min_sample_ns = 1; /* a run is a sample; one more sizes */
+    for (int i = 0; i < 5; i++)
+        place(tilings, i, &behaviours[i == 3 ? 14 : 0]);
+    measure_ok(tilings, 5, &options, results);
+    for (int i = 0; i < 5; i++) {
+        int taken = results[i].timing.samples + results[i].timing.dropped;
+        expect_result(&behaviours[i == 3 ? 14 : 0], &results[i]);
+        cr_expect_eq(common->runs[i], i == 3 ? 3 : taken + 1);
+    }
+}
+
 Test(measure, little_memory, .init = setup)
 {
     struct measure_options options = quick();
@@ -404,6 +445,23 @@ Test(measure, hanging, .init = setup)
     options.deadline_s = 2;
     for (size_t i = 0; i < sizeof hangs / sizeof hangs[0]; i++)
         expect_alone(&hangs[i], &options);
+}
+
+/* Each step has the deadline for itself: all of them together take longer. */
+Test(measure, slow_is_not_hanging, .init = setup)
+{
+    static const struct behaviour slow[] = {{"slow check", IN_CHECK, take_a_while, NULL},
+                                            {"slow run", IN_RUN, take_a_moment, NULL}};
+    struct measure_options options = quick();
+    struct tiling tilings[10] = {0};
+    struct measured results[10];
+    options.deadline_s = 2;
+    options.timing.rounds = 3;
+    for (int i = 0; i < 10; i++)
+        place(tilings, i, &slow[i % 2]);
+    measure_ok(tilings, 10, &options, results);
+    for (int i = 0; i < 10; i++)
+        expect_result(&slow[i % 2], &results[i]);
 }
 
 Test(measure, nothing_to_do, .init = setup)
@@ -720,7 +778,7 @@ Test(measure, threads_in_parent_and_child, .init = setup)
 Test(measure, random_faults, .init = setup, .timeout = 1200)
 {
     const char *text = getenv("AUTOTUNE_FAULTS");
-    int lists = text ? atoi(text) : 10;
+    int lists = text ? (int)strtol(text, NULL, 10) : 10;
     struct measure_options options = quick();
     unsigned random = 12345;
     for (int list = 0; list < lists; list++) {

@@ -109,7 +109,7 @@ Test(timing, rounds_by_length_of_a_run)
 Test(timing, a_long_run_is_not_sized_first)
 {
     struct fake fake = {.count = 2, .base_ns = {2.5e8, 3e8}};
-    struct timing timings[2];
+    struct timing timings[2] = {0};
     play(&fake, &(struct timing_options){0}, timings);
     cr_expect_eq(fake.samples[0], 7);
     cr_expect_eq(fake.samples[1], 7);
@@ -117,7 +117,8 @@ Test(timing, a_long_run_is_not_sized_first)
 
 Test(timing, samples_last_long_enough_and_not_much_longer)
 {
-    for (double ns = 0.4; ns < 1e9; ns *= 1.7) {
+    for (int i = 0; i < 40; i++) {
+        double ns = 0.4 * pow(1.7, i);
         struct fake fake = {.count = 1, .base_ns = {ns}};
         struct timing timing;
         play(&fake, &(struct timing_options){0}, &timing);
@@ -168,7 +169,7 @@ static void nothing(struct fake *fake, int i, int n, struct timing_reading *read
 Test(timing, ends_when_a_clock_stands_still)
 {
     struct fake fake = {.count = 2, .base_ns = {1, 1}, .disturb = nothing};
-    struct timing timings[2];
+    struct timing timings[2] = {0};
     play(&fake, &(struct timing_options){0}, timings);
     cr_expect_eq(timings[0].samples, 31);
     cr_expect_eq(timings[0].median_ns, 0);
@@ -203,7 +204,7 @@ static void interrupt_some(struct fake *fake, int i, int n, struct timing_readin
         return;
     reading->wall_ns *= 7;
     if (n % 2)
-        reading->preemptions = 1, reading->cpu_ns = reading->wall_ns;
+        reading->preemptions = 10000, reading->cpu_ns = reading->wall_ns;
 }
 
 static void only_noise(struct fake *fake, int i, int n, struct timing_reading *reading)
@@ -249,6 +250,29 @@ Test(timing, nothing_but_dropped_samples)
     cr_expect_float_eq(timing.median_ns, 1e6, 1e-3);
 }
 
+/* How often subject i is preempted in every sample, and whether CPU time is known. */
+static void preempted(struct fake *fake, int i, int n, struct timing_reading *reading)
+{
+    static const int times[] = {1, 1, 3, 1};
+    (void)fake;
+    (void)n;
+    reading->preemptions = times[i];
+    if (i == 3)
+        reading->cpu_ns = -1;
+}
+
+Test(timing, a_preemption_is_lost_in_a_long_sample)
+{
+    struct fake fake = {.count = 4, .base_ns = {9.9e6, 1.1e7, 1.1e7, 1.1e7}, .disturb = preempted};
+    struct timing timings[4] = {0};
+    play(&fake, &(struct timing_options){0}, timings);
+    cr_expect_eq(timings[0].samples, 0);
+    cr_expect_eq(timings[1].samples, 31);
+    cr_expect_eq(timings[1].dropped, 0);
+    cr_expect_eq(timings[2].samples, 0);
+    cr_expect_eq(timings[3].samples, 0);
+}
+
 /* Wall-clock by CPU time of subject i: 1.009 and 1.011; not known. */
 static void stretch(struct fake *fake, int i, int n, struct timing_reading *reading)
 {
@@ -261,7 +285,7 @@ static void stretch(struct fake *fake, int i, int n, struct timing_reading *read
 Test(timing, stretched_by_more_than_a_per_cent)
 {
     struct fake fake = {.count = 3, .base_ns = {1e6, 1e6, 1e6}, .disturb = stretch};
-    struct timing timings[3];
+    struct timing timings[3] = {0};
     play(&fake, &(struct timing_options){0}, timings);
     cr_expect_eq(timings[0].samples, 31);
     cr_expect_eq(timings[0].dropped, 0);
@@ -272,7 +296,7 @@ Test(timing, stretched_by_more_than_a_per_cent)
 Test(timing, subjects_take_turns)
 {
     struct fake fake = {.count = 4, .base_ns = {1e6, 2e6, 5e5, 7e6}};
-    struct timing timings[4];
+    struct timing timings[4] = {0};
     play(&fake, &(struct timing_options){0}, timings);
     cr_assert_eq(fake.steps, 4 * 32, "one of sizing, 31 rounds");
     for (int i = 0; i < fake.steps; i++)
@@ -328,8 +352,8 @@ Test(timing, order_does_not_matter)
     for (unsigned seed = 0; seed < 2000; seed++) {
         struct fake fake = random_machine(seed), other = fake;
         struct timing_options options = random_options(seed);
-        struct timing timings[MOST], others[MOST];
-        int names[MOST];
+        struct timing timings[MOST] = {0}, others[MOST] = {0};
+        int names[MOST] = {0};
         shuffle(names, fake.count, seed);
         other.names = names;
         for (int i = 0; i < fake.count; i++)
@@ -366,7 +390,7 @@ Test(timing, three_rounds_whatever_the_budget)
     for (unsigned seed = 0; seed < 2000; seed++) {
         struct fake fake = random_machine(seed);
         struct timing_options options = random_options(seed);
-        struct timing timings[MOST];
+        struct timing timings[MOST] = {0};
         options.budget_s = seed % 2 ? 1e-9 : options.budget_s;
         play(&fake, &options, timings);
         for (int i = 0; i < fake.count; i++) {
@@ -384,7 +408,7 @@ Test(timing, ends_within_the_budget)
     for (unsigned seed = 0; seed < 2000; seed++) {
         struct fake fake = random_machine(seed);
         struct timing_options options = {.budget_s = pow(10, -3 + 4 * uniform(seed, 7, 0))};
-        struct timing timings[MOST];
+        struct timing timings[MOST] = {0};
         int most = 0;
         fake.disturb = NULL;
         play(&fake, &options, timings);
@@ -404,7 +428,7 @@ Test(timing, a_budget_is_used)
 {
     /* 31 rounds of 10 · 10 ms are 3.1 s; 1 s pays for 9 and what sizes. */
     struct fake fake = {.count = 10};
-    struct timing timings[10];
+    struct timing timings[10] = {0};
     for (int i = 0; i < 10; i++)
         fake.base_ns[i] = 1e7;
     play(&fake, &(struct timing_options){.budget_s = 1.0001}, timings);
@@ -417,7 +441,7 @@ Test(timing, the_slow_fall_out_and_leave_their_time_to_the_others)
 {
     /* Ten candidates of half a second beside two of a tenth. */
     struct fake fake = {.count = 12};
-    struct timing timings[12];
+    struct timing timings[12] = {0};
     for (int i = 0; i < 12; i++)
         fake.base_ns[i] = i == 3 || i == 8 ? 0.9e8 + 1e5 * i : 5e8;
     play(&fake, &(struct timing_options){.keep_within = 1.2, .budget_s = 18}, timings);
@@ -433,7 +457,7 @@ Test(timing, the_slow_fall_out_and_leave_their_time_to_the_others)
 Test(timing, nobody_falls_out_where_none_is_to)
 {
     struct fake fake = {.count = 2, .base_ns = {1e6, 1e8}};
-    struct timing timings[2];
+    struct timing timings[2] = {0};
     play(&fake, &(struct timing_options){0}, timings);
     cr_expect_eq(timings[1].samples, 15);
     cr_expect(!timings[1].fell_out);
@@ -454,7 +478,7 @@ Test(timing, one_slow_sample_throws_nobody_out)
     for (unsigned seed = 0; seed < 2000; seed++) {
         struct fake fake = random_machine(seed);
         struct timing_options options = {.keep_within = 1.2};
-        struct timing timings[MOST];
+        struct timing timings[MOST] = {0};
         double best_ns = INFINITY;
         fake.disturb = one_slow_sample;
         for (int i = 0; i < fake.count; i++)
@@ -469,12 +493,45 @@ Test(timing, one_slow_sample_throws_nobody_out)
     }
 }
 
+/* Something else ran during all of the first samples of subject 1 but one. */
+static void bad_start(struct fake *fake, int i, int n, struct timing_reading *reading)
+{
+    (void)fake;
+    if (i == 1 && n < 8 && n != 2)
+        reading->wall_ns *= 3, reading->cpu_ns = reading->wall_ns;
+}
+
+Test(timing, one_good_sample_keeps_a_subject)
+{
+    struct fake fake = {.count = 2, .base_ns = {1e6, 1.1e6}, .disturb = bad_start};
+    struct timing timings[2] = {0};
+    play(&fake, &(struct timing_options){.keep_within = 1.2}, timings);
+    cr_expect(!timings[0].fell_out);
+    cr_expect(!timings[1].fell_out);
+    cr_expect_eq(timings[1].samples, 31);
+}
+
+Test(timing, who_is_lost_is_nobodys_measure)
+{
+    struct fake fake = {.count = 3, .base_ns = {1e5, 1e6, 1.1e6}};
+    struct timing timings[3] = {0};
+    struct timing_rounds *rounds = begin(&fake, &(struct timing_options){0});
+    for (int i = 0; i < 20; i++)
+        cr_assert(step(&fake, rounds));
+    timing_rounds_lose(rounds, 0);
+    rounds->options.keep_within = 1.2;
+    finish(&fake, rounds, timings);
+    cr_expect_eq(timings[1].samples, 31);
+    cr_expect_eq(timings[2].samples, 31);
+    cr_expect_eq(timings[0].median_ns, 0);
+}
+
 Test(timing, a_subject_that_is_lost_leaves_the_others_alone)
 {
     for (int at = 0; at < 40; at++) {
         struct fake fake = {.count = 3, .base_ns = {1e6, 2e6, 3e6}, .disturb = any};
         struct timing_options options = {.budget_s = 0.15};
-        struct timing timings[3];
+        struct timing timings[3] = {0};
         struct timing_rounds *rounds = begin(&fake, &options);
         struct timing_step now;
         for (int i = 0; i < at; i++)
@@ -516,7 +573,7 @@ Test(timing, a_pause_costs_no_budget)
 Test(timing, lost_before_it_began)
 {
     struct fake fake = {.count = 2, .base_ns = {1e6, 1e6}};
-    struct timing timings[2];
+    struct timing timings[2] = {0};
     struct timing_rounds *rounds = begin(&fake, &(struct timing_options){.keep_within = 1.2});
     timing_rounds_lose(rounds, 0);
     finish(&fake, rounds, timings);
@@ -601,7 +658,7 @@ Test(timing_clocks, measures_and_leaves_the_thread_as_it_was)
     struct counter counters[2] = {0};
     struct timing_subject subjects[2] = {{count_run, &counters[0]}, {count_run, &counters[1]}};
     struct timing_options options = {.rounds = 3, .min_sample_ns = 1000, .threads = 1};
-    struct timing timings[2];
+    struct timing timings[2] = {0};
     struct error error;
     int before = processors();
     cr_assert_eq(timing_measure(subjects, 2, &options, timings, &error), STATUS_OK);

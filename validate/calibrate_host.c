@@ -27,10 +27,10 @@ static void note(struct host_calibration *calibration, const char *format, ...)
 {
     if (calibration->note_count == CALIBRATE_MAX_NOTES)
         return;
+    char *text = calibration->notes[calibration->note_count++];
     va_list list;
     va_start(list, format);
-    vsnprintf(calibration->notes[calibration->note_count++], sizeof calibration->notes[0], format,
-              list);
+    (void)vsnprintf(text, sizeof calibration->notes[0], format, list);
     va_end(list);
 }
 
@@ -47,7 +47,7 @@ static void set_level(struct measuring *m, int l)
     struct host_level *level = &m->calibration->host.levels[l];
     struct level_quality *quality = &m->calibration->levels[l];
     const struct topology_cache *cache = l < topology->cache_count ? &topology->caches[l] : NULL;
-    snprintf(level->name, sizeof level->name, "%s", cache ? cache->name : "memory");
+    strcpy(level->name, cache ? cache->name : "memory");
     level->capacity_bytes = quality->nominal_bytes = cache ? cache->bytes : 0;
     level->line_bytes = cache ? cache->line_bytes : 0;
     level->threads = cache ? cache->threads : topology->threads;
@@ -169,6 +169,8 @@ static enum status measure_end(struct measuring *m, struct error *error)
         c->noisy = c->noisy || c->noise[i].spread > TIMING_NOISY_SPREAD ||
                    c->noise[i].dropped > TIMING_NOISY_DROPPED;
     }
+    c->noisy = c->noisy ||
+               (double)m->control->dropped > TIMING_NOISY_DROPPED * (double)m->control->samples;
     return STATUS_OK;
 }
 

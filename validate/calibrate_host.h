@@ -1,9 +1,9 @@
-/* This machine's processor, measured in some ten seconds into a struct host: its topology, what a
+/* This machine's processor, measured into a struct host in some seconds: its topology, what a
  * thread reads and writes at every level, what threads get together, every inner loop of
  * validate/host/, the cost of a parallel region; and how quiet the machine was meanwhile.
  *
  * validate/calibrate/ has the parts. The overlap is not measured here (all of it is exposed): it
- * takes whole kernels, and is fitted by jobs/calibrate_host.h. */
+ * takes whole kernels, and is fitted by jobs/calibrate_overlap.h. */
 #ifndef AUTOTUNE_VALIDATE_CALIBRATE_HOST_H
 #define AUTOTUNE_VALIDATE_CALIBRATE_HOST_H
 
@@ -11,6 +11,7 @@
 #include "validate/calibrate/control.h"
 #include "validate/calibrate/loop_times.h"
 #include "validate/calibrate/topology.h"
+#include "validate/host_fit.h"
 
 #include <stddef.h>
 
@@ -39,6 +40,8 @@ struct host_calibration {
     bool noisy, pinned, stopped;
     int64_t samples, dropped;
     double seconds;
+    int fitted_kernels; /* of the overlap; 0: not fitted, all of the traffic shows */
+    struct host_fit fit;
     int note_count;
     char notes[CALIBRATE_MAX_NOTES][200]; /* what people should know */
 };

@@ -5,18 +5,47 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-/* Where the search begins: a tenth of what comes from a cache shows, half of what from memory. */
-static const double start_cache = 0.1, start_memory = 0.5;
-static const double most_exposed = 2;
+/* One number that is fitted: of a level, or of none (-1). */
+struct unknown {
+    size_t offset; /* in struct host_overlap */
+    double start, step, most;
+};
+
+enum { MAX_UNKNOWNS = 2 * HOST_MAX_LEVELS + 1 };
 
 struct fitting {
     struct host host; /* with the overlap that is tried */
     const struct host_timed *timed;
     const double *weights; /* one a timing; 0: not used */
     int count;
+    int unknown_count;
+    struct unknown unknowns[MAX_UNKNOWNS];
 };
+
+/* Where the search begins: a tenth of what comes from a cache shows, half of what from memory; and
+ * of the latencies a few ns. */
+static void find_unknowns(struct fitting *f)
+{
+    int last = f->host.level_count - 1;
+    for (int l = 1; l <= last; l++) {
+        f->unknowns[f->unknown_count++] =
+            (struct unknown){offsetof(struct host_overlap, exposed) + (size_t)l * sizeof(double),
+                             l == last ? 0.5 : 0.2, 0.1, 1};
+        f->unknowns[f->unknown_count++] =
+            (struct unknown){offsetof(struct host_overlap, jump_ns) + (size_t)l * sizeof(double),
+                             l == 1 ? 1 : 10, l == 1 ? 1 : 10, 1000};
+    }
+    f->unknowns[f->unknown_count++] =
+        (struct unknown){offsetof(struct host_overlap, walk_ns), 10, 10, 1000};
+}
+
+static double *number_of(struct fitting *f, int i)
+{
+    return (double *)(void *)((char *)&f->host.overlap + f->unknowns[i].offset);
+}
 
 static bool usable(const struct host_timed *timed)
 {
@@ -33,9 +62,9 @@ static bool mean_log(void *context, const double at[], double *value)
 {
     struct fitting *f = context;
     double sum = 0, outside = 0;
-    for (int l = 1; l < f->host.level_count; l++) {
-        f->host.overlap.exposed[l] = fmin(fmax(at[l - 1], 0), most_exposed);
-        outside += fabs(at[l - 1] - f->host.overlap.exposed[l]);
+    for (int i = 0; i < f->unknown_count; i++) {
+        *number_of(f, i) = fmin(fmax(at[i], 0), f->unknowns[i].most);
+        outside += fabs(at[i] - *number_of(f, i)) / f->unknowns[i].step;
     }
     for (int i = 0; i < f->count; i++)
         if (f->weights[i] > 0)
@@ -84,11 +113,11 @@ static void judge(const struct fitting *f, double scratch[], struct host_fit *fi
 
 static enum status minimise(struct fitting *f, struct error *error)
 {
-    double at[HOST_MAX_LEVELS], steps[HOST_MAX_LEVELS], value;
-    int count = f->host.level_count - 1;
+    double at[MAX_UNKNOWNS], steps[MAX_UNKNOWNS], value;
+    int count = f->unknown_count;
     for (int i = 0; i < count; i++) {
-        at[i] = i == count - 1 ? start_memory : start_cache;
-        steps[i] = 0.1;
+        at[i] = f->unknowns[i].start;
+        steps[i] = f->unknowns[i].step;
     }
     struct simplex simplex = {.value = mean_log,
                               .context = f,
@@ -114,6 +143,7 @@ enum status host_fit(struct host *host, const struct host_timed timed[], int cou
     if (!weights)
         return error_memory(error);
     struct host_fit found = {0};
+    find_unknowns(&fitting);
     found.shapes = weigh(timed, count, weights, &found.used);
     enum status status =
         found.used < HOST_FIT_LEAST

@@ -41,7 +41,8 @@ static void read_description(const char *file)
     enum status status = hardware_load(file, NULL, &hw, &error);
     require_line(status, &error);
     require(status == STATUS_OK || !hw.facts, "a refused description holds nothing");
-    require(status != STATUS_OK || (hw.cores >= 1 && hw.path_count >= 1), "a description is whole");
+    require(status != STATUS_OK || (hw.cores >= 1 && (hw.host || hw.path_count >= 1)),
+            "a description is whole");
     hardware_clear(&hw);
 }
 

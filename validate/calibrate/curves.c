@@ -96,6 +96,7 @@ enum status loop_fit(const struct loop_sample *samples, int count, struct loop_f
 {
     double terms[2 * MAX_SAMPLES], times[MAX_SAMPLES], spreads[MAX_SAMPLES];
     struct linear_fit line;
+    double least = INFINITY, most = 0;
     if (count > MAX_SAMPLES)
         return error_set(error, STATUS_TOO_LARGE, "%d samples, expected at most %d", count,
                          MAX_SAMPLES);
@@ -103,11 +104,16 @@ enum status loop_fit(const struct loop_sample *samples, int count, struct loop_f
         if (!is_time(&samples[i]))
             return error_set(error, STATUS_INVALID, "%g ns for %g steps, expected times",
                              samples[i].ns, samples[i].steps);
+        least = fmin(least, samples[i].steps);
+        most = fmax(most, samples[i].steps);
         terms[2 * i] = samples[i].steps;
         terms[2 * i + 1] = 1;
         times[i] = samples[i].ns;
         spreads[i] = samples[i].spread;
     }
+    if (!(most >= 2 * least))
+        return error_set(error, STATUS_INVALID, "%g to %g steps, expected twice as many", least,
+                         most);
     enum status status = linear_fit(terms, times, count, 2, &line, error);
     if (status != STATUS_OK)
         return status;

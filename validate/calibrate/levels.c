@@ -7,6 +7,8 @@
 enum {
     ROUNDS = 11,
     REACH_ROUNDS = 3,
+    WARM_PASSES = 3,
+    LEAST_PASSES = 2,       /* in a sample */
     CHUNK_BYTES = 32 << 20, /* of memory in a sample */
     LEAST_MEMORY_BYTES = 64 << 20,
     ALIGNMENT = 4096,
@@ -53,36 +55,36 @@ int64_t level_bytes(const struct topology *topology, int level, int sharers, int
 
 void *calibrate_memory(int64_t wanted, int64_t least, int64_t *got)
 {
-    for (*got = (wanted + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; *got > 0; *got = 0) {
-        void *data = NULL;
-        while (!data && *got >= least) {
-            data = aligned_alloc(ALIGNMENT, (size_t)*got);
-            if (!data)
-                *got = *got / 2 / ALIGNMENT * ALIGNMENT;
-        }
+    void *data = NULL;
+    *got = (wanted + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    while (!data && *got > 0 && *got >= least) {
+        data = aligned_alloc(ALIGNMENT, (size_t)*got);
         if (!data)
-            break;
-        memset(data, 1, (size_t)*got); /* also: no page is the page of zeros */
-        return data;
+            *got = *got / 2 / ALIGNMENT * ALIGNMENT;
     }
-    return NULL;
+    if (data)
+        memset(data, 1, (size_t)*got); /* also: no page is the page of zeros */
+    else
+        *got = 0;
+    return data;
 }
 
-/* Rate of one sample behind an untimed pass. */
+/* Rate of one sample behind untimed passes: caches that keep only what is asked for again need more
+ * than one. */
 static double sample(struct walk *walk, const struct timing_clocks *clocks,
                      struct calibrate_control *control, bool *keeps)
 {
     const struct timing_subject subject = {walk_on, walk};
     struct timing_reading reading;
-    double begin_ns = timing_now_ns();
-    walk_on(walk);
-    double pass_ns = fmax(timing_now_ns() - begin_ns, 1);
-    int64_t runs = (int64_t)fmin(ceil(1.5 * sample_ns / pass_ns), 1e6);
-    for (int tries = 0; tries < 2; tries++) {
+    bool moves_on = walk->bytes < walk->size;
+    for (int i = 0; i < (moves_on ? 1 : WARM_PASSES); i++)
+        walk_on(walk);
+    int64_t runs = moves_on ? 1 : LEAST_PASSES;
+    timing_sample(&subject, runs, clocks, &reading);
+    if (reading.wall_ns < sample_ns) {
+        double more = ceil(1.25 * sample_ns / fmax(reading.wall_ns, 100));
+        runs = (int64_t)((double)runs * more);
         timing_sample(&subject, runs, clocks, &reading);
-        if (reading.wall_ns >= sample_ns || runs > 1000000)
-            break;
-        runs *= 1 + (int64_t)ceil(sample_ns / fmax(reading.wall_ns, 1e3));
     }
     *keeps = calibrate_keeps(&reading);
     control->samples++;
@@ -114,8 +116,13 @@ static struct walk walk_of(const struct levels *levels, enum host_isa isa, int l
 {
     struct walk walk = {stream_find(isa, (enum stream_kind)kind), data, levels->level[level].bytes,
                         levels->level[level].bytes, 0};
-    if (walk.bytes > CHUNK_BYTES)
-        walk.bytes = CHUNK_BYTES;
+    if (level + 1 < levels->count || walk.bytes <= CHUNK_BYTES)
+        return walk;
+    walk.bytes = CHUNK_BYTES;
+    /* Each kind on its way: none finds what another has just left in a cache. */
+    walk.at = walk.size * kind / STREAM_KINDS / CHUNK_BYTES * CHUNK_BYTES;
+    if (walk.at + walk.bytes > walk.size)
+        walk.at = 0;
     return walk;
 }
 

@@ -7,6 +7,8 @@
 
 #include "core/host.h"
 
+#include <stddef.h>
+
 enum {
     KNN_MAX_ROWS = 28, /* of a register tile of one vector */
     KNN_MAX_VECTORS = 8,

@@ -82,7 +82,7 @@ void knn_keep_enter(struct knn_keep *keep, int64_t row, uint64_t entry)
 static void enter_all(struct knn_keep *keep, int64_t row, const float *distances, uint64_t near,
                       int64_t first)
 {
-    for (; near; near &= near - 1) {
+    for (; near; near &= near - 1, keep->count.survivors++) {
         int c = __builtin_ctzll(near);
         knn_keep_enter(keep, row, entry_of(distances[c], first + c));
     }
@@ -98,6 +98,7 @@ static void collect(struct knn_keep *keep, int64_t row, const float *distances, 
         entries[count] = entry_of(distances[c], first + c);
         count += entries[count] < limit;
     }
+    keep->count.survivors += count - keep->counts[row];
     keep->counts[row] = count;
 }
 
@@ -115,7 +116,6 @@ static void offer_row(struct knn_keep *keep, int64_t row, const float *distances
 {
     for (int w = 0; w < words; w++) {
         int64_t at = KNN_WORD_BITS * (int64_t)w;
-        keep->count.survivors += __builtin_popcountll(near[w]);
         if (keep->how == KNN_SELECT_BUFFER)
             collect(keep, row, distances + at, near[w], first + at);
         else
@@ -135,11 +135,10 @@ static uint64_t columns_of(int64_t columns, int word)
 void knn_keep_offer(struct knn_keep *keep, const struct knn_keep_tile *tile)
 {
     uint64_t *near = tile->near;
-    const uint64_t last[2] = {columns_of(tile->columns, 0), columns_of(tile->columns, 1)};
     for (int64_t r = 0; r < tile->rows; r++, near += tile->words) {
         uint64_t any = 0;
         for (int w = 0; w < tile->words; w++)
-            any |= near[w] &= last[w];
+            any |= near[w] &= columns_of(tile->columns, w);
         if (any)
             offer_row(keep, tile->row + r, tile->distances + r * tile->width, near, tile->words,
                       tile->first);
@@ -153,8 +152,9 @@ void knn_keep_finish(struct knn_keep *keep, int64_t row, int64_t *indices, float
         entries_select(entries, keep->counts[row], keep->k);
     if (keep->how != KNN_SELECT_LIST)
         entries_sort(entries, keep->k);
-    for (int64_t i = 0; i < keep->k; i++)
+    for (int64_t i = 0; i < keep->k; i++) {
         indices[i] = entry_index(entries[i]);
-    for (int64_t i = 0; distances && i < keep->k; i++)
-        distances[i] = entry_distance(entries[i]);
+        if (distances)
+            distances[i] = entry_distance(entries[i]);
+    }
 }

@@ -23,7 +23,7 @@ enum knn_select { KNN_SELECT_LIST = 1, KNN_SELECT_HEAP, KNN_SELECT_BUFFER };
 enum { KNN_KEEP_SLACK = 128 + 1 };
 
 struct knn_keep_count {
-    int64_t survivors;   /* distances below the threshold */
+    int64_t survivors;   /* distances below the threshold, NaN before a limit included */
     int64_t entered;     /* of them into a list or heap: below the k-th at that time */
     int64_t compactions; /* of a buffer */
 };

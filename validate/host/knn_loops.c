@@ -12,7 +12,7 @@
 enum {
     LINE = 16,     /* floats */
     SIZE_STEP = 4, /* lists, heaps, buffers of so many entries a step asked for */
-    SCAN_ROWS = 16,
+    SCAN_ROWS = 8,
     SCAN_WIDTH = 32,
 };
 
@@ -132,11 +132,11 @@ static struct knn_keep_tile scan_tile(struct room *room)
         .width = SCAN_WIDTH,
         .words = 1,
         .near = take(room, SCAN_ROWS * (int64_t)sizeof(uint64_t)),
-        .distances = take(room, SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
+        .distances = take(room, (int64_t)SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
     };
 }
 
-/* Register tiles of up to 16 rows of which none is near, a row a step. */
+/* Register tiles of up to eight rows of which none is near, a row a step. */
 static int64_t run_scan(int64_t calls, int64_t steps, struct room *room)
 {
     struct knn_keep keep;
@@ -161,7 +161,7 @@ static int64_t run_collect(int64_t calls, int64_t steps, struct room *room)
     int64_t bits = least(steps / 16 + 1, 8), done = 0;
     if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, SCAN_ROWS, room))
         return 0;
-    keep.buffer = 2 * DEEP; /* never reached */
+    keep.buffer = (int64_t)2 * DEEP; /* never reached */
     knn_keep_start(&keep, SCAN_ROWS);
     while (done < calls) {
         uint64_t which = next_random(&state);

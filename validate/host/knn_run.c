@@ -2,10 +2,10 @@
 
 #include "kernels/knn_host.h"
 #include "validate/host/knn_check.h"
+#include "validate/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct problem_data {
     const struct knn_host *host;
@@ -79,13 +79,13 @@ static void normalise(float *x, int64_t count, int64_t next, int64_t dimensions,
     }
 }
 
-/* Memory is given out more freely than there is. */
-static bool fits_memory(const struct knn_problem *problem)
+static enum status require_memory(const struct knn_problem *problem, struct error *error)
 {
     double m = (double)problem->tests, n = (double)problem->trainings;
     double d = (double)problem->dimensions, k = (double)problem->k;
-    double bytes = sizeof(float) * d * (m + n) + (sizeof(float) + sizeof(int64_t)) * m * k;
-    return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return memory_require("points and neighbours",
+                          sizeof(float) * d * (m + n) + (sizeof(float) + sizeof(int64_t)) * m * k,
+                          error);
 }
 
 static float *floats(int64_t rows, int64_t columns)
@@ -101,11 +101,9 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
     const struct knn_host *host = knn_host_of(space);
     const struct knn_problem sizes = {host->m, host->n, host->d, host->k};
     *problem = NULL;
-    if (!fits_memory(&sizes))
-        return error_set(error, STATUS_NO_MEMORY,
-                         "%lld + %lld points take more than this "
-                         "machine's memory",
-                         (long long)host->m, (long long)host->n);
+    enum status status = require_memory(&sizes, error);
+    if (status != STATUS_OK)
+        return status;
     struct problem_data *data = calloc(1, sizeof *data);
     if (!data)
         return error_memory(error);

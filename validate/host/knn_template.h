@@ -22,7 +22,7 @@ ALWAYS_INLINE void multiply(const int R, const int V, const float *tests, const 
     vec q[KNN_MAX_VECTORS];
 #pragma GCC unroll 8
     for (int v = 0; v < V; v++)
-        q[v] = load(trainings + v * LANES);
+        q[v] = load(trainings + (ptrdiff_t)v * LANES);
 #pragma GCC unroll 32
     for (int r = 0; r < R; r++) {
         vec p = all(tests[r]);
@@ -41,8 +41,8 @@ ALWAYS_INLINE void multiply_all(const int R, const int V, const struct knn_step 
     for (; left >= UNROLL; left -= UNROLL) {
 #pragma GCC unroll 4
         for (int u = 0; u < UNROLL; u++, q += stride)
-            multiply(R, V, p + u * R, q, sum);
-        p += UNROLL * R;
+            multiply(R, V, p + (ptrdiff_t)u * R, q, sum);
+        p += (ptrdiff_t)UNROLL * R;
     }
     for (; left > 0; left--, p += R, q += stride)
         multiply(R, V, p, q, sum);
@@ -77,7 +77,7 @@ ALWAYS_INLINE bool compare(const int R, const int V, const struct knn_step *step
     for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
         for (int v = 0; v < V; v++)
-            *(vec *)(step->distances + (r * V + v) * LANES) = sum[r][v];
+            *(vec *)(step->distances + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
     return true;
 }
 
@@ -95,7 +95,7 @@ ALWAYS_INLINE bool tile(const int R, const int V, const struct knn_step *step)
         for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
             for (int v = 0; v < V; v++)
-                sum[r][v] = load(sums + (r * V + v) * LANES);
+                sum[r][v] = load(sums + (ptrdiff_t)(r * V + v) * LANES);
     multiply_all(R, V, step, sum);
     if (!step->carry)
         return compare(R, V, step, sum);
@@ -103,7 +103,7 @@ ALWAYS_INLINE bool tile(const int R, const int V, const struct knn_step *step)
     for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
         for (int v = 0; v < V; v++)
-            *(vec *)(step->carry + (r * V + v) * LANES) = sum[r][v];
+            *(vec *)(step->carry + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
     return false;
 }
 
@@ -133,8 +133,8 @@ static void pack(const float *trainings, int64_t stride, int64_t dimensions, int
     F(15, V)                                                                                       \
     F(16, V)                                                                                       \
     F(17, V)                                                                                       \
-    F(18, V) F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V)      \
-        F(28, V)
+    F(18, V)                                                                                       \
+    F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V) F(28, V)
 #define EACH_TILE(F)                                                                               \
     EACH_ROW_28(1, F)                                                                              \
     EACH_ROW_14(2, F) EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_4(6, F) EACH_ROW_3(8, F)

@@ -328,6 +328,22 @@ static enum status check(const struct knn_problem *problem, const struct knn_til
     return STATUS_OK;
 }
 
+static enum status open_shares(struct knn_tiled *tiled, int64_t count, struct error *error)
+{
+    enum status status = STATUS_OK;
+    tiled->shares = aligned_alloc(ALIGNMENT, (size_t)count * sizeof *tiled->shares);
+    if (!tiled->shares)
+        return error_memory(error);
+    memset(tiled->shares, 0, (size_t)count * sizeof *tiled->shares);
+    for (int64_t s = 0; s < count && status == STATUS_OK; s++) {
+        struct knn_share *share = &tiled->shares[tiled->share_count++];
+        share->first = part_start(tiled->problem.tests, count, s);
+        share->rows = part_start(tiled->problem.tests, count, s + 1) - share->first;
+        status = open_share(tiled, share, error);
+    }
+    return status;
+}
+
 enum status knn_tiled_open(const struct knn_problem *problem, const struct knn_tiling *tiling,
                            enum host_isa isa, int threads, struct knn_tiled **tiled,
                            struct error *error)
@@ -336,7 +352,6 @@ enum status knn_tiled_open(const struct knn_problem *problem, const struct knn_t
     if (status != STATUS_OK)
         return status;
     struct knn_tiled *made = calloc(1, sizeof *made);
-    int64_t shares = smaller(threads, parts_of(problem->tests, tiling->rows));
     if (!made)
         return error_memory(error);
     made->problem = *problem;
@@ -346,17 +361,7 @@ enum status knn_tiled_open(const struct knn_problem *problem, const struct knn_t
     made->code = knn_code_of(isa);
     made->width = tiling->vectors * made->code->lanes;
     made->words = knn_words(made->width);
-    made->shares = aligned_alloc(ALIGNMENT, (size_t)shares * sizeof *made->shares);
-    if (made->shares)
-        memset(made->shares, 0, (size_t)shares * sizeof *made->shares);
-    else
-        status = error_memory(error);
-    for (int64_t s = 0; s < shares && status == STATUS_OK; s++) {
-        struct knn_share *share = &made->shares[made->share_count++];
-        share->first = part_start(problem->tests, shares, s);
-        share->rows = part_start(problem->tests, shares, s + 1) - share->first;
-        status = open_share(made, share, error);
-    }
+    status = open_shares(made, smaller(threads, parts_of(problem->tests, tiling->rows)), error);
     if (status == STATUS_OK)
         *tiled = made;
     else

@@ -4,6 +4,7 @@
 #include "validate/host/loops.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,7 +140,7 @@ static void run_partial(const struct poly *poly, const struct stretch *stretch, 
         memcpy(x, stretch->inputs, (size_t)inputs * sizeof *x);
     run_group(poly, &whole, functions, 0, coefficients);
     for (int f = 0; f < functions; f++)
-        memcpy(stretch->results + (first + f) * stretch->pitch, r + f * MAX_LANES,
+        memcpy(stretch->results + (first + f) * stretch->pitch, r + (ptrdiff_t)f * MAX_LANES,
                (size_t)inputs * sizeof *r);
 }
 
@@ -183,10 +184,8 @@ static void cut_tile(const struct poly *poly, const float *inputs, int64_t count
             stretch->inputs = powers;
             powers = next;
         }
-        if (!partial) {
-            inputs += floats;
-            results += floats;
-        }
+        inputs += partial ? 0 : floats;
+        results += partial ? 0 : floats;
     }
 }
 

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 
 typedef __m256 vector;
-#define LANES                 8
+#define LANES                 INT64_C(8)
 #define LOAD(p)               _mm256_loadu_ps(p)
 #define STORE(p, v)           _mm256_storeu_ps(p, v)
 #define STREAM(p, v)          _mm256_stream_ps(p, v)

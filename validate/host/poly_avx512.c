@@ -5,7 +5,7 @@
 #include <immintrin.h>
 
 typedef __m512 vector;
-#define LANES                 16
+#define LANES                 INT64_C(16)
 #define LOAD(p)               _mm512_loadu_ps(p)
 #define STORE(p, v)           _mm512_storeu_ps(p, v)
 #define STREAM(p, v)          _mm512_stream_ps(p, v)

@@ -58,7 +58,7 @@ static int64_t run_strips(poly_strip_kernel *kernel, int64_t calls, const struct
     if (!kernel || tiles < 1)
         return 0;
     /* results behind the inputs; rows one after the other */
-    strip.results = (float *)(uintptr_t)(strip.inputs + tiles * read);
+    strip.results += tiles * read;
     strip.pitch = tiles * strip.pitch;
     for (int64_t done = 0; done < calls; done += strip.tiles) {
         strip.tiles = least(tiles, calls - done);
@@ -72,7 +72,7 @@ static int64_t run_tiles(const struct poly_loop *loop, const struct poly_kernels
 {
     bool matrix = loop->kind == LOOP_MATRIX;
     int functions = poly_functions[loop->functions], vectors = poly_vectors[loop->vectors];
-    int64_t width = vectors * kernels->lanes;
+    int64_t width = (int64_t)vectors * kernels->lanes;
     /* coefficients, and one tile's powers, results */
     int64_t per_term = functions + (matrix ? width : 0);
     int64_t terms = least(steps, (floats - width * (functions + 1)) / per_term);
@@ -83,6 +83,7 @@ static int64_t run_tiles(const struct poly_loop *loop, const struct poly_kernels
         .terms = terms,
         .coefficients = data,
         .inputs = data + coefficients,
+        .results = data + coefficients,
         .pitch = width,
     };
     return run_strips((matrix ? kernels->matrix : kernels->horner)[loop->functions][loop->vectors],
@@ -110,11 +111,11 @@ static int64_t run_powers(const struct poly_loop *loop, const struct poly_kernel
 
 static int64_t run_pack(int64_t calls, int64_t steps, float *data, int64_t floats)
 {
-    enum { FUNCTIONS = 4 };
-    int64_t terms = least(steps / FUNCTIONS, floats / (2 * FUNCTIONS));
+    static const int functions = 4;
+    int64_t terms = least(steps / functions, floats / (2 * (int64_t)functions));
     for (int64_t done = 0; done < calls && terms > 0; done++)
-        poly_pack(CUBEFX_HOST_HORNER, data, terms, FUNCTIONS, data + terms * FUNCTIONS);
-    return terms * FUNCTIONS;
+        poly_pack(CUBEFX_HOST_HORNER, data, terms, functions, &data[terms * functions]);
+    return terms * functions;
 }
 
 /* Without register tiles the steps are free. */
@@ -153,8 +154,8 @@ static int64_t run(int index, enum host_isa isa, int64_t calls, int64_t steps, v
 static double flops(int index, enum host_isa isa)
 {
     const struct poly_loop *loop = &loops[index];
-    double results = (double)poly_functions[loop->functions] * poly_vectors[loop->vectors] *
-                     poly_lanes(isa);
+    double results =
+        (double)poly_functions[loop->functions] * poly_vectors[loop->vectors] * poly_lanes(isa);
     return loop->kind == LOOP_HORNER || loop->kind == LOOP_MATRIX ? 2 * results
            : loop->kind == LOOP_POWERS                            ? results
                                                                   : 0;

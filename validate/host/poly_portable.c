@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) vector load(const float *p)
     return v;
 }
 
-#define LANES        4
+#define LANES        INT64_C(4)
 #define LOAD(p)      load(p)
 #define STORE(p, v)  memcpy(p, &(v), sizeof(vector))
 #define STREAM(p, v) STORE(p, v)

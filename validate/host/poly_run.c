@@ -4,6 +4,7 @@
 
 #include "kernels/cubefx.h"
 #include "kernels/slices.h"
+#include "validate/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -35,11 +36,14 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* In [-1, 1): powers stay within it, and sums within the number of terms. */
-static void fill(float *values, int64_t count, uint64_t *state)
+/* Of either sign, with absolute values from `least` to 1. */
+static void fill(float *values, int64_t count, double least, uint64_t *state)
 {
-    for (int64_t i = 0; i < count; i++)
-        values[i] = (float)((double)(next_random(state) >> 40) * 0x1p-23 - 1);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = next_random(state);
+        double value = least + (1 - least) * (double)(bits >> 11) * 0x1p-53;
+        values[i] = (float)(bits & 1 ? value : -value);
+    }
 }
 
 static float *floats(int64_t count)
@@ -58,6 +62,11 @@ static void close(void *opened)
 
 static enum status allocate(struct poly_problem *problem, struct error *error)
 {
+    double n = (double)problem->inputs, j = (double)problem->functions;
+    double bytes = sizeof(float) * (n + n * j + 2 * j * (double)problem->terms);
+    enum status status = memory_require("inputs, coefficients and results", bytes, error);
+    if (status != STATUS_OK)
+        return status;
     problem->coefficients = floats(problem->terms * problem->functions);
     problem->x = floats(problem->inputs);
     problem->results = floats(problem->inputs * problem->functions);
@@ -92,8 +101,9 @@ static enum status open(const struct space *space, uint64_t seed, void **opened,
         close(problem);
         return status;
     }
-    fill(problem->coefficients, problem->terms * problem->functions, &seed);
-    fill(problem->x, problem->inputs, &seed);
+    fill(problem->coefficients, problem->terms * problem->functions, 0, &seed);
+    /* no power is subnormal, which takes some processors a hundred times as long */
+    fill(problem->x, problem->inputs, exp2(-100.0 / (double)problem->terms), &seed);
     memset(problem->results, 0,
            (size_t)(problem->inputs * problem->functions) * sizeof *problem->results);
     *opened = problem;

@@ -1,6 +1,6 @@
 /* The kernels of poly.h for one instruction set: included once by each poly_ISA.c, which says
  *
- *   LANES          floats a vector
+ *   LANES          floats a vector, as an int64_t
  *   vector         its type, with + and *
  *   LOAD(p) STORE(p, v) STREAM(p, v)   STREAM: past the caches, p aligned
  *   SPREAD(p)      one float in all lanes
@@ -175,7 +175,7 @@ POWERS(4)
 
 const struct poly_kernels KERNELS = {
     .isa = ISA,
-    .lanes = LANES,
+    .lanes = (int)LANES,
     .fused = FUSED,
     .horner =
         {

@@ -65,7 +65,7 @@ static int64_t run_kernel(int index, enum host_isa isa, int64_t calls, int64_t s
 /* Of a step of all lanes: one k of a tile, as many as there are lanes of a dot product. */
 static double kernel_flops(int index, enum host_isa isa)
 {
-    const struct matmul_host_kernel *kernel = &matmul_host_kernels[index];
+    const struct matmul_host_kernel *kernel = &kernels[index];
     return 2.0 * kernel->rows * kernel->vectors * sgemm_code_of(isa)->lanes;
 }
 

@@ -12,6 +12,9 @@
  *   SGEMM_CODE                 the name of the table
  * Numbers of rows and vectors are constants after inlining, so that the sums are registers. */
 
+/* Numbers of rows, vectors and lanes are constants below 32: their products fit int.
+ * NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result) */
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 ALWAYS_INLINE vec load(const float *from)
@@ -312,3 +315,5 @@ const struct sgemm_code SGEMM_CODE = {
     .transpose_b = transpose_b,
     .finish = finish,
 };
+
+/* NOLINTEND(bugprone-implicit-widening-of-multiplication-result) */
