@@ -11,7 +11,7 @@
 
 enum {
     LINE = 16,     /* floats */
-    SIZE_STEP = 4, /* lists, heaps, buffers of so many entries a step asked for */
+    SIZE_STEP = 4, /* buffers of so many entries a step asked for */
     SCAN_ROWS = 8,
     SCAN_WIDTH = 32,
 };
@@ -233,7 +233,7 @@ static int64_t run_rest(int loop, const struct knn_code *code, int64_t calls, in
     case KNN_LOOP_LIST:
         return run_enter(KNN_SELECT_LIST, calls, steps, room);
     case KNN_LOOP_HEAP:
-        return run_enter(KNN_SELECT_HEAP, calls, SIZE_STEP * steps, room);
+        return run_enter(KNN_SELECT_HEAP, calls, steps, room);
     default:
         return run_order(loop == KNN_LOOP_SORT, calls, SIZE_STEP * steps, room);
     }
