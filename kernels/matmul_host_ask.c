@@ -433,7 +433,8 @@ static void find_sizes(const struct matmul_host *host, const struct tiling *tili
         s->n = host_share(host->n, unit, host->threads, 0).length;
     s->m_tile = cut(tiling->value[HOST_M_TILE], s->m);
     s->k_tile = cut(tiling->value[HOST_K_TILE], s->k);
-    s->n_tile = cut(tiling->value[HOST_N_TILE], s->n);
+    int64_t lanes = host_lanes(host->host->isa), n_tile = cut(tiling->value[HOST_N_TILE], host->n);
+    s->n_tile = cut(up(n_tile, lanes) * lanes, s->n); /* whole vectors, as it is run */
 }
 
 /* A (rows of k) or B (k rows): what does not depend on how it lies. */
