@@ -80,6 +80,7 @@ struct host_phase {
     double jumps[HOST_MAX_LEVELS];      /* how often data are not where prefetching foresees them */
     double write_bytes[HOST_MAX_LEVELS];
     double stream_bytes; /* written past the caches */
+    double splits;       /* vectors read from two lines */
     double walks;        /* first touches of pages that are not among the recent ones */
 };
 

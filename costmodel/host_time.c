@@ -7,6 +7,8 @@
 /* The least and the most that a component counts, in fs: their sum has to fit into an int64_t. */
 static const double least_fs = 1, most_fs = (double)(INT64_MAX / (HOST_MAX_LEVELS + 3));
 
+enum { SPLIT_BYTES = 64 }; /* a vector across two lines costs reading one more from the L1 */
+
 /* Where the time of some work goes, in ns. */
 struct parts {
     double steps, calls;
@@ -65,6 +67,7 @@ static void add_phase(const struct host *host, const struct host_phase *phase, i
     int memory = host->level_count - 1;
     double factor = phase->copying ? overlap->copying : 1;
     stretch->steps += loop ? factor * phase->steps * loop->step_ns : 0;
+    stretch->steps += phase->splits * SPLIT_BYTES / host->levels[0].read_gbps;
     stretch->calls += loop ? phase->calls * loop->call_ns : 0;
     for (int l = 1; l <= memory; l++) {
         double read = read_ns(host, phase, l, threads), written = write_ns(host, phase, l, threads);

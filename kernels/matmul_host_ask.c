@@ -36,10 +36,10 @@ static const double recent_pages = 1024;
 
 /* ------------------------------------------------------------------ loops */
 
-static int loop_called(const struct host *host, const char *family, int rows, int vectors)
+static int loop_called(const struct host *host, const char *path, int rows, int vectors)
 {
     char name[HOST_NAME_SIZE];
-    (void)snprintf(name, sizeof name, "%s %dx%d", family, rows, vectors);
+    (void)snprintf(name, sizeof name, "sgemm %s%dx%d", path, rows, vectors);
     return host_loop(host, name);
 }
 
@@ -59,8 +59,8 @@ void matmul_host_find_loops(const struct host *host, struct matmul_host_loops *l
 {
     for (int v = 0; v < HOST_MOST_VECTORS; v++)
         for (int r = 0; r < HOST_MOST_ROWS; r++) {
-            loops->tile[v][r] = loop_called(host, "sgemm", r + 1, v + 1);
-            loops->dot[v][r] = loop_called(host, "sgemm dot", r + 1, v + 1);
+            loops->tile[v][r] = loop_called(host, "", r + 1, v + 1);
+            loops->dot[v][r] = loop_called(host, "dot ", r + 1, v + 1);
         }
     fill_up(loops->tile);
     fill_up(loops->dot);
@@ -76,7 +76,7 @@ struct panels {
     int count;
     int64_t size[4];
     double times[4];
-    double all; /* panels */
+    double all, units; /* panels; rows or vectors */
 };
 
 static void count_panels(struct panels *panels, int64_t size, double times)
@@ -84,6 +84,7 @@ static void count_panels(struct panels *panels, int64_t size, double times)
     if (times <= 0)
         return;
     panels->all += times;
+    panels->units += times * (double)size;
     for (int i = 0; i < panels->count; i++)
         if (panels->size[i] == size) {
             panels->times[i] += times;
@@ -219,11 +220,12 @@ static void count_jumps(const struct walk *w, struct host_phase *phase, double p
                         double distance, double rows, const double from[HOST_MAX_LEVELS])
 {
     bool far = distance >= JUMP_DISTANCE && piece < distance;
+    double pairs = (1 + piece / LINE) / 2; /* of lines, which come together */
     for (int l = 1; l < w->host->level_count; l++)
         if (rows > 0)
             phase->jumps[l] += from[l] / rows / (l == 1 ? LINE : least(piece, PAGE) / TRAINING);
         else if (l > 1 && far)
-            phase->jumps[l] += from[l] / piece / IN_FLIGHT;
+            phase->jumps[l] += from[l] / piece * pairs / IN_FLIGHT;
 }
 
 static void count_walks(struct host_phase *phase, double bytes, double piece, double distance,
@@ -316,6 +318,18 @@ static void thrash(struct host_phase *phase, const struct operand *a, double use
 {
     if (!a->packed)
         phase->read_bytes[1] += a->whole * uses * LINE / FLOAT * a->thrashing;
+}
+
+/* The share of a row's vectors that lie in two lines, over rows so many bytes apart; the first one
+ * is aligned. */
+static double split_share(int64_t distance, int64_t vector)
+{
+    int64_t step = LINE, split = 0;
+    while (distance % step)
+        step /= 2;
+    for (int64_t at = 0; at < LINE; at += step)
+        split += at + vector > LINE;
+    return (double)(split * step) / LINE;
 }
 
 /* C comes and goes once a tile of k; what is written past the caches does not come. Its panel's
@@ -419,7 +433,8 @@ static void find_sizes(const struct matmul_host *host, const struct tiling *tili
         s->n = host_share(host->n, unit, host->threads, 0).length;
     s->m_tile = cut(tiling->value[HOST_M_TILE], s->m);
     s->k_tile = cut(tiling->value[HOST_K_TILE], s->k);
-    s->n_tile = cut(tiling->value[HOST_N_TILE], s->n);
+    int64_t lanes = host_lanes(host->host->isa), n_tile = cut(tiling->value[HOST_N_TILE], host->n);
+    s->n_tile = cut(up(n_tile, lanes) * lanes, s->n); /* whole vectors, as it is run */
 }
 
 /* A (rows of k) or B (k rows): what does not depend on how it lies. */
@@ -511,7 +526,8 @@ static void ask_blocked(const struct matmul_host *host, const struct tiling *til
     struct walk w;
     find_sizes(host, tiling, &s);
     find_panels(&m, s.m, s.m_tile, 1, kernel->rows);
-    find_panels(&n, s.n, s.n_tile, host_lanes(host->host->isa), kernel->vectors);
+    int64_t lanes = host_lanes(host->host->isa);
+    find_panels(&n, s.n, s.n_tile, lanes, kernel->vectors);
     find_walk(host, tiling, &s, &m, &n, &w);
     bool m_outer = tiling->value[HOST_ORDER] == HOST_ORDER_M;
     int pack_outer = m_outer ? host->loops.pack_a : host->loops.pack_b;
@@ -525,6 +541,10 @@ static void ask_blocked(const struct matmul_host *host, const struct tiling *til
     move_outer(&w, phase);
     move_inner(&w, phase);
     thrash(phase, m_outer ? &w.outer : &w.inner, n.all);
+    if (tiling->value[HOST_PACK_B] != HOST_PACK_YES)
+        phase->splits =
+            split_share(s.n_whole * (int64_t)sizeof(float), lanes * (int64_t)sizeof(float)) *
+            m.all * n.units * (double)s.k;
     move_c(&w, phase, tiling->value[HOST_STORE] == HOST_STORE_STREAM);
 }
 
