@@ -25,6 +25,7 @@ static const struct {
     {"knn", "1280x128x204800", {{"k", "16"}}, NULL, NULL},
     {"matmul", "12288x768x3072", {{NULL}}, "cann", "ascend910b1"},
     {"matmul", "4096x4096x4096", {{NULL}}, "cann", "ascend910b1"},
+    {"matmul", "8192x8192x8192", {{NULL}}, "cann", "ascend910b1"},
 };
 
 struct job {

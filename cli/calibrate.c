@@ -145,19 +145,20 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .doc = "Fits a description to measurements and writes it, complete, with -o: moves and the "
-           "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
-           "was fitted to what, how well, and how well both halves of the kernels are predicted "
-           "before and after. Without -o nothing is written but the table.\n"
-           "With --hw host it measures the processor of this machine instead, in some fifteen seconds "
-           "in which it should do nothing else, and writes its description to where --hw host is "
-           "looked up, or to FILE with -o.\v"
-           "Examples:\n"
-           "  autotune calibrate --hw host\n"
-           "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv -o my910b1.cfg\n"
-           "  autotune calibrate --hw my910b2.cfg --from repository.jsonl --time-limit 600 -o "
-           "fitted.cfg\n"
-           "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n",
+    .doc =
+        "Fits a description to measurements and writes it, complete, with -o: moves and the "
+        "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
+        "was fitted to what, how well, and how well both halves of the kernels are predicted "
+        "before and after. Without -o nothing is written but the table.\n"
+        "With --hw host it measures the processor of this machine instead, in some fifteen seconds "
+        "in which it should do nothing else, and writes its description to where --hw host is "
+        "looked up, or to FILE with -o.\v"
+        "Examples:\n"
+        "  autotune calibrate --hw host\n"
+        "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv -o my910b1.cfg\n"
+        "  autotune calibrate --hw my910b2.cfg --from repository.jsonl --time-limit 600 -o "
+        "fitted.cfg\n"
+        "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n",
 };
 
 /* ---- stop and progress ---- */

@@ -15,6 +15,7 @@ const struct command commands[] = {
     {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
     {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
     {"calibrate", "measure this machine, or fit a description to measurements", cmd_calibrate},
+    {"validate", "run tilings on this machine and compare with the model", cmd_validate},
     {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };

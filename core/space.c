@@ -64,7 +64,7 @@ int space_axis(const struct space *space, const char *name, int length)
 const char *axis_value_text(const struct axis *axis, int64_t value, char text[24])
 {
     if (axis->value_names)
-        return axis->value_names[value];
+        return value >= 0 && value < axis->name_count ? axis->value_names[value] : AXIS_NO_VALUE;
     snprintf(text, 24, "%lld", (long long)value);
     return text;
 }
@@ -73,7 +73,7 @@ bool axis_value_parse(const struct axis *axis, const char *text, int64_t *value)
 {
     for (*value = 0; axis->value_names && *value < axis->name_count; ++*value)
         if (strcasecmp(axis->value_names[*value], text) == 0)
-            return true;
+            return strcmp(text, AXIS_NO_VALUE) != 0;
     if (axis->value_names || text[0] < '0' || text[0] > '9')
         return false;
     char *end;

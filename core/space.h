@@ -14,9 +14,12 @@ struct tiling {
     int64_t value[SPACE_MAX_AXES];
 };
 
+#define AXIS_NO_VALUE "-"
+
 struct axis {
     const char *name;               /* the key in JSON and --set */
-    const char *const *value_names; /* of an enumeration, by value; NULL: plain numbers */
+    const char *const *value_names; /* of an enumeration, by value; NULL: plain numbers. Where
+                                       values count from 1, the first is AXIS_NO_VALUE */
     int name_count;
     const char *unit; /* of numbers, for people: "elements"; NULL: none */
 };
@@ -52,7 +55,7 @@ int64_t space_index(const struct space *space, const struct tiling *tiling);
 /* The axis called `name` (any case), or -1. */
 int space_axis(const struct space *space, const char *name, int length);
 
-/* A value as text: the number, or the enumeration's name. */
+/* A value as text: the number, or the enumeration's name (AXIS_NO_VALUE where it has none). */
 const char *axis_value_text(const struct axis *axis, int64_t value, char text[24]);
 
 /* Reads a value; false when `text` is no value of the axis's kind. */

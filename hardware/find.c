@@ -342,7 +342,7 @@ static enum status visit_found(struct search *search, const char *folder,
     for (int i = 0; i < listing.count && status == STATUS_OK; i++) {
         const struct dirent *entry = listing.entries[i];
         char name[sizeof entry->d_name];
-        bool found;
+        bool found = false;
         snprintf(name, sizeof name, "%.*s", base_length(entry), entry->d_name);
         status = is_found(search, folder, entry->d_name, name, &found);
         if (status == STATUS_OK && found)

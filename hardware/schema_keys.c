@@ -145,7 +145,7 @@ static const struct group level_group = GROUP(level_keys);
 
 static const struct key loop_keys[] = {
     {"name", KIND_TEXT, REQUIRED, 1, HOST_NAME_SIZE - 1, "", NULL},
-    {"step_ns", KIND_REAL, REQUIRED, 1e-6, 1e9, " ns", NULL},
+    {"step_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
     {"call_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
     {"spread", KIND_REAL, REQUIRED, 0, 10, "", NULL},
     {"flops", KIND_REAL, OPTIONAL, 0, 1e9, " operations", NULL},

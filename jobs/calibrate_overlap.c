@@ -186,15 +186,18 @@ enum status calibrate_overlap(struct host_calibration *c, const struct calibrate
     struct training *t = calloc(1, sizeof *t);
     struct drawn *drawn = calloc(DRAWN, sizeof *drawn);
     double begin_ns = timing_now_ns();
-    enum status status = t && drawn ? STATUS_OK : error_memory(error);
+    enum status status = STATUS_OK;
+    if (!t || !drawn) {
+        free(drawn);
+        free(t);
+        return error_memory(error);
+    }
+    t->calibration = c;
+    t->control = control;
+    status = open_hardware(&c->host, &t->hw, error);
     if (status == STATUS_OK) {
-        t->calibration = c;
-        t->control = control;
-        status = open_hardware(&c->host, &t->hw, error);
-        if (status == STATUS_OK) {
-            status = train(t, drawn, error);
-            hardware_clear(&t->hw);
-        }
+        status = train(t, drawn, error);
+        hardware_clear(&t->hw);
     }
     free(drawn);
     free(t);

@@ -1,4 +1,5 @@
 #include "kernels/cubefx.h"
+#include "kernels/cubefx_host.h"
 #include "kernels/emit.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static double operations(const struct problem *problem)
     return product;
 }
 
-static const struct operator_space *const spaces[] = {&cubefx_segments, NULL};
+static const struct operator_space *const spaces[] = {&cubefx_segments, &cubefx_host_space, NULL};
 
 const struct operator cubefx_operator = {
     .name = "cubefx",

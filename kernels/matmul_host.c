@@ -53,6 +53,8 @@ static const struct axis axes[HOST_MATMUL_AXES] = {
     [HOST_SPLIT] = {.name = "split", .value_names = splits, .name_count = 3},
 };
 
+const struct axis *const matmul_host_axes = axes;
+
 int host_lanes(enum host_isa isa)
 {
     static const int lanes[HOST_ISA_COUNT] = {
@@ -204,18 +206,23 @@ static bool has_kernel(const struct matmul_host *host, int kernel)
            (k->path == HOST_PATH_TILE || host->n <= HOST_DOT_MOST_COLUMNS);
 }
 
-/* Panels of at most so many rows and vectors are the same as with a smaller kernel that holds the
- * whole product in that direction. */
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Panels as high as the product and as wide are the same with any kernel that holds so much: the
+ * first of the table stands for all. */
 static bool is_needless(const struct matmul_host *host, int kernel)
 {
     const struct matmul_host_kernel *k = &matmul_host_kernels[kernel];
     int64_t lanes = k->path == HOST_PATH_DOT ? 1 : host_lanes(host->host->isa);
-    for (int i = 0; i < KERNELS; i++) {
+    int64_t vectors = host->n / lanes + (host->n % lanes > 0);
+    for (int i = 0; i < kernel; i++) {
         const struct matmul_host_kernel *other = &matmul_host_kernels[i];
-        bool rows = other->rows == k->rows || (other->rows < k->rows && other->rows >= host->m);
-        bool vectors = other->vectors == k->vectors ||
-                       (other->vectors < k->vectors && other->vectors * lanes >= host->n);
-        if (i != kernel && other->path == k->path && rows && vectors && has_kernel(host, i))
+        if (other->path == k->path && has_kernel(host, i) &&
+            least(other->rows, host->m) == least(k->rows, host->m) &&
+            least(other->vectors, vectors) == least(k->vectors, vectors))
             return true;
     }
     return false;
@@ -337,7 +344,7 @@ static int conflicts(const struct space *space, const struct tiling *tiling,
             say(list, &count, "store",
                 "store=stream: rows of C are %lld bytes, expected a multiple "
                 "of %d",
-                (long long)(host->n * (int64_t)sizeof(float)), STREAM_BYTES);
+                (long long)host->n * (long long)sizeof(float), STREAM_BYTES);
         if (tiling->value[HOST_K_TILE] < host->k)
             say(list, &count, "store",
                 "store=stream: C is added to in tiles of k, expected k_tile=%lld",

@@ -51,6 +51,8 @@ extern const struct matmul_host_kernel matmul_host_kernels[MATMUL_HOST_KERNELS];
 
 enum { HOST_DOT_MOST_COLUMNS = 15 }; /* of C, for dot kernels */
 
+extern const struct axis *const matmul_host_axes; /* HOST_MATMUL_AXES of them */
+
 /* Floats a vector of an instruction set. */
 int host_lanes(enum host_isa isa);
 

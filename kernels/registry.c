@@ -3,6 +3,7 @@
 #include "kernels/matmul.h"
 #include "kernels/operator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,7 +30,12 @@ const struct operator_space *operator_space_find(const struct operator* op, cons
 const struct operator_space *operator_default_space(const struct operator* op,
                                                     const struct hardware *hw)
 {
-    return op->default_space ? op->default_space(hw) : op->spaces[0];
+    if (!hw->host)
+        return op->default_space ? op->default_space(hw) : op->spaces[0];
+    for (int i = 0; op->spaces[i]; i++)
+        if (op->spaces[i]->ask)
+            return op->spaces[i];
+    return NULL;
 }
 
 /* Digits up to `stop`; NULL when there are none, the value is 0 or does not fit. */
@@ -126,10 +132,11 @@ enum status space_open(const struct problem *problem, const struct operator_spac
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error)
 {
+    *space = (struct space){0};
+    if (check_kind(problem, kind, hw, error) != STATUS_OK)
+        return STATUS_INVALID;
     *space = (struct space){.kind = kind, .hw = hw};
-    enum status status = check_kind(problem, kind, hw, error);
-    if (status == STATUS_OK)
-        status = kind->create(space, problem, cores, error);
+    enum status status = kind->create(space, problem, cores, error);
     if (status != STATUS_OK)
         space_close(space);
     for (int b = 0; status == STATUS_OK && b < space->block_count; b++) {
@@ -161,6 +168,17 @@ static void list_axes(const struct space *space, char *text, size_t size)
     }
 }
 
+/* All of them that fit: enumerations of kernels are long. */
+static void list_values(const struct axis *axis, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int v = 0; axis->value_names && v < axis->name_count && used < size; v++)
+        if (strcmp(axis->value_names[v], AXIS_NO_VALUE) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     axis->value_names[v]);
+}
+
 static enum status parse_setting(const struct space *space, char *setting, unsigned *seen,
                                  struct tiling *tiling, struct error *error)
 {
@@ -178,9 +196,7 @@ static enum status parse_setting(const struct space *space, char *setting, unsig
     if (axis_value_parse(&space->axes[axis], equals + 1, &tiling->value[axis]) &&
         (space->axes[axis].value_names || tiling->value[axis] > 0))
         return STATUS_OK;
-    names[0] = 0;
-    for (int v = 0; space->axes[axis].value_names && v < space->axes[axis].name_count; v++)
-        strcat(strcat(names, v ? ", " : ""), space->axes[axis].value_names[v]);
+    list_values(&space->axes[axis], names, sizeof names);
     return error_set(error, STATUS_INVALID, "--set %s=%.64s: expected %s", space->axes[axis].name,
                      equals + 1, names[0] ? names : "a positive whole number");
 }

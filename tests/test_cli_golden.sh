@@ -25,7 +25,9 @@ sanitise() {
     sed -e "s|$source_dir|@SOURCE@|g" \
         -e 's/"seconds": [0-9.e+-]*/"seconds": @SECONDS@/' \
         -e 's/"threads": [0-9]*/"threads": @THREADS@/' \
-        -e 's/ simulated; [0-9.]* s, [0-9]* threads*$/ simulated; @SECONDS@ s, @THREADS@ threads/'
+        -e 's/ simulated; [0-9.]* s, [0-9]* threads*$/ simulated; @SECONDS@ s, @THREADS@ threads/' \
+        -e 's/, and this is "[^"]*"/, and this is "@CPU@"/' \
+        -e 's/ the model; [0-9.]* s, 1 thread$/ the model; @SECONDS@ s, 1 thread/'
 }
 
 # A command's answer as the golden file has it; programs are read from tests/golden/cli.
@@ -59,7 +61,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program simulate check explain evaluate reproduce calibrate list; do
+for command in tune program simulate check explain evaluate reproduce calibrate validate list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -110,6 +112,31 @@ golden tune-cubefx-mac $inputs --functions 4 --mac 4 --transfer-weight 0.01
 golden tune-cubefx-json $inputs --function sin,cos --compare --json
 golden tune-cubefx-csv $inputs --functions 4 --top 3 --format csv
 golden tune-cubefx-none --op cubefx --shape 16 --order 16 --functions 4096
+
+# A processor, by the model alone: measured times are never the same.
+host="--hw ../../support/host-loops.cfg"
+golden host-tune $product $host --validate 0
+golden host-tune-top --op matmul --shape 17x129x33 $host --validate 0 --cores 1 --top 4
+golden host-tune-json $product $host --validate 0 --json
+golden host-tune-csv $product $host --validate 0 --top 3 --format csv
+golden host-tune-exhaustive $product $host --validate 0 --strategy exhaustive --threads 1
+golden host-tune-knn --op knn --shape 512x64x2048 --k 16 $host --validate 0
+golden host-tune-cubefx --op cubefx --shape 16384 --order 8 --functions 4 $host --validate 0
+golden host-explain explain $product $host \
+    --set kernel=12x2,m_tile=97,k_tile=128,n_tile=128,pack_a=no,pack_b=no,order=n,store=cached,split=m
+golden host-other-machine $product $host
+golden host-other-machine-validate validate $product $host
+golden host-program program $product $host
+golden host-simulate simulate pipeline.asm $host
+golden host-check check pipeline.asm $host
+golden host-type $product $host --validate 0 --dtype f16
+golden host-space $product $host --validate 0 --space thesis
+golden host-compare --op knn --shape 512x64x2048 --k 16 $host --validate 0 --compare
+golden host-export $product $host --validate 0 --format runtime_kb
+golden host-robust $product $host --validate 0 --robust
+golden validate-chip $product --validate 8
+golden validate-command-chip validate $product
+golden space-chip $product --space host
 
 golden explain-legal explain $product \
     --set m_slice=64,k_slice=64,n_slice=64,buffers=2,resident=a,split=m

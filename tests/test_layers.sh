@@ -19,18 +19,19 @@ analysis   core costmodel
 validate   core kernels costmodel
 search     core kernels costmodel
 results    core
+runtime    core kernels validate results
 jobs       core hardware kernels costmodel analysis search validate results
 cli        core hardware kernels costmodel analysis search validate results jobs
-bench      core hardware kernels costmodel analysis search validate results
+bench      core hardware kernels costmodel analysis search validate results runtime
 tools      core hardware kernels costmodel analysis search validate results
-tests      core hardware kernels costmodel analysis search validate results jobs tools
+tests      core hardware kernels costmodel analysis search validate results runtime jobs tools
 docs       core validate
 '
 
 # Headers of foreign libraries by the beginning of their names, and the folders that may use them.
 libraries='
 libconfig  hardware
-jansson    results jobs cli
+jansson    results jobs cli bench
 omp.h      search cli bench tests
 hwloc      validate
 gsl/       validate jobs bench tools tests
@@ -141,7 +142,7 @@ check_silence() {
     local folder
     local ends='[^A-Za-z0-9_](exit|_exit|_Exit|quick_exit|abort|perror|err|errx|warn|warnx) *\('
     local prints='[^A-Za-z0-9_]((printf|vprintf|puts|putchar) *\(|stdout[^A-Za-z0-9_]|stderr[^A-Za-z0-9_])'
-    for folder in core hardware kernels costmodel analysis search validate results; do
+    for folder in core hardware kernels costmodel analysis search validate results runtime; do
         [[ -d $folder ]] || continue
         expect_none "$folder/ may not print or exit" "$(sources "$folder" | code |
             grep -vE '__attribute__ *\(\(format|^validate/worker\.c:.*_exit *\(' |

@@ -1,4 +1,4 @@
-/* This machine's processor, measured in some fifteen seconds into a struct host: its topology, what a
+/* This machine's processor, measured into a struct host in some seconds: its topology, what a
  * thread reads and writes at every level, what threads get together, every inner loop of
  * validate/host/, the cost of a parallel region; and how quiet the machine was meanwhile.
  *

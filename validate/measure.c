@@ -130,8 +130,6 @@ static enum status blame(struct watch *watch, enum outcome outcome, const struct
     end_reason(watch, outcome, end, reason, sizeof reason);
     if (candidate >= 0) {
         measure_reject(shared, candidate, "%s", reason);
-        if (shared->timing_begun)
-            timing_rounds_lose(shared->rounds, candidate);
         return STATUS_OK;
     }
     if (atomic_load(&shared->phase) == MEASURE_OPENING || ++watch->ends >= MAX_ENDS)
@@ -170,11 +168,11 @@ static void collect(struct measure_shared *shared, struct measured *results)
     for (int i = 0; i < shared->count; i++) {
         struct measured *result = &shared->candidates[i].result;
         if (!atomic_load(&shared->candidates[i].settled))
-            measure_reject(shared, i, "not measured: interrupted");
+            measure_leave_out(shared, i, "not measured: interrupted");
         else if (shared->timing_begun && !result->quarantine[0])
             timing_rounds_result(shared->rounds, i, &result->timing);
         if (!result->quarantine[0] && !(result->timing.median_ns > 0))
-            measure_reject(shared, i, "not measured: interrupted");
+            measure_leave_out(shared, i, "not measured: interrupted");
         results[i] = *result;
     }
 }
@@ -204,10 +202,11 @@ enum status measure(const struct host_runner *runner, const struct space *space,
     if (status != STATUS_OK || count == 0)
         return status;
     size_t bytes = rounds_offset(count) + timing_rounds_bytes(&options->timing, count);
-    struct measure_shared *shared =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
+    /* cppcheck-suppress invalidFunctionArg ; mmap(2): -1 is right where there is no file */
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
         return error_memory(error);
+    struct measure_shared *shared = memory;
     shared->runner = runner;
     shared->space = space;
     shared->tilings = tilings;

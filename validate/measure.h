@@ -35,6 +35,7 @@ struct measured {
     double allowed_error;
     bool sampled;         /* the check was of sampled rows, not of all results */
     char quarantine[160]; /* why it was not measured; "" where it was */
+    bool left_out;        /* the reason says nothing against it: no time, or interrupted */
 };
 
 /* results[i] belongs to tilings[i]; predicted_ns[i] (NULL: none) sets deadlines. All plans are held

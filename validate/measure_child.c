@@ -29,6 +29,12 @@ void measure_reject(struct measure_shared *shared, int candidate, const char *fo
         atomic_fetch_add(&shared->settled, 1);
 }
 
+void measure_leave_out(struct measure_shared *shared, int candidate, const char *why)
+{
+    shared->candidates[candidate].result.left_out = true;
+    measure_reject(shared, candidate, "%s", why);
+}
+
 static bool fit(const struct measure_shared *shared, int candidate)
 {
     const struct measure_candidate *c = &shared->candidates[candidate];
@@ -105,7 +111,7 @@ static void check_all(struct session *session)
         if (atomic_load(&shared->candidates[i].settled))
             continue;
         if (budget_ns > 0 && shared->checking_ns > checking_share * budget_ns)
-            measure_reject(shared, i, "left out: no time for more candidates");
+            measure_leave_out(shared, i, "left out: no time for more candidates");
         else
             check_candidate(session, i);
     }
@@ -159,22 +165,29 @@ static void time_all(struct session *session, struct timing_subject *subjects)
     timing_play(shared->rounds, subjects);
 }
 
+/* Plans and the problem are not released: the process ends here, and with it what it holds. */
+static void work(struct session *session, struct timing_subject *subjects)
+{
+    struct measure_shared *shared = session->shared;
+    shared->open_error.status = shared->runner->open(shared->space, shared->options->seed,
+                                                     &session->problem, &shared->open_error);
+    if (shared->open_error.status != STATUS_OK)
+        return;
+    check_all(session);
+    prepare_all(session);
+    time_all(session, subjects);
+}
+
 void measure_child(void *context)
 {
     struct measure_shared *shared = context;
     size_t count = (size_t)shared->count;
     struct session session = {.shared = shared, .plans = calloc(count, sizeof *session.plans)};
     struct timing_subject *subjects = calloc(count, sizeof *subjects);
-    announce(shared, MEASURE_OPENING, -1);
-    if (!session.plans || !subjects)
-        error_memory(&shared->open_error);
+    if (session.plans && subjects)
+        work(&session, subjects);
     else
-        shared->open_error.status = shared->runner->open(shared->space, shared->options->seed,
-                                                         &session.problem, &shared->open_error);
-    if (shared->open_error.status == STATUS_OK) {
-        check_all(&session);
-        prepare_all(&session);
-        time_all(&session, subjects);
-    }
-    /* The process ends here, and with it what it holds. */
+        error_memory(&shared->open_error);
+    free(subjects);
+    free(session.plans);
 }

@@ -35,11 +35,14 @@ struct measure_shared {
     struct measure_candidate candidates[];
 };
 
-/* All that is left to do: open, check, time. The body of a child. */
-void measure_child(void *shared);
+/* All that is left to do: open, check, time. The body of a child; the context is the shared
+ * struct. */
+void measure_child(void *context);
 
-/* Puts a candidate into quarantine, or says why it was left out. */
+/* Puts a candidate into quarantine … */
 void measure_reject(struct measure_shared *shared, int candidate, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* … or says why nothing is known of it. */
+void measure_leave_out(struct measure_shared *shared, int candidate, const char *why);
 
 #endif

@@ -1,9 +1,10 @@
 /* Times that can be believed on a machine that does other things too.
  *
  * Protocol: the thread is pinned, candidates take turns in rounds, a sample repeats its run until
- * it lasts at least min_sample_ns, samples that were preempted (involuntary context switches) or
- * whose wall time exceeds the thread's CPU time by over 1 % are dropped, and the answer is the
- * median of what is left, with its spread. Least and mean mislead. */
+ * it lasts at least min_sample_ns, samples that were preempted (involuntary context switches,
+ * unless the sample is so long that refilling caches is lost in it) or whose wall time exceeds the
+ * thread's CPU time by over 1 % are dropped and taken anew, and the answer is the median of what is
+ * left, with its spread. Least and mean mislead. */
 #ifndef AUTOTUNE_VALIDATE_TIMING_H
 #define AUTOTUNE_VALIDATE_TIMING_H
 
@@ -14,7 +15,8 @@
 
 struct timing_options {
     double min_sample_ns; /* 0: 300 µs */
-    int rounds;           /* 0: by length of a run: 31, over 20 ms 15, over 100 ms 7 */
+    int rounds;           /* 0: by length of a run: 31, over 20 ms 15, over 100 ms 7; twice as
+                             many samples at most where some are dropped */
     int threads;          /* that a run uses: with several, CPU time is not compared */
     double budget_s;      /* for all candidates together; 0: none. Rounds shrink to fit, and slow
                              candidates fall out after the first rounds, never below 3 rounds */
@@ -41,8 +43,9 @@ struct timing_subject {
     void *context;
 };
 
-/* Times `count` subjects in interleaved rounds. timings[i] belongs to subjects[i]. When samples
- * were dropped so often that none is left, median_ns is that of all samples and samples is 0. */
+/* Times `count` subjects, the thread pinned meanwhile where it may be and runs have one thread, in
+ * interleaved rounds. timings[i] belongs to subjects[i]. When samples were dropped so often that
+ * none is left, median_ns is that of all samples and samples is 0. */
 enum status timing_measure(const struct timing_subject *subjects, int count,
                            const struct timing_options *options, struct timing *timings,
                            struct error *error);

@@ -110,7 +110,7 @@ enum status worker_start(struct worker *worker, void (*work)(void *context), voi
     struct job job = {.work = work, .context = context};
     int ends[2];
     pid_t parent = getpid();
-    if (pipe2(ends, O_CLOEXEC))
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return error_set(error, STATUS_IO, "no pipe to a child process: %s", strerror(errno));
     worker->pid = fork();
     if (worker->pid == 0) {
@@ -137,9 +137,8 @@ static bool reap(struct worker *worker, int options, struct worker_end *end)
         continue;
     if (pid == 0)
         return false;
-    bool returned = pid == worker->pid && WIFEXITED(status) && WEXITSTATUS(status) == RETURNED;
     *end = (struct worker_end){.status = -1};
-    end->finished = returned && read(worker->alive, &byte, 1) == 1;
+    end->finished = read(worker->alive, &byte, 1) == 1;
     close(worker->alive);
     if (pid != worker->pid)
         return true; /* somebody else waited for it, or nobody is to (SIGCHLD ignored) */

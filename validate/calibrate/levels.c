@@ -8,7 +8,7 @@ enum {
     ROUNDS = 11,
     REACH_ROUNDS = 3,
     WARM_PASSES = 3,
-    LEAST_PASSES = 2, /* in a sample */
+    LEAST_PASSES = 2,       /* in a sample */
     CHUNK_BYTES = 32 << 20, /* of memory in a sample */
     LEAST_MEMORY_BYTES = 64 << 20,
     ALIGNMENT = 4096,

@@ -1,4 +1,7 @@
 #include "validate/host/loops.h"
+
+#include "validate/host/knn_loops.h"
+#include "validate/host/poly.h"
 #include "validate/host/sgemm_loops.h"
 
 #include <stdlib.h>
@@ -6,6 +9,8 @@
 const struct loop_family *const loop_families[] = {
     &sgemm_loops,
     &pack_loops,
+    &knn_loops,
+    &poly_loops,
     NULL,
 };
 

@@ -1,4 +1,7 @@
 #include "validate/host/runner.h"
+
+#include "validate/host/knn_run.h"
+#include "validate/host/poly.h"
 #include "validate/host/sgemm_run.h"
 
 #include <stddef.h>
@@ -9,8 +12,10 @@ const struct host_runner *const host_runners[] = {
     &sgemm_runner,
 
     /* k-NN */
+    &knn_runner,
 
     /* Cube-fx */
+    &poly_runner,
 
     NULL,
 };

@@ -248,20 +248,20 @@ static void run_dot(struct worker *w)
     }
 }
 
-static void run_part(const struct sgemm_plan *plan, int thread, const float *a, const float *b,
-                     float *c)
+static void run_part(const struct sgemm_plan *plan, int thread, float *packed, const float *a,
+                     const float *b, float *c)
 {
     struct worker w = {
         .plan = plan,
         .a = a,
         .b = b,
         .c = c,
-        .packed_a = plan->packed + thread * (plan->packed_a + plan->packed_b),
+        .packed_a = packed ? packed + thread * (plan->packed_a + plan->packed_b) : NULL,
         .m = {0, plan->m},
         .n = {0, plan->n},
         .step = {.lda = plan->k, .ldc = plan->n, .stream = plan->stream && (uintptr_t)c % 64 == 0},
     };
-    w.packed_b = w.packed_a + plan->packed_a;
+    w.packed_b = packed ? w.packed_a + plan->packed_a : NULL;
     if (plan->split == HOST_SPLIT_M)
         w.m = host_share(plan->m, plan->unit, plan->threads, thread);
     else
@@ -274,15 +274,21 @@ static void run_part(const struct sgemm_plan *plan, int thread, const float *a, 
         plan->code->finish();
 }
 
-void sgemm_run(const struct sgemm_plan *plan, const float *a, const float *b, float *c)
+void sgemm_run_in(const struct sgemm_plan *plan, float *workspace, const float *a, const float *b,
+                  float *c)
 {
     if (plan->threads == 1) {
-        run_part(plan, 0, a, b, c);
+        run_part(plan, 0, workspace, a, b, c);
         return;
     }
 #pragma omp parallel for schedule(static, 1) num_threads(plan->threads)
     for (int thread = 0; thread < plan->threads; thread++)
-        run_part(plan, thread, a, b, c);
+        run_part(plan, thread, workspace, a, b, c);
+}
+
+void sgemm_run(const struct sgemm_plan *plan, const float *a, const float *b, float *c)
+{
+    sgemm_run_in(plan, plan->packed, a, b, c);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */
@@ -341,19 +347,15 @@ static void size_workspace(struct sgemm_plan *plan)
 }
 
 /* Packed operands are read in order again and again: large pages keep their translations few. */
-static enum status make_workspace(struct sgemm_plan *plan, struct error *error)
+float *sgemm_workspace(int64_t bytes)
 {
     enum { LINE = 64, HUGE_PAGE = 2 << 20 };
-    size_t bytes = (size_t)sgemm_workspace_bytes(plan), unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE;
-    if (bytes == 0)
-        return STATUS_OK;
-    bytes += -bytes & (unit - 1);
-    plan->packed = aligned_alloc(unit, bytes);
-    if (!plan->packed)
-        return error_memory(error);
-    if (unit == HUGE_PAGE)
-        madvise(plan->packed, bytes, MADV_HUGEPAGE);
-    return STATUS_OK;
+    size_t unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE, whole = (size_t)bytes;
+    whole += -whole & (unit - 1);
+    float *workspace = aligned_alloc(unit, whole ? whole : unit);
+    if (workspace && unit == HUGE_PAGE)
+        madvise(workspace, whole, MADV_HUGEPAGE);
+    return workspace;
 }
 
 static void set_plan(struct sgemm_plan *plan, int threads, const struct tiling *tiling,
@@ -382,8 +384,9 @@ static void set_plan(struct sgemm_plan *plan, int threads, const struct tiling *
                    plan->n % 16 == 0 && plan->kernel->path == HOST_PATH_TILE;
 }
 
-enum status sgemm_plan(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
-                       const struct tiling *tiling, struct sgemm_plan **plan, struct error *error)
+enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
+                              const struct tiling *tiling, struct sgemm_plan **plan,
+                              struct error *error)
 {
     *plan = NULL;
     enum status status = check_values(m, k, n, threads, tiling, error);
@@ -392,18 +395,27 @@ enum status sgemm_plan(enum host_isa isa, int64_t m, int64_t k, int64_t n, int t
     if (isa > host_isa_best())
         return error_set(error, STATUS_INVALID, "sgemm: %s is not there or not to be used",
                          host_isa_name(isa));
-    struct sgemm_plan *new = calloc(1, sizeof *new);
-    if (!new)
+    *plan = calloc(1, sizeof **plan);
+    if (!*plan)
         return error_memory(error);
-    *new = (struct sgemm_plan){.code = sgemm_code_of(isa), .m = m, .k = k, .n = n};
-    set_plan(new, threads, tiling, isa);
-    size_workspace(new);
-    status = make_workspace(new, error);
-    if (status == STATUS_OK)
-        *plan = new;
-    else
-        sgemm_free(new);
-    return status;
+    **plan = (struct sgemm_plan){.code = sgemm_code_of(isa), .m = m, .k = k, .n = n};
+    set_plan(*plan, threads, tiling, isa);
+    size_workspace(*plan);
+    return STATUS_OK;
+}
+
+enum status sgemm_plan(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
+                       const struct tiling *tiling, struct sgemm_plan **plan, struct error *error)
+{
+    enum status status = sgemm_plan_shared(isa, m, k, n, threads, tiling, plan, error);
+    if (status != STATUS_OK || sgemm_workspace_bytes(*plan) == 0)
+        return status;
+    (*plan)->packed = sgemm_workspace(sgemm_workspace_bytes(*plan));
+    if ((*plan)->packed)
+        return STATUS_OK;
+    sgemm_free(*plan);
+    *plan = NULL;
+    return error_memory(error);
 }
 
 void sgemm_free(struct sgemm_plan *plan)

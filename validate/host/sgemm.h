@@ -5,7 +5,8 @@
  *   sgemm_run(plan, a, b, c)        as often as you like
  *   sgemm_free(plan)
  *
- * A plan owns its workspace: one run of it at a time. Operands may be aligned as floats are; no
+ * Such a plan owns its workspace: one run of it at a time. A shared plan has none and never changes:
+ * any number of runs at a time, each in a workspace of its own. Operands may be aligned as floats are; no
  * element outside of them is read or written. C is overwritten. */
 #ifndef AUTOTUNE_VALIDATE_HOST_SGEMM_H
 #define AUTOTUNE_VALIDATE_HOST_SGEMM_H
@@ -25,5 +26,14 @@ void sgemm_free(struct sgemm_plan *plan);
 
 /* Of all threads, for packed operands. */
 int64_t sgemm_workspace_bytes(const struct sgemm_plan *plan);
+
+/* The same for many runs at a time: a workspace (NULL where none is needed) is at least as large as
+ * the plan says; from sgemm_workspace, NULL without memory, to be freed by free(). */
+enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
+                              const struct tiling *tiling, struct sgemm_plan **plan,
+                              struct error *error);
+float *sgemm_workspace(int64_t bytes);
+void sgemm_run_in(const struct sgemm_plan *plan, float *workspace, const float *a, const float *b,
+                  float *c);
 
 #endif

@@ -10,6 +10,11 @@
 typedef float vec __attribute__((vector_size(32), aligned(4), may_alias));
 typedef __m256i mask;
 
+static inline quad fold(vec x)
+{
+    return __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
+}
+
 static inline mask mask_of(int count)
 {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);

@@ -10,6 +10,15 @@
 typedef float vec __attribute__((vector_size(64), aligned(4), may_alias));
 typedef __mmask16 mask;
 
+static inline quad fold(vec x)
+{
+    quad low =
+        __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
+    quad high =
+        __builtin_shufflevector(x, x, 8, 9, 10, 11) + __builtin_shufflevector(x, x, 12, 13, 14, 15);
+    return low + high;
+}
+
 static inline mask mask_of(int count)
 {
     return (mask)((1U << count) - 1U);

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Four floats at once; every processor has something for it. */
+typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
+
 enum {
     SGEMM_MAX_ROWS = 28, /* of a micro-kernel with one vector */
     SGEMM_MAX_VECTORS = 8,

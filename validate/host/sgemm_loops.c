@@ -94,7 +94,7 @@ static void pack_panel(const struct sgemm_code *code, int index, const float *fr
     if (index == PACK_A)
         code->pack_a(from, steps, LINE, steps, to);
     else if (index == PACK_B)
-        code->pack_b(from, 2 * LINE, 2 * LINE, steps / 2, to);
+        code->pack_b(from, INT64_C(2) * LINE, INT64_C(2) * LINE, steps / 2, to);
     else
         code->transpose_b(from, LINE / 2, LINE / 2, 2 * steps, to);
 }

@@ -10,6 +10,11 @@
 typedef float vec __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int mask;
 
+static inline quad fold(vec x)
+{
+    return x;
+}
+
 static inline mask mask_of(int count)
 {
     return count;

@@ -2,10 +2,11 @@
 #include "kernels/matmul.h"
 #include "validate/host/sgemm.h"
 #include "validate/host/sgemm_check.h"
+#include "validate/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct problem_data {
     const struct matmul_host *host;
@@ -47,12 +48,13 @@ static float *matrix(int64_t rows, int64_t columns)
     return aligned_alloc(ALIGNMENT, bytes + (-bytes & (ALIGNMENT - 1)));
 }
 
-/* Memory is given out more freely than there is. */
-static bool fits_memory(const struct matmul_host *host)
+static enum status require_memory(const struct matmul_host *host, struct error *error)
 {
     double m = (double)host->m, k = (double)host->k, n = (double)host->n;
-    double bytes = sizeof(float) * (m * k + k * n + m * n);
-    return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char operands[96];
+    (void)snprintf(operands, sizeof operands, "operands and results of %lldx%lldx%lld",
+                   (long long)host->m, (long long)host->k, (long long)host->n);
+    return memory_require(operands, sizeof(float) * (m * k + k * n + m * n), error);
 }
 
 static enum status open_problem(const struct space *space, uint64_t seed, void **problem,
@@ -60,10 +62,9 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
 {
     const struct matmul_host *host = matmul_host_of(space);
     *problem = NULL;
-    if (!fits_memory(host))
-        return error_set(error, STATUS_NO_MEMORY,
-                         "the operands of %lldx%lldx%lld take more than this machine's memory",
-                         (long long)host->m, (long long)host->k, (long long)host->n);
+    enum status status = require_memory(host, error);
+    if (status != STATUS_OK)
+        return status;
     struct problem_data *data = calloc(1, sizeof *data);
     if (!data)
         return error_memory(error);
@@ -129,7 +130,8 @@ static enum status check(void *plan, struct host_check *check, struct error *err
         data->c[i] = NAN;
     run(plan);
     check->allowed_error = sgemm_allowed_error(host->k);
-    return sgemm_check_errors(data->check, data->c, &check->max_error, &check->sampled, error);
+    sgemm_check_errors(data->check, data->c, &check->max_error, &check->sampled);
+    return STATUS_OK;
 }
 
 const struct host_runner sgemm_runner = {

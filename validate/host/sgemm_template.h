@@ -2,6 +2,7 @@
  * defines, then includes this once:
  *   LANES                      floats a vector
  *   vec                        a vector type of GNU C, aligned as float
+ *   fold(x)                    a quad that has the same sum
  *   mask                       which floats of a vector count
  *   mask_of(count)             the first `count`
  *   load_some(from, mask)      the others 0, and not read
@@ -10,6 +11,9 @@
  *   finish_stores()
  *   SGEMM_CODE                 the name of the table
  * Numbers of rows and vectors are constants after inlining, so that the sums are registers. */
+
+/* Numbers of rows, vectors and lanes are constants below 32: their products fit int.
+ * NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result) */
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -146,16 +150,34 @@ ALWAYS_INLINE void tile(const int R, const int V, const bool packed, const bool 
         keep(R, V, masked, KEEP_STORE, step, last, c, sum);
 }
 
-/* Sums of a vector's floats. */
-ALWAYS_INLINE float total(vec x)
+/* The sums of four vectors' floats, each folded to four. */
+ALWAYS_INLINE quad totals(const quad part[4])
 {
-    float part[LANES], sum = 0;
-    *(vec *)part = x;
-    for (int width = LANES / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; i++)
-            part[i] += part[i + width];
-    sum += part[0];
-    return sum;
+    quad low01 = __builtin_shufflevector(part[0], part[1], 0, 4, 1, 5);
+    quad high01 = __builtin_shufflevector(part[0], part[1], 2, 6, 3, 7);
+    quad low23 = __builtin_shufflevector(part[2], part[3], 0, 4, 1, 5);
+    quad high23 = __builtin_shufflevector(part[2], part[3], 2, 6, 3, 7);
+    quad sum01 = low01 + high01, sum23 = low23 + high23;
+    return __builtin_shufflevector(sum01, sum23, 0, 1, 4, 5) +
+           __builtin_shufflevector(sum01, sum23, 2, 3, 6, 7);
+}
+
+/* C's elements by fours, row by row. */
+ALWAYS_INLINE void keep_totals(const int R, const int C, const struct sgemm_step *step, float *c,
+                               vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS])
+{
+#pragma GCC unroll 8
+    for (int first = 0; first < R * C; first += 4) {
+        quad part[4], four;
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            part[i] = first + i < R * C ? fold(sum[(first + i) / C][(first + i) % C]) : (quad){0};
+        four = totals(part);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            if (first + i < R * C)
+                c[(first + i) / C * step->ldc + (first + i) % C] = four[i];
+    }
 }
 
 ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, const float *a,
@@ -188,16 +210,10 @@ ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, 
             for (int j = 0; j < C; j++)
                 sum[r][j] +=
                     load_some(a + r * step->lda + k, last) * load_some(b + j * step->ldb + k, last);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int j = 0; j < C; j++)
-            c[r * step->ldc + j] = total(sum[r][j]);
+    keep_totals(R, C, step, c, sum);
 }
 
 /* Four rows by four columns turned. */
-typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));
-
 ALWAYS_INLINE void turn(const float *from, int64_t from_row, float *to, int64_t to_row)
 {
     quad r0 = *(const quad *)from, r1 = *(const quad *)(from + from_row);
@@ -299,3 +315,5 @@ const struct sgemm_code SGEMM_CODE = {
     .transpose_b = transpose_b,
     .finish = finish,
 };
+
+/* NOLINTEND(bugprone-implicit-widening-of-multiplication-result) */

@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# Tuning and validating on this machine's processor: keys and types of the answers, what their
+# numbers promise each other, exit statuses. Nothing here depends on how fast anything is: the
+# description is tests/support/host-loops.cfg under the name of the processor at hand.
+#
+#   tests/test_cli_host.sh AUTOTUNE SOURCE_DIR
+#
+# Needs jq, and Linux on a processor that has a name.
+# shellcheck disable=SC2086 # lists of arguments
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT AUTOTUNE_ISA
+autotune=$1
+export AUTOTUNE_CONFIGS=$2/configs
+cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
+if ! command -v jq >/dev/null || [ -z "$cpu" ]; then
+    echo 'no jq, or a processor without a name: skipped'
+    exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+
+fail() {
+    failed=$((failed + 1))
+    printf 'FAILED %s\n' "$*"
+}
+
+isa=portable
+if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then isa=avx2; fi
+if [ $isa = avx2 ] && grep -qw avx512dq /proc/cpuinfo && grep -qw avx512vl /proc/cpuinfo &&
+    grep -qw avx512bw /proc/cpuinfo; then isa=avx512; fi
+sed -e "s|cpu = \"[^\"]*\"|cpu = \"$cpu\"|" -e "s|isa = \"avx512\"|isa = \"$isa\"|" \
+    "$2/tests/support/host-loops.cfg" >"$work/host.cfg"
+
+# Runs a command into $work/answer and judges its exit status.
+answer() { # expected status, arguments…
+    expected=$1
+    shift
+    what="autotune $*"
+    timeout 300 "$autotune" "$@" >"$work/answer" 2>"$work/messages" </dev/null
+    status=$?
+    if [ $status -eq "$expected" ]; then
+        pass
+    else
+        fail "$what: exit status $status, expected $expected: $(cat "$work/messages")"
+    fi
+}
+
+# Every condition, an expression of jq, must be true of $work/answer.
+holds() { # condition…
+    for condition in "$@"; do
+        if [ "$(jq -s "if length == 1 then .[0] | ($condition) else \"not one document\" end" \
+            "$work/answer" 2>&1)" = true ]; then
+            pass
+        else
+            fail "$what: $condition"
+            head -c 3000 "$work/answer"
+        fi
+    done
+}
+
+number='type == "number"'
+fraction='(type == "number" and . >= 0)'
+measured="all(
+    (.tiling | type == \"object\") and (.predicted_ns | $number and . > 0)
+    and (.rank | $number and . >= 1 and . == floor) and (.samples | $number and . >= 0)
+    and (.fell_out | type == \"boolean\")
+    and if .quarantined == null
+        then (.time_ns | $number and . > 0) and (.spread | $fraction)
+            and (.max_error | $fraction) and .max_error <= .allowed_error
+        else (.quarantined | type == \"string\") and .time_ns == null and .spread == null end)"
+validation="(keys - [\"seed\"]) == [\"asked\", \"bias\", \"left_out\", \"mean_error\", \"measured\",
+        \"noise\", \"noise_dropped\", \"noisy\", \"regret_first\", \"regret_top3\", \"seconds\",
+        \"spearman\", \"worst_error\"]
+    and ([.noise, .seconds] | all($fraction)) and (.noisy | type == \"boolean\")
+    and ([.asked, .measured, .left_out] | all($number and . == floor and . >= 0))"
+
+# What every answer with measurements promises; jq's \$m are the measured ones.
+measured_holds() { # how many were asked for, conditions beyond these…
+    asked=$1
+    shift
+    holds '.dtype == "f32"' '.space == "host"' ".measured | $measured" \
+        ".validation | $validation" ".validation.asked == $asked" \
+        '.validation.measured == ([.measured[] | select(.quarantined == null)] | length)' \
+        '(.measured | length) + .validation.left_out == .validation.asked' \
+        '([.measured[] | .tiling] | unique | length) == (.measured | length)' \
+        '[.measured[] | select(.quarantined == null) | .time_ns] | . == sort' \
+        '[.measured[] | .quarantined != null] | . == sort' \
+        '.best.measured_ns == .measured[0].time_ns' '.best.time_ns == .measured[0].predicted_ns' \
+        '.best.tiling == .measured[0].tiling' \
+        '[.top[].time_ns] | . == sort' '[.top[] | has("measured_ns")] | any | not' \
+        '.search.lower_bound_ns == .top[0].time_ns' \
+        '.search.optimal == (.measured[0].rank == 1)' \
+        '(.search.gap - (.best.time_ns - .search.lower_bound_ns) / .best.time_ns | fabs) < 1e-9' \
+        '.search | .feasible == .pruned + .simulated and .threads == 1' \
+        'has("choices") | not' \
+        '[.measured[] | select(.rank == 1)][0].tiling == .top[0].tiling' \
+        '.validation.regret_first == null or .validation.regret_first >= 1' \
+        '.validation.regret_top3 == null or .validation.regret_top3 <= .validation.regret_first' \
+        '.measured as $m | .validation.mean_error as $mean
+            | [$m[] | select(.quarantined == null) | (.predicted_ns / .time_ns - 1) | fabs]
+            | (add / length - $mean | fabs) < 1e-9' \
+        '(.measured | map(select(.quarantined == null))) as $m
+            | (($m | min_by(.rank)).time_ns / $m[0].time_ns - .validation.regret_first | fabs) < 1e-9' \
+        "$@"
+}
+
+loads=(
+    '--op matmul --shape 33x48x40'
+    '--op knn --shape 32x16x96 --k 4'
+    '--op cubefx --shape 512 --order 6 --functions 3'
+)
+
+tunes() {
+    for load in "${loads[@]}"; do
+        for cores in 1 2; do
+            if [ "$(nproc)" -lt $cores ]; then continue; fi
+            answer 0 $load --hw "$work/host.cfg" --cores $cores --validate 4 --json --top 2
+            measured_holds 4 ".cores == $cores" '.top | length == 2'
+        done
+        answer 0 $load --hw "$work/host.cfg" --cores 1 --json
+        measured_holds 8
+        answer 0 $load --hw "$work/host.cfg" --cores 1 --validate 4
+        for words in 'measured     4 of 4 tilings' 'the model    error' 'by the model'; do
+            if grep -q "$words" "$work/answer"; then pass; else fail "$what: no '$words'"; fi
+        done
+        width=$(grep -v '^/' "$work/answer" | awk '{ if (length > most) most = length } END { print most }')
+        if [ "$width" -le 130 ]; then pass; else fail "$what: $width columns"; fi
+    done
+}
+
+csv_has_rows() {
+    answer 0 ${loads[0]} --hw "$work/host.cfg" --cores 1 --validate 5 --top 9 --format csv
+    if awk -F, 'NR == 1 { columns = NF; for (i = 1; i <= NF; i++) if ($i == "measured_ns") m = i }
+        NF != columns { exit 1 } NR > 1 && NR < 7 && !($m > 0) { exit 1 }
+        NR > 2 && NR < 7 && $m < last { exit 1 } { last = $m }
+        END { exit !(NR >= 10 && m > 0) }' "$work/answer"; then pass; else
+        fail "$what"
+        cat "$work/answer"
+    fi
+}
+
+# The model alone: nothing runs, and every byte is the same for any number of threads.
+model_alone() {
+    for load in "${loads[@]}"; do
+        answer 0 $load --hw "$work/host.cfg" --validate 0 --json --threads 1
+        holds '.measured == []' '.validation == null' '.best.measured_ns == null' \
+            '(.best | del(.measured_ns, .measured_gflops)) == .top[0]' '.search.optimal' \
+            '.search.gap == 0'
+        grep -v '"seconds"' "$work/answer" >"$work/one"
+        for threads in 2 7; do
+            answer 0 $load --hw "$work/host.cfg" --validate 0 --json --threads $threads
+            if grep -v '"seconds"' "$work/answer" | cmp -s - "$work/one"; then pass; else
+                fail "$what: another answer with $threads threads"
+            fi
+        done
+        jq -S '[.best, .top, .search.within_1_percent]' "$work/answer" >"$work/bound"
+        answer 0 $load --hw "$work/host.cfg" --validate 0 --json --strategy exhaustive
+        holds '.search | .simulated == .feasible and .pruned == 0'
+        if jq -S '[.best, .top, .search.within_1_percent]' "$work/answer" |
+            cmp -s - "$work/bound"; then pass; else fail "$what: the strategies differ"; fi
+    done
+}
+
+samples() {
+    for load in "${loads[@]}"; do
+        answer 0 validate $load --hw "$work/host.cfg" --cores 1 --sample 6 --seed 3 --json
+        measured_holds 9 '.validation.seed == 3' '.top | length == 3'
+        jq -S '[.measured[].tiling] | sort' "$work/answer" >"$work/first"
+        answer 0 validate $load --hw "$work/host.cfg" --cores 1 --sample 6 --seed 3 --json
+        if jq -S '[.measured[].tiling] | sort' "$work/answer" | cmp -s - "$work/first"; then pass
+        else fail "$what: a seed draws two samples"; fi
+    done
+    answer 0 validate ${loads[0]} --hw "$work/host.cfg" --cores 1 --sample 6
+    if grep -q 'a random sample' "$work/answer"; then pass; else fail "$what: no sample"; fi
+    answer 0 validate ${loads[0]} --hw "$work/host.cfg" --cores 1 --sample 6 --format csv
+    if [ "$(wc -l <"$work/answer")" -ge 10 ]; then pass; else fail "$what: too few lines"; fi
+}
+
+ends_early() {
+    answer 0 ${loads[0]} --hw "$work/host.cfg" --cores 1 --validate 4 --json --time-limit 1e-9
+    holds '.top | length == 1' '.best != null' '.validation.left_out <= 4'
+    (
+        "$autotune" validate --op matmul --shape 300x400x500 --hw "$work/host.cfg" --cores 1 \
+            --sample 3000 --json >"$work/answer" 2>"$work/messages" &
+        job=$!
+        sleep 2
+        kill -INT $job
+        wait $job
+    ) 2>/dev/null
+    status=$?
+    what='validate that is interrupted'
+    if [ $status -eq 130 ]; then pass; else fail "$what: status $status, expected 130"; fi
+    holds '.schema == 1' '.validation.left_out > 0'
+}
+
+refusals() {
+    for command in "--validate 2 --hw ascend310 ${loads[0]}" "--validate -1 --hw $work/host.cfg ${loads[0]}" \
+        "--validate x --hw $work/host.cfg ${loads[0]}" "validate ${loads[0]}" \
+        "validate ${loads[0]} --hw $2/tests/support/host-loops.cfg" \
+        "${loads[0]} --hw $2/tests/support/host-loops.cfg" \
+        "validate ${loads[0]} --hw $work/host.cfg --sample 0" \
+        "program ${loads[0]} --hw $work/host.cfg" "${loads[0]} --hw $work/host.cfg --dtype f16"; do
+        answer 2 $command
+        if [ "$(wc -l <"$work/messages")" -eq 1 ] && [ ! -s "$work/answer" ]; then pass; else
+            fail "$what: $(cat "$work/messages" "$work/answer")"
+        fi
+    done
+}
+
+tunes
+csv_has_rows
+model_alone
+samples
+ends_early
+refusals "$@"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
