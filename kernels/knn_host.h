@@ -82,6 +82,10 @@ int knn_host_threads(const struct knn_host *knn, const struct tiling *tiling, in
 
 void knn_host_ask(const struct space *space, const struct tiling *tiling, struct host_work *work);
 
+/* Products at the rate of the fastest register tile, or all points and neighbours moved once,
+ * whichever takes longer: no tiling is faster by `ask`. */
+double knn_host_roofline_ns(const struct space *space);
+
 extern const struct operator_space knn_host_space;
 
 #endif
