@@ -161,6 +161,7 @@ static const struct key overlap_keys[] = {
     {"exposed", KIND_REALS, REQUIRED, 1, HOST_MAX_LEVELS, "", &exposed_group},
     {"jump_ns", KIND_REALS, OPTIONAL, 1, HOST_MAX_LEVELS, "", &jump_group},
     {"walk_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"copying", KIND_REAL, OPTIONAL, 1, 1e3, "", NULL},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group overlap_group = GROUP(overlap_keys);

@@ -177,6 +177,7 @@ static enum status train(struct training *t, struct drawn *drawn, struct error *
         c->host.overlap.jump_ns[l] = calibration_digits(c->host.overlap.jump_ns[l]);
     }
     c->host.overlap.walk_ns = calibration_digits(c->host.overlap.walk_ns);
+    c->host.overlap.copying = calibration_digits(c->host.overlap.copying);
     return STATUS_OK;
 }
 
