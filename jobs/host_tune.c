@@ -209,28 +209,43 @@ static enum status judge(struct host_tune *tune, struct error *error)
     return status;
 }
 
+/* What goes to the meter and comes back. */
+struct batch {
+    struct tiling *tilings;
+    double *predicted_ns;
+    struct measured *results;
+};
+
+static bool open_batch(const struct host_tune *tune, struct batch *batch)
+{
+    size_t count = (size_t)tune->count + 1;
+    batch->tilings = calloc(count, sizeof *batch->tilings);
+    batch->predicted_ns = calloc(count, sizeof *batch->predicted_ns);
+    batch->results = calloc(count, sizeof *batch->results);
+    if (!batch->tilings || !batch->predicted_ns || !batch->results)
+        return false;
+    for (int i = 0; i < tune->count; i++) {
+        batch->tilings[i] = tune->items[i].tiling;
+        batch->predicted_ns[i] = tune->items[i].predicted_ns;
+    }
+    return true;
+}
+
 static enum status measure_all(const struct space *space, const struct host_meter *meter,
                                const struct host_runner *runner,
                                const struct measure_options *options, struct host_tune *tune,
                                struct error *error)
 {
-    size_t count = (size_t)tune->count + 1;
-    struct tiling *tilings = calloc(count, sizeof *tilings);
-    struct measured *results = calloc(count, sizeof *results);
-    double *predicted_ns = calloc(count, sizeof *predicted_ns);
-    enum status status = tilings && results && predicted_ns ? STATUS_OK : error_memory(error);
-    for (int i = 0; i < tune->count && status == STATUS_OK; i++) {
-        tilings[i] = tune->items[i].tiling;
-        predicted_ns[i] = tune->items[i].predicted_ns;
-    }
-    if (status == STATUS_OK)
-        status = meter->measure(runner, space, tilings, predicted_ns, tune->count, options, results,
-                                error);
+    struct batch batch;
+    enum status status = open_batch(tune, &batch)
+                             ? meter->measure(runner, space, batch.tilings, batch.predicted_ns,
+                                              tune->count, options, batch.results, error)
+                             : error_memory(error);
     for (int i = 0; i < tune->count && status == STATUS_OK; i++)
-        tune->items[i].measured = results[i];
-    free(tilings);
-    free(results);
-    free(predicted_ns);
+        tune->items[i].measured = batch.results[i];
+    free(batch.tilings);
+    free(batch.predicted_ns);
+    free(batch.results);
     return status;
 }
 

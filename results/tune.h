@@ -73,13 +73,13 @@ struct tune_answer {
     int discarded_count;
     const struct tune_discarded *discarded; /* contained in `pruned` */
     bool optimal, cut_short;                /* neither: nothing is legal */
+    bool on_processor;                      /* see `best` and what follows it */
     double lower_bound_ns, gap, seconds, roofline_ns;
     int threads;
     int top; /* rows asked for */
     int count;
     const struct tune_row *rows; /* best first, by the model */
     const struct tune_row *best; /* rows, or the winner by measurement; NULL: none */
-    bool on_processor;           /* the rest of these are of processors only */
     double peak_gflops;          /* of all threads; 0: not known */
     int measured_count;
     const struct tune_measured *measured;     /* measured ones first, ascending time */
