@@ -434,14 +434,6 @@ Test(sgemm, violations_say_why)
                      "kernel=12x2,m_tile=300,k_tile=512,n_tile=500,pack_a=no,pack_b=no,order=n,"
                      "store=cached,split=n",
                      "split=n");
-    expect_violation(&space,
-                     "kernel=-,m_tile=300,k_tile=512,n_tile=500,pack_a=no,pack_b=no,order=n,"
-                     "store=cached,split=m",
-                     "kernel=-");
-    expect_violation(&space,
-                     "kernel=12x2,m_tile=300,k_tile=512,n_tile=500,pack_a=-,pack_b=no,order=n,"
-                     "store=cached,split=m",
-                     "pack_a=-");
     space_close(&space);
     open_space(&space, &machine, 300, 1024, 32, 1);
     expect_violation(&space,
