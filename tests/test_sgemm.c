@@ -185,6 +185,40 @@ Test(sgemm, plans_refuse_what_is_no_tiling)
     unsetenv("AUTOTUNE_ISA");
 }
 
+/* Operands that can be counted, with packed copies that cannot. */
+Test(sgemm, workspaces_beyond_what_can_be_counted_are_refused)
+{
+    static const struct {
+        int64_t m, k, n;
+        int threads, pack_a, pack_b;
+    } cases[] = {
+        {INT64_C(1) << 40, 1 << 21, 1, 1, 2, 1}, /* 2^61 floats are 2^63 bytes */
+        {1, 1 << 21, INT64_C(1) << 40, 1, 1, 2}, /* the same of B */
+        {1, INT64_MAX / 2, 2, 1, 1, 2},          /* B with filled columns */
+        {INT64_C(1) << 39, 1 << 20, 1, 4, 2, 1}, /* a copy a thread */
+        {INT64_MAX, 1, 1, 1, 2, 1},              /* filled up to lines */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct tiling tiling = {{1, cases[i].m, cases[i].k, cases[i].n, cases[i].pack_a,
+                                       cases[i].pack_b, HOST_ORDER_N, HOST_STORE_CACHED,
+                                       cases[i].m == 1 ? HOST_SPLIT_N : HOST_SPLIT_M}};
+        struct sgemm_plan *plan;
+        struct error error;
+        cr_expect_eq(sgemm_plan_shared(HOST_PORTABLE, cases[i].m, cases[i].k, cases[i].n,
+                                       cases[i].threads, &tiling, &plan, &error),
+                     STATUS_NO_MEMORY, "case %zu", i);
+        cr_expect_null(plan);
+    }
+    const struct tiling most = {{1, INT64_C(1) << 39, 1 << 20, 1, 2, 1, 1, 1, 1}};
+    struct sgemm_plan *plan;
+    struct error error;
+    cr_assert_eq(
+        sgemm_plan_shared(HOST_PORTABLE, INT64_C(1) << 39, 1 << 20, 1, 1, &most, &plan, &error),
+        STATUS_OK);
+    cr_expect_eq(sgemm_workspace_bytes(plan), INT64_C(1) << 61);
+    sgemm_free(plan);
+}
+
 /* ---- the check ------------------------------------------------------------------------------ */
 
 static double error_of(struct product *p)
@@ -516,6 +550,25 @@ Test(sgemm, loops_stay_within_their_data)
     guarded_free(&room);
 }
 
+/* Plans of one problem pack into the same place: each must find it as large as it needs. */
+static void expect_plans_side_by_side(const struct host_runner *runner, void *problem)
+{
+    const struct tiling tilings[] = {{{1, 8, 16, 16, 2, 2, 1, 1, 1}},
+                                     {{5, 70, 90, 110, 2, 2, 2, 1, 1}},
+                                     {{2, 70, 90, 110, 1, 1, 1, 1, 1}}};
+    void *plans[3];
+    struct error error;
+    struct host_check check;
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(runner->prepare(problem, &tilings[i], &plans[i], &error), STATUS_OK);
+    for (int i = 0; i < 6; i++) {
+        cr_assert_eq(runner->check(plans[i % 3], &check, &error), STATUS_OK);
+        cr_assert(check.max_error > 0 && check.max_error <= check.allowed_error);
+    }
+    for (int i = 0; i < 3; i++)
+        runner->release(plans[i]);
+}
+
 Test(sgemm, runner_checks_and_runs)
 {
     struct machine machine;
@@ -536,6 +589,7 @@ Test(sgemm, runner_checks_and_runs)
     cr_assert_not(check.sampled);
     runner->run(plan);
     runner->release(plan);
+    expect_plans_side_by_side(runner, problem);
     tiling.value[HOST_KERNEL] = 0;
     cr_assert_eq(runner->prepare(problem, &tiling, &plan, &error), STATUS_INVALID);
     runner->close(problem);
