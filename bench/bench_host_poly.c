@@ -226,10 +226,12 @@ static void bench_shape(const struct hardware *hw, const char *text, const struc
     struct problem problem = {.op = &cubefx_operator, .type = DTYPE_F32};
     struct space space;
     struct error error;
-    char *end = NULL;
-    for (int i = 0; i < CUBEFX_SIZES; i++) {
-        problem.size[i] = strtoll(i ? end + 1 : text, &end, 10);
-        if (problem.size[i] < 1 || *end != (i + 1 < CUBEFX_SIZES ? 'x' : 0)) {
+    const char *at = text;
+    for (int i = 0; i < CUBEFX_SIZES; i++, at++) {
+        char *end;
+        problem.size[i] = strtoll(at, &end, 10);
+        at = end;
+        if (problem.size[i] < 1 || *at != (i + 1 < CUBEFX_SIZES ? 'x' : 0)) {
             fprintf(stderr, "bench_host_poly: %s: expected NxKxJ\n", text);
             exit(2);
         }

@@ -48,6 +48,8 @@ struct host_overlap {
     double exposed[HOST_MAX_LEVELS]; /* share of a level's traffic that computing does not hide */
     double jump_ns[HOST_MAX_LEVELS]; /* what is left of a level's latency where data are not
                                         foreseen */
+    double copying;                  /* how much longer loops that copy take where data are not in
+                                        the L1, beside the moves; >= 1 */
     double walk_ns;                  /* of looking up a page that is not among the recent ones */
 };
 
@@ -69,14 +71,16 @@ struct host {
 
 /* One stretch of a kernel, on the thread that has most to do. */
 struct host_phase {
-    int loop;    /* index into loops, or -1: moves only */
-    bool joined; /* interleaved with the phase before: one stretch of both, whose moves are hidden
-                    behind the computing of both */
+    int loop;     /* index into loops, or -1: moves only */
+    bool copying; /* the loop moves data and does little else */
+    bool joined;  /* interleaved with the phase before: one stretch of both, whose moves are hidden
+                     behind the computing of both */
     double calls, steps;
     double read_bytes[HOST_MAX_LEVELS]; /* by where they come from; what is in the L1 is free */
-    double jumps[HOST_MAX_LEVELS]; /* how often data are not where prefetching foresees them */
+    double jumps[HOST_MAX_LEVELS];      /* how often data are not where prefetching foresees them */
     double write_bytes[HOST_MAX_LEVELS];
     double stream_bytes; /* written past the caches */
+    double splits;       /* vectors read from two lines */
     double walks;        /* first touches of pages that are not among the recent ones */
 };
 

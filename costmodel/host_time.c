@@ -7,6 +7,8 @@
 /* The least and the most that a component counts, in fs: their sum has to fit into an int64_t. */
 static const double least_fs = 1, most_fs = (double)(INT64_MAX / (HOST_MAX_LEVELS + 3));
 
+enum { SPLIT_BYTES = 64 }; /* a vector across two lines costs reading one more from the L1 */
+
 /* Where the time of some work goes, in ns. */
 struct parts {
     double steps, calls;
@@ -26,18 +28,28 @@ void host_pipe_name(const struct host *host, int pipe, char name[HARDWARE_NAME_S
     (void)snprintf(name, HARDWARE_NAME_SIZE, "%.*s", HARDWARE_NAME_SIZE - 1, text);
 }
 
-/* Time to move a phase's bytes of one level, by one of `threads` threads that do the same. What is
+/* Times to move a phase's bytes of one level, by one of `threads` threads that do the same. What is
  * shared by reading is shared by writing alike. */
-static double move_ns(const struct host *host, const struct host_phase *phase, int level,
+static double read_ns(const struct host *host, const struct host_phase *phase, int level,
                       int threads)
 {
+    return phase->read_bytes[level] / host_read_rate(host, level, threads);
+}
+
+static double write_ns(const struct host *host, const struct host_phase *phase, int level,
+                       int threads)
+{
     const struct host_level *l = &host->levels[level];
-    double read = host_read_rate(host, level, threads), share = read / l->read_gbps;
-    double ns =
-        phase->read_bytes[level] / read + phase->write_bytes[level] / (share * l->write_gbps);
-    if (level == host->level_count - 1)
-        ns += phase->stream_bytes / (share * (l->stream_gbps > 0 ? l->stream_gbps : l->write_gbps));
-    return ns;
+    double share = host_read_rate(host, level, threads) / l->read_gbps;
+    return phase->write_bytes[level] / (share * l->write_gbps);
+}
+
+static double stream_ns(const struct host *host, const struct host_phase *phase, int threads)
+{
+    int memory = host->level_count - 1;
+    const struct host_level *l = &host->levels[memory];
+    double share = host_read_rate(host, memory, threads) / l->read_gbps;
+    return phase->stream_bytes / (share * (l->stream_gbps > 0 ? l->stream_gbps : l->write_gbps));
 }
 
 /* What a stretch of joined phases computes and moves, in ns. */
@@ -51,15 +63,21 @@ static void add_phase(const struct host *host, const struct host_phase *phase, i
                       struct stretch *stretch)
 {
     const struct host_loop *loop = phase->loop >= 0 ? &host->loops[phase->loop] : NULL;
-    stretch->steps += loop ? phase->steps * loop->step_ns : 0;
+    const struct host_overlap *overlap = &host->overlap;
+    int memory = host->level_count - 1;
+    double factor = phase->copying ? overlap->copying : 1;
+    stretch->steps += loop ? factor * phase->steps * loop->step_ns : 0;
+    stretch->steps += phase->splits * SPLIT_BYTES / host->levels[0].read_gbps;
     stretch->calls += loop ? phase->calls * loop->call_ns : 0;
-    for (int l = 1; l < host->level_count; l++) {
-        double moves = move_ns(host, phase, l, threads);
-        stretch->moves[l] += moves;
-        stretch->shown[l] +=
-            host->overlap.exposed[l] * moves + host->overlap.jump_ns[l] * phase->jumps[l];
+    for (int l = 1; l <= memory; l++) {
+        double read = read_ns(host, phase, l, threads), written = write_ns(host, phase, l, threads);
+        stretch->moves[l] += read + written;
+        stretch->shown[l] += overlap->exposed[l] * read +
+                             (l == 1 ? overlap->exposed[l] : 1) * written +
+                             overlap->jump_ns[l] * phase->jumps[l];
     }
-    stretch->shown[host->level_count - 1] += host->overlap.walk_ns * phase->walks;
+    stretch->moves[memory] += stream_ns(host, phase, threads);
+    stretch->shown[memory] += overlap->walk_ns * phase->walks;
 }
 
 /* Where moving takes longer than all else, what computing leaves of it shows of every level. */

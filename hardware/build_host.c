@@ -109,8 +109,8 @@ static void build_loops(const config_setting_t *list, struct host *host)
 
 /* One number a level; those that the group does not have are `missing`. */
 static enum status build_numbers(const struct tree *tree, const config_setting_t *group,
-                                const char *key, double missing, int count, double *numbers,
-                                struct error *error)
+                                 const char *key, double missing, int count, double *numbers,
+                                 struct error *error)
 {
     const config_setting_t *list = group ? config_setting_get_member(group, key) : NULL;
     if (list && config_setting_length(list) != count)
@@ -130,8 +130,9 @@ static enum status build_overlap(const struct tree *tree, const config_setting_t
     if (status != STATUS_OK)
         return status;
     overlap->walk_ns = group ? schema_real(group, "walk_ns") : 0;
-    return build_numbers(tree, group, "jump_ns", 0, host->level_count, overlap->jump_ns,
-                        error);
+    overlap->copying =
+        group && config_setting_get_member(group, "copying") ? schema_real(group, "copying") : 1;
+    return build_numbers(tree, group, "jump_ns", 0, host->level_count, overlap->jump_ns, error);
 }
 
 /* "2026-11-22" */

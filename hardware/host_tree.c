@@ -114,6 +114,7 @@ static void add_lists(struct growth *growth, const struct host *host,
     add_reals(growth, "exposed", host->overlap.exposed, host->level_count);
     add_reals(growth, "jump_ns", host->overlap.jump_ns, host->level_count);
     add_real(growth, "walk_ns", host->overlap.walk_ns);
+    add_real(growth, "copying", host->overlap.copying);
     add_text(growth, "source", sources->overlap);
     leave(growth);
 }

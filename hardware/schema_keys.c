@@ -145,7 +145,7 @@ static const struct group level_group = GROUP(level_keys);
 
 static const struct key loop_keys[] = {
     {"name", KIND_TEXT, REQUIRED, 1, HOST_NAME_SIZE - 1, "", NULL},
-    {"step_ns", KIND_REAL, REQUIRED, 1e-6, 1e9, " ns", NULL},
+    {"step_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
     {"call_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
     {"spread", KIND_REAL, REQUIRED, 0, 10, "", NULL},
     {"flops", KIND_REAL, OPTIONAL, 0, 1e9, " operations", NULL},
@@ -161,6 +161,7 @@ static const struct key overlap_keys[] = {
     {"exposed", KIND_REALS, REQUIRED, 1, HOST_MAX_LEVELS, "", &exposed_group},
     {"jump_ns", KIND_REALS, OPTIONAL, 1, HOST_MAX_LEVELS, "", &jump_group},
     {"walk_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"copying", KIND_REAL, OPTIONAL, 1, 1e3, "", NULL},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group overlap_group = GROUP(overlap_keys);

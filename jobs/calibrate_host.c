@@ -136,8 +136,8 @@ static json_t *fit_json(const struct host_calibration *c)
         json_array_append_new(exposed, json_real(c->host.overlap.exposed[l]));
         json_array_append_new(jumps, json_real(c->host.overlap.jump_ns[l]));
     }
-    return json_pack("{s:o, s:o, s:f, s:i, s:i, s:f, s:f, s:f}", "exposed", exposed, "jump_ns", jumps,
-                     "walk_ns", c->host.overlap.walk_ns,
+    return json_pack("{s:o, s:o, s:f, s:f, s:i, s:i, s:f, s:f, s:f}", "exposed", exposed, "jump_ns",
+                     jumps, "walk_ns", c->host.overlap.walk_ns, "copying", c->host.overlap.copying,
                      "kernels", c->fitted_kernels, "shapes", c->fit.shapes, "mean_relative_error",
                      c->fit.mean_error, "median_relative_error", c->fit.median_error,
                      "max_relative_error", c->fit.worst_error);

@@ -9,6 +9,7 @@
  *     for outer tile, for k tile, for inner tile, for outer panel, for inner panel: micro-kernel */
 #include "kernels/matmul_host.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,18 +21,23 @@
 static const double fill_begin = 0.65, fill_end = 1.6;
 
 /* The hardware's prefetchers stay within a page: they do not foresee a piece of data that is
- * further from the last one than half a page. */
-enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, LINE = 64 };
+ * further from the last one than half a page. A core has 10 to 16 lines in flight, and looks up up
+ * to four pages at once. */
+enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, LINE = 64, IN_FLIGHT = 16, WALKERS = 4 };
 
-/* Pages whose places a processor remembers, in its second level. */
-static const double recent_pages = 1792;
+/* Pages whose places a processor remembers in its second level are 1,024 to 2,048; each time that
+ * there are twice as many, more of the tables that have to be read are far away themselves. */
+static const double recent_pages = 1024;
+
+/* In its first level it remembers 64 (older ones) to 96. */
+static const double near_pages = 80;
 
 /* ------------------------------------------------------------------ loops */
 
-static int loop_called(const struct host *host, const char *family, int rows, int vectors)
+static int loop_called(const struct host *host, const char *path, int rows, int vectors)
 {
     char name[HOST_NAME_SIZE];
-    (void)snprintf(name, sizeof name, "%s %dx%d", family, rows, vectors);
+    (void)snprintf(name, sizeof name, "sgemm %s%dx%d", path, rows, vectors);
     return host_loop(host, name);
 }
 
@@ -51,8 +57,8 @@ void matmul_host_find_loops(const struct host *host, struct matmul_host_loops *l
 {
     for (int v = 0; v < HOST_MOST_VECTORS; v++)
         for (int r = 0; r < HOST_MOST_ROWS; r++) {
-            loops->tile[v][r] = loop_called(host, "sgemm", r + 1, v + 1);
-            loops->dot[v][r] = loop_called(host, "sgemm dot", r + 1, v + 1);
+            loops->tile[v][r] = loop_called(host, "", r + 1, v + 1);
+            loops->dot[v][r] = loop_called(host, "dot ", r + 1, v + 1);
         }
     fill_up(loops->tile);
     fill_up(loops->dot);
@@ -68,7 +74,7 @@ struct panels {
     int count;
     int64_t size[4];
     double times[4];
-    double all; /* panels */
+    double all, units; /* panels; rows or vectors */
 };
 
 static void count_panels(struct panels *panels, int64_t size, double times)
@@ -76,6 +82,7 @@ static void count_panels(struct panels *panels, int64_t size, double times)
     if (times <= 0)
         return;
     panels->all += times;
+    panels->units += times * (double)size;
     for (int i = 0; i < panels->count; i++)
         if (panels->size[i] == size) {
             panels->times[i] += times;
@@ -147,7 +154,7 @@ struct operand {
                                        can lie in */
     double thrashing;               /* share of A's numbers that the L1 loses between two steps */
     bool packed;
-    bool rows; /* A: as many streams as a panel has rows */
+    double rows; /* of A: that are read side by side; B: 0 */
 };
 
 /* One thread's loops. */
@@ -203,28 +210,39 @@ static double sets_share(double piece, double distance)
     return least(1, page_places(distance) * lines * LINE / PAGE);
 }
 
-/* Beyond the L2 each piece far from the last one is a jump. Rows of A that are read side by side
- * are too many for the L1's prefetcher: there every line is one. */
-static void count_jumps(const struct walk *w, struct host_phase *phase, double piece,
-                        double distance, bool rows, const double from[HOST_MAX_LEVELS])
+/* Prefetching does not follow. */
+static bool is_far(double piece, double distance)
 {
-    bool far = distance >= JUMP_DISTANCE && piece < distance;
+    return distance >= JUMP_DISTANCE && piece < distance;
+}
+
+/* Pieces of B and C are asked for one after the other without waiting: so many at once. Rows of A
+ * are read side by side, line by line: all wait for the next lines together, which the L1's
+ * prefetcher does not bring since there are too many rows; and at the beginning of pieces (or
+ * pages), until the L2's prefetcher has begun. */
+static void count_jumps(const struct walk *w, struct host_phase *phase, double piece,
+                        double distance, double rows, const double from[HOST_MAX_LEVELS])
+{
+    bool far = is_far(piece, distance);
+    double pairs = (1 + piece / LINE) / 2; /* of lines, which come together */
     for (int l = 1; l < w->host->level_count; l++)
-        if (l == 1 && rows)
-            phase->jumps[l] += from[l] / LINE;
+        if (rows > 0)
+            phase->jumps[l] += from[l] / rows / (l == 1 ? LINE : least(piece, PAGE));
         else if (l > 1 && far)
-            phase->jumps[l] += from[l] / piece;
+            phase->jumps[l] += from[l] / piece * pairs / IN_FLIGHT;
 }
 
 static void count_walks(struct host_phase *phase, double bytes, double piece, double distance,
-                        double pages)
+                        double at_once, double pages)
 {
-    bool far = distance >= JUMP_DISTANCE && piece < distance;
-    phase->walks += bytes / (far ? least(piece, PAGE) : PAGE) * lost(pages / recent_pages);
+    bool far = is_far(piece, distance);
+    double level = pages > recent_pages ? log2(pages / recent_pages) : 0;
+    double page = far ? least(piece * (distance < PAGE ? PAGE / distance : 1), PAGE) : PAGE;
+    phase->walks += bytes / page * level / at_once;
 }
 
 /* Reads of an operand as it lies in memory or packed; between two of the same it and others are
- * touched. */
+ * touched. B's pieces on pages that only the second level remembers wait a little each. */
 static void read_operand(const struct walk *w, struct host_phase *phase,
                          const struct operand *operand, double bytes, struct touch own,
                          double share, struct touch others)
@@ -236,7 +254,11 @@ static void read_operand(const struct walk *w, struct host_phase *phase,
     if (operand->packed)
         return;
     count_jumps(w, phase, operand->piece, operand->distance, operand->rows, from);
-    count_walks(phase, bytes, operand->piece, operand->distance, own.pages + others.pages);
+    count_walks(phase, bytes, operand->piece, operand->distance, operand->rows > 0 ? 1 : WALKERS,
+                own.pages + others.pages);
+    if (operand->rows <= 0 && is_far(operand->piece, operand->distance))
+        phase->jumps[1] +=
+            bytes / operand->piece * lost((own.pages + others.pages) / near_pages) / WALKERS;
 }
 
 /* After how much else a tile of the operand is read from where it lies again; the first time it is
@@ -247,6 +269,8 @@ static void read_source(const struct walk *w, struct host_phase *phase,
     const struct touch none = {0};
     struct operand source = *operand;
     source.packed = false;
+    if (operand->packed && operand->rows > 0)
+        source.rows = least(operand->rows, 4);
     read_operand(w, phase, &source, operand->whole, w->all, 1, none);
     if (reads > 1)
         read_operand(w, phase, &source, operand->whole * (reads - 1), again, 1, none);
@@ -303,13 +327,25 @@ static void thrash(struct host_phase *phase, const struct operand *a, double use
         phase->read_bytes[1] += a->whole * uses * LINE / FLOAT * a->thrashing;
 }
 
+/* The share of a row's vectors that lie in two lines, over rows so many bytes apart; the first one
+ * is aligned. */
+static double split_share(int64_t distance, int64_t vector)
+{
+    int64_t step = LINE, split = 0;
+    while (distance % step)
+        step /= 2;
+    for (int64_t at = 0; at < LINE; at += step)
+        split += at + vector > LINE;
+    return (double)(split * step) / LINE;
+}
+
 /* C comes and goes once a tile of k; what is written past the caches does not come. Its panel's
  * pages are needed again for the next panel. */
 static void move_c(const struct walk *w, struct host_phase *phase, bool stream)
 {
     double from[HOST_MAX_LEVELS] = {0};
     struct touch panel = both(both(w->inner.tile, times(2, w->outer.panel)), w->c_panel);
-    count_walks(phase, w->c_bytes * w->k_tiles, w->c_piece, w->c_distance, panel.pages);
+    count_walks(phase, w->c_bytes * w->k_tiles, w->c_piece, w->c_distance, WALKERS, panel.pages);
     if (stream) {
         phase->stream_bytes = w->c_bytes;
         return;
@@ -319,7 +355,7 @@ static void move_c(const struct walk *w, struct host_phase *phase, bool stream)
         kept(&w->inner, w->inner.strip).bytes + w->outer.tile.bytes);
     for (int l = 0; l < w->host->level_count; l++)
         phase->write_bytes[l] += from[l];
-    count_jumps(w, phase, w->c_piece, w->c_distance, false, from);
+    count_jumps(w, phase, w->c_piece, w->c_distance, 0, from);
 }
 
 /* ------------------------------------------------------------------ phases */
@@ -350,11 +386,15 @@ static void pack(const struct walk *w, struct host_work *work, const struct oper
     if (!operand->packed)
         return;
     struct host_phase *phase = next_phase(work, loop);
+    phase->copying = true;
     phase->calls = operand->panels * reads * w->k_tiles;
     phase->steps = rows * k * reads * FLOAT / LINE;
     read_source(w, phase, operand, reads, again);
     add(w, phase->write_bytes, operand->whole * reads, w->outer.tile.bytes, 1,
         beside_tiles(w).bytes);
+    if (operand->rows > 4) /* every four rows fill a part of all lines of the panel */
+        add(w, phase->write_bytes, operand->whole * reads * (least(ceil(operand->rows / 4), 4) - 1),
+            operand->panel.bytes, 1, operand->panel.bytes * 4 / operand->rows);
 }
 
 /* One phase for every size of panels, one stretch together; returns the first. */
@@ -400,7 +440,8 @@ static void find_sizes(const struct matmul_host *host, const struct tiling *tili
         s->n = host_share(host->n, unit, host->threads, 0).length;
     s->m_tile = cut(tiling->value[HOST_M_TILE], s->m);
     s->k_tile = cut(tiling->value[HOST_K_TILE], s->k);
-    s->n_tile = cut(tiling->value[HOST_N_TILE], s->n);
+    int64_t lanes = host_lanes(host->host->isa), n_tile = cut(tiling->value[HOST_N_TILE], host->n);
+    s->n_tile = cut(up(n_tile, lanes) * lanes, s->n); /* whole vectors, as it is run */
 }
 
 /* A (rows of k) or B (k rows): what does not depend on how it lies. */
@@ -423,7 +464,7 @@ static void lay_a(const struct sizes *s, const struct host *host, double panels,
     double k = (double)s->k * FLOAT, piece = (double)s->k_tile * FLOAT,
            rows = (double)s->m / panels;
     *a = operand_of(s, s->m, s->m_tile, panels, packed);
-    a->rows = true;
+    a->rows = rows;
     a->piece = piece;
     a->distance = k;
     a->all = touch_of((double)s->m, k, k);
@@ -431,7 +472,8 @@ static void lay_a(const struct sizes *s, const struct host *host, double panels,
     a->tile = touch_of((double)s->m_tile, piece, k);
     a->panel = touch_of(rows, piece, k);
     a->panel_share = a->tile_share = sets_share(piece, k);
-    a->thrashing = lost(rows / page_places(k) * PAGE / (double)host->levels[0].capacity_bytes);
+    double ways = (double)host->levels[0].capacity_bytes / PAGE, wanted = rows / page_places(k);
+    a->thrashing = wanted > ways ? (1 - ways / wanted) / 2 : 0;
 }
 
 static void lay_b(const struct sizes *s, double panels, bool packed, struct operand *b)
@@ -456,7 +498,7 @@ static void lay_c(const struct sizes *s, bool m_outer, struct walk *w)
     double tile = (double)s->n_tile * FLOAT, panels = w->outer.panels;
     w->c_bytes = (double)s->m * part;
     w->c_distance = n;
-    w->c_piece = part / (m_outer ? w->inner.panels : panels);
+    w->c_piece = m_outer ? tile : part / panels;
     w->c = touch_of((double)s->m, part, n);
     w->c_tile = touch_of((double)s->m_tile, tile, n);
     w->c_panel = m_outer ? touch_of((double)s->m / panels, tile, n)
@@ -491,7 +533,8 @@ static void ask_blocked(const struct matmul_host *host, const struct tiling *til
     struct walk w;
     find_sizes(host, tiling, &s);
     find_panels(&m, s.m, s.m_tile, 1, kernel->rows);
-    find_panels(&n, s.n, s.n_tile, host_lanes(host->host->isa), kernel->vectors);
+    int64_t lanes = host_lanes(host->host->isa);
+    find_panels(&n, s.n, s.n_tile, lanes, kernel->vectors);
     find_walk(host, tiling, &s, &m, &n, &w);
     bool m_outer = tiling->value[HOST_ORDER] == HOST_ORDER_M;
     int pack_outer = m_outer ? host->loops.pack_a : host->loops.pack_b;
@@ -505,6 +548,10 @@ static void ask_blocked(const struct matmul_host *host, const struct tiling *til
     move_outer(&w, phase);
     move_inner(&w, phase);
     thrash(phase, m_outer ? &w.outer : &w.inner, n.all);
+    if (tiling->value[HOST_PACK_B] != HOST_PACK_YES)
+        phase->splits =
+            split_share(s.n_whole * (int64_t)sizeof(float), lanes * (int64_t)sizeof(float)) *
+            m.all * n.units * (double)s.k;
     move_c(&w, phase, tiling->value[HOST_STORE] == HOST_STORE_STREAM);
 }
 
@@ -535,6 +582,8 @@ static void ask_dot(const struct matmul_host *host, const struct tiling *tiling,
     find_panels(&m, s.m, s.m, 1, kernel->rows);
     find_panels(&n, s.n, s.n, 1, kernel->vectors);
     lay_a(&s, host->host, m.all, false, &w.outer);
+    w.outer.rows = 0; /* whole lines at once, which the prefetchers follow */
+    w.outer.thrashing = 0;
     lay_columns(&s, n.all, &w.inner);
     lay_c(&s, true, &w);
     w.all = both(both(w.outer.all, kept(&w.inner, w.inner.all)), w.c);

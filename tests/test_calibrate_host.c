@@ -319,8 +319,10 @@ Test(calibrate_host, memory_that_is_not_there)
     cr_assert(data);
     cr_expect(got >= 100000 && got % 4096 == 0);
     free(data);
+#ifndef __SANITIZE_ADDRESS__ /* which ends the process instead */
     cr_expect_null(calibrate_memory(INT64_C(1) << 60, INT64_C(1) << 59, &got));
     cr_expect_eq(got, 0);
+#endif
 }
 
 /* Writes touch every byte of theirs and none beside; reads none. */

@@ -34,6 +34,7 @@ Test(host_description, is_read)
     cr_expect_eq(host->overlap.exposed[3], 0.6);
     cr_expect_eq(host->overlap.jump_ns[3], 1.5);
     cr_expect_eq(host->overlap.walk_ns, 2.5);
+    cr_expect_eq(host->overlap.copying, 1.5);
     hardware_clear(&hw);
 }
 
@@ -96,8 +97,8 @@ static const struct {
     {"[ 250.0, 500.0 ]", "[ 250.0, 501.0 ]", "[ 250.0", "a share of each of 2 threads"},
     {"[ 250.0, 500.0 ]", "[ 250.0, \"x\" ]", "[ 250.0", "expected libconfig syntax"},
     {"\"sgemm 8x3\"", "\"sgemm 12x2\"", "step_ns = 5.1", "given twice, expected once"},
-    {"step_ns = 5.1", "step_ns = 0.0", "step_ns = 0.0", "a number from 1e-06"},
-    {"step_ns = 5.1", "step_ns = \"5.1\"", "step_ns = \"5.1\"", "a number from 1e-06"},
+    {"step_ns = 5.1", "step_ns = -1.0", "step_ns = -1.0", "a number from 0 to"},
+    {"step_ns = 5.1", "step_ns = \"5.1\"", "step_ns = \"5.1\"", "a number from 0 to"},
     {"{ name = \"sgemm 8x3\"; ", "{ ", "step_ns = 5.1", "name: missing"},
     {"\"sgemm 8x3\"", "\"a name of more than thirty-nine characters\"", "step_ns = 5.1",
      "a text of 1 to 39 characters"},
@@ -135,10 +136,10 @@ Test(host_description, every_number_has_a_source)
     write_file("broken.cfg", changed);
     expect_load_error(in_folder("broken.cfg"), NULL, STATUS_INVALID, "host.source: missing");
     free(changed);
-    changed = replaced(
-        text,
-        "[ 0.0, 0.2, 0.4, 0.6 ]; jump_ns = [ 0.0, 0.5, 1.0, 1.5 ]; walk_ns = 2.5; source = \"assumed: for tests\";",
-        "[ 0.0, 0.2, 0.4, 0.6 ];");
+    changed = replaced(text,
+                       "[ 0.0, 0.2, 0.4, 0.6 ]; jump_ns = [ 0.0, 0.5, 1.0, 1.5 ]; walk_ns = 2.5; copying = "
+                       "1.5; source = \"assumed: for tests\";",
+                       "[ 0.0, 0.2, 0.4, 0.6 ];");
     write_file("broken.cfg", changed);
     expect_load_error(in_folder("broken.cfg"), NULL, STATUS_INVALID, "host.overlap.source");
     free(changed);
@@ -150,16 +151,18 @@ Test(host_description, without_what_is_optional)
 {
     struct hardware hw;
     char *text = read_file(HOST);
-    char *one = replaced(text,
-                         "    overlap = { exposed = [ 0.0, 0.2, 0.4, 0.6 ]; jump_ns = [ 0.0, 0.5, "
-                         "1.0, 1.5 ]; walk_ns = 2.5; source = \"assumed: for tests\"; };\n",
-                         "");
+    char *one =
+        replaced(text,
+                 "    overlap = { exposed = [ 0.0, 0.2, 0.4, 0.6 ]; jump_ns = [ 0.0, 0.5, "
+                 "1.0, 1.5 ]; walk_ns = 2.5; copying = 1.5; source = \"assumed: for tests\"; };\n",
+                 "");
     char *two = replaced(one, "shared_gbps = [ 250.0, 500.0 ];", "");
     char *three = replaced(two, "stream_gbps = 12.0; ", "");
     write_file("less.cfg", three);
     load_ok(in_folder("less.cfg"), NULL, &hw);
     for (int l = 0; l < 4; l++)
-        cr_expect(hw.host->overlap.exposed[l] == 1.0 && hw.host->overlap.jump_ns[l] == 0.0);
+        cr_expect(hw.host->overlap.exposed[l] == 1.0 && hw.host->overlap.jump_ns[l] == 0.0 &&
+                  hw.host->overlap.copying == 1.0);
     cr_expect_eq(hw.host->levels[0].shared_count, 0);
     cr_expect_eq(hw.host->levels[0].stream_gbps, 0.0);
     cr_expect_eq(hw.clock_hz, 0);

@@ -8,18 +8,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { COUNT = 60 };
+enum { COUNT = 120 };
 
-/* Kernels that compute 100 µs and move in each level what takes up to 60 µs. */
+/* Kernels that compute 100 µs, wait for some of each kind, and before that copy. */
 static void draw_work(const struct host *host, gsl_rng *rng, struct host_work *work)
 {
     memset(work, 0, sizeof *work);
     work->threads = 1;
-    work->phase_count = 1;
+    work->phase_count = 2;
     work->phases[0] = (struct host_phase){.loop = 0, .calls = 10, .steps = 50000};
-    for (int l = 1; l < host->level_count; l++)
+    work->phases[1] = (struct host_phase){.loop = 1, .copying = true};
+    work->phases[1].steps = 60000 * gsl_rng_uniform(rng);
+    for (int l = 1; l < host->level_count; l++) {
         work->phases[0].read_bytes[l] =
-            gsl_rng_uniform(rng) * 20000 * l * host->levels[l].read_gbps;
+            gsl_rng_uniform(rng) * 15000 * l * host->levels[l].read_gbps;
+        work->phases[0].jumps[l] = gsl_rng_uniform(rng) * 20000 / host->overlap.jump_ns[l];
+    }
+    work->phases[0].walks = gsl_rng_uniform(rng) * 3000;
 }
 
 static void make(const struct host *truth, double noise, struct host_timed timed[COUNT])
@@ -36,10 +41,16 @@ static void make(const struct host *truth, double noise, struct host_timed timed
 
 static void expect_near(const struct host *got, const struct host *want, double tolerance)
 {
-    for (int l = 1; l < want->level_count; l++)
-        cr_expect(fabs(got->overlap.exposed[l] - want->overlap.exposed[l]) <= tolerance,
-                  "level %d: %g, expected %g", l, got->overlap.exposed[l],
-                  want->overlap.exposed[l]);
+    for (int l = 1; l < want->level_count; l++) {
+        double off = got->overlap.exposed[l] - want->overlap.exposed[l];
+        double ratio = got->overlap.jump_ns[l] / want->overlap.jump_ns[l];
+        cr_expect(fabs(off) <= tolerance, "level %d: exposed %g too much", l, off);
+        cr_expect(fabs(ratio - 1) <= 4 * tolerance, "level %d: jumps %g as much", l, ratio);
+    }
+    cr_expect(fabs(got->overlap.walk_ns / want->overlap.walk_ns - 1) <= 4 * tolerance, "walks %g",
+              got->overlap.walk_ns);
+    cr_expect(fabs(got->overlap.copying - want->overlap.copying) <= 4 * tolerance, "copying %g",
+              got->overlap.copying);
 }
 
 Test(host_fit, finds_what_made_the_times)
@@ -71,7 +82,7 @@ Test(host_fit, noise_and_outliers)
     again = host = truth;
     memset(&host.overlap, 0, sizeof host.overlap);
     cr_assert_eq(host_fit(&host, timed, COUNT, &fit, &error), STATUS_OK);
-    expect_near(&host, &truth, 0.08);
+    expect_near(&host, &truth, 0.06);
     cr_expect(fit.median_error < 0.03 && fit.worst_error > 0.5);
     cr_assert_eq(host_fit(&again, timed, COUNT, &fit, &error), STATUS_OK);
     cr_expect_eq(memcmp(&again.overlap, &host.overlap, sizeof host.overlap), 0,
@@ -87,11 +98,11 @@ Test(host_fit, shapes_weigh_the_same)
     host_sample(&truth);
     make(&truth, 0, timed);
     other = truth;
-    memset(&other.overlap, 0, sizeof other.overlap);
-    /* Most timings are of one shape, where nothing shows; but the others are two shapes. */
+    other.overlap.exposed[1] = 0.9;
+    /* Most timings are of one shape, where more shows; but the others are two shapes. */
     for (int i = 0; i < COUNT; i++) {
-        timed[i].shape = i < 40 ? 0 : 1 + i % 2;
-        if (i < 40)
+        timed[i].shape = i < 80 ? 0 : 1 + i % 2;
+        if (i < 80)
             timed[i].measured_ns = host_time_ns(&other, &timed[i].work);
     }
     host = truth;

@@ -197,7 +197,7 @@ Test(host_spaces, what_is_asked_is_finite_and_what_is_refused_has_a_reason)
             const struct operator_space *kind = host_space(operators[o]);
             if (!kind)
                 continue;
-            gsl_rng_set(f->rng, (unsigned long)(seed * 10 + o));
+            gsl_rng_set(f->rng, (unsigned long)seed * 10 + (unsigned long)o);
             draw_machine(f);
             draw_problem(f, operators[o]);
             cr_assert_eq(space_open(&f->problem, kind, &f->hw, f->host.threads, &f->space, &error),

@@ -34,8 +34,51 @@ Test(host_time, moves_partly_hidden)
     work.phases[0].write_bytes[2] = 300;
     work.phases[0].read_bytes[3] = 200;
     work.phases[0].stream_bytes = 400;
-    /* 230 computing; moves 20, 30, 20 + 50 */
-    NEAR(host_time_ns(&host, &work), 230 + 0.25 * 20 + 0.5 * 30 + 0.75 * 70);
+    /* 230 computing; moves 20, 30 (written: they show), 20; past the caches 50 that are hidden */
+    NEAR(host_time_ns(&host, &work), 230 + 0.25 * 20 + 30 + 0.5 * 20);
+    work.phases[0].write_bytes[1] = 100; /* 4, hidden as reads are */
+    NEAR(host_time_ns(&host, &work), 230 + 0.25 * 24 + 30 + 0.5 * 20);
+}
+
+Test(host_time, what_is_not_foreseen)
+{
+    struct host host;
+    host_sample(&host);
+    struct host_work work = one_phase();
+    work.phases[0].jumps[1] = 3;
+    work.phases[0].jumps[3] = 0.5;
+    work.phases[0].walks = 7;
+    NEAR(host_time_ns(&host, &work), 230 + 3 * 4 + 0.5 * 100 + 7 * 10);
+    work.phases[0].splits = 50; /* 64 bytes each at 200 GB/s */
+    NEAR(host_time_ns(&host, &work), 230 + 132 + 50 * 0.32);
+    struct timeline timeline;
+    host_time(&host, &work, &timeline);
+    cr_expect_eq(timeline.busy_fs[0], 216 * FS_PER_NS);
+    cr_expect_eq(timeline.busy_fs[1], 12 * FS_PER_NS);
+    cr_expect_eq(timeline.busy_fs[3], 120 * FS_PER_NS);
+}
+
+Test(host_time, copying_waits)
+{
+    struct host host;
+    host_sample(&host);
+    struct host_work work = one_phase();
+    work.phases[0].copying = true;
+    NEAR(host_time_ns(&host, &work), 30 + 1.5 * 200);
+}
+
+/* Phases that are joined hide their moves behind each other's computing. */
+Test(host_time, joined_phases)
+{
+    struct host host;
+    host_sample(&host);
+    struct host_work work = {.threads = 1, .phase_count = 2};
+    work.phases[0] = (struct host_phase){.loop = -1};
+    work.phases[0].read_bytes[2] = 4000; /* 200, of which 100 show */
+    work.phases[1] = (struct host_phase){.loop = 0, .steps = 100};
+    NEAR(host_time_ns(&host, &work), 200 + 200);
+    work.phases[1].joined = true;
+    NEAR(host_time_ns(&host, &work), 200 + 100);
 }
 
 Test(host_time, no_faster_than_its_moves)
@@ -162,23 +205,31 @@ static void draw_work(gsl_rng *rng, struct host_work *work)
         phase->calls = draw(rng);
         phase->steps = draw(rng);
         phase->stream_bytes = draw(rng);
+        phase->splits = draw(rng);
+        phase->walks = draw(rng);
+        phase->joined = gsl_rng_uniform(rng) < 0.3;
+        phase->copying = gsl_rng_uniform(rng) < 0.3;
         for (int l = 0; l < 4; l++) {
             phase->read_bytes[l] = draw(rng);
             phase->write_bytes[l] = draw(rng);
+            phase->jumps[l] = draw(rng);
         }
     }
 }
 
 /* Every number of a phase that work can have more of. */
-static int numbers_of(struct host_phase *phase, double *numbers[16])
+static int numbers_of(struct host_phase *phase, double *numbers[20])
 {
     int count = 0;
     numbers[count++] = &phase->calls;
     numbers[count++] = &phase->steps;
     numbers[count++] = &phase->stream_bytes;
+    numbers[count++] = &phase->splits;
+    numbers[count++] = &phase->walks;
     for (int l = 0; l < 4; l++) {
         numbers[count++] = &phase->read_bytes[l];
         numbers[count++] = &phase->write_bytes[l];
+        numbers[count++] = &phase->jumps[l];
     }
     return count;
 }
@@ -193,7 +244,7 @@ Test(host_time, more_work_never_takes_less)
         draw_work(rng, &work);
         host.overlap.exposed[1] = gsl_rng_uniform(rng) * 1.5;
         host.overlap.exposed[2] = gsl_rng_uniform(rng) * 1.5;
-        double before = host_time_ns(&host, &work), *numbers[16];
+        double before = host_time_ns(&host, &work), *numbers[20];
         struct host_phase *phase =
             &work.phases[gsl_rng_uniform_int(rng, (unsigned)work.phase_count)];
         int count = numbers_of(phase, numbers);

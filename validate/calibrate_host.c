@@ -271,6 +271,7 @@ enum status calibrate_host(const struct calibrate_host_options *options,
     describe_machine(calibration);
     for (int l = 0; l < HOST_MAX_LEVELS; l++)
         host->overlap.exposed[l] = 1;
+    host->overlap.copying = 1;
     status = measure(m, error);
     free(m);
     describe_settings(calibration);

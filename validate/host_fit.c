@@ -8,43 +8,35 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* One number that is fitted: of a level, or of none (-1). */
-struct unknown {
-    size_t offset; /* in struct host_overlap */
-    double start, step, most;
-};
+/* What is fitted. Beyond the second level too few kernels tell levels apart: they share what they
+ * expose, and their latencies are as their rates. */
+enum unknown { EXPOSED_NEAR, EXPOSED_FAR, JUMP_NEAR, JUMP_FAR, WALK, COPYING, UNKNOWNS };
 
-enum { MAX_UNKNOWNS = 2 * HOST_MAX_LEVELS + 1 };
+static const struct range {
+    double start, step, least, most;
+} ranges[UNKNOWNS] = {
+    [EXPOSED_NEAR] = {0.3, 0.1, 0, 1}, [EXPOSED_FAR] = {0.5, 0.1, 0, 1},
+    [JUMP_NEAR] = {4, 1, 0, 100},      [JUMP_FAR] = {50, 15, 0, 1000},
+    [WALK] = {12, 4, 0, 1000},         [COPYING] = {1.5, 0.3, 1, 10},
+};
 
 struct fitting {
     struct host host; /* with the overlap that is tried */
     const struct host_timed *timed;
     const double *weights; /* one a timing; 0: not used */
     int count;
-    int unknown_count;
-    struct unknown unknowns[MAX_UNKNOWNS];
 };
 
-/* Where the search begins: a tenth of what comes from a cache shows, half of what from memory; and
- * of the latencies a few ns. */
-static void find_unknowns(struct fitting *f)
+static void set_overlap(const double at[UNKNOWNS], struct host *host)
 {
-    int last = f->host.level_count - 1;
-    for (int l = 1; l <= last; l++) {
-        f->unknowns[f->unknown_count++] =
-            (struct unknown){offsetof(struct host_overlap, exposed) + (size_t)l * sizeof(double),
-                             l == last ? 0.5 : 0.2, 0.1, 1};
-        f->unknowns[f->unknown_count++] =
-            (struct unknown){offsetof(struct host_overlap, jump_ns) + (size_t)l * sizeof(double),
-                             l == 1 ? 1 : 10, l == 1 ? 1 : 10, 1000};
+    struct host_overlap *overlap = &host->overlap;
+    for (int l = 1; l < host->level_count; l++) {
+        double slower = l == 1 ? 1 : host->levels[2].read_gbps / host->levels[l].read_gbps;
+        overlap->exposed[l] = at[l == 1 ? EXPOSED_NEAR : EXPOSED_FAR];
+        overlap->jump_ns[l] = at[l == 1 ? JUMP_NEAR : JUMP_FAR] * slower;
     }
-    f->unknowns[f->unknown_count++] =
-        (struct unknown){offsetof(struct host_overlap, walk_ns), 10, 10, 1000};
-}
-
-static double *number_of(struct fitting *f, int i)
-{
-    return (double *)(void *)((char *)&f->host.overlap + f->unknowns[i].offset);
+    overlap->walk_ns = at[WALK];
+    overlap->copying = at[COPYING];
 }
 
 static bool usable(const struct host_timed *timed)
@@ -61,11 +53,12 @@ static double log_off(const struct fitting *f, int i)
 static bool mean_log(void *context, const double at[], double *value)
 {
     struct fitting *f = context;
-    double sum = 0, outside = 0;
-    for (int i = 0; i < f->unknown_count; i++) {
-        *number_of(f, i) = fmin(fmax(at[i], 0), f->unknowns[i].most);
-        outside += fabs(at[i] - *number_of(f, i)) / f->unknowns[i].step;
+    double sum = 0, outside = 0, within[UNKNOWNS];
+    for (int i = 0; i < UNKNOWNS; i++) {
+        within[i] = fmin(fmax(at[i], ranges[i].least), ranges[i].most);
+        outside += fabs(at[i] - within[i]) / ranges[i].step;
     }
+    set_overlap(within, &f->host);
     for (int i = 0; i < f->count; i++)
         if (f->weights[i] > 0)
             sum += f->weights[i] * log_off(f, i);
@@ -113,22 +106,21 @@ static void judge(const struct fitting *f, double scratch[], struct host_fit *fi
 
 static enum status minimise(struct fitting *f, struct error *error)
 {
-    double at[MAX_UNKNOWNS], steps[MAX_UNKNOWNS], value;
-    int count = f->unknown_count;
-    for (int i = 0; i < count; i++) {
-        at[i] = f->unknowns[i].start;
-        steps[i] = f->unknowns[i].step;
+    double at[UNKNOWNS], steps[UNKNOWNS], value;
+    for (int i = 0; i < UNKNOWNS; i++) {
+        at[i] = ranges[i].start;
+        steps[i] = ranges[i].step;
     }
     struct simplex simplex = {.value = mean_log,
                               .context = f,
-                              .count = count,
+                              .count = UNKNOWNS,
                               .steps = steps,
                               .size = 1e-5,
                               .gain = 1e-4,
                               .rounds = 20,
                               .steps_a_round = 400};
     enum simplex_end end;
-    enum status status = count ? simplex_minimise(&simplex, at, &value, &end, error) : STATUS_OK;
+    enum status status = simplex_minimise(&simplex, at, &value, &end, error);
     if (status == STATUS_OK)
         mean_log(f, at, &value); /* leaves the best point in f->host */
     return status;
@@ -143,7 +135,6 @@ enum status host_fit(struct host *host, const struct host_timed timed[], int cou
     if (!weights)
         return error_memory(error);
     struct host_fit found = {0};
-    find_unknowns(&fitting);
     found.shapes = weigh(timed, count, weights, &found.used);
     enum status status =
         found.used < HOST_FIT_LEAST

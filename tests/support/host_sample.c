@@ -24,7 +24,12 @@ void host_sample(struct host *host)
     host->parallel_ns = 1000;
     host->overlap.exposed[1] = 0.25;
     host->overlap.exposed[2] = 0.5;
-    host->overlap.exposed[3] = 0.75;
+    host->overlap.exposed[3] = 0.5;
+    host->overlap.jump_ns[1] = 4;
+    host->overlap.jump_ns[2] = 50;
+    host->overlap.jump_ns[3] = 100; /* as the rates of these two levels */
+    host->overlap.walk_ns = 10;
+    host->overlap.copying = 1.5;
     host->loop_count = 2;
     host->loops[0] = (struct host_loop){.name = "work", .step_ns = 2, .call_ns = 10};
     host->loops[1] = (struct host_loop){.name = "copy", .step_ns = 0.5, .call_ns = 4};

@@ -3,7 +3,7 @@
  * there are stores past the caches. */
 
 typedef int64_t STREAM_NAME(words)
-    __attribute__((vector_size(STREAM_BYTES), aligned(64), may_alias));
+    __attribute__((vector_size(STREAM_BYTES), aligned(STREAM_BYTES), may_alias));
 typedef float STREAM_NAME(floats) __attribute__((vector_size(STREAM_BYTES)));
 
 enum { STREAM_NAME(block) = 8, STREAM_NAME(lanes) = STREAM_BYTES / 4 };

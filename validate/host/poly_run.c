@@ -51,7 +51,7 @@ static float *floats(int64_t count)
     return aligned_alloc(64, (size_t)round_up(count * (int64_t)sizeof(float), 64));
 }
 
-static void close(void *opened)
+static void close_problem(void *opened)
 {
     struct poly_problem *problem = opened;
     free(problem->coefficients);
@@ -74,8 +74,8 @@ static enum status allocate(struct poly_problem *problem, struct error *error)
                                                                    : error_memory(error);
 }
 
-static enum status open(const struct space *space, uint64_t seed, void **opened,
-                        struct error *error)
+static enum status open_problem(const struct space *space, uint64_t seed, void **opened,
+                                struct error *error)
 {
     enum host_isa isa = space->hw->host->isa;
     const struct poly_kernels *kernels = poly_kernels_of(isa);
@@ -98,7 +98,7 @@ static enum status open(const struct space *space, uint64_t seed, void **opened,
     };
     enum status status = allocate(problem, error);
     if (status != STATUS_OK) {
-        close(problem);
+        close_problem(problem);
         return status;
     }
     fill(problem->coefficients, problem->terms * problem->functions, 0, &seed);
@@ -194,8 +194,8 @@ static enum status check(void *prepared, struct host_check *check, struct error 
 
 const struct host_runner poly_runner = {
     .op = &cubefx_operator,
-    .open = open,
-    .close = close,
+    .open = open_problem,
+    .close = close_problem,
     .prepare = prepare,
     .release = release,
     .run = run_once,
