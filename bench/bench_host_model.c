@@ -1,12 +1,12 @@
 /* How well the model of this processor predicts products that it has never seen.
  *
  *     bench_host_model --measure=FILE [SHAPE...]    appends timings to FILE
- *     bench_host_model --from=FILE [--all]          judges the model by FILE
+ *     bench_host_model --from=FILE [--fit=FILE]     judges the model by FILE
  *
  * Of each shape the model's first tilings and random ones are timed against each other. Then each
- * shape is predicted twice: by the calibration's overlap, which was fitted to other products than
- * these, and by an overlap that is fitted to all the other shapes of the file (leave one out). With
- * --all each tiling is printed. */
+ * shape is predicted twice: by the calibration's overlap (with --fit by one that is fitted to that
+ * file's timings), which was fitted to other products than these, and by an overlap that is fitted
+ * to all the other shapes of the file (leave one out). $ALL prints each tiling. */
 #include "bench/bench.h"
 #include "costmodel/host_time.h"
 #include "hardware/load.h"
@@ -171,20 +171,28 @@ static void measure_shape(struct bench *bench, const struct plan *plan, FILE *fi
     space_close(&space);
 }
 
+/* Of shapes that are not in the table there are fewer. */
+static const struct plan *plan_of(const char *shape, struct plan *other)
+{
+    for (int p = 0; p < PLANS; p++)
+        if (strcmp(shape, plans[p].shape) == 0)
+            return &plans[p];
+    *other = (struct plan){shape, 14, 2};
+    return other;
+}
+
 static int measure_shapes(struct bench *bench, const char *path, char **names)
 {
+    struct plan other;
     FILE *file = fopen(path, "a");
     if (!file) {
         perror(path);
         return 2;
     }
-    for (int p = 0; p < PLANS; p++) {
-        bool wanted = !*names;
-        for (char **name = names; *name; name++)
-            wanted = wanted || strcmp(*name, plans[p].shape) == 0;
-        if (wanted)
-            measure_shape(bench, &plans[p], file);
-    }
+    for (int p = 0; p < PLANS && !*names; p++)
+        measure_shape(bench, &plans[p], file);
+    for (char **name = names; *name; name++)
+        measure_shape(bench, plan_of(*name, &other), file);
     return fclose(file) == 0 ? 0 : 2;
 }
 
@@ -325,6 +333,22 @@ static int judge_shapes(struct bench *bench, bool all)
     return 0;
 }
 
+/* Instead of the calibration's overlap. */
+static void fit_to_file(struct bench *bench, const char *path)
+{
+    static struct host host;
+    read_file(bench, path);
+    fit_without(bench, NULL, &host);
+    bench->hw.host->overlap = host.overlap;
+    printf("%s: exposed %.3f %.3f, jump_ns %.2f %.1f, walk_ns %.1f, copying %.2f\n", path,
+           host.overlap.exposed[1], host.overlap.exposed[2], host.overlap.jump_ns[1],
+           host.overlap.jump_ns[2], host.overlap.walk_ns, host.overlap.copying);
+    for (int s = 0; s < bench->shape_count; s++)
+        space_close(&bench->shapes[s].space);
+    bench->shape_count = 0;
+    memset(bench->shapes, 0, sizeof bench->shapes);
+}
+
 static const char *value_of(const char *argument, const char *option)
 {
     size_t length = strlen(option);
@@ -337,9 +361,10 @@ int main(int argc, char **argv)
     struct error error;
     const char *hardware = getenv("AUTOTUNE_HOST");
     const char *measured = value_of(argv[1], "--measure="), *from = value_of(argv[1], "--from=");
+    const char *fit = argc > 2 ? value_of(argv[2], "--fit=") : NULL;
     if (argc < 2 || (!measured && !from)) {
         fprintf(stderr,
-                "usage: %s --measure=FILE [SHAPE...] | --from=FILE [--all]\n"
+                "usage: %s --measure=FILE [SHAPE...] | --from=FILE [--fit=FILE]\n"
                 "$AUTOTUNE_HOST: the processor's description, else --hw host's\n",
                 argv[0]);
         return 2;
@@ -348,6 +373,8 @@ int main(int argc, char **argv)
                   &error);
     if (measured)
         return measure_shapes(&bench, measured, argv + 2);
+    if (fit)
+        fit_to_file(&bench, fit);
     read_file(&bench, from);
-    return judge_shapes(&bench, argc > 2 && strcmp(argv[2], "--all") == 0);
+    return judge_shapes(&bench, getenv("ALL") != NULL);
 }

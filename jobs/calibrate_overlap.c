@@ -11,17 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of several aspects and places in the memory; none is one that results are published of. */
-static const char *const shapes[] = {"96x96x96",     "384x384x384", "1024x96x768", "160x2048x160",
-                                     "768x1536x512", "48x640x3072", "2000x40x900", "1400x700x1100"};
+/* Of several aspects, row lengths and places in the memory, so that all that is fitted shows in
+ * some; none is one that results are published of. */
+static const char *const shapes[] = {
+    "96x96x96",     "65x257x130",   "384x384x384",   "500x512x500",  "1024x96x768",
+    "160x2048x160", "250x1500x3",   "768x1536x512",  "48x640x3072",  "2000x40x900",
+    "600x1500x100", "6000x3000x24", "1400x700x1100", "200x100x12000"};
 enum {
     SHAPES = sizeof shapes / sizeof *shapes,
-    TILINGS = 8, /* that are run, of a shape */
-    DRAWN = 512, /* of which they are chosen */
+    FIRST = 8,    /* tilings that are run of a shape: of the best predictions … */
+    TILINGS = 24, /* … and with others from all over */
+    DRAWN = 512,  /* of which they are chosen */
     ROUNDS = 7,
 };
 static const double budget_s = 1.5; /* of a shape */
-static const double slowest = 4;    /* times the best prediction: others nobody would run */
+static const double slowest = 6;    /* times the best prediction: others nobody would run */
 
 struct drawn {
     struct tiling tiling;
@@ -81,14 +85,17 @@ static int draw(const struct space *space, const struct host *host, struct drawn
     return count;
 }
 
-/* Evenly over those that are not much slower than the best. */
+/* The first ones, and evenly over the others that are not much slower than the best. */
 static int choose(const struct drawn *drawn, int count, struct tiling *tilings, double *predicted)
 {
     int within = 0, chosen = 0;
     while (within < count && drawn[within].predicted_ns <= slowest * drawn[0].predicted_ns)
         within++;
     for (int i = 0; i < TILINGS && i < within; i++, chosen++) {
-        int at = within <= TILINGS ? i : i * (within - 1) / (TILINGS - 1);
+        int beyond = i - FIRST + 1, rest = within - FIRST;
+        int at = i < FIRST || within <= TILINGS
+                     ? i
+                     : FIRST - 1 + (int)((int64_t)beyond * rest / (TILINGS - FIRST));
         tilings[chosen] = drawn[at].tiling;
         predicted[chosen] = drawn[at].predicted_ns;
     }

@@ -21,18 +21,16 @@
 static const double fill_begin = 0.65, fill_end = 1.6;
 
 /* The hardware's prefetchers stay within a page: they do not foresee a piece of data that is
- * further from the last one than half a page. */
-enum {
-    PAGE = 4096,
-    JUMP_DISTANCE = PAGE / 2,
-    LINE = 64,
-    IN_FLIGHT = 16,
-    TRAINING = 1,
-    WALKERS = 4
-};
+ * further from the last one than half a page. A core has 10 to 16 lines in flight, and looks up up
+ * to four pages at once. */
+enum { PAGE = 4096, JUMP_DISTANCE = PAGE / 2, LINE = 64, IN_FLIGHT = 16, WALKERS = 4 };
 
-/* Pages whose places a processor remembers, in its second level. */
+/* Pages whose places a processor remembers in its second level are 1,024 to 2,048; each time that
+ * there are twice as many, more of the tables that have to be read are far away themselves. */
 static const double recent_pages = 1024;
+
+/* In its first level it remembers 64 (older ones) to 96. */
+static const double near_pages = 80;
 
 /* ------------------------------------------------------------------ loops */
 
@@ -214,18 +212,24 @@ static double sets_share(double piece, double distance)
     return least(1, page_places(distance) * lines * LINE / PAGE);
 }
 
+/* Prefetching does not follow. */
+static bool is_far(double piece, double distance)
+{
+    return distance >= JUMP_DISTANCE && piece < distance;
+}
+
 /* Pieces of B and C are asked for one after the other without waiting: so many at once. Rows of A
  * are read side by side, line by line: all wait for the next lines together, which the L1's
  * prefetcher does not bring since there are too many rows; and at the beginning of pieces (or
- * pages) for the first few, until the L2's prefetcher has begun. */
+ * pages), until the L2's prefetcher has begun. */
 static void count_jumps(const struct walk *w, struct host_phase *phase, double piece,
                         double distance, double rows, const double from[HOST_MAX_LEVELS])
 {
-    bool far = distance >= JUMP_DISTANCE && piece < distance;
+    bool far = is_far(piece, distance);
     double pairs = (1 + piece / LINE) / 2; /* of lines, which come together */
     for (int l = 1; l < w->host->level_count; l++)
         if (rows > 0)
-            phase->jumps[l] += from[l] / rows / (l == 1 ? LINE : least(piece, PAGE) / TRAINING);
+            phase->jumps[l] += from[l] / rows / (l == 1 ? LINE : least(piece, PAGE));
         else if (l > 1 && far)
             phase->jumps[l] += from[l] / piece * pairs / IN_FLIGHT;
 }
@@ -233,14 +237,14 @@ static void count_jumps(const struct walk *w, struct host_phase *phase, double p
 static void count_walks(struct host_phase *phase, double bytes, double piece, double distance,
                         double at_once, double pages)
 {
-    bool far = distance >= JUMP_DISTANCE && piece < distance;
+    bool far = is_far(piece, distance);
     double level = pages > recent_pages ? log2(pages / recent_pages) : 0;
     double page = far ? least(piece * (distance < PAGE ? PAGE / distance : 1), PAGE) : PAGE;
     phase->walks += bytes / page * level / at_once;
 }
 
 /* Reads of an operand as it lies in memory or packed; between two of the same it and others are
- * touched. */
+ * touched. B's pieces on pages that only the second level remembers wait a little each. */
 static void read_operand(const struct walk *w, struct host_phase *phase,
                          const struct operand *operand, double bytes, struct touch own,
                          double share, struct touch others)
@@ -254,6 +258,9 @@ static void read_operand(const struct walk *w, struct host_phase *phase,
     count_jumps(w, phase, operand->piece, operand->distance, operand->rows, from);
     count_walks(phase, bytes, operand->piece, operand->distance, operand->rows > 0 ? 1 : WALKERS,
                 own.pages + others.pages);
+    if (operand->rows <= 0 && is_far(operand->piece, operand->distance))
+        phase->jumps[1] +=
+            bytes / operand->piece * lost((own.pages + others.pages) / near_pages) / WALKERS;
 }
 
 /* After how much else a tile of the operand is read from where it lies again; the first time it is
