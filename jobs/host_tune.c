@@ -209,26 +209,27 @@ static enum status judge(struct host_tune *tune, struct error *error)
     return status;
 }
 
-/* What goes to the meter and comes back. */
-struct batch {
+/* What measuring takes and gives, in arrays of their own. */
+struct measuring {
     struct tiling *tilings;
-    double *predicted_ns;
     struct measured *results;
+    double *predicted_ns;
 };
 
-static bool open_batch(const struct host_tune *tune, struct batch *batch)
+static enum status measure_items(const struct space *space, const struct host_meter *meter,
+                                 const struct host_runner *runner,
+                                 const struct measure_options *options, struct host_tune *tune,
+                                 const struct measuring *all, struct error *error)
 {
-    size_t count = (size_t)tune->count + 1;
-    batch->tilings = calloc(count, sizeof *batch->tilings);
-    batch->predicted_ns = calloc(count, sizeof *batch->predicted_ns);
-    batch->results = calloc(count, sizeof *batch->results);
-    if (!batch->tilings || !batch->predicted_ns || !batch->results)
-        return false;
     for (int i = 0; i < tune->count; i++) {
-        batch->tilings[i] = tune->items[i].tiling;
-        batch->predicted_ns[i] = tune->items[i].predicted_ns;
+        all->tilings[i] = tune->items[i].tiling;
+        all->predicted_ns[i] = tune->items[i].predicted_ns;
     }
-    return true;
+    enum status status = meter->measure(runner, space, all->tilings, all->predicted_ns, tune->count,
+                                        options, all->results, error);
+    for (int i = 0; i < tune->count && status == STATUS_OK; i++)
+        tune->items[i].measured = all->results[i];
+    return status;
 }
 
 static enum status measure_all(const struct space *space, const struct host_meter *meter,
@@ -236,16 +237,15 @@ static enum status measure_all(const struct space *space, const struct host_mete
                                const struct measure_options *options, struct host_tune *tune,
                                struct error *error)
 {
-    struct batch batch;
-    enum status status = open_batch(tune, &batch)
-                             ? meter->measure(runner, space, batch.tilings, batch.predicted_ns,
-                                              tune->count, options, batch.results, error)
+    size_t count = (size_t)tune->count + 1;
+    struct measuring all = {calloc(count, sizeof *all.tilings), calloc(count, sizeof *all.results),
+                            calloc(count, sizeof *all.predicted_ns)};
+    enum status status = all.tilings && all.results && all.predicted_ns
+                             ? measure_items(space, meter, runner, options, tune, &all, error)
                              : error_memory(error);
-    for (int i = 0; i < tune->count && status == STATUS_OK; i++)
-        tune->items[i].measured = batch.results[i];
-    free(batch.tilings);
-    free(batch.predicted_ns);
-    free(batch.results);
+    free(all.tilings);
+    free(all.results);
+    free(all.predicted_ns);
     return status;
 }
 
