@@ -223,9 +223,8 @@ int knn_host_threads(const struct knn_host *knn, const struct tiling *tiling, in
     return threads;
 }
 
-/* Bytes of all threads: tests laid out, packed panels, sums, and entries with their rows' limits.
- */
-static int64_t workspace_bytes(const struct knn_host *knn, const struct tiling *tiling)
+/* Tests laid out, packed panels, sums, and entries with their rows' limits. */
+int64_t knn_host_workspace_bytes(const struct knn_host *knn, const struct tiling *tiling)
 {
     const int64_t *v = tiling->value;
     int64_t most, width = (int64_t)knn_host_kernel(tiling)->vectors * knn->lanes;
@@ -361,7 +360,7 @@ static int violations(const struct space *space, const struct tiling *tiling,
     check_order(knn, tiling, list, &count);
     check_select(knn, tiling, list, &count);
     add_excess(list, &count, "workspace", "tiles and entries of all threads",
-               workspace_bytes(knn, tiling), KNN_HOST_WORKSPACE_BYTES);
+               knn_host_workspace_bytes(knn, tiling), KNN_HOST_WORKSPACE_BYTES);
     return count;
 }
 

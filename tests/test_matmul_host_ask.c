@@ -368,7 +368,8 @@ Test(matmul_host_ask, rows_that_collide)
     cr_expect_gt(colliding.phases[0].read_bytes[1], 2 * other.phases[0].read_bytes[1]);
 }
 
-/* Rows of B of 132 bytes: of 32-byte vectors seven in sixteen lie in two lines; of 128 bytes none. */
+/* Rows of B of 132 bytes: of 32-byte vectors seven in sixteen lie in two lines; of 128 bytes none.
+ */
 Test(matmul_host_ask, vectors_across_lines)
 {
     static struct host host;

@@ -642,6 +642,33 @@ Test(measure, a_budget_leaves_out_who_comes_late, .init = setup)
     }
 }
 
+static int64_t hold_nearly_all(const void *context)
+{
+    const struct plan *plan = context;
+    return plan->place == 2 ? 0 : INT64_MAX / 2;
+}
+
+/* Each has memory enough for its check, but not beside the others. */
+Test(measure, plans_that_do_not_fit_together_are_left_out, .init = setup)
+{
+    struct host_runner large = runner;
+    struct measure_options options = quick();
+    struct tiling tilings[4] = {0};
+    struct measured results[4];
+    struct error error = {0};
+    large.held_bytes = hold_nearly_all;
+    for (int i = 0; i < 4; i++)
+        place(tilings, i, &behaviours[i ? 0 : 2]);
+    cr_assert_eq(measure(&large, NULL, tilings, NULL, 4, &options, results, &error), STATUS_OK);
+    expect_result(&behaviours[2], &results[0]);
+    expect_result(&behaviours[0], &results[1]);
+    expect_result(&behaviours[0], &results[2]);
+    cr_expect_str_eq(results[3].quarantine, "left out: no memory for more candidates at once");
+    cr_expect(results[3].left_out && !results[0].left_out);
+    cr_expect_eq(common->checks[3], 1);
+    cr_expect_eq(common->runs[3], 0);
+}
+
 struct told {
     int checking, timing;
     int64_t last;
