@@ -109,7 +109,8 @@ static void find_panels(struct panels *panels, int64_t length, int64_t tile, int
                         int64_t most)
 {
     *panels = (struct panels){0};
-    count_tile(panels, up(tile, unit), most, (double)(length / tile));
+    int64_t whole_tiles = length / tile;
+    count_tile(panels, up(tile, unit), most, (double)whole_tiles);
     count_tile(panels, up(length % tile, unit), most, 1);
 }
 
@@ -201,7 +202,8 @@ static double page_places(double distance)
     int64_t apart = (int64_t)distance, step = PAGE;
     while (step > LINE && apart % step)
         step /= 2;
-    return (double)(PAGE / step);
+    int64_t places = PAGE / step;
+    return (double)places;
 }
 
 static double sets_share(double piece, double distance)
