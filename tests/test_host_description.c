@@ -136,10 +136,11 @@ Test(host_description, every_number_has_a_source)
     write_file("broken.cfg", changed);
     expect_load_error(in_folder("broken.cfg"), NULL, STATUS_INVALID, "host.source: missing");
     free(changed);
-    changed = replaced(text,
-                       "[ 0.0, 0.2, 0.4, 0.6 ]; jump_ns = [ 0.0, 0.5, 1.0, 1.5 ]; walk_ns = 2.5; copying = "
-                       "1.5; source = \"assumed: for tests\";",
-                       "[ 0.0, 0.2, 0.4, 0.6 ];");
+    changed = replaced(
+        text,
+        "[ 0.0, 0.2, 0.4, 0.6 ]; jump_ns = [ 0.0, 0.5, 1.0, 1.5 ]; walk_ns = 2.5; copying = "
+        "1.5; source = \"assumed: for tests\";",
+        "[ 0.0, 0.2, 0.4, 0.6 ];");
     write_file("broken.cfg", changed);
     expect_load_error(in_folder("broken.cfg"), NULL, STATUS_INVALID, "host.overlap.source");
     free(changed);
