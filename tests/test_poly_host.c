@@ -61,10 +61,11 @@ static struct guarded guard(int64_t count, bool at_end)
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)count * sizeof(float);
     size_t inner = (bytes + page - 1) / page * page;
     g.bytes = inner + 2 * page;
+    /* cppcheck-suppress invalidFunctionArg ; mmap(2): -1 is right where there is no file */
     g.pages = mmap(NULL, g.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     cr_assert_neq(g.pages, MAP_FAILED);
     cr_assert_eq(mprotect(g.pages + page, inner, PROT_READ | PROT_WRITE), 0);
-    g.values = (float *)(g.pages + page + (at_end ? inner - bytes : 0));
+    g.values = (float *)(void *)(g.pages + page + (at_end ? inner - bytes : 0));
     return g;
 }
 
