@@ -27,9 +27,12 @@ static void make_machine(struct machine *m, enum host_isa isa, int threads)
     snprintf(m->hw.name, sizeof m->hw.name, "test processor");
     m->hw.host = &m->host;
     m->host = (struct host){.isa = isa, .threads = threads, .level_count = 3};
-    m->host.levels[0] = (struct host_level){"L1", 49152, 1, 200, 100, 0, 0, {0}};
-    m->host.levels[1] = (struct host_level){"L2", 2 << 20, 1, 80, 50, 0, 0, {0}};
-    m->host.levels[2] = (struct host_level){"memory", 0, threads, 10, 5, 8, 0, {0}};
+    m->host.levels[0] = (struct host_level){
+        .name = "L1", .capacity_bytes = 49152, .threads = 1, .read_gbps = 200, .write_gbps = 100};
+    m->host.levels[1] = (struct host_level){
+        .name = "L2", .capacity_bytes = 2 << 20, .threads = 1, .read_gbps = 80, .write_gbps = 50};
+    m->host.levels[2] = (struct host_level){
+        .name = "memory", .threads = threads, .read_gbps = 10, .write_gbps = 5, .stream_gbps = 8};
     for (int i = 0; i < poly_loops.count; i++) {
         struct host_loop *loop = &m->host.loops[m->host.loop_count++];
         snprintf(loop->name, sizeof loop->name, "poly %s", poly_loops.variant(i));
