@@ -109,8 +109,8 @@ static void find_panels(struct panels *panels, int64_t length, int64_t tile, int
                         int64_t most)
 {
     *panels = (struct panels){0};
-    int64_t whole = length / tile;
-    count_tile(panels, up(tile, unit), most, (double)whole);
+    int64_t whole_tiles = length / tile;
+    count_tile(panels, up(tile, unit), most, (double)whole_tiles);
     count_tile(panels, up(length % tile, unit), most, 1);
 }
 

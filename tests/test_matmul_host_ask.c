@@ -160,7 +160,7 @@ static void walk_dot(const struct walking *w)
             int64_t wide = panel_length(w->n, w->vectors, j);
             int loop = loop_of(w->host, "dot ", height, wide);
             w->counted->calls[loop]++;
-            w->counted->steps[loop] += (double)((w->k + w->lanes - 1) / w->lanes);
+            w->counted->steps[loop] += (double)panel_count(w->k, w->lanes);
             w->counted->kernel_reads += 4.0 * (double)w->k * (double)(height + wide);
         }
     w->counted->c_writes = 4.0 * (double)w->m * (double)w->n;
