@@ -149,7 +149,7 @@ static void open_work(struct task *w, const struct bench *bench, const struct pr
     w->trainings = floats(p.dimensions, p.trainings);
     w->products = product->c;
     w->distances = floats(p.tests, p.k);
-    w->indices = (int64_t *)floats(p.tests, 2 * p.k);
+    w->indices = (int64_t *)(void *)floats(p.tests, 2 * p.k);
     fill(w->tests, p.tests, p.dimensions, 1);
     fill(w->points, p.trainings, p.dimensions, 2);
     for (int64_t j = 0; j < p.trainings; j++)
@@ -220,7 +220,7 @@ static void time_all(const struct timing_subject *subjects, int count, const str
 static struct ours tune(const struct task *w, struct knn_tiling *best)
 {
     struct knn_tiling list[MAX_TILINGS];
-    struct ours ours[MAX_TILINGS];
+    struct ours ours[MAX_TILINGS] = {{0}};
     struct timing_subject subjects[MAX_TILINGS];
     struct timing timings[MAX_TILINGS];
     struct error error;
@@ -348,6 +348,7 @@ static void open_faiss(struct bench *bench)
     if (call)
         memcpy(&bench->faiss, &call, sizeof call);
     printf("faiss: %s\n", call ? "loaded" : "not there (package libfaiss-dev, or $AUTOTUNE_FAISS)");
+    /* cppcheck-suppress resourceLeak ; the library stays loaded */
 }
 
 static void print_head(const struct bench *bench)

@@ -25,13 +25,13 @@ struct host_level {
     char name[HOST_NAME_SIZE]; /* "L1", "L2", "L3", "memory" */
     int64_t capacity_bytes;    /* of one instance; 0: memory */
     int threads;               /* hardware threads that share an instance */
+    int line_bytes;            /* of a cache; 0: not known, or memory */
     double read_gbps;          /* one thread reading in order what lies here */
     double write_gbps;         /* one thread writing what lies here */
     double stream_gbps;        /* one thread writing past the caches; 0: not measured */
     /* The contention curve: what n threads that read at once get together, n = 1 … shared_count. */
     int shared_count;
     double shared_gbps[HOST_MAX_THREADS];
-    int line_bytes; /* of a cache; 0: not known, or memory */
 };
 
 /* An inner loop of validate/host/, timed with its data in the L1: time = calls · call_ns + steps ·

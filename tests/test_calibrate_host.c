@@ -245,10 +245,12 @@ Test(calibrate_host, middles)
 /* A cache that ends at 48 MB although the system says 480: what one thread sees of it. */
 Test(calibrate_host, where_a_cache_ends)
 {
-    struct reach points[40];
-    int count = 0;
-    for (double mb = 1; mb < 1100; mb *= 1.5)
-        points[count++] = (struct reach){(int64_t)(mb * 1e6), mb < 48 ? 27 : 14};
+    enum { POINTS = 18 }; /* up to 985 MB */
+    struct reach points[POINTS] = {{0}};
+    int count = POINTS;
+    double mb = 1;
+    for (int i = 0; i < count; i++, mb *= 1.5)
+        points[i] = (struct reach){(int64_t)(mb * 1e6), mb < 48 ? 27 : 14};
     double end = reach_end(points, count, 2e6, 27, 14);
     cr_expect(end > 38e6 && end < 58e6, "%g", end);
     points[4].gbps = 14; /* a single slow one among fast ones is an accident */

@@ -27,9 +27,12 @@ static void make_machine(struct machine *m, enum host_isa isa, int threads)
     snprintf(m->hw.name, sizeof m->hw.name, "test processor");
     m->hw.host = &m->host;
     m->host = (struct host){.isa = isa, .threads = threads, .level_count = 3};
-    m->host.levels[0] = (struct host_level){"L1", 49152, 1, 200, 100, 0, 0, {0}};
-    m->host.levels[1] = (struct host_level){"L2", 2 << 20, 1, 80, 50, 0, 0, {0}};
-    m->host.levels[2] = (struct host_level){"memory", 0, threads, 10, 5, 8, 0, {0}};
+    m->host.levels[0] = (struct host_level){
+        .name = "L1", .capacity_bytes = 49152, .threads = 1, .read_gbps = 200, .write_gbps = 100};
+    m->host.levels[1] = (struct host_level){
+        .name = "L2", .capacity_bytes = 2 << 20, .threads = 1, .read_gbps = 80, .write_gbps = 50};
+    m->host.levels[2] = (struct host_level){
+        .name = "memory", .threads = threads, .read_gbps = 10, .write_gbps = 5, .stream_gbps = 8};
     for (int i = 0; i < poly_loops.count; i++) {
         struct host_loop *loop = &m->host.loops[m->host.loop_count++];
         snprintf(loop->name, sizeof loop->name, "poly %s", poly_loops.variant(i));
@@ -61,10 +64,11 @@ static struct guarded guard(int64_t count, bool at_end)
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)count * sizeof(float);
     size_t inner = (bytes + page - 1) / page * page;
     g.bytes = inner + 2 * page;
+    /* cppcheck-suppress invalidFunctionArg ; mmap(2): -1 is right where there is no file */
     g.pages = mmap(NULL, g.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     cr_assert_neq(g.pages, MAP_FAILED);
     cr_assert_eq(mprotect(g.pages + page, inner, PROT_READ | PROT_WRITE), 0);
-    g.values = (float *)(g.pages + page + (at_end ? inner - bytes : 0));
+    g.values = (float *)(void *)(g.pages + page + (at_end ? inner - bytes : 0));
     return g;
 }
 

@@ -336,8 +336,9 @@ static void expect_equal_tiles(const struct tiling *from, const struct tiling *t
                                                     : host_lanes((enum host_isa)wish->isa))};
     for (int i = 0; i < 3; i++) {
         int64_t tile = to->value[HOST_M_TILE + i], wanted = from->value[HOST_M_TILE + i];
-        int64_t size = sizes[i], count = (size + tile - 1) / tile;
+        int64_t size = sizes[i];
         cr_assert(tile >= 1 && tile <= size);
+        int64_t count = (size + tile - 1) / tile;
         cr_assert_leq((double)tile, 1.5 * (double)wanted + (double)steps[i]);
         cr_assert(tile == size || tile % steps[i] == 0);
         cr_assert_leq(tile, (size + count - 1) / count + steps[i] * count);

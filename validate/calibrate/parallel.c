@@ -51,6 +51,7 @@ static enum status run_worker(struct regions *regions, struct error *error)
 enum status parallel_measure(int threads, struct timing *timing, struct error *error)
 {
     struct regions *regions =
+        /* cppcheck-suppress invalidFunctionArg ; mmap(2): -1 is right where there is no file */
         mmap(NULL, sizeof *regions, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (regions == MAP_FAILED)
         return error_memory(error);

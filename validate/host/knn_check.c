@@ -33,7 +33,7 @@ static uint64_t key_of(double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    return bits ^ ((uint64_t)((int64_t)bits >> 63) | UINT64_C(1) << 63);
+    return bits ^ ((bits >> 63 ? UINT64_MAX : 0) | UINT64_C(1) << 63);
 }
 
 static double value_of(uint64_t key)

@@ -69,7 +69,7 @@ static int64_t run_tile(int index, const struct knn_code *code, int64_t calls, i
         return 0;
     float *tests = take(room, dimensions * rows * (int64_t)sizeof(float));
     const struct knn_step step = {.tests = tests,
-                                  .trainings = (float *)room->data,
+                                  .trainings = (float *)(void *)room->data,
                                   .stride = width,
                                   .dimensions = dimensions,
                                   .thresholds = thresholds,

@@ -14,7 +14,7 @@ static inline uint64_t entry_of(float distance, int64_t index)
 {
     uint32_t bits;
     memcpy(&bits, &distance, sizeof bits);
-    bits ^= (uint32_t)((int32_t)bits >> 31) | 0x80000000U;
+    bits ^= (bits >> 31 ? UINT32_MAX : 0) | 0x80000000U;
     if (distance != distance)
         bits = UINT32_MAX;
     return (uint64_t)bits << 32 | (uint64_t)index;

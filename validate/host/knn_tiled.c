@@ -280,7 +280,7 @@ static enum status open_share(const struct knn_tiled *tiled, struct knn_share *s
     share->tests = floats(rows, d, 1);
     share->trainings = floats(packed, tiling->d_tile, tiled->width);
     share->distances = floats(tiling->rows, tiled->width, 1);
-    share->near = (uint64_t *)floats(tiling->rows, tiled->words, 2);
+    share->near = (uint64_t *)(void *)floats(tiling->rows, tiled->words, 2);
     if (tiling->d_tile < d)
         share->sums = floats(rows, panels, tiled->width);
     if (!share->tests || !share->trainings || !share->distances || !share->near ||
