@@ -1,5 +1,6 @@
 #include "core/host.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -33,6 +34,43 @@ double host_read_rate(const struct host *host, int level, int threads)
     int n = threads < l->shared_count ? threads : l->shared_count;
     double share = l->shared_gbps[n - 1] / threads;
     return share < l->read_gbps ? share : l->read_gbps;
+}
+
+static double share_of(const struct host *host, int level, int threads)
+{
+    return host_read_rate(host, level, threads) / host->levels[level].read_gbps;
+}
+
+double host_write_rate(const struct host *host, int level, int threads)
+{
+    return share_of(host, level, threads) * host->levels[level].write_gbps;
+}
+
+double host_stream_rate(const struct host *host, int threads)
+{
+    int memory = host->level_count - 1;
+    const struct host_level *l = &host->levels[memory];
+    return share_of(host, memory, threads) * (l->stream_gbps > 0 ? l->stream_gbps : l->write_gbps);
+}
+
+static void find_least(const struct host *host, int threads,
+                       double (*rate)(const struct host *host, int level, int threads),
+                       double ns[HOST_MAX_LEVELS])
+{
+    double least = INFINITY;
+    for (int l = host->level_count - 1; l > 0; l--)
+        ns[l] = least = fmin(least, 1 / rate(host, l, threads));
+    ns[0] = 0;
+}
+
+void host_least_read_ns(const struct host *host, int threads, double ns[HOST_MAX_LEVELS])
+{
+    find_least(host, threads, host_read_rate, ns);
+}
+
+void host_least_write_ns(const struct host *host, int threads, double ns[HOST_MAX_LEVELS])
+{
+    find_least(host, threads, host_write_rate, ns);
 }
 
 int host_component_count(const struct host *host)

@@ -101,6 +101,15 @@ int host_level_of(const struct host *host, double bytes, int sharers, double fil
 /* Bytes per ns of one of `threads` threads that read from a level at once. */
 double host_read_rate(const struct host *host, int level, int threads);
 
+/* The same of writing, and of writing past the caches: shared as reading is. */
+double host_write_rate(const struct host *host, int level, int threads);
+double host_stream_rate(const struct host *host, int threads);
+
+/* What every tiling has to move for that many threads, in ns a byte by level: no less than from
+ * there or, where that is faster, from further out. The L1 is free. */
+void host_least_read_ns(const struct host *host, int threads, double ns[HOST_MAX_LEVELS]);
+void host_least_write_ns(const struct host *host, int threads, double ns[HOST_MAX_LEVELS]);
+
 /* The parts that a kernel's time is made of, which are the pipes of a processor's struct hardware:
  * 0 is computing, l (1 … level_count - 1) what computing does not hide of the traffic of level l,
  * and the last one calls and parallel regions. A level's name is the level's. */

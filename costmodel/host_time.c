@@ -28,30 +28,6 @@ void host_pipe_name(const struct host *host, int pipe, char name[HARDWARE_NAME_S
     (void)snprintf(name, HARDWARE_NAME_SIZE, "%.*s", HARDWARE_NAME_SIZE - 1, text);
 }
 
-/* Times to move a phase's bytes of one level, by one of `threads` threads that do the same. What is
- * shared by reading is shared by writing alike. */
-static double read_ns(const struct host *host, const struct host_phase *phase, int level,
-                      int threads)
-{
-    return phase->read_bytes[level] / host_read_rate(host, level, threads);
-}
-
-static double write_ns(const struct host *host, const struct host_phase *phase, int level,
-                       int threads)
-{
-    const struct host_level *l = &host->levels[level];
-    double share = host_read_rate(host, level, threads) / l->read_gbps;
-    return phase->write_bytes[level] / (share * l->write_gbps);
-}
-
-static double stream_ns(const struct host *host, const struct host_phase *phase, int threads)
-{
-    int memory = host->level_count - 1;
-    const struct host_level *l = &host->levels[memory];
-    double share = host_read_rate(host, memory, threads) / l->read_gbps;
-    return phase->stream_bytes / (share * (l->stream_gbps > 0 ? l->stream_gbps : l->write_gbps));
-}
-
 /* What a stretch of joined phases computes and moves, in ns. */
 struct stretch {
     double steps, calls;
@@ -70,13 +46,14 @@ static void add_phase(const struct host *host, const struct host_phase *phase, i
     stretch->steps += phase->splits * SPLIT_BYTES / host->levels[0].read_gbps;
     stretch->calls += loop ? phase->calls * loop->call_ns : 0;
     for (int l = 1; l <= memory; l++) {
-        double read = read_ns(host, phase, l, threads), written = write_ns(host, phase, l, threads);
+        double read = phase->read_bytes[l] / host_read_rate(host, l, threads);
+        double written = phase->write_bytes[l] / host_write_rate(host, l, threads);
         stretch->moves[l] += read + written;
         stretch->shown[l] += overlap->exposed[l] * read +
                              (l == 1 ? overlap->exposed[l] : 1) * written +
                              overlap->jump_ns[l] * phase->jumps[l];
     }
-    stretch->moves[memory] += stream_ns(host, phase, threads);
+    stretch->moves[memory] += phase->stream_bytes / host_stream_rate(host, threads);
     stretch->shown[memory] += overlap->walk_ns * phase->walks;
 }
 

@@ -139,6 +139,7 @@ enum status hardware_user_folder(char *folder, size_t size, struct error *error)
 static void user_folder(char folder[PATH_MAX])
 {
     struct error ignored;
+    folder[0] = '\0';
     if (hardware_user_folder(folder, PATH_MAX, &ignored) != STATUS_OK)
         folder[0] = '\0';
 }

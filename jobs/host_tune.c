@@ -209,28 +209,43 @@ static enum status judge(struct host_tune *tune, struct error *error)
     return status;
 }
 
+/* What measuring takes and gives, in arrays of their own. */
+struct measuring {
+    struct tiling *tilings;
+    struct measured *results;
+    double *predicted_ns;
+};
+
+static enum status measure_items(const struct space *space, const struct host_meter *meter,
+                                 const struct host_runner *runner,
+                                 const struct measure_options *options, struct host_tune *tune,
+                                 const struct measuring *all, struct error *error)
+{
+    for (int i = 0; i < tune->count; i++) {
+        all->tilings[i] = tune->items[i].tiling;
+        all->predicted_ns[i] = tune->items[i].predicted_ns;
+    }
+    enum status status = meter->measure(runner, space, all->tilings, all->predicted_ns, tune->count,
+                                        options, all->results, error);
+    for (int i = 0; i < tune->count && status == STATUS_OK; i++)
+        tune->items[i].measured = all->results[i];
+    return status;
+}
+
 static enum status measure_all(const struct space *space, const struct host_meter *meter,
                                const struct host_runner *runner,
                                const struct measure_options *options, struct host_tune *tune,
                                struct error *error)
 {
     size_t count = (size_t)tune->count + 1;
-    struct tiling *tilings = calloc(count, sizeof *tilings);
-    struct measured *results = calloc(count, sizeof *results);
-    double *predicted_ns = calloc(count, sizeof *predicted_ns);
-    enum status status = tilings && results && predicted_ns ? STATUS_OK : error_memory(error);
-    for (int i = 0; i < tune->count && status == STATUS_OK; i++) {
-        tilings[i] = tune->items[i].tiling;
-        predicted_ns[i] = tune->items[i].predicted_ns;
-    }
-    if (status == STATUS_OK)
-        status = meter->measure(runner, space, tilings, predicted_ns, tune->count, options, results,
-                                error);
-    for (int i = 0; i < tune->count && status == STATUS_OK; i++)
-        tune->items[i].measured = results[i];
-    free(tilings);
-    free(results);
-    free(predicted_ns);
+    struct measuring all = {calloc(count, sizeof *all.tilings), calloc(count, sizeof *all.results),
+                            calloc(count, sizeof *all.predicted_ns)};
+    enum status status = all.tilings && all.results && all.predicted_ns
+                             ? measure_items(space, meter, runner, options, tune, &all, error)
+                             : error_memory(error);
+    free(all.tilings);
+    free(all.results);
+    free(all.predicted_ns);
     return status;
 }
 

@@ -223,9 +223,8 @@ int knn_host_threads(const struct knn_host *knn, const struct tiling *tiling, in
     return threads;
 }
 
-/* Bytes of all threads: tests laid out, packed panels, sums, and entries with their rows' limits.
- */
-static int64_t workspace_bytes(const struct knn_host *knn, const struct tiling *tiling)
+/* Tests laid out, packed panels, sums, and entries with their rows' limits. */
+int64_t knn_host_workspace_bytes(const struct knn_host *knn, const struct tiling *tiling)
 {
     const int64_t *v = tiling->value;
     int64_t most, width = (int64_t)knn_host_kernel(tiling)->vectors * knn->lanes;
@@ -361,7 +360,7 @@ static int violations(const struct space *space, const struct tiling *tiling,
     check_order(knn, tiling, list, &count);
     check_select(knn, tiling, list, &count);
     add_excess(list, &count, "workspace", "tiles and entries of all threads",
-               workspace_bytes(knn, tiling), KNN_HOST_WORKSPACE_BYTES);
+               knn_host_workspace_bytes(knn, tiling), KNN_HOST_WORKSPACE_BYTES);
     return count;
 }
 
@@ -383,34 +382,6 @@ static int cores_used(const struct space *space, const struct tiling *tiling)
     return knn_host_threads(knn_host_of(space), tiling, &rows);
 }
 
-/* Products per ns of the fastest register tile, on one thread. */
-static double peak(const struct knn_host *knn)
-{
-    double most = 0;
-    for (int i = 0; i < KNN_HOST_KERNELS; i++) {
-        const struct host_loop *loop =
-            knn->tile_loops[i] >= 0 ? &knn->host->loops[knn->tile_loops[i]] : NULL;
-        double rate = loop && loop->step_ns > 0
-                          ? (double)knn_host_kernels[i].vectors * knn->lanes / loop->step_ns
-                          : 0;
-        most = rate > most ? rate : most;
-    }
-    return most;
-}
-
-/* All products at the rate of the fastest loop, or both sets of points once from where they fit. */
-static double roofline_ns(const struct space *space)
-{
-    const struct knn_host *knn = knn_host_of(space);
-    double m = (double)knn->m, d = (double)knn->d, n = (double)knn->n;
-    double bytes = sizeof(float) * d * (m + n), most = peak(knn);
-    int level = host_level_of(knn->host, bytes, 1, 1);
-    double rate = host_read_rate(knn->host, level, knn->threads) * knn->threads;
-    double moves = level > 0 && rate > 0 ? bytes / rate : 0;
-    double computing = most > 0 ? m * d * n / most / knn->threads : 0;
-    return computing > moves ? computing : moves;
-}
-
 const struct operator_space knn_host_space = {
     .name = "host",
     .title = "FP32 on this processor: register tile, cache tiles, packing, loop order, selection",
@@ -421,5 +392,5 @@ const struct operator_space knn_host_space = {
     .violations = violations,
     .cores_used = cores_used,
     .ask = knn_host_ask,
-    .roofline_ns = roofline_ns,
+    .roofline_ns = knn_host_roofline_ns,
 };

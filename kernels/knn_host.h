@@ -80,7 +80,14 @@ static inline const struct knn_host_kernel *knn_host_kernel(const struct tiling 
 /* Threads with test points, and the most that one has. */
 int knn_host_threads(const struct knn_host *knn, const struct tiling *tiling, int64_t *rows);
 
+/* Memory of all threads; INT64_MAX stands for more than can be counted. */
+int64_t knn_host_workspace_bytes(const struct knn_host *knn, const struct tiling *tiling);
+
 void knn_host_ask(const struct space *space, const struct tiling *tiling, struct host_work *work);
+
+/* Products at the rate of the fastest register tile, or all points and neighbours moved once,
+ * whichever takes longer: no tiling is faster by `ask`. */
+double knn_host_roofline_ns(const struct space *space);
 
 extern const struct operator_space knn_host_space;
 

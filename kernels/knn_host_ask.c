@@ -210,3 +210,40 @@ void knn_host_ask(const struct space *space, const struct tiling *tiling, struct
     ask_turn(&ask, work);
     ask_selection(&ask, work);
 }
+
+/* Products a ns of the fastest register tile. */
+static double peak(const struct knn_host *knn)
+{
+    double most = 0;
+    for (int i = 0; i < KNN_HOST_KERNELS; i++) {
+        if (knn->tile_loops[i] < 0)
+            continue;
+        double step_ns = knn->host->loops[knn->tile_loops[i]].step_ns;
+        double products = (double)knn_host_kernels[i].vectors * knn->lanes;
+        most = fmax(most, step_ns > 0 ? products / step_ns : INFINITY);
+    }
+    return most;
+}
+
+/* One of `threads` threads, which has at least so many test points. */
+static double least_part_ns(const struct knn_host *knn, int threads, double rows, double most)
+{
+    double reads_ns[HOST_MAX_LEVELS], writes_ns[HOST_MAX_LEVELS], d = (double)knn->d;
+    double tests = sizeof(float) * rows * d, trainings = sizeof(float) * (double)knn->n * d;
+    double results = sizeof(int64_t) * rows * (double)knn->k;
+    host_least_read_ns(knn->host, threads, reads_ns);
+    host_least_write_ns(knn->host, threads, writes_ns);
+    double moves = trainings * reads_ns[host_level_of(knn->host, trainings, threads, fill)] +
+                   tests * reads_ns[host_level_of(knn->host, tests, threads, fill)] +
+                   results * writes_ns[host_level_of(knn->host, results, threads, fill)];
+    return fmax(rows * d * (double)knn->n / most, moves);
+}
+
+double knn_host_roofline_ns(const struct space *space)
+{
+    const struct knn_host *knn = knn_host_of(space);
+    double most = peak(knn), ns = INFINITY;
+    for (int threads = 1; threads <= knn->threads; threads++)
+        ns = fmin(ns, least_part_ns(knn, threads, (double)knn->m / threads, most));
+    return ns;
+}

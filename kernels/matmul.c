@@ -51,7 +51,8 @@ static const struct operator_choice choices[MATMUL_CHOICES] = {
     [MATMUL_SHARE_B] = {"share-b", 2, answers},
 };
 
-static const struct operator_space *const spaces[] = {&matmul_thesis, &matmul_cann, &matmul_host_space, NULL};
+static const struct operator_space *const spaces[] = {&matmul_thesis, &matmul_cann,
+                                                      &matmul_host_space, NULL};
 
 /* Where results leave the matrix unit for global memory only, there is no vector unit to convert
  * them on the way, as the thesis's kernels do. */

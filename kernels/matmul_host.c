@@ -419,38 +419,6 @@ static int cores_used(const struct space *space, const struct tiling *tiling)
                         host->threads);
 }
 
-/* Products per ns of the fastest loop, on one thread. */
-static double peak(const struct matmul_host *host)
-{
-    double most = 0;
-    for (int i = 0; i < KERNELS; i++) {
-        const struct matmul_host_kernel *k = &matmul_host_kernels[i];
-        char name[HOST_NAME_SIZE];
-        snprintf(name, sizeof name, "sgemm %s", k->name);
-        int loop = host_loop(host->host, name);
-        if (loop < 0 || host->host->loops[loop].step_ns <= 0)
-            continue;
-        double rate = (double)k->rows * k->vectors * host_lanes(host->host->isa) /
-                      host->host->loops[loop].step_ns;
-        most = rate > most ? rate : most;
-    }
-    return most;
-}
-
-/* Products at the rate of the fastest loop, or every operand and result moved once from where all
- * of them fit. */
-static double roofline_ns(const struct space *space)
-{
-    const struct matmul_host *host = matmul_host_of(space);
-    double m = (double)host->m, k = (double)host->k, n = (double)host->n;
-    double bytes = sizeof(float) * (m * k + k * n + m * n);
-    int level = host_level_of(host->host, bytes, 1, 1);
-    double rate = host_read_rate(host->host, level, host->threads) * host->threads;
-    double moves = level > 0 && rate > 0 ? bytes / rate : 0;
-    double most = peak(host), computing = most > 0 ? m * k * n / most / host->threads : 0;
-    return computing > moves ? computing : moves;
-}
-
 const struct operator_space matmul_host_space = {
     .name = "host",
     .title = "FP32 on this processor: register tile, cache tiles, packing, loop order, stores",
@@ -461,5 +429,5 @@ const struct operator_space matmul_host_space = {
     .violations = violations,
     .cores_used = cores_used,
     .ask = matmul_host_ask,
-    .roofline_ns = roofline_ns,
+    .roofline_ns = matmul_host_roofline_ns,
 };

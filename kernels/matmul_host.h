@@ -115,4 +115,8 @@ void matmul_host_find_loops(const struct host *host, struct matmul_host_loops *l
 void matmul_host_ask(const struct space *space, const struct tiling *tiling,
                      struct host_work *work);
 
+/* Its member `roofline_ns`: products at the rate of the fastest loop, or every operand and result
+ * moved once, whichever takes longer; no tiling is faster by `ask`. */
+double matmul_host_roofline_ns(const struct space *space);
+
 #endif

@@ -60,28 +60,26 @@ struct tune_answer {
     const char *const *choice_names, *const
                                          *choices; /* of how the kernel is written: --loop early */
     enum dtype type;
-    const struct hardware *hw;
     int cores;
+    const struct hardware *hw;
     const struct axis *axes;
-    int axis_count;
+    int axis_count, discarded_count;
     int64_t candidates, feasible, pruned, simulated;
     /* Tilings at most 1 % slower than the best: simulated ones; and all whose bound allows it. */
     int64_t within_1_percent, within_1_percent_at_most;
     /* The same within the error of the description's fit; 0: unknown. */
     double fit_error;
     int64_t within_fit_error, within_fit_error_at_most;
-    int discarded_count;
     const struct tune_discarded *discarded; /* contained in `pruned` */
     bool optimal, cut_short;                /* neither: nothing is legal */
+    bool on_processor;                      /* `measured`, `validation` and peak are of it only */
     double lower_bound_ns, gap, seconds, roofline_ns;
     int threads;
     int top; /* rows asked for */
-    int count;
-    const struct tune_row *rows; /* best first, by the model */
-    const struct tune_row *best; /* rows, or the winner by measurement; NULL: none */
-    bool on_processor;           /* the rest of these are of processors only */
-    double peak_gflops;          /* of all threads; 0: not known */
-    int measured_count;
+    int count, measured_count;
+    const struct tune_row *rows;              /* best first, by the model */
+    const struct tune_row *best;              /* rows, or the winner by measurement; NULL: none */
+    double peak_gflops;                       /* of all threads; 0: not known */
     const struct tune_measured *measured;     /* measured ones first, ascending time */
     const struct tune_validation *validation; /* NULL: nothing was measured */
     const char *reason;      /* count = 0: why even the smallest tiling is illegal; or NULL */

@@ -72,7 +72,10 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
     if (keeper->failed)
         return;
     int64_t bound_fs = bounder_tiling_fs(keeper->bounder, keeper->space, tiling);
-    row->items[row->count++] = (struct candidate){.bound_fs = bound_fs, .index = index};
+    /* On a processor the bound is the time: what lies within a share of the best is known of all.
+     */
+    row->items[row->count++] = (struct candidate){
+        .bound_fs = bound_fs, .index = index, .time_fs = keeper->space->kind->ask ? bound_fs : 0};
 }
 
 static int compare(const void *left, const void *right)

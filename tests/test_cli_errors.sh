@@ -9,6 +9,7 @@ set -u
 export LC_ALL=C
 unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
+source_dir=$2
 export AUTOTUNE_CONFIGS=$2/configs
 export XDG_CONFIG_HOME=/nonexistent
 work=$(mktemp -d)
@@ -122,7 +123,7 @@ options() {
     bad '--trace: its value is missing' simulate x --trace
     bad '--json=1: takes no value' "${product[@]}" --json=1
     bad '--quiet=yes: takes no value' "${product[@]}" --quiet=yes
-    for name in validate seed db slurm shard runtime-kb; do # not built
+    for name in seed db slurm shard runtime-kb; do # not built
         bad "unknown option --$name" "${product[@]}" --$name 1
     done
 }
@@ -580,9 +581,41 @@ environment() {
     equal 'no home' '' "$(cat "$work/err")"
 }
 
+# Measuring, and what a processor does not have; tests/test_cli_host.sh runs the rest.
+processors() {
+    host=$source_dir/tests/support/host-loops.cfg
+    for value in -1 abc '' 1.5 ' 1' +1 10001; do
+        bad '--validate' "${product[@]}" --hw "$host" --validate "$value"
+        bad 'expected a whole number from 1 to 10000' validate "${product[@]}" --sample "$value"
+    done
+    bad 'expected a whole number from 0 to' validate "${product[@]}" --seed -1
+    bad 'expected a whole number from 1 to 10000' validate "${product[@]}" --sample 0
+    for count in 0 1 8; do
+        bad 'only this machine can be measured' "${product[@]}" --validate $count
+    done
+    bad 'only this machine can be measured' validate "${product[@]}" --hw ascend910b1
+    bad 'it was measured on' "${product[@]}" --hw "$host"
+    bad 'it was measured on' validate "${product[@]}" --hw "$host"
+    bad 'unknown option --validate' validate "${product[@]}" --validate 3
+    bad 'is for chips' "${product[@]}" --hw "$host" --space thesis --validate 0
+    bad 'is for processors' "${product[@]}" --space host
+    bad 'expected f32' "${product[@]}" --hw "$host" --dtype f16 --validate 0
+    bad '--cores 3: expected at most 2' "${product[@]}" --hw "$host" --cores 3 --validate 0
+    bad 'expected a chip' "${product[@]}" --hw "$host" --validate 0 --robust
+    bad 'is a processor' --op cubefx --shape 64 --order 3 --functions 2 --hw "$host" --validate 0 \
+        --compare
+    bad 'is a processor' --op cubefx --shape 64 --order 3 --functions 2 --hw "$host" --validate 0 \
+        --mac 4
+    for command in program 'simulate /dev/null' 'check /dev/null' reproduce; do
+        [ "$command" = program ] && more=("${product[@]}") || more=()
+        bad 'is a processor' $command "${more[@]}" --hw "$host"
+    done
+}
+
 words
 options
 operator_options
+processors
 details
 calibrations
 lacking

@@ -212,11 +212,19 @@ refusals() {
     done
 }
 
+# A system without /sys, as some containers are: hwloc has nothing to say beside the answer.
+without_sys() {
+    HWLOC_FSROOT=/nonexistent HWLOC_THISSYSTEM=1 answer 2 ${loads[0]} \
+        --hw "$1/tests/support/host-loops.cfg"
+    if grep -q hwloc "$work/messages"; then fail "without /sys: $(cat "$work/messages")"; else pass; fi
+}
+
 tunes
 csv_has_rows
 model_alone
 samples
 ends_early
 refusals "$@"
+without_sys "$2"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -146,6 +146,27 @@ Test(host_tune, samples_are_uniform)
     close_all(&f);
 }
 
+/* Of four every pair is drawn as often as any other. */
+Test(host_tune, samples_have_every_set)
+{
+    struct fixture f;
+    struct error error;
+    int64_t positions[5];
+    int drawn[8][8] = {{0}}, count;
+    open_all(&f);
+    f.result.score_count = 7;
+    for (uint64_t seed = 1; seed <= 6000; seed++) {
+        cr_assert_eq(host_tune_sample(&f.result, 2, seed, positions, &count, &error), STATUS_OK);
+        cr_assert_eq(count, 5);
+        drawn[positions[3]][positions[4]]++;
+    }
+    for (int a = 3; a < 7; a++)
+        for (int b = a + 1; b < 7; b++)
+            cr_assert(drawn[a][b] > 800 && drawn[a][b] < 1200, "%d and %d: %d times of 1000", a, b,
+                      drawn[a][b]);
+    close_all(&f);
+}
+
 /* More than there are: all, once. */
 Test(host_tune, samples_of_small_spaces_are_everything)
 {

@@ -43,8 +43,9 @@ struct behaviour {
 /* What all processes of a test see. */
 static struct common {
     _Atomic int opens, checks[MOST], prepares[MOST], runs[MOST];
-    _Atomic bool hold, gave_up; /* a child's child stays that long; it had to go by itself */
-    _Atomic int exits;          /* handlers of the parent that ran */
+    _Atomic int hold;     /* the call of measure that runs, from 1 on; or 0 */
+    _Atomic bool gave_up; /* a child's child stays as long as its call, but had to go by itself */
+    _Atomic int exits;    /* handlers of the parent that ran */
     _Atomic int worker;
 } * common;
 
@@ -157,10 +158,14 @@ static void close_and_hang(void)
 /* A child of the child that goes on, with all of its files, until it is let go. */
 static void leave_a_child(void)
 {
+    int call = atomic_load(&common->hold);
     if (fork() == 0) {
-        for (int i = 0; i < 2000 && atomic_load(&common->hold); i++)
+        for (int i = 0; i < 2000; i++) {
+            if (atomic_load(&common->hold) != call)
+                _exit(0);
             usleep(10000);
-        atomic_store(&common->gave_up, atomic_load(&common->hold));
+        }
+        atomic_store(&common->gave_up, true);
         _exit(0);
     }
     abort();
@@ -343,15 +348,16 @@ static int open_files(void)
 static void measure_ok(const struct tiling *tilings, int count,
                        const struct measure_options *options, struct measured *results)
 {
+    static int calls;
     struct error error = {0};
     int files = open_files();
-    atomic_store(&common->hold, true);
+    atomic_store(&common->hold, ++calls);
     enum status status = measure(&runner, NULL, tilings, NULL, count, options, results, &error);
     cr_assert_eq(status, STATUS_OK, "%s", error.text);
     cr_assert(!atomic_load(&common->gave_up));
     cr_assert(nobody_left());
     cr_assert_eq(open_files(), files);
-    atomic_store(&common->hold, false);
+    atomic_store(&common->hold, 0);
 }
 
 static void expect_result(const struct behaviour *behaviour, const struct measured *result)
@@ -634,6 +640,33 @@ Test(measure, a_budget_leaves_out_who_comes_late, .init = setup)
         cr_expect_str_eq(results[i].quarantine, "left out: no time for more candidates");
         cr_expect_eq(common->checks[i], 0);
     }
+}
+
+static int64_t hold_nearly_all(const void *context)
+{
+    const struct plan *plan = context;
+    return plan->place == 2 ? 0 : INT64_MAX / 2;
+}
+
+/* Each has memory enough for its check, but not beside the others. */
+Test(measure, plans_that_do_not_fit_together_are_left_out, .init = setup)
+{
+    struct host_runner large = runner;
+    struct measure_options options = quick();
+    struct tiling tilings[4] = {0};
+    struct measured results[4];
+    struct error error = {0};
+    large.held_bytes = hold_nearly_all;
+    for (int i = 0; i < 4; i++)
+        place(tilings, i, &behaviours[i ? 0 : 2]);
+    cr_assert_eq(measure(&large, NULL, tilings, NULL, 4, &options, results, &error), STATUS_OK);
+    expect_result(&behaviours[2], &results[0]);
+    expect_result(&behaviours[0], &results[1]);
+    expect_result(&behaviours[0], &results[2]);
+    cr_expect_str_eq(results[3].quarantine, "left out: no memory for more candidates at once");
+    cr_expect(results[3].left_out && !results[0].left_out);
+    cr_expect_eq(common->checks[3], 1);
+    cr_expect_eq(common->runs[3], 0);
 }
 
 struct told {

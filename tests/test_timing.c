@@ -263,7 +263,7 @@ static void preempted(struct fake *fake, int i, int n, struct timing_reading *re
 
 Test(timing, a_preemption_is_lost_in_a_long_sample)
 {
-    struct fake fake = {.count = 4, .base_ns = {9.9e6, 1.1e7, 1.1e7, 1.1e7}, .disturb = preempted};
+    struct fake fake = {.count = 4, .base_ns = {9.9e6, 1.1e7, 1.1e7, 9.9e6}, .disturb = preempted};
     struct timing timings[4] = {0};
     play(&fake, &(struct timing_options){0}, timings);
     cr_expect_eq(timings[0].samples, 0);

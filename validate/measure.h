@@ -39,9 +39,10 @@ struct measured {
 };
 
 /* results[i] belongs to tilings[i]; predicted_ns[i] (NULL: none) sets deadlines. All plans are held
- * at once while they are timed. Once *stop is set it returns within a tenth of a second, with
- * STATUS_OK and what was measured so far. STATUS_INVALID where nothing could be run at all (memory
- * for the inputs, no runner), with the reason. */
+ * at once while they are timed: those for which there is no memory then are left out. Once *stop is
+ * set it returns within a tenth of a second, with STATUS_OK and what was measured so far.
+ * STATUS_INVALID where nothing could be run at all (memory for the inputs, no runner), with the
+ * reason. */
 enum status measure(const struct host_runner *runner, const struct space *space,
                     const struct tiling *tilings, const double *predicted_ns, int count,
                     const struct measure_options *options, struct measured *results,

@@ -1,4 +1,5 @@
 #include "validate/measure_shared.h"
+#include "validate/memory.h"
 #include "validate/timing_clocks.h"
 
 #include <float.h>
@@ -10,6 +11,9 @@
 /* A check runs a candidate once (and a reference), timing at least three times: with a budget,
  * checks get this share of it, and who comes after that is left out. */
 static const double checking_share = 0.25;
+
+/* Plans that are held at once, while they are timed, get this share of the memory that is there. */
+static const double plans_share = 0.75;
 
 /* What a child holds of its own. */
 struct session {
@@ -94,6 +98,8 @@ static void check_candidate(struct session *session, int candidate)
         STATUS_OK) {
         reject_error(shared, candidate, "preparing", &error);
     } else {
+        if (shared->runner->held_bytes)
+            shared->candidates[candidate].held_bytes = shared->runner->held_bytes(plan);
         check_plan(session, candidate, plan);
         shared->runner->release(plan);
     }
@@ -117,19 +123,33 @@ static void check_all(struct session *session)
     }
 }
 
-/* All plans at once: the rounds are interleaved. */
+static void prepare_candidate(struct session *session, int candidate)
+{
+    struct measure_shared *shared = session->shared;
+    struct error error = {0};
+    announce(shared, MEASURE_PREPARING, candidate);
+    if (shared->runner->prepare(session->problem, &shared->tilings[candidate],
+                                &session->plans[candidate], &error) != STATUS_OK) {
+        session->plans[candidate] = NULL;
+        reject_error(shared, candidate, "preparing", &error);
+    }
+}
+
+/* All plans at once: the rounds are interleaved. Alone, each had memory enough for its check;
+ * together they have it as long as they fit, the first one in any case. */
 static void prepare_all(struct session *session)
 {
     struct measure_shared *shared = session->shared;
+    double held = 0, room = plans_share * memory_available();
     for (int i = 0; i < shared->count; i++) {
-        struct error error = {0};
+        double more = (double)shared->candidates[i].held_bytes;
         if (!fit(shared, i))
             continue;
-        announce(shared, MEASURE_PREPARING, i);
-        if (shared->runner->prepare(session->problem, &shared->tilings[i], &session->plans[i],
-                                    &error) != STATUS_OK) {
-            session->plans[i] = NULL;
-            reject_error(shared, i, "preparing", &error);
+        if (held > 0 && more > 0 && held + more > room) {
+            measure_leave_out(shared, i, "left out: no memory for more candidates at once");
+        } else {
+            prepare_candidate(session, i);
+            held += more;
         }
     }
     atomic_store(&shared->in_flight, -1);

@@ -13,6 +13,7 @@ enum measure_phase { MEASURE_OPENING, MEASURE_CHECKING, MEASURE_PREPARING, MEASU
 struct measure_candidate {
     /* Was it checked, or found to be unfit? Set when `result` is complete. */
     _Atomic bool settled;
+    int64_t held_bytes; /* of its plan; known when it was checked */
     struct measured result;
 };
 

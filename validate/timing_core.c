@@ -156,15 +156,13 @@ static int64_t grown(int64_t runs, double wall_ns, double min_sample_ns)
     return more < (double)max_runs ? (int64_t)more : max_runs;
 }
 
-/* Was the machine doing this and hardly anything else? Without CPU time any preemption counts: it
- * may have been a long one. */
+/* Was the machine doing this and hardly anything else? Where CPU time says nothing a preemption may
+ * have been a long one; then the median has to bear it. */
 static bool undisturbed(const struct timing_reading *reading)
 {
     double refill_ns = (double)reading->preemptions * preemption_ns;
-    if (reading->cpu_ns < 0)
-        return reading->preemptions == 0;
-    return reading->wall_ns <= max_stretch * reading->cpu_ns &&
-           refill_ns <= (max_stretch - 1) * reading->wall_ns;
+    bool stretched = reading->cpu_ns >= 0 && !(reading->wall_ns <= max_stretch * reading->cpu_ns);
+    return !stretched && refill_ns <= (max_stretch - 1) * reading->wall_ns;
 }
 
 static void append(struct timing_track *track, const struct timing_reading *reading)

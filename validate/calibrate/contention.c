@@ -156,8 +156,10 @@ enum status contention_measure(const struct topology *topology, enum host_isa is
     int counts[CONTENTION_MAX_COUNTS];
     int measured = contention_counts(topology->threads, counts);
     struct crowd *crowd = malloc(sizeof *crowd);
-    enum status status = crowd ? STATUS_OK : error_memory(error);
+    enum status status = STATUS_OK;
     *contention = (struct contention){.count = topology->threads, .pinned = true};
+    if (!crowd)
+        return error_memory(error);
     for (int i = 0; i < measured && status == STATUS_OK && !calibrate_stopped(control); i++) {
         status = measure_count(topology, isa, level, memory_bytes, counts[i], crowd, error);
         if (status != STATUS_OK)

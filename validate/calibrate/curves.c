@@ -100,14 +100,15 @@ enum status loop_fit(const struct loop_sample *samples, int count, struct loop_f
     if (count > MAX_SAMPLES)
         return error_set(error, STATUS_TOO_LARGE, "%d samples, expected at most %d", count,
                          MAX_SAMPLES);
-    for (int i = 0; i < count; i++) {
+    double *term = terms;
+    for (int i = 0; i < count; i++, term += 2) {
         if (!is_time(&samples[i]))
             return error_set(error, STATUS_INVALID, "%g ns for %g steps, expected times",
                              samples[i].ns, samples[i].steps);
         least = fmin(least, samples[i].steps);
         most = fmax(most, samples[i].steps);
-        terms[2 * i] = samples[i].steps;
-        terms[2 * i + 1] = 1;
+        term[0] = samples[i].steps;
+        term[1] = 1;
         times[i] = samples[i].ns;
         spreads[i] = samples[i].spread;
     }

@@ -157,10 +157,9 @@ static void measure_reaches(enum host_isa isa, char *data, double first_bytes,
                             struct calibrate_control *control, struct levels *levels)
 {
     struct timing_clocks clocks = timing_clocks_of(1);
-    for (double bytes = first_bytes;
-         bytes <= (double)levels->memory_bytes && levels->reach_count < LEVELS_MAX_REACHES &&
-         !calibrate_stopped(control);
-         bytes *= reach_step) {
+    double bytes = first_bytes;
+    while (bytes <= (double)levels->memory_bytes && levels->reach_count < LEVELS_MAX_REACHES &&
+           !calibrate_stopped(control)) {
         struct walk walk = {stream_find(isa, STREAM_READ), data, blocks_of(bytes), blocks_of(bytes),
                             0};
         struct samples samples = {.all_count = 0};
@@ -172,6 +171,7 @@ static void measure_reaches(enum host_isa isa, char *data, double first_bytes,
         }
         levels->reaches[levels->reach_count++] =
             (struct reach){walk.bytes, middle_of_samples(&samples).median};
+        bytes *= reach_step;
     }
 }
 
@@ -180,7 +180,7 @@ static void find_ends(const struct topology *topology, struct levels *levels)
     for (int l = 0; l < topology->cache_count; l++)
         levels->level[l].reach_bytes =
             (int64_t)reach_end(levels->reaches, levels->reach_count,
-                               l ? level_bytes(topology, l, 1, levels->memory_bytes) : 0,
+                               l ? (double)level_bytes(topology, l, 1, levels->memory_bytes) : 0,
                                levels->level[l].rates[STREAM_READ].median,
                                levels->level[l + 1].rates[STREAM_READ].median);
 }

@@ -276,6 +276,9 @@ enum status topology_read(const struct topology_source *source, int threads,
 {
     struct processors processors = {.count = 0};
     memset(topology, 0, sizeof *topology);
+    /* It would print of its own where /sys is missing or odd; what matters comes back as an error.
+     */
+    (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
     if (hwloc_topology_init(&processors.hwloc) != 0)
         return error_memory(error);
     enum status status =

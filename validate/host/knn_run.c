@@ -18,6 +18,7 @@ struct problem_data {
 struct run_plan {
     struct problem_data *data;
     struct knn_tiled *tiled;
+    int64_t held_bytes;
 };
 
 _Static_assert((int)KNN_HOST_ORDER_PANELS == KNN_ORDER_PANELS &&
@@ -136,6 +137,7 @@ static enum status prepare(void *problem, const struct tiling *tiling, void **re
     if (!plan)
         return error_memory(error);
     plan->data = data;
+    plan->held_bytes = knn_host_workspace_bytes(data->host, tiling);
     enum status status = knn_tiled_open(&data->problem, &meant, data->host->host->isa,
                                         data->host->threads, &plan->tiled, error);
     if (status == STATUS_OK)
@@ -151,6 +153,11 @@ static void release(void *plan)
     if (p)
         knn_tiled_close(p->tiled);
     free(p);
+}
+
+static int64_t held_bytes(const void *plan)
+{
+    return ((const struct run_plan *)plan)->held_bytes;
 }
 
 static void run(void *plan)
@@ -189,6 +196,7 @@ const struct host_runner knn_runner = {
     .close = close_problem,
     .prepare = prepare,
     .release = release,
+    .held_bytes = held_bytes,
     .run = run,
     .check = check,
 };

@@ -7,11 +7,7 @@
 #include <stdlib.h>
 
 const struct loop_family *const loop_families[] = {
-    &sgemm_loops,
-    &pack_loops,
-    &knn_loops,
-    &poly_loops,
-    NULL,
+    &sgemm_loops, &pack_loops, &knn_loops, &poly_loops, NULL,
 };
 
 static enum host_isa isa_of_processor(void)

@@ -20,6 +20,8 @@ struct host_runner {
     enum status (*prepare)(void *problem, const struct tiling *tiling, void **plan,
                            struct error *error);
     void (*release)(void *plan);
+    /* Memory that a plan has of its own, in bytes; NULL: next to none. */
+    int64_t (*held_bytes)(const void *plan);
     void (*run)(void *plan); /* once; a timing_subject with the plan as its context */
     /* Runs once into results filled with NaN and compares with a reference of its own. */
     enum status (*check)(void *plan, struct host_check *check, struct error *error);

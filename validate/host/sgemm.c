@@ -15,7 +15,7 @@ struct sgemm_plan {
     int threads; /* that have work */
     int64_t split, unit;
     float *packed; /* of each thread A's, then B's tile */
-    int64_t packed_a, packed_b;
+    int64_t packed_a, packed_b, workspace_bytes;
 };
 
 /* ---- one thread's part ---------------------------------------------------------------------- */
@@ -334,16 +334,21 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* In floats, per thread; packed columns are filled up to whole vectors. */
-static void size_workspace(struct sgemm_plan *plan)
+/* In floats, per thread; packed columns are filled up to whole vectors. False: their bytes are more
+ * than can be counted. */
+static bool size_workspace(struct sgemm_plan *plan)
 {
-    int64_t columns = least(plan->n_tile, plan->n) + plan->code->lanes;
-    if (plan->pack_a)
-        plan->packed_a = least(plan->m_tile, plan->m) * least(plan->k_tile, plan->k);
-    if (plan->pack_b)
-        plan->packed_b = columns * least(plan->k_tile, plan->k);
-    plan->packed_a += -plan->packed_a & 15;
-    plan->packed_b += -plan->packed_b & 15;
+    enum { UNIT = 16 };
+    int64_t k = least(plan->k_tile, plan->k), a = least(plan->m_tile, plan->m), all;
+    int64_t b = least(plan->n_tile, plan->n) + plan->code->lanes;
+    if ((plan->pack_a && __builtin_mul_overflow(a, k, &plan->packed_a)) ||
+        (plan->pack_b && __builtin_mul_overflow(b, k, &plan->packed_b)) ||
+        __builtin_add_overflow(plan->packed_a, -plan->packed_a & (UNIT - 1), &plan->packed_a) ||
+        __builtin_add_overflow(plan->packed_b, -plan->packed_b & (UNIT - 1), &plan->packed_b) ||
+        __builtin_add_overflow(plan->packed_a, plan->packed_b, &all))
+        return false;
+    return !__builtin_mul_overflow(all, plan->threads * (int64_t)sizeof(float),
+                                   &plan->workspace_bytes);
 }
 
 /* Packed operands are read in order again and again: large pages keep their translations few. */
@@ -395,27 +400,35 @@ enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n
     if (isa > host_isa_best())
         return error_set(error, STATUS_INVALID, "sgemm: %s is not there or not to be used",
                          host_isa_name(isa));
-    *plan = calloc(1, sizeof **plan);
-    if (!*plan)
+    struct sgemm_plan *made = calloc(1, sizeof *made);
+    if (!made)
         return error_memory(error);
-    **plan = (struct sgemm_plan){.code = sgemm_code_of(isa), .m = m, .k = k, .n = n};
-    set_plan(*plan, threads, tiling, isa);
-    size_workspace(*plan);
+    *made = (struct sgemm_plan){.code = sgemm_code_of(isa), .m = m, .k = k, .n = n};
+    set_plan(made, threads, tiling, isa);
+    if (!size_workspace(made)) {
+        free(made);
+        return error_memory(error);
+    }
+    *plan = made;
     return STATUS_OK;
 }
 
 enum status sgemm_plan(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
                        const struct tiling *tiling, struct sgemm_plan **plan, struct error *error)
 {
-    enum status status = sgemm_plan_shared(isa, m, k, n, threads, tiling, plan, error);
-    if (status != STATUS_OK || sgemm_workspace_bytes(*plan) == 0)
-        return status;
-    (*plan)->packed = sgemm_workspace(sgemm_workspace_bytes(*plan));
-    if ((*plan)->packed)
-        return STATUS_OK;
-    sgemm_free(*plan);
+    struct sgemm_plan *made;
+    enum status status = sgemm_plan_shared(isa, m, k, n, threads, tiling, &made, error);
     *plan = NULL;
-    return error_memory(error);
+    if (!made)
+        return status;
+    if (made->workspace_bytes > 0)
+        made->packed = sgemm_workspace(made->workspace_bytes);
+    if (made->workspace_bytes > 0 && !made->packed) {
+        sgemm_free(made);
+        return error_memory(error);
+    }
+    *plan = made;
+    return STATUS_OK;
 }
 
 void sgemm_free(struct sgemm_plan *plan)
@@ -427,5 +440,5 @@ void sgemm_free(struct sgemm_plan *plan)
 
 int64_t sgemm_workspace_bytes(const struct sgemm_plan *plan)
 {
-    return (plan->packed_a + plan->packed_b) * plan->threads * (int64_t)sizeof(float);
+    return plan->workspace_bytes;
 }

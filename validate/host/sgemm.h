@@ -5,9 +5,9 @@
  *   sgemm_run(plan, a, b, c)        as often as you like
  *   sgemm_free(plan)
  *
- * Such a plan owns its workspace: one run of it at a time. A shared plan has none and never changes:
- * any number of runs at a time, each in a workspace of its own. Operands may be aligned as floats are; no
- * element outside of them is read or written. C is overwritten. */
+ * Such a plan owns its workspace: one run of it at a time. A shared plan has none and never
+ * changes: any number of runs at a time, each in a workspace of its own. Operands may be aligned as
+ * floats are; no element outside of them is read or written. C is overwritten. */
 #ifndef AUTOTUNE_VALIDATE_HOST_SGEMM_H
 #define AUTOTUNE_VALIDATE_HOST_SGEMM_H
 

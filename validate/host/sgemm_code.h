@@ -33,18 +33,19 @@ enum {
 #define EACH_ROW_28(V, F)                                                                          \
     EACH_ROW_14(V, F)                                                                              \
     F(15, V)                                                                                       \
-    F(16, V) F(17, V) F(18, V) F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V)      \
-        F(26, V) F(27, V) F(28, V)
+    F(16, V)                                                                                       \
+    F(17, V) F(18, V) F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V)      \
+        F(27, V) F(28, V)
 #define EACH_TILE(F)                                                                               \
     EACH_ROW_28(1, F)                                                                              \
     EACH_ROW_14(2, F)                                                                              \
-    EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
-        EACH_ROW_3(8, F)
+    EACH_ROW_9(3, F)                                                                               \
+    EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F) EACH_ROW_3(8, F)
 #define EACH_DOT(F)                                                                                \
     EACH_ROW_8(1, F)                                                                               \
     EACH_ROW_8(2, F)                                                                               \
-    EACH_ROW_8(3, F) EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F)           \
-        EACH_ROW_3(8, F)
+    EACH_ROW_8(3, F)                                                                               \
+    EACH_ROW_6(4, F) EACH_ROW_5(5, F) EACH_ROW_4(6, F) EACH_ROW_3(7, F) EACH_ROW_3(8, F)
 
 /* What calls of micro-kernels within one tile have in common; distances between rows in floats. */
 struct sgemm_step {

@@ -11,6 +11,8 @@
 struct problem_data {
     const struct matmul_host *host;
     float *a, *b, *c;
+    float *workspace; /* of all plans: one runs at a time */
+    int64_t workspace_bytes;
     uint64_t seed;
     struct sgemm_check *check; /* made for the first tiling that is checked */
 };
@@ -29,6 +31,7 @@ static void close_problem(void *problem)
     free(data->a);
     free(data->b);
     free(data->c);
+    free(data->workspace);
     free(data);
 }
 
@@ -83,23 +86,18 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
     return STATUS_OK;
 }
 
-static enum status prepare(void *problem, const struct tiling *tiling, void **result,
-                           struct error *error)
+/* Plans that are held at once would need it many times. */
+static enum status enlarge_workspace(struct problem_data *data, int64_t bytes, struct error *error)
 {
-    struct problem_data *data = problem;
-    const struct matmul_host *host = data->host;
-    struct run_plan *plan = calloc(1, sizeof *plan);
-    *result = NULL;
-    if (!plan)
+    if (bytes <= data->workspace_bytes)
+        return STATUS_OK;
+    float *larger = sgemm_workspace(bytes);
+    if (!larger)
         return error_memory(error);
-    plan->data = data;
-    enum status status = sgemm_plan(host->host->isa, host->m, host->k, host->n, host->threads,
-                                    tiling, &plan->plan, error);
-    if (status == STATUS_OK)
-        *result = plan;
-    else
-        free(plan);
-    return status;
+    free(data->workspace);
+    data->workspace = larger;
+    data->workspace_bytes = bytes;
+    return STATUS_OK;
 }
 
 static void release(void *plan)
@@ -110,10 +108,32 @@ static void release(void *plan)
     free(p);
 }
 
+static enum status prepare(void *problem, const struct tiling *tiling, void **result,
+                           struct error *error)
+{
+    struct problem_data *data = problem;
+    const struct matmul_host *host = data->host;
+    struct run_plan *plan = calloc(1, sizeof *plan);
+    *result = NULL;
+    if (!plan)
+        return error_memory(error);
+    plan->data = data;
+    enum status status = sgemm_plan_shared(host->host->isa, host->m, host->k, host->n,
+                                           host->threads, tiling, &plan->plan, error);
+    if (status == STATUS_OK)
+        status = enlarge_workspace(data, sgemm_workspace_bytes(plan->plan), error);
+    if (status == STATUS_OK)
+        *result = plan;
+    else
+        release(plan);
+    return status;
+}
+
 static void run(void *plan)
 {
     const struct run_plan *p = plan;
-    sgemm_run(p->plan, p->data->a, p->data->b, p->data->c);
+    const struct problem_data *data = p->data;
+    sgemm_run_in(p->plan, data->workspace, data->a, data->b, data->c);
 }
 
 static enum status check(void *plan, struct host_check *check, struct error *error)
