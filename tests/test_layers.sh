@@ -29,7 +29,9 @@ docs       core validate
 
 # Headers of foreign libraries by the beginning of their names, and the folders that may use them.
 libraries='
-libconfig  hardware
+libconfig  hardware jobs
+sqlite3    results
+xxhash     hardware
 jansson    results jobs cli
 omp.h      search cli bench tests
 gsl/       validate jobs bench tools tests
