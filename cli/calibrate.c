@@ -1,4 +1,5 @@
 #include "jobs/calibrate.h"
+#include "cli/calibrate_host.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "jobs/evaluation.h"
@@ -23,7 +24,8 @@ struct calibrate {
     int file_count;
     const char *chip, *output;
     bool keep_going;
-    int64_t threads, rounds;
+    const char *of_fits; /* an option that only fits have, or NULL */
+    int threads;         /* 0: not given */
     struct kernel_options kernels;
 };
 
@@ -52,7 +54,9 @@ static const struct argp_option options[] = {
      "share of the shapes that the fit does not see and is judged by (default 0.5)", 3},
     {"rounds", KEY_ROUNDS, "N", 0, "begin the search anew at most N times (default 6)", 3},
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "stop after this time with the best so far", 3},
-    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); the answer is the same",
+    {"threads", KEY_THREADS, "N", 0,
+     "threads (default: all processors); the answer is the same. Of the host: those that are "
+     "measured (default: one a core)",
      3},
     {0},
 };
@@ -75,6 +79,16 @@ static void add_file(struct calibrate *calibrate, const char *file)
     calibrate->files[calibrate->file_count++] = file;
 }
 
+/* The first option given that the host does not have. */
+static void note_fit(struct calibrate *calibrate, int key)
+{
+    if (key == KEY_THREADS || calibrate->of_fits)
+        return;
+    for (const struct argp_option *o = options; o->name || o->doc; o++)
+        if (o->key == key)
+            calibrate->of_fits = o->name;
+}
+
 static bool parse_fit(struct calibrate *calibrate, int key, const char *argument)
 {
     struct kernel_options *kernels = &calibrate->kernels;
@@ -94,7 +108,7 @@ static bool parse_fit(struct calibrate *calibrate, int key, const char *argument
             parse_between("--time-limit", argument, 1e-9, 1e9, "seconds, more than 0");
         return true;
     case KEY_THREADS:
-        kernels->threads = (int)cli_count("--threads", argument, MAX_THREADS);
+        calibrate->threads = (int)cli_count("--threads", argument, MAX_THREADS);
         return true;
     default:
         return false;
@@ -104,6 +118,7 @@ static bool parse_fit(struct calibrate *calibrate, int key, const char *argument
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct calibrate *calibrate = state->input;
+    note_fit(calibrate, key);
     if (parse_fit(calibrate, key, argument))
         return 0;
     switch (key) {
@@ -133,8 +148,12 @@ static const struct argp argp = {
     .doc = "Fits a description to measurements and writes it, complete, with -o: moves and the "
            "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
            "was fitted to what, how well, and how well both halves of the kernels are predicted "
-           "before and after. Without -o nothing is written but the table.\v"
+           "before and after. Without -o nothing is written but the table.\n"
+           "With --hw host it measures the processor of this machine instead, in some fifteen seconds "
+           "in which it should do nothing else, and writes its description to where --hw host is "
+           "looked up, or to FILE with -o.\v"
            "Examples:\n"
+           "  autotune calibrate --hw host\n"
            "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv -o my910b1.cfg\n"
            "  autotune calibrate --hw my910b2.cfg --from repository.jsonl --time-limit 600 -o "
            "fitted.cfg\n"
@@ -301,7 +320,7 @@ static bool write_description(struct calibrate *calibrate, struct calibration *c
 {
     struct error error;
     char *text;
-    bool alone = calibrate->common.output && strcmp(calibrate->common.output, "-") == 0;
+    bool alone = calibrate->common.standard_output;
     calibrate->output = calibrate->common.output;
     cli_require(calibration_text(calibration, &text, &error), &error);
     if (alone) {
@@ -320,7 +339,7 @@ int cmd_calibrate(int argc, char **argv)
 {
     struct calibrate calibrate = {
         .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON,
-        .kernels = {.held_out = 0.5, .rounds = 6, .threads = omp_get_num_procs()},
+        .kernels = {.held_out = 0.5, .rounds = 6},
     };
     struct calibration calibration;
     struct rows rows;
@@ -328,6 +347,9 @@ int cmd_calibrate(int argc, char **argv)
     cli_parse(&argp, "autotune calibrate", argc, argv, &calibrate, NULL, 0);
     const struct common *common = &calibrate.common;
     const struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
+    if (calibrate_is_of_host(common->hw_name))
+        return calibrate_the_host(&calibrate.common, calibrate.threads, calibrate.of_fits);
+    calibrate.kernels.threads = calibrate.threads ? calibrate.threads : omp_get_num_procs();
     if (!calibrate.file_count)
         cli_die("calibrate: --from FILE is missing; `autotune calibrate --help` has examples");
     if (!common->hw_name)

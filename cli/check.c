@@ -199,7 +199,7 @@ int cmd_check(int argc, char **argv)
         cli_die("check: a program file is missing; `autotune check --help` has examples");
     if (files > 0 && checking.runtime_kb)
         cli_die("check: '%.64s' and --runtime-kb: expected one of them", file);
-    cli_load_hardware(&checking.common, &hw);
+    cli_load_chip(&checking.common, &hw);
     int status = checking.runtime_kb ? check_table(&checking.common, &hw, checking.runtime_kb)
                                      : check_program(&checking.common, &hw, file);
     hardware_clear(&hw);

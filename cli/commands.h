@@ -12,6 +12,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
+int cmd_validate(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 
 #endif

@@ -146,13 +146,13 @@ static void load_hardware(struct evaluate *evaluate, const char *file, struct ha
 {
     struct common *common = &evaluate->common;
     int cores = has_override_of_cores(common) ? 0 : cores_of_name(file);
-    cli_load_hardware(common, hw);
+    cli_load_chip(common, hw);
     if (cores > 0 && cores != hw->cores && common->override_count < MAX_OVERRIDES) {
         hardware_clear(hw);
         snprintf(evaluate->cores, sizeof evaluate->cores, "cores=%d", cores);
         common->overrides[common->override_count++] = evaluate->cores;
         common->cores = 0;
-        cli_load_hardware(common, hw);
+        cli_load_chip(common, hw);
     }
     hw->cores = (int)common->cores;
 }

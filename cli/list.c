@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "core/host.h"
 #include "hardware/load.h"
 #include "kernels/operator.h"
 #include "results/text.h"
@@ -87,8 +88,12 @@ static void add_hardware(void *context, const char *name)
     struct error error;
     char title[512];
     if (hardware_load_from(listing->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
-        snprintf(title, sizeof title, "%s: %d core%s, %.0f MHz", hw.name, hw.cores,
-                 hw.cores == 1 ? "" : "s", (double)hw.clock_hz / 1e6);
+        if (hw.host)
+            snprintf(title, sizeof title, "%s: %d thread%s, %s, measured on %s", hw.name, hw.cores,
+                     hw.cores == 1 ? "" : "s", host_isa_name(hw.host->isa), hw.host->date);
+        else
+            snprintf(title, sizeof title, "%s: %d core%s, %.0f MHz", hw.name, hw.cores,
+                     hw.cores == 1 ? "" : "s", (double)hw.clock_hz / 1e6);
         hardware_clear(&hw);
     } else {
         snprintf(title, sizeof title, "broken: %.400s", error.text);

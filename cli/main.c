@@ -14,7 +14,8 @@ const struct command commands[] = {
     {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
     {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
     {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
-    {"calibrate", "fit a description to measured instructions and kernels", cmd_calibrate},
+    {"calibrate", "measure this machine, or fit a description to measurements", cmd_calibrate},
+    {"validate", "run tilings on this machine and compare with the model", cmd_validate},
     {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };

@@ -97,15 +97,25 @@ void cli_require_of(const char *file, enum status status, const struct error *er
         cli_die("%s: %s", file, error->text);
 }
 
-int64_t cli_count(const char *option, const char *text, int64_t largest)
+static int64_t count_from(const char *option, const char *text, int64_t least, int64_t largest)
 {
     char *end = NULL;
     errno = 0;
     long long value = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
-    if (!end || *end || errno || value < 1 || value > largest)
-        cli_die("%s %.64s: expected a whole number from 1 to %lld", option, text,
-                (long long)largest);
+    if (!end || *end || errno || value < least || value > largest)
+        cli_die("%s %.64s: expected a whole number from %lld to %lld", option, text,
+                (long long)least, (long long)largest);
     return value;
+}
+
+int64_t cli_count(const char *option, const char *text, int64_t largest)
+{
+    return count_from(option, text, 1, largest);
+}
+
+int64_t cli_count_or_none(const char *option, const char *text, int64_t largest)
+{
+    return count_from(option, text, 0, largest);
 }
 
 double cli_number(const char *text)
@@ -174,6 +184,7 @@ static void set_output(struct common *common, const char *name)
 {
     bool standard = strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
     common->output = standard ? NULL : name;
+    common->standard_output = standard;
 }
 
 static void add_override(struct common *common, const char *text)
@@ -358,6 +369,20 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
         common->cores = hw->cores;
     if (common->verbose)
         fprintf(stderr, "hardware: %s from %s\n", hw->name, hw->file);
+}
+
+void cli_require_chip(const struct hardware *hw)
+{
+    if (hw->host)
+        cli_die("%s is a processor, whose kernels are compiled code, not programs: expected --hw "
+                "of a chip",
+                hw->name);
+}
+
+void cli_load_chip(struct common *common, struct hardware *hw)
+{
+    cli_load_hardware(common, hw);
+    cli_require_chip(hw);
 }
 
 void cli_answer_open(struct answer *answer, const struct common *common)

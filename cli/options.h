@@ -36,8 +36,9 @@ struct common {
     int override_count;
     int64_t cores; /* 0: all of the chip's */
     enum format format;
-    unsigned formats;   /* that the command has: bit by enum format */
-    const char *output; /* NULL: standard output */
+    unsigned formats;     /* that the command has: bit by enum format */
+    const char *output;   /* NULL: standard output */
+    bool standard_output; /* and -o said so */
     bool quiet, verbose;
     const char **words; /* what is no option: files, names */
     int word_count, max_words;
@@ -81,6 +82,9 @@ void cli_require_of(const char *file, enum status status, const struct error *er
 /* A whole number >= 1 for an option, or death. */
 int64_t cli_count(const char *option, const char *text, int64_t largest);
 
+/* The same >= 0. */
+int64_t cli_count_or_none(const char *option, const char *text, int64_t largest);
+
 /* A finite number; NaN when `text` is none. */
 double cli_number(const char *text);
 
@@ -92,6 +96,12 @@ const char *cli_hardware_name(const struct common *common);
 
 /* Loads --hw with --set-hw; sets common->cores to what the command runs on. */
 void cli_load_hardware(struct common *common, struct hardware *hw);
+
+/* The same of commands that are about programs: a processor has none, and is refused. */
+void cli_load_chip(struct common *common, struct hardware *hw);
+
+/* Dies where programs are asked for of a processor. */
+void cli_require_chip(const struct hardware *hw);
 
 struct answer {
     FILE *stream; /* write here */

@@ -80,7 +80,7 @@ int cmd_reproduce(int argc, char **argv)
     struct error error;
     json_t *rows;
     cli_parse(&argp, "autotune reproduce", argc, argv, &common, NULL, 0);
-    cli_load_hardware(&common, &hw);
+    cli_load_chip(&common, &hw);
     cli_require(reproduce(&hw, omp_get_num_procs(), &rows, &error), &error);
     cli_answer_open(&answer, &common);
     if (common.format == FORMAT_JSON)

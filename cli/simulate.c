@@ -120,7 +120,7 @@ int cmd_simulate(int argc, char **argv)
     const char *file;
     if (cli_parse(&argp, "autotune simulate", argc, argv, &options, &file, 1) == 0)
         cli_die("simulate: a program file is missing; `autotune simulate --help` has examples");
-    cli_load_hardware(&options.common, &hw);
+    cli_load_chip(&options.common, &hw);
     cli_require(program_read(&hw, file, &program, &error), &error);
     play(&options, file, &program, &timeline);
     struct simulation simulation = {file, &program, &timeline, (int)options.common.cores,

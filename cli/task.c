@@ -1,6 +1,7 @@
 #include "cli/task.h"
 #include "kernels/cubefx.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static const struct argp_option options[] = {
     {"bias", KEY_OPTION + 12, "no|yes", 0, "matmul: add a row to C (default no)", 1},
     {"out-type", KEY_OPTION + 13, "f16|f32", 0, "matmul: element type of C (default f16)", 1},
     {"share-b", KEY_OPTION + 14, "no|yes", 0, "matmul: one B for the whole batch (default no)", 1},
-    {"dtype", KEY_DTYPE, "TYPE", 0, "element type (default f16)", 1},
+    {"dtype", KEY_DTYPE, "TYPE", 0, "element type (default f16; f32 on a processor)", 1},
     {"space", KEY_SPACE, "NAME", 0, "which tilings, one of `autotune list spaces`", 1},
     {0},
 };
@@ -173,6 +174,19 @@ static void set_options(struct task *task)
             (long long)task->problem.size[CUBEFX_ORDER], SERIES_MAX_TERMS);
 }
 
+/* Kernels of a processor are in f32. */
+static void set_type(struct task *task)
+{
+    int type = task->hw.host ? DTYPE_F32 : DTYPE_F16;
+    if (task->dtype)
+        type = dtype_find(task->dtype, (int)strlen(task->dtype));
+    if (type < 0)
+        cli_die("--dtype %.64s: expected an element type such as f16", task->dtype);
+    if (task->hw.host && type != DTYPE_F32)
+        cli_die("--dtype %.64s: expected f32, as kernels of a processor are", task->dtype);
+    task->problem.type = (enum dtype)type;
+}
+
 void task_open(struct task *task)
 {
     struct error error;
@@ -182,18 +196,20 @@ void task_open(struct task *task)
         cli_die("--shape is missing, expected %s", op->shape_form);
     cli_require(problem_parse(op, task->shape, &task->problem, &error), &error);
     set_options(task);
-    if (task->dtype) {
-        int type = dtype_find(task->dtype, (int)strlen(task->dtype));
-        if (type < 0)
-            cli_die("--dtype %.64s: expected an element type such as f16", task->dtype);
-        task->problem.type = (enum dtype)type;
-    }
     cli_load_hardware(&task->common, &task->hw);
+    set_type(task);
     if (!space)
         space = operator_default_space(op, &task->hw);
+    if (!space)
+        cli_die("%s has no kernels for a processor, and %s is one", op->name, task->hw.name);
     cli_require(
         space_open(&task->problem, space, &task->hw, (int)task->common.cores, &task->space, &error),
         &error);
+}
+
+double task_fit_share(const struct task *task)
+{
+    return task->hw.fit.error > 0 ? expm1(task->hw.fit.error) : 0;
 }
 
 void task_close(struct task *task)

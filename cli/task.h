@@ -33,6 +33,8 @@ error_t task_parse_set(int key, char *argument, struct argp_state *state);
 
 /* Everything from chip to space, or death. */
 void task_open(struct task *task);
+/* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
+double task_fit_share(const struct task *task);
 void task_close(struct task *task);
 
 /* "matmul 512x1024x512", with the batch if there is one, and choices that are not the default. */

@@ -1,20 +1,20 @@
 #include "results/tune.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/task.h"
+#include "cli/tune_answer.h"
 #include "jobs/details.h"
 #include "jobs/export.h"
 #include "jobs/robust.h"
 #include "kernels/cubefx.h"
 #include "kernels/knn.h"
-#include "search/knn_search.h"
 
 #include <limits.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 
 struct tune {
     struct task task; /* first */
@@ -24,6 +24,7 @@ struct tune {
     bool robust_asked;
     struct corner corner; /* with --robust */
     struct robust robust; /* with --robust; its search is the caller's */
+    struct host_run run;  /* of a processor */
     struct details_options details;
     bool expand;               /* --expand-at was given */
     const char *cubefx_option; /* one that only Cube-fx has; NULL: not given */
@@ -39,6 +40,7 @@ enum {
     KEY_TRANSFER_WEIGHT,
     KEY_EXPAND_AT,
     KEY_ROBUST,
+    KEY_VALIDATE,
 };
 #define MAX_WEIGHT 1e9
 enum { MAX_TOP = 100000, MAX_THREADS = 1024, MAX_MAC = 4096 };
@@ -54,6 +56,10 @@ static const struct argp_option options[] = {
      2},
     {"robust", KEY_ROBUST, NULL, 0,
      "the tiling whose worst case is best, over what the description's fit does not know", 2},
+    {"validate", KEY_VALIDATE, "N", 0,
+     "on this machine's processor: run the N most promising tilings and answer with the fastest "
+     "(default 8, or as many as fit into 8 seconds); 0: the model alone",
+     2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_COMPARE, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
     {"mac", KEY_MAC, "S", 0, "cubefx: edge of the matrix unit in the integer program (default 16)",
@@ -128,6 +134,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_ROBUST:
         tune->robust_asked = true;
         return 0;
+    case KEY_VALIDATE:
+        tune->run.wanted = cli_count_or_none("--validate", argument, HOST_TUNE_MOST);
+        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &tune->task;
         return 0;
@@ -153,168 +162,6 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
            "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
 };
-
-static volatile sig_atomic_t caught;    /* SIGINT or SIGTERM */
-static volatile sig_atomic_t no_longer; /* also once the time limit is over */
-
-static void catch_signal(int signal)
-{
-    caught = signal;
-    no_longer = 1;
-}
-
-static void run_out_of_time(int signal)
-{
-    (void)signal;
-    no_longer = 1;
-}
-
-/* For what comes after the search, which has a clock of its own. */
-static void limit_time(double seconds)
-{
-    struct sigaction action = {.sa_handler = run_out_of_time, .sa_flags = SA_RESTART};
-    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
-    timer.it_value.tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6);
-    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
-        timer.it_value.tv_usec = 1;
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-static void handle_signals(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-static void fill_row(const struct tune *tune, const struct found *found, struct tune_row *row)
-{
-    const struct hardware *hw = &tune->task.hw;
-    *row = (struct tune_row){
-        .tiling = found->tiling,
-        .cores_used = found->cores_used,
-        .time_ns = (double)found->timeline.end_fs / FS_PER_NS,
-        .lower_bound_ns = (double)found->bound_fs / FS_PER_NS,
-        .launches = 1,
-        .operations = tune->task.problem.op->operations(&tune->task.problem),
-    };
-    if (found->part_count)
-        row->launches = found->part_weight[KNN_COST_DISTANCE] + found->part_weight[KNN_COST_IDLE];
-    for (int p = 0; p < hw->pipe_count; p++)
-        row->busy_ns[p] = (double)found->timeline.busy_fs[p] / FS_PER_NS;
-    for (int b = 0; b < hw->bus_count; b++)
-        row->bus_ns[b] = (double)found->bus_bytes[b] * 1e9 /
-                         (double)hw->buses[b].total_bytes_per_s[hw->buses[b].sharers - 1];
-}
-
-static bool was_cut_short(const struct tune *tune, const struct search_result *result)
-{
-    bool late = tune->time_limit_s > 0 && result->seconds >= tune->time_limit_s;
-    return !result->optimal && (result->count > 0 || caught || late);
-}
-
-/* Why even the first tiling of the space, whose values are the smallest, is illegal. */
-static const char *find_reason(const struct tune *tune, const struct search_result *result,
-                               char *text, size_t size)
-{
-    const struct space *space = &tune->task.space;
-    struct violation violations[MAX_VIOLATIONS];
-    struct tiling tiling;
-    if (result->count || was_cut_short(tune, result) || space->candidates == 0)
-        return NULL;
-    space_tiling(space, 0, &tiling);
-    if (space->kind->violations(space, &tiling, violations) == 0)
-        return NULL;
-    snprintf(text, size, "%s", violations[0].text);
-    return text;
-}
-
-/* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
-static double fit_share(const struct hardware *hw)
-{
-    return hw->fit.error > 0 ? expm1(hw->fit.error) : 0;
-}
-
-static void list_choices(const struct problem *problem, const char *names[], const char *values[])
-{
-    for (int i = 0; i < problem->op->choice_count; i++) {
-        names[i] = problem->op->choices[i].name;
-        values[i] = problem->op->choices[i].values[problem->choice[i]];
-    }
-}
-
-static void print_answer(const struct tune_answer *answer, const struct common *common)
-{
-    static tune_writer *const writers[FORMAT_COUNT] = {
-        [FORMAT_TABLE] = tune_write_table,
-        [FORMAT_JSON] = tune_write_json,
-        [FORMAT_CSV] = tune_write_csv,
-    };
-    struct answer out;
-    struct error error;
-    cli_answer_open(&out, common);
-    cli_require(writers[common->format](answer, out.colour, out.stream, &error), &error);
-    cli_answer_close(&out);
-}
-
-static void write_answer(const struct tune *tune, const struct search_result *result,
-                         const struct tune_row *rows, json_t *details)
-{
-    const struct task *task = &tune->task;
-    char title[128], reason[512];
-    task_title(task, title, sizeof title);
-    const struct tune_discarded discarded[] = {
-        {"pruned_selb", "SelB's inequality", result->pruned_selb},
-        {"pruned_harmonic", "the harmonic inequality", result->pruned_harmonic},
-    };
-    bool knn = task->problem.op == &knn_operator;
-    const char *choice_names[OPERATOR_MAX_CHOICES], *choices[OPERATOR_MAX_CHOICES];
-    list_choices(&task->problem, choice_names, choices);
-    struct tune_answer answer = {
-        .op = task->problem.op->name,
-        .shape_text = title + strlen(task->problem.op->name) + 1,
-        .space = task->space.kind->name,
-        .size_count = task->problem.op->size_count,
-        .size_names = task->problem.op->size_names,
-        .sizes = task->problem.size,
-        .choice_count = task->problem.op->choice_count,
-        .choice_names = choice_names,
-        .choices = choices,
-        .type = task->problem.type,
-        .hw = &task->hw,
-        .cores = (int)task->common.cores,
-        .axes = task->space.axes,
-        .axis_count = task->space.axis_count,
-        .candidates = result->candidates,
-        .feasible = result->feasible,
-        .pruned = result->pruned,
-        .simulated = result->simulated,
-        .within_1_percent = result->within_1_percent.surely,
-        .within_1_percent_at_most = result->within_1_percent.at_most,
-        .fit_error = fit_share(&task->hw),
-        .within_fit_error = result->within_tolerance.surely,
-        .within_fit_error_at_most = result->within_tolerance.at_most,
-        .optimal = result->optimal,
-        .cut_short = was_cut_short(tune, result),
-        .lower_bound_ns = (double)result->lower_bound_fs / FS_PER_NS,
-        .gap = result->gap,
-        .seconds = result->seconds,
-        .roofline_ns = task->space.kind->roofline_ns(&task->space),
-        .threads = (int)tune->threads,
-        .top = (int)tune->top,
-        .count = result->count,
-        .rows = rows,
-        .discarded_count = knn ? sizeof discarded / sizeof *discarded : 0,
-        .discarded = discarded,
-        .details = details,
-        .reason = find_reason(tune, result, reason, sizeof reason),
-        .search_note = tune->robust_asked ? "tilings and times of the search are those where every "
-                                            "uncertain number costs most"
-                                          : NULL,
-    };
-    print_answer(&answer, &task->common);
-}
 
 /* ------------------------------------------------------------------ tables for libraries */
 
@@ -419,13 +266,14 @@ static void run_search(struct tune *tune, struct search_result *result)
         .threads = (int)tune->threads,
         .top = (int)tune->top,
         .time_limit_s = tune->time_limit_s,
-        .tolerance = fit_share(&tune->task.hw),
-        .stop = &caught,
+        .keep_scores = tune->run.wanted != 0,
+        .tolerance = task_fit_share(&tune->task),
+        .stop = stop_asked(),
         .progress = progress_draw,
         .context = &progress,
     };
     progress_open(&progress, tune->task.common.quiet);
-    handle_signals(catch_signal);
+    stop_open();
     enum status status = tune->robust_asked ? search_robustly(tune, &how, result, &error)
                                             : search(&tune->task.space, &how, result, &error);
     progress_close(&progress);
@@ -436,6 +284,9 @@ static void run_search(struct tune *tune, struct search_result *result)
 static void check_details(const struct tune *tune)
 {
     const struct operator* op = tune->task.problem.op;
+    if (tune->task.hw.host && (tune->details.compare || tune->cubefx_option))
+        cli_die("%s: it is about programs of chips, and %s is a processor",
+                tune->details.compare ? "--compare" : tune->cubefx_option, tune->task.hw.name);
     if (tune->details.compare && op != &knn_operator && op != &cubefx_operator)
         cli_die("--compare: %s has none", op->name);
     if (tune->cubefx_option && op != &cubefx_operator)
@@ -454,6 +305,8 @@ static void open_corner(struct tune *tune)
     struct hardware_overrides changes = {common->overrides, (size_t)common->override_count};
     if (!tune->robust_asked)
         return;
+    if (tune->task.hw.host)
+        cli_die("--robust: %s was measured, not fitted: expected a chip", tune->task.hw.name);
     if (!tune->task.space.kind->summarise)
         cli_die("--robust: a tiling of %s is several programs, each with a worst case of its own",
                 tune->task.problem.op->name);
@@ -472,17 +325,17 @@ static json_t *make_details(const struct tune *tune, const struct search_result 
     json_t *details;
     struct details_options how = tune->details;
     bool table = tune->task.common.format == FORMAT_TABLE;
-    how.compare = how.compare && !was_cut_short(tune, result);
-    how.stop = &no_longer;
+    how.compare = how.compare && !tune_was_cut_short(result, tune->time_limit_s);
+    how.stop = stop_over();
     if (how.compare && tune->time_limit_s > 0)
-        limit_time(fmin(fmax(tune->time_limit_s - result->seconds, 0), 1e6));
+        stop_limit(fmin(fmax(tune->time_limit_s - result->seconds, 0), 1e6));
     how.threads = (int)tune->threads;
     how.functions = tune->task.functions;
     how.function_count = tune->task.function_count;
     cli_require(
         details_make(&tune->task.problem, &tune->task.space, result, &how, &details, &error),
         &error);
-    if (details && tune->details.compare && (!how.compare || no_longer))
+    if (details && tune->details.compare && (!how.compare || *stop_over()))
         json_object_set_new(details, "comparison",
                             table ? json_string("left out: it was cut short") : json_null());
     if (details && table)
@@ -497,6 +350,36 @@ static json_t *make_details(const struct tune *tune, const struct search_result 
     return details;
 }
 
+/* Writes what was found; false where nothing was. */
+static bool answer_with(struct tune *tune, const struct search_result *result)
+{
+    struct tune_row *rows = tune_rows(&tune->task, result);
+    bool found = result->count > 0;
+    if (is_export(&tune->task.common)) {
+        if (found)
+            write_exports(tune, result, rows);
+    } else {
+        json_t *details = make_details(tune, result);
+        struct tune_report report = {
+            .task = &tune->task,
+            .result = result,
+            .run = &tune->run,
+            .rows = rows,
+            .threads = search_threads(&tune->task.space, (int)tune->threads),
+            .top = (int)tune->top,
+            .cut_short = tune_was_cut_short(result, tune->time_limit_s),
+            .search_note = tune->robust_asked ? "tilings and times of the search are those where "
+                                                "every uncertain number costs most"
+                                              : NULL,
+            .details = details,
+        };
+        found = tune_report_write(&report);
+        json_decref(details);
+    }
+    free(rows);
+    return found;
+}
+
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
@@ -504,36 +387,25 @@ int cmd_tune(int argc, char **argv)
         .strategy = search_strategies[0].name,
         .top = 1,
         .threads = omp_get_num_procs(),
+        .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
     };
     struct search_result result;
+    struct error error;
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
     check_details(&tune);
     open_corner(&tune);
-    struct error error;
     if (is_export(&tune.task.common))
         cli_require(export_check(&tune.task.space, &error), &error);
+    host_run_check(&tune.task, &tune.run);
     run_search(&tune, &result);
-    struct tune_row *rows = calloc((size_t)result.count + 1, sizeof *rows);
-    if (!rows)
-        cli_die("out of memory");
-    for (int i = 0; i < result.count; i++)
-        fill_row(&tune, &result.best[i], &rows[i]);
-    if (is_export(&tune.task.common)) {
-        if (result.count)
-            write_exports(&tune, &result, rows);
-    } else {
-        json_t *details = make_details(&tune, &result);
-        write_answer(&tune, &result, rows, details);
-        json_decref(details);
-    }
-    int status = result.count ? EXIT_ANSWER : EXIT_NONE;
-    free(rows);
+    tune.run.time_limit_s = tune.time_limit_s;
+    host_run_measure(&tune.task, &result, result.seconds, &tune.run);
+    bool found = answer_with(&tune, &result);
+    host_run_close(&tune.run);
     search_result_clear(&result);
     hardware_clear(&tune.corner.hw);
     task_close(&tune.task);
-    handle_signals(SIG_DFL);
-    if (caught)
-        raise(caught);
-    return status;
+    stop_close();
+    return found ? EXIT_ANSWER : EXIT_NONE;
 }

@@ -13,6 +13,7 @@ void hardware_clear(struct hardware *hw)
         free(hw->facts[i].source);
     }
     free(hw->facts);
+    free(hw->host);
     memset(hw, 0, sizeof *hw);
 }
 

@@ -158,6 +158,8 @@ struct fact {
 /* How the source of a number begins that --set-hw has changed. */
 #define FACT_OVERRIDE_SOURCE "set by --set-hw"
 
+struct host; /* core/host.h */
+
 struct hardware {
     char name[64];
     char file[512];
@@ -186,6 +188,9 @@ struct hardware {
     int burst_table_count;
     struct burst_table burst_tables[HARDWARE_MAX_PATHS]; /* at most one of each path */
     struct fit fit;
+
+    struct host
+        *host; /* owned; NULL: a chip that is simulated, not the processor of this machine */
 
     size_t fact_count;
     struct fact *facts; /* owned; hardware_clear frees them */

@@ -8,7 +8,7 @@
 
 #include "core/work.h"
 
-enum { SPACE_MAX_AXES = 20, SPACE_MAX_BLOCKS = 16 };
+enum { SPACE_MAX_AXES = 20, SPACE_MAX_BLOCKS = 64 };
 
 struct tiling {
     int64_t value[SPACE_MAX_AXES];

@@ -1,11 +1,13 @@
 #include "hardware/build.h"
 
+#include "core/host.h"
 #include "hardware/rules.h"
 #include "hardware/schema.h"
 #include "hardware/text.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -357,7 +359,7 @@ static void build_scalars(struct hardware *hw, const config_setting_t *root)
     hw->matrix_pipe = -1;
 }
 
-enum status hardware_build(const struct tree *tree, struct hardware *hw, struct error *error)
+static enum status build_chip(const struct tree *tree, struct hardware *hw, struct error *error)
 {
     /* In order of need, whatever the file's: paths look up pipes, buffers and buses. */
     static const struct {
@@ -381,4 +383,31 @@ enum status hardware_build(const struct tree *tree, struct hardware *hw, struct 
     if (status != STATUS_OK)
         return status;
     return rule_matrix(tree, config_setting_get_member(root, "matrix"), error);
+}
+
+/* A processor's pipes are the parts that its kernels' times are made of. */
+static enum status build_processor(const struct tree *tree, struct hardware *hw,
+                                   struct error *error)
+{
+    struct builder b = {tree, hw, error};
+    const config_setting_t *root = config_root_setting(tree->config);
+    build_scalars(hw, root);
+    hw->cache.buffer = hw->cache.behind = -1;
+    hw->host = calloc(1, sizeof *hw->host);
+    if (!hw->host)
+        return error_memory(error);
+    enum status status = build_host(tree, hw->cores, hw->host, error);
+    if (status != STATUS_OK)
+        return status;
+    hw->pipe_count = host_component_count(hw->host);
+    for (int p = 0; p < hw->pipe_count; p++)
+        snprintf(hw->pipes[p].name, sizeof hw->pipes[p].name, "%.31s",
+                 host_component_name(hw->host, p));
+    return build_fit(&b, config_setting_get_member(root, "fit"));
+}
+
+enum status hardware_build(const struct tree *tree, struct hardware *hw, struct error *error)
+{
+    return schema_is_processor(tree) ? build_processor(tree, hw, error)
+                                     : build_chip(tree, hw, error);
 }

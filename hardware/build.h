@@ -9,6 +9,10 @@
  * On failure the caller clears *hw. */
 enum status hardware_build(const struct tree *tree, struct hardware *hw, struct error *error);
 
+/* The group `host` of a processor of `threads` threads, with its rules. */
+enum status build_host(const struct tree *tree, int threads, struct host *host,
+                       struct error *error);
+
 /* Every number of the tree as a fact, in file order; hw->facts is theirs. On failure the caller
  * clears *hw. */
 enum status hardware_list_facts(const struct tree *tree, struct hardware *hw, struct error *error);

@@ -6,6 +6,7 @@
 #ifndef AUTOTUNE_HARDWARE_DESCRIPTION_H
 #define AUTOTUNE_HARDWARE_DESCRIPTION_H
 
+#include "core/host.h"
 #include "hardware/load.h"
 #include "hardware/tree.h"
 
@@ -22,6 +23,18 @@ enum status description_read(const char *folders, const char *name,
                              const struct hardware_overrides *overrides,
                              struct description *description, struct error *error);
 void description_clear(struct description *description);
+
+/* The description of a processor as measured, from nothing: `source` is that of all its numbers.
+ * `overlap` has a source of its own.
+ * Whether it is a description that loads is for description_build to say. After a failure there is
+ * nothing to clear. */
+struct host_sources {
+    const char *all, *overlap;
+    const char *capacity[HOST_MAX_LEVELS]; /* of single levels; NULL: as all */
+};
+enum status description_of_host(const struct host *host, const char *name, const char *file,
+                                const struct host_sources *sources, struct description *description,
+                                struct error *error);
 
 /* Checks it and fills *hw, which the caller then owns; on failure *hw is zero. */
 enum status description_build(const struct description *description, struct hardware *hw,

@@ -119,6 +119,30 @@ static enum status shipped_folder(char folder[PATH_MAX], struct error *error)
     return status;
 }
 
+enum status hardware_user_folder(char *folder, size_t size, struct error *error)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    bool set = config && *config == '/'; /* the standard has relative ones ignored */
+    if (!set && !(home && *home == '/'))
+        return error_set(error, STATUS_IO,
+                         "no folder of your own descriptions, expected HOME or XDG_CONFIG_HOME to "
+                         "be set");
+    int used = snprintf(folder, size, "%s%s/autotune/hardware", set ? config : home,
+                        set ? "" : "/.config");
+    if (used > 0 && used < (int)size)
+        return STATUS_OK;
+    return error_set(error, STATUS_TOO_LARGE, "%s: the name is too long",
+                     set ? "XDG_CONFIG_HOME" : "HOME");
+}
+
+/* The same, "" without one. */
+static void user_folder(char folder[PATH_MAX])
+{
+    struct error ignored;
+    if (hardware_user_folder(folder, PATH_MAX, &ignored) != STATUS_OK)
+        folder[0] = '\0';
+}
+
 static const char *skip_blanks(const char *text)
 {
     while (isspace((unsigned char)*text))
@@ -126,16 +150,23 @@ static const char *skip_blanks(const char *text)
     return text;
 }
 
+/* Equal but for case and blanks? */
+static bool same_words(const char *a, const char *b)
+{
+    a = skip_blanks(a);
+    b = skip_blanks(b);
+    for (; *a && *b; a = skip_blanks(a + 1), b = skip_blanks(b + 1))
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+    return !*a && !*b;
+}
+
 /* Is it the entry's name without its ending, whatever the case and the blanks? */
 static bool same_name(const struct dirent *entry, const char *name)
 {
     char base[sizeof entry->d_name];
     snprintf(base, sizeof base, "%.*s", base_length(entry), entry->d_name);
-    const char *a = skip_blanks(base), *b = skip_blanks(name);
-    for (; *a && *b; a = skip_blanks(a + 1), b = skip_blanks(b + 1))
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-    return !*a && !*b;
+    return same_words(base, name);
 }
 
 static enum status join(const char *folder, const char *name, char **file, struct error *error)
@@ -162,6 +193,11 @@ static enum status find_in(const char *folder, int (*filter)(const struct dirent
 static enum status unknown_name(const char *folder, const char *name, struct error *error)
 {
     char known[256] = "";
+    if (same_words(name, HARDWARE_HOST_NAME))
+        return error_set(
+            error, STATUS_INVALID,
+            "--hw " HARDWARE_HOST_NAME ": this processor has not been calibrated, "
+            "expected a description made by `autotune calibrate --hw " HARDWARE_HOST_NAME "`");
     struct listing listing = list_folder(folder, is_description);
     for (int i = 0; i < listing.count; i++) {
         listing.entries[i]->d_name[base_length(listing.entries[i])] = '\0';
@@ -246,6 +282,20 @@ static enum status visit_to_find(struct search *search, const char *folder)
     return find_in(folder, is_platform, search->name, search->file, search->error);
 }
 
+/* NAME.cfg among the shipped descriptions, whose folder this tells, then among the user's own. */
+static enum status find_named(const char *name, char shipped[PATH_MAX], char **file,
+                              struct error *error)
+{
+    char own[PATH_MAX];
+    enum status status = shipped_folder(shipped, error);
+    if (status == STATUS_OK)
+        status = find_in(shipped, is_description, name, file, error);
+    user_folder(own);
+    if (status == STATUS_OK && !*file && *own)
+        status = find_in(own, is_description, name, file, error);
+    return status;
+}
+
 enum status find_description(const char *name, const char *beside, const char *folders, char **file,
                              struct error *error)
 {
@@ -262,9 +312,7 @@ enum status find_description(const char *name, const char *beside, const char *f
         status = find_in(folder, is_description, name, file, error);
     if (*file || status != STATUS_OK)
         return status;
-    status = shipped_folder(folder, error);
-    if (status == STATUS_OK)
-        status = find_in(folder, is_description, name, file, error);
+    status = find_named(name, folder, file, error);
     if (status == STATUS_OK && !*file)
         status = search_platforms(&search);
     if (status == STATUS_OK && !*file)
@@ -272,7 +320,7 @@ enum status find_description(const char *name, const char *beside, const char *f
     return status;
 }
 
-/* Does the look-up of a platform file's name lead to this file? */
+/* Does the look-up of a file's name lead to this file? */
 static enum status is_found(const struct search *search, const char *folder, const char *entry,
                             const char *name, bool *found)
 {
@@ -286,9 +334,10 @@ static enum status is_found(const struct search *search, const char *folder, con
     return status;
 }
 
-static enum status visit_each(struct search *search, const char *folder)
+static enum status visit_found(struct search *search, const char *folder,
+                               int (*filter)(const struct dirent *entry))
 {
-    struct listing listing = list_folder(folder, is_platform);
+    struct listing listing = list_folder(folder, filter);
     enum status status = STATUS_OK;
     for (int i = 0; i < listing.count && status == STATUS_OK; i++) {
         const struct dirent *entry = listing.entries[i];
@@ -301,6 +350,11 @@ static enum status visit_each(struct search *search, const char *folder)
     }
     listing_clear(&listing);
     return status;
+}
+
+static enum status visit_each(struct search *search, const char *folder)
+{
+    return visit_found(search, folder, is_platform);
 }
 
 enum status hardware_each(void (*visit)(void *context, const char *name), void *context,
@@ -326,6 +380,10 @@ enum status hardware_each_from(const char *folders, void (*visit)(void *context,
 {
     /* cppcheck-suppress ctuuninitvar ; as above */
     struct search search = {folders, visit_each, NULL, NULL, visit, context, error};
+    char own[PATH_MAX];
     enum status status = hardware_each(visit, context, error);
+    user_folder(own);
+    if (status == STATUS_OK && *own)
+        status = visit_found(&search, own, is_description);
     return status == STATUS_OK ? search_platforms(&search) : status;
 }

@@ -33,9 +33,17 @@ enum status hardware_load_from(const char *folders, const char *name,
  * parent, or ../share/autotune/configs. STATUS_IO when there is none. */
 enum status hardware_folder(char *folder, size_t size, struct error *error);
 
+/* The folder of the user's own descriptions, which need not exist:
+ * $XDG_CONFIG_HOME/autotune/hardware, or ~/.config/autotune/hardware. STATUS_IO when neither
+ * variable says where. */
+enum status hardware_user_folder(char *folder, size_t size, struct error *error);
+
+/* What the description of this machine's processor is called there. */
+#define HARDWARE_HOST_NAME "host"
+
 /* Calls visit(context, name) for every shipped description in alphabetical order;
- * hardware_each_from then also for the platform files that hardware_load_from finds by name, folder
- * by folder. */
+ * hardware_each_from then also for the user's own and for the platform files that
+ * hardware_load_from finds by name, folder by folder. */
 enum status hardware_each(void (*visit)(void *context, const char *name), void *context,
                           struct error *error);
 enum status hardware_each_from(const char *folders, void (*visit)(void *context, const char *name),

@@ -245,10 +245,17 @@ static enum status check_group(const struct check *check, const struct group *gr
     return status == STATUS_OK ? check_provenance(check, group, setting) : status;
 }
 
+bool schema_is_processor(const struct tree *tree)
+{
+    return config_setting_get_member(config_root_setting(tree->config), "host") != NULL;
+}
+
 enum status schema_check_description(const struct tree *tree, struct error *error)
 {
     const struct check check = {tree, error};
-    return check_group(&check, &schema_description, config_root_setting(tree->config));
+    const config_setting_t *root = config_root_setting(tree->config);
+    const struct group *group = schema_is_processor(tree) ? &schema_processor : &schema_description;
+    return check_group(&check, group, root);
 }
 
 enum status schema_check_variant(const struct tree *tree, struct error *error)

@@ -10,6 +10,9 @@
 enum status schema_check_description(const struct tree *tree, struct error *error);
 enum status schema_check_variant(const struct tree *tree, struct error *error);
 
+/* Is it the description of a processor as measured, which has a group `host` and no chip's keys? */
+bool schema_is_processor(const struct tree *tree);
+
 /* Members of a checked group; 0, false or NULL where the group does not have the key. Top-level
  * numbers are groups of value and source and read like the others. */
 int64_t schema_count(const config_setting_t *group, const char *key);

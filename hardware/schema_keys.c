@@ -1,6 +1,7 @@
 #include "hardware/schema_keys.h"
 
 #include "core/hardware.h"
+#include "core/host.h"
 
 #define GROUP(table)                                                                               \
     {                                                                                              \
@@ -125,6 +126,69 @@ static const struct key fit_keys[] = {
     {"spreads", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_SPREADS, "", &spread_group},
 };
 static const struct group fit_group = GROUP(fit_keys);
+
+/* A processor: what the calibration of the host measures (core/host.h). */
+static const struct key shared_keys[] = {{"", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL}};
+static const struct group shared_group = GROUP(shared_keys);
+static const struct key level_keys[] = {
+    {"name", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
+    {"capacity_bytes", KIND_COUNT, OPTIONAL, 1, 1099511627776.0, " bytes", NULL},
+    {"line_bytes", KIND_COUNT, OPTIONAL, 1, 65536, " bytes", NULL},
+    {"threads", KIND_COUNT, REQUIRED, 1, HOST_MAX_THREADS, " threads", NULL},
+    {"read_gbps", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL},
+    {"write_gbps", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL},
+    {"stream_gbps", KIND_REAL, OPTIONAL, 1e-3, 1e6, " GB/s", NULL},
+    {"shared_gbps", KIND_REALS, OPTIONAL, 1, HOST_MAX_THREADS, "", &shared_group},
+    {"source", KIND_SOURCE, INHERITED, 1, 1000, "", NULL},
+};
+static const struct group level_group = GROUP(level_keys);
+
+static const struct key loop_keys[] = {
+    {"name", KIND_TEXT, REQUIRED, 1, HOST_NAME_SIZE - 1, "", NULL},
+    {"step_ns", KIND_REAL, REQUIRED, 1e-6, 1e9, " ns", NULL},
+    {"call_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
+    {"spread", KIND_REAL, REQUIRED, 0, 10, "", NULL},
+    {"flops", KIND_REAL, OPTIONAL, 0, 1e9, " operations", NULL},
+    {"source", KIND_SOURCE, INHERITED, 1, 1000, "", NULL},
+};
+static const struct group loop_group = GROUP(loop_keys);
+
+static const struct key exposed_keys[] = {{"", KIND_REAL, REQUIRED, 0, 1, "", NULL}};
+static const struct group exposed_group = GROUP(exposed_keys);
+static const struct key jump_keys[] = {{"", KIND_REAL, REQUIRED, 0, 1e6, " ns", NULL}};
+static const struct group jump_group = GROUP(jump_keys);
+static const struct key overlap_keys[] = {
+    {"exposed", KIND_REALS, REQUIRED, 1, HOST_MAX_LEVELS, "", &exposed_group},
+    {"jump_ns", KIND_REALS, OPTIONAL, 1, HOST_MAX_LEVELS, "", &jump_group},
+    {"walk_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
+};
+static const struct group overlap_group = GROUP(overlap_keys);
+
+static const struct key host_keys[] = {
+    {"cpu", KIND_TEXT, REQUIRED, 1, 63, "", NULL},
+    {"date", KIND_TEXT, REQUIRED, 10, 10, "", NULL},
+    {"settings", KIND_TEXT, REQUIRED, 1, 159, "", NULL},
+    {"isa", KIND_TEXT, REQUIRED, 1, 16, "", NULL},
+    {"peak_gflops", KIND_REAL, OPTIONAL, 1e-3, 1e9, " GFLOP/s", NULL},
+    {"parallel_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
+    {"noise", KIND_REAL, REQUIRED, 0, 10, "", NULL},
+    {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
+    {"levels", KIND_GROUPS, REQUIRED, 2, HOST_MAX_LEVELS, "", &level_group},
+    {"loops", KIND_GROUPS, REQUIRED, 0, HOST_MAX_LOOPS, "", &loop_group},
+    {"overlap", KIND_GROUP, OPTIONAL, 0, 0, "", &overlap_group},
+};
+static const struct group host_group = GROUP(host_keys);
+
+static const struct key processor_keys[] = {
+    {"name", KIND_TEXT, REQUIRED, 1, 63, "", NULL},
+    {"cores", KIND_COUNT, REQUIRED, 1, HOST_MAX_THREADS, " threads", NULL},
+    {"clock_mhz", KIND_REAL, OPTIONAL, 1, 1e5, " MHz", NULL},
+    {"host", KIND_GROUP, REQUIRED, 0, 0, "", &host_group},
+    {"fit", KIND_GROUP, OPTIONAL, 0, 0, "", &fit_group},
+};
+const struct group schema_processor = {true, sizeof processor_keys / sizeof *processor_keys,
+                                       processor_keys};
 
 static const struct key description_keys[] = {
     {"name", KIND_TEXT, REQUIRED, 1, 63, "", NULL},

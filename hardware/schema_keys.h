@@ -40,6 +40,6 @@ struct group {
 };
 
 extern const struct key schema_source;
-extern const struct group schema_description, schema_variant;
+extern const struct group schema_description, schema_processor, schema_variant;
 
 #endif

@@ -21,6 +21,8 @@ static const struct {
     {"operations", "A vector operation costs first_ns for its first vector_repeat_bytes and "
                    "repeat_cycles (or\n# repeat_ns) for each further ones; a scalar one costs "
                    "each_ns. These replace issue_ns."},
+    {"host", "A thread's rates at each level, what n threads that read at once get together; loops "
+             "take\n# calls times call_ns and steps times step_ns with their data in the L1."},
     {"fit", "The median error of predicted kernels, and the standard errors of fitted numbers."},
 };
 
@@ -254,7 +256,8 @@ static void put_setting(const config_setting_t *setting, int indent, FILE *out)
 static void put_top(const config_setting_t *member, FILE *out)
 {
     const char *name = config_setting_name(member);
-    bool list = config_setting_is_list(member) || strcmp(name, "fit") == 0;
+    bool list =
+        config_setting_is_list(member) || strcmp(name, "fit") == 0 || strcmp(name, "host") == 0;
     fputs(list ? "\n" : "", out);
     for (size_t i = 0; i < sizeof comments / sizeof *comments; i++)
         if (strcmp(comments[i].key, name) == 0)

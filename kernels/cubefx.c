@@ -1,4 +1,5 @@
 #include "kernels/cubefx.h"
+#include "kernels/cubefx_host.h"
 #include "kernels/emit.h"
 
 #include <string.h>
@@ -36,7 +37,12 @@ static double operations(const struct problem *problem)
     return product;
 }
 
-static const struct operator_space *const spaces[] = {&cubefx_segments, NULL};
+static const struct operator_space *const spaces[] = {&cubefx_segments, &cubefx_host_space, NULL};
+
+static const struct operator_space *default_space(const struct hardware *hw)
+{
+    return hw->host ? &cubefx_host_space : &cubefx_segments;
+}
 
 const struct operator cubefx_operator = {
     .name = "cubefx",
@@ -49,6 +55,7 @@ const struct operator cubefx_operator = {
     .check = check,
     .operations = operations,
     .spaces = spaces,
+    .default_space = default_space,
 };
 
 static enum status find_buffers(const struct hardware *hw, struct cubefx_machine *m, int *gm,

@@ -1,4 +1,5 @@
 #include "kernels/knn.h"
+#include "kernels/knn_host.h"
 
 static const char *const size_names[KNN_SIZES] = {"m", "d", "n", "k"};
 static const int64_t size_defaults[] = {0};
@@ -48,7 +49,7 @@ static double operations(const struct problem *problem)
            (double)problem->size[KNN_N];
 }
 
-static const struct operator_space *const spaces[] = {&knn_selb, NULL};
+static const struct operator_space *const spaces[] = {&knn_selb, &knn_host_space, NULL};
 
 const struct operator knn_operator = {
     .name = "knn",

@@ -1,6 +1,7 @@
 #include "kernels/matmul.h"
 #include "kernels/emit.h"
 #include "kernels/matmul_cann.h"
+#include "kernels/matmul_host.h"
 
 #include <string.h>
 
@@ -50,12 +51,14 @@ static const struct operator_choice choices[MATMUL_CHOICES] = {
     [MATMUL_SHARE_B] = {"share-b", 2, answers},
 };
 
-static const struct operator_space *const spaces[] = {&matmul_thesis, &matmul_cann, NULL};
+static const struct operator_space *const spaces[] = {&matmul_thesis, &matmul_cann, &matmul_host_space, NULL};
 
 /* Where results leave the matrix unit for global memory only, there is no vector unit to convert
  * them on the way, as the thesis's kernels do. */
 static const struct operator_space *default_space(const struct hardware *hw)
 {
+    if (hw->host)
+        return &matmul_host_space;
     int l0c = hardware_buffer(hw, "l0c", 3), ub = hardware_buffer(hw, "ub", 2);
     int gm = hardware_buffer(hw, "gm", 2);
     bool split = hardware_path(hw, l0c, gm) >= 0 && hardware_path(hw, l0c, ub) < 0;

@@ -11,6 +11,7 @@
 #ifndef AUTOTUNE_KERNELS_OPERATOR_H
 #define AUTOTUNE_KERNELS_OPERATOR_H
 
+#include "core/host.h"
 #include "core/program.h"
 #include "core/space.h"
 #include "core/status.h"
@@ -86,6 +87,9 @@ struct operator_space {
     /* Appends one part's program of one core to *program (reset by the caller) and closes it. */
     enum status (*generate)(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error);
+    /* On processors (hw->host), instead of summarise and generate: what a tiling asks of it, whose
+     * time is a closed form (costmodel/host_time.h). NULL for spaces of chips. */
+    void (*ask)(const struct space *space, const struct tiling *tiling, struct host_work *work);
     /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus. */
     double (*roofline_ns)(const struct space *space);
 };
@@ -124,7 +128,7 @@ extern const struct operator* const operators[];
 const struct operator* operator_find(const char *name);
 const struct operator_space *operator_space_find(const struct operator* op, const char *name);
 
-/* The space that is taken on a chip where none is named. */
+/* The space that is taken where none is named: on a processor the first with `ask`, or NULL. */
 const struct operator_space *operator_default_space(const struct operator* op,
                                                     const struct hardware *hw);
 
@@ -140,7 +144,8 @@ enum status problem_set(struct problem *problem, const char *name, const char *t
 /* Is every size given, and does the operator accept them all? To be asked before space_open. */
 enum status problem_check(const struct problem *problem, struct error *error);
 
-/* The space of a problem on `cores` cores of a chip; the caller closes it. */
+/* The space of a problem on `cores` cores of a chip, or on as many threads of a processor; the
+ * caller closes it. A space of chips on a processor, or the other way round, is STATUS_INVALID. */
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error);

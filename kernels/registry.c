@@ -29,7 +29,12 @@ const struct operator_space *operator_space_find(const struct operator* op, cons
 const struct operator_space *operator_default_space(const struct operator* op,
                                                     const struct hardware *hw)
 {
-    return op->default_space ? op->default_space(hw) : op->spaces[0];
+    if (!hw->host)
+        return op->default_space ? op->default_space(hw) : op->spaces[0];
+    for (int i = 0; op->spaces[i]; i++)
+        if (op->spaces[i]->ask)
+            return op->spaces[i];
+    return NULL;
 }
 
 /* Digits up to `stop`; NULL when there are none, the value is 0 or does not fit. */
@@ -111,10 +116,24 @@ enum status problem_check(const struct problem *problem, struct error *error)
     return op->check(problem, error);
 }
 
+/* Spaces that say what a tiling asks of a processor are for processors, all others for chips. */
+static enum status check_kind(const struct problem *problem, const struct operator_space *kind,
+                              const struct hardware *hw, struct error *error)
+{
+    if ((hw->host != NULL) == (kind->ask != NULL))
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "space %s of %s is for %s; %s is %s", kind->name,
+                     problem->op->name, kind->ask ? "processors" : "chips", hw->name,
+                     hw->host ? "a processor" : "a chip");
+}
+
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error)
 {
+    *space = (struct space){0};
+    if (check_kind(problem, kind, hw, error) != STATUS_OK)
+        return STATUS_INVALID;
     *space = (struct space){.kind = kind, .hw = hw};
     enum status status = kind->create(space, problem, cores, error);
     if (status != STATUS_OK)

@@ -18,7 +18,8 @@ static bool is_share(const char *key)
 
 static bool is_relative_error(const char *key)
 {
-    return strcmp(key, "relative_error") == 0 || ends_in(key, "_relative_error");
+    return strcmp(key, "relative_error") == 0 || ends_in(key, "_relative_error") ||
+           strcmp(key, "spread") == 0 || ends_in(key, "_spread");
 }
 
 static bool is_factor(const char *key)

@@ -2,7 +2,8 @@
  *
  * An object is a heading and its members, one a line; an array of objects is a table whose columns
  * are the members of the first. Keys lose their underscores; members that end in _ns are printed
- * as times, shares and relative errors in percent, factors with an x, integers with separators
+ * as times, shares, spreads and relative errors in
+ * percent, factors with an x, integers with separators
  * except in a tiling, and null as a dash. Long words are wrapped. */
 #ifndef AUTOTUNE_RESULTS_OUTLINE_H
 #define AUTOTUNE_RESULTS_OUTLINE_H

@@ -5,6 +5,7 @@
 #include "core/space.h"
 #include "core/status.h"
 #include "core/timeline.h"
+#include "results/text.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -18,6 +19,31 @@ struct tune_row {
     double operations; /* that the user asked for */
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_ns[HARDWARE_MAX_BUSES]; /* bytes of all cores at the bus's best rate */
+};
+
+/* One tiling that ran on this machine, or was put into quarantine. */
+struct tune_measured {
+    struct tune_row row; /* what the model says of it */
+    int64_t rank;        /* in the model's order, from 1 */
+    double measured_ns;  /* 0: in quarantine */
+    double spread;       /* relative */
+    double max_error;    /* of its results; NAN: not known */
+    double allowed_error;
+    bool sampled;  /* only some of its results were compared */
+    bool fell_out; /* too slow to be measured to the end */
+    int samples, dropped;
+    const char *quarantined; /* why; NULL: it was measured */
+};
+
+/* What the measurements say of the model. NAN: not known. */
+struct tune_validation {
+    int asked, measured, left_out; /* the end came before the turn of the last */
+    double mean_error, worst_error, bias, spearman, regret_first, regret_top3;
+    double noise, dropped; /* of a fixed piece of work: spread, and share of samples dropped */
+    bool noisy;
+    double seconds;
+    bool is_sample; /* drawn with `seed`, not picked to win */
+    uint64_t seed;
 };
 
 /* Legal tilings that a named inequality has discarded; the JSON key is the name. */
@@ -51,10 +77,16 @@ struct tune_answer {
     int threads;
     int top; /* rows asked for */
     int count;
-    const struct tune_row *rows; /* best first */
-    const char *reason;          /* count = 0: why even the smallest tiling is illegal; or NULL */
-    const char *search_note;     /* of the table: what the search was about; NULL: the chip */
-    json_t *details;             /* of the operator: members of the answer; NULL: none */
+    const struct tune_row *rows; /* best first, by the model */
+    const struct tune_row *best; /* rows, or the winner by measurement; NULL: none */
+    bool on_processor;           /* the rest of these are of processors only */
+    double peak_gflops;          /* of all threads; 0: not known */
+    int measured_count;
+    const struct tune_measured *measured;     /* measured ones first, ascending time */
+    const struct tune_validation *validation; /* NULL: nothing was measured */
+    const char *reason;      /* count = 0: why even the smallest tiling is illegal; or NULL */
+    const char *search_note; /* of the table: what the search was about; NULL: the chip */
+    json_t *details;         /* of the operator: members of the answer; NULL: none */
 };
 
 /* A pipe or bus and its share of the time. */
@@ -65,6 +97,15 @@ struct share {
 
 /* The pipe or bus with the largest share; pipes before buses, then the order of the description. */
 struct share tune_bottleneck(const struct tune_answer *answer, const struct tune_row *row);
+
+/* Of writers of processors' answers. */
+json_t *measured_json(const struct tune_answer *answer);   /* "measured" */
+json_t *validation_json(const struct tune_answer *answer); /* "validation", or null */
+void measured_write_table(const struct tune_answer *answer, const struct style *style, FILE *out);
+
+/* That of a tiling's measurement, or NULL. */
+const struct tune_measured *tune_measured_of(const struct tune_answer *answer,
+                                             const struct tune_row *row);
 
 /* The three writers. `colour` asks for terminal colours. */
 typedef enum status tune_writer(const struct tune_answer *answer, bool colour, FILE *out,

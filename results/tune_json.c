@@ -22,6 +22,22 @@ static json_t *row_json(const struct tune_answer *answer, const struct tune_row 
                      tune_bottleneck(answer, row).name);
 }
 
+/* Of a processor's tiling also what its clock says. */
+static json_t *best_json(const struct tune_answer *answer)
+{
+    json_t *best = answer->best ? row_json(answer, answer->best) : json_null();
+    if (!answer->on_processor || !answer->best)
+        return best;
+    const struct tune_measured *measured = tune_measured_of(answer, answer->best);
+    bool known = measured && measured->measured_ns > 0;
+    json_object_set_new(best, "measured_ns",
+                        known ? json_real(measured->measured_ns) : json_null());
+    json_object_set_new(best, "measured_gflops",
+                        known ? json_real(answer->best->operations / measured->measured_ns)
+                              : json_null());
+    return best;
+}
+
 static json_t *search_json(const struct tune_answer *a)
 {
     json_t *search = json_pack(
@@ -59,13 +75,16 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
         json_object_set_new(shape, answer->size_names[i], json_integer(answer->sizes[i]));
     for (int i = 0; i < answer->count; i++)
         json_array_append_new(top, row_json(answer, &answer->rows[i]));
-    json_t *best = answer->count ? row_json(answer, &answer->rows[0]) : json_null();
-    json_t *document =
-        json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
-                  answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",
-                  json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
-                  "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
-                  answer->space, "search", search_json(answer), "best", best, "top", top);
+    json_t *document = json_pack(
+        "{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
+        answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",
+        json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
+        "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
+        answer->space, "search", search_json(answer), "best", best_json(answer), "top", top);
+    if (answer->on_processor) {
+        json_object_set_new(document, "measured", measured_json(answer));
+        json_object_set_new(document, "validation", validation_json(answer));
+    }
     if (answer->choice_count)
         json_object_set_new(document, "choices", choices_json(answer));
     if (answer->reason)

@@ -30,9 +30,9 @@ struct share tune_bottleneck(const struct tune_answer *answer, const struct tune
 
 static void put_head(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    fprintf(out, "%s%s %s%s in %s on %s, %d core%s, space %s\n", style->bold, a->op, a->shape_text,
-            style->end, dtype_name(a->type), a->hw->name, a->cores, a->cores == 1 ? "" : "s",
-            a->space);
+    fprintf(out, "%s%s %s%s in %s on %s, %d %s%s, space %s\n", style->bold, a->op, a->shape_text,
+            style->end, dtype_name(a->type), a->hw->name, a->cores,
+            a->on_processor ? "thread" : "core", a->cores == 1 ? "" : "s", a->space);
     text_put_hardware(a->hw, style, out);
 }
 
@@ -62,6 +62,38 @@ static void put_best(const struct tune_answer *a, const struct tune_row *row,
             text_time(row->lower_bound_ns, bound), text_time(a->roofline_ns, roofline));
 }
 
+/* The time and rate of a processor's tiling: by its clock where it was measured. */
+static void put_processor_time(const struct tune_answer *a, const struct tune_row *row,
+                               const struct style *style, FILE *out)
+{
+    char time[TEXT_SIZE], model[TEXT_SIZE];
+    const struct tune_measured *m = tune_measured_of(a, row);
+    bool measured = m && m->measured_ns > 0;
+    double ns = measured ? m->measured_ns : row->time_ns, gflops = row->operations / ns;
+    const char *how = measured ? "measured" : "by the model";
+    fprintf(out, "  time         %s%s%s  %s, on %d thread%s", style->bold, text_time(ns, time),
+            style->end, how, row->cores_used, row->cores_used == 1 ? "" : "s");
+    if (measured)
+        fprintf(out, ", spread %.2f %%; the model says %s, %+.1f %%", 100 * m->spread,
+                text_time(row->time_ns, model), 100 * (row->time_ns / ns - 1));
+    fprintf(out, "\n  rate         %.*f GFLOP/s %s", gflops < 1 ? 6 : 1, gflops, how);
+    if (a->peak_gflops > 0)
+        fprintf(out, ", %.1f %% of the %.1f GFLOP/s that %d thread%s can do",
+                100 * gflops / a->peak_gflops, a->peak_gflops, a->cores, a->cores == 1 ? "" : "s");
+    fputc('\n', out);
+}
+
+static void put_processor_best(const struct tune_answer *a, const struct tune_row *row,
+                               const struct style *style, FILE *out)
+{
+    char text[512], roofline[TEXT_SIZE];
+    tiling_text(a->axes, a->axis_count, &row->tiling, "  ", text, sizeof text);
+    fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
+    put_processor_time(a, row, style, out);
+    fprintf(out, "  lower bound  roofline of the problem %s\n\n",
+            text_time(a->roofline_ns, roofline));
+}
+
 static void put_share(const char *name, double busy_ns, double time_ns, bool busiest,
                       const struct style *style, FILE *out)
 {
@@ -75,7 +107,8 @@ static void put_shares(const struct tune_answer *a, const struct tune_row *row,
                        const struct style *style, FILE *out)
 {
     const char *busiest = tune_bottleneck(a, row).name;
-    fprintf(out, "  busy share of the time\n");
+    fprintf(out, a->on_processor ? "  where the time goes, by the model\n"
+                                 : "  busy share of the time\n");
     for (int p = 0; p < a->hw->pipe_count; p++)
         put_share(a->hw->pipes[p].name, row->busy_ns[p], row->time_ns,
                   a->hw->pipes[p].name == busiest, style, out);
@@ -121,27 +154,39 @@ static void put_within(int64_t surely, int64_t at_most, double share, FILE *out)
     fprintf(out, " tiling%s within %.3g %%\n", at_most == 1 ? "" : "s", 100 * share);
 }
 
-static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
+/* How the search came to its answer, which ends with seconds and threads. */
+static void put_effort(const struct tune_answer *a, FILE *out)
 {
-    char n[3][TEXT_SIZE], bound[TEXT_SIZE];
-    put_legal(a, out);
-    if (a->search_note)
-        fprintf(out, "               %s\n", a->search_note);
-    if (a->count == 0) {
-        put_nothing(a, style, out);
-        return;
-    }
-    fprintf(out, "               %s discarded by %s, %s simulated; %.3f s, %d thread%s\n",
-            text_count(a->pruned, n[1]),
-            a->discarded_count ? "bounds and inequalities" : "their lower bound",
-            text_count(a->simulated, n[2]), a->seconds, a->threads, a->threads == 1 ? "" : "s");
+    char n[2][TEXT_SIZE];
+    if (a->on_processor)
+        fprintf(out, "               all scored by the model;");
+    else
+        fprintf(out, "               %s discarded by %s, %s simulated;",
+                text_count(a->pruned, n[0]),
+                a->discarded_count ? "bounds and inequalities" : "their lower bound",
+                text_count(a->simulated, n[1]));
+    fprintf(out, " %.3f s, %d thread%s\n", a->seconds, a->threads, a->threads == 1 ? "" : "s");
     for (int i = 0; i < a->discarded_count; i++)
         fprintf(out, "               %s of them (%.2f %% of the legal) by %s\n",
                 text_count(a->discarded[i].count, n[1]),
                 a->feasible ? 100.0 * (double)a->discarded[i].count / (double)a->feasible : 0.0,
                 a->discarded[i].title);
+}
+
+/* How good the answer is. A winner by measurement need not be the model's first. */
+static void put_proof(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    char bound[TEXT_SIZE];
+    const struct tune_measured *winner = a->best ? tune_measured_of(a, a->best) : NULL;
     if (a->optimal)
-        fprintf(out, "  %soptimal%s      nothing in the space is faster", style->good, style->end);
+        fprintf(out, "  %soptimal%s      nothing in the space is faster%s", style->good, style->end,
+                a->on_processor ? " by the model" : "");
+    else if (winner && !a->cut_short)
+        fprintf(out, "               the fastest is number %lld of the model, whose first takes %s",
+                (long long)winner->rank, text_time(a->lower_bound_ns, bound));
+    else if (!a->best)
+        fprintf(out, "  %snone runs%s    all that were measured are in quarantine", style->warn,
+                style->end);
     else
         fprintf(out, "  %scut short%s    nothing is faster than %s: at most %.2f %% to gain",
                 style->warn, style->end, text_time(a->lower_bound_ns, bound), 100 * a->gap);
@@ -152,6 +197,19 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
         put_within(a->within_fit_error, a->within_fit_error_at_most, a->fit_error, out);
         fprintf(out, "               of it, which is the error of the description's fit\n");
     }
+}
+
+static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    put_legal(a, out);
+    if (a->search_note)
+        fprintf(out, "               %s\n", a->search_note);
+    if (a->count == 0) {
+        put_nothing(a, style, out);
+        return;
+    }
+    put_effort(a, out);
+    put_proof(a, style, out);
 }
 
 static void put_top(const struct tune_answer *a, FILE *out)
@@ -171,9 +229,13 @@ enum status tune_write_table(const struct tune_answer *answer, bool colour, FILE
 {
     struct style style = text_style(colour);
     put_head(answer, &style, out);
-    if (answer->count) {
-        put_best(answer, &answer->rows[0], &style, out);
-        put_shares(answer, &answer->rows[0], &style, out);
+    bool is_sample = answer->validation && answer->validation->is_sample;
+    if (answer->best && !is_sample) {
+        (answer->on_processor ? put_processor_best : put_best)(answer, answer->best, &style, out);
+        measured_write_table(answer, &style, out);
+        put_shares(answer, answer->best, &style, out);
+    } else if (answer->validation) {
+        measured_write_table(answer, &style, out);
     }
     put_search(answer, &style, out);
     if (answer->top > 1 && answer->count)

@@ -1,5 +1,6 @@
 #include "search/candidates.h"
 
+#include "search/player.h"
 #include "search/walk.h"
 
 #include <omp.h>
@@ -9,6 +10,9 @@
 enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error)
 {
     int cores = space->hw->cores;
+    *bounder = (struct bounder){0};
+    if (space->kind->ask)
+        return STATUS_OK;
     bounder->layouts = space->layout_count;
     bounder->plans = calloc((size_t)cores * (size_t)bounder->layouts, sizeof *bounder->plans);
     if (!bounder->plans)
@@ -23,6 +27,21 @@ enum status bounder_open(struct bounder *bounder, const struct space *space, str
 void bounder_close(struct bounder *bounder)
 {
     free(bounder->plans);
+}
+
+int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *space,
+                          const struct tiling *tiling)
+{
+    struct work work;
+    struct timeline timeline;
+    if (space->kind->ask) {
+        asked_timeline(space, tiling, &timeline);
+        return timeline.end_fs;
+    }
+    if (!space->kind->summarise)
+        return 0;
+    space->kind->summarise(space, tiling, &work);
+    return bounder_fs(bounder, &work);
 }
 
 /* The candidates under one value of the slowest axis of one block. */
@@ -42,7 +61,6 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
 {
     struct keeper *keeper = context;
     struct row *row = keeper->row;
-    struct work work;
     if (row->count == row->capacity && !keeper->failed) {
         row->capacity = row->capacity ? 2 * row->capacity : 256;
         struct candidate *grown = realloc(row->items, (size_t)row->capacity * sizeof *grown);
@@ -53,11 +71,7 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
     }
     if (keeper->failed)
         return;
-    int64_t bound_fs = 0; /* of spaces without a summary only the legal tilings are wanted */
-    if (keeper->space->kind->summarise) {
-        keeper->space->kind->summarise(keeper->space, tiling, &work);
-        bound_fs = bounder_fs(keeper->bounder, &work);
-    }
+    int64_t bound_fs = bounder_tiling_fs(keeper->bounder, keeper->space, tiling);
     row->items[row->count++] = (struct candidate){.bound_fs = bound_fs, .index = index};
 }
 

@@ -17,10 +17,11 @@ struct candidates {
     bool complete;           /* false: stopped before the whole space was seen */
 };
 
-/* The bounds of a space for any number of working cores. */
+/* The bounds of a space for any number of working cores. On a processor they are the times
+ * themselves. */
 struct bounder {
     int layouts;
-    struct bound_plan *plans; /* [(cores - 1) · layouts + layout], owned */
+    struct bound_plan *plans; /* [(cores - 1) · layouts + layout], owned; NULL on a processor */
 };
 
 enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error);
@@ -30,6 +31,10 @@ static inline int64_t bounder_fs(const struct bounder *bounder, const struct wor
 {
     return bound_fs(&bounder->plans[(work->cores - 1) * bounder->layouts + work->layout], work);
 }
+
+/* The bound of one tiling; 0 where a tiling is several programs. */
+int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *space,
+                          const struct tiling *tiling);
 
 /* `stopped` is asked now and then; true ends the walk early, but not before a legal tiling has been
  * found or all have been seen. */

@@ -1,5 +1,7 @@
 #include "search/player.h"
 
+#include "costmodel/host_time.h"
+
 enum status player_open(struct player *player, struct error *error)
 {
     *player = (struct player){.simulator = simulator_new()};
@@ -12,10 +14,22 @@ void player_close(struct player *player)
     program_clear(&player->program);
 }
 
+void asked_timeline(const struct space *space, const struct tiling *tiling,
+                    struct timeline *timeline)
+{
+    struct host_work work;
+    space->kind->ask(space, tiling, &work);
+    host_time(space->hw->host, &work, timeline);
+}
+
 enum status player_play(struct player *player, const struct space *space,
                         const struct tiling *tiling, int part, struct timeline *timeline,
                         struct error *error)
 {
+    if (space->kind->ask) {
+        asked_timeline(space, tiling, timeline);
+        return STATUS_OK;
+    }
     struct simulate_options options = {.cores = space->kind->cores_used(space, tiling)};
     program_reset(&player->program, space->hw);
     enum status status = space->kind->generate(space, tiling, part, &player->program, error);

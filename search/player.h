@@ -14,8 +14,13 @@ struct player {
 enum status player_open(struct player *player, struct error *error);
 void player_close(struct player *player);
 
+/* The closed form of a tiling on a processor: of spaces with `ask`. */
+void asked_timeline(const struct space *space, const struct tiling *tiling,
+                    struct timeline *timeline);
+
 /* Generates one part of a tiling and plays it, all working cores in step on the bus. A generated
- * program that deadlocks is an error. The program stays in player->program. */
+ * program that deadlocks is an error. The program stays in player->program. On a processor there is
+ * none: the closed form is the time. */
 enum status player_play(struct player *player, const struct space *space,
                         const struct tiling *tiling, int part, struct timeline *timeline,
                         struct error *error);

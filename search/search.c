@@ -34,6 +34,7 @@ const struct search_strategy *search_strategy_find(const char *name)
 struct run {
     const struct space *space;
     const struct search_options *options;
+    int threads;
     const struct search_strategy *strategy;
     struct timespec started;
     struct candidates candidates;
@@ -80,7 +81,7 @@ static void report(const struct run *run)
 static void play_batch(struct run *run, int64_t count)
 {
     struct candidate *batch = run->candidates.items + run->played;
-#pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(run->threads) schedule(dynamic)
     for (int64_t i = 0; i < count; i++)
         worker_play(&run->workers.items[omp_get_thread_num()], run->space, &batch[i]);
     for (int64_t i = 0; i < count; i++)
@@ -147,6 +148,21 @@ static void fill_within(const struct run *run, struct search_result *result)
     }
 }
 
+/* Of a processor's tilings the bounds are the times. */
+static enum status fill_scores(const struct run *run, struct search_result *result,
+                               struct error *error)
+{
+    const struct candidates *candidates = &run->candidates;
+    result->scores = calloc((size_t)candidates->count + 1, sizeof *result->scores);
+    if (!result->scores)
+        return error_memory(error);
+    result->score_count = candidates->count;
+    for (int64_t i = 0; i < candidates->count; i++)
+        result->scores[i] =
+            (struct scored){candidates->items[i].bound_fs, candidates->items[i].index};
+    return STATUS_OK;
+}
+
 /* What an answer says of all that was bounded and played. */
 static enum status fill_result(struct run *run, struct search_result *result, struct error *error)
 {
@@ -158,6 +174,8 @@ static enum status fill_result(struct run *run, struct search_result *result, st
         fill_proof(run, next, limit, result);
     if (status == STATUS_OK)
         fill_within(run, result);
+    if (status == STATUS_OK && run->space->kind->ask && run->options->keep_scores)
+        status = fill_scores(run, result, error);
     return status;
 }
 
@@ -176,8 +194,8 @@ static enum status check_size(const struct space *space, int threads, struct err
 
 static enum status list_search(struct run *run, struct search_result *result, struct error *error)
 {
-    enum status status = candidates_collect(run->space, &run->bounder, run->options->threads,
-                                            stopped, run, &run->candidates, error);
+    enum status status = candidates_collect(run->space, &run->bounder, run->threads, stopped, run,
+                                            &run->candidates, error);
     if (status == STATUS_OK)
         status = play_all(run, error);
     if (status == STATUS_OK)
@@ -185,11 +203,18 @@ static enum status list_search(struct run *run, struct search_result *result, st
     return status;
 }
 
+int search_threads(const struct space *space, int threads)
+{
+    return space->kind->ask ? 1 : threads;
+}
+
 enum status search(const struct space *space, const struct search_options *options,
                    struct search_result *result, struct error *error)
 {
-    struct run run = {
-        .space = space, .options = options, .strategy = search_strategy_find(options->strategy)};
+    struct run run = {.space = space,
+                      .options = options,
+                      .threads = search_threads(space, options->threads),
+                      .strategy = search_strategy_find(options->strategy)};
     memset(result, 0, sizeof *result);
     if (!run.strategy)
         return error_set(error, STATUS_INVALID, "unknown strategy '%s'", options->strategy);
@@ -200,11 +225,11 @@ enum status search(const struct space *space, const struct search_options *optio
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     enum status status = bounder_open(&run.bounder, space, error);
     if (status == STATUS_OK)
-        status = workers_open(&run.workers, options->threads, error);
+        status = workers_open(&run.workers, run.threads, error);
     if (status == STATUS_OK)
         status = leaders_open(&run.leaders, options->top, options->best_only, error);
     if (status == STATUS_OK)
-        status = check_size(space, options->threads, error);
+        status = check_size(space, run.threads, error);
     if (status == STATUS_OK)
         status = list_search(&run, result, error);
     result->seconds = seconds_since(&run.started);
@@ -217,6 +242,7 @@ enum status search(const struct space *space, const struct search_options *optio
 void search_result_clear(struct search_result *result)
 {
     free(result->best);
+    free(result->scores);
     memset(result, 0, sizeof *result);
 }
 

@@ -10,7 +10,12 @@
  *
  * Spaces too large to list are searched by beginnings of tilings (search/nested.h): what could
  * matter there is the time of the last of the `top` best only, so that the number of tilings within
- * one percent is known from below and from above. */
+ * one percent is known from below and from above.
+ *
+ * On a processor (spaces with `ask`, kernels/operator.h) a closed form is the time, and so its own
+ * bound: every legal tiling is scored, those that matter are given a full timeline and count as
+ * simulated, the rest as pruned. One thread does it, whatever is asked for: what is measured
+ * afterwards runs in child processes, and threads of OpenMP do not survive a fork. */
 #ifndef AUTOTUNE_SEARCH_SEARCH_H
 #define AUTOTUNE_SEARCH_SEARCH_H
 
@@ -33,6 +38,7 @@ struct search_options {
     const char *strategy;              /* a row of search_strategies */
     int threads;                       /* >= 1 */
     int top;                           /* >= 1: how many of the best to return */
+    bool keep_scores;                  /* on a processor: fill result->scores */
     bool best_only;                    /* do not count how many are within one percent */
     double tolerance;                  /* count those within this share of the best as well */
     double time_limit_s;               /* 0: none */
@@ -63,6 +69,11 @@ struct within {
     int64_t surely, at_most;
 };
 
+/* What the model says of one legal tiling. */
+struct scored {
+    int64_t time_fs, index;
+};
+
 struct search_result {
     int64_t candidates, feasible, pruned, simulated;
     int64_t pruned_selb, pruned_harmonic; /* by k-NN's inequalities; of `pruned` */
@@ -71,8 +82,10 @@ struct search_result {
     double gap;                           /* (best - lower bound) / best */
     double seconds;
     struct within within_1_percent, within_tolerance;
-    int count;          /* of best; 0: no tiling is legal (or none was reached) */
-    struct found *best; /* ascending time, then index; owned: search_result_clear */
+    int count;             /* of best; 0: no tiling is legal (or none was reached) */
+    struct found *best;    /* ascending time, then index; owned: search_result_clear */
+    int64_t score_count;   /* with keep_scores */
+    struct scored *scores; /* all that were reached, ascending time, then index; owned likewise */
 };
 
 struct search_strategy {
@@ -84,6 +97,9 @@ struct search_strategy {
 /* Ends with a row of NULL. The first is the default. */
 extern const struct search_strategy search_strategies[];
 const struct search_strategy *search_strategy_find(const char *name);
+
+/* How many threads search when so many are asked for. */
+int search_threads(const struct space *space, int threads);
 
 enum status search(const struct space *space, const struct search_options *options,
                    struct search_result *result, struct error *error);

@@ -63,15 +63,14 @@ static void sum_bus_bytes(struct found *found, const struct hardware *hw,
 enum status worker_fill(struct worker *worker, const struct space *space,
                         const struct bounder *bounder, struct found *found)
 {
-    struct work work;
     struct work_total totals[HARDWARE_MAX_PRICES];
-    space->kind->summarise(space, &found->tiling, &work);
-    found->bound_fs = bounder_fs(bounder, &work);
-    found->cores_used = work.cores;
+    found->bound_fs = bounder_tiling_fs(bounder, space, &found->tiling);
+    found->cores_used = space->kind->cores_used(space, &found->tiling);
     enum status status =
         player_play(&worker->player, space, &found->tiling, 0, &found->timeline, &worker->error);
-    if (status == STATUS_OK)
-        status = work_totals(&worker->player.program, totals, &worker->error);
+    if (status != STATUS_OK || space->kind->ask)
+        return status;
+    status = work_totals(&worker->player.program, totals, &worker->error);
     if (status == STATUS_OK)
         sum_bus_bytes(found, space->hw, totals);
     return status;

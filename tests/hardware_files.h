@@ -28,6 +28,7 @@ static inline void enter(void)
     cr_assert(mkdtemp(folder));
     setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
     unsetenv("ASCEND_HOME_PATH");
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
 }
 
 static inline void leave(void)

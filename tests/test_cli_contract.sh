@@ -12,6 +12,7 @@ export LC_ALL=C
 unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 export AUTOTUNE_CONFIGS=$2/configs
+export XDG_CONFIG_HOME=/nonexistent
 programs=$2/tests/golden/cli
 slow=${AUTOTUNE_SLOW:-0}
 if ! command -v jq >/dev/null; then

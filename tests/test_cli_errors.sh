@@ -10,6 +10,7 @@ export LC_ALL=C
 unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 export AUTOTUNE_CONFIGS=$2/configs
+export XDG_CONFIG_HOME=/nonexistent
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/here"

@@ -13,6 +13,7 @@ autotune=$1
 source_dir=$2
 mode=${3:-compare}
 export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
 golden=$source_dir/tests/golden/cli
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -14,6 +14,7 @@ unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 source_dir=$2
 export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"

@@ -10,6 +10,7 @@ export LC_ALL=C
 autotune=$1
 source_dir=$2
 export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
 kernels=$source_dir/docs/examples/kernels
 golden=$source_dir/tests/golden/kernels.tsv
 passed=0

@@ -3,8 +3,11 @@
 #include "core/program_text.h"
 #include "hardware/load.h"
 #include "kernels/matmul_bank.h"
+#include "kernels/matmul_host.h"
 #include "results/bank.h"
 #include "results/curves.h"
+#include "runtime/autotune_sgemm.h"
+#include "runtime/table.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -38,7 +41,8 @@ static void read_description(const char *file)
     enum status status = hardware_load(file, NULL, &hw, &error);
     require_line(status, &error);
     require(status == STATUS_OK || !hw.facts, "a refused description holds nothing");
-    require(status != STATUS_OK || (hw.cores >= 1 && hw.path_count >= 1), "a description is whole");
+    require(status != STATUS_OK || (hw.cores >= 1 && (hw.host || hw.path_count >= 1)),
+            "a description is whole");
     hardware_clear(&hw);
 }
 
@@ -121,10 +125,36 @@ static void read_curves(const char *file)
     curves_clear(&curves);
 }
 
+/* Also that a shape gets a tiling from whatever is in it. */
+static void read_sgemm_table(const char *file)
+{
+    struct table table;
+    struct error error = {STATUS_OK, ""};
+    enum status status = table_read(file, matmul_host_axes, HOST_MATMUL_AXES, &table, &error);
+    require_line(status, &error);
+    require((status == STATUS_OK) == (table.count > 0), "a table has entries");
+    for (int64_t i = 0; i < table.count; i++) {
+        const struct table_entry *e = &table.entries[i];
+        require(e->m >= 1 && e->k >= 1 && e->n >= 1 && e->line > 1, "an entry is whole");
+        for (int a = 0; a < HOST_MATMUL_AXES; a++)
+            require(e->tiling.value[a] >= 1, "values of tilings count from 1");
+    }
+    table_clear(&table);
+    struct autotune_sgemm *sgemm = autotune_sgemm_open(file, 1, NULL, 0);
+    require((sgemm != NULL) == (status == STATUS_OK), "a readable table opens");
+    require(!sgemm || autotune_sgemm_explain(sgemm, 3, 5, 7, NULL) == AUTOTUNE_SGEMM_OK,
+            "every shape gets a tiling");
+    autotune_sgemm_close(sgemm);
+}
+
 const struct fuzz_target fuzz_targets[] = {
-    {"platform", ".ini", read_description}, {"description", ".cfg", read_description},
-    {"program", ".txt", read_program},      {"bank", ".json", read_bank},
-    {"curves", ".csv", read_curves},        {NULL, NULL, NULL},
+    {"platform", ".ini", read_description},
+    {"description", ".cfg", read_description},
+    {"program", ".txt", read_program},
+    {"bank", ".json", read_bank},
+    {"curves", ".csv", read_curves},
+    {"sgemm-table", ".csv", read_sgemm_table},
+    {NULL, NULL, NULL},
 };
 
 const struct fuzz_target *fuzz_target_find(const char *name)

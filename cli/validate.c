@@ -1,0 +1,118 @@
+#include "cli/commands.h"
+#include "cli/stop.h"
+#include "cli/tune_answer.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+enum { KEY_SAMPLE = 8000, KEY_SEED, KEY_THREADS, KEY_TIME_LIMIT };
+enum { SAMPLE = 32, MAX_THREADS = 1024 };
+
+struct validate {
+    struct task task; /* first */
+    int64_t threads;
+    struct host_run run;
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "What is measured:", 2},
+    {"sample", KEY_SAMPLE, "N", 0,
+     "run N tilings drawn at random from all legal ones (default 32), and the model's first 3", 2},
+    {"seed", KEY_SEED, "S", 0, "another number draws other tilings and inputs (default 1)", 2},
+    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
+     "measure for about so long (default 60), less of each tiling or fewer of them", 2},
+    {"threads", KEY_THREADS, "N", 0, "threads that search; a processor's space takes one", 2},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct validate *validate = state->input;
+    switch (key) {
+    case KEY_SAMPLE:
+        validate->run.wanted = cli_count("--sample", argument, HOST_TUNE_MOST);
+        return 0;
+    case KEY_SEED:
+        validate->run.seed = (uint64_t)cli_count_or_none("--seed", argument, UINT32_MAX);
+        return 0;
+    case KEY_TIME_LIMIT:
+        validate->run.time_limit_s = cli_seconds("--time-limit", argument);
+        return 0;
+    case KEY_THREADS:
+        validate->threads = cli_count("--threads", argument, MAX_THREADS);
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &validate->task;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "--op OP --shape SHAPE --hw host",
+    .doc = "Says how far the model of this machine's processor can be trusted: runs tilings drawn "
+           "at random, and the model's first ones, and compares predicted and measured times. "
+           "Every result is checked against a reference.\v"
+           "Examples:\n"
+           "  autotune calibrate --hw host\n"
+           "  autotune validate --op matmul --shape 512x1024x512 --hw host\n"
+           "  autotune validate --op knn --shape 1280x128x20480 --k 16 --hw host --cores 1 --json\n"
+           "  autotune validate --op cubefx --shape 16384 --order 16 --functions 3 --hw host \\\n"
+           "    --sample 100 --seed 7 --format csv -o sample.csv\n",
+};
+
+static void rank_all(struct validate *validate, struct search_result *result)
+{
+    struct error error;
+    struct search_options how = {.strategy = search_strategies[0].name,
+                                 .threads = (int)validate->threads,
+                                 .top = MODEL_QUALITY_TOP,
+                                 .keep_scores = true,
+                                 .stop = stop_asked()};
+    stop_open();
+    cli_require(search(&validate->task.space, &how, result, &error), &error);
+}
+
+static bool answer_with(const struct validate *validate, const struct search_result *result)
+{
+    struct tune_row *rows = tune_rows(&validate->task, result);
+    struct tune_report report = {
+        .task = &validate->task,
+        .result = result,
+        .run = &validate->run,
+        .rows = rows,
+        .threads = search_threads(&validate->task.space, (int)validate->threads),
+        .top = MODEL_QUALITY_TOP,
+        .cut_short = tune_was_cut_short(result, 0),
+    };
+    bool found = tune_report_write(&report);
+    free(rows);
+    return found;
+}
+
+int cmd_validate(int argc, char **argv)
+{
+    struct validate validate = {
+        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
+        .threads = omp_get_num_procs(),
+        .run = {.wanted = SAMPLE, .is_sample = true, .seed = 1, .time_limit_s = 60},
+    };
+    struct search_result result;
+    cli_parse(&argp, "autotune validate", argc, argv, &validate, NULL, 0);
+    task_open(&validate.task);
+    host_run_check(&validate.task, &validate.run);
+    rank_all(&validate, &result);
+    host_run_measure(&validate.task, &result, 0, &validate.run);
+    bool found = answer_with(&validate, &result);
+    host_run_close(&validate.run);
+    search_result_clear(&result);
+    task_close(&validate.task);
+    stop_close();
+    return found ? EXIT_ANSWER : EXIT_NONE;
+}

@@ -1,0 +1,61 @@
+#include "core/host.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char *const isa_names[HOST_ISA_COUNT] = {"portable", "avx2", "avx512"};
+
+int host_loop(const struct host *host, const char *name)
+{
+    for (int i = 0; i < host->loop_count; i++)
+        if (strcmp(host->loops[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int host_level_of(const struct host *host, double bytes, int sharers, double fill)
+{
+    int last = host->level_count - 1;
+    for (int l = 0; l < last; l++) {
+        const struct host_level *level = &host->levels[l];
+        int together = sharers < level->threads ? sharers : level->threads;
+        if (bytes * together <= fill * (double)level->capacity_bytes)
+            return l;
+    }
+    return last;
+}
+
+double host_read_rate(const struct host *host, int level, int threads)
+{
+    const struct host_level *l = &host->levels[level];
+    if (l->shared_count == 0)
+        return l->read_gbps;
+    int n = threads < l->shared_count ? threads : l->shared_count;
+    double share = l->shared_gbps[n - 1] / threads;
+    return share < l->read_gbps ? share : l->read_gbps;
+}
+
+int host_component_count(const struct host *host)
+{
+    return host->level_count + 1;
+}
+
+const char *host_component_name(const struct host *host, int component)
+{
+    if (component == 0)
+        return "compute";
+    return component < host->level_count ? host->levels[component].name : "calls";
+}
+
+const char *host_isa_name(enum host_isa isa)
+{
+    return isa_names[isa];
+}
+
+int host_isa_find(const char *name)
+{
+    for (int i = 0; i < HOST_ISA_COUNT; i++)
+        if (strcasecmp(isa_names[i], name) == 0)
+            return i;
+    return -1;
+}

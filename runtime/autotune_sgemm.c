@@ -1,0 +1,276 @@
+#include "runtime/autotune_sgemm.h"
+
+#include "runtime/refit.h"
+#include "runtime/table.h"
+#include "runtime/workspaces.h"
+#include "validate/host/loops.h"
+#include "validate/host/sgemm.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 1024, MOST_TRIED = 16 };
+
+/* What a shape is multiplied with. Written before it is published, never after. */
+struct plan {
+    struct plan *next; /* of its bucket */
+    int64_t m, k, n;
+    int64_t workspace_bytes;
+    struct sgemm_plan *code;
+    struct tiling tiling;
+    int64_t entry; /* of the table; -1: a default */
+    bool exact;
+};
+
+struct autotune_sgemm {
+    struct table table;
+    bool has_table;
+    enum host_isa isa;
+    int threads;
+    struct workspaces workspaces;
+    pthread_mutex_t adding;
+    _Atomic(struct plan *) buckets[BUCKETS];
+};
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+static size_t bucket_of(int64_t m, int64_t k, int64_t n)
+{
+    uint64_t hash = (uint64_t)m * 0x9e3779b97f4a7c15U + (uint64_t)k;
+    hash = hash * 0x9e3779b97f4a7c15U + (uint64_t)n;
+    return (size_t)(hash * 0x9e3779b97f4a7c15U >> 54);
+}
+
+static const struct plan *find_plan(struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
+{
+    const struct plan *plan =
+        atomic_load_explicit(&sgemm->buckets[bucket_of(m, k, n)], memory_order_acquire);
+    while (plan && (plan->m != m || plan->k != k || plan->n != n))
+        plan = plan->next;
+    return plan;
+}
+
+/* The tiling that a product gets, and where it is from. */
+static void choose(const struct autotune_sgemm *sgemm, struct plan *plan)
+{
+    const struct table_wish wish = {plan->m, plan->k, plan->n, sgemm->threads, (int)sgemm->isa};
+    int64_t at = -1;
+    for (int tried = 0; tried < MOST_TRIED; tried++) {
+        at = table_next(&sgemm->table, &wish, at);
+        if (at < 0)
+            break;
+        const struct table_entry *entry = &sgemm->table.entries[at];
+        plan->entry = at;
+        plan->exact = entry->m == wish.m && entry->k == wish.k && entry->n == wish.n &&
+                      (entry->threads == wish.threads || entry->threads == 0);
+        plan->tiling = entry->tiling;
+        if (plan->exact && refit_is_legal(&plan->tiling, &wish))
+            return;
+        plan->exact = false;
+        if (refit_legal(&entry->tiling, &wish, &plan->tiling))
+            return;
+    }
+    plan->entry = -1;
+    refit_default(&wish, &plan->tiling);
+}
+
+static struct plan *make_plan(const struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return NULL;
+    *plan = (struct plan){.m = m, .k = k, .n = n};
+    choose(sgemm, plan);
+    if (sgemm_plan_shared(sgemm->isa, m, k, n, sgemm->threads, &plan->tiling, &plan->code, NULL) !=
+        STATUS_OK) {
+        free(plan);
+        return NULL;
+    }
+    plan->workspace_bytes = sgemm_workspace_bytes(plan->code);
+    return plan;
+}
+
+/* NULL without memory. */
+static const struct plan *add_plan(struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
+{
+    pthread_mutex_lock(&sgemm->adding);
+    const struct plan *found = find_plan(sgemm, m, k, n); /* another was faster? */
+    if (!found) {
+        _Atomic(struct plan *) *bucket = &sgemm->buckets[bucket_of(m, k, n)];
+        struct plan *plan = make_plan(sgemm, m, k, n);
+        if (plan) {
+            plan->next = atomic_load_explicit(bucket, memory_order_relaxed);
+            atomic_store_explicit(bucket, plan, memory_order_release);
+        }
+        found = plan;
+    }
+    pthread_mutex_unlock(&sgemm->adding);
+    return found;
+}
+
+static bool is_product(int64_t m, int64_t k, int64_t n)
+{
+    int64_t a, b, c, most = PTRDIFF_MAX / (int64_t)sizeof(float);
+    return m >= 1 && k >= 1 && n >= 1 && !__builtin_mul_overflow(m, k, &a) &&
+           !__builtin_mul_overflow(k, n, &b) && !__builtin_mul_overflow(m, n, &c) && a <= most &&
+           b <= most && c <= most;
+}
+
+static enum autotune_sgemm_status plan_of(struct autotune_sgemm *sgemm, int64_t m, int64_t k,
+                                          int64_t n, const struct plan **plan)
+{
+    *plan = find_plan(sgemm, m, k, n);
+    if (*plan)
+        return AUTOTUNE_SGEMM_OK;
+    if (!is_product(m, k, n))
+        return AUTOTUNE_SGEMM_SIZE;
+    *plan = add_plan(sgemm, m, k, n);
+    return *plan ? AUTOTUNE_SGEMM_OK : AUTOTUNE_SGEMM_MEMORY;
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+enum autotune_sgemm_status autotune_sgemm(struct autotune_sgemm *sgemm, int64_t m, int64_t k,
+                                          int64_t n, const float *a, const float *b, float *c)
+{
+    const struct plan *plan;
+    enum autotune_sgemm_status status = plan_of(sgemm, m, k, n, &plan);
+    if (status != AUTOTUNE_SGEMM_OK)
+        return status;
+    if (plan->workspace_bytes == 0) {
+        sgemm_run_in(plan->code, NULL, a, b, c);
+        return AUTOTUNE_SGEMM_OK;
+    }
+    struct workspace own;
+    struct workspace *workspace = workspace_take(&sgemm->workspaces, plan->workspace_bytes, &own);
+    if (!workspace)
+        return AUTOTUNE_SGEMM_MEMORY;
+    sgemm_run_in(plan->code, workspace->memory, a, b, c);
+    workspace_give_back(workspace, &own);
+    return AUTOTUNE_SGEMM_OK;
+}
+
+/* ---- what a shape gets ---------------------------------------------------------------------- */
+
+static void put_tiling(const struct tiling *tiling, char *text, size_t size)
+{
+    size_t length = 0;
+    for (int a = 0; a < HOST_MATMUL_AXES && length < size; a++) {
+        char value[24];
+        length += (size_t)snprintf(text + length, size - length, "%s%s=%s", a ? "," : "",
+                                   matmul_host_axes[a].name,
+                                   axis_value_text(&matmul_host_axes[a], tiling->value[a], value));
+    }
+}
+
+static void put_reason(const struct autotune_sgemm *sgemm, const struct plan *plan, char *text,
+                       size_t size)
+{
+    const struct table_wish wish = {plan->m, plan->k, plan->n, sgemm->threads, (int)sgemm->isa};
+    if (plan->entry >= 0)
+        snprintf(text, size, "the table has no legal entry for %lldx%lldx%lld on %d thread%s",
+                 (long long)plan->m, (long long)plan->k, (long long)plan->n, sgemm->threads,
+                 sgemm->threads > 1 ? "s" : "");
+    else if (!sgemm->has_table)
+        snprintf(text, size, "no table was opened");
+    else if (table_next(&sgemm->table, &wish, -1) < 0)
+        snprintf(text, size, "no entry of the table was tuned for %s, which this processor runs",
+                 host_isa_name(sgemm->isa));
+    else
+        snprintf(text, size, "none of the %d nearest entries can be made to fit", MOST_TRIED);
+}
+
+enum autotune_sgemm_status autotune_sgemm_explain(struct autotune_sgemm *sgemm, int64_t m,
+                                                  int64_t k, int64_t n,
+                                                  struct autotune_sgemm_plan *shown)
+{
+    const struct plan *plan;
+    enum autotune_sgemm_status status = plan_of(sgemm, m, k, n, &plan);
+    if (status != AUTOTUNE_SGEMM_OK || !shown)
+        return status;
+    memset(shown, 0, sizeof *shown);
+    shown->source = plan->exact        ? AUTOTUNE_SGEMM_EXACT
+                    : plan->entry >= 0 ? AUTOTUNE_SGEMM_NEAREST
+                                       : AUTOTUNE_SGEMM_DEFAULT;
+    if (plan->entry >= 0) {
+        const struct table_entry *entry = &sgemm->table.entries[plan->entry];
+        shown->m = entry->m;
+        shown->k = entry->k;
+        shown->n = entry->n;
+        shown->line = entry->line;
+    }
+    snprintf(shown->isa, sizeof shown->isa, "%s", host_isa_name(sgemm->isa));
+    put_tiling(&plan->tiling, shown->tiling, sizeof shown->tiling);
+    if (!plan->exact)
+        put_reason(sgemm, plan, shown->reason, sizeof shown->reason);
+    return AUTOTUNE_SGEMM_OK;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static enum status open_table(struct autotune_sgemm *sgemm, const char *file, int threads,
+                              struct error *error)
+{
+    if (threads < 1 || threads > HOST_MAX_THREADS)
+        return error_set(error, STATUS_INVALID, "%d threads, expected 1 to %d", threads,
+                         HOST_MAX_THREADS);
+    sgemm->isa = host_isa_best();
+    sgemm->threads = threads;
+    sgemm->has_table = file != NULL;
+    if (!file)
+        return STATUS_OK;
+    return table_read(file, matmul_host_axes, HOST_MATMUL_AXES, &sgemm->table, error);
+}
+
+static struct autotune_sgemm *new_sgemm(void)
+{
+    size_t bytes = (sizeof(struct autotune_sgemm) + 63) / 64 * 64;
+    struct autotune_sgemm *sgemm = aligned_alloc(64, bytes);
+    if (!sgemm)
+        return NULL;
+    memset(sgemm, 0, bytes);
+    workspaces_open(&sgemm->workspaces);
+    pthread_mutex_init(&sgemm->adding, NULL);
+    for (int i = 0; i < BUCKETS; i++)
+        atomic_init(&sgemm->buckets[i], NULL);
+    return sgemm;
+}
+
+struct autotune_sgemm *autotune_sgemm_open(const char *file, int threads, char *message,
+                                           size_t size)
+{
+    struct error error;
+    struct autotune_sgemm *sgemm = new_sgemm();
+    enum status status = sgemm ? open_table(sgemm, file, threads, &error) : error_memory(&error);
+    if (status == STATUS_OK)
+        return sgemm;
+    if (message && size)
+        snprintf(message, size, "%s", error.text);
+    autotune_sgemm_close(sgemm);
+    return NULL;
+}
+
+static void free_bucket(struct plan *plan)
+{
+    while (plan) {
+        struct plan *next = plan->next;
+        sgemm_free(plan->code);
+        free(plan);
+        plan = next;
+    }
+}
+
+void autotune_sgemm_close(struct autotune_sgemm *sgemm)
+{
+    if (!sgemm)
+        return;
+    for (int i = 0; i < BUCKETS; i++)
+        free_bucket(atomic_load_explicit(&sgemm->buckets[i], memory_order_relaxed));
+    pthread_mutex_destroy(&sgemm->adding);
+    workspaces_close(&sgemm->workspaces);
+    table_clear(&sgemm->table);
+    free(sgemm);
+}

@@ -1,0 +1,172 @@
+#include "validate/calibrate/loop_times.h"
+
+#include "validate/calibrate/streams.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROUNDS = 9,
+    CALLS = 256, /* in a run, whose own costs are thus shared */
+    PEAK_STEPS = 4096,
+    ALIGNMENT = 64,
+};
+
+static const int step_counts[] = {8, 16, 32, 64, 128};
+enum { STEP_COUNTS = sizeof step_counts / sizeof *step_counts };
+
+/* A loop with one number of steps. */
+struct trial {
+    const struct loop_family *family;
+    int index;
+    enum host_isa isa;
+    int64_t steps;
+    void *data;
+    int64_t bytes;
+};
+
+static void run_trial(void *context)
+{
+    const struct trial *trial = context;
+    trial->family->run(trial->index, trial->isa, CALLS, trial->steps, trial->data, trial->bytes);
+}
+
+/* Finite numbers that do not grow when they are multiplied. */
+static void fill(float *data, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes / (int64_t)sizeof *data; i++)
+        data[i] = (float)(i % 7) / 16 - 0.1875F;
+}
+
+static enum status fit_loop(const struct trial *trials, const struct timing *timings,
+                            struct calibrate_control *control, struct loop_fit *fit,
+                            struct error *error)
+{
+    struct loop_sample samples[STEP_COUNTS];
+    int count = 0;
+    for (int i = 0; i < STEP_COUNTS; i++) {
+        control->samples += timings[i].samples + timings[i].dropped;
+        control->dropped += timings[i].dropped;
+        if (trials[i].steps > 0)
+            samples[count++] = (struct loop_sample){
+                (double)trials[i].steps, timings[i].median_ns / CALLS, timings[i].spread};
+    }
+    return loop_fit(samples, count, fit, error);
+}
+
+/* Fills one trial for each number of steps; false where the loop does not run here. */
+static bool plan(struct trial *trials, const struct trial *form)
+{
+    for (int i = 0; i < STEP_COUNTS; i++) {
+        trials[i] = *form;
+        trials[i].steps =
+            form->family->run(form->index, form->isa, 1, step_counts[i], form->data, form->bytes);
+        if (trials[i].steps <= 0)
+            return false;
+    }
+    return true;
+}
+
+static enum status time_loop(const struct trial *form, struct calibrate_control *control,
+                             struct loop_times *times, struct error *error)
+{
+    struct trial trials[STEP_COUNTS];
+    struct timing_subject subjects[STEP_COUNTS];
+    struct timing timings[STEP_COUNTS];
+    const struct timing_options options = {.rounds = ROUNDS, .threads = 1};
+    struct loop_time *loop = &times->loops[times->count];
+    struct error ignored;
+    times->left_out++;
+    if (!plan(trials, form))
+        return STATUS_OK;
+    for (int i = 0; i < STEP_COUNTS; i++)
+        subjects[i] = (struct timing_subject){run_trial, &trials[i]};
+    enum status status = timing_measure(subjects, STEP_COUNTS, &options, timings, error);
+    if (status != STATUS_OK)
+        return status;
+    if (fit_loop(trials, timings, control, &loop->fit, &ignored) != STATUS_OK)
+        return STATUS_OK;
+    snprintf(loop->name, sizeof loop->name, "%s %s", form->family->name,
+             form->family->variant(form->index));
+    loop->flops = form->family->flops ? form->family->flops(form->index, form->isa) : 0;
+    times->count++;
+    times->left_out--;
+    return STATUS_OK;
+}
+
+static int count_loops(const struct loop_family *const families[])
+{
+    int count = 0;
+    for (int f = 0; families[f]; f++)
+        count += families[f]->count;
+    return count;
+}
+
+static enum status time_all(const struct loop_family *const families[], struct trial *form,
+                            struct calibrate_control *control, struct loop_times *times,
+                            struct error *error)
+{
+    int done = 0, total = count_loops(families);
+    for (int f = 0; families[f]; f++)
+        for (int i = 0; i < families[f]->count && !calibrate_stopped(control); i++) {
+            calibrate_progress(control, "loops", done++, total);
+            if (times->count == HOST_MAX_LOOPS) {
+                times->left_out++;
+                continue;
+            }
+            form->family = families[f];
+            form->index = i;
+            fill(form->data, form->bytes);
+            enum status status = time_loop(form, control, times, error);
+            if (status != STATUS_OK)
+                return status;
+        }
+    return STATUS_OK;
+}
+
+enum status loop_times_measure(const struct loop_family *const families[], enum host_isa isa,
+                               int64_t l1_bytes, struct calibrate_control *control,
+                               struct loop_times *times, struct error *error)
+{
+    struct trial form = {.isa = isa, .bytes = l1_bytes / 3 / ALIGNMENT * ALIGNMENT};
+    memset(times, 0, sizeof *times);
+    form.data = aligned_alloc(ALIGNMENT, (size_t)(form.bytes > 0 ? form.bytes : ALIGNMENT));
+    if (!form.data)
+        return error_memory(error);
+    enum status status = time_all(families, &form, control, times, error);
+    free(form.data);
+    return status;
+}
+
+struct peak_trial {
+    peak_loop *loop;
+    float sink[64];
+};
+
+static void run_peak(void *context)
+{
+    struct peak_trial *trial = context;
+    trial->loop(trial->sink, PEAK_STEPS);
+}
+
+enum status peak_measure(enum host_isa isa, struct calibrate_control *control, struct middle *peak,
+                         struct error *error)
+{
+    struct peak_trial trial = {.loop = peak_find(isa)};
+    const struct timing_subject subject = {run_peak, &trial};
+    const struct timing_options options = {.threads = 1};
+    struct timing timing;
+    *peak = (struct middle){0, 0, 0};
+    if (!trial.loop)
+        return STATUS_OK;
+    enum status status = timing_measure(&subject, 1, &options, &timing, error);
+    if (status != STATUS_OK)
+        return status;
+    control->samples += timing.samples + timing.dropped;
+    control->dropped += timing.dropped;
+    peak->median = 2.0 * PEAK_CHAINS * peak_lanes(isa) * PEAK_STEPS / timing.median_ns;
+    peak->spread = timing.spread;
+    peak->count = timing.samples;
+    return STATUS_OK;
+}

@@ -1,0 +1,155 @@
+/* The inner loops of k-NN, written once. No include guard: each instruction set's file defines,
+ * then includes this once: LANES               floats a vector vec                 a vector type of
+ * GNU C, aligned as float near_mask(d, t)     bit i: not (d[i] >= t), so that a NaN on either side
+ * is near KNN_CODE            the name of the table Numbers of rows and vectors are constants after
+ * inlining, so that the sums are registers. */
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE vec load(const float *from)
+{
+    return *(const vec *)from;
+}
+
+ALWAYS_INLINE vec all(float x)
+{
+    return x - (vec){0};
+}
+
+ALWAYS_INLINE void multiply(const int R, const int V, const float *tests, const float *trainings,
+                            vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
+{
+    vec q[KNN_MAX_VECTORS];
+#pragma GCC unroll 8
+    for (int v = 0; v < V; v++)
+        q[v] = load(trainings + (ptrdiff_t)v * LANES);
+#pragma GCC unroll 32
+    for (int r = 0; r < R; r++) {
+        vec p = all(tests[r]);
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++)
+            sum[r][v] += p * q[v];
+    }
+}
+
+ALWAYS_INLINE void multiply_all(const int R, const int V, const struct knn_step *step,
+                                vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
+{
+    enum { UNROLL = 4 };
+    const float *p = step->tests, *q = step->trainings;
+    int64_t stride = step->stride, left = step->dimensions;
+    for (; left >= UNROLL; left -= UNROLL) {
+#pragma GCC unroll 4
+        for (int u = 0; u < UNROLL; u++, q += stride)
+            multiply(R, V, p + (ptrdiff_t)u * R, q, sum);
+        p += (ptrdiff_t)UNROLL * R;
+    }
+    for (; left > 0; left--, p += R, q += stride)
+        multiply(R, V, p, q, sum);
+}
+
+/* Distances, compared while they are in registers; they go to memory only if one is near. */
+ALWAYS_INLINE bool compare(const int R, const int V, const struct knn_step *step,
+                           vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
+{
+    enum { BITS = KNN_WORD_BITS };
+    const int words = (V * LANES + BITS - 1) / BITS;
+    uint64_t any = 0;
+#pragma GCC unroll 32
+    for (int r = 0; r < R; r++) {
+        vec threshold = all(step->thresholds[r]);
+        uint64_t near[KNN_MAX_WORDS] = {0};
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++) {
+            sum[r][v] = 1 - sum[r][v];
+            near[v * LANES / BITS] |= (uint64_t)near_mask(sum[r][v], threshold)
+                                      << (v * LANES % BITS);
+        }
+#pragma GCC unroll 2
+        for (int w = 0; w < words; w++) {
+            step->near[r * words + w] = near[w];
+            any |= near[w];
+        }
+    }
+    if (!any)
+        return false;
+#pragma GCC unroll 32
+    for (int r = 0; r < R; r++)
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++)
+            *(vec *)(step->distances + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
+    return true;
+}
+
+ALWAYS_INLINE bool tile(const int R, const int V, const struct knn_step *step)
+{
+    vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS];
+    const float *sums = step->sums;
+#pragma GCC unroll 32
+    for (int r = 0; r < R; r++)
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++)
+            sum[r][v] = (vec){0};
+    if (sums)
+#pragma GCC unroll 32
+        for (int r = 0; r < R; r++)
+#pragma GCC unroll 8
+            for (int v = 0; v < V; v++)
+                sum[r][v] = load(sums + (ptrdiff_t)(r * V + v) * LANES);
+    multiply_all(R, V, step, sum);
+    if (!step->carry)
+        return compare(R, V, step, sum);
+#pragma GCC unroll 32
+    for (int r = 0; r < R; r++)
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++)
+            *(vec *)(step->carry + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
+    return false;
+}
+
+static void pack(const float *trainings, int64_t stride, int64_t dimensions, int columns, int width,
+                 float *packed)
+{
+    int whole = columns - columns % LANES;
+    for (int64_t l = 0; l < dimensions; l++, trainings += stride, packed += width) {
+        int c = 0;
+        for (; c < whole; c += LANES)
+            *(vec *)(packed + c) = load(trainings + c);
+        for (; c < columns; c++)
+            packed[c] = trainings[c];
+        for (; c < width; c++)
+            packed[c] = 0;
+    }
+}
+
+/* For each number of vectors as many rows as fit the registers of AVX-512. */
+#define EACH_ROW_3(V, F)  F(1, V) F(2, V) F(3, V)
+#define EACH_ROW_4(V, F)  EACH_ROW_3(V, F) F(4, V)
+#define EACH_ROW_6(V, F)  EACH_ROW_4(V, F) F(5, V) F(6, V)
+#define EACH_ROW_9(V, F)  EACH_ROW_6(V, F) F(7, V) F(8, V) F(9, V)
+#define EACH_ROW_14(V, F) EACH_ROW_9(V, F) F(10, V) F(11, V) F(12, V) F(13, V) F(14, V)
+#define EACH_ROW_28(V, F)                                                                          \
+    EACH_ROW_14(V, F)                                                                              \
+    F(15, V)                                                                                       \
+    F(16, V)                                                                                       \
+    F(17, V)                                                                                       \
+    F(18, V)                                                                                       \
+    F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V) F(28, V)
+#define EACH_TILE(F)                                                                               \
+    EACH_ROW_28(1, F)                                                                              \
+    EACH_ROW_14(2, F) EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_4(6, F) EACH_ROW_3(8, F)
+
+#define TILE(R, V)                                                                                 \
+    static bool tile_##R##x##V(const struct knn_step *step)                                        \
+    {                                                                                              \
+        return tile(R, V, step);                                                                   \
+    }
+#define TILE_ROW(R, V) [(V)-1][(R)-1] = tile_##R##x##V,
+
+EACH_TILE(TILE)
+
+const struct knn_code KNN_CODE = {
+    .lanes = LANES,
+    .tile = {EACH_TILE(TILE_ROW)},
+    .pack = pack,
+};

@@ -1,0 +1,50 @@
+/* Candidates run for real: each is checked against a reference, then all are timed against each
+ * other, in a child process (worker.h). A candidate that faults, hangs past its deadline, runs out
+ * of memory or computes wrongly is put into quarantine with its reason, and the rest goes on in a
+ * new child with what was measured so far.
+ *
+ * Budget: checks take a quarter of timing.budget_s at most, candidates that come later in the list
+ * are left out (so the most promising belong first), timing takes the rest. At least one candidate
+ * is checked, and those that pass get at least three rounds whatever that takes. Time lost to
+ * faults and deadlines does not count. */
+#ifndef AUTOTUNE_VALIDATE_MEASURE_H
+#define AUTOTUNE_VALIDATE_MEASURE_H
+
+#include "kernels/operator.h"
+#include "validate/timing.h"
+
+#include <signal.h>
+
+struct host_runner;
+
+struct measure_options {
+    struct timing_options timing;
+    uint64_t seed;     /* of the inputs */
+    double deadline_s; /* for checking one candidate, and for one sample (six times as much for
+                          the inputs); 0: by its prediction, at least 10 s */
+    const volatile sig_atomic_t *stop;
+    /* NULL, or called after each step: "checking" and "timing", done of total. */
+    void (*progress)(void *context, const char *phase, int64_t done, int64_t total);
+    void *context;
+};
+
+struct measured {
+    struct timing timing; /* median_ns = 0: not measured */
+    double max_error;     /* against the reference, relative to the sum of absolute products;
+                             always finite: DBL_MAX where results were no numbers */
+    double allowed_error;
+    bool sampled;         /* the check was of sampled rows, not of all results */
+    char quarantine[160]; /* why it was not measured; "" where it was */
+    bool left_out;        /* the reason says nothing against it: no time, or interrupted */
+};
+
+/* results[i] belongs to tilings[i]; predicted_ns[i] (NULL: none) sets deadlines. All plans are held
+ * at once while they are timed. Once *stop is set it returns within a tenth of a second, with
+ * STATUS_OK and what was measured so far. STATUS_INVALID where nothing could be run at all (memory
+ * for the inputs, no runner), with the reason. */
+enum status measure(const struct host_runner *runner, const struct space *space,
+                    const struct tiling *tilings, const double *predicted_ns, int count,
+                    const struct measure_options *options, struct measured *results,
+                    struct error *error);
+
+#endif
