@@ -15,6 +15,8 @@ const struct command commands[] = {
     {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
     {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
     {"calibrate", "fit a description to measured instructions and kernels", cmd_calibrate},
+    {"table", "write the best tilings of a store as a table that a library loads", cmd_table},
+    {"store", "look into a store of results, compare, export, import, tidy up", cmd_store},
     {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };
