@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 static const char *const format_names[FORMAT_COUNT] = {
-    "table", "json", "csv", "tcubetiling", "tcubetiling-json", "runtime_kb", "static_bank"};
+    "table",      "json",       "csv", "c", "markdown", "tcubetiling", "tcubetiling-json",
+    "runtime_kb", "static_bank"};
 
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
@@ -147,14 +148,14 @@ static enum format parse_format(const char *name, unsigned formats)
 }
 
 /* Of --format: the names that the command has. */
-static char *describe_formats(unsigned formats)
+static char *describe_formats(const struct common *common)
 {
-    char text[128] = "";
+    char text[160] = "";
     for (int f = 0; f < FORMAT_COUNT; f++) {
-        const char *before = f == FORMAT_TABLE ? "" : formats >> f == 1 ? " or " : ", ";
-        if (formats >> f & 1)
+        const char *before = !*text ? "" : common->formats >> f == 1 ? " or " : ", ";
+        if (common->formats >> f & 1)
             strcat(strcat(text, before), format_names[f]);
-        if (f == FORMAT_TABLE)
+        if (f == (int)common->default_format)
             strcat(text, " (default)");
     }
     return strdup(text);
@@ -170,7 +171,7 @@ static char *filter_help(int key, const char *text, void *input)
     } same = {text};
     if (key == ARGP_KEY_HELP_DUP_ARGS_NOTE)
         return NULL;
-    return key == KEY_FORMAT && common ? describe_formats(common->formats) : same.writable;
+    return key == KEY_FORMAT && common ? describe_formats(common) : same.writable;
 }
 
 static void print_help(struct argp_state *state)
@@ -339,6 +340,7 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
         char *writable;
     } shown = {name};
     argv[0] = shown.writable;
+    common->default_format = common->format;
     common->words = words;
     common->max_words = max_words;
     filtered.help_filter = filter_help;

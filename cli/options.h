@@ -22,6 +22,8 @@ enum format {
     FORMAT_TABLE,
     FORMAT_JSON,
     FORMAT_CSV,
+    FORMAT_C,
+    FORMAT_MARKDOWN,
     FORMAT_TCUBETILING, /* and what follows: tables that operator libraries load */
     FORMAT_TCUBETILING_JSON,
     FORMAT_RUNTIME_KB,
@@ -34,11 +36,12 @@ struct common {
     char hw_folders[MAX_HW_FOLDERS]; /* of --hw-path, separated by colons */
     const char *overrides[MAX_OVERRIDES];
     int override_count;
-    int64_t cores; /* 0: all of the chip's */
-    enum format format;
-    unsigned formats;     /* that the command has: bit by enum format */
-    const char *output;   /* NULL: standard output */
-    bool standard_output; /* and -o said so */
+    int64_t cores;              /* 0: all of the chip's */
+    enum format format;         /* set before cli_parse: the command's default */
+    enum format default_format; /* kept by cli_parse, for the help */
+    unsigned formats;           /* that the command has: bit by enum format */
+    const char *output;         /* NULL: standard output */
+    bool standard_output;       /* and -o said so */
     bool quiet, verbose;
     const char **words; /* what is no option: files, names */
     int word_count, max_words;

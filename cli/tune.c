@@ -383,7 +383,8 @@ static bool answer_with(struct tune *tune, const struct search_result *result)
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats = (1 << FORMAT_COUNT) - 1,
+        .task.common.formats =
+            ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) & ~(1 << FORMAT_MARKDOWN),
         .strategy = search_strategies[0].name,
         .top = 1,
         .threads = omp_get_num_procs(),

@@ -11,7 +11,7 @@
 
 enum { BUSY_TIMEOUT_MS = 60000 };
 
-enum statement { GET, PUT, NOTE_GET, NOTE_SET, STATEMENTS };
+enum statement { GET, PUT, REMOVE, NOTE_GET, NOTE_SET, STATEMENTS };
 
 struct store {
     sqlite3 *database;
@@ -23,14 +23,16 @@ struct store {
 /* The columns of a key, in the order of struct store_key's SQL. */
 #define KEY_COLUMNS   "kind, op, shape, options, dtype, space, query, hardware, cores, model_version"
 #define VALUE_COLUMNS "hardware_name, tiling, time_ns, optimal, limit_s, answer"
+#define THIS_KEY                                                                                   \
+    "WHERE kind = ?1 AND op = ?2 AND shape = ?3 AND options = ?4 AND dtype = ?5 AND space = ?6 "   \
+    "AND query = ?7 AND hardware = ?8 AND cores = ?9 AND model_version = ?10"
 enum { KEY_COUNT = 10, VALUE_COUNT = 6 };
 
 static const char *const sql[STATEMENTS] = {
-    [GET] = "SELECT " KEY_COLUMNS ", " VALUE_COLUMNS " FROM result WHERE kind = ?1 AND op = ?2 AND "
-            "shape = ?3 AND options = ?4 AND dtype = ?5 AND space = ?6 AND query = ?7 AND "
-            "hardware = ?8 AND cores = ?9 AND model_version = ?10",
+    [GET] = "SELECT " KEY_COLUMNS ", " VALUE_COLUMNS " FROM result " THIS_KEY,
     [PUT] = "INSERT OR REPLACE INTO result (" KEY_COLUMNS ", " VALUE_COLUMNS ") VALUES "
             "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    [REMOVE] = "DELETE FROM result " THIS_KEY,
     [NOTE_GET] = "SELECT text FROM note WHERE name = ?1",
     [NOTE_SET] = "INSERT OR REPLACE INTO note (name, text) VALUES (?1, ?2)",
 };
@@ -301,12 +303,29 @@ static const char *column(sqlite3_stmt *statement, int at)
     return text ? (const char *)text : "";
 }
 
-/* False where memory ran out. */
-static bool read_row(sqlite3_stmt *statement, struct store_row *row)
+/* A text with a zero byte would end early and stand for another: no store has one. */
+static enum status check_texts(const struct store *store, sqlite3_stmt *statement,
+                               struct error *error)
 {
-    for (int i = 0; i < KEY_COUNT + VALUE_COUNT; i++)
-        if (sqlite3_column_type(statement, i) == SQLITE3_TEXT && !sqlite3_column_text(statement, i))
-            return false;
+    for (int i = 0; i < KEY_COUNT + VALUE_COUNT; i++) {
+        if (sqlite3_column_type(statement, i) != SQLITE3_TEXT)
+            continue;
+        const unsigned char *text = sqlite3_column_text(statement, i);
+        if (!text)
+            return error_memory(error);
+        if (strlen((const char *)text) != (size_t)sqlite3_column_bytes(statement, i))
+            return error_set(error, STATUS_INVALID,
+                             "%s: the store is damaged (a zero byte in a text)", store->file);
+    }
+    return STATUS_OK;
+}
+
+static enum status read_row(const struct store *store, sqlite3_stmt *statement,
+                            struct store_row *row, struct error *error)
+{
+    enum status status = check_texts(store, statement, error);
+    if (status != STATUS_OK)
+        return status;
     int kind = store_kind_find(column(statement, 0));
     *row = (struct store_row){
         .key = {.kind = kind < 0 ? STORE_IMPORTED : (enum store_kind)kind,
@@ -326,7 +345,7 @@ static bool read_row(sqlite3_stmt *statement, struct store_row *row)
         .limit_s = sqlite3_column_double(statement, KEY_COUNT + 4),
         .answer = column(statement, KEY_COUNT + 5),
     };
-    return true;
+    return STATUS_OK;
 }
 
 enum status store_get(struct store *store, const struct store_key *key, bool *found,
@@ -344,10 +363,9 @@ enum status store_get(struct store *store, const struct store_key *key, bool *fo
     }
     if (code != SQLITE_ROW)
         return fail(store, error);
-    if (!read_row(statement, row))
-        return error_memory(error);
-    *found = true;
-    return STATUS_OK;
+    enum status status = read_row(store, statement, row, error);
+    *found = status == STATUS_OK;
+    return status;
 }
 
 /* Readers' snapshots end before a write begins. */
@@ -380,6 +398,13 @@ enum status store_put(struct store *store, const struct store_row *row, struct e
     return status == STATUS_OK ? step(store, statement, bind_row(statement, row), error) : status;
 }
 
+enum status store_remove(struct store *store, const struct store_key *key, struct error *error)
+{
+    enum status status = begin(store, error);
+    sqlite3_stmt *statement = store->statements[REMOVE];
+    return status == STATUS_OK ? step(store, statement, bind_key(statement, key), error) : status;
+}
+
 enum status store_commit(struct store *store, struct error *error)
 {
     if (!store->writing)
@@ -391,29 +416,102 @@ enum status store_commit(struct store *store, struct error *error)
     return status;
 }
 
+/* The log is written back first: the file is as small as it gets, and whole without it. */
+enum status store_compact(struct store *store, struct error *error)
+{
+    sqlite3_reset(store->statements[GET]);
+    sqlite3_reset(store->statements[NOTE_GET]);
+    return run(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", error);
+}
+
+/* ------------------------------------------------------------------ all rows */
+
+struct store_walk {
+    struct store *store;
+    sqlite3_stmt *statement;
+};
+
+static int compare_numbers(int a, int b)
+{
+    return (a > b) - (a < b);
+}
+
+int store_compare(const struct store_key *a, const struct store_key *b)
+{
+    int orders[] = {
+        strcmp(a->op, b->op),
+        store_compare_shapes(NULL, (int)strlen(a->shape), a->shape, (int)strlen(b->shape),
+                             b->shape),
+        strcmp(a->shape, b->shape),
+        strcmp(a->options, b->options),
+        strcmp(a->dtype, b->dtype),
+        strcmp(a->space, b->space),
+        strcmp(a->hardware, b->hardware),
+        compare_numbers(a->cores, b->cores),
+        strcmp(a->query, b->query),
+        strcmp(store_kind_name(a->kind), store_kind_name(b->kind)),
+        compare_numbers(a->model_version, b->model_version),
+    };
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (orders[i])
+            return orders[i];
+    return 0;
+}
+
+enum status store_walk_open(struct store *store, struct store_walk **walk, struct error *error)
+{
+    static const char all[] =
+        "SELECT " KEY_COLUMNS ", " VALUE_COLUMNS " FROM result ORDER BY op, shape COLLATE shape, "
+        "shape, options, dtype, space, hardware, cores, query, kind, model_version";
+    struct store_walk *w = calloc(1, sizeof *w);
+    *walk = NULL;
+    if (!w)
+        return error_memory(error);
+    w->store = store;
+    if (sqlite3_prepare_v2(store->database, all, -1, &w->statement, NULL) != SQLITE_OK) {
+        free(w);
+        return fail(store, error);
+    }
+    *walk = w;
+    return STATUS_OK;
+}
+
+enum status store_walk_next(struct store_walk *walk, bool *found, struct store_row *row,
+                            struct error *error)
+{
+    int code = sqlite3_step(walk->statement);
+    *found = false;
+    if (code == SQLITE_DONE)
+        return STATUS_OK;
+    if (code != SQLITE_ROW)
+        return fail(walk->store, error);
+    enum status status = read_row(walk->store, walk->statement, row, error);
+    *found = status == STATUS_OK;
+    return status;
+}
+
+void store_walk_close(struct store_walk *walk)
+{
+    if (walk)
+        sqlite3_finalize(walk->statement);
+    free(walk);
+}
+
 enum status store_each(struct store *store,
                        enum status (*visit)(void *context, const struct store_row *row,
                                             struct error *error),
                        void *context, struct error *error)
 {
-    static const char all[] =
-        "SELECT " KEY_COLUMNS ", " VALUE_COLUMNS " FROM result ORDER BY op, shape COLLATE shape, "
-        "options, dtype, space, hardware_name, hardware, cores, query, model_version, kind";
-    sqlite3_stmt *statement;
-    enum status status = STATUS_OK;
-    if (sqlite3_prepare_v2(store->database, all, -1, &statement, NULL) != SQLITE_OK)
-        return fail(store, error);
-    int code;
-    while (status == STATUS_OK && (code = sqlite3_step(statement)) != SQLITE_DONE) {
-        struct store_row row;
-        if (code != SQLITE_ROW)
-            status = fail(store, error);
-        else if (!read_row(statement, &row))
-            status = error_memory(error);
-        else
+    struct store_walk *walk;
+    struct store_row row;
+    bool found = true;
+    enum status status = store_walk_open(store, &walk, error);
+    while (status == STATUS_OK && found) {
+        status = store_walk_next(walk, &found, &row, error);
+        if (status == STATUS_OK && found)
             status = visit(context, &row, error);
     }
-    sqlite3_finalize(statement);
+    store_walk_close(walk);
     return status;
 }
 

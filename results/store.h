@@ -69,16 +69,34 @@ enum status store_get(struct store *store, const struct store_key *key, bool *fo
 /* Adds a result or replaces the one of the same key; begins a transaction where none is open. */
 enum status store_put(struct store *store, const struct store_row *row, struct error *error);
 
+/* Takes a result out, if it is there; within the same transaction as store_put. */
+enum status store_remove(struct store *store, const struct store_key *key, struct error *error);
+
 /* Makes all that was put durable. */
 enum status store_commit(struct store *store, struct error *error);
 
-/* Calls visit for every row in the order of its key (op, shape by its numbers, options, dtype,
- * space, hardware name, fingerprint, cores, query, version, kind) until it returns something else
- * than STATUS_OK, which is returned. Texts of *row are valid during the call. */
+/* Gives the space of removed rows back to the file system; after a commit. */
+enum status store_compact(struct store *store, struct error *error);
+
+/* The order of rows: op, shape by its numbers, options, dtype, space, fingerprint, cores, query,
+ * kind by its name, version; texts by their bytes. Less than, equal to or more than 0. */
+int store_compare(const struct store_key *a, const struct store_key *b);
+
+/* Calls visit for every row in this order until it returns something else than STATUS_OK, which is
+ * returned. Texts of *row are valid during the call. */
 enum status store_each(struct store *store,
                        enum status (*visit)(void *context, const struct store_row *row,
                                             struct error *error),
                        void *context, struct error *error);
+
+/* The same one row at a time, for who goes through two stores at once. Texts of *row are valid
+ * until the next call; the walk is closed before its store. After a failure of store_walk_open
+ * there is nothing to close. */
+struct store_walk;
+enum status store_walk_open(struct store *store, struct store_walk **walk, struct error *error);
+enum status store_walk_next(struct store_walk *walk, bool *found, struct store_row *row,
+                            struct error *error);
+void store_walk_close(struct store_walk *walk);
 
 /* Small texts beside the results ("command", "sweep"); NULL-safe look-up: *text is "" where there
  * is none, valid until the next call. */
