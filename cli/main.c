@@ -14,14 +14,10 @@ const struct command commands[] = {
     {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
     {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
     {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
-<<<<<<< HEAD
     {"calibrate", "measure this machine, or fit a description to measurements", cmd_calibrate},
     {"validate", "run tilings on this machine and compare with the model", cmd_validate},
-=======
-    {"calibrate", "fit a description to measured instructions and kernels", cmd_calibrate},
     {"table", "write the best tilings of a store as a table that a library loads", cmd_table},
     {"store", "look into a store of results, compare, export, import, tidy up", cmd_store},
->>>>>>> store
     {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };

@@ -1,6 +1,8 @@
 #include "cli/options.h"
 
+#include "core/number.h"
 #include "hardware/load.h"
+#include "jobs/chips.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -100,12 +102,9 @@ void cli_require_of(const char *file, enum status status, const struct error *er
 
 static int64_t count_from(const char *option, const char *text, int64_t least, int64_t largest)
 {
-    char *end = NULL;
-    errno = 0;
-    long long value = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
-    if (!end || *end || errno || value < least || value > largest)
-        cli_die("%s %.64s: expected a whole number from %lld to %lld", option, text,
-                (long long)least, (long long)largest);
+    struct error error;
+    int64_t value;
+    cli_require(number_count(option, text, least, largest, &value, &error), &error);
     return value;
 }
 
@@ -121,16 +120,14 @@ int64_t cli_count_or_none(const char *option, const char *text, int64_t largest)
 
 double cli_number(const char *text)
 {
-    char *end;
-    double number = strtod(text, &end);
-    return *end || end == text || isspace((unsigned char)*text) || !isfinite(number) ? NAN : number;
+    return number_real(text);
 }
 
 double cli_seconds(const char *option, const char *text)
 {
-    double seconds = cli_number(text);
-    if (!(seconds > 0))
-        cli_die("%s %.64s: expected seconds, more than 0", option, text);
+    struct error error;
+    double seconds;
+    cli_require(number_seconds(option, text, &seconds, &error), &error);
     return seconds;
 }
 
@@ -354,7 +351,7 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
 
 const char *cli_hardware_name(const struct common *common)
 {
-    return common->hw_name ? common->hw_name : "ascend310";
+    return common->hw_name ? common->hw_name : CHIP_DEFAULT;
 }
 
 void cli_load_hardware(struct common *common, struct hardware *hw)
@@ -364,11 +361,9 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
     cli_require(
         hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
         &error);
-    if (common->cores > hw->cores)
-        cli_die("--cores %lld: expected at most %d, all of %s", (long long)common->cores, hw->cores,
-                hw->name);
-    if (common->cores == 0)
-        common->cores = hw->cores;
+    int cores;
+    cli_require(chip_cores(hw, common->cores, &cores, &error), &error);
+    common->cores = cores;
     if (common->verbose)
         fprintf(stderr, "hardware: %s from %s\n", hw->name, hw->file);
 }

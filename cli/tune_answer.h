@@ -14,6 +14,7 @@ struct tune_report {
     const struct tune_row *rows;
     int threads, top;
     bool cut_short;
+    bool has_store, from_store; /* with --db: did the store have the answer? */
     const char *search_note; /* or NULL */
     json_t *details;         /* or NULL; the caller's */
 };

@@ -1,5 +1,7 @@
 #include "hardware/fingerprint.h"
 
+#include "core/host.h"
+
 #include <stdio.h>
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY /* the state on the stack */
@@ -146,10 +148,54 @@ static void put_fit(XXH3_state_t *state, const struct hardware *hw)
     }
 }
 
+static void put_reals(XXH3_state_t *state, const double values[], int count)
+{
+    for (int i = 0; i < count; i++)
+        put_real(state, values[i]);
+}
+
+static void put_level(XXH3_state_t *state, const struct host_level *level)
+{
+    const double rates[] = {level->read_gbps, level->write_gbps, level->stream_gbps};
+    put_name(state, level->name);
+    put(state, level->capacity_bytes);
+    put(state, level->threads);
+    put(state, level->line_bytes);
+    put_reals(state, rates, sizeof rates / sizeof *rates);
+    put(state, level->shared_count);
+    put_reals(state, level->shared_gbps, level->shared_count);
+}
+
+/* A processor as measured, but for when and under what settings. */
+static void put_host(XXH3_state_t *state, const struct hardware *hw)
+{
+    const struct host *host = hw->host;
+    if (!host)
+        return;
+    put_name(state, host->cpu);
+    put(state, host->isa);
+    put(state, host->threads);
+    put(state, host->level_count);
+    for (int i = 0; i < host->level_count; i++)
+        put_level(state, &host->levels[i]);
+    put(state, host->loop_count);
+    for (int i = 0; i < host->loop_count; i++) {
+        const struct host_loop *loop = &host->loops[i];
+        const double numbers[] = {loop->step_ns, loop->call_ns, loop->flops};
+        put_name(state, loop->name);
+        put_reals(state, numbers, sizeof numbers / sizeof *numbers);
+    }
+    put_real(state, host->parallel_ns);
+    put_real(state, host->peak_gflops);
+    put_real(state, host->overlap.walk_ns);
+    put_reals(state, host->overlap.exposed, HOST_MAX_LEVELS);
+    put_reals(state, host->overlap.jump_ns, HOST_MAX_LEVELS);
+}
+
 void hardware_fingerprint(const struct hardware *hw, char fingerprint[FINGERPRINT_SIZE])
 {
     static void (*const parts[])(XXH3_state_t *, const struct hardware *) = {
-        put_chip, put_pipes_and_buffers, put_buses, put_paths, put_units, put_prices, put_fit,
+        put_chip, put_pipes_and_buffers, put_buses, put_paths, put_units, put_prices, put_fit, put_host,
     };
     XXH3_state_t state;
     XXH128_canonical_t bytes;
