@@ -10,6 +10,8 @@ int cmd_simulate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_table(int argc, char **argv);
 int cmd_store(int argc, char **argv);
 int cmd_list(int argc, char **argv);

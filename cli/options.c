@@ -57,15 +57,28 @@ static void make_printable(char *text)
             *text = '?';
 }
 
-void cli_die(const char *format, ...)
+static void warn(const char *format, va_list list)
 {
     char text[PATH_MAX + 512];
-    va_list list;
-    va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
-    va_end(list);
     make_printable(text);
     fprintf(stderr, "autotune: %s\n", text);
+}
+
+void cli_warn(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    warn(format, list);
+    va_end(list);
+}
+
+void cli_die(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    warn(format, list);
+    va_end(list);
     exit(EXIT_BAD);
 }
 

@@ -70,6 +70,9 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
 /* Prints "autotune: text" and exits with status 2. */
 void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* Prints "autotune: text", and goes on. */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Exits with status 0 once all that was printed is out. */
 void cli_exit_printed(void) __attribute__((noreturn));
 

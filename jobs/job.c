@@ -535,6 +535,15 @@ void job_title(const struct job *job, char *text, size_t size)
     put_options(&job->problem, ' ', text, size);
 }
 
+void job_hardware_name(const struct hardware *hw, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", hw->name);
+    for (size_t i = 0; i < hw->fact_count && used < size; i++)
+        if (fact_is_override(&hw->facts[i]))
+            used += (size_t)snprintf(text + used, size - used, ", %s=%s", hw->facts[i].key,
+                                     hw->facts[i].value);
+}
+
 double job_fit_share(const struct job *job)
 {
     return job->hw->fit.error > 0 ? expm1(job->hw->fit.error) : 0;

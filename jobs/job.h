@@ -66,6 +66,9 @@ enum status job_open(struct job *job, struct chips *chips, struct error *error);
 /* "matmul 512x1024x512", with the sizes and choices that are not the default. */
 void job_title(const struct job *job, char *text, size_t size);
 
+/* "Ascend 310, buffers.l1.capacity_bytes=524288": the description's name and what was changed. */
+void job_hardware_name(const struct hardware *hw, char *text, size_t size);
+
 /* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
 double job_fit_share(const struct job *job);
 

@@ -253,16 +253,6 @@ enum status job_decode(const struct job *job, const char *json, struct job_resul
 
 /* ------------------------------------------------------------------ rows */
 
-/* The description's name, and what was changed in it. */
-static void name_hardware(const struct hardware *hw, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "%s", hw->name);
-    for (size_t i = 0; i < hw->fact_count && used < size; i++)
-        if (fact_is_override(&hw->facts[i]))
-            used += (size_t)snprintf(text + used, size - used, ", %s=%s", hw->facts[i].key,
-                                     hw->facts[i].value);
-}
-
 enum status job_record(const struct job *job, const struct job_result *result, bool stopped,
                        bool *worth, struct job_record *record, struct error *error)
 {
@@ -278,7 +268,7 @@ enum status job_record(const struct job *job, const struct job_result *result, b
     job_key(job, &record->room, &record->row.key);
     strcpy(record->fingerprint, job->chip->fingerprint);
     record->row.key.hardware = record->fingerprint;
-    name_hardware(job->hw, record->hardware_name, sizeof record->hardware_name);
+    job_hardware_name(job->hw, record->hardware_name, sizeof record->hardware_name);
     if (search->count) {
         tiling_text(job->space.axes, job->space.axis_count, &search->best[0].tiling, ",",
                     record->tiling, sizeof record->tiling);
