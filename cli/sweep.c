@@ -3,12 +3,13 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/sweep_answer.h"
+#include "cli/sweep_jobs.h"
 #include "core/number.h"
 
 #include <omp.h>
 #include <string.h>
 
-enum { MAX_SHARDS = 4096, MAX_GIVEN = MAX_OVERRIDES + 4 };
+enum { MAX_SHARDS = 4096 };
 
 struct sweep_command {
     struct common common; /* first */
@@ -17,9 +18,6 @@ struct sweep_command {
     const char *time_limit;
     int shard, shards; /* 0: not given */
     bool dry_run, fresh, pareto;
-    int given_count;
-    struct sweep_option given[MAX_GIVEN]; /* of every job */
-    char cores[24];
 };
 
 enum { KEY_DB = 4300, KEY_DRY_RUN, KEY_THREADS, KEY_SHARD, KEY_FRESH, KEY_PARETO, KEY_TIME_LIMIT };
@@ -114,38 +112,6 @@ static const struct argp argp = {
         "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n",
 };
 
-static void give(struct sweep_command *command, const char *name, const char *text)
-{
-    command->given[command->given_count++] = (struct sweep_option){name, text};
-}
-
-/* What the command line says holds for every job that says nothing else. */
-static void take_common(struct sweep_command *command)
-{
-    const struct common *common = &command->common;
-    if (common->hw_name)
-        give(command, "hw", common->hw_name);
-    for (int i = 0; i < common->override_count; i++)
-        give(command, "set-hw", common->overrides[i]);
-    if (command->time_limit)
-        give(command, "time-limit", command->time_limit);
-    if (common->cores == 0)
-        return;
-    snprintf(command->cores, sizeof command->cores, "%lld", (long long)common->cores);
-    give(command, "cores", command->cores);
-}
-
-static void read_jobs(struct sweep_command *command, const char *file, struct sweep *sweep)
-{
-    struct error error;
-    struct sweep_source source = {file, command->common.hw_folders, 0, command->given};
-    take_common(command);
-    source.option_count = command->given_count;
-    cli_require(sweep_read(&source, sweep, &error), &error);
-    if (command->shards)
-        cli_require(sweep_shard(sweep, command->shard, command->shards, &error), &error);
-}
-
 /* One line each, on standard error. */
 static void tell_faults(const struct sweep *sweep, const struct sweep_fault *faults, int64_t count)
 {
@@ -213,9 +179,12 @@ int cmd_sweep(int argc, char **argv)
     };
     const char *files[1];
     struct sweep sweep;
+    struct error error;
     if (cli_parse(&argp, "autotune sweep", argc, argv, &command, files, 1) != 1)
         cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
-    read_jobs(&command, files[0], &sweep);
+    sweep_jobs_read(&command.common, command.time_limit, files[0], &sweep);
+    if (command.shards)
+        cli_require(sweep_shard(&sweep, command.shard, command.shards, &error), &error);
     tell_faults(&sweep, sweep.faults, sweep.fault_count);
     int status = sweep.fault_count ? EXIT_BAD : EXIT_ANSWER;
     if (command.dry_run)

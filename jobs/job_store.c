@@ -289,13 +289,13 @@ void job_record_clear(struct job_record *record)
 }
 
 /* A proof beats everything, then the longer limit, then the better time. */
-static bool says_more(const struct store_row *row, const struct store_row *kept)
+bool job_row_says_more(const struct store_row *row, const struct store_row *kept)
 {
     if (row->optimal || kept->optimal)
-        return row->optimal;
+        return !kept->optimal;
     if (row->limit_s > kept->limit_s || row->limit_s < kept->limit_s)
         return row->limit_s > kept->limit_s;
-    return row->time_ns < kept->time_ns;
+    return row->time_ns > 0 && row->time_ns < kept->time_ns;
 }
 
 enum status job_record_put(struct store *store, const struct job_record *record,
@@ -304,9 +304,9 @@ enum status job_record_put(struct store *store, const struct job_record *record,
     struct store_row kept;
     bool found = false;
     enum status status = STATUS_OK;
-    if (!record->row.optimal)
+    if (!record->row.optimal) /* a proof is always worth writing: --fresh may mend what is there */
         status = store_get(store, &record->row.key, &found, &kept, error);
-    if (status != STATUS_OK || (found && !says_more(&record->row, &kept)))
+    if (status != STATUS_OK || (found && !job_row_says_more(&record->row, &kept)))
         return status;
     return store_put(store, &record->row, error);
 }

@@ -33,6 +33,10 @@ void job_record_clear(struct job_record *record);
 enum status job_record_put(struct store *store, const struct job_record *record,
                            struct error *error);
 
+/* Of two results of the same key: does `row` say more than `kept`? A proof beats what was cut off,
+ * then the longer time limit counts, then the better time. */
+bool job_row_says_more(const struct store_row *row, const struct store_row *kept);
+
 /* Is what a store has the answer where so much time is allowed (0: without limit)? It is proven, or
  * had as much time. */
 bool job_is_answered(const struct store_row *row, double time_limit_s);

@@ -299,6 +299,22 @@ static enum status find_file(const char *name, char file[PATH_MAX], struct error
                      folder);
 }
 
+/* What the caller gives for every job need not live as long as the sweep. */
+static enum status copy_options(struct sweep_source *source, struct sweep *sweep,
+                                struct error *error)
+{
+    struct sweep_option *copies =
+        sweep_allocate(sweep, ((size_t)source->option_count + 1) * sizeof *copies);
+    bool copied = copies != NULL;
+    for (int i = 0; i < source->option_count && copied; i++) {
+        copies[i] = (struct sweep_option){sweep_copy(sweep, source->options[i].name),
+                                          sweep_copy(sweep, source->options[i].text)};
+        copied = copies[i].name && copies[i].text;
+    }
+    source->options = copies;
+    return copied ? STATUS_OK : error_memory(error);
+}
+
 static enum status read_file(const struct sweep_source *source, struct sweep *sweep,
                              struct error *error)
 {
@@ -316,6 +332,9 @@ static enum status read_file(const struct sweep_source *source, struct sweep *sw
     if (!sweep->file)
         return error_memory(error);
     found.name = sweep->file;
+    status = copy_options(&found, sweep, error);
+    if (status != STATUS_OK)
+        return status;
     return ends_in(file, ".csv") ? sweep_read_csv(&found, sweep, error)
                                  : sweep_read_config(&found, sweep, error);
 }

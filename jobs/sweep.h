@@ -114,6 +114,10 @@ enum status sweep_run(const struct sweep *sweep, struct store *store,
                       struct error *error);
 void sweep_report_clear(struct sweep_report *report);
 
+/* Which jobs has the store no answer to? missing[0 … *count), ascending; to be freed. */
+enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_t **missing,
+                          int64_t *count, struct error *error);
+
 /* What one chip of a sweep takes for all of the sweep's work. */
 struct sweep_point {
     int chip;

@@ -298,6 +298,23 @@ static enum status run_all(struct run *run, struct error *error)
     return status;
 }
 
+enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_t **missing,
+                          int64_t *count, struct error *error)
+{
+    struct sweep_report report = {0};
+    const struct sweep_options options = {.threads = 1};
+    struct run run = {.sweep = sweep, .store = store, .options = &options, .report = &report};
+    run.todo = calloc((size_t)sweep->job_count + 1, sizeof *run.todo);
+    enum status status = run.todo ? look_up(&run, error) : error_memory(error);
+    if (status != STATUS_OK) {
+        free(run.todo);
+        return status;
+    }
+    *missing = run.todo;
+    *count = run.todo_count;
+    return STATUS_OK;
+}
+
 static int by_line(const void *left, const void *right)
 {
     const struct sweep_fault *a = left, *b = right;
