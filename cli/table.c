@@ -45,7 +45,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&filter_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
+    {&filter_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
@@ -112,10 +112,10 @@ static void say_what_is_left_out(const struct table_command *command, const stru
     if (command->common.quiet)
         return;
     if (tilings->outdated)
-        fprintf(stderr, "autotune: %lld results of other model versions are left out\n",
+        fprintf(stderr, "autotune: left out as of other model versions: %lld\n",
                 (long long)tilings->outdated);
     if (tilings->infeasible && command->common.verbose)
-        fprintf(stderr, "autotune: %lld results without a legal tiling are left out\n",
+        fprintf(stderr, "autotune: left out as without a legal tiling: %lld\n",
                 (long long)tilings->infeasible);
     if (tilings->count && command->common.format == FORMAT_RUNTIME_KB)
         fputs("autotune: rows have id 0 (a hash that is not published), one L2 piece of all blocks "
@@ -157,7 +157,6 @@ int cmd_table(int argc, char **argv)
     cli_parse(&argp, "autotune table", argc, argv, &command, NULL, 0);
     if (!command.store)
         cli_die("--db is missing, expected a store");
-    filter_finish(&command.filter, &command.common);
     cli_require(tilings_read(command.store, &command.filter, &tilings, &error), &error);
     say_what_is_left_out(&command, &tilings);
     if (tilings.count)

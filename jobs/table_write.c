@@ -54,7 +54,7 @@ static bool read_value(const char *text, struct table_value *value)
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    if (*end == 0 && end != text && errno == 0 && number > -INT64_MAX &&
+    if (*end == 0 && end != text && errno == 0 && number >= -INT64_MAX &&
         (*text == '-' || isdigit((unsigned char)*text))) {
         *value = (struct table_value){NULL, number};
         return true;

@@ -109,7 +109,8 @@ static void put_head(const struct table *table, FILE *out)
         " * order of the sizes); of equally near ones the first in the table. Its tiling may "
         "break\n"
         " * a limit for the shape asked about: `autotune explain` says whether it does. A size\n"
-        " * below 1 gives a null pointer. */\n",
+        " * below 1 gives a null pointer. */\n"
+        "/* clang-format off */\n",
         out);
     fputs("#ifndef ", out);
     put_upper(table->prefix, out);
