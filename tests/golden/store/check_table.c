@@ -1,6 +1,6 @@
 /* A table against brute force, as C and as C++: every entry is found, and of drawn shapes the
  * nearest by the definition in the header's comment, summed as logarithms in long double. */
-#include "table.h"
+#include <table.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ static long double apart(const int64_t *a, const int64_t *b)
     return sum;
 }
 
-/* Where sums of logarithms are equal but for rounding, powers of two say whether the first counts. */
+/* Where sums of logarithms are equal but for rounding, powers of two say whether the first counts.
+ */
 static void check_shape(const int64_t *size, int exact_ties)
 {
     const struct autotune_matmul *found =
