@@ -19,6 +19,7 @@ static const char *const format_names[FORMAT_COUNT] = {
     "table",      "json",       "csv", "c", "markdown", "tcubetiling", "tcubetiling-json",
     "runtime_kb", "static_bank"};
 
+enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
 static const struct argp_option common_options[] = {
@@ -275,6 +276,9 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 
 const struct argp common_argp = {
     .options = common_options, .parser = parse_common, .help_filter = filter_help};
+const struct argp output_argp = {.options = common_options + HARDWARE_OPTIONS,
+                                 .parser = parse_common,
+                                 .help_filter = filter_help};
 
 error_t cli_parse_child(int key, char *argument, struct argp_state *state)
 {

@@ -50,6 +50,9 @@ struct common {
 /* The child parser for struct common: the first member of every command's own options. */
 extern const struct argp common_argp;
 
+/* The same without what is about hardware. */
+extern const struct argp output_argp;
+
 /* The parser of commands that have no options but their child's. */
 error_t cli_parse_child(int key, char *argument, struct argp_state *state);
 

@@ -48,7 +48,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&filter_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
+    {&filter_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
@@ -164,10 +164,10 @@ static int run_export(struct store_command *command, const char *const files[])
     return EXIT_ANSWER;
 }
 
-static bool is_plain_file(const char *file)
+static bool can_be_read_twice(const char *file)
 {
     struct stat about;
-    return stat(file, &about) == 0 && S_ISREG(about.st_mode);
+    return stat(file, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
 static int run_import(struct store_command *command, const char *const files[])
@@ -180,7 +180,7 @@ static int run_import(struct store_command *command, const char *const files[])
     struct error error;
     if (command->keep && command->replace)
         cli_die("--keep, --replace: expected one of them");
-    if (is_plain_file(files[1])) /* can be read twice: a bad one makes no store */
+    if (can_be_read_twice(files[1])) /* a bad one makes no store */
         cli_require(store_lines_check(files[1], &error), &error);
     struct store *store = open_store(files[0], STORE_WRITE);
     enum status status = store_import(files[1], store, &command->filter, clash, &counts, &error);
@@ -284,6 +284,5 @@ int cmd_store(int argc, char **argv)
     if (!(words[w].formats >> command.common.format & 1))
         cli_die("--format: store %s has no such format", words[w].word);
     check_options(&command, words[w].word);
-    filter_finish(&command.filter, &command.common);
     return words[w].run(&command, given + 1);
 }

@@ -1,6 +1,6 @@
 #include "cli/store_options.h"
 
-enum { KEY_OP = 4000, KEY_SHAPE, KEY_OPTIONS, KEY_DTYPE, KEY_SPACE, KEY_KIND };
+enum { KEY_OP = 4000, KEY_SHAPE, KEY_OPTIONS, KEY_DTYPE, KEY_SPACE, KEY_HW, KEY_CORES, KEY_KIND };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which results (all that are given must hold):", 2},
@@ -9,6 +9,10 @@ static const struct argp_option options[] = {
     {"options", KEY_OPTIONS, "PATTERN", 0, "with these options, such as batch=4; '' for none", 2},
     {"dtype", KEY_DTYPE, "TYPE", 0, "of this element type", 2},
     {"space", KEY_SPACE, "NAME", 0, "from this space of tilings", 2},
+    {"hw", KEY_HW, "NAME", 0,
+     "of this chip, by the name that its description has or by 6 or more digits of its fingerprint",
+     2},
+    {"cores", KEY_CORES, "N", 0, "for this number of cores", 2},
     {"kind", KEY_KIND, "KIND", 0, "simulated, measured or imported", 2},
     {0},
 };
@@ -41,6 +45,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_SPACE:
         filter->space = argument;
         return 0;
+    case KEY_HW:
+        filter->hardware = argument;
+        return 0;
+    case KEY_CORES:
+        filter->cores = (int)cli_count("--cores", argument, INT32_MAX);
+        return 0;
     case KEY_KIND:
         set_kind(filter, argument);
         return 0;
@@ -50,13 +60,3 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 const struct argp filter_argp = {.options = options, .parser = parse};
-
-void filter_finish(struct store_filter *filter, const struct common *common)
-{
-    if (common->override_count)
-        cli_die("--set-hw: a store knows chips by name and fingerprint, expected --hw");
-    if (*common->hw_folders)
-        cli_die("--hw-path: a store knows chips by name and fingerprint, expected --hw");
-    filter->hardware = common->hw_name;
-    filter->cores = (int)common->cores;
-}

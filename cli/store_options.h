@@ -10,8 +10,4 @@
 /* A child parser; its input is a struct store_filter. */
 extern const struct argp filter_argp;
 
-/* Takes --hw and --cores over into the filter; death where --set-hw or --hw-path were given, which
- * say nothing here. To be called behind cli_parse. */
-void filter_finish(struct store_filter *filter, const struct common *common);
-
 #endif

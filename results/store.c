@@ -204,10 +204,10 @@ static int open_file(const char *file, enum store_mode mode, sqlite3 **database)
     int flags =
         mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int code = sqlite3_open_v2(file, database, flags, NULL);
-    if (mode == STORE_WRITE || code != SQLITE_OK ||
-        sqlite3_exec(*database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) !=
-            SQLITE_CANTOPEN ||
-        !needs_no_log(file))
+    if (mode == STORE_WRITE || code != SQLITE_OK)
+        return code;
+    int reading = sqlite3_exec(*database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+    if ((reading != SQLITE_CANTOPEN && reading != SQLITE_READONLY) || !needs_no_log(file))
         return code;
     sqlite3_close(*database);
     *database = NULL;

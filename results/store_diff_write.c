@@ -29,6 +29,17 @@ static void put_time(double time_ns, bool exactly, FILE *out)
         fputs(text_time(time_ns, rounded), out);
 }
 
+/* "1.25 x faster", and where that says nothing "0.0012 % faster". */
+static void put_factor(double factor, FILE *out)
+{
+    double more = factor > 1 ? factor : 1 / factor;
+    const char *word = factor > 1 ? "faster" : "slower";
+    if (more < 1.0001)
+        fprintf(out, ", %.3g %% %s", 100 * (more - 1), word);
+    else
+        fprintf(out, ", %.6g x %s", more, word);
+}
+
 /* Rounded, unless both would look the same. */
 static void put_times(const struct store_row *old, const struct store_row *new, FILE *out)
 {
@@ -43,8 +54,7 @@ static void put_times(const struct store_row *old, const struct store_row *new, 
         put_time(new->time_ns, alike, out);
     }
     if (factor > 0 && old->time_ns != new->time_ns)
-        fprintf(out, ", %.6g x %s", factor > 1 ? factor : 1 / factor,
-                factor > 1 ? "faster" : "slower");
+        put_factor(factor, out);
     fputc('\n', out);
 }
 
