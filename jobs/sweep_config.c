@@ -649,8 +649,8 @@ static enum status expand_group(struct reading *reading, struct scope scope,
     if (status == STATUS_OK)
         status = expand_members(reading, &scope, scope.outer, true, axes, &count, error);
     if (status == STATUS_OK && count == 0)
-        return tree_error(&reading->tree, scope.own, NULL, error,
-                          "no jobs, expected op and shapes, or sets");
+        return error_at(error, reading->tree.file, line_of(scope.own),
+                        "no jobs, expected op and shapes, or sets");
     return status == STATUS_OK ? multiply(reading, scope.own, axes, count, bundles, error) : status;
 }
 

@@ -79,11 +79,16 @@ static void do_job(const struct run *run, struct outcome *outcome)
     job_close(&job);
 }
 
+static bool is_stopped(const struct run *run)
+{
+    return run->stop || (run->options->stop && *run->options->stop);
+}
+
 /* The next job, or -1. */
 static int64_t take_job(struct run *run)
 {
     pthread_mutex_lock(&run->lock);
-    int64_t job = run->next < run->end && !run->stop ? run->todo[run->next++] : -1;
+    int64_t job = run->next < run->end && !is_stopped(run) ? run->todo[run->next++] : -1;
     pthread_mutex_unlock(&run->lock);
     return job;
 }
@@ -229,7 +234,7 @@ static enum status attend(struct run *run, struct error *error)
         pthread_mutex_unlock(&run->lock);
         if (status == STATUS_OK && (over || commit_is_due(run)))
             status = commit(run, error);
-        if (status != STATUS_OK || (run->options->stop && *run->options->stop))
+        if (status != STATUS_OK || is_stopped(run))
             run->stop = 1;
         tell(run);
     }
@@ -293,7 +298,7 @@ static enum status run_all(struct run *run, struct error *error)
     enum status status = STATUS_OK;
     if (many)
         status = run_phase(run, many, workers, 1, error);
-    if (status == STATUS_OK && last && !run->stop)
+    if (status == STATUS_OK && last && !is_stopped(run))
         status = run_phase(run, run->todo_count, 1, threads, error);
     return status;
 }
