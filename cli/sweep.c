@@ -36,8 +36,8 @@ static const struct argp_option options[] = {
     {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 1},
     {"pareto", KEY_PARETO, NULL, 0,
      "the chips' times against their buffers' bytes, also where there is one chip", 1},
-    {"threads", KEY_THREADS, "N", 0,
-     "threads (default: all processors); what is kept is the same", 1},
+    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); what is kept is the same",
+     1},
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
      "of each job that says nothing else: keep the best so far after this time", 1},
     {0},
@@ -126,13 +126,12 @@ static struct store *open_store(const struct sweep_command *command, char name[6
     snprintf(name, 64, "autotune.db");
     if (command->shards)
         snprintf(name, 64, "autotune.%d-of-%d.db", command->shard, command->shards);
-    cli_require(
-        store_open(command->db ? command->db : name, STORE_WRITE, &store, &error), &error);
+    cli_require(store_open(command->db ? command->db : name, STORE_WRITE, &store, &error), &error);
     return store;
 }
 
-static void run(const struct sweep_command *command, const struct sweep *sweep,
-                struct store *store, struct sweep_report *report)
+static void run(const struct sweep_command *command, const struct sweep *sweep, struct store *store,
+                struct sweep_report *report)
 {
     struct progress progress;
     struct error error;

@@ -344,7 +344,8 @@ enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, s
     memset(sweep, 0, sizeof *sweep);
     enum status status = read_file(source, sweep, error);
     if (status == STATUS_OK && sweep->job_count + sweep->fault_count == 0)
-        status = error_set(error, STATUS_INVALID, "%s: no jobs, expected at least one", sweep->file);
+        status =
+            error_set(error, STATUS_INVALID, "%s: no jobs, expected at least one", sweep->file);
     if (status == STATUS_OK)
         finish(sweep);
     else

@@ -36,7 +36,7 @@ struct sweep_job {
     struct store_key key;
     int chip; /* index into chips */
     double time_limit_s;
-    int64_t cost; /* job_cost */
+    int64_t cost;     /* job_cost */
     int64_t position; /* in the order of the file, before anything was sorted */
 };
 
@@ -67,8 +67,7 @@ struct sweep_source {
 
 /* Reads a sweep. STATUS_INVALID where the file as such is wrong (file:line, what was expected), or
  * has no jobs; STATUS_TOO_LARGE beyond SWEEP_MAX_JOBS, before any is made; STATUS_IO. */
-enum status sweep_read(const struct sweep_source *source, struct sweep *sweep,
-                       struct error *error);
+enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, struct error *error);
 void sweep_clear(struct sweep *sweep);
 
 /* Opens a job of the sweep; the caller closes it, before the sweep. */
@@ -90,16 +89,16 @@ struct sweep_progress {
 
 struct sweep_options {
     int threads;
-    bool fresh; /* do again what the store has */
+    bool fresh;                        /* do again what the store has */
     const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
     void (*progress)(void *context, const struct sweep_progress *progress); /* about 10 Hz */
     void *context;
 };
 
 struct sweep_report {
-    int64_t searched;   /* now, and on disk */
-    int64_t from_store; /* were there */
-    int64_t unfinished; /* a signal came first */
+    int64_t searched;            /* now, and on disk */
+    int64_t from_store;          /* were there */
+    int64_t unfinished;          /* a signal came first */
     int64_t infeasible, cut_off; /* of searched and from_store */
     int64_t fault_count;
     struct sweep_fault *faults; /* of jobs that failed when run, by line; owned */
