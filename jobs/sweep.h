@@ -54,6 +54,7 @@ struct sweep {
     struct sweep_chip *chips;
     int64_t duplicates; /* rows that ask for what another one asks for */
     int64_t total_cost;
+    int64_t most_jobs;
     struct chips *loaded;
     struct sweep_memory *memory;
 };
@@ -63,10 +64,11 @@ struct sweep_source {
     const char *hw_folders; /* of platform files, or NULL */
     int option_count;       /* given to every job, before its own */
     const struct sweep_option *options;
+    int64_t most_jobs; /* 0: SWEEP_MAX_JOBS */
 };
 
 /* Reads a sweep. STATUS_INVALID where the file as such is wrong (file:line, what was expected), or
- * has no jobs; STATUS_TOO_LARGE beyond SWEEP_MAX_JOBS, before any is made; STATUS_IO. */
+ * has no jobs; STATUS_TOO_LARGE beyond the most jobs, before any is made; STATUS_IO. */
 enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, struct error *error);
 void sweep_clear(struct sweep *sweep);
 

@@ -56,8 +56,9 @@ static int line_of(const config_setting_t *setting)
 static enum status too_many(const struct reading *reading, const config_setting_t *setting,
                             double count, struct error *error)
 {
-    return error_set(error, STATUS_TOO_LARGE, "%s:%d: %.6g combinations, expected at most %d jobs",
-                     reading->tree.file, line_of(setting), count, SWEEP_MAX_JOBS);
+    return error_set(error, STATUS_TOO_LARGE, "%s:%d: %.6g combinations, expected at most %lld jobs",
+                     reading->tree.file, line_of(setting), count,
+                     (long long)reading->sweep->most_jobs);
 }
 
 static enum status make_bundles(struct reading *reading, int64_t count, struct bundles *bundles,
@@ -172,7 +173,7 @@ static enum status count_values(const struct reading *reading, const config_sett
     }
     if (status == STATUS_OK && *count < 1)
         return tree_error(&reading->tree, setting, NULL, error, "empty, expected at least one");
-    if (status == STATUS_OK && *count > SWEEP_MAX_JOBS)
+    if (status == STATUS_OK && *count > (double)reading->sweep->most_jobs)
         return too_many(reading, setting, *count, error);
     return status;
 }
@@ -264,7 +265,7 @@ static enum status check_product(const struct reading *reading, const config_set
     double total = 1;
     for (int a = 0; a < count; a++)
         total *= (double)axes[a].count;
-    if (total > SWEEP_MAX_JOBS)
+    if (total > (double)reading->sweep->most_jobs)
         return too_many(reading, setting, total, error);
     *product = (int64_t)total;
     return STATUS_OK;
@@ -322,7 +323,7 @@ static enum status join(struct reading *reading, const config_setting_t *setting
     int64_t total = 0;
     for (int i = 0; i < count; i++)
         total += lists[i].count;
-    if (total > SWEEP_MAX_JOBS)
+    if (total > reading->sweep->most_jobs)
         return too_many(reading, setting, (double)total, error);
     enum status status = make_bundles(reading, total, bundles, error);
     for (int i = 0; i < count && status == STATUS_OK; i++) {
