@@ -31,7 +31,7 @@ int cmd_explain(int argc, char **argv)
     task_open(&task);
     if (!task.set)
         cli_die("explain: --set is missing; `autotune explain --help` has an example");
-    cli_require(tiling_parse(&task.space, task.set, &tiling, &error), &error);
+    cli_require(tiling_parse(&task.job.space, task.set, &tiling, &error), &error);
     cli_answer_open(&answer, &task.common);
     verdict_write(&task, &tiling, task.common.format == FORMAT_JSON, &answer);
     cli_answer_close(&answer);

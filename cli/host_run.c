@@ -21,7 +21,7 @@ static double now_s(void)
 
 void host_run_check(const struct task *task, struct host_run *run)
 {
-    const struct hardware *hw = &task->hw;
+    const struct hardware *hw = task->job.hw;
     char why[256];
     if (!hw->host && run->wanted != HOST_RUN_DEFAULT)
         cli_die("%s: expected --hw host: only this machine can be measured",
@@ -34,9 +34,9 @@ void host_run_check(const struct task *task, struct host_run *run)
         cli_die("%s: %s; expected %s", hw->name, why,
                 run->is_sample ? "a description by `autotune calibrate --hw host`"
                                : "--validate 0, which asks the model alone");
-    if (!host_runner_find(task->problem.op))
+    if (!host_runner_find(task->job.problem.op))
         cli_die("%s: nothing runs its tilings on this machine, expected --validate 0",
-                task->problem.op->name);
+                task->job.problem.op->name);
 }
 
 /* ---- progress ---- */
@@ -60,7 +60,7 @@ static void fill_measured(const struct task *task, const struct host_candidate *
     struct error error;
     struct found found;
     const struct measured *m = &item->measured;
-    cli_require(search_play(&task->space, &item->tiling, &found, &error), &error);
+    cli_require(search_play(&task->job.space, &item->tiling, &found, &error), &error);
     tune_fill_row(task, &found, &row->row);
     row->rank = item->rank;
     row->measured_ns = m->timing.median_ns;
@@ -113,7 +113,8 @@ static int64_t *choose(const struct task *task, const struct search_result *resu
         cli_require(host_tune_sample(result, count, run->seed, positions, &run->asked, &error),
                     &error);
     else
-        run->asked = host_tune_pick(&task->space, result, count, given ? 0 : budget_s, positions);
+        run->asked =
+            host_tune_pick(&task->job.space, result, count, given ? 0 : budget_s, positions);
     return positions;
 }
 
@@ -123,7 +124,7 @@ static void measure_positions(const struct task *task, const struct search_resul
     struct error error;
     struct watch watch = {.started_s = now_s()};
     struct measure_options options = {
-        .timing = {.threads = (int)task->common.cores,
+        .timing = {.threads = task->job.cores,
                    .budget_s = budget_s,
                    .keep_within = run->is_sample ? 0 : KEEP_WITHIN},
         .seed = run->seed,
@@ -133,8 +134,8 @@ static void measure_positions(const struct task *task, const struct search_resul
     };
     progress_open(&watch.progress, task->common.quiet);
     enum status status =
-        host_tune_measure(&task->space, result, positions, run->asked, &host_meter,
-                          host_runner_find(task->problem.op), &options, &run->tune, &error);
+        host_tune_measure(&task->job.space, result, positions, run->asked, &host_meter,
+                          host_runner_find(task->job.problem.op), &options, &run->tune, &error);
     progress_close(&watch.progress);
     cli_require(status, &error);
     run->seconds = now_s() - watch.started_s;

@@ -16,6 +16,10 @@ const struct command commands[] = {
     {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
     {"calibrate", "measure this machine, or fit a description to measurements", cmd_calibrate},
     {"validate", "run tilings on this machine and compare with the model", cmd_validate},
+    {"sweep", "tune many shapes and chips from a file, and keep what is found", cmd_sweep},
+    {"merge", "join the stores of a sweep's shards", cmd_merge},
+    {"table", "write the best tilings of a store as a table that a library loads", cmd_table},
+    {"store", "look into a store of results, compare, export, import, tidy up", cmd_store},
     {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };

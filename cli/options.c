@@ -1,6 +1,8 @@
 #include "cli/options.h"
 
+#include "core/number.h"
 #include "hardware/load.h"
+#include "jobs/chips.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,8 +16,10 @@
 #include <unistd.h>
 
 static const char *const format_names[FORMAT_COUNT] = {
-    "table", "json", "csv", "tcubetiling", "tcubetiling-json", "runtime_kb", "static_bank"};
+    "table",      "json",       "csv", "c", "markdown", "tcubetiling", "tcubetiling-json",
+    "runtime_kb", "static_bank"};
 
+enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
 static const struct argp_option common_options[] = {
@@ -54,15 +58,28 @@ static void make_printable(char *text)
             *text = '?';
 }
 
-void cli_die(const char *format, ...)
+static void warn(const char *format, va_list list)
 {
     char text[PATH_MAX + 512];
-    va_list list;
-    va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
-    va_end(list);
     make_printable(text);
     fprintf(stderr, "autotune: %s\n", text);
+}
+
+void cli_warn(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    warn(format, list);
+    va_end(list);
+}
+
+void cli_die(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    warn(format, list);
+    va_end(list);
     exit(EXIT_BAD);
 }
 
@@ -99,12 +116,9 @@ void cli_require_of(const char *file, enum status status, const struct error *er
 
 static int64_t count_from(const char *option, const char *text, int64_t least, int64_t largest)
 {
-    char *end = NULL;
-    errno = 0;
-    long long value = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
-    if (!end || *end || errno || value < least || value > largest)
-        cli_die("%s %.64s: expected a whole number from %lld to %lld", option, text,
-                (long long)least, (long long)largest);
+    struct error error;
+    int64_t value;
+    cli_require(number_count(option, text, least, largest, &value, &error), &error);
     return value;
 }
 
@@ -120,16 +134,14 @@ int64_t cli_count_or_none(const char *option, const char *text, int64_t largest)
 
 double cli_number(const char *text)
 {
-    char *end;
-    double number = strtod(text, &end);
-    return *end || end == text || isspace((unsigned char)*text) || !isfinite(number) ? NAN : number;
+    return number_real(text);
 }
 
 double cli_seconds(const char *option, const char *text)
 {
-    double seconds = cli_number(text);
-    if (!(seconds > 0))
-        cli_die("%s %.64s: expected seconds, more than 0", option, text);
+    struct error error;
+    double seconds;
+    cli_require(number_seconds(option, text, &seconds, &error), &error);
     return seconds;
 }
 
@@ -147,14 +159,14 @@ static enum format parse_format(const char *name, unsigned formats)
 }
 
 /* Of --format: the names that the command has. */
-static char *describe_formats(unsigned formats)
+static char *describe_formats(const struct common *common)
 {
-    char text[128] = "";
+    char text[160] = "";
     for (int f = 0; f < FORMAT_COUNT; f++) {
-        const char *before = f == FORMAT_TABLE ? "" : formats >> f == 1 ? " or " : ", ";
-        if (formats >> f & 1)
+        const char *before = !*text ? "" : common->formats >> f == 1 ? " or " : ", ";
+        if (common->formats >> f & 1)
             strcat(strcat(text, before), format_names[f]);
-        if (f == FORMAT_TABLE)
+        if (f == (int)common->default_format)
             strcat(text, " (default)");
     }
     return strdup(text);
@@ -170,7 +182,7 @@ static char *filter_help(int key, const char *text, void *input)
     } same = {text};
     if (key == ARGP_KEY_HELP_DUP_ARGS_NOTE)
         return NULL;
-    return key == KEY_FORMAT && common ? describe_formats(common->formats) : same.writable;
+    return key == KEY_FORMAT && common ? describe_formats(common) : same.writable;
 }
 
 static void print_help(struct argp_state *state)
@@ -264,6 +276,9 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 
 const struct argp common_argp = {
     .options = common_options, .parser = parse_common, .help_filter = filter_help};
+const struct argp output_argp = {.options = common_options + HARDWARE_OPTIONS,
+                                 .parser = parse_common,
+                                 .help_filter = filter_help};
 
 error_t cli_parse_child(int key, char *argument, struct argp_state *state)
 {
@@ -339,6 +354,7 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
         char *writable;
     } shown = {name};
     argv[0] = shown.writable;
+    common->default_format = common->format;
     common->words = words;
     common->max_words = max_words;
     filtered.help_filter = filter_help;
@@ -352,7 +368,7 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
 
 const char *cli_hardware_name(const struct common *common)
 {
-    return common->hw_name ? common->hw_name : "ascend310";
+    return common->hw_name ? common->hw_name : CHIP_DEFAULT;
 }
 
 void cli_load_hardware(struct common *common, struct hardware *hw)
@@ -362,11 +378,9 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
     cli_require(
         hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
         &error);
-    if (common->cores > hw->cores)
-        cli_die("--cores %lld: expected at most %d, all of %s", (long long)common->cores, hw->cores,
-                hw->name);
-    if (common->cores == 0)
-        common->cores = hw->cores;
+    int cores;
+    cli_require(chip_cores(hw, common->cores, &cores, &error), &error);
+    common->cores = cores;
     if (common->verbose)
         fprintf(stderr, "hardware: %s from %s\n", hw->name, hw->file);
 }

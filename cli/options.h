@@ -22,6 +22,8 @@ enum format {
     FORMAT_TABLE,
     FORMAT_JSON,
     FORMAT_CSV,
+    FORMAT_C,
+    FORMAT_MARKDOWN,
     FORMAT_TCUBETILING, /* and what follows: tables that operator libraries load */
     FORMAT_TCUBETILING_JSON,
     FORMAT_RUNTIME_KB,
@@ -34,11 +36,12 @@ struct common {
     char hw_folders[MAX_HW_FOLDERS]; /* of --hw-path, separated by colons */
     const char *overrides[MAX_OVERRIDES];
     int override_count;
-    int64_t cores; /* 0: all of the chip's */
-    enum format format;
-    unsigned formats;     /* that the command has: bit by enum format */
-    const char *output;   /* NULL: standard output */
-    bool standard_output; /* and -o said so */
+    int64_t cores;              /* 0: all of the chip's */
+    enum format format;         /* set before cli_parse: the command's default */
+    enum format default_format; /* kept by cli_parse, for the help */
+    unsigned formats;           /* that the command has: bit by enum format */
+    const char *output;         /* NULL: standard output */
+    bool standard_output;       /* and -o said so */
     bool quiet, verbose;
     const char **words; /* what is no option: files, names */
     int word_count, max_words;
@@ -46,6 +49,9 @@ struct common {
 
 /* The child parser for struct common: the first member of every command's own options. */
 extern const struct argp common_argp;
+
+/* The same without what is about hardware. */
+extern const struct argp output_argp;
 
 /* The parser of commands that have no options but their child's. */
 error_t cli_parse_child(int key, char *argument, struct argp_state *state);
@@ -66,6 +72,9 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
 
 /* Prints "autotune: text" and exits with status 2. */
 void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Prints "autotune: text", and goes on. */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Exits with status 0 once all that was printed is out. */
 void cli_exit_printed(void) __attribute__((noreturn));

@@ -69,10 +69,10 @@ static bool choose(const struct task *task, struct tiling *tiling)
     struct search_options how = {
         .strategy = search_strategies[0].name, .threads = omp_get_num_procs(), .top = 1};
     if (task->set) {
-        cli_require(tiling_parse(&task->space, task->set, tiling, &error), &error);
+        cli_require(tiling_parse(&task->job.space, task->set, tiling, &error), &error);
         return true;
     }
-    cli_require(search(&task->space, &how, &result, &error), &error);
+    cli_require(search(&task->job.space, &how, &result, &error), &error);
     bool found = result.count > 0;
     if (found)
         *tiling = result.best[0].tiling;
@@ -86,23 +86,23 @@ static void complete(const struct task *task, struct tiling *tiling)
 {
     struct error error;
     struct found found;
-    cli_require(search_play(&task->space, tiling, &found, &error), &error);
+    cli_require(search_play(&task->job.space, tiling, &found, &error), &error);
     *tiling = found.tiling;
 }
 
 static void write_text(const struct printing *printing, const struct tiling *tiling, FILE *out)
 {
     const struct task *task = &printing->task;
-    const struct space *space = &task->space;
+    const struct space *space = &task->job.space;
     struct program program = {0};
     struct error error;
     char title[128], text[512];
     int cores = space->kind->cores_used(space, tiling);
-    program_reset(&program, &task->hw);
+    program_reset(&program, task->job.hw);
     cli_require(space->kind->generate(space, tiling, printing->part, &program, &error), &error);
-    task_title(task, title, sizeof title);
+    job_title(&task->job, title, sizeof title);
     tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
-    fprintf(out, "# %s on %s: ", title, task->hw.name);
+    fprintf(out, "# %s on %s: ", title, task->job.hw->name);
     if (cores == 1)
         fprintf(out, "one core\n# %s\n", text);
     else
@@ -116,7 +116,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
 static void write_json(const struct printing *printing, const struct tiling *tiling, FILE *out)
 {
     const struct task *task = &printing->task;
-    const struct space *space = &task->space;
+    const struct space *space = &task->job.space;
     struct error error;
     char *text = NULL;
     size_t length;
@@ -150,11 +150,12 @@ int cmd_program(int argc, char **argv)
     struct answer answer;
     cli_parse(&argp, "autotune program", argc, argv, &printing, NULL, 0);
     task_open(task);
-    cli_require_chip(&task->hw);
-    printing.part = find_part(task->space.kind, printing.part_name);
+    cli_require_chip(task->job.hw);
+    printing.part = find_part(task->job.space.kind, printing.part_name);
     bool json = task->common.format == FORMAT_JSON;
     bool found = choose(task, &tiling);
-    bool legal = found && task->space.kind->violations(&task->space, &tiling, violations) == 0;
+    bool legal =
+        found && task->job.space.kind->violations(&task->job.space, &tiling, violations) == 0;
     if (legal && task->set)
         complete(task, &tiling);
     cli_answer_open(&answer, &task->common);

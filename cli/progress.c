@@ -54,6 +54,28 @@ void progress_draw(void *context, const struct search_progress *now)
     fflush(stderr);
 }
 
+void progress_sweep(void *context, const struct sweep_progress *now)
+{
+    struct progress *progress = context;
+    char line[256], done[TEXT_SIZE], total[TEXT_SIZE], faults[TEXT_SIZE + 16] = "", eta[48] = "";
+    if (!progress->shown || now->seconds - progress->last_s < 0.1)
+        return;
+    progress->last_s = now->seconds;
+    progress->drawn = true;
+    int64_t searched = now->done - now->from_store;
+    double rate = now->seconds > 0 ? (double)searched / now->seconds : 0;
+    if (now->cost_done > 0)
+        snprintf(eta, sizeof eta, "  ETA %.0f s",
+                 now->seconds * (double)(now->cost_total - now->cost_done) /
+                     (double)now->cost_done);
+    if (now->faults)
+        snprintf(faults, sizeof faults, "  %s bad", text_count(now->faults, line));
+    snprintf(line, sizeof line, "sweeping %s/%s  %.1f/s%s%s", text_count(now->done, done),
+             text_count(now->total, total), rate, faults, eta);
+    fprintf(stderr, "\r\033[K%.*s", line_width(), line);
+    fflush(stderr);
+}
+
 void progress_close(struct progress *progress)
 {
     if (progress->drawn)

@@ -4,24 +4,13 @@
 #define AUTOTUNE_CLI_TASK_H
 
 #include "cli/options.h"
-#include "kernels/operator.h"
-#include "validate/host/cubefx_functions.h"
+#include "jobs/job.h"
 
 struct task {
     struct common common; /* first: cli_parse fills it */
-    const char *op, *shape, *space_name, *dtype;
-    int option_count; /* the operator's own: --batch, --k … */
-    struct {
-        const char *name, *text;
-    } options[OPERATOR_MAX_SIZES + OPERATOR_MAX_CHOICES];
     const char *set;
-    const char *function_names; /* cubefx: "sin,1:0:-0.5"; NULL: not given */
-    int function_count;         /* after task_open: what they are */
-    struct cubefx_function *functions;
-    /* after task_open */
-    struct hardware hw;
-    struct problem problem;
-    struct space space;
+    struct chips *chips;
+    struct job job; /* open after task_open */
 };
 
 /* --op, --shape, the operators' own options, --dtype, --space; the common options are its child. */
@@ -31,13 +20,11 @@ extern const struct argp task_argp;
 enum { TASK_KEY_SET = 2500 };
 error_t task_parse_set(int key, char *argument, struct argp_state *state);
 
+/* Sets an option of the job, or death. */
+void task_set(struct task *task, const char *name, const char *text);
+
 /* Everything from chip to space, or death. */
 void task_open(struct task *task);
-/* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
-double task_fit_share(const struct task *task);
 void task_close(struct task *task);
-
-/* "matmul 512x1024x512", with the batch if there is one, and choices that are not the default. */
-void task_title(const struct task *task, char *text, size_t size);
 
 #endif

@@ -10,14 +10,14 @@
 
 void tune_fill_row(const struct task *task, const struct found *found, struct tune_row *row)
 {
-    const struct hardware *hw = &task->hw;
+    const struct hardware *hw = task->job.hw;
     *row = (struct tune_row){
         .tiling = found->tiling,
         .cores_used = found->cores_used,
         .time_ns = (double)found->timeline.end_fs / FS_PER_NS,
         .lower_bound_ns = (double)found->bound_fs / FS_PER_NS,
         .launches = 1,
-        .operations = task->problem.op->operations(&task->problem),
+        .operations = task->job.problem.op->operations(&task->job.problem),
     };
     if (found->part_count)
         row->launches = found->part_weight[KNN_COST_DISTANCE] + found->part_weight[KNN_COST_IDLE];
@@ -47,7 +47,7 @@ bool tune_was_cut_short(const struct search_result *result, double time_limit_s)
 /* Why even the first tiling of the space, whose values are the smallest, is illegal. */
 static const char *find_reason(const struct tune_report *report, char *text, size_t size)
 {
-    const struct space *space = &report->task->space;
+    const struct space *space = &report->task->job.space;
     struct violation violations[MAX_VIOLATIONS];
     struct tiling tiling;
     if (report->result->count || report->cut_short || space->candidates == 0)
@@ -102,7 +102,7 @@ static void fill_search(const struct search_result *result, struct tune_answer *
 static void fill_processor(const struct tune_report *report, struct tune_answer *answer)
 {
     const struct host_run *run = report->run;
-    const struct host *host = report->task->hw.host;
+    const struct host *host = report->task->job.hw->host;
     answer->on_processor = true;
     answer->peak_gflops = host->peak_gflops * answer->cores;
     if (!run || !run->asked)
@@ -122,18 +122,18 @@ static void fill_processor(const struct tune_report *report, struct tune_answer 
 
 static void fill_problem(const struct task *task, struct tune_answer *answer)
 {
-    answer->op = task->problem.op->name;
-    answer->space = task->space.kind->name;
-    answer->size_count = task->problem.op->size_count;
-    answer->size_names = task->problem.op->size_names;
-    answer->sizes = task->problem.size;
-    answer->choice_count = task->hw.host ? 0 : task->problem.op->choice_count; /* of programs */
-    answer->type = task->problem.type;
-    answer->hw = &task->hw;
-    answer->cores = (int)task->common.cores;
-    answer->axes = task->space.axes;
-    answer->axis_count = task->space.axis_count;
-    answer->roofline_ns = task->space.kind->roofline_ns(&task->space);
+    answer->op = task->job.problem.op->name;
+    answer->space = task->job.space.kind->name;
+    answer->size_count = task->job.problem.op->size_count;
+    answer->size_names = task->job.problem.op->size_names;
+    answer->sizes = task->job.problem.size;
+    answer->choice_count = task->job.hw->host ? 0 : task->job.problem.op->choice_count; /* of programs */
+    answer->type = task->job.problem.type;
+    answer->hw = task->job.hw;
+    answer->cores = task->job.cores;
+    answer->axes = task->job.space.axes;
+    answer->axis_count = task->job.space.axis_count;
+    answer->roofline_ns = task->job.space.kind->roofline_ns(&task->job.space);
 }
 
 bool tune_report_write(const struct tune_report *report)
@@ -141,20 +141,22 @@ bool tune_report_write(const struct tune_report *report)
     const struct task *task = report->task;
     const struct search_result *result = report->result;
     char title[128], reason[512];
-    task_title(task, title, sizeof title);
+    job_title(&task->job, title, sizeof title);
     const struct tune_discarded discarded[] = {
         {"pruned_selb", "SelB's inequality", result->pruned_selb},
         {"pruned_harmonic", "the harmonic inequality", result->pruned_harmonic},
     };
-    bool selb = task->space.kind == &knn_selb;
+    bool selb = task->job.space.kind == &knn_selb;
     const char *choice_names[OPERATOR_MAX_CHOICES], *choices[OPERATOR_MAX_CHOICES];
-    list_choices(&task->problem, choice_names, choices);
+    list_choices(&task->job.problem, choice_names, choices);
     struct tune_answer answer = {
-        .shape_text = title + strlen(task->problem.op->name) + 1,
+        .shape_text = title + strlen(task->job.problem.op->name) + 1,
         .choice_names = choice_names,
         .choices = choices,
-        .fit_error = task_fit_share(task),
+        .fit_error = job_fit_share(&task->job),
         .cut_short = report->cut_short,
+        .has_store = report->has_store,
+        .from_store = report->from_store,
         .threads = report->threads,
         .top = report->top,
         .count = result->count,
@@ -168,7 +170,7 @@ bool tune_report_write(const struct tune_report *report)
     };
     fill_problem(task, &answer);
     fill_search(result, &answer);
-    if (task->hw.host)
+    if (task->job.hw->host)
         fill_processor(report, &answer);
     print_answer(&answer, &task->common);
     return answer.best != NULL;

@@ -14,8 +14,9 @@ struct tune_report {
     const struct tune_row *rows;
     int threads, top;
     bool cut_short;
-    const char *search_note; /* or NULL */
-    json_t *details;         /* or NULL; the caller's */
+    bool has_store, from_store; /* with --db: did the store have the answer? */
+    const char *search_note;    /* or NULL */
+    json_t *details;            /* or NULL; the caller's */
 };
 
 void tune_fill_row(const struct task *task, const struct found *found, struct tune_row *row);

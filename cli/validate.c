@@ -77,7 +77,7 @@ static void rank_all(struct validate *validate, struct search_result *result)
                                  .tolerance = task_fit_share(&validate->task),
                                  .stop = stop_asked()};
     stop_open();
-    cli_require(search(&validate->task.space, &how, result, &error), &error);
+    cli_require(search(&validate->task.job.space, &how, result, &error), &error);
 }
 
 static bool answer_with(const struct validate *validate, const struct search_result *result)
@@ -88,7 +88,7 @@ static bool answer_with(const struct validate *validate, const struct search_res
         .result = result,
         .run = &validate->run,
         .rows = rows,
-        .threads = search_threads(&validate->task.space, (int)validate->threads),
+        .threads = search_threads(&validate->task.job.space, (int)validate->threads),
         .top = MODEL_QUALITY_TOP,
         .cut_short = tune_was_cut_short(result, 0),
     };

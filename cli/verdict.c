@@ -17,7 +17,7 @@ struct verdict {
 
 static void write_json(const struct verdict *v, FILE *out)
 {
-    const struct space *space = &v->task->space;
+    const struct space *space = &v->task->job.space;
     struct error error;
     json_t *list = json_array();
     for (int i = 0; i < v->count; i++) {
@@ -41,15 +41,15 @@ static void write_json(const struct verdict *v, FILE *out)
 
 static void write_table(const struct verdict *v, bool colour, FILE *out)
 {
-    const struct space *space = &v->task->space;
+    const struct space *space = &v->task->job.space;
     struct style style = text_style(colour);
     char text[512], title[128];
-    task_title(v->task, title, sizeof title);
+    job_title(&v->task->job, title, sizeof title);
     tiling_text(space->axes, space->axis_count, v->tiling, " ", text, sizeof text);
-    fprintf(out, "%s%s%s: %s\n  of %s on %s, %lld core%s, space %s\n",
+    fprintf(out, "%s%s%s: %s\n  of %s on %s, %d core%s, space %s\n",
             v->count ? style.warn : style.good, v->count ? "illegal" : "legal", style.end, text,
-            title, space->hw->name, (long long)v->task->common.cores,
-            v->task->common.cores == 1 ? "" : "s", space->kind->name);
+            title, space->hw->name, v->task->job.cores, v->task->job.cores == 1 ? "" : "s",
+            space->kind->name);
     for (int i = 0; i < v->count; i++)
         fprintf(out, "  %s\n", v->violations[i].text);
     if (v->count == 0)
@@ -66,11 +66,11 @@ void verdict_write(const struct task *task, const struct tiling *tiling, bool js
 {
     struct verdict verdict = {.task = task, .tiling = tiling};
     struct error error;
-    verdict.count = task->space.kind->violations(&task->space, tiling, verdict.violations);
+    verdict.count = task->job.space.kind->violations(&task->job.space, tiling, verdict.violations);
     if (verdict.count)
-        cli_require(
-            search_nearest(&task->space, tiling, &verdict.nearest, &verdict.has_nearest, &error),
-            &error);
+        cli_require(search_nearest(&task->job.space, tiling, &verdict.nearest, &verdict.has_nearest,
+                                   &error),
+                    &error);
     if (json)
         write_json(&verdict, answer->stream);
     else

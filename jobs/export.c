@@ -25,20 +25,36 @@ enum status export_check(const struct space *space, struct error *error)
                      space->kind->name);
 }
 
+enum status export_write_rows(const struct export_row *tilings, int count, const char *title,
+                              const char *origin, enum export_format format, FILE *out,
+                              struct error *error)
+{
+    struct bank_row *rows = calloc((size_t)count, sizeof *rows);
+    double *times = calloc((size_t)count, sizeof *times);
+    enum status status = rows && times ? STATUS_OK : error_memory(error);
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        times[i] = tilings[i].simulated_ns;
+        status = matmul_bank_row(tilings[i].problem, &tilings[i].tiling, formats[format].rows,
+                                 &rows[i], error);
+    }
+    struct bank_export bank = {
+        .rows = rows, .count = count, .simulated_ns = times, .title = title, .origin = origin};
+    if (status == STATUS_OK)
+        status = formats[format].write(&bank, out, error);
+    free(times);
+    free(rows);
+    return status;
+}
+
 enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
                          struct error *error)
 {
-    struct bank_row *rows = calloc((size_t)source->count, sizeof *rows);
+    struct export_row *rows = calloc((size_t)source->count, sizeof *rows);
     enum status status = rows ? export_check(source->space, error) : error_memory(error);
-    for (int i = 0; i < source->count && status == STATUS_OK; i++)
-        status = matmul_bank_row(source->problem, &source->tilings[i], formats[format].rows,
-                                 &rows[i], error);
-    struct bank_export bank = {.rows = rows,
-                               .count = source->count,
-                               .simulated_ns = source->simulated_ns,
-                               .title = source->title};
+    for (int i = 0; status == STATUS_OK && i < source->count; i++)
+        rows[i] = (struct export_row){source->problem, source->tilings[i], source->simulated_ns[i]};
     if (status == STATUS_OK)
-        status = formats[format].write(&bank, out, error);
+        status = export_write_rows(rows, source->count, source->title, NULL, format, out, error);
     free(rows);
     return status;
 }

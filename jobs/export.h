@@ -25,4 +25,17 @@ struct export_source {
 enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
                          struct error *error);
 
+/* One tiling of a table of many problems; the problem is the caller's. */
+struct export_row {
+    const struct problem *problem;
+    struct tiling tiling;
+    double simulated_ns;
+};
+
+/* Writes tilings of matmul in the space cann as they come; count >= 1. `title` is a line for what
+ * has a comment, `origin` says where a table is from (results/bank_write.h); either may be NULL. */
+enum status export_write_rows(const struct export_row *tilings, int count, const char *title,
+                              const char *origin, enum export_format format, FILE *out,
+                              struct error *error);
+
 #endif

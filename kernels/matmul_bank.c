@@ -1,5 +1,6 @@
 #include "kernels/matmul_bank.h"
 
+#include "kernels/matmul_cann_internal.h"
 #include "kernels/slices.h"
 
 #include <math.h>
@@ -373,4 +374,12 @@ enum status matmul_bank_row(const struct problem *problem, const struct tiling *
         return put_numbers(problem, tiling, row, error);
     put_fields(problem, tiling, row);
     return STATUS_OK;
+}
+
+enum status matmul_bank_parse(const char *text, struct tiling *tiling, struct error *error)
+{
+    const struct space axes_only = {
+        .kind = &matmul_cann, .axis_count = CANN_AXES, .axes = cann_axes};
+    *tiling = (struct tiling){{0}};
+    return tiling_parse(&axes_only, text, tiling, error);
 }

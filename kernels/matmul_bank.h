@@ -20,4 +20,7 @@ enum status matmul_bank_tiling(const struct bank_row *row, const struct problem 
 enum status matmul_bank_row(const struct problem *problem, const struct tiling *tiling,
                             enum bank_format format, struct bank_row *row, struct error *error);
 
+/* Reads "single_m=128,single_n=…" without a problem or a chip; every axis must be given once. */
+enum status matmul_bank_parse(const char *text, struct tiling *tiling, struct error *error);
+
 #endif

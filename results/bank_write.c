@@ -1,4 +1,6 @@
 #include "results/bank_write.h"
+#include "results/text.h"
+#include "results/tune.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -86,13 +88,16 @@ static void put_field(json_t *object, const struct bank_row *row, int field)
     json_object_set_new(object, bank_field_names[field], json_integer(row->number[field]));
 }
 
-static json_t *runtime_row(const struct bank_row *row)
+static json_t *runtime_row(const struct bank_row *row, const char *origin)
 {
     json_t *knowledge = json_object();
     for (size_t i = 0; i < sizeof knowledge_fields / sizeof *knowledge_fields; i++)
         put_field(knowledge, row, knowledge_fields[i]);
-    return json_pack("{s:i, s:o, s:o, s:s, s:i}", "id", 0, "info_dict", runtime_info(row),
-                     "knowledge", knowledge, "op", "MatMulV3", "version", 0);
+    json_t *record = json_pack("{s:i, s:o, s:o, s:s, s:i}", "id", 0, "info_dict", runtime_info(row),
+                               "knowledge", knowledge, "op", "MatMulV3", "version", 0);
+    if (origin)
+        json_object_set_new(record, "autotune", json_text(origin));
+    return record;
 }
 
 enum status bank_write_runtime_kb(const struct bank_export *bank, FILE *out, struct error *error)
@@ -103,7 +108,7 @@ enum status bank_write_runtime_kb(const struct bank_export *bank, FILE *out, str
         if (row->text)
             fwrite(row->text, 1, row->text_length, out);
         else
-            status = put_record(runtime_row(row), JSON_COMPACT, out, error);
+            status = put_record(runtime_row(row, bank->origin), JSON_COMPACT, out, error);
         fputc('\n', out);
     }
     return status == STATUS_OK ? written(out, error) : status;
@@ -284,12 +289,23 @@ static void put_tiling(const struct bank_row *row, FILE *out)
     fputs("    },\n", out);
 }
 
+/* A line of the comment at the head. */
+static void put_comment(const char *text, FILE *out)
+{
+    if (!text)
+        return;
+    fputs(" * ", out);
+    text_put_comment(text, out);
+    fputc('\n', out);
+}
+
 enum status bank_write_tcubetiling_header(const struct bank_export *bank, FILE *out,
                                           struct error *error)
 {
-    fputs("/* Tilings as AscendC's TCubeTiling holds them: 50 int32 in its order, best first.\n",
-          out);
-    fprintf(out, " * %s\n", bank->title);
+    fprintf(out, "/* Tilings as AscendC's TCubeTiling holds them: 50 int32 in its order, %s.\n",
+            bank->origin ? "one a product" : "best first");
+    put_comment(bank->title, out);
+    put_comment(bank->origin, out);
     fputs(" * A field that the search says nothing about is 0. */\n"
           "#ifndef AUTOTUNE_TCUBETILING_H\n#define AUTOTUNE_TCUBETILING_H\n\n"
           "#include <stdint.h>\n\n",

@@ -16,7 +16,10 @@ struct bank_export {
     const struct bank_row *rows;
     int count;
     const double *simulated_ns; /* of each row, or NULL: static_bank's cost_time, marked as such */
-    const char *title;          /* one line for the header's comment: the problem, the chip */
+    const char *title;  /* one line for the header's comment: the problem, the chip; NULL: none */
+    const char *origin; /* one line: the program, chip and command of a table of many problems;
+                           NULL: none. A comment of the header, and where there is no room for one
+                           a member "autotune" at the end of each record of runtime_kb */
 };
 
 typedef enum status bank_writer(const struct bank_export *bank, FILE *out, struct error *error);

@@ -72,3 +72,15 @@ void text_put_wrapped(const char *words, int column, FILE *out)
         words += strspn(words, " ");
     }
 }
+
+void text_put_comment(const char *text, FILE *out)
+{
+    for (char before = 0; *text; before = *text++) {
+        unsigned char c = (unsigned char)*text;
+        bool joins = (before == '*' && c == '/') || (before == '/' && c == '*') ||
+                     (before == '?' && c == '?');
+        if (joins)
+            fputc(' ', out);
+        fputc(c < ' ' || c >= 127 || c == '\\' ? '?' : c, out);
+    }
+}

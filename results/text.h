@@ -25,6 +25,10 @@ enum { TEXT_WIDTH = 110 };
  * many where they would pass TEXT_WIDTH. Ends without a newline. */
 void text_put_wrapped(const char *words, int column, FILE *out);
 
+/* Prints one line of text within a comment of C: nothing in it ends the comment, begins another,
+ * turns the direction of the line, or is taken for a trigraph or a line that goes on. */
+void text_put_comment(const char *text, FILE *out);
+
 /* Terminal styles; empty strings without colour. */
 struct style {
     const char *bold, *good, *warn, *dim, *end;

@@ -85,6 +85,8 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
         json_object_set_new(document, "measured", measured_json(answer));
         json_object_set_new(document, "validation", validation_json(answer));
     }
+    if (answer->has_store)
+        json_object_set_new(document, "from_store", json_boolean(answer->from_store));
     if (answer->choice_count)
         json_object_set_new(document, "choices", choices_json(answer));
     if (answer->reason)

@@ -201,6 +201,8 @@ static void put_proof(const struct tune_answer *a, const struct style *style, FI
 
 static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
 {
+    if (a->from_store)
+        fprintf(out, "  from store   searched before: --fresh searches again\n");
     put_legal(a, out);
     if (a->search_note)
         fprintf(out, "               %s\n", a->search_note);

@@ -7,7 +7,8 @@
 #   tests/test_docs.sh AUTOTUNE SOURCE_DIR
 #
 # In a block, a line of three dots stands for any number of lines. Seconds, threads and the source
-# folder are not compared. Only commands that run autotune are run, from the source folder.
+# folder are not compared. Only commands that run autotune are run, from the source folder; stores
+# (NAME.db) are made in a folder of the page's own and last until its end.
 set -u
 export LC_ALL=C.UTF-8
 unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
@@ -32,7 +33,7 @@ fail() {
 }
 
 sanitise() {
-    sed -E -e "s|$source_dir|@SOURCE@|g" -e 's/[ \t]+$//' \
+    sed -E -e "s|$work/||g" -e "s|$source_dir|@SOURCE@|g" -e 's/[ \t]+$//' \
         -e 's/"seconds": [0-9.e+-]+/"seconds": @SECONDS@/' \
         -e 's/"threads": [0-9]+/"threads": @THREADS@/' \
         -e 's/[0-9.]+ s, [0-9]+ threads?$/@SECONDS@ s, @THREADS@ threads/'
@@ -77,6 +78,7 @@ matches() {
 
 try_command() { # page line command
     local command=${3//build\/autotune/autotune}
+    command=$(sed -E "s#(^| )([a-z]+\.db)\b#\1$work/\2#g" <<<"$command")
     PATH="$work/bin:$PATH" bash -c "$command" >"$work/raw" 2>&1 </dev/null
     local status=$?
     sanitise <"$work/raw" >"$work/now"
@@ -191,6 +193,7 @@ check_manual() {
 }
 
 for page in "${pages[@]}"; do
+    rm -f "$work"/*.db*
     check_blocks "$page"
     check_links "$page"
 done

@@ -30,7 +30,9 @@ docs       core validate
 
 # Headers of foreign libraries by the beginning of their names, and the folders that may use them.
 libraries='
-libconfig  hardware
+libconfig  hardware jobs
+sqlite3    results tests
+xxhash     hardware
 jansson    results jobs cli bench
 omp.h      search cli bench tests
 hwloc      validate

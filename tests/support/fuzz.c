@@ -2,12 +2,15 @@
 
 #include "core/program_text.h"
 #include "hardware/load.h"
+#include "jobs/sweep.h"
 #include "kernels/matmul_bank.h"
 #include "kernels/matmul_host.h"
 #include "results/bank.h"
 #include "results/curves.h"
 #include "runtime/autotune_sgemm.h"
 #include "runtime/table.h"
+#include "results/store_import.h"
+#include "results/store_write.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -147,6 +150,61 @@ static void read_sgemm_table(const char *file)
     autotune_sgemm_close(sgemm);
 }
 
+/* What is taken is whole, and reads back as it is written. */
+static enum status take_result(void *context, const struct store_row *row, struct error *error)
+{
+    const bool *again = context;
+    char *text = NULL, file[64];
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    require(out != NULL, "memory");
+    require(row->key.cores >= 1 && row->key.model_version >= 0, "counts are in range");
+    require(row->time_ns >= 0 && row->limit_s >= 0, "times are not negative");
+    require((row->time_ns > 0) == (*row->tiling != 0), "a tiling has a time");
+    require(strlen(row->key.hardware) == 32, "a fingerprint is whole");
+    require(store_export_row(row, out, error) == STATUS_OK, "a row can be written");
+    require(fclose(out) == 0 && length > 0 && text[length - 1] == '\n', "as a line");
+    if (!*again) {
+        bool now = true;
+        snprintf(file, sizeof file, "/dev/shm/autotune-fuzz-%d.again", (int)getpid());
+        FILE *copy = fopen(file, "we");
+        require(copy && fwrite(text, 1, length, copy) == length && fclose(copy) == 0, file);
+        require(store_lines_read(file, take_result, &now, error) == STATUS_OK, error->text);
+        unlink(file);
+    }
+    free(text);
+    return STATUS_OK;
+}
+
+static void read_results(const char *file)
+{
+    struct error error = {STATUS_OK, ""};
+    bool again = false;
+    require_line(store_lines_read(file, take_result, &again, &error), &error);
+}
+
+/* Jobs can be opened, and shards are all of them. */
+static void read_sweep(const char *file)
+{
+    struct sweep_source source = {.name = file, .most_jobs = 100};
+    struct sweep sweep;
+    struct error error = {STATUS_OK, ""};
+    enum status status = sweep_read(&source, &sweep, &error);
+    require_line(status, &error);
+    if (status != STATUS_OK)
+        return;
+    require(sweep.job_count + sweep.fault_count > 0, "a sweep has jobs");
+    for (int64_t j = 0; j < sweep.job_count; j++) {
+        struct job job;
+        require(sweep.jobs[j].cost > 0 && sweep.jobs[j].line > 0, "a job has a line and a cost");
+        require(sweep_open_job(&sweep, j, &job, &error) == STATUS_OK, "a job opens again");
+        job_close(&job);
+    }
+    for (int64_t f = 0; f < sweep.fault_count; f++)
+        require(sweep.faults[f].text[0], "a fault has a text");
+    sweep_clear(&sweep);
+}
+
 const struct fuzz_target fuzz_targets[] = {
     {"platform", ".ini", read_description},
     {"description", ".cfg", read_description},
@@ -154,6 +212,9 @@ const struct fuzz_target fuzz_targets[] = {
     {"bank", ".json", read_bank},
     {"curves", ".csv", read_curves},
     {"sgemm-table", ".csv", read_sgemm_table},
+    {"results", ".jsonl", read_results},
+    {"sweep", ".cfg", read_sweep},
+    {"sweep-table", ".csv", read_sweep},
     {NULL, NULL, NULL},
 };
 

@@ -1,0 +1,196 @@
+#include "jobs/sweep.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/stop.h"
+#include "cli/sweep_answer.h"
+#include "cli/sweep_jobs.h"
+#include "core/number.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum { MAX_SHARDS = 4096 };
+
+struct sweep_command {
+    struct common common; /* first */
+    const char *db;
+    int64_t threads;
+    const char *time_limit;
+    int shard, shards; /* 0: not given */
+    bool dry_run, fresh, pareto;
+};
+
+enum { KEY_DB = 4300, KEY_DRY_RUN, KEY_THREADS, KEY_SHARD, KEY_FRESH, KEY_PARETO, KEY_TIME_LIMIT };
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Sweep:", 1},
+    {"db", KEY_DB, "DB", 0,
+     "the store that answers are kept in (default autotune.db; of a shard "
+     "autotune.I-of-N.db)",
+     1},
+    {"dry-run", KEY_DRY_RUN, NULL, 0, "say what the jobs are and about how long they take", 1},
+    {"shard", KEY_SHARD, "I/N", 0,
+     "only the jobs of part I of N, parts being of similar cost; `autotune merge` joins their "
+     "stores",
+     1},
+    {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 1},
+    {"pareto", KEY_PARETO, NULL, 0,
+     "the chips' times against their buffers' bytes, also where there is one chip", 1},
+    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); what is kept is the same",
+     1},
+    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
+     "of each job that says nothing else: keep the best so far after this time", 1},
+    {0},
+};
+
+static void parse_shard(struct sweep_command *command, const char *text)
+{
+    struct error error;
+    int64_t index, count;
+    char first[16];
+    const char *slash = strchr(text, '/');
+    if (!slash || slash - text >= (int)sizeof first)
+        cli_die("--shard %.64s: expected I/N, such as 2/8", text);
+    snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
+    cli_require(number_count("--shard I/N: N =", slash + 1, 1, MAX_SHARDS, &count, &error), &error);
+    cli_require(number_count("--shard I/N: I =", first, 1, count, &index, &error), &error);
+    command->shard = (int)index;
+    command->shards = (int)count;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct sweep_command *command = state->input;
+    switch (key) {
+    case KEY_DB:
+        command->db = argument;
+        return 0;
+    case KEY_DRY_RUN:
+        command->dry_run = true;
+        return 0;
+    case KEY_SHARD:
+        parse_shard(command, argument);
+        return 0;
+    case KEY_FRESH:
+        command->fresh = true;
+        return 0;
+    case KEY_PARETO:
+        command->pareto = true;
+        return 0;
+    case KEY_THREADS:
+        command->threads = cli_count("--threads", argument, JOB_MAX_THREADS);
+        return 0;
+    case KEY_TIME_LIMIT:
+        cli_seconds("--time-limit", argument);
+        command->time_limit = argument;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &command->common;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "FILE.csv|FILE.cfg|SET",
+    .doc =
+        "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "
+        "options of `autotune tune`), from a file of products, or of a named set. Each answer is "
+        "on disk as soon as it is found; started again, a sweep goes on where it ended.\v"
+        "Exit status: 0 all jobs are answered; 1 some have no legal tiling; 2 some rows or jobs "
+        "are bad, the rest is done.\n\n"
+        "Examples:\n"
+        "  autotune sweep shapes.csv --db results.db\n"
+        "  autotune sweep llama-2-7b-prefill --dry-run\n"
+        "  autotune sweep chips.cfg --db chips.db --pareto\n"
+        "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n",
+};
+
+/* One line each, on standard error. */
+static void tell_faults(const struct sweep *sweep, const struct sweep_fault *faults, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        cli_warn("%s:%d: %s", sweep->file, faults[i].line, faults[i].text);
+}
+
+static struct store *open_store(const struct sweep_command *command, char name[64])
+{
+    struct store *store;
+    struct error error;
+    snprintf(name, 64, "autotune.db");
+    if (command->shards)
+        snprintf(name, 64, "autotune.%d-of-%d.db", command->shard, command->shards);
+    cli_require(store_open(command->db ? command->db : name, STORE_WRITE, &store, &error), &error);
+    return store;
+}
+
+static void run(const struct sweep_command *command, const struct sweep *sweep, struct store *store,
+                struct sweep_report *report)
+{
+    struct progress progress;
+    struct error error;
+    struct sweep_options how = {
+        .threads = (int)command->threads,
+        .fresh = command->fresh,
+        .stop = stop_asked(),
+        .progress = progress_sweep,
+        .context = &progress,
+    };
+    progress_open(&progress, command->common.quiet);
+    stop_open();
+    enum status status = sweep_run(sweep, store, &how, report, &error);
+    progress_close(&progress);
+    cli_require(status, &error);
+}
+
+static int sweep_files(const struct sweep_command *command, const struct sweep *sweep)
+{
+    char name[64];
+    struct error error;
+    struct sweep_report report;
+    struct sweep_summary summary = {.sweep = sweep, .report = &report};
+    struct store *store = open_store(command, name);
+    run(command, sweep, store, &report);
+    tell_faults(sweep, report.faults, report.fault_count);
+    summary.db = command->db ? command->db : name;
+    summary.stopped = *stop_asked() != 0;
+    if (command->pareto || sweep->chip_count > 1)
+        cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
+    sweep_summary_write(&summary, &command->common);
+    bool bad = sweep->fault_count + report.fault_count > 0, none = report.infeasible > 0;
+    sweep_summary_clear(&summary);
+    sweep_report_clear(&report);
+    store_close(store);
+    return bad ? EXIT_BAD : none ? EXIT_NONE : EXIT_ANSWER;
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+    struct sweep_command command = {
+        .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON,
+        .threads = omp_get_num_procs(),
+    };
+    const char *files[1];
+    struct sweep sweep;
+    struct error error;
+    if (cli_parse(&argp, "autotune sweep", argc, argv, &command, files, 1) != 1)
+        cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
+    sweep_jobs_read(&command.common, command.time_limit, files[0], &sweep);
+    if (command.shards)
+        cli_require(sweep_shard(&sweep, command.shard, command.shards, &error), &error);
+    tell_faults(&sweep, sweep.faults, sweep.fault_count);
+    int status = sweep.fault_count ? EXIT_BAD : EXIT_ANSWER;
+    if (command.dry_run)
+        sweep_plan_write(&sweep, (int)command.threads, &command.common);
+    else
+        status = sweep_files(&command, &sweep);
+    sweep_clear(&sweep);
+    stop_close();
+    return status;
+}

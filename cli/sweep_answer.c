@@ -1,0 +1,182 @@
+#include "cli/sweep_answer.h"
+
+#include "results/tune.h"
+
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------ faults */
+
+static json_t *faults_json(const struct sweep *sweep, const struct sweep_report *report)
+{
+    json_t *faults = json_array();
+    const struct sweep_fault *lists[] = {sweep->faults, report ? report->faults : NULL};
+    const int64_t counts[] = {sweep->fault_count, report ? report->fault_count : 0};
+    for (int l = 0; l < 2; l++)
+        for (int64_t i = 0; i < counts[l]; i++)
+            json_array_append_new(faults, json_pack("{s:i, s:o}", "line", lists[l][i].line, "text",
+                                                    json_text(lists[l][i].text)));
+    return faults;
+}
+
+static void print(json_t *document, const struct common *common,
+                  void (*write_table)(const void *what, const struct style *style, FILE *out),
+                  const void *what)
+{
+    struct answer out;
+    struct error error;
+    cli_answer_open(&out, common);
+    struct style style = text_style(out.colour);
+    if (document)
+        cli_require(json_write(document, out.stream, &error), &error);
+    else
+        write_table(what, &style, out.stream);
+    cli_answer_close(&out);
+}
+
+/* ------------------------------------------------------------------ the summary */
+
+static json_t *points_json(const struct sweep_summary *summary)
+{
+    json_t *points = json_array();
+    for (int64_t i = 0; i < summary->sweep->chip_count; i++) {
+        const struct sweep_point *point = &summary->points[i];
+        const struct sweep_chip *chip = &summary->sweep->chips[point->chip];
+        json_array_append_new(points,
+                              json_pack("{s:o, s:i, s:f, s:f, s:I, s:b, s:b}", "hardware",
+                                        json_text(chip->name), "cores", chip->cores, "buffer_bytes",
+                                        point->buffer_bytes, "time_ns", point->time_ns, "jobs",
+                                        (json_int_t)point->jobs, "complete", point->complete,
+                                        "pareto", point->best));
+    }
+    return points;
+}
+
+static json_t *summary_json(const struct sweep_summary *summary)
+{
+    const struct sweep *sweep = summary->sweep;
+    const struct sweep_report *r = summary->report;
+    json_t *document = json_pack(
+        "{s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "schema", 1, "sweep",
+        json_text(sweep->file), "db", json_text(summary->db), "jobs", (json_int_t)sweep->job_count,
+        "duplicates", (json_int_t)sweep->duplicates, "searched", (json_int_t)r->searched,
+        "from_store", (json_int_t)r->from_store, "unfinished", (json_int_t)r->unfinished,
+        "infeasible", (json_int_t)r->infeasible, "cut_off", (json_int_t)r->cut_off, "seconds",
+        r->seconds, "faults", faults_json(sweep, r));
+    if (summary->points)
+        json_object_set_new(document, "chips", points_json(summary));
+    return document;
+}
+
+static void put_count(const char *what, int64_t count, const char *note, FILE *out)
+{
+    char text[TEXT_SIZE];
+    if (count)
+        fprintf(out, "  %-13s %9s  %s\n", what, text_count(count, text), note);
+}
+
+/* The front, and what is behind it. */
+static void put_points(const struct sweep_summary *summary, const struct style *style, FILE *out)
+{
+    char time[TEXT_SIZE], bytes[TEXT_SIZE];
+    fprintf(out, "\n  time of all jobs, one after the other, against what the buffers hold:\n");
+    fprintf(out, "    %10s  %12s  %5s  chip\n", "buffers", "time", "cores");
+    for (int64_t i = 0; i < summary->sweep->chip_count; i++) {
+        const struct sweep_point *point = &summary->points[i];
+        const struct sweep_chip *chip = &summary->sweep->chips[point->chip];
+        fprintf(out, "  %s%s %6s KiB  %12s  %5d  %s%s%s\n", point->best ? style->good : "",
+                point->best ? "*" : " ", text_count((int64_t)(point->buffer_bytes / 1024), bytes),
+                point->jobs ? text_time(point->time_ns, time) : "-", chip->cores, chip->name,
+                point->complete ? "" : "  (not all jobs)", point->best ? style->end : "");
+    }
+    fprintf(out, "  * Pareto front: no other is faster with as few bytes\n");
+}
+
+static void summary_table(const void *what, const struct style *style, FILE *out)
+{
+    const struct sweep_summary *summary = what;
+    const struct sweep *sweep = summary->sweep;
+    const struct sweep_report *r = summary->report;
+    char jobs[TEXT_SIZE];
+    fprintf(out, "%s%s%s: %s job%s, kept in %s\n", style->bold, sweep->file, style->end,
+            text_count(sweep->job_count, jobs), sweep->job_count == 1 ? "" : "s", summary->db);
+    put_count("searched", r->searched, "", out);
+    put_count("from store", r->from_store, "searched before", out);
+    put_count("none legal", r->infeasible, "of these: no tiling fits", out);
+    put_count("cut off", r->cut_off, "of these: by the time limit, a longer run may find better",
+              out);
+    put_count("unfinished", r->unfinished, "started again, the sweep goes on here", out);
+    put_count("bad", sweep->fault_count + r->fault_count, "rows and jobs, named above", out);
+    put_count("duplicates", sweep->duplicates, "rows that ask for what another one asks for", out);
+    fprintf(out, "  %-13s %9.1f  s\n", "time", r->seconds);
+    if (summary->points)
+        put_points(summary, style, out);
+}
+
+void sweep_summary_write(const struct sweep_summary *summary, const struct common *common)
+{
+    print(common->format == FORMAT_JSON ? summary_json(summary) : NULL, common, summary_table,
+          summary);
+}
+
+void sweep_summary_clear(struct sweep_summary *summary)
+{
+    free(summary->points);
+}
+
+/* ------------------------------------------------------------------ the plan */
+
+#define US_PER_S 1e6
+
+static double estimate_s(const struct sweep *sweep, int threads)
+{
+    return (double)sweep->total_cost / US_PER_S / threads;
+}
+
+struct plan {
+    const struct sweep *sweep;
+    int threads;
+};
+
+static json_t *plan_json(const struct plan *plan)
+{
+    const struct sweep *sweep = plan->sweep;
+    json_t *jobs = json_array();
+    for (int64_t i = 0; i < sweep->job_count; i++) {
+        const struct sweep_job *job = &sweep->jobs[i];
+        json_array_append_new(
+            jobs, json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:f}", "line", job->line,
+                            "op", job->key.op, "shape", job->key.shape, "options", job->key.options,
+                            "dtype", job->key.dtype, "space", job->key.space, "query",
+                            job->key.query, "hardware", json_text(sweep->chips[job->chip].name),
+                            "cores", job->key.cores, "seconds", (double)job->cost / US_PER_S));
+    }
+    return json_pack("{s:i, s:o, s:f, s:i, s:I, s:o, s:o}", "schema", 1, "sweep",
+                     json_text(sweep->file), "seconds", estimate_s(sweep, plan->threads), "threads",
+                     plan->threads, "duplicates", (json_int_t)sweep->duplicates, "faults",
+                     faults_json(sweep, NULL), "jobs", jobs);
+}
+
+static void plan_table(const void *what, const struct style *style, FILE *out)
+{
+    const struct plan *plan = what;
+    const struct sweep *sweep = plan->sweep;
+    char text[512], count[TEXT_SIZE];
+    fprintf(out, "%s%s%s\n   line  about, s  job\n", style->bold, sweep->file, style->end);
+    for (int64_t i = 0; i < sweep->job_count; i++) {
+        sweep_title(sweep, i, text, sizeof text);
+        fprintf(out, "%7d %9.3f  %s, %s, space %s\n", sweep->jobs[i].line,
+                (double)sweep->jobs[i].cost / US_PER_S, text, sweep->jobs[i].key.dtype,
+                sweep->jobs[i].key.space);
+    }
+    fprintf(out, "%s jobs, about %.1f s on %d thread%s", text_count(sweep->job_count, count),
+            estimate_s(sweep, plan->threads), plan->threads, plan->threads == 1 ? "" : "s");
+    if (sweep->duplicates)
+        fprintf(out, "; %s duplicates left out", text_count(sweep->duplicates, count));
+    fprintf(out, "\n");
+}
+
+void sweep_plan_write(const struct sweep *sweep, int threads, const struct common *common)
+{
+    struct plan plan = {sweep, threads};
+    print(common->format == FORMAT_JSON ? plan_json(&plan) : NULL, common, plan_table, &plan);
+}

@@ -1,0 +1,22 @@
+/* What a sweep prints: its plan, and its summary. */
+#ifndef AUTOTUNE_CLI_SWEEP_ANSWER_H
+#define AUTOTUNE_CLI_SWEEP_ANSWER_H
+
+#include "cli/options.h"
+#include "jobs/sweep.h"
+
+struct sweep_summary {
+    const struct sweep *sweep;
+    const struct sweep_report *report;
+    const char *db;
+    bool stopped;
+    struct sweep_point *points; /* owned; NULL: none asked for */
+};
+
+void sweep_summary_write(const struct sweep_summary *summary, const struct common *common);
+void sweep_summary_clear(struct sweep_summary *summary);
+
+/* The jobs in the order in which they would run. */
+void sweep_plan_write(const struct sweep *sweep, int threads, const struct common *common);
+
+#endif

@@ -1,0 +1,30 @@
+#include "cli/sweep_jobs.h"
+
+enum { MAX_GIVEN = MAX_OVERRIDES + 3 };
+
+struct given {
+    int count;
+    struct sweep_option options[MAX_GIVEN];
+};
+
+static void give(struct given *given, const char *name, const char *text)
+{
+    if (text)
+        given->options[given->count++] = (struct sweep_option){name, text};
+}
+
+void sweep_jobs_read(const struct common *common, const char *time_limit, const char *file,
+                     struct sweep *sweep)
+{
+    struct given given = {0};
+    struct error error;
+    char cores[24];
+    snprintf(cores, sizeof cores, "%lld", (long long)common->cores);
+    give(&given, "hw", common->hw_name);
+    give(&given, "time-limit", time_limit);
+    give(&given, "cores", common->cores ? cores : NULL);
+    for (int i = 0; i < common->override_count; i++)
+        give(&given, "set-hw", common->overrides[i]);
+    struct sweep_source source = {file, common->hw_folders, given.count, given.options};
+    cli_require(sweep_read(&source, sweep, &error), &error);
+}

@@ -1,0 +1,623 @@
+#include "jobs/job.h"
+
+#include "core/number.h"
+#include "core/version.h"
+#include "kernels/cubefx.h"
+#include "kernels/knn.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WEIGHT 1e9
+enum { MAX_MAC = 4096, MAX_FUNCTIONS = 64, LIST_SIZE = 256 };
+
+void job_init(struct job *job)
+{
+    memset(job, 0, sizeof *job);
+}
+
+/* ------------------------------------------------------------------ options */
+
+typedef enum status option_reader(struct job *job, const char *name, const char *text,
+                                  struct error *error);
+static option_reader read_strategy, read_top, read_threads, read_time_limit, read_flag, read_mac,
+    read_transfer_weight, read_expand_at;
+
+/* What job_open reads once the operator is known has no reader of its own here. */
+static const struct option_row {
+    const char *name;
+    option_reader *read;
+} option_rows[] = {
+    {"op", NULL},
+    {"shape", NULL},
+    {"dtype", NULL},
+    {"space", NULL},
+    {"function", NULL},
+    {"hw", NULL},
+    {"set-hw", NULL},
+    {"cores", NULL},
+    {"strategy", read_strategy},
+    {"top", read_top},
+    {"threads", read_threads},
+    {"time-limit", read_time_limit},
+    {"robust", read_flag},
+    {"compare", read_flag},
+    {"mac", read_mac},
+    {"transfer-weight", read_transfer_weight},
+    {"expand-at", read_expand_at},
+};
+enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
+
+static const struct option_row *find_row(const char *name)
+{
+    for (int i = 0; i < OPTION_ROWS; i++)
+        if (strcmp(option_rows[i].name, name) == 0)
+            return &option_rows[i];
+    return NULL;
+}
+
+/* A size or choice that some operator has an option for. */
+static bool is_operators(const char *name)
+{
+    for (int o = 0; operators[o]; o++) {
+        for (int i = operators[o]->shape_sizes; i < operators[o]->size_count; i++)
+            if (strcmp(operators[o]->size_names[i], name) == 0)
+                return true;
+        for (int i = 0; i < operators[o]->choice_count; i++)
+            if (strcmp(operators[o]->choices[i].name, name) == 0)
+                return true;
+    }
+    return false;
+}
+
+bool job_has_option(const char *name)
+{
+    return find_row(name) || is_operators(name);
+}
+
+static enum status add_override(struct job *job, const char *text, struct error *error)
+{
+    if (job->override_count == JOB_MAX_OVERRIDES)
+        return error_set(error, STATUS_INVALID, "--set-hw: at most %d of them", JOB_MAX_OVERRIDES);
+    char *copy = strdup(text);
+    if (!copy)
+        return error_memory(error);
+    job->overrides[job->override_count++] = copy;
+    return STATUS_OK;
+}
+
+enum status job_set(struct job *job, const char *name, const char *text, struct error *error)
+{
+    int i = 0;
+    if (!job_has_option(name))
+        return error_set(error, STATUS_INVALID,
+                         "%.64s: expected an option of the main job, see `autotune --help`", name);
+    if (strcmp(name, "set-hw") == 0)
+        return add_override(job, text, error);
+    while (i < job->option_count && strcmp(job->options[i].name, name) != 0)
+        i++;
+    char *copy = strdup(text), *key = i == job->option_count ? strdup(name) : job->options[i].name;
+    if (!copy || !key || i == JOB_MAX_OPTIONS) {
+        free(copy);
+        if (i == job->option_count)
+            free(key);
+        return error_memory(error);
+    }
+    if (i == job->option_count)
+        job->option_count++;
+    else
+        free(job->options[i].text);
+    job->options[i] = (struct job_option){key, copy};
+    return STATUS_OK;
+}
+
+const char *job_text(const struct job *job, const char *name)
+{
+    for (int i = 0; i < job->option_count; i++)
+        if (strcmp(job->options[i].name, name) == 0)
+            return job->options[i].text;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ options that stand alone */
+
+static void list_word(char list[LIST_SIZE], const char *separator, const char *word)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, LIST_SIZE - used, "%s%s", used ? separator : "", word);
+}
+
+static enum status read_strategy(struct job *job, const char *name, const char *text,
+                                 struct error *error)
+{
+    char list[LIST_SIZE] = "";
+    const struct search_strategy *strategy = search_strategy_find(text);
+    if (strategy) {
+        job->strategy = strategy->name;
+        return STATUS_OK;
+    }
+    for (const struct search_strategy *s = search_strategies; s->name; s++)
+        list_word(list, " or ", s->name);
+    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s", name, text, list);
+}
+
+static enum status read_count(const char *name, const char *text, int64_t largest, int64_t *count,
+                              struct error *error)
+{
+    char option[32];
+    snprintf(option, sizeof option, "--%s", name);
+    return number_count(option, text, 1, largest, count, error);
+}
+
+static enum status read_int(const char *name, const char *text, int largest, int *number,
+                            struct error *error)
+{
+    int64_t count = *number;
+    enum status status = read_count(name, text, largest, &count, error);
+    *number = (int)count;
+    return status;
+}
+
+static enum status read_top(struct job *job, const char *name, const char *text,
+                            struct error *error)
+{
+    return read_int(name, text, JOB_MAX_TOP, &job->top, error);
+}
+
+static enum status read_threads(struct job *job, const char *name, const char *text,
+                                struct error *error)
+{
+    return read_int(name, text, JOB_MAX_THREADS, &job->threads, error);
+}
+
+static enum status read_time_limit(struct job *job, const char *name, const char *text,
+                                   struct error *error)
+{
+    (void)name;
+    return number_seconds("--time-limit", text, &job->time_limit_s, error);
+}
+
+/* Options without a value: a command line gives "yes". */
+static enum status read_flag(struct job *job, const char *name, const char *text,
+                             struct error *error)
+{
+    bool yes = strcmp(text, "yes") == 0;
+    if (!yes && strcmp(text, "no") != 0)
+        return error_set(error, STATUS_INVALID, "--%s %.64s: expected yes or no", name, text);
+    *(strcmp(name, "robust") == 0 ? &job->robust : &job->details.compare) = yes;
+    return STATUS_OK;
+}
+
+static enum status read_mac(struct job *job, const char *name, const char *text,
+                            struct error *error)
+{
+    return read_count(name, text, MAX_MAC, &job->details.mac, error);
+}
+
+static enum status read_transfer_weight(struct job *job, const char *name, const char *text,
+                                        struct error *error)
+{
+    double weight = number_real(text);
+    if (!(weight >= 0 && weight <= MAX_WEIGHT))
+        return error_set(error, STATUS_INVALID, "--%s %.64s: expected a number from 0 to %.0f",
+                         name, text, MAX_WEIGHT);
+    job->details.transfer_weight = weight;
+    return STATUS_OK;
+}
+
+static enum status read_expand_at(struct job *job, const char *name, const char *text,
+                                  struct error *error)
+{
+    job->details.expand_at = number_real(text);
+    if (isnan(job->details.expand_at))
+        return error_set(error, STATUS_INVALID, "--%s %.64s: expected a finite number", name, text);
+    return STATUS_OK;
+}
+
+static enum status read_alone(struct job *job, struct error *error)
+{
+    enum status status = STATUS_OK;
+    job->strategy = search_strategies[0].name;
+    job->top = 1;
+    for (int i = 0; i < job->option_count && status == STATUS_OK; i++) {
+        const struct option_row *row = find_row(job->options[i].name);
+        if (row && row->read)
+            status = row->read(job, row->name, job->options[i].text, error);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ the problem */
+
+static enum status find_operator(const struct job *job, const struct operator** op,
+                                 struct error *error)
+{
+    char list[LIST_SIZE] = "";
+    const char *name = job_text(job, "op");
+    *op = name ? operator_find(name) : NULL;
+    if (*op)
+        return STATUS_OK;
+    for (int i = 0; operators[i]; i++)
+        list_word(list, ", ", operators[i]->name);
+    if (!name)
+        return error_set(error, STATUS_INVALID, "--op is missing, expected one of %s", list);
+    return error_set(error, STATUS_INVALID, "--op %.64s: expected one of %s", name, list);
+}
+
+/* Without a name that of the chip, once it is known: *space is NULL. */
+static enum status find_space(const struct job *job, const struct operator* op,
+                              const struct operator_space **space, struct error *error)
+{
+    char list[LIST_SIZE] = "";
+    const char *name = job_text(job, "space");
+    *space = name ? operator_space_find(op, name) : NULL;
+    if (*space || !name)
+        return STATUS_OK;
+    for (int i = 0; op->spaces[i]; i++)
+        list_word(list, ", ", op->spaces[i]->name);
+    return error_set(error, STATUS_INVALID, "--space %.64s: expected one of %s", name, list);
+}
+
+/* Named functions are as many as their names. */
+static enum status set_functions(struct job *job, const char *names, struct error *error)
+{
+    struct error why;
+    char count[16];
+    const char *given = job_text(job, "functions");
+    if (job->problem.op != &cubefx_operator)
+        return error_set(error, STATUS_INVALID, "--function: %s has none", job->problem.op->name);
+    job->functions = calloc(MAX_FUNCTIONS, sizeof *job->functions);
+    if (!job->functions)
+        return error_memory(error);
+    if (cubefx_functions_parse(names, MAX_FUNCTIONS, job->functions, &job->details.function_count,
+                               &why) != STATUS_OK)
+        return error_set(error, why.status, "--function: %s", why.text);
+    job->details.functions = job->functions;
+    snprintf(count, sizeof count, "%d", job->details.function_count);
+    if (given && strcmp(given, count) != 0)
+        return error_set(error, STATUS_INVALID, "--functions %.64s: --function names %s", given,
+                         count);
+    return problem_set(&job->problem, "functions", count, error);
+}
+
+static enum status set_sizes(struct job *job, struct error *error)
+{
+    const char *functions = job_text(job, "function");
+    enum status status = functions ? set_functions(job, functions, error) : STATUS_OK;
+    for (int i = 0; i < job->option_count && status == STATUS_OK; i++)
+        if (is_operators(job->options[i].name))
+            status = problem_set(&job->problem, job->options[i].name, job->options[i].text, error);
+    if (status == STATUS_OK)
+        status = problem_check(&job->problem, error);
+    if (status == STATUS_OK && functions && job->problem.size[CUBEFX_ORDER] > SERIES_MAX_TERMS)
+        return error_set(error, STATUS_INVALID,
+                         "--order %lld: the series of --function have at most %d terms; "
+                         "--functions takes any",
+                         (long long)job->problem.size[CUBEFX_ORDER], SERIES_MAX_TERMS);
+    return status;
+}
+
+static enum status set_problem(struct job *job, const struct operator* op, struct error *error)
+{
+    const char *shape = job_text(job, "shape");
+    if (!shape)
+        return error_set(error, STATUS_INVALID, "--shape is missing, expected %s", op->shape_form);
+    enum status status = problem_parse(op, shape, &job->problem, error);
+    return status == STATUS_OK ? set_sizes(job, error) : status;
+}
+
+/* ------------------------------------------------------------------ the chip */
+
+static struct hardware_overrides overrides_of(const struct job *job)
+{
+    return (struct hardware_overrides){(const char *const *)job->overrides,
+                                       (size_t)job->override_count};
+}
+
+static const char *hardware_name(const struct job *job)
+{
+    const char *name = job_text(job, "hw");
+    return name ? name : CHIP_DEFAULT;
+}
+
+static enum status set_chip(struct job *job, struct error *error)
+{
+    int64_t cores = 0;
+    const char *asked = job_text(job, "cores");
+    struct hardware_overrides changes = overrides_of(job);
+    enum status status =
+        asked ? number_count("--cores", asked, 1, INT32_MAX, &cores, error) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = chips_get(job->chips, hardware_name(job), &changes, &job->chip, error);
+    if (status != STATUS_OK)
+        return status;
+    job->hw = &job->chip->hw;
+    return chip_cores(job->hw, cores, &job->cores, error);
+}
+
+/* Kernels of a processor are in f32. */
+static enum status set_type(struct job *job, struct error *error)
+{
+    const char *name = job_text(job, "dtype");
+    int type = job->hw->host ? DTYPE_F32 : DTYPE_F16;
+    if (name)
+        type = dtype_find(name, (int)strlen(name));
+    if (type < 0)
+        return error_set(error, STATUS_INVALID,
+                         "--dtype %.64s: expected an element type such as f16", name);
+    if (job->hw->host && type != DTYPE_F32)
+        return error_set(error, STATUS_INVALID,
+                         "--dtype %.64s: expected f32, as kernels of a processor are", name);
+    job->problem.type = (enum dtype)type;
+    return STATUS_OK;
+}
+
+static enum status set_space(struct job *job, const struct operator_space *space,
+                             struct error *error)
+{
+    if (!space)
+        space = operator_default_space(job->problem.op, job->hw);
+    if (!space)
+        return error_set(error, STATUS_INVALID, "%s has no kernels for a processor, and %s is one",
+                         job->problem.op->name, job->hw->name);
+    return space_open(&job->problem, space, job->hw, job->cores, &job->space, error);
+}
+
+/* ------------------------------------------------------------------ what the answer adds */
+
+/* The option given last that only Cube-fx has, or NULL. */
+static const char *cubefx_option(const struct job *job)
+{
+    static const char *const names[] = {"mac", "transfer-weight", "expand-at"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (job_text(job, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* An option that says nothing about the operator at hand is a mistake. */
+static enum status check_details(const struct job *job, struct error *error)
+{
+    const struct operator* op = job->problem.op;
+    const char *option = cubefx_option(job);
+    bool compare = job->details.compare;
+    if (job->hw->host && (compare || option))
+        return error_set(error, STATUS_INVALID,
+                         "--%s: it is about programs of chips, and %s is a processor",
+                         compare ? "compare" : option, job->hw->name);
+    if (compare && op != &knn_operator && op != &cubefx_operator)
+        return error_set(error, STATUS_INVALID, "--compare: %s has none", op->name);
+    if (option && op != &cubefx_operator)
+        return error_set(error, STATUS_INVALID, "--%s: %s has none", option, op->name);
+    if (job_text(job, "expand-at") && !job->functions)
+        return error_set(error, STATUS_INVALID,
+                         "--expand-at: expected --function, whose series it is about");
+    return STATUS_OK;
+}
+
+/* The chip on which every uncertain number costs most. */
+static enum status set_corner(struct job *job, struct error *error)
+{
+    struct hardware_overrides changes = overrides_of(job);
+    struct error why;
+    if (!job->robust)
+        return STATUS_OK;
+    if (job->hw->host)
+        return error_set(error, STATUS_INVALID,
+                         "--robust: %s was measured, not fitted: expected a chip", job->hw->name);
+    if (!job->space.kind->summarise)
+        return error_set(error, STATUS_INVALID,
+                         "--robust: a tiling of %s is several programs, each with a worst case of "
+                         "its own",
+                         job->problem.op->name);
+    if (job->top > 1)
+        return error_set(error, STATUS_INVALID,
+                         "--robust: one tiling is the answer, expected no --top");
+    if (robust_corner(chips_folders(job->chips), hardware_name(job), &changes, job->hw,
+                      &job->corner, &why) != STATUS_OK)
+        return error_set(error, why.status, "--robust: %s", why.text);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ open and close */
+
+static void close_opened(struct job *job)
+{
+    space_close(&job->space);
+    hardware_clear(&job->corner.hw);
+    free(job->functions);
+    if (job->chips)
+        chips_put(job->chips, job->chip);
+    if (job->owns_chips)
+        chips_close(job->chips);
+    /* the options stay */
+    job->functions = NULL;
+    job->chips = NULL;
+    job->owns_chips = false;
+    job->chip = NULL;
+    job->hw = NULL;
+    job->details = (struct details_options){.compare = false};
+    job->robust = false;
+    job->threads = 0;
+    job->time_limit_s = 0;
+}
+
+static enum status open_all(struct job *job, struct error *error)
+{
+    const struct operator* op;
+    const struct operator_space *space;
+    enum status status = read_alone(job, error);
+    if (status == STATUS_OK)
+        status = find_operator(job, &op, error);
+    if (status == STATUS_OK)
+        status = find_space(job, op, &space, error);
+    if (status == STATUS_OK)
+        status = set_problem(job, op, error);
+    if (status == STATUS_OK)
+        status = set_chip(job, error);
+    if (status == STATUS_OK)
+        status = set_type(job, error);
+    if (status == STATUS_OK)
+        status = set_space(job, space, error);
+    if (status == STATUS_OK)
+        status = check_details(job, error);
+    if (status == STATUS_OK)
+        status = set_corner(job, error);
+    return status;
+}
+
+enum status job_open(struct job *job, struct chips *chips, struct error *error)
+{
+    enum status status = STATUS_OK;
+    job->owns_chips = !chips;
+    job->chips = chips;
+    if (!chips)
+        status = chips_open(NULL, &job->chips, error);
+    if (status == STATUS_OK)
+        status = open_all(job, error);
+    if (status != STATUS_OK)
+        close_opened(job);
+    return status;
+}
+
+void job_close(struct job *job)
+{
+    close_opened(job);
+    for (int i = 0; i < job->option_count; i++) {
+        free(job->options[i].name);
+        free(job->options[i].text);
+    }
+    for (int i = 0; i < job->override_count; i++)
+        free(job->overrides[i]);
+    job_init(job);
+}
+
+/* ------------------------------------------------------------------ names */
+
+/* Appends to a text of `size`, cut where it is full. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+                                                         const char *format, ...)
+{
+    va_list list;
+    size_t used = strlen(text);
+    va_start(list, format);
+    vsnprintf(text + used, size - used, format, list);
+    va_end(list);
+}
+
+static void put_shape(const struct problem *problem, char *text, size_t size)
+{
+    for (int i = 0; i < problem->op->shape_sizes; i++)
+        append(text, size, "%s%lld", i ? "x" : "", (long long)problem->size[i]);
+}
+
+/* Sizes and choices that are not the default: `mark` between name and value. */
+static void put_options(const struct problem *problem, char mark, char *text, size_t size)
+{
+    const struct operator* op = problem->op;
+    for (int i = op->shape_sizes; i < op->size_count; i++)
+        if (problem->size[i] != op->size_defaults[i - op->shape_sizes])
+            append(text, size, " %s%c%lld", op->size_names[i], mark, (long long)problem->size[i]);
+    for (int i = 0; i < op->choice_count; i++)
+        if (problem->choice[i] > 0)
+            append(text, size, " %s%c%s", op->choices[i].name, mark,
+                   op->choices[i].values[problem->choice[i]]);
+}
+
+void job_title(const struct job *job, char *text, size_t size)
+{
+    snprintf(text, size, "%s ", job->problem.op->name);
+    put_shape(&job->problem, text, size);
+    put_options(&job->problem, ' ', text, size);
+}
+
+void job_hardware_name(const struct hardware *hw, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", hw->name);
+    for (size_t i = 0; i < hw->fact_count && used < size; i++)
+        if (fact_is_override(&hw->facts[i]))
+            used += (size_t)snprintf(text + used, size - used, ", %s=%s", hw->facts[i].key,
+                                     hw->facts[i].value);
+}
+
+double job_fit_share(const struct job *job)
+{
+    return job->hw->fit.error > 0 ? expm1(job->hw->fit.error) : 0;
+}
+
+void job_key(const struct job *job, struct job_key_room *room, struct store_key *key)
+{
+    char options[sizeof room->options + 1] = "";
+    char corner[FINGERPRINT_SIZE];
+    room->shape[0] = 0;
+    put_shape(&job->problem, room->shape, sizeof room->shape);
+    put_options(&job->problem, '=', options, sizeof options);
+    snprintf(room->options, sizeof room->options, "%s", options[0] ? options + 1 : "");
+    snprintf(room->query, sizeof room->query, "strategy=%s top=%d", job->strategy, job->top);
+    if (job->robust) {
+        /* which numbers are uncertain is not in the chip's own fingerprint */
+        hardware_fingerprint(&job->corner.hw, corner);
+        append(room->query, sizeof room->query, " robust=%s", corner);
+    }
+    *key = (struct store_key){
+        .kind = STORE_SIMULATED,
+        .op = job->problem.op->name,
+        .shape = room->shape,
+        .options = room->options,
+        .dtype = dtype_name(job->problem.type),
+        .space = job->space.kind->name,
+        .query = room->query,
+        .hardware = job->chip->fingerprint,
+        .cores = job->cores,
+        .model_version = MODEL_VERSION,
+    };
+}
+
+/* ------------------------------------------------------------------ running */
+
+static enum status run_robustly(const struct job *job, const struct search_options *how,
+                                struct job_result *result, struct error *error)
+{
+    enum status status = robust_search(&job->problem, &job->space, job->cores, &job->corner, how,
+                                       &result->robust, error);
+    result->search = result->robust.search;
+    memset(&result->robust.search, 0, sizeof result->robust.search);
+    return status;
+}
+
+enum status job_run(const struct job *job, const struct job_run *run, struct job_result *result,
+                    struct error *error)
+{
+    struct search_options how = {
+        .strategy = job->strategy,
+        .threads = run->threads,
+        .top = job->top,
+        .time_limit_s = job->time_limit_s,
+        .keep_scores = run->keep_scores,
+        .tolerance = job_fit_share(job),
+        .stop = run->stop,
+        .progress = run->progress,
+        .context = run->context,
+    };
+    memset(result, 0, sizeof *result);
+    return job->robust ? run_robustly(job, &how, result, error)
+                       : search(&job->space, &how, &result->search, error);
+}
+
+void job_result_clear(struct job_result *result)
+{
+    search_result_clear(&result->search);
+    memset(result, 0, sizeof *result);
+}
+
+bool job_is_complete(const struct job *job, const struct job_result *result, bool stopped)
+{
+    const struct search_result *search = &result->search;
+    bool late = job->time_limit_s > 0 && search->seconds >= job->time_limit_s;
+    if (search->count == 0)
+        return !stopped && !late;
+    return search->optimal && (!job->robust || result->robust.nominal_optimal);
+}

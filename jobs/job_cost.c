@@ -1,0 +1,75 @@
+/* How long a search takes, about: a power of each size for every space, fitted to searches of
+ * random shapes on one core (docs/sweeps.md says how well; bench/bench_sweep.sh measures it). Only
+ * additions, products and comparisons, which are exact or rounded alike on every machine: shards
+ * are cut by these numbers, on each machine for itself. */
+#include "jobs/job_cost.h"
+
+#include "jobs/job.h"
+
+#include <string.h>
+
+#define LEAST_US 100
+#define MOST_US  1e12 /* a million of them can be added up */
+
+static const struct {
+    const char *op, *space;
+    double base; /* log2 of µs where all sizes are 1 */
+    double power[OPERATOR_MAX_SIZES];
+} rows[] = {
+    {"matmul", "thesis", 14.791, {0.285, -0.341, 0.060}}, /* 1,000 shapes on ascend310 */
+    {"matmul", "cann", 7.842, {0.267, 0.825, 0.277}},     /* 25 shapes on ascend910b1 */
+    {"knn", "selb", 6.385, {0.777, -0.144, 0.436, -0.225}},
+    {"cubefx", "segments", 8.086, {0.225}},
+};
+
+/* What one tiling costs to simulate, and to score on a processor. */
+#define SIMULATE_US 20.0
+#define SCORE_US    0.5
+
+double log2_by_lines(double x)
+{
+    double log = 0;
+    for (; x >= 2; x /= 2)
+        log++;
+    return log + x - 1;
+}
+
+double exp2_by_lines(double x)
+{
+    double power = 1;
+    for (; x >= 1; x--)
+        power *= 2;
+    for (; x < 0; x++)
+        power /= 2;
+    return power * (1 + x);
+}
+
+/* 0 where nothing is known of the space. */
+static double fitted_us(const struct job *job)
+{
+    const struct problem *problem = &job->problem;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        double log = rows[r].base;
+        if (strcmp(rows[r].op, problem->op->name) != 0 ||
+            strcmp(rows[r].space, job->space.kind->name) != 0)
+            continue;
+        for (int i = 0; i < problem->op->size_count; i++)
+            log += rows[r].power[i] * log2_by_lines((double)problem->size[i]);
+        return exp2_by_lines(log < 40 ? log : 40);
+    }
+    return 0;
+}
+
+int64_t job_cost(const struct job *job)
+{
+    double all = (double)job->space.candidates;
+    double us = fitted_us(job);
+    if (us <= 0 || job->space.kind->ask)
+        us = SCORE_US * all;
+    if (!search_strategy_find(job->strategy)->prunes && !job->space.kind->ask)
+        us = SIMULATE_US * all;
+    if (job->robust)
+        us *= 2;
+    us = us > LEAST_US ? us : LEAST_US;
+    return (int64_t)(us < MOST_US ? us : MOST_US);
+}

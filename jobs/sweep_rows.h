@@ -1,0 +1,25 @@
+/* Internal to sweeps: what readers of files hand in, and the memory that it lies in. */
+#ifndef AUTOTUNE_JOBS_SWEEP_ROWS_H
+#define AUTOTUNE_JOBS_SWEEP_ROWS_H
+
+#include "jobs/sweep.h"
+
+/* Memory that is freed as a whole. NULL when there is no more. */
+void *sweep_allocate(struct sweep *sweep, size_t size);
+const char *sweep_copy(struct sweep *sweep, const char *text);
+
+/* One row: adds a job, or a fault that names its line. `options` stay valid as long as the sweep.
+ * Only what stops the reading as such is a failure. */
+enum status sweep_add(struct sweep *sweep, int line, const struct sweep_option *options, int count,
+                      struct error *error);
+enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, struct error *error);
+
+/* The readers; the file's name is source->name, options of every job come first in each row. */
+typedef enum status sweep_reader(const struct sweep_source *source, struct sweep *sweep,
+                                 struct error *error);
+sweep_reader sweep_read_csv, sweep_read_config;
+
+/* Options of every job, and room for `count` more behind them. */
+struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *sweep, int count);
+
+#endif

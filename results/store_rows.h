@@ -1,0 +1,48 @@
+/* Rows of a store chosen by what they are about, and rows kept in memory.
+ *
+ *   struct store_rows rows = {0};
+ *   store_rows_read(store, &filter, STORE_ANSWERS, &rows, &error)
+ *   store_rows_clear(&rows) */
+#ifndef AUTOTUNE_RESULTS_STORE_ROWS_H
+#define AUTOTUNE_RESULTS_STORE_ROWS_H
+
+#include "results/store.h"
+
+#include <stddef.h>
+
+/* What a row must be; NULL and what says "any" lets everything pass. Names ignore case. */
+struct store_filter {
+    bool kind_given;
+    enum store_kind kind;
+    const char *op, *dtype, *space;
+    const char *shape, *options; /* patterns of the shell: "512x*" */
+    const char *hardware; /* a name, in any case, without its blanks; or 6 or more digits that
+                             a fingerprint begins with */
+    int cores;            /* 0: any */
+};
+
+bool store_filter_is_empty(const struct store_filter *filter);
+bool store_filter_matches(const struct store_filter *filter, const struct store_row *row);
+
+/* Is this what the chip is called, or the beginning of its fingerprint? */
+bool store_is_hardware(const char *asked, const char *name, const char *fingerprint);
+
+/* Copies of rows, in the order in which they were added. */
+struct store_rows {
+    struct store_row *rows;
+    size_t count, room;
+};
+
+enum store_answers { STORE_NO_ANSWERS, STORE_ANSWERS }; /* without, answer is "" */
+
+enum status store_rows_add(struct store_rows *rows, const struct store_row *row,
+                           enum store_answers answers, struct error *error);
+void store_rows_drop_last(struct store_rows *rows); /* of count >= 1 */
+void store_rows_clear(struct store_rows *rows);
+
+/* All that the filter lets pass, in the order of the store. After a failure *rows is empty. */
+enum status store_rows_read(struct store *store, const struct store_filter *filter,
+                            enum store_answers answers, struct store_rows *rows,
+                            struct error *error);
+
+#endif

@@ -1,0 +1,380 @@
+#include "results/store_write.h"
+#include "core/version.h"
+#include "results/outline.h"
+#include "results/text.h"
+#include "results/tune.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum status written(FILE *out, struct error *error)
+{
+    return ferror(out) ? error_set(error, STATUS_IO, "cannot write the answer") : STATUS_OK;
+}
+
+const char *store_number(double number, char text[32])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    return text;
+}
+
+static bool is_control(char byte)
+{
+    return (unsigned char)byte < ' ' || byte == 127;
+}
+
+/* Bytes of UTF-8 that begin no character take no column. */
+int store_put_text(const char *text, FILE *out)
+{
+    int columns = 0;
+    for (; *text; text++) {
+        fputc(is_control(*text) ? '?' : *text, out);
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    return columns;
+}
+
+static int columns_of(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+void store_put_key(const struct store_row *row, FILE *out)
+{
+    const struct store_key *key = &row->key;
+    const char *const words[] = {key->op, key->shape, key->options, key->dtype, key->space};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!*words[i])
+            continue;
+        if (i)
+            fputc(' ', out);
+        store_put_text(words[i], out);
+    }
+    fputs(", ", out);
+    store_put_text(row->hardware_name, out);
+    fprintf(out, ", %d core%s", key->cores, key->cores == 1 ? "" : "s");
+    if (key->kind != STORE_SIMULATED)
+        fprintf(out, ", %s", store_kind_name(key->kind));
+    if (*key->query) {
+        fputs(", ", out);
+        store_put_text(key->query, out);
+    }
+}
+
+/* ------------------------------------------------------------------ lists */
+
+enum { COLUMNS = 10, CELL_SIZE = 96 };
+
+struct line {
+    char cell[COLUMNS][CELL_SIZE];
+};
+
+static const char *const headings[COLUMNS] = {"op",       "shape", "options", "dtype", "space",
+                                              "hardware", "cores", "kind",    "time",  "state"};
+
+static const char *state_of(const struct store_row *row)
+{
+    return row->optimal ? "optimal" : "cut off";
+}
+
+/* Long texts are cut: `show` has the whole. */
+static void fill_line(const struct store_row *row, struct line *line)
+{
+    const struct store_key *key = &row->key;
+    char time[TEXT_SIZE], version[32] = "";
+    const char *const texts[] = {key->op, key->shape, *key->options ? key->options : "-",
+                                 key->dtype, key->space};
+    for (int i = 0; i < 5; i++)
+        snprintf(line->cell[i], CELL_SIZE, "%.80s", texts[i]);
+    snprintf(line->cell[5], CELL_SIZE, "%.60s %.8s", row->hardware_name, key->hardware);
+    snprintf(line->cell[6], CELL_SIZE, "%d", key->cores);
+    snprintf(line->cell[7], CELL_SIZE, "%s", store_kind_name(key->kind));
+    snprintf(line->cell[8], CELL_SIZE, "%s",
+             row->time_ns > 0 ? text_time(row->time_ns, time) : "none legal");
+    if (key->model_version != MODEL_VERSION)
+        snprintf(version, sizeof version, ", model version %d", key->model_version);
+    snprintf(line->cell[9], CELL_SIZE, "%s%s", state_of(row), version);
+}
+
+static void put_line(const struct line *line, const int widths[COLUMNS], FILE *out)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        bool right = c == 6 || c == 8, last = c == COLUMNS - 1;
+        int pad = widths[c] - columns_of(line->cell[c]);
+        if (right)
+            fprintf(out, "%*s", pad, "");
+        store_put_text(line->cell[c], out);
+        if (!last)
+            fprintf(out, "%*s", (right ? 0 : pad) + 2, "");
+    }
+    fputc('\n', out);
+}
+
+enum status store_list_table(const struct store_rows *rows, bool colour, FILE *out,
+                             struct error *error)
+{
+    struct style style = text_style(colour);
+    struct line line;
+    int widths[COLUMNS] = {0};
+    char count[TEXT_SIZE];
+    for (size_t i = 0; i <= rows->count; i++) {
+        if (i < rows->count)
+            fill_line(&rows->rows[i], &line);
+        for (int c = 0; c < COLUMNS; c++) {
+            int width = columns_of(i < rows->count ? line.cell[c] : headings[c]);
+            widths[c] = width > widths[c] ? width : widths[c];
+        }
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        snprintf(line.cell[c], CELL_SIZE, "%s", headings[c]);
+    if (rows->count) {
+        fputs(style.dim, out);
+        put_line(&line, widths, out);
+        fputs(style.end, out);
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        fill_line(&rows->rows[i], &line);
+        put_line(&line, widths, out);
+    }
+    fprintf(out, "%s result%s\n", text_count((int64_t)rows->count, count),
+            rows->count == 1 ? "" : "s");
+    return written(out, error);
+}
+
+json_t *store_row_json(const struct store_row *row)
+{
+    const struct store_key *key = &row->key;
+    json_t *object = json_object();
+    const struct {
+        const char *name, *text;
+    } texts[] = {
+        {"kind", store_kind_name(key->kind)},
+        {"op", key->op},
+        {"shape", key->shape},
+        {"options", key->options},
+        {"dtype", key->dtype},
+        {"space", key->space},
+        {"query", key->query},
+        {"hardware", row->hardware_name},
+        {"fingerprint", key->hardware},
+        {"tiling", row->tiling},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        json_object_set_new(object, texts[i].name, json_text(texts[i].text));
+    json_object_set_new(object, "cores", json_integer(key->cores));
+    json_object_set_new(object, "model_version", json_integer(key->model_version));
+    json_object_set_new(object, "time_ns",
+                        row->time_ns > 0 ? json_real(row->time_ns) : json_null());
+    json_object_set_new(object, "optimal", json_boolean(row->optimal));
+    if (row->limit_s > 0)
+        json_object_set_new(object, "limit_s", json_real(row->limit_s));
+    return object;
+}
+
+/* As the JSON value that it is; what is none as text. */
+static json_t *answer_json(const char *answer)
+{
+    json_t *value = json_loads(answer, JSON_DECODE_ANY, NULL);
+    return value ? value : json_text(answer);
+}
+
+static enum status write_json(const struct store_rows *rows, bool answers, FILE *out,
+                              struct error *error)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < rows->count; i++) {
+        json_t *row = store_row_json(&rows->rows[i]);
+        if (answers)
+            json_object_set_new(row, "answer", answer_json(rows->rows[i].answer));
+        json_array_append_new(list, row);
+    }
+    return json_write(json_pack("{s:i, s:o}", "schema", 1, "results", list), out, error);
+}
+
+enum status store_list_json(const struct store_rows *rows, bool colour, FILE *out,
+                            struct error *error)
+{
+    (void)colour;
+    return write_json(rows, false, out, error);
+}
+
+enum status store_show_json(const struct store_rows *rows, bool colour, FILE *out,
+                            struct error *error)
+{
+    (void)colour;
+    return write_json(rows, true, out, error);
+}
+
+static void put_field(const char *text, FILE *out)
+{
+    bool plain = !text[strcspn(text, ",\"\r\n")];
+    if (!plain)
+        fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(is_control(*text) ? '?' : *text, out);
+    }
+    if (!plain)
+        fputc('"', out);
+}
+
+enum status store_list_csv(const struct store_rows *rows, bool colour, FILE *out,
+                           struct error *error)
+{
+    (void)colour;
+    fputs("kind,op,shape,options,dtype,space,query,hardware,fingerprint,tiling,cores,"
+          "model_version,time_ns,optimal,limit_s\n",
+          out);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct store_row *row = &rows->rows[i];
+        const struct store_key *key = &row->key;
+        char time[32], limit[32];
+        const char *const texts[] = {store_kind_name(key->kind),
+                                     key->op,
+                                     key->shape,
+                                     key->options,
+                                     key->dtype,
+                                     key->space,
+                                     key->query,
+                                     row->hardware_name,
+                                     key->hardware,
+                                     row->tiling};
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+            put_field(texts[t], out);
+            fputc(',', out);
+        }
+        fprintf(out, "%d,%d,%s,%d,%s\n", key->cores, key->model_version,
+                row->time_ns > 0 ? store_number(row->time_ns, time) : "", row->optimal,
+                row->limit_s > 0 ? store_number(row->limit_s, limit) : "");
+    }
+    return written(out, error);
+}
+
+/* ------------------------------------------------------------------ whole answers */
+
+static void show_row(const struct store_row *row, const struct style *style, FILE *out)
+{
+    char time[TEXT_SIZE], exact[32];
+    fputs(style->bold, out);
+    store_put_key(row, out);
+    fprintf(out, "%s\n%s  fingerprint  ", style->end, style->dim);
+    store_put_text(row->key.hardware, out);
+    fprintf(out, ", model version %d%s\n", row->key.model_version, style->end);
+    if (row->time_ns > 0) {
+        fprintf(out, "  time         %s  (%s ns), %s, %s\n  tiling       ",
+                text_time(row->time_ns, time), store_number(row->time_ns, exact),
+                store_kind_name(row->key.kind), state_of(row));
+        store_put_text(row->tiling, out);
+        fputc('\n', out);
+    } else {
+        fprintf(out, "  no legal tiling, %s\n", state_of(row));
+    }
+    if (row->limit_s > 0)
+        fprintf(out, "  limit        %s s\n", store_number(row->limit_s, exact));
+    json_t *answer = answer_json(row->answer);
+    if (json_is_object(answer)) {
+        if (json_object_size(answer))
+            outline_write(answer, style, out);
+    } else if (*row->answer) {
+        fputs("  answer       ", out);
+        store_put_text(row->answer, out);
+        fputc('\n', out);
+    }
+    json_decref(answer);
+}
+
+enum status store_show_table(const struct store_rows *rows, bool colour, FILE *out,
+                             struct error *error)
+{
+    struct style style = text_style(colour);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (i)
+            fputc('\n', out);
+        show_row(&rows->rows[i], &style, out);
+    }
+    return written(out, error);
+}
+
+/* ------------------------------------------------------------------ export */
+
+static enum status put_string(const char *name, const char *text, FILE *out, struct error *error)
+{
+    json_t *string = json_text(text);
+    fprintf(out, "\"%s\":", name);
+    int failed = string ? json_dumpf(string, out, JSON_ENCODE_ANY) : 0;
+    enum status status = !string  ? error_memory(error)
+                         : failed ? error_set(error, STATUS_IO, "cannot write the row")
+                                  : STATUS_OK;
+    json_decref(string);
+    fputc(',', out);
+    return status;
+}
+
+/* An object that reads back as the very text, or NULL. The caller frees it. */
+static char *compact_object(const char *answer)
+{
+    json_t *value = *answer == '{' ? json_loads(answer, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    json_decref(value);
+    if (text && strcmp(text, answer) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static enum status put_answer(const char *answer, FILE *out, struct error *error)
+{
+    char *object = compact_object(answer);
+    enum status status = STATUS_OK;
+    if (object) {
+        fprintf(out, "\"answer\":%s", object);
+    } else {
+        json_t *string = json_text(answer);
+        fputs("\"answer\":", out);
+        status = !string ? error_memory(error) : STATUS_OK;
+        if (string && json_dumpf(string, out, JSON_ENCODE_ANY))
+            status = error_set(error, STATUS_IO, "cannot write the row");
+        json_decref(string);
+    }
+    free(object);
+    return status;
+}
+
+enum status store_export_row(const struct store_row *row, FILE *out, struct error *error)
+{
+    const struct store_key *key = &row->key;
+    const struct {
+        const char *name, *text;
+    } first[] = {{"kind", store_kind_name(key->kind)},
+                 {"op", key->op},
+                 {"shape", key->shape},
+                 {"options", key->options},
+                 {"dtype", key->dtype},
+                 {"space", key->space},
+                 {"query", key->query},
+                 {"hardware", key->hardware}};
+    enum status status = STATUS_OK;
+    char time[32], limit[32];
+    fputc('{', out);
+    for (size_t i = 0; i < sizeof first / sizeof *first && status == STATUS_OK; i++)
+        status = put_string(first[i].name, first[i].text, out, error);
+    fprintf(out, "\"cores\":%d,\"model_version\":%d,", key->cores, key->model_version);
+    if (status == STATUS_OK)
+        status = put_string("hardware_name", row->hardware_name, out, error);
+    if (status == STATUS_OK)
+        status = put_string("tiling", row->tiling, out, error);
+    fprintf(out, "\"time_ns\":%s,\"optimal\":%s,\"limit_s\":%s,", store_number(row->time_ns, time),
+            row->optimal ? "true" : "false", store_number(row->limit_s, limit));
+    if (status == STATUS_OK)
+        status = put_answer(row->answer, out, error);
+    fputs("}\n", out);
+    return status == STATUS_OK ? written(out, error) : status;
+}
