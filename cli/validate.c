@@ -74,7 +74,7 @@ static void rank_all(struct validate *validate, struct search_result *result)
                                  .threads = (int)validate->threads,
                                  .top = MODEL_QUALITY_TOP,
                                  .keep_scores = true,
-                                 .tolerance = task_fit_share(&validate->task),
+                                 .tolerance = job_fit_share(&validate->task.job),
                                  .stop = stop_asked()};
     stop_open();
     cli_require(search(&validate->task.job.space, &how, result, &error), &error);
