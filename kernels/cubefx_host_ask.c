@@ -35,8 +35,8 @@ static struct host_phase *phase_of(struct count *count, const char *name)
     return phase;
 }
 
-/* Results that go past the caches. Where they lie in one, from the last time, each line has to leave
- * it first: measured, 16 to 50 ns a line instead of 3. */
+/* Results that go past the caches. Where they lie in one, from the last time, each line has to
+ * leave it first: measured, 16 to 50 ns a line instead of 3. */
 static double streamed_bytes(const struct count *count, double bytes)
 {
     enum { LEAVING = 8 };

@@ -249,8 +249,10 @@ Test(calibrate_host, where_a_cache_ends)
     struct reach points[POINTS] = {{0}};
     int count = POINTS;
     double mb = 1;
-    for (int i = 0; i < count; i++, mb *= 1.5)
+    for (int i = 0; i < count; i++) {
         points[i] = (struct reach){(int64_t)(mb * 1e6), mb < 48 ? 27 : 14};
+        mb *= 1.5;
+    }
     double end = reach_end(points, count, 2e6, 27, 14);
     cr_expect(end > 38e6 && end < 58e6, "%g", end);
     points[4].gbps = 14; /* a single slow one among fast ones is an accident */

@@ -35,8 +35,8 @@ enum {
     F(15, V)                                                                                       \
     F(16, V)                                                                                       \
     F(17, V)                                                                                       \
-    F(18, V) F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V)      \
-        F(28, V)
+    F(18, V)                                                                                       \
+    F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V) F(28, V)
 #define EACH_TILE(F)                                                                               \
     EACH_ROW_28(1, F)                                                                              \
     EACH_ROW_14(2, F)                                                                              \
