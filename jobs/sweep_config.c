@@ -56,9 +56,9 @@ static int line_of(const config_setting_t *setting)
 static enum status too_many(const struct reading *reading, const config_setting_t *setting,
                             double count, struct error *error)
 {
-    return error_set(error, STATUS_TOO_LARGE, "%s:%d: %.6g combinations, expected at most %lld jobs",
-                     reading->tree.file, line_of(setting), count,
-                     (long long)reading->sweep->most_jobs);
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s:%d: %.6g combinations, expected at most %lld jobs", reading->tree.file,
+                     line_of(setting), count, (long long)reading->sweep->most_jobs);
 }
 
 static enum status make_bundles(struct reading *reading, int64_t count, struct bundles *bundles,
