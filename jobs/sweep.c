@@ -97,7 +97,7 @@ enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, str
 
 struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *sweep, int count)
 {
-    size_t total = (size_t)(source->option_count + count);
+    size_t total = (size_t)source->option_count + (size_t)count;
     struct sweep_option *row = sweep_allocate(sweep, (total + 1) * sizeof *row);
     if (row && source->option_count)
         memcpy(row, source->options, (size_t)source->option_count * sizeof *row);

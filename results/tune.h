@@ -72,14 +72,14 @@ struct tune_answer {
     int64_t within_fit_error, within_fit_error_at_most;
     int discarded_count;
     const struct tune_discarded *discarded; /* contained in `pruned` */
-    bool optimal, cut_short;                /* neither: nothing is legal */
-    bool has_store, from_store;             /* there is one; and it had the answer */
     double lower_bound_ns, gap, seconds, roofline_ns;
     int threads;
     int top; /* rows asked for */
     int count;
     const struct tune_row *rows; /* best first, by the model */
     const struct tune_row *best; /* rows, or the winner by measurement; NULL: none */
+    bool optimal, cut_short;     /* neither: nothing is legal */
+    bool has_store, from_store;  /* there is one; and it had the answer */
     bool on_processor;           /* the rest of these are of processors only */
     double peak_gflops;          /* of all threads; 0: not known */
     int measured_count;
