@@ -113,12 +113,12 @@ enum status chips_get(struct chips *chips, const char *name,
     found = take(chips, asked);
     if (!found) {
         status = load(chips, name, changes, &found, error);
-        if (status == STATUS_OK) {
+        if (status == STATUS_OK && found) {
             found->asked = asked;
             asked = NULL;
         }
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && found) {
         found->users++;
         found->next = chips->first;
         chips->first = found;

@@ -447,14 +447,14 @@ static void close_opened(struct job *job)
 
 static enum status open_all(struct job *job, struct error *error)
 {
-    const struct operator* op;
-    const struct operator_space *space;
+    const struct operator* op = NULL;
+    const struct operator_space *space = NULL;
     enum status status = read_alone(job, error);
     if (status == STATUS_OK)
         status = find_operator(job, &op, error);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && op)
         status = find_space(job, op, &space, error);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && op)
         status = set_problem(job, op, error);
     if (status == STATUS_OK)
         status = set_chip(job, error);

@@ -6,6 +6,7 @@
 
 #include "jobs/job.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LEAST_US 100
@@ -28,20 +29,15 @@ static const struct {
 
 double log2_by_lines(double x)
 {
-    double log = 0;
-    for (; x >= 2; x /= 2)
-        log++;
-    return log + x - 1;
+    int exponent;
+    double share = frexp(x, &exponent); /* x = share · 2^exponent, 1/2 <= share < 1 */
+    return exponent - 1 + 2 * share - 1;
 }
 
 double exp2_by_lines(double x)
 {
-    double power = 1;
-    for (; x >= 1; x--)
-        power *= 2;
-    for (; x < 0; x++)
-        power /= 2;
-    return power * (1 + x);
+    double whole = floor(x);
+    return ldexp(1 + x - whole, (int)whole);
 }
 
 /* 0 where nothing is known of the space. */

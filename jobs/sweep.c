@@ -84,8 +84,8 @@ enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, str
 {
     void *faults = sweep->faults;
     if (sweep->fault_count >= sweep->most_jobs)
-        return error_set(error, STATUS_TOO_LARGE, "%s: more than %lld bad rows",
-                         sweep->file, (long long)sweep->most_jobs);
+        return error_set(error, STATUS_TOO_LARGE, "%s: more than %lld bad rows", sweep->file,
+                         (long long)sweep->most_jobs);
     if (!grow(&faults, sweep->fault_count, &sweep->memory->fault_room, sizeof *sweep->faults))
         return error_memory(error);
     sweep->faults = faults;
@@ -97,7 +97,7 @@ enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, str
 
 struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *sweep, int count)
 {
-    size_t total = (size_t)(source->option_count + count);
+    size_t total = (size_t)source->option_count + (size_t)count;
     struct sweep_option *row = sweep_allocate(sweep, (total + 1) * sizeof *row);
     if (row && source->option_count)
         memcpy(row, source->options, (size_t)source->option_count * sizeof *row);
@@ -183,8 +183,8 @@ enum status sweep_add(struct sweep *sweep, int line, const struct sweep_option *
     struct error why;
     void *jobs = sweep->jobs;
     if (sweep->job_count >= sweep->most_jobs)
-        return error_set(error, STATUS_TOO_LARGE, "%s:%d: expected at most %lld jobs",
-                         sweep->file, line, (long long)sweep->most_jobs);
+        return error_set(error, STATUS_TOO_LARGE, "%s:%d: expected at most %lld jobs", sweep->file,
+                         line, (long long)sweep->most_jobs);
     if (!grow(&jobs, sweep->job_count, &sweep->memory->job_room, sizeof *sweep->jobs))
         return error_memory(error);
     sweep->jobs = jobs;

@@ -56,9 +56,9 @@ static int line_of(const config_setting_t *setting)
 static enum status too_many(const struct reading *reading, const config_setting_t *setting,
                             double count, struct error *error)
 {
-    return error_set(error, STATUS_TOO_LARGE, "%s:%d: %.6g combinations, expected at most %lld jobs",
-                     reading->tree.file, line_of(setting), count,
-                     (long long)reading->sweep->most_jobs);
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s:%d: %.6g combinations, expected at most %lld jobs", reading->tree.file,
+                     line_of(setting), count, (long long)reading->sweep->most_jobs);
 }
 
 static enum status make_bundles(struct reading *reading, int64_t count, struct bundles *bundles,
@@ -327,6 +327,8 @@ static enum status join(struct reading *reading, const config_setting_t *setting
         return too_many(reading, setting, (double)total, error);
     enum status status = make_bundles(reading, total, bundles, error);
     for (int i = 0; i < count && status == STATUS_OK; i++) {
+        if (!lists[i].items)
+            continue;
         memcpy(bundles->items + bundles->count, lists[i].items,
                (size_t)lists[i].count * sizeof *lists[i].items);
         bundles->count += lists[i].count;
@@ -356,7 +358,9 @@ static enum status expand_each(struct reading *reading, const struct scope *scop
     if (count == 0)
         return tree_error(&reading->tree, setting, NULL, error, "empty, expected at least one");
     struct bundles *parts = calloc((size_t)count, sizeof *parts);
-    enum status status = parts ? STATUS_OK : error_memory(error);
+    enum status status = STATUS_OK;
+    if (!parts)
+        return error_memory(error);
     for (int i = 0; i < count && status == STATUS_OK; i++)
         status = expand(reading, scope, value_at(setting, i), &parts[i], error);
     if (status == STATUS_OK)
@@ -467,10 +471,12 @@ static enum status expand_sizes(struct reading *reading, const struct scope *sco
                                 const config_setting_t *value, struct bundles *bundles,
                                 struct error *error)
 {
-    const struct operator* op;
+    const struct operator* op = NULL;
     struct bundles axes[MAX_AXES];
     int count = 0;
     enum status status = find_operator(reading, scope, value, &op, error);
+    if (status != STATUS_OK || !op)
+        return status;
     for (; status == STATUS_OK && count < op->shape_sizes; count++) {
         const char *name = op->size_names[count];
         const config_setting_t *member = config_setting_get_member(value, name);

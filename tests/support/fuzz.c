@@ -7,10 +7,10 @@
 #include "kernels/matmul_host.h"
 #include "results/bank.h"
 #include "results/curves.h"
-#include "runtime/autotune_sgemm.h"
-#include "runtime/table.h"
 #include "results/store_import.h"
 #include "results/store_write.h"
+#include "runtime/autotune_sgemm.h"
+#include "runtime/table.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -206,16 +206,11 @@ static void read_sweep(const char *file)
 }
 
 const struct fuzz_target fuzz_targets[] = {
-    {"platform", ".ini", read_description},
-    {"description", ".cfg", read_description},
-    {"program", ".txt", read_program},
-    {"bank", ".json", read_bank},
-    {"curves", ".csv", read_curves},
-    {"sgemm-table", ".csv", read_sgemm_table},
-    {"results", ".jsonl", read_results},
-    {"sweep", ".cfg", read_sweep},
-    {"sweep-table", ".csv", read_sweep},
-    {NULL, NULL, NULL},
+    {"platform", ".ini", read_description}, {"description", ".cfg", read_description},
+    {"program", ".txt", read_program},      {"bank", ".json", read_bank},
+    {"curves", ".csv", read_curves},        {"sgemm-table", ".csv", read_sgemm_table},
+    {"results", ".jsonl", read_results},    {"sweep", ".cfg", read_sweep},
+    {"sweep-table", ".csv", read_sweep},    {NULL, NULL, NULL},
 };
 
 const struct fuzz_target *fuzz_target_find(const char *name)
