@@ -43,7 +43,7 @@ static void set_arguments(const struct slurm_options *options, struct setting *s
 {
     const struct common *common = options->common;
     snprintf(setting->cores, sizeof setting->cores, "%lld", (long long)common->cores);
-    add(setting, "--hw-path", common->hw_folders);
+    add(setting, "--hw-path", *common->hw_folders ? common->hw_folders : NULL);
     add(setting, "--hw", common->hw_name);
     add(setting, "--cores", common->cores ? setting->cores : NULL);
     add(setting, "--time-limit", options->time_limit);
