@@ -113,7 +113,8 @@ static int64_t *choose(const struct task *task, const struct search_result *resu
         cli_require(host_tune_sample(result, count, run->seed, positions, &run->asked, &error),
                     &error);
     else
-        run->asked = host_tune_pick(&task->job.space, result, count, given ? 0 : budget_s, positions);
+        run->asked =
+            host_tune_pick(&task->job.space, result, count, given ? 0 : budget_s, positions);
     return positions;
 }
 

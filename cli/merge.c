@@ -121,11 +121,10 @@ static void write_answer(const struct merge_command *command, const char *into,
     struct error error;
     cli_answer_open(&out, &command->common);
     if (command->common.format == FORMAT_JSON) {
-        json_t *document = json_pack("{s:i, s:o, s:I, s:I, s:I, s:I}", "schema", 1, "db",
-                                     json_text(into), "rows", (json_int_t)report->rows, "added",
-                                     (json_int_t)report->added, "duplicates",
-                                     (json_int_t)report->duplicates, "better",
-                                     (json_int_t)report->better);
+        json_t *document =
+            json_pack("{s:i, s:o, s:I, s:I, s:I, s:I}", "schema", 1, "db", json_text(into), "rows",
+                      (json_int_t)report->rows, "added", (json_int_t)report->added, "duplicates",
+                      (json_int_t)report->duplicates, "better", (json_int_t)report->better);
         if (command->sweep)
             json_object_set_new(document, "missing", missing_json(missing));
         cli_require(json_write(document, out.stream, &error), &error);

@@ -154,7 +154,8 @@ int cmd_program(int argc, char **argv)
     printing.part = find_part(task->job.space.kind, printing.part_name);
     bool json = task->common.format == FORMAT_JSON;
     bool found = choose(task, &tiling);
-    bool legal = found && task->job.space.kind->violations(&task->job.space, &tiling, violations) == 0;
+    bool legal =
+        found && task->job.space.kind->violations(&task->job.space, &tiling, violations) == 0;
     if (legal && task->set)
         complete(task, &tiling);
     cli_answer_open(&answer, &task->common);

@@ -41,12 +41,12 @@ static json_t *points_json(const struct sweep_summary *summary)
     for (int64_t i = 0; i < summary->sweep->chip_count; i++) {
         const struct sweep_point *point = &summary->points[i];
         const struct sweep_chip *chip = &summary->sweep->chips[point->chip];
-        json_array_append_new(
-            points, json_pack("{s:o, s:i, s:f, s:f, s:I, s:b, s:b}", "hardware",
-                              json_text(chip->name), "cores", chip->cores, "buffer_bytes",
-                              point->buffer_bytes, "time_ns", point->time_ns, "jobs",
-                              (json_int_t)point->jobs, "complete", point->complete, "pareto",
-                              point->best));
+        json_array_append_new(points,
+                              json_pack("{s:o, s:i, s:f, s:f, s:I, s:b, s:b}", "hardware",
+                                        json_text(chip->name), "cores", chip->cores, "buffer_bytes",
+                                        point->buffer_bytes, "time_ns", point->time_ns, "jobs",
+                                        (json_int_t)point->jobs, "complete", point->complete,
+                                        "pareto", point->best));
     }
     return points;
 }
@@ -84,8 +84,7 @@ static void put_points(const struct sweep_summary *summary, const struct style *
         const struct sweep_point *point = &summary->points[i];
         const struct sweep_chip *chip = &summary->sweep->chips[point->chip];
         fprintf(out, "  %s%s %6s KiB  %12s  %5d  %s%s%s\n", point->best ? style->good : "",
-                point->best ? "*" : " ",
-                text_count((int64_t)(point->buffer_bytes / 1024), bytes),
+                point->best ? "*" : " ", text_count((int64_t)(point->buffer_bytes / 1024), bytes),
                 point->jobs ? text_time(point->time_ns, time) : "-", chip->cores, chip->name,
                 point->complete ? "" : "  (not all jobs)", point->best ? style->end : "");
     }

@@ -25,6 +25,9 @@ void sweep_jobs_read(const struct common *common, const char *time_limit, const 
     give(&given, "cores", common->cores ? cores : NULL);
     for (int i = 0; i < common->override_count; i++)
         give(&given, "set-hw", common->overrides[i]);
-    struct sweep_source source = {file, common->hw_folders, given.count, given.options};
+    struct sweep_source source = {.name = file,
+                                  .hw_folders = common->hw_folders,
+                                  .option_count = given.count,
+                                  .options = given.options};
     cli_require(sweep_read(&source, sweep, &error), &error);
 }

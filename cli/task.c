@@ -5,9 +5,9 @@
 /* Options of a job; a key is KEY_OPTION and the position here. An operator refuses sizes and
  * choices (struct operator) that are not its. */
 static const char *const job_options[] = {
-    "op",       "shape",    "batch",    "k",    "order",    "functions", "function",
-    "loop",     "vec-compare", "index", "steps", "transpose", "a-layout", "b-layout",
-    "c-layout", "bias",     "out-type", "share-b", "dtype",  "space"};
+    "op",       "shape",       "batch",    "k",       "order",     "functions", "function",
+    "loop",     "vec-compare", "index",    "steps",   "transpose", "a-layout",  "b-layout",
+    "c-layout", "bias",        "out-type", "share-b", "dtype",     "space"};
 enum { KEY_OPTION = 2000, JOB_OPTIONS = sizeof job_options / sizeof *job_options };
 
 static const struct argp_option options[] = {

@@ -18,16 +18,16 @@
 struct tune {
     struct task task; /* first */
     int threads;
-    const char *db;   /* a store of answers; NULL: none */
-    bool fresh;       /* search whatever the store has */
-    bool from_store;  /* where the answer is from */
+    const char *db;      /* a store of answers; NULL: none */
+    bool fresh;          /* search whatever the store has */
+    bool from_store;     /* where the answer is from */
     struct host_run run; /* of a processor */
 };
 
 /* Options of the job; a key is KEY_JOB and the position here. */
-static const char *const job_options[] = {"strategy", "top",     "threads",
-                                          "time-limit", "robust",  "compare",
-                                          "mac",      "transfer-weight", "expand-at"};
+static const char *const job_options[] = {"strategy", "top",     "threads", "time-limit",
+                                          "robust",   "compare", "mac",     "transfer-weight",
+                                          "expand-at"};
 enum {
     KEY_JOB = 3000,
     JOB_OPTIONS = sizeof job_options / sizeof *job_options,
@@ -56,8 +56,8 @@ static const struct argp_option options[] = {
     {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_JOB + 5, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
-    {"mac", KEY_JOB + 6, "S", 0, "cubefx: edge of the matrix unit in the integer program (default 16)",
-     3},
+    {"mac", KEY_JOB + 6, "S", 0,
+     "cubefx: edge of the matrix unit in the integer program (default 16)", 3},
     {"transfer-weight", KEY_JOB + 7, "B", 0,
      "cubefx: cost of an element moved, in matrix operations (default 0)", 3},
     {"expand-at", KEY_JOB + 8, "P", 0,

@@ -15,8 +15,8 @@ struct tune_report {
     int threads, top;
     bool cut_short;
     bool has_store, from_store; /* with --db: did the store have the answer? */
-    const char *search_note; /* or NULL */
-    json_t *details;         /* or NULL; the caller's */
+    const char *search_note;    /* or NULL */
+    json_t *details;            /* or NULL; the caller's */
 };
 
 void tune_fill_row(const struct task *task, const struct found *found, struct tune_row *row);

@@ -48,8 +48,8 @@ static void write_table(const struct verdict *v, bool colour, FILE *out)
     tiling_text(space->axes, space->axis_count, v->tiling, " ", text, sizeof text);
     fprintf(out, "%s%s%s: %s\n  of %s on %s, %d core%s, space %s\n",
             v->count ? style.warn : style.good, v->count ? "illegal" : "legal", style.end, text,
-            title, space->hw->name, v->task->job.cores,
-            v->task->job.cores == 1 ? "" : "s", space->kind->name);
+            title, space->hw->name, v->task->job.cores, v->task->job.cores == 1 ? "" : "s",
+            space->kind->name);
     for (int i = 0; i < v->count; i++)
         fprintf(out, "  %s\n", v->violations[i].text);
     if (v->count == 0)
@@ -68,9 +68,9 @@ void verdict_write(const struct task *task, const struct tiling *tiling, bool js
     struct error error;
     verdict.count = task->job.space.kind->violations(&task->job.space, tiling, verdict.violations);
     if (verdict.count)
-        cli_require(
-            search_nearest(&task->job.space, tiling, &verdict.nearest, &verdict.has_nearest, &error),
-            &error);
+        cli_require(search_nearest(&task->job.space, tiling, &verdict.nearest, &verdict.has_nearest,
+                                   &error),
+                    &error);
     if (json)
         write_json(&verdict, answer->stream);
     else

@@ -12,8 +12,10 @@ enum status number_count(const char *option, const char *text, int64_t least, in
     errno = 0;
     long long number = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
     if (!end || *end || errno || number < least || number > largest)
-        return error_set(error, STATUS_INVALID, "%s %.64s: expected a whole number from %lld to "
-                         "%lld", option, text, (long long)least, (long long)largest);
+        return error_set(error, STATUS_INVALID,
+                         "%s %.64s: expected a whole number from %lld to "
+                         "%lld",
+                         option, text, (long long)least, (long long)largest);
     *value = number;
     return STATUS_OK;
 }

@@ -289,8 +289,7 @@ static enum status set_sizes(struct job *job, struct error *error)
     enum status status = functions ? set_functions(job, functions, error) : STATUS_OK;
     for (int i = 0; i < job->option_count && status == STATUS_OK; i++)
         if (is_operators(job->options[i].name))
-            status =
-                problem_set(&job->problem, job->options[i].name, job->options[i].text, error);
+            status = problem_set(&job->problem, job->options[i].name, job->options[i].text, error);
     if (status == STATUS_OK)
         status = problem_check(&job->problem, error);
     if (status == STATUS_OK && functions && job->problem.size[CUBEFX_ORDER] > SERIES_MAX_TERMS)

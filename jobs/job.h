@@ -39,8 +39,8 @@ struct job {
     int top, threads; /* threads = 0: not given */
     double time_limit_s;
     bool robust;
-    struct corner corner;            /* with robust */
-    struct details_options details;  /* but stop and threads */
+    struct corner corner;              /* with robust */
+    struct details_options details;    /* but stop and threads */
     struct cubefx_function *functions; /* owned; details.functions */
 };
 

@@ -32,8 +32,8 @@ static json_t *parts_json(const struct found *found)
 {
     json_t *parts = json_array();
     for (int i = 0; i < found->part_count; i++)
-        json_array_append_new(parts, json_pack("[I, f]", (json_int_t)found->part_fs[i],
-                                               found->part_weight[i]));
+        json_array_append_new(
+            parts, json_pack("[I, f]", (json_int_t)found->part_fs[i], found->part_weight[i]));
     return parts;
 }
 
@@ -66,8 +66,8 @@ static json_t *answer_json(const struct job *job, const struct job_result *resul
         (json_int_t)search->pruned, "simulated", (json_int_t)search->simulated, "pruned_selb",
         (json_int_t)search->pruned_selb, "pruned_harmonic", (json_int_t)search->pruned_harmonic,
         "optimal", search->optimal, "lower_bound_fs", (json_int_t)search->lower_bound_fs, "gap",
-        search->gap, "within_1_percent", within_json(&search->within_1_percent),
-        "within_tolerance", within_json(&search->within_tolerance), "best", best);
+        search->gap, "within_1_percent", within_json(&search->within_1_percent), "within_tolerance",
+        within_json(&search->within_tolerance), "best", best);
     if (job->robust && search->count)
         json_object_set_new(
             answer, "robust",

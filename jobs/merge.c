@@ -53,8 +53,10 @@ static enum status check_all(const char *into, const char *const files[], int co
     enum status status = stat(into, &info) == 0 ? check_store(into, error) : STATUS_OK;
     for (int i = 0; i < count && status == STATUS_OK; i++) {
         if (same_file(into, files[i]))
-            return error_set(error, STATUS_INVALID, "%s: expected other stores than the one that "
-                             "they are put into", files[i]);
+            return error_set(error, STATUS_INVALID,
+                             "%s: expected other stores than the one that "
+                             "they are put into",
+                             files[i]);
         status = check_store(files[i], error);
     }
     return status;

@@ -83,9 +83,9 @@ void sweep_clear(struct sweep *sweep)
 enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, struct error *error)
 {
     void *faults = sweep->faults;
-    if (sweep->fault_count >= SWEEP_MAX_JOBS)
-        return error_set(error, STATUS_TOO_LARGE, "%s: more than %d bad rows", sweep->file,
-                         SWEEP_MAX_JOBS);
+    if (sweep->fault_count >= sweep->most_jobs)
+        return error_set(error, STATUS_TOO_LARGE, "%s: more than %lld bad rows", sweep->file,
+                         (long long)sweep->most_jobs);
     if (!grow(&faults, sweep->fault_count, &sweep->memory->fault_room, sizeof *sweep->faults))
         return error_memory(error);
     sweep->faults = faults;
@@ -182,9 +182,9 @@ enum status sweep_add(struct sweep *sweep, int line, const struct sweep_option *
     struct job job;
     struct error why;
     void *jobs = sweep->jobs;
-    if (sweep->job_count >= SWEEP_MAX_JOBS)
-        return error_set(error, STATUS_TOO_LARGE, "%s:%d: expected at most %d jobs", sweep->file,
-                         line, SWEEP_MAX_JOBS);
+    if (sweep->job_count >= sweep->most_jobs)
+        return error_set(error, STATUS_TOO_LARGE, "%s:%d: expected at most %lld jobs", sweep->file,
+                         line, (long long)sweep->most_jobs);
     if (!grow(&jobs, sweep->job_count, &sweep->memory->job_room, sizeof *sweep->jobs))
         return error_memory(error);
     sweep->jobs = jobs;
@@ -342,9 +342,11 @@ static enum status read_file(const struct sweep_source *source, struct sweep *sw
 enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, struct error *error)
 {
     memset(sweep, 0, sizeof *sweep);
+    sweep->most_jobs = source->most_jobs ? source->most_jobs : SWEEP_MAX_JOBS;
     enum status status = read_file(source, sweep, error);
     if (status == STATUS_OK && sweep->job_count + sweep->fault_count == 0)
-        status = error_set(error, STATUS_INVALID, "%s: no jobs, expected at least one", sweep->file);
+        status =
+            error_set(error, STATUS_INVALID, "%s: no jobs, expected at least one", sweep->file);
     if (status == STATUS_OK)
         finish(sweep);
     else

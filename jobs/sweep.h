@@ -36,7 +36,7 @@ struct sweep_job {
     struct store_key key;
     int chip; /* index into chips */
     double time_limit_s;
-    int64_t cost; /* job_cost */
+    int64_t cost;     /* job_cost */
     int64_t position; /* in the order of the file, before anything was sorted */
 };
 
@@ -54,6 +54,7 @@ struct sweep {
     struct sweep_chip *chips;
     int64_t duplicates; /* rows that ask for what another one asks for */
     int64_t total_cost;
+    int64_t most_jobs;
     struct chips *loaded;
     struct sweep_memory *memory;
 };
@@ -63,12 +64,12 @@ struct sweep_source {
     const char *hw_folders; /* of platform files, or NULL */
     int option_count;       /* given to every job, before its own */
     const struct sweep_option *options;
+    int64_t most_jobs; /* 0: SWEEP_MAX_JOBS */
 };
 
 /* Reads a sweep. STATUS_INVALID where the file as such is wrong (file:line, what was expected), or
- * has no jobs; STATUS_TOO_LARGE beyond SWEEP_MAX_JOBS, before any is made; STATUS_IO. */
-enum status sweep_read(const struct sweep_source *source, struct sweep *sweep,
-                       struct error *error);
+ * has no jobs; STATUS_TOO_LARGE beyond the most jobs, before any is made; STATUS_IO. */
+enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, struct error *error);
 void sweep_clear(struct sweep *sweep);
 
 /* Opens a job of the sweep; the caller closes it, before the sweep. */
@@ -93,16 +94,16 @@ struct sweep_progress {
 
 struct sweep_options {
     int threads;
-    bool fresh; /* do again what the store has */
+    bool fresh;                        /* do again what the store has */
     const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
     void (*progress)(void *context, const struct sweep_progress *progress); /* about 10 Hz */
     void *context;
 };
 
 struct sweep_report {
-    int64_t searched;   /* now, and on disk */
-    int64_t from_store; /* were there */
-    int64_t unfinished; /* a signal came first */
+    int64_t searched;            /* now, and on disk */
+    int64_t from_store;          /* were there */
+    int64_t unfinished;          /* a signal came first */
     int64_t infeasible, cut_off; /* of searched and from_store */
     int64_t fault_count;
     struct sweep_fault *faults; /* of jobs that failed when run, by line; owned */

@@ -56,15 +56,16 @@ static int line_of(const config_setting_t *setting)
 static enum status too_many(const struct reading *reading, const config_setting_t *setting,
                             double count, struct error *error)
 {
-    return error_set(error, STATUS_TOO_LARGE, "%s:%d: %.6g combinations, expected at most %d jobs",
-                     reading->tree.file, line_of(setting), count, SWEEP_MAX_JOBS);
+    return error_set(error, STATUS_TOO_LARGE,
+                     "%s:%d: %.6g combinations, expected at most %lld jobs", reading->tree.file,
+                     line_of(setting), count, (long long)reading->sweep->most_jobs);
 }
 
 static enum status make_bundles(struct reading *reading, int64_t count, struct bundles *bundles,
                                 struct error *error)
 {
-    *bundles = (struct bundles){0, sweep_allocate(reading->sweep,
-                                                  ((size_t)count + 1) * sizeof *bundles->items)};
+    *bundles = (struct bundles){
+        0, sweep_allocate(reading->sweep, ((size_t)count + 1) * sizeof *bundles->items)};
     return bundles->items ? STATUS_OK : error_memory(error);
 }
 
@@ -110,7 +111,9 @@ static enum status read_range(const struct reading *reading, const config_settin
     struct {
         const char *name;
         int64_t *value, least;
-    } members[] = {{"from", &range->from, 1}, {"to", &range->to, 1}, {"step", &range->step, 1},
+    } members[] = {{"from", &range->from, 1},
+                   {"to", &range->to, 1},
+                   {"step", &range->step, 1},
                    {"factor", &range->factor, 2}};
     enum { MEMBERS = sizeof members / sizeof *members };
     int seen = 0;
@@ -130,9 +133,8 @@ static enum status read_range(const struct reading *reading, const config_settin
         return tree_error(&reading->tree, setting, NULL, error,
                           "expected a range { from = …; to = …; step = … or factor = …; }");
     if (range->to < range->from)
-        return tree_error(&reading->tree, setting, NULL, error,
-                          "an empty range from %lld to %lld", (long long)range->from,
-                          (long long)range->to);
+        return tree_error(&reading->tree, setting, NULL, error, "an empty range from %lld to %lld",
+                          (long long)range->from, (long long)range->to);
     return STATUS_OK;
 }
 
@@ -171,7 +173,7 @@ static enum status count_values(const struct reading *reading, const config_sett
     }
     if (status == STATUS_OK && *count < 1)
         return tree_error(&reading->tree, setting, NULL, error, "empty, expected at least one");
-    if (status == STATUS_OK && *count > SWEEP_MAX_JOBS)
+    if (status == STATUS_OK && *count > (double)reading->sweep->most_jobs)
         return too_many(reading, setting, *count, error);
     return status;
 }
@@ -194,8 +196,8 @@ static enum status scalar_text(const struct reading *reading, const config_setti
 
 /* What a value becomes as an option's text. */
 typedef enum status value_writer(const struct reading *reading, const char *name,
-                                 const config_setting_t *setting, const char *value,
-                                 char text[768], struct error *error);
+                                 const config_setting_t *setting, const char *value, char text[768],
+                                 struct error *error);
 
 static enum status plain(const struct reading *reading, const char *name,
                          const config_setting_t *setting, const char *value, char text[768],
@@ -263,7 +265,7 @@ static enum status check_product(const struct reading *reading, const config_set
     double total = 1;
     for (int a = 0; a < count; a++)
         total *= (double)axes[a].count;
-    if (total > SWEEP_MAX_JOBS)
+    if (total > (double)reading->sweep->most_jobs)
         return too_many(reading, setting, total, error);
     *product = (int64_t)total;
     return STATUS_OK;
@@ -278,8 +280,7 @@ static enum status combine(struct reading *reading, const struct bundles axes[],
     bool has_shape = false;
     for (int a = 0; a < count; a++)
         options += axes[a].items[at[a]].count;
-    struct sweep_option *all =
-        sweep_allocate(reading->sweep, ((size_t)options + 1) * sizeof *all);
+    struct sweep_option *all = sweep_allocate(reading->sweep, ((size_t)options + 1) * sizeof *all);
     if (!all)
         return error_memory(error);
     options = 0;
@@ -322,7 +323,7 @@ static enum status join(struct reading *reading, const config_setting_t *setting
     int64_t total = 0;
     for (int i = 0; i < count; i++)
         total += lists[i].count;
-    if (total > SWEEP_MAX_JOBS)
+    if (total > reading->sweep->most_jobs)
         return too_many(reading, setting, (double)total, error);
     enum status status = make_bundles(reading, total, bundles, error);
     for (int i = 0; i < count && status == STATUS_OK; i++) {
@@ -333,7 +334,8 @@ static enum status join(struct reading *reading, const config_setting_t *setting
     return status;
 }
 
-/* ------------------------------------------------------------------ axes with words of their own */
+/* ------------------------------------------------------------------ axes with words of their own
+ */
 
 static const config_setting_t *scope_get(const struct scope *scope, const char *name)
 {
@@ -483,7 +485,8 @@ static enum status expand_sizes(struct reading *reading, const struct scope *sco
         status = multiply(reading, value, axes, count, bundles, error);
     for (int64_t i = 0; status == STATUS_OK && i < bundles->count; i++) {
         bundles->items[i].line = line_of(value);
-        status = join_shape(reading, &bundles->items[i], op->shape_sizes, &bundles->items[i], error);
+        status =
+            join_shape(reading, &bundles->items[i], op->shape_sizes, &bundles->items[i], error);
     }
     return status;
 }
@@ -494,8 +497,8 @@ static enum status expand_shape(struct reading *reading, const struct scope *sco
 {
     if (config_setting_is_group(value))
         return expand_sizes(reading, scope, value, bundles, error);
-    return one_text(reading, value, "shape", "a shape such as \"512x1024x512\", or its sizes in { }",
-                    bundles, error);
+    return one_text(reading, value, "shape",
+                    "a shape such as \"512x1024x512\", or its sizes in { }", bundles, error);
 }
 
 /* { key = "paths.gm->l1.bandwidth_gbps"; values = [28, 56]; } */
@@ -568,7 +571,8 @@ static enum status expand_set(struct reading *reading, const struct scope *scope
     (void)scope;
     const char *name = config_setting_get_string(value);
     if (!name || !*name || strpbrk(name, "/."))
-        return tree_expected(&reading->tree, value, error, "the name of a set, such as \"bert-base\"");
+        return tree_expected(&reading->tree, value, error,
+                             "the name of a set, such as \"bert-base\"");
     return read_set(reading, name, value, bundles, error);
 }
 
@@ -587,7 +591,9 @@ static const struct {
     const char *name;
     value_expander *expand;
 } words[] = {
-    {"shapes", expand_shape}, {"hardware", expand_hardware}, {"sets", expand_set},
+    {"shapes", expand_shape},
+    {"hardware", expand_hardware},
+    {"sets", expand_set},
     {"jobs", expand_job},
 };
 enum { WORDS = sizeof words / sizeof *words };
@@ -624,8 +630,7 @@ static enum status expand_members(struct reading *reading, const struct scope *s
                 return tree_expected(&reading->tree, member, error, "a text");
             continue;
         }
-        if (inherited &&
-            (strcmp(name, "jobs") == 0 || config_setting_get_member(scope->own, name)))
+        if (inherited && (strcmp(name, "jobs") == 0 || config_setting_get_member(scope->own, name)))
             continue;
         if (!inherited && scope->outer && strcmp(name, "jobs") == 0)
             return tree_error(&reading->tree, member, NULL, error,
@@ -642,7 +647,8 @@ static enum status expand_group(struct reading *reading, struct scope scope,
 {
     struct bundles axes[MAX_AXES];
     int count = 0;
-    const config_setting_t *jobs = scope.outer ? NULL : config_setting_get_member(scope.own, "jobs");
+    const config_setting_t *jobs =
+        scope.outer ? NULL : config_setting_get_member(scope.own, "jobs");
     if (jobs) /* what stands beside them is theirs */
         return expand_each(reading, &scope, jobs, expand_job, bundles, error);
     enum status status = expand_members(reading, &scope, scope.own, false, axes, &count, error);

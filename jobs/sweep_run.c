@@ -34,7 +34,7 @@ struct run {
     struct timespec started;
     int64_t *todo; /* jobs that the store has no answer to */
     int64_t todo_count, fault_room, cost_total, cost_done;
-    int64_t nothing; /* cut off by their time limit before any tiling was found */
+    int64_t nothing;                /* cut off by their time limit before any tiling was found */
     double last_commit_s, commit_s; /* when, and how long it took */
     volatile sig_atomic_t stop;     /* for workers: asked for, or the store fails */
     int threads_each;
@@ -64,8 +64,8 @@ static void search_job(const struct run *run, struct job *job, struct outcome *o
     if (outcome->status != STATUS_OK)
         return;
     if (!run->stop) /* what was cut short by a signal is done again */
-        outcome->status = job_record(job, &result, false, &outcome->worth, &outcome->record,
-                                     &outcome->error);
+        outcome->status =
+            job_record(job, &result, false, &outcome->worth, &outcome->record, &outcome->error);
     job_result_clear(&result);
 }
 
@@ -257,9 +257,8 @@ static enum status run_phase(struct run *run, int64_t end, int workers, int thre
     pthread_mutex_lock(&run->lock);
     run->working -= workers - started;
     pthread_mutex_unlock(&run->lock);
-    enum status status =
-        started ? attend(run, error)
-                : error_set(error, STATUS_NO_MEMORY, "no thread can be started");
+    enum status status = started ? attend(run, error)
+                                 : error_set(error, STATUS_NO_MEMORY, "no thread can be started");
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     free(threads);

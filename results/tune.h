@@ -73,7 +73,7 @@ struct tune_answer {
     int discarded_count;
     const struct tune_discarded *discarded; /* contained in `pruned` */
     bool optimal, cut_short;                /* neither: nothing is legal */
-    bool has_store, from_store; /* there is one; and it had the answer */
+    bool has_store, from_store;             /* there is one; and it had the answer */
     double lower_bound_ns, gap, seconds, roofline_ns;
     int threads;
     int top; /* rows asked for */

@@ -69,7 +69,7 @@ words() {
     bad "unknown command ''" ''
     bad "unknown command 'bogus', expected one of tune," bogus
     bad "unknown command 'tun'" tun
-    bad "unknown command 'sweep'" sweep plan.cfg
+    bad "unknown command 'advise'" advise plan.cfg
     bad 'tune: expected nothing here' tune tune
     bad 'extra: expected nothing here' "${product[@]}" extra
     bad '--op: expected nothing here' -- "${product[@]}"
@@ -100,7 +100,7 @@ words() {
     bad 'expected nothing here' simulate a b
     bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
     bad 'unknown command' $'a\nb\033[31mc\rd'
-    bad '--op a?b?[31mc?d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
+    bad '--op a b?[31mc d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
 }
 
 options() {
@@ -122,7 +122,7 @@ options() {
     bad '--trace: its value is missing' simulate x --trace
     bad '--json=1: takes no value' "${product[@]}" --json=1
     bad '--quiet=yes: takes no value' "${product[@]}" --quiet=yes
-    for name in validate seed db slurm shard runtime-kb; do # not built
+    for name in seed slurm shard runtime-kb; do # not built
         bad "unknown option --$name" "${product[@]}" --$name 1
     done
 }
@@ -440,6 +440,39 @@ programs() {
     rm -f much many binary unknown open huge endless register
 }
 
+# What a sweep, a merge and a store of answers refuse.
+sweeps() {
+    rm -rf ./*
+    bad 'sweep: expected a file' sweep
+    bad 'more: expected nothing here' sweep jobs.csv more
+    bad 'jobs.csv: cannot open it: No such file' sweep jobs.csv
+    bad 'nosuchset: expected a file, or a set of' sweep nosuchset
+    echo 'op,shape' >jobs.csv
+    bad 'jobs.csv: no jobs' sweep jobs.csv
+    echo 'op,colour' >jobs.csv
+    bad "jobs.csv:1: column 'colour': expected op, shape" sweep jobs.csv
+    printf 'op = "matmul";\nshapes = [];\n' >jobs.cfg
+    bad 'jobs.cfg:2: shapes: empty' sweep jobs.cfg
+    printf 'op,shape\nmatmul,8x8x8\n' >jobs.csv
+    for value in 0/2 3/2 2 a/b 1/0 1/99999 -1/2 1/2/3; do
+        bad '--shard' sweep jobs.csv --shard "$value"
+    done
+    bad '--threads 0: expected' sweep jobs.csv --threads 0
+    bad '--time-limit x: expected seconds' sweep jobs.csv --time-limit x
+    bad 'csv: expected one of table, json' sweep jobs.csv --format csv
+    bad 'missing/x.db: ' sweep jobs.csv --db missing/x.db
+    bad "$work: " sweep jobs.csv --db "$work"
+    bad 'jobs.csv: ' sweep jobs.csv --db jobs.csv
+    bad 'missing/x.db: ' "${product[@]}" --db missing/x.db
+    bad 'jobs.csv: ' "${product[@]}" --db jobs.csv
+    bad '--fresh: expected --db' "${product[@]}" --fresh
+    bad 'merge: expected a store to put into' merge all.db
+    bad 'none.db: there is no such store' merge all.db none.db
+    bad 'jobs.csv: ' merge all.db jobs.csv
+    equal 'refusals leave no store' 'jobs.cfg jobs.csv' "$(ls -A | xargs)"
+    rm -f jobs.csv jobs.cfg
+}
+
 # With -o: no half answer, no temporary file, and on an error the old file as it was.
 files() {
     rm -rf ./*
@@ -593,6 +626,7 @@ overrides
 tilings
 programs
 files
+sweeps
 streams
 plain
 environment

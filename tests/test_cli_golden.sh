@@ -22,7 +22,8 @@ failed=0
 names=()
 
 sanitise() {
-    sed -e "s|$source_dir|@SOURCE@|g" \
+    sed -e "s|$source_dir|@SOURCE@|g" -e "s|$work|@WORK@|g" \
+        -e 's/^  time  *[0-9.]*  s$/  time @SECONDS@ s/' \
         -e 's/"seconds": [0-9.e+-]*/"seconds": @SECONDS@/' \
         -e 's/"threads": [0-9]*/"threads": @THREADS@/' \
         -e 's/ simulated; [0-9.]* s, [0-9]* threads*$/ simulated; @SECONDS@ s, @THREADS@ threads/'
@@ -30,7 +31,7 @@ sanitise() {
 
 # A command's answer as the golden file has it; programs are read from tests/golden/cli.
 transcript() {
-    echo "\$ autotune $*"
+    echo "\$ autotune $*" | sanitise
     (cd "$golden" && "$autotune" "$@") >"$work/out" 2>"$work/err" </dev/null
     status=$?
     sanitise <"$work/out"
@@ -59,7 +60,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program simulate check explain evaluate reproduce calibrate list; do
+for command in tune program simulate check explain evaluate reproduce calibrate sweep merge list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -93,6 +94,20 @@ golden tune-tiny --op matmul --shape 1x1x1
 golden tune-none $product --set-hw buffers.l0a.capacity_bytes=256
 golden tune-none-json $product --set-hw buffers.l0a.capacity_bytes=256 --json
 golden tune-verbose $odd --verbose --cores 1
+
+golden sweep-plan sweep sweep.cfg --dry-run --threads 2
+golden sweep-plan-json sweep sweep.csv --dry-run --threads 2 --json
+golden sweep-plan-shard sweep sweep.cfg --dry-run --threads 2 --shard 2/3
+golden sweep-set sweep llama-2-70b-decode --dry-run --threads 2 --hw ascend910
+golden sweep-table sweep sweep.cfg --db "$work/table.db"
+golden sweep-again sweep sweep.cfg --db "$work/table.db" --json
+golden sweep-rows sweep sweep.csv --db "$work/rows.db" -q
+golden tune-stored $odd --cores 1 --db "$work/tune.db"
+golden tune-from-store $odd --cores 1 --db "$work/tune.db"
+golden tune-from-store-json $odd --cores 1 --db "$work/tune.db" --json
+golden tune-fresh $odd --cores 1 --db "$work/tune.db" --fresh --format csv
+golden merge merge "$work/all.db" "$work/table.db" "$work/tune.db" --sweep sweep.cfg
+golden merge-missing merge "$work/other.db" "$work/tune.db" --sweep sweep.cfg --json
 
 points="--op knn --shape 100x48x512 --k 4"
 golden tune-knn $points

@@ -89,15 +89,15 @@ static const struct {
     {".cfg",
      "op = \"matmul\";\nshapes = { m = { from = 4; to = 8; step = 1; by = 2; }; k = 8; n = 8; };",
      "expected a range", STATUS_INVALID},
-    {".cfg",
-     "op = \"matmul\";\nshapes = { m = { from = 4; to = 8; step = 1.5; }; k = 8; n = 8; };",
+    {".cfg", "op = \"matmul\";\nshapes = { m = { from = 4; to = 8; step = 1.5; }; k = 8; n = 8; };",
      "expected a whole number", STATUS_INVALID},
     {".cfg",
      "op = \"matmul\";\nshapes = { m = { from = 1; to = 1000; step = 1; };\n"
      "k = { from = 1; to = 1000; step = 1; }; n = { from = 1; to = 1000; step = 1; }; };",
      ":2: 1e+09 combinations", STATUS_TOO_LARGE},
-    {".cfg", "op = \"matmul\"; shapes = { m = { from = 1; to = 9000000000000000000L; step = 1; }; "
-             "k = 8; n = 8; };",
+    {".cfg",
+     "op = \"matmul\"; shapes = { m = { from = 1; to = 9000000000000000000L; step = 1; }; "
+     "k = 8; n = 8; };",
      "9e+18 combinations", STATUS_TOO_LARGE},
     {".cfg", "op = \"matmul\"; shapes = { m = 17179869184; k = 8; n = 8; };",
      "expected it with the suffix L", STATUS_INVALID},
@@ -268,10 +268,11 @@ Test(sweep, has_named_sets_without_a_bad_row)
     static const struct {
         const char *name;
         int64_t jobs;
-    } sets[] = {{"bert-base", 18},          {"bert-large", 18},         {"llama-2-7b-prefill", 16},
-                {"llama-2-7b-decode", 18},  {"llama-2-13b-prefill", 16}, {"llama-2-13b-decode", 18},
-                {"llama-2-70b-prefill", 19}, {"llama-2-70b-decode", 21}, {"resnet-50", 21},
-                {"deepbench", 83},          {"matmul-1000", 1000},      {"ascend310-variants", 432}};
+    } sets[] = {
+        {"bert-base", 18},           {"bert-large", 18},          {"llama-2-7b-prefill", 16},
+        {"llama-2-7b-decode", 18},   {"llama-2-13b-prefill", 16}, {"llama-2-13b-decode", 18},
+        {"llama-2-70b-prefill", 19}, {"llama-2-70b-decode", 21},  {"resnet-50", 21},
+        {"deepbench", 83},           {"matmul-1000", 1000},       {"ascend310-variants", 432}};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         struct sweep_source source = {.name = sets[i].name};
         struct sweep sweep;
@@ -493,7 +494,8 @@ Test(sweep, reads_no_answer_that_is_damaged)
     for (int round = 0; round < 3000; round++) {
         char *copy = strdup(json);
         for (int n = 1 + (int)gsl_rng_uniform_int(rng, 2); n > 0; n--)
-            copy[gsl_rng_uniform_int(rng, length)] = "0919{}[],:-.\"e"[gsl_rng_uniform_int(rng, 14)];
+            copy[gsl_rng_uniform_int(rng, length)] =
+                "0919{}[],:-.\"e"[gsl_rng_uniform_int(rng, 14)];
         if (job_decode(&job, copy, &back, &error) != STATUS_OK) {
             refusals++;
         } else {
@@ -700,8 +702,8 @@ Test(sweep, cut_off_answers_are_done_again_with_more_time)
         bool optimal;
         double limit_s, asked_s;
         bool answered;
-    } cases[] = {{true, 0, 0, true},  {true, 0, 5, true},   {false, 5, 0, false},
-                 {false, 5, 5, true}, {false, 5, 4, true},  {false, 5, 6, false},
+    } cases[] = {{true, 0, 0, true},   {true, 0, 5, true},  {false, 5, 0, false},
+                 {false, 5, 5, true},  {false, 5, 4, true}, {false, 5, 6, false},
                  {false, 0, 4, false}, {false, 0, 0, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct store_row row = {.optimal = cases[i].optimal, .limit_s = cases[i].limit_s};
@@ -721,11 +723,20 @@ Test(sweep, keys_are_what_decides_an_answer)
         const char *name, *text;
         bool other; /* another question than without it */
     } cases[] = {
-        {"threads", "2", false},  {"time-limit", "9", false},   {"batch", "1", false},
-        {"dtype", "F16", false},  {"space", "thesis", false},   {"cores", "2", false},
-        {"top", "1", false},      {"strategy", "bound", false}, {"set-hw", "issue_ns=40", false},
-        {"batch", "2", true},     {"cores", "1", true},         {"top", "2", true},
-        {"strategy", "exhaustive", true}, {"set-hw", "issue_ns=41", true},
+        {"threads", "2", false},
+        {"time-limit", "9", false},
+        {"batch", "1", false},
+        {"dtype", "F16", false},
+        {"space", "thesis", false},
+        {"cores", "2", false},
+        {"top", "1", false},
+        {"strategy", "bound", false},
+        {"set-hw", "issue_ns=40", false},
+        {"batch", "2", true},
+        {"cores", "1", true},
+        {"top", "2", true},
+        {"strategy", "exhaustive", true},
+        {"set-hw", "issue_ns=41", true},
         {"hw", "ascend310-l1-2m", true},
     };
     struct error error;

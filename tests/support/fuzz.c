@@ -2,14 +2,15 @@
 
 #include "core/program_text.h"
 #include "hardware/load.h"
+#include "jobs/sweep.h"
 #include "kernels/matmul_bank.h"
 #include "kernels/matmul_host.h"
 #include "results/bank.h"
 #include "results/curves.h"
-#include "runtime/autotune_sgemm.h"
-#include "runtime/table.h"
 #include "results/store_import.h"
 #include "results/store_write.h"
+#include "runtime/autotune_sgemm.h"
+#include "runtime/table.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -182,15 +183,34 @@ static void read_results(const char *file)
     require_line(store_lines_read(file, take_result, &again, &error), &error);
 }
 
+/* Jobs can be opened, and shards are all of them. */
+static void read_sweep(const char *file)
+{
+    struct sweep_source source = {.name = file, .most_jobs = 100};
+    struct sweep sweep;
+    struct error error = {STATUS_OK, ""};
+    enum status status = sweep_read(&source, &sweep, &error);
+    require_line(status, &error);
+    if (status != STATUS_OK)
+        return;
+    require(sweep.job_count + sweep.fault_count > 0, "a sweep has jobs");
+    for (int64_t j = 0; j < sweep.job_count; j++) {
+        struct job job;
+        require(sweep.jobs[j].cost > 0 && sweep.jobs[j].line > 0, "a job has a line and a cost");
+        require(sweep_open_job(&sweep, j, &job, &error) == STATUS_OK, "a job opens again");
+        job_close(&job);
+    }
+    for (int64_t f = 0; f < sweep.fault_count; f++)
+        require(sweep.faults[f].text[0], "a fault has a text");
+    sweep_clear(&sweep);
+}
+
 const struct fuzz_target fuzz_targets[] = {
-    {"platform", ".ini", read_description},
-    {"description", ".cfg", read_description},
-    {"program", ".txt", read_program},
-    {"bank", ".json", read_bank},
-    {"curves", ".csv", read_curves},
-    {"sgemm-table", ".csv", read_sgemm_table},
-    {"results", ".jsonl", read_results},
-    {NULL, NULL, NULL},
+    {"platform", ".ini", read_description}, {"description", ".cfg", read_description},
+    {"program", ".txt", read_program},      {"bank", ".json", read_bank},
+    {"curves", ".csv", read_curves},        {"sgemm-table", ".csv", read_sgemm_table},
+    {"results", ".jsonl", read_results},    {"sweep", ".cfg", read_sweep},
+    {"sweep-table", ".csv", read_sweep},    {NULL, NULL, NULL},
 };
 
 const struct fuzz_target *fuzz_target_find(const char *name)
