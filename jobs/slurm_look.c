@@ -80,6 +80,15 @@ static enum status look_at_all(const struct slurm_plan *plan, const struct sweep
     return status;
 }
 
+static enum status look(const struct slurm_plan *plan, const struct sweep *sweep, int shard_of[],
+                        struct slurm_state *state, struct error *error)
+{
+    if (!shard_of || !state->missing || !state->again)
+        return error_memory(error);
+    enum status status = sweep_shards(sweep, plan->tasks, shard_of, error);
+    return status == STATUS_OK ? look_at_all(plan, sweep, shard_of, state, error) : status;
+}
+
 enum status slurm_look(const struct slurm_plan *plan, const struct sweep *sweep,
                        struct slurm_state *state, struct error *error)
 {
@@ -87,11 +96,7 @@ enum status slurm_look(const struct slurm_plan *plan, const struct sweep *sweep,
     memset(state, 0, sizeof *state);
     state->missing = calloc((size_t)plan->tasks, sizeof *state->missing);
     state->again = calloc((size_t)plan->tasks, sizeof *state->again);
-    enum status status = shard_of && state->missing && state->again
-                             ? sweep_shards(sweep, plan->tasks, shard_of, error)
-                             : error_memory(error);
-    if (status == STATUS_OK)
-        status = look_at_all(plan, sweep, shard_of, state, error);
+    enum status status = look(plan, sweep, shard_of, state, error);
     free(shard_of);
     state->shards_again = state->shards_missing;
     if (status != STATUS_OK)
@@ -99,20 +104,28 @@ enum status slurm_look(const struct slurm_plan *plan, const struct sweep *sweep,
     return status;
 }
 
+static enum status merge_shards(const struct slurm_plan *plan, char paths[][PATH_MAX],
+                                const char *files[], struct error *error)
+{
+    struct merge_report report;
+    int count = 0;
+    if (!paths || !files)
+        return error_memory(error);
+    for (int shard = 1; shard <= plan->tasks; shard++) {
+        enum status status = slurm_store_path(plan, shard, paths[count], error);
+        if (status != STATUS_OK)
+            return status;
+        files[count] = paths[count];
+        count += has_content(paths[count]);
+    }
+    return count ? merge_stores(plan->db, files, count, &report, error) : STATUS_OK;
+}
+
 enum status slurm_merge(const struct slurm_plan *plan, struct error *error)
 {
     char(*paths)[PATH_MAX] = calloc((size_t)plan->tasks, sizeof *paths);
     const char **files = calloc((size_t)plan->tasks, sizeof *files);
-    enum status status = paths && files ? STATUS_OK : error_memory(error);
-    struct merge_report report;
-    int count = 0;
-    for (int shard = 1; shard <= plan->tasks && status == STATUS_OK; shard++) {
-        status = slurm_store_path(plan, shard, paths[count], error);
-        files[count] = paths[count];
-        count += has_content(paths[count]);
-    }
-    if (status == STATUS_OK && count)
-        status = merge_stores(plan->db, files, count, &report, error);
+    enum status status = merge_shards(plan, paths, files, error);
     free(files);
     free(paths);
     return status;

@@ -109,14 +109,17 @@ enum status slurm_queued_read(const char *text, int tasks, struct slurm_state *s
     enum status status = STATUS_OK;
     for (const char *line = text; *line && status == STATUS_OK;) {
         char id[SLURM_ID_SIZE];
-        int task;
-        if (sscanf(line, " %20[0-9] %7d", id, &task) != 2 || task < 1)
+        long task = 0;
+        int digits = 0;
+        if (sscanf(line, " %20[0-9] %n", id, &digits) == 1 && digits)
+            task = strtol(line + digits, NULL, 10);
+        if (task < 1)
             return error_set(error, STATUS_IO,
                              "squeue: expected the numbers of a job and a task, "
                              "found %.40s",
                              line);
         if (task <= tasks)
-            take_out(state, task - 1);
+            take_out(state, (int)task - 1);
         status = keep_id(state, id, error);
         line += strcspn(line, "\n");
         line += *line == '\n';
@@ -134,7 +137,7 @@ enum status slurm_queued(const struct slurm_plan *plan, struct slurm_state *stat
          format[] = "--format=%F %K";
     char *const arguments[] = {program, mine, plain, tasks, format, by_name, NULL};
     enum status status = run(arguments, &text, error);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && text)
         status = slurm_queued_read(text, plan->tasks, state, error);
     free(text);
     return status;

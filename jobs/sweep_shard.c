@@ -31,8 +31,9 @@ enum status sweep_shard(struct sweep *sweep, int index, int count, struct error 
 {
     int *shard_of = calloc((size_t)sweep->job_count + 1, sizeof *shard_of);
     int64_t kept = 0;
-    enum status status =
-        shard_of ? sweep_shards(sweep, count, shard_of, error) : error_memory(error);
+    if (!shard_of)
+        return error_memory(error);
+    enum status status = sweep_shards(sweep, count, shard_of, error);
     if (status != STATUS_OK) {
         free(shard_of);
         return status;
