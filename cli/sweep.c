@@ -4,7 +4,9 @@
 #include "cli/stop.h"
 #include "cli/sweep_answer.h"
 #include "cli/sweep_jobs.h"
+#include "cli/sweep_slurm.h"
 #include "core/number.h"
+#include "jobs/slurm.h"
 
 #include <omp.h>
 #include <string.h>
@@ -18,9 +20,25 @@ struct sweep_command {
     const char *time_limit;
     int shard, shards; /* 0: not given */
     bool dry_run, fresh, pareto;
+    int64_t nodes, tasks; /* of --slurm; 0: not given */
+    const char *partition;
+    bool slurm, submit, threads_given;
 };
 
-enum { KEY_DB = 4300, KEY_DRY_RUN, KEY_THREADS, KEY_SHARD, KEY_FRESH, KEY_PARETO, KEY_TIME_LIMIT };
+enum {
+    KEY_DB = 4300,
+    KEY_DRY_RUN,
+    KEY_THREADS,
+    KEY_SHARD,
+    KEY_FRESH,
+    KEY_PARETO,
+    KEY_TIME_LIMIT,
+    KEY_SLURM,
+    KEY_NODES,
+    KEY_PARTITION,
+    KEY_TASKS,
+    KEY_SUBMIT
+};
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Sweep:", 1},
@@ -40,6 +58,16 @@ static const struct argp_option options[] = {
      1},
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
      "of each job that says nothing else: keep the best so far after this time", 1},
+    {NULL, 0, NULL, 0, "On a Slurm cluster:", 2},
+    {"slurm", KEY_SLURM, NULL, 0,
+     "write a job array of shards and a job that merges them into DB.slurm, of the shards whose "
+     "stores lack answers; once none does, merge them into DB",
+     2},
+    {"submit", KEY_SUBMIT, NULL, 0, "hand them to sbatch, but what is in the queue", 2},
+    {"tasks", KEY_TASKS, "N", 0,
+     "shards (default: 4 for each of --nodes, or 8); the same when it is started again", 2},
+    {"nodes", KEY_NODES, "N", 0, "work on N nodes at a time, each for one task (default: all)", 2},
+    {"partition", KEY_PARTITION, "NAME", 0, "Slurm's partition (default: the cluster's)", 2},
     {0},
 };
 
@@ -77,7 +105,23 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_PARETO:
         command->pareto = true;
         return 0;
+    case KEY_SLURM:
+        command->slurm = true;
+        return 0;
+    case KEY_SUBMIT:
+        command->submit = true;
+        return 0;
+    case KEY_TASKS:
+        command->tasks = cli_count("--tasks", argument, SLURM_MAX_TASKS);
+        return 0;
+    case KEY_NODES:
+        command->nodes = cli_count("--nodes", argument, SLURM_MAX_NODES);
+        return 0;
+    case KEY_PARTITION:
+        command->partition = argument;
+        return 0;
     case KEY_THREADS:
+        command->threads_given = true;
         command->threads = cli_count("--threads", argument, JOB_MAX_THREADS);
         return 0;
     case KEY_TIME_LIMIT:
@@ -104,12 +148,13 @@ static const struct argp argp = {
         "options of `autotune tune`), from a file of products, or of a named set. Each answer is "
         "on disk as soon as it is found; started again, a sweep goes on where it ended.\v"
         "Exit status: 0 all jobs are answered; 1 some have no legal tiling; 2 some rows or jobs "
-        "are bad, the rest is done.\n\n"
+        "are bad, the rest is done. With --slurm: 1 while jobs have no answer.\n\n"
         "Examples:\n"
         "  autotune sweep shapes.csv --db results.db\n"
         "  autotune sweep llama-2-7b-prefill --dry-run\n"
         "  autotune sweep chips.cfg --db chips.db --pareto\n"
-        "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n",
+        "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n"
+        "  autotune sweep shapes.csv --db results.db --slurm --nodes 4 --submit\n",
 };
 
 /* One line each, on standard error. */
@@ -170,6 +215,31 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     return bad ? EXIT_BAD : none ? EXIT_NONE : EXIT_ANSWER;
 }
 
+static void check_slurm(const struct sweep_command *command)
+{
+    if (!command->slurm &&
+        (command->submit || command->tasks || command->nodes || command->partition))
+        cli_die("--submit, --tasks, --nodes and --partition: expected --slurm with them");
+    if (command->slurm && (command->shards || command->fresh || command->pareto))
+        cli_die("--slurm: expected neither --shard nor --fresh nor --pareto with it");
+}
+
+static int sweep_cluster(const struct sweep_command *command, const struct sweep *sweep)
+{
+    const struct slurm_options how = {
+        .common = &command->common,
+        .db = command->db ? command->db : "autotune.db",
+        .time_limit = command->time_limit,
+        .partition = command->partition,
+        .nodes = command->nodes,
+        .tasks = command->tasks,
+        .threads = command->threads_given ? command->threads : 0,
+        .submit = command->submit,
+    };
+    int status = sweep_slurm(&how, sweep);
+    return sweep->fault_count ? EXIT_BAD : status;
+}
+
 int cmd_sweep(int argc, char **argv)
 {
     struct sweep_command command = {
@@ -181,6 +251,7 @@ int cmd_sweep(int argc, char **argv)
     struct error error;
     if (cli_parse(&argp, "autotune sweep", argc, argv, &command, files, 1) != 1)
         cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
+    check_slurm(&command);
     sweep_jobs_read(&command.common, command.time_limit, files[0], &sweep);
     if (command.shards)
         cli_require(sweep_shard(&sweep, command.shard, command.shards, &error), &error);
@@ -188,6 +259,8 @@ int cmd_sweep(int argc, char **argv)
     int status = sweep.fault_count ? EXIT_BAD : EXIT_ANSWER;
     if (command.dry_run)
         sweep_plan_write(&sweep, (int)command.threads, &command.common);
+    else if (command.slurm)
+        status = sweep_cluster(&command, &sweep);
     else
         status = sweep_files(&command, &sweep);
     sweep_clear(&sweep);

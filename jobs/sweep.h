@@ -83,6 +83,9 @@ void sweep_title(const struct sweep *sweep, int64_t index, char *text, size_t si
  * same on every machine, together all jobs, none in two. Faults stay with the first. */
 enum status sweep_shard(struct sweep *sweep, int index, int count, struct error *error);
 
+/* The same for all shards: shard_of[job] counts from 0. */
+enum status sweep_shards(const struct sweep *sweep, int count, int shard_of[], struct error *error);
+
 struct sweep_progress {
     int64_t done, from_store, total, faults; /* done: on disk, those of the store included */
     double seconds;

@@ -14,29 +14,40 @@ static int least(const int64_t load[], int count)
     return found;
 }
 
-enum status sweep_shard(struct sweep *sweep, int index, int count, struct error *error)
+enum status sweep_shards(const struct sweep *sweep, int count, int shard_of[], struct error *error)
 {
     int64_t *load = calloc((size_t)count, sizeof *load);
-    bool *mine = calloc((size_t)sweep->job_count + 1, sizeof *mine);
-    int64_t kept = 0;
-    if (!load || !mine) {
-        free(load);
-        free(mine);
+    if (!load)
         return error_memory(error);
-    }
     for (int64_t j = sweep->job_count - 1; j >= 0; j--) {
-        int shard = least(load, count);
-        load[shard] += sweep->jobs[j].cost;
-        mine[j] = shard == index - 1;
+        shard_of[j] = least(load, count);
+        load[shard_of[j]] += sweep->jobs[j].cost;
     }
-    for (int64_t j = 0; j < sweep->job_count; j++)
-        if (mine[j])
-            sweep->jobs[kept++] = sweep->jobs[j];
+    free(load);
+    return STATUS_OK;
+}
+
+enum status sweep_shard(struct sweep *sweep, int index, int count, struct error *error)
+{
+    int *shard_of = calloc((size_t)sweep->job_count + 1, sizeof *shard_of);
+    int64_t kept = 0;
+    if (!shard_of)
+        return error_memory(error);
+    enum status status = sweep_shards(sweep, count, shard_of, error);
+    if (status != STATUS_OK) {
+        free(shard_of);
+        return status;
+    }
+    sweep->total_cost = 0;
+    for (int64_t j = 0; j < sweep->job_count; j++) {
+        if (shard_of[j] != index - 1)
+            continue;
+        sweep->total_cost += sweep->jobs[j].cost;
+        sweep->jobs[kept++] = sweep->jobs[j];
+    }
     sweep->job_count = kept;
-    sweep->total_cost = load[index - 1];
     if (index > 1)
         sweep->fault_count = 0;
-    free(load);
-    free(mine);
+    free(shard_of);
     return STATUS_OK;
 }
