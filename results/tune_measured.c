@@ -168,7 +168,7 @@ static void put_quality(const struct tune_validation *v, const struct style *sty
             "  %snoise%s        %.2f %% spread of a fixed piece of work, %.0f %% of its samples "
             "dropped%s\n",
             v->noisy ? style->warn : "", v->noisy ? style->end : "", 100 * v->noise,
-            100 * v->dropped, v->noisy ? ": a noisy machine, do not trust small differences" : "");
+            100 * v->dropped, v->noisy ? ": noisy, small differences mean nothing" : "");
 }
 
 void measured_write_table(const struct tune_answer *a, const struct style *style, FILE *out)
