@@ -2,6 +2,7 @@
 #include "cli/calibrate_host.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
 #include "results/outline.h"
@@ -10,7 +11,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <omp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -163,20 +163,6 @@ static const struct argp argp = {
 
 /* ---- stop and progress ---- */
 
-static volatile sig_atomic_t caught;
-
-static void catch_signal(int signal)
-{
-    caught = signal;
-}
-
-static void handle_signals(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 static double now_s(void)
 {
     struct timespec now;
@@ -305,10 +291,10 @@ static void fit_kernels(struct calibrate *calibrate, const struct rows *rows,
     struct error error;
     progress_open(&progress, calibrate->common.quiet);
     calibrate->kernels.from = rows->from;
-    calibrate->kernels.stop = &caught;
+    calibrate->kernels.stop = stop_asked();
     calibrate->kernels.progress = draw;
     calibrate->kernels.context = &progress;
-    handle_signals(catch_signal);
+    stop_open();
     enum status status =
         calibrate_kernels(calibration, rows->rows, rows->count, &calibrate->kernels, &error);
     progress_close(&progress);
@@ -370,8 +356,6 @@ int cmd_calibrate(int argc, char **argv)
         write_answer(&calibrate, &calibration);
     clear_rows(&rows);
     calibration_close(&calibration);
-    handle_signals(SIG_DFL);
-    if (caught)
-        raise(caught);
+    stop_close();
     return EXIT_ANSWER;
 }

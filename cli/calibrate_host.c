@@ -1,6 +1,7 @@
 #include "cli/calibrate_host.h"
 
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "hardware/load.h"
 #include "jobs/calibrate_overlap.h"
 #include "results/text.h"
@@ -9,7 +10,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,20 +27,6 @@ bool calibrate_is_of_host(const char *hw_name)
 }
 
 /* ---- stop and progress ---- */
-
-static volatile sig_atomic_t caught;
-
-static void catch_signal(int signal)
-{
-    caught = signal;
-}
-
-static void handle_signals(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static void draw(void *context, const char *phase, int64_t done, int64_t total)
 {
@@ -265,8 +251,8 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
         cli_die("out of memory");
     progress_open(&progress, common->quiet);
     const struct calibrate_host_options options = {
-        .threads = threads, .control = {.stop = &caught, .progress = draw, .context = &progress}};
-    handle_signals(catch_signal);
+        .threads = threads, .control = {.stop = stop_asked(), .progress = draw, .context = &progress}};
+    stop_open();
     enum status status = calibrate_host(&options, calibration, &error);
     if (status == STATUS_OK && !calibration->stopped)
         status = calibrate_overlap(calibration, &options.control, &error);
@@ -275,8 +261,6 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
     if (!calibration->stopped)
         write_answer(common, calibration, file);
     free(calibration);
-    handle_signals(SIG_DFL);
-    if (caught)
-        raise(caught);
+    stop_close();
     return EXIT_ANSWER;
 }

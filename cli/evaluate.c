@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "jobs/against.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
@@ -7,7 +8,6 @@
 #include "results/tune.h"
 
 #include <omp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -104,20 +104,6 @@ static const struct argp argp = {
         "  autotune evaluate bank.json --hw ascend910b1 --format csv -o rows.csv\n"
         "  autotune evaluate docs/examples/cann-heuristics.json --hw ascend910b1 --against\n",
 };
-
-static volatile sig_atomic_t caught;
-
-static void catch_signal(int signal)
-{
-    caught = signal;
-}
-
-static void handle_signals(void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 /* "…_25_AiCore_…": the cores that the bank was tuned on. 0: the name says nothing. */
 static int cores_of_name(const char *file)
@@ -316,7 +302,7 @@ static json_t *compare_with_best(const struct evaluate *evaluate, const struct b
     struct against_options how = {
         .threads = (int)evaluate->threads,
         .time_limit_s = evaluate->time_limit_s > 0 ? evaluate->time_limit_s : DEFAULT_LIMIT_S,
-        .stop = &caught,
+        .stop = stop_asked(),
         .progress = draw_progress,
         .context = &progress,
     };
@@ -339,8 +325,8 @@ static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank 
     struct prediction *predictions = calloc(bank->count + 1, sizeof *predictions);
     if (!predictions)
         cli_die("out of memory");
-    handle_signals(catch_signal);
-    cli_require(evaluate_rows(bank->rows, bank->count, hw, (int)evaluate->threads, &caught,
+    stop_open();
+    cli_require(evaluate_rows(bank->rows, bank->count, hw, (int)evaluate->threads, stop_asked(),
                               predictions, &error),
                 &error);
     cli_require(evaluation_make(bank, predictions, hw, (int)evaluate->worst, &answer, &error),
@@ -377,8 +363,6 @@ int cmd_evaluate(int argc, char **argv)
     json_decref(answer);
     bank_clear(&bank);
     hardware_clear(&hw);
-    handle_signals(SIG_DFL);
-    if (caught)
-        raise(caught);
+    stop_close();
     return status;
 }

@@ -156,3 +156,23 @@ enum status csv_next(struct csv *csv, bool *found, struct error *error)
     csv->next_line += byte == '\n';
     return status;
 }
+
+enum status csv_wrong(const struct csv *csv, struct error *error, const char *format, ...)
+{
+    char text[384];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return error_at(error, csv->file, csv->line, "%s", text);
+}
+
+const char *csv_shown(const char *field, char copy[CSV_SHOWN_SIZE])
+{
+    enum { MOST = 32 };
+    size_t length = 0;
+    for (; length < MOST && field[length]; length++)
+        copy[length] = (char)(isprint((unsigned char)field[length]) ? field[length] : '?');
+    snprintf(copy + length, CSV_SHOWN_SIZE - length, "%s", field[length] ? "..." : "");
+    return copy;
+}

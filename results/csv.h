@@ -31,4 +31,12 @@ enum status csv_open(const char *file, struct csv *csv, struct error *error);
 enum status csv_next(struct csv *csv, bool *found, struct error *error);
 void csv_close(struct csv *csv);
 
+/* STATUS_INVALID about the record at hand: "file:line: …". */
+enum status csv_wrong(const struct csv *csv, struct error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What a field may show of itself in a message: one line of printable ASCII, cut to `copy`. */
+enum { CSV_SHOWN_SIZE = 40 };
+const char *csv_shown(const char *field, char copy[CSV_SHOWN_SIZE]);
+
 #endif

@@ -28,29 +28,6 @@ static const char *field(const struct reader *r, enum column column)
     return r->csv.fields[r->column[column]];
 }
 
-/* What a file's text may show of itself in a message: one line of printable ASCII. */
-static const char *shown(const char *text, char copy[40])
-{
-    size_t length = 0;
-    for (; length < 32 && text[length]; length++)
-        copy[length] = (char)(isprint((unsigned char)text[length]) ? text[length] : '?');
-    snprintf(copy + length, 40 - length, "%s", text[length] ? "..." : "");
-    return copy;
-}
-
-static enum status wrong(const struct reader *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static enum status wrong(const struct reader *r, const char *format, ...)
-{
-    char text[256];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    return error_at(r->error, r->csv.file, r->csv.line, "%s", text);
-}
-
 static enum status read_header(struct reader *r)
 {
     bool found;
@@ -66,11 +43,11 @@ static enum status read_header(struct reader *r)
         r->column[c] = -1;
         for (int f = 0; f < r->field_count; f++)
             if (strcmp(r->csv.fields[f], column_names[c]) == 0 && r->column[c] >= 0)
-                return wrong(r, "the column %s twice, expected once", column_names[c]);
+                return csv_wrong(&r->csv, r->error, "the column %s twice, expected once", column_names[c]);
             else if (strcmp(r->csv.fields[f], column_names[c]) == 0)
                 r->column[c] = f;
         if (r->column[c] < 0)
-            return wrong(r,
+            return csv_wrong(&r->csv, r->error,
                          "no column %s, expected kind, name, chip, x, value, unit_x and "
                          "unit_value",
                          column_names[c]);
@@ -178,8 +155,8 @@ static enum status check_name(const struct reader *r, enum column column, size_t
         length++;
     if (length > 0 && length < size && !name[length])
         return STATUS_OK;
-    return wrong(r, "%s: \"%s\", expected 1 to %zu letters, digits and _", column_names[column],
-                 shown(name, copy), size - 1);
+    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected 1 to %zu letters, digits and _", column_names[column],
+                 csv_shown(name, copy), size - 1);
 }
 
 /* The curve of the record, made when it is the first of it; NULL without memory. */
@@ -227,7 +204,7 @@ static enum status read_record(struct reader *r)
     enum curve_kind kind = CURVE_OTHER;
     struct curve_point point;
     if (r->csv.field_count != r->field_count)
-        return wrong(r, "%d fields, expected %d as in the header", r->csv.field_count,
+        return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header", r->csv.field_count,
                      r->field_count);
     enum status status = check_name(r, NAME, CURVE_NAME_SIZE);
     if (status == STATUS_OK)

@@ -25,29 +25,6 @@ struct reader {
     int field_count;
 };
 
-static enum status wrong(const struct reader *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static enum status wrong(const struct reader *r, const char *format, ...)
-{
-    char text[384];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    return error_at(r->error, r->csv.file, r->csv.line, "%s", text);
-}
-
-/* What a file's text may show of itself in a message: one line of printable ASCII. */
-static const char *shown(const char *text, char copy[40])
-{
-    size_t length = 0;
-    for (; length < 32 && text[length]; length++)
-        copy[length] = (char)(isprint((unsigned char)text[length]) ? text[length] : '?');
-    snprintf(copy + length, 40 - length, "%s", text[length] ? "..." : "");
-    return copy;
-}
-
 static const char *column_name(const struct reader *r, int column)
 {
     return column < FIRST_AXIS ? column_names[column] : r->axes[column - FIRST_AXIS].name;
@@ -72,11 +49,11 @@ static enum status find_column(struct reader *r, int column)
         if (strcmp(r->csv.fields[f], name) != 0)
             continue;
         if (r->column[column] >= 0)
-            return wrong(r, "the column %s twice, expected once", name);
+            return csv_wrong(&r->csv, r->error, "the column %s twice, expected once", name);
         r->column[column] = f;
     }
     if ((column <= NEEDED || column >= FIRST_AXIS) && r->column[column] < 0)
-        return wrong(r,
+        return csv_wrong(&r->csv, r->error,
                      "no column %s, expected a header with m, k, n and every axis of a tiling, as "
                      "autotune --op matmul --hw host --format csv writes it",
                      name);
@@ -103,8 +80,8 @@ static enum status read_number(const struct reader *r, int column, int64_t least
     *number = isdigit((unsigned char)text[0]) ? strtoll(text, &end, 10) : 0;
     if (end && *end == '\0' && errno == 0 && *number >= least && *number <= most)
         return STATUS_OK;
-    return wrong(r, "%s: \"%s\", expected a number from %lld to %lld", column_name(r, column),
-                 shown(text, copy), (long long)least, (long long)most);
+    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected a number from %lld to %lld", column_name(r, column),
+                 csv_shown(text, copy), (long long)least, (long long)most);
 }
 
 static enum status read_axis(const struct reader *r, int a, struct tiling *tiling)
@@ -119,7 +96,7 @@ static enum status read_axis(const struct reader *r, int a, struct tiling *tilin
     for (int i = 1; axis->value_names && i < axis->name_count && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                    i > 1 ? ", " : "one of ", axis->value_names[i]);
-    return wrong(r, "%s: \"%s\", expected %s%s", axis->name, shown(text, copy), names,
+    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected %s%s", axis->name, csv_shown(text, copy), names,
                  length < sizeof names ? "" : "...");
 }
 
@@ -133,7 +110,7 @@ static enum status read_isa(const struct reader *r, int *isa)
     *isa = host_isa_find(text);
     if (*isa >= 0)
         return STATUS_OK;
-    return wrong(r, "isa: \"%s\", expected portable, avx2 or avx512", shown(text, copy));
+    return csv_wrong(&r->csv, r->error, "isa: \"%s\", expected portable, avx2 or avx512", csv_shown(text, copy));
 }
 
 static enum status read_entry(const struct reader *r, struct table_entry *entry)
@@ -192,7 +169,7 @@ static enum status read_record(struct reader *r)
     if (is_header(r))
         return read_header(r);
     if (r->csv.field_count != r->field_count)
-        return wrong(r, "%d fields, expected %d as in the header", r->csv.field_count,
+        return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header", r->csv.field_count,
                      r->field_count);
     enum status status = STATUS_OK;
     if (field(r, RANK))
