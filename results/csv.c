@@ -1,7 +1,9 @@
 #include "results/csv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
