@@ -238,16 +238,16 @@ enum { ALL_FORMATS = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV };
 static const struct {
     const char *word;
     int (*run)(struct store_command *command, const char *const files[]);
-    int file_count;
     const char *files; /* what is expected */
+    int file_count;
     unsigned formats;
 } words[] = {
-    {"ls", run_ls, 1, "a store", ALL_FORMATS},
-    {"show", run_show, 1, "a store", 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"diff", run_diff, 2, "two stores", 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"export", run_export, 1, "a store", 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"import", run_import, 2, "a store and a file", 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"gc", run_gc, 1, "a store", 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"ls", run_ls, "a store", 1, ALL_FORMATS},
+    {"show", run_show, "a store", 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"diff", run_diff, "two stores", 2, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"export", run_export, "a store", 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"import", run_import, "a store and a file", 2, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"gc", run_gc, "a store", 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
 };
 
 enum { WORDS = sizeof words / sizeof *words, MAX_FILES = 2 };

@@ -36,8 +36,3 @@ enum status error_at(struct error *error, const char *file, int line, const char
         return error_set(error, STATUS_INVALID, "%s:%d: %s", file, line, text);
     return error_set(error, STATUS_INVALID, "%s: %s", file, text);
 }
-
-enum status error_memory(struct error *error)
-{
-    return error_set(error, STATUS_NO_MEMORY, "out of memory");
-}

@@ -27,7 +27,12 @@ enum status error_set(struct error *error, enum status status, const char *forma
 enum status error_at(struct error *error, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* STATUS_NO_MEMORY with the standard text. */
-enum status error_memory(struct error *error);
+/* STATUS_NO_MEMORY with the standard text. Here, so that an analyser sees that it never returns
+ * STATUS_OK. */
+static inline enum status error_memory(struct error *error)
+{
+    error_set(error, STATUS_NO_MEMORY, "out of memory");
+    return STATUS_NO_MEMORY;
+}
 
 #endif

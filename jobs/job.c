@@ -99,17 +99,20 @@ enum status job_set(struct job *job, const char *name, const char *text, struct 
         return add_override(job, text, error);
     while (i < job->option_count && strcmp(job->options[i].name, name) != 0)
         i++;
-    char *copy = strdup(text), *key = i == job->option_count ? strdup(name) : job->options[i].name;
-    if (!copy || !key || i == JOB_MAX_OPTIONS) {
+    bool known = i < job->option_count;
+    if (!known && i == JOB_MAX_OPTIONS)
+        return error_set(error, STATUS_TOO_LARGE, "more than %d options", JOB_MAX_OPTIONS);
+    char *copy = strdup(text), *key = known ? job->options[i].name : strdup(name);
+    if (!copy || !key) {
         free(copy);
-        if (i == job->option_count)
+        if (!known)
             free(key);
         return error_memory(error);
     }
-    if (i == job->option_count)
-        job->option_count++;
-    else
+    if (known)
         free(job->options[i].text);
+    else
+        job->option_count++;
     job->options[i] = (struct job_option){key, copy};
     return STATUS_OK;
 }

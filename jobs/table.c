@@ -129,11 +129,11 @@ static int by_cores(const void *left, const void *right)
 static const struct store_row **order_rows(const struct store_rows *rows,
                                            int (*order)(const void *, const void *))
 {
-    const struct store_row **list = calloc(rows->count, sizeof *list);
+    const struct store_row **list = calloc(rows->count, sizeof(void *));
     for (size_t i = 0; list && i < rows->count; i++)
         list[i] = &rows->rows[i];
     if (list)
-        qsort(list, rows->count, sizeof *list, order);
+        qsort(list, rows->count, sizeof(void *), order);
     return list;
 }
 

@@ -43,14 +43,15 @@ static enum status read_header(struct reader *r)
         r->column[c] = -1;
         for (int f = 0; f < r->field_count; f++)
             if (strcmp(r->csv.fields[f], column_names[c]) == 0 && r->column[c] >= 0)
-                return csv_wrong(&r->csv, r->error, "the column %s twice, expected once", column_names[c]);
+                return csv_wrong(&r->csv, r->error, "the column %s twice, expected once",
+                                 column_names[c]);
             else if (strcmp(r->csv.fields[f], column_names[c]) == 0)
                 r->column[c] = f;
         if (r->column[c] < 0)
             return csv_wrong(&r->csv, r->error,
-                         "no column %s, expected kind, name, chip, x, value, unit_x and "
-                         "unit_value",
-                         column_names[c]);
+                             "no column %s, expected kind, name, chip, x, value, unit_x and "
+                             "unit_value",
+                             column_names[c]);
     }
     return STATUS_OK;
 }
@@ -155,8 +156,8 @@ static enum status check_name(const struct reader *r, enum column column, size_t
         length++;
     if (length > 0 && length < size && !name[length])
         return STATUS_OK;
-    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected 1 to %zu letters, digits and _", column_names[column],
-                 csv_shown(name, copy), size - 1);
+    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected 1 to %zu letters, digits and _",
+                     column_names[column], csv_shown(name, copy), size - 1);
 }
 
 /* The curve of the record, made when it is the first of it; NULL without memory. */
@@ -204,8 +205,8 @@ static enum status read_record(struct reader *r)
     enum curve_kind kind = CURVE_OTHER;
     struct curve_point point;
     if (r->csv.field_count != r->field_count)
-        return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header", r->csv.field_count,
-                     r->field_count);
+        return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header",
+                         r->csv.field_count, r->field_count);
     enum status status = check_name(r, NAME, CURVE_NAME_SIZE);
     if (status == STATUS_OK)
         status = check_name(r, CHIP, CURVE_CHIP_SIZE);

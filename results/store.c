@@ -506,7 +506,7 @@ enum status store_each(struct store *store,
     struct store_row row;
     bool found = true;
     enum status status = store_walk_open(store, &walk, error);
-    while (status == STATUS_OK && found) {
+    while (status == STATUS_OK && walk && found) {
         status = store_walk_next(walk, &found, &row, error);
         if (status == STATUS_OK && found)
             status = visit(context, &row, error);

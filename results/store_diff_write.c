@@ -3,6 +3,7 @@
 #include "results/text.h"
 #include "results/tune.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -106,6 +107,7 @@ static enum status write_change(void *context, enum store_change change,
                                 struct error *error)
 {
     struct writing *w = context;
+    assert(old || new);
     const char *const colours[STORE_CHANGES] = {"",           w->style.good, w->style.warn,
                                                 w->style.dim, w->style.good, w->style.warn};
     fprintf(w->out, "%s%-8s%s ", colours[change], store_change_name(change), w->style.end);
@@ -118,6 +120,16 @@ static enum status write_change(void *context, enum store_change change,
     return ferror(w->out) ? error_set(error, STATUS_IO, "cannot write the answer") : STATUS_OK;
 }
 
+/* As store_diff, with a visitor that *diff does not keep. */
+static enum status visit_changes(struct store *old, struct store *new, struct store_diff *diff,
+                                 store_diff_visit *visit, void *context, struct error *error)
+{
+    struct store_diff walk = {.filter = diff->filter, .visit = visit, .context = context};
+    enum status status = store_diff(old, new, &walk, error);
+    memcpy(diff->count, walk.count, sizeof diff->count);
+    return status;
+}
+
 /* The order of the summary. */
 static const enum store_change summary[] = {STORE_BETTER, STORE_WORSE, STORE_OTHER,
                                             STORE_SAME,   STORE_ADDED, STORE_REMOVED};
@@ -128,9 +140,7 @@ enum status store_diff_table(struct store *old, struct store *new, struct store_
 {
     struct writing writing = {.out = out, .style = text_style(colour)};
     char count[TEXT_SIZE];
-    diff->visit = write_change;
-    diff->context = &writing;
-    enum status status = store_diff(old, new, diff, error);
+    enum status status = visit_changes(old, new, diff, write_change, &writing, error);
     for (int i = 0; i < SUMMARY && status == STATUS_OK; i++)
         fprintf(out, "%s%s %s", i ? ", " : "", text_count(diff->count[summary[i]], count),
                 store_change_name(summary[i]));
@@ -173,9 +183,7 @@ enum status store_diff_json(struct store *old, struct store *new, struct store_d
 {
     struct writing writing = {.list = json_array()};
     json_t *counts = json_object();
-    diff->visit = add_change;
-    diff->context = &writing;
-    enum status status = store_diff(old, new, diff, error);
+    enum status status = visit_changes(old, new, diff, add_change, &writing, error);
     for (int i = 0; i < SUMMARY; i++)
         json_object_set_new(counts, store_change_name(summary[i]),
                             json_integer(diff->count[summary[i]]));

@@ -121,7 +121,7 @@ enum status store_list_table(const struct store_rows *rows, bool colour, FILE *o
                              struct error *error)
 {
     struct style style = text_style(colour);
-    struct line line;
+    struct line line = {0};
     int widths[COLUMNS] = {0};
     char count[TEXT_SIZE];
     for (size_t i = 0; i <= rows->count; i++) {

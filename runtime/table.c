@@ -53,10 +53,11 @@ static enum status find_column(struct reader *r, int column)
         r->column[column] = f;
     }
     if ((column <= NEEDED || column >= FIRST_AXIS) && r->column[column] < 0)
-        return csv_wrong(&r->csv, r->error,
-                     "no column %s, expected a header with m, k, n and every axis of a tiling, as "
-                     "autotune --op matmul --hw host --format csv writes it",
-                     name);
+        return csv_wrong(
+            &r->csv, r->error,
+            "no column %s, expected a header with m, k, n and every axis of a tiling, as "
+            "autotune --op matmul --hw host --format csv writes it",
+            name);
     return STATUS_OK;
 }
 
@@ -80,8 +81,9 @@ static enum status read_number(const struct reader *r, int column, int64_t least
     *number = isdigit((unsigned char)text[0]) ? strtoll(text, &end, 10) : 0;
     if (end && *end == '\0' && errno == 0 && *number >= least && *number <= most)
         return STATUS_OK;
-    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected a number from %lld to %lld", column_name(r, column),
-                 csv_shown(text, copy), (long long)least, (long long)most);
+    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected a number from %lld to %lld",
+                     column_name(r, column), csv_shown(text, copy), (long long)least,
+                     (long long)most);
 }
 
 static enum status read_axis(const struct reader *r, int a, struct tiling *tiling)
@@ -96,8 +98,8 @@ static enum status read_axis(const struct reader *r, int a, struct tiling *tilin
     for (int i = 1; axis->value_names && i < axis->name_count && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                    i > 1 ? ", " : "one of ", axis->value_names[i]);
-    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected %s%s", axis->name, csv_shown(text, copy), names,
-                 length < sizeof names ? "" : "...");
+    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected %s%s", axis->name,
+                     csv_shown(text, copy), names, length < sizeof names ? "" : "...");
 }
 
 static enum status read_isa(const struct reader *r, int *isa)
@@ -110,7 +112,8 @@ static enum status read_isa(const struct reader *r, int *isa)
     *isa = host_isa_find(text);
     if (*isa >= 0)
         return STATUS_OK;
-    return csv_wrong(&r->csv, r->error, "isa: \"%s\", expected portable, avx2 or avx512", csv_shown(text, copy));
+    return csv_wrong(&r->csv, r->error, "isa: \"%s\", expected portable, avx2 or avx512",
+                     csv_shown(text, copy));
 }
 
 static enum status read_entry(const struct reader *r, struct table_entry *entry)
@@ -169,8 +172,8 @@ static enum status read_record(struct reader *r)
     if (is_header(r))
         return read_header(r);
     if (r->csv.field_count != r->field_count)
-        return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header", r->csv.field_count,
-                     r->field_count);
+        return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header",
+                         r->csv.field_count, r->field_count);
     enum status status = STATUS_OK;
     if (field(r, RANK))
         status = read_number(r, RANK, 1, INT64_MAX, &rank);

@@ -168,7 +168,9 @@ static enum status take_result(void *context, const struct store_row *row, struc
         bool now = true;
         snprintf(file, sizeof file, "/dev/shm/autotune-fuzz-%d.again", (int)getpid());
         FILE *copy = fopen(file, "we");
-        require(copy && fwrite(text, 1, length, copy) == length && fclose(copy) == 0, file);
+        require(copy != NULL, file);
+        size_t written = fwrite(text, 1, length, copy);
+        require(fclose(copy) == 0 && written == length, file);
         require(store_lines_read(file, take_result, &now, error) == STATUS_OK, error->text);
         unlink(file);
     }
