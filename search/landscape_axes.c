@@ -17,8 +17,11 @@ static int by_value(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-int64_t *axis_values(const struct space *space, int axis, int *count)
+/* Values of an axis in those blocks that may vary it so, ascending, each once; to be freed. NULL
+ * without memory. */
+static int64_t *axis_values(const struct grid *grid, int axis, int *count)
 {
+    const struct space *space = grid->space;
     size_t total = 0, used = 0;
     for (int b = 0; b < space->block_count; b++)
         total += (size_t)space->blocks[b].count[axis];
@@ -27,6 +30,8 @@ int64_t *axis_values(const struct space *space, int axis, int *count)
         return NULL;
     for (int b = 0; b < space->block_count; b++) {
         size_t more = (size_t)space->blocks[b].count[axis];
+        if (!grid_has_block(grid, &space->blocks[b]))
+            continue;
         memcpy(values + used, space->blocks[b].values[axis], more * sizeof *values);
         used += more;
     }
@@ -89,7 +94,7 @@ enum status grid_choose_values(struct grid *grid, struct error *error)
 {
     for (int a = 0; a < 2; a++) {
         int count, used;
-        int64_t *values = axis_values(grid->space, grid->axes[a], &count);
+        int64_t *values = axis_values(grid, grid->axes[a], &count);
         if (!values)
             return error_memory(error);
         used = rank_of(values, count, largest_of_use(grid, a, values, count)) + 1;
@@ -104,60 +109,66 @@ enum status grid_choose_values(struct grid *grid, struct error *error)
 
 /* ------------------------------------------------------------------ which axes */
 
-/* How much the lower bound of the best varies with one axis: largest over smallest, less 1. Where
- * bounds are not known of single tilings, axes count by their legal values. */
-static enum status variation(const struct space *space, const struct bounder *bounder,
-                             const struct tiling *best, int axis, double *score,
-                             struct error *error)
+/* How much the lower bound of the best varies with one axis: largest over smallest, less 1. */
+static enum status variation(const struct grid *grid, const struct bounder *bounder, int axis,
+                             double *score, struct error *error)
 {
     int64_t low_fs = INT64_MAX, high_fs = 0;
-    int count, legal = 0;
-    int64_t *values = axis_values(space, axis, &count);
-    struct tiling tiling = *best;
+    int count;
+    int64_t *values = axis_values(grid, axis, &count);
+    struct tiling tiling = *grid->best;
     if (!values)
         return error_memory(error);
     for (int i = 0; i < count; i++) {
         tiling.value[axis] = values[i];
-        if (!is_legal(space, &tiling))
+        if (!is_legal(grid->space, &tiling))
             continue;
-        int64_t bound_fs = bounder_tiling_fs(bounder, space, &tiling);
-        legal++;
+        int64_t bound_fs = bounder_tiling_fs(bounder, grid->space, &tiling);
         low_fs = bound_fs < low_fs ? bound_fs : low_fs;
         high_fs = bound_fs > high_fs ? bound_fs : high_fs;
     }
     free(values);
-    *score = low_fs > 0 && legal ? (double)(high_fs - low_fs) / (double)low_fs : legal;
+    *score = high_fs > 0 ? (double)(high_fs - low_fs) / (double)low_fs : 0;
     return STATUS_OK;
+}
+
+/* The two with the largest scores, in the order of the space. */
+static void pick_two(const double score[], int count, int axes[2])
+{
+    axes[0] = score[1] > score[0];
+    axes[1] = !axes[0];
+    for (int a = 2; a < count; a++) {
+        if (score[a] <= score[axes[1]])
+            continue;
+        axes[1] = a;
+        if (score[a] > score[axes[0]]) {
+            axes[1] = axes[0];
+            axes[0] = a;
+        }
+    }
+    if (axes[0] > axes[1]) {
+        int first = axes[1];
+        axes[1] = axes[0];
+        axes[0] = first;
+    }
 }
 
 static enum status choose_axes(const struct space *space, const struct tiling *best, int axes[2],
                                struct error *error)
 {
     struct bounder bounder;
-    double score[SPACE_MAX_AXES], most[2] = {-2, -2};
+    struct landscape map = {.kind = LANDSCAPE_ENVELOPE};
+    struct grid grid = {.space = space, .best = best, .map = &map};
+    double score[SPACE_MAX_AXES];
     enum status status = bounder_open(&bounder, space, error);
     for (int a = 0; a < space->axis_count && status == STATUS_OK; a++) {
         score[a] = -1;
         if (!space->axes[a].value_names)
-            status = variation(space, &bounder, best, a, &score[a], error);
+            status = variation(&grid, &bounder, a, &score[a], error);
     }
     bounder_close(&bounder);
-    for (int a = 0; a < space->axis_count && status == STATUS_OK; a++) {
-        int place = score[a] > most[0] ? 0 : score[a] > most[1] ? 1 : 2;
-        if (place == 0) {
-            most[1] = most[0];
-            axes[1] = axes[0];
-        }
-        if (place < 2) {
-            most[place] = score[a];
-            axes[place] = a;
-        }
-    }
-    if (status == STATUS_OK && axes[0] > axes[1]) {
-        int first = axes[1];
-        axes[1] = axes[0];
-        axes[0] = first;
-    }
+    if (status == STATUS_OK)
+        pick_two(score, space->axis_count, axes);
     return status;
 }
 
@@ -192,5 +203,7 @@ enum status landscape_axes(const struct space *space, const struct search_result
         return parse_axes(space, names, axes, error);
     axes[0] = 0;
     axes[1] = 1;
-    return result->count ? choose_axes(space, &result->best[0].tiling, axes, error) : STATUS_OK;
+    bool bounded = space->kind->ask || space->kind->summarise;
+    return result->count && bounded ? choose_axes(space, &result->best[0].tiling, axes, error)
+                                    : STATUS_OK;
 }

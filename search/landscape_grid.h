@@ -12,9 +12,6 @@ struct grid {
     struct landscape *map;
 };
 
-/* Values of an axis over all blocks, ascending, each once; to be freed. NULL without memory. */
-int64_t *axis_values(const struct space *space, int axis, int *count);
-
 /* Chooses at most LANDSCAPE_MAX_VALUES of each axis: up to somewhat beyond the largest that is of
  * use, evenly, with the best's among them. */
 enum status grid_choose_values(struct grid *grid, struct error *error);
@@ -28,6 +25,11 @@ struct tiling grid_tiling(const struct grid *grid, int x, int y);
 /* Bounds every tiling of a slice that `cells` do not know yet, and plays those that may be less
  * than twice as slow as the best. */
 enum status grid_play_slice(const struct grid *grid, struct error *error);
+
+bool block_has(const struct space_block *block, int axis, int64_t value);
+
+/* Has a block tilings of the map? */
+bool grid_has_block(const struct grid *grid, const struct space_block *block);
 
 /* Counts the points of every cell, and says which limit is in the way where none is legal. */
 void grid_count_points(const struct grid *grid);
