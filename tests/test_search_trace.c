@@ -8,12 +8,12 @@
 #include "results/chrome.h"
 #include "results/search_trace.h"
 #include "results/simulation.h"
+#include "results/tune.h"
 #include "search/search.h"
 #include "tests/support/machine.h"
 #include "tests/support/made_up.h"
 
 #include <criterion/criterion.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
