@@ -1,9 +1,11 @@
 #include "results/tune.h"
 #include "cli/commands.h"
+#include "cli/landscape.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/task.h"
-#include "cli/tune_answer.h"
+#include "cli/trace.h"
+#include "cli/tune_export.h"
 #include "jobs/details.h"
 #include "jobs/export.h"
 #include "jobs/job_store.h"
@@ -22,6 +24,9 @@ struct tune {
     bool fresh;          /* search whatever the store has */
     bool from_store;     /* where the answer is from */
     struct host_run run; /* of a processor */
+    const char *trace;   /* a file to write; NULL: none */
+    struct search_log log;
+    struct landscape_file landscape;
 };
 
 /* Options of the job; a key is KEY_JOB and the position here. */
@@ -34,6 +39,9 @@ enum {
     KEY_VALIDATE = 3100,
     KEY_DB,
     KEY_FRESH,
+    KEY_TRACE,
+    KEY_LANDSCAPE,
+    KEY_LANDSCAPE_AXES,
 };
 
 static const struct argp_option options[] = {
@@ -53,6 +61,12 @@ static const struct argp_option options[] = {
      2},
     {"db", KEY_DB, "DB", 0,
      "a store of answers (SQLite): answer from it what it has, and keep what is found", 2},
+    {"trace", KEY_TRACE, "OUT.json", 0,
+     "write what each thread did to a trace that Perfetto and chrome://tracing open", 2},
+    {"landscape", KEY_LANDSCAPE, "OUT.json", 0,
+     "write times, bounds and what is illegal over two tile sizes", 2},
+    {"landscape-axes", KEY_LANDSCAPE_AXES, "X,Y", 0,
+     "these two (default: those along which the lower bound varies most)", 2},
     {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_JOB + 5, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
@@ -80,6 +94,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_DB:
         tune->db = argument;
         return 0;
+    case KEY_LANDSCAPE:
+        tune->landscape.path = argument;
+        return 0;
+    case KEY_LANDSCAPE_AXES:
+        tune->landscape.axes = argument;
+        return 0;
+    case KEY_TRACE:
+        tune->trace = argument;
+        return 0;
     case KEY_FRESH:
         tune->fresh = true;
         return 0;
@@ -105,93 +128,11 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
            "  autotune --op knn --shape 1280x128x204800 --k 16 --compare\n"
            "  autotune --op cubefx --shape 16384 --order 16 --function sin,cos,gelu\n"
+           "  autotune --op matmul --shape 512x1024x512 --trace search.json\n"
+           "  autotune --op matmul --shape 512x1024x512 --landscape map.json\n"
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
            "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
 };
-
-/* ------------------------------------------------------------------ tables for libraries */
-
-static bool is_export(const struct common *common)
-{
-    return common->format >= FORMAT_TCUBETILING;
-}
-
-static void write_export(const struct export_source *source, enum export_format format,
-                         const struct common *common)
-{
-    struct answer out;
-    struct error error;
-    cli_answer_open(&out, common);
-    enum status status = export_write(source, format, out.stream, &error);
-    if (status != STATUS_OK)
-        cli_die("--format: %s", error.text);
-    cli_answer_close(&out);
-}
-
-/* Of a header NAME.h also NAME.json, the same fields for other readers. */
-static void write_fields_beside(const struct export_source *source, const struct common *common)
-{
-    const char *dot = common->output ? strrchr(common->output, '.') : NULL;
-    struct common beside = *common;
-    char name[PATH_MAX];
-    if (!dot || (strcmp(dot, ".h") != 0 && strcmp(dot, ".hpp") != 0))
-        return;
-    if (snprintf(name, sizeof name, "%.*s.json", (int)(dot - common->output), common->output) >=
-        (int)sizeof name)
-        cli_die("-o %.64s: a name of more than %d bytes", common->output, PATH_MAX);
-    beside.output = name;
-    write_export(source, EXPORT_FIELDS, &beside);
-}
-
-static void say_what_is_open(const struct common *common)
-{
-    if (common->quiet)
-        return;
-    if (common->format == FORMAT_RUNTIME_KB)
-        fputs("autotune: new rows have id 0 (a hash that is not published), one L2 piece of all "
-              "blocks and tilingEnable 0\n",
-              stderr);
-    if (common->format == FORMAT_STATIC_BANK)
-        fputs("autotune: the key is 32 zeros (a hash that is not published), cost_time is "
-              "simulated\n",
-              stderr);
-}
-
-static void write_exports(const struct tune *tune, const struct search_result *result,
-                          const struct tune_row *rows)
-{
-    static const enum export_format formats[FORMAT_COUNT] = {
-        [FORMAT_TCUBETILING] = EXPORT_HEADER,
-        [FORMAT_TCUBETILING_JSON] = EXPORT_FIELDS,
-        [FORMAT_RUNTIME_KB] = EXPORT_RUNTIME_KB,
-        [FORMAT_STATIC_BANK] = EXPORT_STATIC,
-    };
-    const struct common *common = &tune->task.common;
-    char title[256];
-    struct tiling *tilings = calloc((size_t)result->count, sizeof *tilings);
-    double *times = calloc((size_t)result->count, sizeof *times);
-    if (!tilings || !times)
-        cli_die("out of memory");
-    for (int i = 0; i < result->count; i++) {
-        tilings[i] = rows[i].tiling;
-        times[i] = rows[i].time_ns;
-    }
-    job_title(&tune->task.job, title, sizeof title - 100);
-    size_t used = strlen(title);
-    snprintf(title + used, sizeof title - used, " on %.64s", tune->task.job.hw->name);
-    struct export_source source = {.problem = &tune->task.job.problem,
-                                   .space = &tune->task.job.space,
-                                   .tilings = tilings,
-                                   .simulated_ns = times,
-                                   .count = result->count,
-                                   .title = title};
-    write_export(&source, formats[common->format], common);
-    if (common->format == FORMAT_TCUBETILING)
-        write_fields_beside(&source, common);
-    say_what_is_open(common);
-    free(tilings);
-    free(times);
-}
 
 /* ------------------------------------------------------------------ searching */
 
@@ -202,6 +143,8 @@ static void run_search(struct tune *tune, struct job_result *result)
     struct job_run how = {
         .threads = tune->threads,
         .keep_scores = tune->run.wanted != 0,
+        .keep_reached = tune->landscape.path != NULL,
+        .trace = tune->trace ? &tune->log.trace : NULL,
         .stop = stop_asked(),
         .progress = progress_draw,
         .context = &progress,
@@ -317,9 +260,9 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     const struct search_result *result = &found->search;
     struct tune_row *rows = tune_rows(&tune->task, result);
     bool any = result->count > 0;
-    if (is_export(&tune->task.common)) {
+    if (tune_is_export(&tune->task.common)) {
         if (any)
-            write_exports(tune, result, rows);
+            tune_export(&tune->task, result, rows);
     } else {
         json_t *details = make_details(tune, found);
         struct tune_report report = {
@@ -344,6 +287,24 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     return any;
 }
 
+/* An answer is not lost because its trace cannot be written: the error is for afterwards. */
+static enum status write_trace(const struct tune *tune, struct error *error)
+{
+    char title[256];
+    if (!tune->trace)
+        return STATUS_OK;
+    job_title(&tune->task.job, title, sizeof title);
+    return search_trace_write(tune->trace, &tune->log, title, tune->task.common.quiet, error);
+}
+
+static enum status write_landscape(const struct tune *tune, const struct job_result *result,
+                                   struct error *error)
+{
+    return tune->landscape.path ? landscape_file_write(&tune->landscape, &tune->task,
+                                                       &result->search, tune->threads, error)
+                                : STATUS_OK;
+}
+
 /* Before any work is done. */
 static void check(struct tune *tune)
 {
@@ -352,10 +313,11 @@ static void check(struct tune *tune)
     const struct job *job = &tune->task.job;
     if (job->details.compare && common->format == FORMAT_CSV)
         cli_die("--compare: the csv has no place for it, expected --format table or json");
-    if (is_export(common))
+    if (tune_is_export(common))
         cli_require(export_check(&job->space, &error), &error);
     if (tune->fresh && !tune->db)
         cli_die("--fresh: expected --db, whose answers it does without");
+    landscape_file_check(&tune->landscape, &tune->task);
     host_run_check(&tune->task, &tune->run);
 }
 
@@ -367,16 +329,22 @@ int cmd_tune(int argc, char **argv)
         .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
     };
     struct job_result result;
-    struct error error;
+    struct error error, trace_error, map_error;
+    search_log_open(&tune.log);
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
     tune.threads = tune.task.job.threads ? tune.task.job.threads : omp_get_num_procs();
     check(&tune);
     enum status kept = find_answer(&tune, &result, &error);
+    enum status traced = write_trace(&tune, &trace_error);
+    enum status mapped = write_landscape(&tune, &result, &map_error);
     tune.run.time_limit_s = tune.task.job.time_limit_s;
     host_run_measure(&tune.task, &result.search, result.search.seconds, &tune.run);
     bool found = answer_with(&tune, &result);
     cli_require(kept, &error);
+    cli_require(traced, &trace_error);
+    cli_require(mapped, &map_error);
+    search_log_close(&tune.log);
     host_run_close(&tune.run);
     job_result_clear(&result);
     task_close(&tune.task);
