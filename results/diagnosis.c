@@ -124,7 +124,7 @@ static void put_part(const struct component_part *part, double time_ns, FILE *ou
     fprintf(out, "  %-16s %s %8s  %s %s", part->name, text_bar(share, bar), percent(share, text),
             amount(part->amount, count), part->bytes ? "bytes" : "operations");
     if (part->peak_per_ns > 0)
-        fprintf(out, " at %.4g %s/s", part->peak_per_ns, part->bytes ? "GB" : "Gop");
+        fprintf(out, " at %.6g %s/s", part->peak_per_ns, part->bytes ? "GB" : "Gop");
     fputc('\n', out);
 }
 
@@ -155,17 +155,12 @@ static void put_parts(const struct diagnosis *d, const struct component *c, FILE
 static void put_naive(const struct diagnosis *d, FILE *out)
 {
     const struct naive_reading *n = &d->naive;
-    char words[REASON_SIZE];
-    if (n->component < 0)
-        return;
-    snprintf(words, sizeof words,
-             "A naive roofline, of every path and type alone, would say: %s. The most used is %s, "
-             "at %.1f %%.",
-             n->verdict ? verdict_name(n->verdict) : "no limit is near",
-             d->components[n->component].parts[n->part].name, 100 * n->utilisation);
-    fputs("\n  ", out);
-    text_put_wrapped(words, 2, out);
-    fputc('\n', out);
+    if (n->component >= 0)
+        fprintf(out,
+                "\n  A naive roofline, of every path and type alone, says %s: %s is used most, at "
+                "%.1f %%.\n",
+                n->verdict ? verdict_name(n->verdict) : "no limit is near",
+                d->components[n->component].parts[n->part].name, 100 * n->utilisation);
 }
 
 static void put_time(const struct diagnosis *d, const struct style *style, FILE *out)
