@@ -123,21 +123,12 @@ static void add_operations(const struct profile_row *row, const struct hardware 
 
 /* ------------------------------------------------------------------ verdict */
 
-static double bound_threshold(const struct diagnosis *diagnosis,
-                              const struct diagnosis_thresholds *thresholds)
-{
-    for (int c = 0; c < diagnosis->component_count; c++)
-        if (diagnosis->components[c].matrix && diagnosis->components[c].busy_ns > 0)
-            return thresholds->utilisation_matrix;
-    return thresholds->utilisation;
-}
-
 /* U is at most R: a component that is busy for less than the threshold cannot bind. */
 static int find_open(const struct diagnosis *diagnosis,
                      const struct diagnosis_thresholds *thresholds)
 {
     int open = -1;
-    double largest = bound_threshold(diagnosis, thresholds);
+    double largest = diagnosis_bound_from(diagnosis, thresholds);
     if (diagnosis->verdict == VERDICT_NONE || diagnosis->verdict == VERDICT_COMPUTE_BOUND ||
         diagnosis->verdict == VERDICT_TRANSFER_BOUND)
         return -1;
@@ -169,8 +160,9 @@ static void explain(const struct profile_row *row, const struct diagnosis_thresh
                                   : "no bytes or operations in the file");
     put_note(diagnosis->note, of_shapes);
     if (open >= 0) {
-        snprintf(words, sizeof words, "%s is bound if it is used to %.0f %% or more",
-                 diagnosis->components[open].name, 100 * bound_threshold(diagnosis, thresholds));
+        snprintf(words, sizeof words, "%s bounds it if its utilisation is %.0f %% or more",
+                 diagnosis->components[open].name,
+                 100 * diagnosis_bound_from(diagnosis, thresholds));
         put_note(diagnosis->note, words);
     }
     put_note(diagnosis->note, row->note);
@@ -184,6 +176,7 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
     diagnosis->note[0] = 0;
     diagnosis->component = -1;
     diagnosis->time_ns = -1;
+    diagnosis->naive = (struct naive_reading){VERDICT_NONE, -1, -1, -1};
     snprintf(diagnosis->name, sizeof diagnosis->name, "%s", row->name);
     if (row->broken) {
         put_note(diagnosis->note, row->problem);

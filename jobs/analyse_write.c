@@ -2,6 +2,7 @@
 
 #include "analysis/roofline.h"
 #include "jobs/analyse_summary.h"
+#include "results/diagnosis.h"
 #include "results/outline.h"
 #include "results/tune.h"
 
@@ -44,41 +45,42 @@ static json_t *row_json(const struct profile_row *row, const struct diagnosis *d
         open >= 0 ? d->components[open].name : NULL, "components", components, "note", d->note);
 }
 
-static enum status put_json(struct writer *w, json_t *object, struct error *error)
+static enum status put_json(struct writer *w, json_t *object, size_t flags, struct error *error)
 {
     if (!object)
         return error_memory(error);
-    int failed = json_dumpf(object, w->out, JSON_REAL_PRECISION(15));
+    int failed = json_dumpf(object, w->out, JSON_REAL_PRECISION(15) | flags);
     json_decref(object);
     return failed ? error_set(error, STATUS_IO, "cannot write the JSON") : STATUS_OK;
 }
 
+/* The members before "operators". */
 static enum status json_begin(struct writer *w, struct error *error)
 {
     const struct hardware *hw = w->job->how.hw;
-    fputs("{\"schema\": 1, \"file\": ", w->out);
-    json_t *file = json_text(w->job->file), *name = hw ? json_string(hw->name) : json_null();
-    json_dumpf(file, w->out, JSON_ENCODE_ANY);
-    fprintf(w->out, ", \"format\": \"%s\", \"hardware\": ", w->profile.format);
-    json_dumpf(name, w->out, JSON_ENCODE_ANY);
+    json_t *head = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o}", "schema", 1, "file",
+                             json_text(w->job->file), "format", w->profile.format, "hardware",
+                             hw ? json_text(hw->name) : json_null(), "hardware_file",
+                             hw ? json_text(hw->file) : json_null(), "hardware_changes",
+                             hw ? overrides_json(hw) : json_object(), "thresholds",
+                             thresholds_json(&w->job->how.thresholds));
+    fputc('{', w->out);
+    enum status status = put_json(w, head, JSON_EMBED, error);
     fputs(", \"operators\": [", w->out);
-    json_decref(file);
-    json_decref(name);
-    (void)error;
-    return STATUS_OK;
+    return status;
 }
 
 static enum status json_row(struct writer *w, const struct profile_row *row,
                             const struct diagnosis *diagnosis, int open, struct error *error)
 {
     fputs(summary_rows(w->summary) > 1 ? ",\n" : "\n", w->out);
-    return put_json(w, row_json(row, diagnosis, open), error);
+    return put_json(w, row_json(row, diagnosis, open), 0, error);
 }
 
 static enum status json_end(struct writer *w, struct error *error)
 {
     fputs("\n], \"summary\": ", w->out);
-    enum status status = put_json(w, summary_json(w->summary, w->job->top), error);
+    enum status status = put_json(w, summary_json(w->summary, w->job->top), 0, error);
     fputs("}\n", w->out);
     return status;
 }
@@ -171,30 +173,54 @@ static enum status table_row(struct writer *w, const struct profile_row *row,
     return STATUS_OK;
 }
 
+/* The members of a list's rows that fit a line; names are cut. */
+static json_t *columns_of(json_t *rows, const char *name)
+{
+    enum { SHOWN = 56 };
+    static const char *const keys[] = {"count",      "count_share", "time_us",
+                                       "time_share", "overlap_us",  "verdict"};
+    json_t *list = json_array(), *row;
+    size_t index;
+    char text[SHOWN + sizeof "..."];
+    json_array_foreach(rows, index, row)
+    {
+        json_t *shown = json_object();
+        const char *whole = json_string_value(json_object_get(row, name));
+        snprintf(text, sizeof text, "%.*s%s", SHOWN, whole, strlen(whole) > SHOWN ? "..." : "");
+        json_object_set_new(shown, name, json_text(text));
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (strcmp(keys[k], name) != 0 && json_object_get(row, keys[k]))
+                json_object_set(shown, keys[k], json_object_get(row, keys[k]));
+        json_array_append_new(list, shown);
+    }
+    return list;
+}
+
 static enum status table_end(struct writer *w, struct error *error)
 {
-    static const char *const lists[] = {"causes", "components", "types", "names"};
+    static const char *const lists[][2] = {
+        {"causes", "verdict"}, {"components", "component"}, {"types", "type"}, {"names", "name"}};
     struct style style = text_style(w->job->colour);
+    const struct hardware *hw = w->job->how.hw;
     json_t *summary = summary_json(w->summary, w->job->top), *tables = json_object();
-    json_t *list = json_object();
-    if (!summary || !tables || !list)
+    json_t *counts = json_copy(summary);
+    if (!summary || !tables || !counts)
         return error_memory(error);
     fprintf(w->out, "%s%s%s (%s)%s%s\n", style.bold, w->job->file, style.end, w->profile.format,
-            w->job->how.hw ? " on " : "", w->job->how.hw ? w->job->how.hw->name : "");
-    if (w->job->how.hw)
-        text_put_hardware(w->job->how.hw, &style, w->out);
-    json_t *counts = json_copy(summary);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        json_object_del(counts, lists[i]);
+            hw ? " on " : "", hw ? hw->name : "");
+    if (hw)
+        text_put_hardware(hw, &style, w->out);
     json_object_set_new(tables, "operators", counts);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (json_array_size(json_object_get(summary, lists[i])))
-            json_object_set(tables, lists[i], json_object_get(summary, lists[i]));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        json_t *rows = json_object_get(summary, lists[i][0]);
+        if (json_array_size(rows))
+            json_object_set_new(tables, lists[i][0], columns_of(rows, lists[i][1]));
+        json_object_del(counts, lists[i][0]);
+    }
     outline_write(tables, &style, w->out);
-    json_decref(list);
     json_decref(tables);
     json_decref(summary);
-    return STATUS_OK;
+    return ferror(w->out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -219,7 +245,15 @@ static void report(struct writer *w, const struct profile_row *row)
         return;
     snprintf(text, sizeof text, "%d: %s", row->line, row->problem);
     w->job->problem(w->job->context, text);
-    w->result->flawed += !row->broken;
+}
+
+static void report_missing(struct writer *w)
+{
+    char text[PROFILE_PROBLEM_SIZE];
+    if (!w->profile.missing)
+        return;
+    snprintf(text, sizeof text, "1: no column %s", w->profile.missing);
+    w->job->problem(w->job->context, text);
 }
 
 static enum status take_rows(struct writer *w, struct diagnosis *diagnosis, struct error *error)
@@ -251,7 +285,7 @@ enum status analyse_profile(const struct analyse_job *job, FILE *out, struct ana
         return status;
     struct diagnosis *diagnosis = malloc(sizeof *diagnosis);
     w.summary = summary_new();
-    result->missing = w.profile.missing != NULL;
+    report_missing(&w);
     status = w.summary && diagnosis ? take_rows(&w, diagnosis, error) : error_memory(error);
     if (w.summary) {
         result->rows = summary_rows(w.summary);

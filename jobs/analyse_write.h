@@ -21,15 +21,13 @@ struct analyse_job {
     int top; /* types and names in the summary */
     bool colour;
     const volatile sig_atomic_t *stop; /* read on no further once it is set; or NULL */
-    /* What is wrong with the file: "line 12, column X: …". */
+    /* What is wrong with the file: "12: column X: what", of line 12. */
     void (*problem)(void *context, const char *text);
     void *context;
 };
 
 struct analyse_result {
-    int64_t rows, broken; /* of the file; that could not be read */
-    int64_t flawed;       /* read, but with something wrong: a name that is no UTF-8 */
-    bool missing;         /* a column that diagnoses need */
+    int64_t rows, broken; /* of the file; of them those that could not be read */
 };
 
 /* STATUS_INVALID when the file is no profile; STATUS_IO, STATUS_NO_MEMORY. */
