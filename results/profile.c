@@ -243,13 +243,13 @@ static double busy_of(const struct profile *profile, int slot, double core_us, b
     int ratio_slot = slot - SLOT_TIME + SLOT_RATIO;
     double time_us = time_of(profile, slot, row);
     double ratio = number_of(profile, ratio_slot, 1 + ROUNDING, "expected a share, 0 to 1", row);
-    if (time_us >= 0 && core_us > 0 && time_us > core_us * (1 + ROUNDING) + ROUNDING)
+    if (core_us >= 0 && time_us > core_us * (1 + ROUNDING) + ROUNDING)
         complain(profile, row, slot, "longer than its core");
     if (time_us >= 0 && ratio >= 0 && core_us > 0 && !whole)
         note_difference(profile, slot, ratio, time_us, core_us, row);
     if (time_us < 0 && ratio >= 0 && core_us >= 0)
         time_us = ratio * core_us;
-    return core_us > 0 && time_us > core_us ? core_us : time_us;
+    return core_us >= 0 && time_us > core_us ? core_us : time_us;
 }
 
 /* Without a time of the core, the whole duration stands for it. */
@@ -259,7 +259,7 @@ static void read_times(const struct profile *profile, struct profile_row *row)
     for (int side = 0; side < PROFILE_SIDES; side++) {
         int slot = SLOT_CORE_TIME + side;
         double core_us = row->core_us[side] = time_of(profile, slot, row);
-        bool whole = profile->columns[slot] < 0;
+        bool whole = core_us < 0;
         if (whole)
             core_us = row->duration_us;
         row->cycles[side] =
