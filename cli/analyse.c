@@ -139,7 +139,8 @@ int cmd_analyse(int argc, char **argv)
                               .thresholds = diagnosis_default_thresholds};
     const char *file;
     if (cli_parse(&argp, "autotune analyse", argc, argv, &options, &file, 1) == 0)
-        cli_die("analyse: a file is missing; `autotune analyse --help` has examples");
+        cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
+                "examples");
     if (analyse_is_profile(file))
         return analyse_profile_file(&options.common, &options.thresholds,
                                     options.top ? (int)options.top : DEFAULT_TOP, file);
