@@ -33,16 +33,12 @@ static void reason_bound(const struct diagnosis *d, const struct diagnosis_thres
                  "%s %s %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
                  c->name, c->kind == COMPONENT_COMPUTE ? "does" : "moves", 100 * c->utilisation,
                  100 * from);
-    else if (c->kind == COMPONENT_INTERCONNECT && pipe)
+    else if (pipe)
         snprintf(text, REASON_SIZE,
                  "%s is active %.1f %% of the time, and of what it loses in it %.0f %% is waiting "
                  "for %s, where it moves only as much as the bus gives it.",
                  pipe->name, 100 * pipe->active_ratio,
                  100 * pipe->waiting_ns / (pipe->busy_ns - pipe->ideal_ns), c->name);
-    else
-        snprintf(text, REASON_SIZE,
-                 "%s is active %.1f %% of the time; what it does in it is not known.", c->name,
-                 100 * c->active_ratio);
 }
 
 static void reason_parallelism(const struct diagnosis *d,
@@ -61,11 +57,16 @@ static void reason_inefficient(const struct diagnosis *d,
                                const struct diagnosis_thresholds *thresholds,
                                const struct component *c, char text[REASON_SIZE])
 {
-    (void)d;
-    (void)thresholds;
-    snprintf(text, REASON_SIZE,
-             "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
-             c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    double from = diagnosis_bound_from(d, thresholds);
+    if (c->efficiency >= 0)
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
+                 c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    else
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time; how much it did in it is not known: from %.0f "
+                 "%% of what it could on it would be the limit.",
+                 c->name, 100 * c->active_ratio, 100 * from);
 }
 
 const char *diagnosis_reason(const struct diagnosis *d,

@@ -219,6 +219,15 @@ golden analyse-deadlock analyse deadlock.asm
 golden analyse-deadlock-json analyse deadlock.asm --json
 golden analyse-empty analyse /dev/null
 golden analyse-broken analyse broken.asm
+golden analyse-csv analyse pipeline.asm --format csv
+golden analyse-profile analyse op_summary.csv --top 3
+golden analyse-profile-chip analyse op_summary.csv --hw ascend310 --json
+golden analyse-profile-csv analyse op_summary.csv --hw ascend310 --format csv
+golden analyse-profile-blocks analyse PipeUtilization.csv --format csv --utilisation 0.9
+golden analyse-profile-damaged analyse kernel_details-damaged.csv --hw ascend910b3 --format csv
+golden analyse-profile-damaged-json analyse kernel_details-damaged.csv --json
+golden analyse-profile-no-times analyse no-times.csv
+golden analyse-profile-none analyse ../../fuzz/curves/all.csv
 
 golden evaluate evaluate bank.jsonl --hw split.ini
 golden evaluate-json evaluate bank.jsonl --hw split.ini --worst 1 --json

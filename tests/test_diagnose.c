@@ -268,15 +268,16 @@ Test(diagnose, zero_times)
     expect_finite(&d);
 }
 
-/* Times of a profiler that gives no amounts: a component that is always active bounds, as nothing
- * shows it to be inefficient. */
+/* Times of a profiler that gives no amounts: nothing shows that a component that is always active
+ * reaches its threshold, so the rule makes it inefficient. The caller's note says that it is open.
+ */
 Test(diagnose, unknown_utilisation)
 {
     static struct diagnosis d;
     begin(&d);
     add(&d, CUBE, -1, 90);
     add(&d, MTE_GM, -1, 50);
-    expect(&d, &diagnosis_default_thresholds, VERDICT_COMPUTE_BOUND, "Cube");
+    expect(&d, &diagnosis_default_thresholds, VERDICT_INEFFICIENT_COMPUTE, "Cube");
     cr_assert_eq(d.components[0].utilisation, -1);
     cr_assert_eq(d.components[0].efficiency, -1);
     d.components[0].busy_ns = 70;
@@ -292,7 +293,7 @@ Test(diagnose, partly_known)
     begin(&d);
     add(&d, VECTOR, 30, 85);
     add(&d, MTE_GM, -1, 90);
-    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "MTE-GM");
+    expect(&d, &diagnosis_default_thresholds, VERDICT_INEFFICIENT_TRANSFER, "MTE-GM");
     d.components[0].ideal_ns = 70;
     expect(&d, &diagnosis_default_thresholds, VERDICT_COMPUTE_BOUND, "Vector");
 }
