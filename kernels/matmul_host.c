@@ -249,30 +249,9 @@ static enum status make_blocks(struct space *space, struct matmul_host *host, st
         space->hw->name);
 }
 
-static enum status check_problem(const struct problem *problem, struct error *error)
-{
-    if (problem->type != DTYPE_F32)
-        return error_set(error, STATUS_INVALID, "--dtype %s: space host knows f32 only",
-                         dtype_name(problem->type));
-    if (problem->size[MATMUL_BATCH] > 1)
-        return error_set(error, STATUS_INVALID, "--batch %lld: space host knows batch 1 only",
-                         (long long)problem->size[MATMUL_BATCH]);
-    for (int c = 0; c < MATMUL_CHOICES; c++) {
-        const struct operator_choice *choice = &problem->op->choices[c];
-        if (problem->choice[c])
-            return error_set(error, STATUS_INVALID, "--%s %s: space host knows --%s %s only",
-                             choice->name, choice->values[problem->choice[c]], choice->name,
-                             choice->values[0]);
-    }
-    return STATUS_OK;
-}
-
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
-    enum status status = check_problem(problem, error);
-    if (status != STATUS_OK)
-        return status;
     struct matmul_host *host = calloc(1, sizeof *host);
     if (!host)
         return error_memory(error);
