@@ -251,7 +251,8 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
         cli_die("out of memory");
     progress_open(&progress, common->quiet);
     const struct calibrate_host_options options = {
-        .threads = threads, .control = {.stop = stop_asked(), .progress = draw, .context = &progress}};
+        .threads = threads,
+        .control = {.stop = stop_asked(), .progress = draw, .context = &progress}};
     stop_open();
     enum status status = calibrate_host(&options, calibration, &error);
     if (status == STATUS_OK && !calibration->stopped)

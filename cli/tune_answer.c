@@ -127,7 +127,8 @@ static void fill_problem(const struct task *task, struct tune_answer *answer)
     answer->size_count = task->job.problem.op->size_count;
     answer->size_names = task->job.problem.op->size_names;
     answer->sizes = task->job.problem.size;
-    answer->choice_count = task->job.hw->host ? 0 : task->job.problem.op->choice_count; /* of programs */
+    answer->choice_count =
+        task->job.hw->host ? 0 : task->job.problem.op->choice_count; /* of programs */
     answer->type = task->job.problem.type;
     answer->hw = task->job.hw;
     answer->cores = task->job.cores;

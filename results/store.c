@@ -282,8 +282,8 @@ enum status store_each(struct store *store,
 {
     struct store_walk *walk;
     struct store_row row;
-    bool found = true;
     enum status status = store_walk_open(store, &walk, error);
+    bool found = walk != NULL;
     while (status == STATUS_OK && found) {
         status = store_walk_next(walk, &found, &row, error);
         if (status == STATUS_OK && found)
