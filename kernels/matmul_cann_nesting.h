@@ -41,6 +41,9 @@ bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k)
 bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k, bool slab);
 bool cann_c_turns(const struct cann_facts *f);
 
+/* Is a program surely short enough to be played, whatever the steps? */
+bool cann_surely_playable(const struct cann_facts *f);
+
 /* Members of struct operator_nesting. */
 extern const int cann_lengths[];
 enum beginning cann_begins(const struct space *space, const struct tiling *tiling, int fixed);

@@ -1,4 +1,5 @@
 #include "kernels/matmul_host.h"
+#include "core/least.h"
 #include "kernels/limits.h"
 #include "kernels/matmul.h"
 #include "kernels/matmul_cann.h"
@@ -206,11 +207,6 @@ static bool has_kernel(const struct matmul_host *host, int kernel)
            (k->path == HOST_PATH_TILE || host->n <= HOST_DOT_MOST_COLUMNS);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Panels as high as the product and as wide are the same with any kernel that holds so much: the
  * first of the table stands for all. */
 static bool is_needless(const struct matmul_host *host, int kernel)
@@ -221,8 +217,8 @@ static bool is_needless(const struct matmul_host *host, int kernel)
     for (int i = 0; i < kernel; i++) {
         const struct matmul_host_kernel *other = &matmul_host_kernels[i];
         if (other->path == k->path && has_kernel(host, i) &&
-            least(other->rows, host->m) == least(k->rows, host->m) &&
-            least(other->vectors, vectors) == least(k->vectors, vectors))
+            least_of(other->rows, host->m) == least_of(k->rows, host->m) &&
+            least_of(other->vectors, vectors) == least_of(k->vectors, vectors))
             return true;
     }
     return false;
