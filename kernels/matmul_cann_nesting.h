@@ -1,5 +1,6 @@
-/* Internal to the space `cann`: beginnings of its tilings. matmul_cann_count.c says which there are
- * and how many tilings begin so, matmul_cann_least.c what all of these do at least. */
+/* Internal to the space `cann`: beginnings of its tilings. matmul_cann_begins.c says which there
+ * are, matmul_cann_count.c how many tilings begin so, matmul_cann_least.c what all of these do at
+ * least. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_CANN_NESTING_H
 #define AUTOTUNE_KERNELS_MATMUL_CANN_NESTING_H
 
