@@ -59,6 +59,7 @@ int main(int argc, char **argv)
 {
     open_standard_streams();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of writing it */
     if (argc < 2)
         cli_die("nothing asked for; `autotune --help` says what there is");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

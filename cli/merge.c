@@ -106,7 +106,8 @@ static void put_missing(const struct missing *missing, FILE *out)
 static void put_report(const struct merge_report *report, const char *into, FILE *out)
 {
     char text[TEXT_SIZE];
-    fprintf(out, "%s: %s results read\n", into, text_count(report->rows, text));
+    fprintf(out, "%s: %s result%s read\n", into, text_count(report->rows, text),
+            report->rows == 1 ? "" : "s");
     fprintf(out, "  added       %9s\n", text_count(report->added, text));
     fprintf(out, "  duplicates  %9s  were there already", text_count(report->duplicates, text));
     if (report->better)

@@ -168,10 +168,12 @@ static void plan_table(const void *what, const struct style *style, FILE *out)
                 (double)sweep->jobs[i].cost / US_PER_S, text, sweep->jobs[i].key.dtype,
                 sweep->jobs[i].key.space);
     }
-    fprintf(out, "%s jobs, about %.1f s on %d thread%s", text_count(sweep->job_count, count),
-            estimate_s(sweep, plan->threads), plan->threads, plan->threads == 1 ? "" : "s");
+    fprintf(out, "%s job%s, about %.1f s on %d thread%s", text_count(sweep->job_count, count),
+            sweep->job_count == 1 ? "" : "s", estimate_s(sweep, plan->threads), plan->threads,
+            plan->threads == 1 ? "" : "s");
     if (sweep->duplicates)
-        fprintf(out, "; %s duplicates left out", text_count(sweep->duplicates, count));
+        fprintf(out, "; %s duplicate%s left out", text_count(sweep->duplicates, count),
+                sweep->duplicates == 1 ? "" : "s");
     fprintf(out, "\n");
 }
 

@@ -1,236 +1,19 @@
-#include "jobs/job.h"
+#include "jobs/job_parts.h"
 
 #include "core/number.h"
-#include "core/version.h"
 #include "kernels/cubefx.h"
 #include "kernels/knn.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WEIGHT 1e9
-enum { MAX_MAC = 4096, MAX_FUNCTIONS = 64, LIST_SIZE = 256 };
+enum { MAX_FUNCTIONS = 64 };
 
 void job_init(struct job *job)
 {
     memset(job, 0, sizeof *job);
-}
-
-/* ------------------------------------------------------------------ options */
-
-typedef enum status option_reader(struct job *job, const char *name, const char *text,
-                                  struct error *error);
-static option_reader read_strategy, read_top, read_threads, read_time_limit, read_flag, read_mac,
-    read_transfer_weight, read_expand_at;
-
-/* What job_open reads once the operator is known has no reader of its own here. */
-static const struct option_row {
-    const char *name;
-    option_reader *read;
-} option_rows[] = {
-    {"op", NULL},
-    {"shape", NULL},
-    {"dtype", NULL},
-    {"space", NULL},
-    {"function", NULL},
-    {"hw", NULL},
-    {"set-hw", NULL},
-    {"cores", NULL},
-    {"strategy", read_strategy},
-    {"top", read_top},
-    {"threads", read_threads},
-    {"time-limit", read_time_limit},
-    {"robust", read_flag},
-    {"compare", read_flag},
-    {"mac", read_mac},
-    {"transfer-weight", read_transfer_weight},
-    {"expand-at", read_expand_at},
-};
-enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
-
-static const struct option_row *find_row(const char *name)
-{
-    for (int i = 0; i < OPTION_ROWS; i++)
-        if (strcmp(option_rows[i].name, name) == 0)
-            return &option_rows[i];
-    return NULL;
-}
-
-/* A size or choice that some operator has an option for. */
-static bool is_operators(const char *name)
-{
-    for (int o = 0; operators[o]; o++) {
-        for (int i = operators[o]->shape_sizes; i < operators[o]->size_count; i++)
-            if (strcmp(operators[o]->size_names[i], name) == 0)
-                return true;
-        for (int i = 0; i < operators[o]->choice_count; i++)
-            if (strcmp(operators[o]->choices[i].name, name) == 0)
-                return true;
-    }
-    return false;
-}
-
-bool job_has_option(const char *name)
-{
-    return find_row(name) || is_operators(name);
-}
-
-static enum status add_override(struct job *job, const char *text, struct error *error)
-{
-    if (job->override_count == JOB_MAX_OVERRIDES)
-        return error_set(error, STATUS_INVALID, "--set-hw: at most %d of them", JOB_MAX_OVERRIDES);
-    char *copy = strdup(text);
-    if (!copy)
-        return error_memory(error);
-    job->overrides[job->override_count++] = copy;
-    return STATUS_OK;
-}
-
-enum status job_set(struct job *job, const char *name, const char *text, struct error *error)
-{
-    int i = 0;
-    if (!job_has_option(name))
-        return error_set(error, STATUS_INVALID,
-                         "%.64s: expected an option of the main job, see `autotune --help`", name);
-    if (strcmp(name, "set-hw") == 0)
-        return add_override(job, text, error);
-    while (i < job->option_count && strcmp(job->options[i].name, name) != 0)
-        i++;
-    bool known = i < job->option_count;
-    if (!known && i == JOB_MAX_OPTIONS)
-        return error_set(error, STATUS_TOO_LARGE, "more than %d options", JOB_MAX_OPTIONS);
-    char *copy = strdup(text), *key = known ? job->options[i].name : strdup(name);
-    if (!copy || !key) {
-        free(copy);
-        if (!known)
-            free(key);
-        return error_memory(error);
-    }
-    if (known)
-        free(job->options[i].text);
-    else
-        job->option_count++;
-    job->options[i] = (struct job_option){key, copy};
-    return STATUS_OK;
-}
-
-const char *job_text(const struct job *job, const char *name)
-{
-    for (int i = 0; i < job->option_count; i++)
-        if (strcmp(job->options[i].name, name) == 0)
-            return job->options[i].text;
-    return NULL;
-}
-
-/* ------------------------------------------------------------------ options that stand alone */
-
-static void list_word(char list[LIST_SIZE], const char *separator, const char *word)
-{
-    size_t used = strlen(list);
-    snprintf(list + used, LIST_SIZE - used, "%s%s", used ? separator : "", word);
-}
-
-static enum status read_strategy(struct job *job, const char *name, const char *text,
-                                 struct error *error)
-{
-    char list[LIST_SIZE] = "";
-    const struct search_strategy *strategy = search_strategy_find(text);
-    if (strategy) {
-        job->strategy = strategy->name;
-        return STATUS_OK;
-    }
-    for (const struct search_strategy *s = search_strategies; s->name; s++)
-        list_word(list, " or ", s->name);
-    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s", name, text, list);
-}
-
-static enum status read_count(const char *name, const char *text, int64_t largest, int64_t *count,
-                              struct error *error)
-{
-    char option[32];
-    snprintf(option, sizeof option, "--%s", name);
-    return number_count(option, text, 1, largest, count, error);
-}
-
-static enum status read_int(const char *name, const char *text, int largest, int *number,
-                            struct error *error)
-{
-    int64_t count = *number;
-    enum status status = read_count(name, text, largest, &count, error);
-    *number = (int)count;
-    return status;
-}
-
-static enum status read_top(struct job *job, const char *name, const char *text,
-                            struct error *error)
-{
-    return read_int(name, text, JOB_MAX_TOP, &job->top, error);
-}
-
-static enum status read_threads(struct job *job, const char *name, const char *text,
-                                struct error *error)
-{
-    return read_int(name, text, JOB_MAX_THREADS, &job->threads, error);
-}
-
-static enum status read_time_limit(struct job *job, const char *name, const char *text,
-                                   struct error *error)
-{
-    (void)name;
-    return number_seconds("--time-limit", text, &job->time_limit_s, error);
-}
-
-/* Options without a value: a command line gives "yes". */
-static enum status read_flag(struct job *job, const char *name, const char *text,
-                             struct error *error)
-{
-    bool yes = strcmp(text, "yes") == 0;
-    if (!yes && strcmp(text, "no") != 0)
-        return error_set(error, STATUS_INVALID, "--%s %.64s: expected yes or no", name, text);
-    *(strcmp(name, "robust") == 0 ? &job->robust : &job->details.compare) = yes;
-    return STATUS_OK;
-}
-
-static enum status read_mac(struct job *job, const char *name, const char *text,
-                            struct error *error)
-{
-    return read_count(name, text, MAX_MAC, &job->details.mac, error);
-}
-
-static enum status read_transfer_weight(struct job *job, const char *name, const char *text,
-                                        struct error *error)
-{
-    double weight = number_real(text);
-    if (!(weight >= 0 && weight <= MAX_WEIGHT))
-        return error_set(error, STATUS_INVALID, "--%s %.64s: expected a number from 0 to %.0f",
-                         name, text, MAX_WEIGHT);
-    job->details.transfer_weight = weight;
-    return STATUS_OK;
-}
-
-static enum status read_expand_at(struct job *job, const char *name, const char *text,
-                                  struct error *error)
-{
-    job->details.expand_at = number_real(text);
-    if (isnan(job->details.expand_at))
-        return error_set(error, STATUS_INVALID, "--%s %.64s: expected a finite number", name, text);
-    return STATUS_OK;
-}
-
-static enum status read_alone(struct job *job, struct error *error)
-{
-    enum status status = STATUS_OK;
-    job->strategy = search_strategies[0].name;
-    job->top = 1;
-    for (int i = 0; i < job->option_count && status == STATUS_OK; i++) {
-        const struct option_row *row = find_row(job->options[i].name);
-        if (row && row->read)
-            status = row->read(job, row->name, job->options[i].text, error);
-    }
-    return status;
 }
 
 /* ------------------------------------------------------------------ the problem */
@@ -238,13 +21,13 @@ static enum status read_alone(struct job *job, struct error *error)
 static enum status find_operator(const struct job *job, const struct operator** op,
                                  struct error *error)
 {
-    char list[LIST_SIZE] = "";
+    char list[JOB_LIST_SIZE] = "";
     const char *name = job_text(job, "op");
     *op = name ? operator_find(name) : NULL;
     if (*op)
         return STATUS_OK;
     for (int i = 0; operators[i]; i++)
-        list_word(list, ", ", operators[i]->name);
+        job_list_word(list, ", ", operators[i]->name);
     if (!name)
         return error_set(error, STATUS_INVALID, "--op is missing, expected one of %s", list);
     return error_set(error, STATUS_INVALID, "--op %.64s: expected one of %s", name, list);
@@ -254,13 +37,13 @@ static enum status find_operator(const struct job *job, const struct operator** 
 static enum status find_space(const struct job *job, const struct operator* op,
                               const struct operator_space **space, struct error *error)
 {
-    char list[LIST_SIZE] = "";
+    char list[JOB_LIST_SIZE] = "";
     const char *name = job_text(job, "space");
     *space = name ? operator_space_find(op, name) : NULL;
     if (*space || !name)
         return STATUS_OK;
     for (int i = 0; op->spaces[i]; i++)
-        list_word(list, ", ", op->spaces[i]->name);
+        job_list_word(list, ", ", op->spaces[i]->name);
     return error_set(error, STATUS_INVALID, "--space %.64s: expected one of %s", name, list);
 }
 
@@ -291,7 +74,7 @@ static enum status set_sizes(struct job *job, struct error *error)
     const char *functions = job_text(job, "function");
     enum status status = functions ? set_functions(job, functions, error) : STATUS_OK;
     for (int i = 0; i < job->option_count && status == STATUS_OK; i++)
-        if (is_operators(job->options[i].name))
+        if (job_is_operators(job->options[i].name))
             status = problem_set(&job->problem, job->options[i].name, job->options[i].text, error);
     if (status == STATUS_OK)
         status = problem_check(&job->problem, error);
@@ -452,7 +235,7 @@ static enum status open_all(struct job *job, struct error *error)
 {
     const struct operator* op = NULL;
     const struct operator_space *space = NULL;
-    enum status status = read_alone(job, error);
+    enum status status = job_read_alone(job, error);
     if (status == STATUS_OK)
         status = find_operator(job, &op, error);
     if (status == STATUS_OK && op)
@@ -496,87 +279,6 @@ void job_close(struct job *job)
     for (int i = 0; i < job->override_count; i++)
         free(job->overrides[i]);
     job_init(job);
-}
-
-/* ------------------------------------------------------------------ names */
-
-/* Appends to a text of `size`, cut where it is full. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-                                                         const char *format, ...)
-{
-    va_list list;
-    size_t used = strlen(text);
-    va_start(list, format);
-    vsnprintf(text + used, size - used, format, list);
-    va_end(list);
-}
-
-static void put_shape(const struct problem *problem, char *text, size_t size)
-{
-    for (int i = 0; i < problem->op->shape_sizes; i++)
-        append(text, size, "%s%lld", i ? "x" : "", (long long)problem->size[i]);
-}
-
-/* Sizes and choices that are not the default: `mark` between name and value. */
-static void put_options(const struct problem *problem, char mark, char *text, size_t size)
-{
-    const struct operator* op = problem->op;
-    for (int i = op->shape_sizes; i < op->size_count; i++)
-        if (problem->size[i] != op->size_defaults[i - op->shape_sizes])
-            append(text, size, " %s%c%lld", op->size_names[i], mark, (long long)problem->size[i]);
-    for (int i = 0; i < op->choice_count; i++)
-        if (problem->choice[i] > 0)
-            append(text, size, " %s%c%s", op->choices[i].name, mark,
-                   op->choices[i].values[problem->choice[i]]);
-}
-
-void job_title(const struct job *job, char *text, size_t size)
-{
-    snprintf(text, size, "%s ", job->problem.op->name);
-    put_shape(&job->problem, text, size);
-    put_options(&job->problem, ' ', text, size);
-}
-
-void job_hardware_name(const struct hardware *hw, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "%s", hw->name);
-    for (size_t i = 0; i < hw->fact_count && used < size; i++)
-        if (fact_is_override(&hw->facts[i]))
-            used += (size_t)snprintf(text + used, size - used, ", %s=%s", hw->facts[i].key,
-                                     hw->facts[i].value);
-}
-
-double job_fit_share(const struct job *job)
-{
-    return job->hw->fit.error > 0 ? expm1(job->hw->fit.error) : 0;
-}
-
-void job_key(const struct job *job, struct job_key_room *room, struct store_key *key)
-{
-    char options[sizeof room->options + 1] = "";
-    char corner[FINGERPRINT_SIZE];
-    room->shape[0] = 0;
-    put_shape(&job->problem, room->shape, sizeof room->shape);
-    put_options(&job->problem, '=', options, sizeof options);
-    snprintf(room->options, sizeof room->options, "%s", options[0] ? options + 1 : "");
-    snprintf(room->query, sizeof room->query, "strategy=%s top=%d", job->strategy, job->top);
-    if (job->robust) {
-        /* which numbers are uncertain is not in the chip's own fingerprint */
-        hardware_fingerprint(&job->corner.hw, corner);
-        append(room->query, sizeof room->query, " robust=%s", corner);
-    }
-    *key = (struct store_key){
-        .kind = STORE_SIMULATED,
-        .op = job->problem.op->name,
-        .shape = room->shape,
-        .options = room->options,
-        .dtype = dtype_name(job->problem.type),
-        .space = job->space.kind->name,
-        .query = room->query,
-        .hardware = job->chip->fingerprint,
-        .cores = job->cores,
-        .model_version = MODEL_VERSION,
-    };
 }
 
 /* ------------------------------------------------------------------ running */

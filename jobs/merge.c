@@ -82,8 +82,9 @@ static enum status merge_row(void *context, const struct store_row *row, struct 
     merge->report->added += !found;
     if (found && row->optimal && kept.optimal && !is_same(row, &kept))
         return error_set(error, STATUS_INVALID,
-                         "%s: another answer to %s %s %s than the stores before it have",
-                         merge->file, row->key.op, row->key.shape, row->key.options);
+                         "%s: another answer to %s %s%s%s than the stores before it have",
+                         merge->file, row->key.op, row->key.shape, *row->key.options ? " " : "",
+                         row->key.options);
     if (found && !job_row_says_more(row, &kept))
         return STATUS_OK;
     merge->report->better += found;

@@ -359,13 +359,8 @@ static int64_t powers_limit(const struct host *host, int threads)
     return most;
 }
 
-static enum status check_problem(const struct space *space, const struct problem *problem,
-                                 struct error *error)
+static enum status check_calibrated(const struct space *space, struct error *error)
 {
-    if (problem->type != DTYPE_F32)
-        return error_set(error, STATUS_INVALID,
-                         "space host of cubefx computes in f32, not in %s: expected --dtype f32",
-                         dtype_name(problem->type));
     char name[HOST_NAME_SIZE];
     if (host_loop(space->hw->host, poly_loop_name(CUBEFX_HOST_HORNER, 1, 1, name)) < 0)
         return error_set(error, STATUS_INVALID,
@@ -378,7 +373,7 @@ static enum status check_problem(const struct space *space, const struct problem
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
-    enum status status = check_problem(space, problem, error);
+    enum status status = check_calibrated(space, error);
     if (status != STATUS_OK)
         return status;
     struct cubefx_host *host = calloc(1, sizeof *host);

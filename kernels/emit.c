@@ -160,3 +160,27 @@ enum status machine_operation(const struct hardware *hw, const char *who, const 
     return error_set(error, STATUS_INVALID, "%s needs the operation '%s'; %s has none", who, name,
                      hw->name);
 }
+
+enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
+                          const struct matrix_type **matrix, struct error *error)
+{
+    const struct matrix_type *m = *matrix = hardware_matrix_type(hw, type);
+    if (m && m->block_m == m->block_n && m->block_m == m->block_k)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID,
+                     "%s in %s needs a matrix unit with cubic blocks of that type; %s has none",
+                     who, dtype_name(type), hw->name);
+}
+
+enum status machine_pipes_differ(const struct hardware *hw, const char *who, const char *roles,
+                                 const int pipes[], int count, struct error *error)
+{
+    unsigned seen = 0;
+    for (int i = 0; i < count; i++)
+        seen |= 1u << pipes[i];
+    if (__builtin_popcount(seen) == count)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID,
+                     "%s needs different pipes to %s; on %s some of them share one", who, roles,
+                     hw->name);
+}

@@ -55,4 +55,12 @@ enum status machine_path(const struct hardware *hw, const char *who, int source,
 enum status machine_operation(const struct hardware *hw, const char *who, const char *name,
                               int *operation, struct error *error);
 
+/* A matrix unit for the type whose blocks are cubes. */
+enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
+                          const struct matrix_type **matrix, struct error *error);
+
+/* `count` different pipes, which `roles` names: two roles on one would share flag registers. */
+enum status machine_pipes_differ(const struct hardware *hw, const char *who, const char *roles,
+                                 const int pipes[], int count, struct error *error);
+
 #endif

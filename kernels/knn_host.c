@@ -166,27 +166,9 @@ static enum status find_loops(const struct space *space, struct knn_host *knn, s
                      space->hw->name);
 }
 
-static enum status check_problem(const struct problem *problem, struct error *error)
-{
-    if (problem->type != DTYPE_F32)
-        return error_set(error, STATUS_INVALID, "--dtype %s: space host knows f32 only",
-                         dtype_name(problem->type));
-    for (int c = 0; c < KNN_CHOICES; c++) {
-        const struct operator_choice *choice = &problem->op->choices[c];
-        if (problem->choice[c])
-            return error_set(error, STATUS_INVALID, "--%s %s: space host knows --%s %s only",
-                             choice->name, choice->values[problem->choice[c]], choice->name,
-                             choice->values[0]);
-    }
-    return STATUS_OK;
-}
-
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
-    enum status status = check_problem(problem, error);
-    if (status != STATUS_OK)
-        return status;
     struct knn_host *knn = calloc(1, sizeof *knn);
     if (!knn)
         return error_memory(error);
@@ -201,7 +183,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     knn->threads = cores;
     knn->lanes = host_lanes(knn->host->isa);
     knn->share = divide_up(knn->m, cores);
-    status = find_loops(space, knn, error);
+    enum status status = find_loops(space, knn, error);
     if (status != STATUS_OK)
         return status;
     make_blocks(space, knn);

@@ -124,31 +124,20 @@ static enum status find_paths(const struct hardware *hw, struct matmul_machine *
     return status;
 }
 
-/* Two roles on one pipe would share flag registers. */
 static enum status check_pipes(const struct matmul_machine *m, struct error *error)
 {
     const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
-    unsigned seen = 0;
-    for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++)
-        seen |= 1u << pipes[i];
-    if (__builtin_popcount(seen) == sizeof pipes / sizeof *pipes)
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID,
-                     "MatMul needs different pipes to load, feed, multiply, drain and store; on %s "
-                     "some of them share one",
-                     m->hw->name);
+    return machine_pipes_differ(m->hw, "MatMul", "load, feed, multiply, drain and store", pipes,
+                                (int)(sizeof pipes / sizeof *pipes), error);
 }
 
 enum status matmul_machine_find(const struct hardware *hw, enum dtype type,
                                 struct matmul_machine *machine, struct error *error)
 {
-    const struct matrix_type *matrix = hardware_matrix_type(hw, type);
+    const struct matrix_type *matrix;
     int gm;
-    if (!matrix || matrix->block_m != matrix->block_n || matrix->block_m != matrix->block_k)
-        return error_set(
-            error, STATUS_INVALID,
-            "MatMul in %s needs a matrix unit with cubic blocks of that type; %s has none",
-            dtype_name(type), hw->name);
+    if (machine_cubes(hw, "MatMul", type, &matrix, error) != STATUS_OK)
+        return STATUS_INVALID;
     *machine = (struct matmul_machine){
         .hw = hw,
         .type = type,

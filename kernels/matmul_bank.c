@@ -1,4 +1,5 @@
 #include "kernels/matmul_bank.h"
+#include "core/least.h"
 
 #include "kernels/matmul_cann_internal.h"
 #include "kernels/slices.h"
@@ -9,11 +10,6 @@ enum { FRACTAL = 16, BUFFERS_MOST = 2, K_BLOCK_BYTES = 32 };
 
 /* batch_type */
 enum { ONE_BY_ONE = 0, SHARED_B = 2, SEVERAL_AT_ONCE = 3 };
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 enum status matmul_bank_problem(const struct bank_row *row, struct problem *problem,
                                 struct error *error)
@@ -87,8 +83,8 @@ static void put_l1(struct tiling *t, int number_k, int32_t k_elements, int32_t m
     bool whole = k_elements == BANK_WHOLE;
     int64_t all_k = divide_up(k, base_k), all = divide_up(single, base);
     int step_k = number_k, step = number_k == CANN_STEP_KA ? CANN_STEP_M : CANN_STEP_N;
-    t->value[step_k] = whole ? all_k : smaller(all_k, divide_up(k_elements + !k_elements, base_k));
-    t->value[step] = whole ? all : smaller(all, multiple);
+    t->value[step_k] = whole ? all_k : least_of(all_k, divide_up(k_elements + !k_elements, base_k));
+    t->value[step] = whole ? all : least_of(all, multiple);
 }
 
 /* The bank's form has no word for the order of the loops: the kernel decides. n is outer, but m is
@@ -120,7 +116,7 @@ static int64_t grid_cores(const struct problem *p, int64_t single_m, int64_t sin
                           int64_t batch_dim)
 {
     int64_t batch = p->size[MATMUL_BATCH];
-    int64_t rounds = divide_up(batch, smaller(batch_dim, batch));
+    int64_t rounds = divide_up(batch, least_of(batch_dim, batch));
     return divide_up(batch, rounds) * divide_up(p->size[MATMUL_M], single_m) *
            divide_up(p->size[MATMUL_N], single_n);
 }
@@ -196,19 +192,19 @@ static enum status tiling_of_fields(const struct bank_row *row, const struct pro
     if (status != STATUS_OK)
         return status;
     int64_t *x = t->value, k = p->size[MATMUL_K];
-    x[CANN_SINGLE_M] = round_up(smaller(v[BANK_SINGLE_M], p->size[MATMUL_M]), FRACTAL);
-    x[CANN_SINGLE_N] = round_up(smaller(v[BANK_SINGLE_N], p->size[MATMUL_N]), FRACTAL);
-    x[CANN_CORES] = smaller(v[BANK_USED_CORES], grid_cores(p, x[CANN_SINGLE_M], x[CANN_SINGLE_N],
-                                                           p->size[MATMUL_BATCH]));
+    x[CANN_SINGLE_M] = round_up(least_of(v[BANK_SINGLE_M], p->size[MATMUL_M]), FRACTAL);
+    x[CANN_SINGLE_N] = round_up(least_of(v[BANK_SINGLE_N], p->size[MATMUL_N]), FRACTAL);
+    x[CANN_CORES] = least_of(v[BANK_USED_CORES], grid_cores(p, x[CANN_SINGLE_M], x[CANN_SINGLE_N],
+                                                            p->size[MATMUL_BATCH]));
     x[CANN_OUTER] = v[BANK_ITERATE_ORDER] ? OUTER_M : OUTER_N;
     x[CANN_BASE_M] = v[BANK_BASE_M];
     x[CANN_BASE_N] = v[BANK_BASE_N];
     x[CANN_BASE_K] = v[BANK_BASE_K];
     x[CANN_L0B_HOLDS] = HOLDS_TILE;
-    x[CANN_STEP_KA] = smaller(v[BANK_STEP_KA], divide_up(k, v[BANK_BASE_K]));
-    x[CANN_STEP_KB] = smaller(v[BANK_STEP_KB], divide_up(k, v[BANK_BASE_K]));
-    x[CANN_STEP_M] = smaller(v[BANK_STEP_M], divide_up(x[CANN_SINGLE_M], v[BANK_BASE_M]));
-    x[CANN_STEP_N] = smaller(v[BANK_STEP_N], divide_up(x[CANN_SINGLE_N], v[BANK_BASE_N]));
+    x[CANN_STEP_KA] = least_of(v[BANK_STEP_KA], divide_up(k, v[BANK_BASE_K]));
+    x[CANN_STEP_KB] = least_of(v[BANK_STEP_KB], divide_up(k, v[BANK_BASE_K]));
+    x[CANN_STEP_M] = least_of(v[BANK_STEP_M], divide_up(x[CANN_SINGLE_M], v[BANK_BASE_M]));
+    x[CANN_STEP_N] = least_of(v[BANK_STEP_N], divide_up(x[CANN_SINGLE_N], v[BANK_BASE_N]));
     x[CANN_STEP_BATCH_A] = x[CANN_STEP_BATCH_B] = 1;
     put_buffers(t, (const int32_t[]){buffers_of(v, BANK_DEPTH_A1, BANK_STEP_M, BANK_STEP_KA),
                                      buffers_of(v, BANK_DEPTH_B1, BANK_STEP_N, BANK_STEP_KB),

@@ -1,4 +1,5 @@
 #include "kernels/matmul_cann.h"
+#include "core/least.h"
 #include "kernels/limits.h"
 #include "kernels/matmul_cann_nesting.h"
 
@@ -31,11 +32,6 @@ const struct axis cann_axes[CANN_AXES] = {
 };
 
 /* ---- the values of the axes ----------------------------------------------------------------- */
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static enum status fill(struct cann *cann, int axis, int64_t first, int64_t last,
                         struct error *error)
@@ -80,16 +76,16 @@ static enum status fill_slices(struct cann *cann, int axis, const int64_t sizes[
 static int64_t buffer_elements(const struct cann *cann, int buffer, int bytes)
 {
     int64_t capacity = capacity_of(cann->machine.hw, buffer);
-    return least(capacity, INT64_C(1) << 32) / bytes;
+    return least_of(capacity, INT64_C(1) << 32) / bytes;
 }
 
 /* The base of m or n: slices of every single size. */
 static enum status fill_base(struct cann *cann, int axis, int single, int l0, struct error *error)
 {
     const struct cann_machine *m = &cann->machine;
-    int64_t most = least(buffer_elements(cann, l0, m->type_bytes) / m->block_k,
-                         buffer_elements(cann, m->l0c, m->accumulator_bytes) / m->block_mn);
-    most = least(most, cann->values[single][cann->count[single] - 1]);
+    int64_t most = least_of(buffer_elements(cann, l0, m->type_bytes) / m->block_k,
+                            buffer_elements(cann, m->l0c, m->accumulator_bytes) / m->block_mn);
+    most = least_of(most, cann->values[single][cann->count[single] - 1]);
     return fill_slices(cann, axis, cann->values[single], cann->count[single], m->block_mn, most,
                        error);
 }
@@ -142,7 +138,7 @@ static enum status fill_all_steps(struct cann *cann, struct error *error)
     const struct cann_machine *m = &cann->machine;
     int64_t l1 = buffer_elements(cann, m->l1, m->type_bytes);
     int64_t k = cann->size[CANN_K], least_base = (int64_t)m->block_mn;
-    int64_t steps_k = least(k / m->block_k, l1 / (least_base * m->block_k));
+    int64_t steps_k = least_of(k / m->block_k, l1 / (least_base * m->block_k));
     int64_t steps = l1 / product_of(k, least_base);
     enum status status = fill_steps(cann, CANN_STEP_KA, &k, 1, CANN_BASE_K, steps_k, error);
     if (status == STATUS_OK)
@@ -150,11 +146,11 @@ static enum status fill_all_steps(struct cann *cann, struct error *error)
     if (status == STATUS_OK)
         status =
             fill_steps(cann, CANN_STEP_M, cann->values[CANN_SINGLE_M], cann->count[CANN_SINGLE_M],
-                       CANN_BASE_M, least(steps, cann->size[CANN_M] / least_base), error);
+                       CANN_BASE_M, least_of(steps, cann->size[CANN_M] / least_base), error);
     if (status == STATUS_OK)
         status =
             fill_steps(cann, CANN_STEP_N, cann->values[CANN_SINGLE_N], cann->count[CANN_SINGLE_N],
-                       CANN_BASE_N, least(steps, cann->size[CANN_N] / least_base), error);
+                       CANN_BASE_N, least_of(steps, cann->size[CANN_N] / least_base), error);
     if (status == STATUS_OK)
         status = fill_batch_steps(cann, CANN_STEP_BATCH_A, steps, error);
     if (status == STATUS_OK)
@@ -173,8 +169,8 @@ static enum status fill_sizes(struct cann *cann, struct error *error)
         {CANN_SINGLE_M, m->block_mn, CANN_M, INT64_MAX},
         {CANN_SINGLE_N, m->block_mn, CANN_N, INT64_MAX},
         {CANN_BASE_K, m->block_k, CANN_K,
-         least(buffer_elements(cann, m->l0a, m->type_bytes),
-               buffer_elements(cann, m->l0b, m->type_bytes)) /
+         least_of(buffer_elements(cann, m->l0a, m->type_bytes),
+                  buffer_elements(cann, m->l0b, m->type_bytes)) /
              m->block_mn},
     };
     for (int i = 0; i < 3; i++) {

@@ -1,5 +1,6 @@
-/* Internal to the space `cann`: beginnings of its tilings. matmul_cann_count.c says which there are
- * and how many tilings begin so, matmul_cann_least.c what all of these do at least. */
+/* Internal to the space `cann`: beginnings of its tilings. matmul_cann_begins.c says which there
+ * are, matmul_cann_count.c how many tilings begin so, matmul_cann_least.c what all of these do at
+ * least. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_CANN_NESTING_H
 #define AUTOTUNE_KERNELS_MATMUL_CANN_NESTING_H
 
@@ -40,6 +41,9 @@ struct cann_room cann_room_of(const struct cann *cann, int64_t base_n);
 bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k);
 bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k, bool slab);
 bool cann_c_turns(const struct cann_facts *f);
+
+/* Is a program surely short enough to be played, whatever the steps? */
+bool cann_surely_playable(const struct cann_facts *f);
 
 /* Members of struct operator_nesting. */
 extern const int cann_lengths[];

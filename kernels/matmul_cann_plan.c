@@ -1,14 +1,10 @@
 /* From a tiling to its nest of loops, and to the scopes in which operands are held. */
+#include "core/least.h"
 #include "kernels/limits.h"
 #include "kernels/matmul_cann_internal.h"
 
 #include <math.h>
 #include <string.h>
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static int64_t most(int64_t a, int64_t b)
 {
@@ -18,13 +14,15 @@ static int64_t most(int64_t a, int64_t b)
 /* What one core computes: the blocks of the core with most of them, all of full size. */
 static void divide_work(const struct cann *cann, const int64_t *v, struct cann_plan *plan)
 {
-    int64_t m = least(round_up(least(v[CANN_SINGLE_M], cann->size[CANN_M]), cann->machine.block_mn),
-                      cann->size[CANN_M]);
-    int64_t n = least(round_up(least(v[CANN_SINGLE_N], cann->size[CANN_N]), cann->machine.block_mn),
-                      cann->size[CANN_N]);
+    int64_t m =
+        least_of(round_up(least_of(v[CANN_SINGLE_M], cann->size[CANN_M]), cann->machine.block_mn),
+                 cann->size[CANN_M]);
+    int64_t n =
+        least_of(round_up(least_of(v[CANN_SINGLE_N], cann->size[CANN_N]), cann->machine.block_mn),
+                 cann->size[CANN_N]);
     int64_t grid = product_of(divide_up(cann->size[CANN_M], m), divide_up(cann->size[CANN_N], n));
     int64_t blocks = product_of(cann->size[CANN_BATCH], grid);
-    plan->cores = (int)least(least(v[CANN_CORES], blocks), INT32_MAX);
+    plan->cores = (int)least_of(least_of(v[CANN_CORES], blocks), INT32_MAX);
     plan->extent[CANN_BATCH] = blocks / plan->cores + (blocks % plan->cores != 0);
     plan->extent[CANN_M] = m;
     plan->extent[CANN_N] = n;
@@ -41,7 +39,7 @@ static void nest_levels(struct cann_plan *plan, int first, int last,
         enum cann_direction d = direction[l - first];
         plan->level[l].direction = d;
         plan->level[l].parent = tile[d];
-        plan->level[l].slice = tile[d] = least(slice[l - first], tile[d]);
+        plan->level[l].slice = tile[d] = least_of(slice[l - first], tile[d]);
     }
 }
 
@@ -63,14 +61,14 @@ static void make_levels(const int64_t *v, struct cann_plan *plan)
                                               CANN_K,
                                               CANN_K};
     const int64_t slices[] = {most(a, b),
-                              least(a, b),
+                              least_of(a, b),
                               1,
                               n_l1_outer ? n_l1 : m_l1,
                               n_l1_outer ? m_l1 : n_l1,
                               n_l0_outer ? n : m,
                               n_l0_outer ? m : n,
                               most(ka, kb),
-                              least(ka, kb),
+                              least_of(ka, kb),
                               k};
     nest_levels(plan, 0, LEVEL_STEP, directions, slices);
     const enum cann_direction slab[] = {CANN_N, CANN_K, CANN_N};
@@ -96,7 +94,7 @@ static int l1_level(const struct cann_plan *plan, enum cann_direction direction,
 {
     if (chunk < plan->extent[CANN_K])
         return chunk >= plan->level[LEVEL_K_WIDE].slice ? LEVEL_K_WIDE : LEVEL_K_NARROW;
-    if (least(batch, plan->extent[CANN_BATCH]) > 1)
+    if (least_of(batch, plan->extent[CANN_BATCH]) > 1)
         return batch >= plan->level[LEVEL_BATCH_WIDE].slice ? LEVEL_BATCH_WIDE : LEVEL_BATCH_NARROW;
     return plan->level[LEVEL_X_L1].direction == direction ? LEVEL_X_L1 : LEVEL_Y_L1;
 }
@@ -111,7 +109,7 @@ static void place_slab(const int64_t *v, unsigned has, struct cann_plan *plan)
     int level = widen(plan, whole ? SLAB_N_L1 : SLAB_K_L1, SLAB_N_L1 - 1, has);
     if (level < SLAB_N_L1) {
         level = LEVEL_BLOCK;
-        if (least(v[CANN_STEP_BATCH_B], plan->extent[CANN_BATCH]) > 1)
+        if (least_of(v[CANN_STEP_BATCH_B], plan->extent[CANN_BATCH]) > 1)
             level = v[CANN_STEP_BATCH_B] >= plan->level[LEVEL_BATCH_WIDE].slice
                         ? LEVEL_BATCH_WIDE
                         : LEVEL_BATCH_NARROW;
@@ -143,8 +141,8 @@ static void place_operands(const struct cann *cann, const int64_t *v, struct can
     if (plan->slab)
         place_slab(v, b, plan);
     scope[HOLD_C].level = scope[HOLD_BIAS_L1].level = scope[HOLD_BIAS_BT].level = LEVEL_TILE;
-    plan->chunks_a = divide_up(plan->extent[CANN_K], least(ka, plan->extent[CANN_K]));
-    plan->chunks_b = divide_up(plan->extent[CANN_K], least(kb, plan->extent[CANN_K]));
+    plan->chunks_a = divide_up(plan->extent[CANN_K], least_of(ka, plan->extent[CANN_K]));
+    plan->chunks_b = divide_up(plan->extent[CANN_K], least_of(kb, plan->extent[CANN_K]));
 }
 
 /* The slice of the last loop that cuts a direction, up to `level`. */
@@ -159,7 +157,7 @@ static void hold(struct cann_plan *plan, enum cann_hold which, int64_t copies, i
                  int bytes)
 {
     plan->scope[which].used = true;
-    plan->scope[which].copies = (int)least(copies, 2);
+    plan->scope[which].copies = (int)least_of(copies, 2);
     plan->scope[which].bytes = product_of(elements, bytes);
 }
 
@@ -174,11 +172,11 @@ static void measure(const struct cann *cann, const int64_t *v, struct cann_plan 
     struct cann_scope *scope = plan->scope;
     int64_t m = tile_at(plan, LEVEL_STEP, CANN_M), n = tile_at(plan, LEVEL_STEP, CANN_N);
     int64_t k = tile_at(plan, LEVEL_STEP, CANN_K), whole_k = plan->extent[CANN_K];
-    int64_t batch_a = least(v[CANN_STEP_BATCH_A], plan->extent[CANN_BATCH]);
-    int64_t batch_b = plan->one_b ? 1 : least(v[CANN_STEP_BATCH_B], plan->extent[CANN_BATCH]);
+    int64_t batch_a = least_of(v[CANN_STEP_BATCH_A], plan->extent[CANN_BATCH]);
+    int64_t batch_b = plan->one_b ? 1 : least_of(v[CANN_STEP_BATCH_B], plan->extent[CANN_BATCH]);
     int64_t m_l1 = tile_at(plan, LEVEL_Y_L1, CANN_M), n_l1 = tile_at(plan, LEVEL_Y_L1, CANN_N);
-    int64_t ka = least(product_of(v[CANN_STEP_KA], v[CANN_BASE_K]), whole_k);
-    int64_t kb = least(product_of(v[CANN_STEP_KB], v[CANN_BASE_K]), whole_k);
+    int64_t ka = least_of(product_of(v[CANN_STEP_KA], v[CANN_BASE_K]), whole_k);
+    int64_t kb = least_of(product_of(v[CANN_STEP_KB], v[CANN_BASE_K]), whole_k);
     int type = machine->type_bytes;
     hold(plan, HOLD_A_L1, v[CANN_L1A_BUFFERS], product_of(product_of(batch_a, m_l1), ka), type);
     hold(plan, HOLD_B_L1, v[CANN_L1B_BUFFERS], product_of(product_of(batch_b, n_l1), kb), type);
@@ -287,7 +285,7 @@ int64_t cann_pieces(const struct cann *cann, enum cann_operand operand,
 int64_t cann_alignment(const struct cann *cann, enum cann_operand operand)
 {
     int64_t pitch = cann->layout[operand].pitch_bytes;
-    return least(pitch & -pitch, 512);
+    return least_of(pitch & -pitch, 512);
 }
 
 /* The part behind the cache comes last, in whole blocks of the matrix unit's FP16, and cuts one

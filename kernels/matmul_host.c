@@ -1,4 +1,5 @@
 #include "kernels/matmul_host.h"
+#include "core/least.h"
 #include "kernels/limits.h"
 #include "kernels/matmul.h"
 #include "kernels/matmul_cann.h"
@@ -206,11 +207,6 @@ static bool has_kernel(const struct matmul_host *host, int kernel)
            (k->path == HOST_PATH_TILE || host->n <= HOST_DOT_MOST_COLUMNS);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Panels as high as the product and as wide are the same with any kernel that holds so much: the
  * first of the table stands for all. */
 static bool is_needless(const struct matmul_host *host, int kernel)
@@ -221,8 +217,8 @@ static bool is_needless(const struct matmul_host *host, int kernel)
     for (int i = 0; i < kernel; i++) {
         const struct matmul_host_kernel *other = &matmul_host_kernels[i];
         if (other->path == k->path && has_kernel(host, i) &&
-            least(other->rows, host->m) == least(k->rows, host->m) &&
-            least(other->vectors, vectors) == least(k->vectors, vectors))
+            least_of(other->rows, host->m) == least_of(k->rows, host->m) &&
+            least_of(other->vectors, vectors) == least_of(k->vectors, vectors))
             return true;
     }
     return false;
@@ -249,30 +245,9 @@ static enum status make_blocks(struct space *space, struct matmul_host *host, st
         space->hw->name);
 }
 
-static enum status check_problem(const struct problem *problem, struct error *error)
-{
-    if (problem->type != DTYPE_F32)
-        return error_set(error, STATUS_INVALID, "--dtype %s: space host knows f32 only",
-                         dtype_name(problem->type));
-    if (problem->size[MATMUL_BATCH] > 1)
-        return error_set(error, STATUS_INVALID, "--batch %lld: space host knows batch 1 only",
-                         (long long)problem->size[MATMUL_BATCH]);
-    for (int c = 0; c < MATMUL_CHOICES; c++) {
-        const struct operator_choice *choice = &problem->op->choices[c];
-        if (problem->choice[c])
-            return error_set(error, STATUS_INVALID, "--%s %s: space host knows --%s %s only",
-                             choice->name, choice->values[problem->choice[c]], choice->name,
-                             choice->values[0]);
-    }
-    return STATUS_OK;
-}
-
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
-    enum status status = check_problem(problem, error);
-    if (status != STATUS_OK)
-        return status;
     struct matmul_host *host = calloc(1, sizeof *host);
     if (!host)
         return error_memory(error);

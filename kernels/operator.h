@@ -145,7 +145,8 @@ enum status problem_set(struct problem *problem, const char *name, const char *t
 enum status problem_check(const struct problem *problem, struct error *error);
 
 /* The space of a problem on `cores` cores of a chip, or on as many threads of a processor; the
- * caller closes it. A space of chips on a processor, or the other way round, is STATUS_INVALID. */
+ * caller closes it. STATUS_INVALID: a space of chips on a processor, or the other way round, and on
+ * processors what their kernels do not know: types but f32, sizes and choices but the defaults. */
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error);

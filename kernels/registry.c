@@ -128,12 +128,38 @@ static enum status check_kind(const struct problem *problem, const struct operat
                      hw->host ? "a processor" : "a chip");
 }
 
+/* Kernels of processors compute in f32, with defaults of what has one. */
+static enum status check_plain(const struct problem *problem, const struct operator_space *kind,
+                               struct error *error)
+{
+    const struct operator* op = problem->op;
+    if (problem->type != DTYPE_F32)
+        return error_set(error, STATUS_INVALID, "--dtype %s: space %s knows f32 only",
+                         dtype_name(problem->type), kind->name);
+    for (int i = op->shape_sizes; i < op->size_count; i++) {
+        int64_t plain = op->size_defaults[i - op->shape_sizes];
+        if (plain && problem->size[i] != plain)
+            return error_set(error, STATUS_INVALID, "--%s %lld: space %s knows --%s %lld only",
+                             op->size_names[i], (long long)problem->size[i], kind->name,
+                             op->size_names[i], (long long)plain);
+    }
+    for (int c = 0; c < op->choice_count; c++) {
+        const struct operator_choice *choice = &op->choices[c];
+        if (problem->choice[c])
+            return error_set(error, STATUS_INVALID, "--%s %s: space %s knows --%s %s only",
+                             choice->name, choice->values[problem->choice[c]], kind->name,
+                             choice->name, choice->values[0]);
+    }
+    return STATUS_OK;
+}
+
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error)
 {
     *space = (struct space){0};
-    if (check_kind(problem, kind, hw, error) != STATUS_OK)
+    if (check_kind(problem, kind, hw, error) != STATUS_OK ||
+        (kind->ask && check_plain(problem, kind, error) != STATUS_OK))
         return STATUS_INVALID;
     *space = (struct space){.kind = kind, .hw = hw};
     enum status status = kind->create(space, problem, cores, error);

@@ -1,24 +1,9 @@
-#include "results/store.h"
-
+#include "results/store_connection.h"
 #include "results/store_schema.h"
 
-#include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
-
-enum { BUSY_TIMEOUT_MS = 60000 };
-
-enum statement { GET, PUT, REMOVE, NOTE_GET, NOTE_SET, STATEMENTS };
-
-struct store {
-    sqlite3 *database;
-    char *file; /* as the user named it */
-    sqlite3_stmt *statements[STATEMENTS];
-    bool writing; /* within a transaction */
-};
 
 /* The columns of a key, in the order of struct store_key's SQL. */
 #define KEY_COLUMNS   "kind, op, shape, options, dtype, space, query, hardware, cores, model_version"
@@ -28,7 +13,7 @@ struct store {
     "AND query = ?7 AND hardware = ?8 AND cores = ?9 AND model_version = ?10"
 enum { KEY_COUNT = 10, VALUE_COUNT = 6 };
 
-static const char *const sql[STATEMENTS] = {
+const char *const store_sql[STATEMENTS] = {
     [GET] = "SELECT " KEY_COLUMNS ", " VALUE_COLUMNS " FROM result " THIS_KEY,
     [PUT] = "INSERT OR REPLACE INTO result (" KEY_COLUMNS ", " VALUE_COLUMNS ") VALUES "
             "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
@@ -50,213 +35,6 @@ int store_kind_find(const char *name)
         if (strcasecmp(kind_names[i], name) == 0)
             return i;
     return -1;
-}
-
-/* ------------------------------------------------------------------ failures in words */
-
-static bool is_damage(int code)
-{
-    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_MISMATCH;
-}
-
-static enum status fail(const struct store *store, struct error *error)
-{
-    int code = sqlite3_errcode(store->database);
-    const char *text = sqlite3_errmsg(store->database);
-    if (code == SQLITE_NOMEM)
-        return error_memory(error);
-    if (code == SQLITE_NOTADB)
-        return error_set(error, STATUS_INVALID, "%s: expected a store, this is no SQLite file",
-                         store->file);
-    if (is_damage(code))
-        return error_set(
-            error, STATUS_INVALID,
-            "%s: the store is damaged (%s); nothing was changed, `sqlite3 %s .recover` "
-            "may save rows",
-            store->file, text, store->file);
-    if (code == SQLITE_FULL)
-        return error_set(error, STATUS_IO, "%s: no space is left; what was committed is kept",
-                         store->file);
-    if (code == SQLITE_BUSY)
-        return error_set(error, STATUS_IO, "%s: another process has kept it locked for %d s",
-                         store->file, BUSY_TIMEOUT_MS / 1000);
-    if (code == SQLITE_READONLY)
-        return error_set(error, STATUS_IO, "%s: cannot be written", store->file);
-    return error_set(error, STATUS_IO, "%s: %s", store->file, text);
-}
-
-static enum status run(struct store *store, const char *text, struct error *error)
-{
-    return sqlite3_exec(store->database, text, NULL, NULL, NULL) == SQLITE_OK ? STATUS_OK
-                                                                              : fail(store, error);
-}
-
-/* The first column of the first row, as a whole number or as text. */
-static enum status ask(struct store *store, const char *text, int64_t *number, char *word,
-                       size_t size, struct error *error)
-{
-    sqlite3_stmt *statement;
-    enum status status = STATUS_OK;
-    if (sqlite3_prepare_v2(store->database, text, -1, &statement, NULL) != SQLITE_OK)
-        return fail(store, error);
-    int code = sqlite3_step(statement);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = fail(store, error);
-    if (code == SQLITE_ROW && number)
-        *number = sqlite3_column_int64(statement, 0);
-    if (code == SQLITE_ROW && word) {
-        const unsigned char *found = sqlite3_column_text(statement, 0);
-        snprintf(word, size, "%s", found ? (const char *)found : "");
-    }
-    sqlite3_finalize(statement);
-    return status;
-}
-
-/* ------------------------------------------------------------------ opening */
-
-/* A file of another program, or of a later version of this one, is left as it is. */
-static enum status check_version(struct store *store, int64_t *version, struct error *error)
-{
-    int64_t application = 0, tables = 0;
-    *version = 0;
-    enum status status = ask(store, "PRAGMA application_id", &application, NULL, 0, error);
-    if (status == STATUS_OK)
-        status = ask(store, "PRAGMA user_version", version, NULL, 0, error);
-    if (status == STATUS_OK)
-        status = ask(store, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0, error);
-    if (status != STATUS_OK)
-        return status;
-    if (application != STORE_APPLICATION && (application || tables || *version))
-        return error_set(error, STATUS_INVALID, "%s: expected a store, this is another database",
-                         store->file);
-    if (*version > store_schema_version)
-        return error_set(error, STATUS_INVALID,
-                         "%s: a store of version %lld, expected at most %d: it was written by a "
-                         "newer autotune",
-                         store->file, (long long)*version, store_schema_version);
-    return STATUS_OK;
-}
-
-static enum status check_content(struct store *store, struct error *error)
-{
-    char verdict[200] = "";
-    enum status status = ask(store, "PRAGMA quick_check(1)", NULL, verdict, sizeof verdict, error);
-    if (status == STATUS_OK && strcmp(verdict, "ok") != 0)
-        status = error_set(error, STATUS_INVALID,
-                           "%s: the store is damaged (%s); nothing was changed, `sqlite3 %s "
-                           ".recover` may save rows",
-                           store->file, verdict, store->file);
-    return status;
-}
-
-/* Step by step from the version that the file has, all or nothing. */
-static enum status migrate(struct store *store, struct error *error)
-{
-    int64_t version;
-    enum status status = run(store, "BEGIN IMMEDIATE", error);
-    if (status != STATUS_OK)
-        return status;
-    status = check_version(store, &version, error); /* another process may have been faster */
-    for (; status == STATUS_OK && version < store_schema_version; version++)
-        status = run(store, store_schema_steps[version], error);
-    if (status == STATUS_OK)
-        status = run(store, "COMMIT", error);
-    else
-        run(store, "ROLLBACK", NULL);
-    return status;
-}
-
-static enum status prepare(struct store *store, enum store_mode mode, struct error *error)
-{
-    int64_t version;
-    enum status status = check_version(store, &version, error);
-    if (status == STATUS_OK && mode == STORE_READ && version < store_schema_version)
-        return error_set(error, STATUS_INVALID,
-                         version == 0 ? "%s: expected a store, this is an empty database"
-                                      : "%s: a store of an older version; a command that writes to "
-                                        "it brings it up to date",
-                         store->file);
-    if (status == STATUS_OK)
-        status = check_content(store, error);
-    if (status == STATUS_OK && mode == STORE_WRITE)
-        status = run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", error);
-    if (status == STATUS_OK && mode == STORE_WRITE && version < store_schema_version)
-        status = migrate(store, error);
-    for (int s = 0; s < STATEMENTS && status == STATUS_OK; s++)
-        if ((mode == STORE_WRITE || s == GET || s == NOTE_GET) &&
-            sqlite3_prepare_v3(store->database, sql[s], -1, SQLITE_PREPARE_PERSISTENT,
-                               &store->statements[s], NULL) != SQLITE_OK)
-            status = fail(store, error);
-    return status;
-}
-
-/* A store in a folder that cannot be written has no room for the shared memory of its log; where
- * no log is left it can be read as it is. */
-static bool needs_no_log(const char *file)
-{
-    char log[4096];
-    snprintf(log, sizeof log, "%s-wal", file);
-    return access(log, F_OK) != 0;
-}
-
-static int open_file(const char *file, enum store_mode mode, sqlite3 **database)
-{
-    int flags =
-        mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    int code = sqlite3_open_v2(file, database, flags, NULL);
-    if (mode == STORE_WRITE || code != SQLITE_OK)
-        return code;
-    int reading = sqlite3_exec(*database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
-    if ((reading != SQLITE_CANTOPEN && reading != SQLITE_READONLY) || !needs_no_log(file))
-        return code;
-    sqlite3_close(*database);
-    *database = NULL;
-    char *uri = sqlite3_mprintf("file:%s?immutable=1", file);
-    if (!uri)
-        return SQLITE_NOMEM;
-    code = sqlite3_open_v2(uri, database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-    sqlite3_free(uri);
-    return code;
-}
-
-enum status store_open(const char *file, enum store_mode mode, struct store **store,
-                       struct error *error)
-{
-    struct store *s = calloc(1, sizeof *s);
-    *store = NULL;
-    if (!s || !(s->file = strdup(file))) {
-        free(s);
-        return error_memory(error);
-    }
-    enum status status;
-    if (mode == STORE_READ && access(file, F_OK) != 0)
-        status = error_set(error, STATUS_IO, "%s: there is no such store", file);
-    else if (open_file(file, mode, &s->database) != SQLITE_OK)
-        status = s->database ? fail(s, error) : error_memory(error);
-    else if (sqlite3_busy_timeout(s->database, BUSY_TIMEOUT_MS) != SQLITE_OK ||
-             sqlite3_create_collation(s->database, "shape", SQLITE_UTF8, NULL,
-                                      store_compare_shapes) != SQLITE_OK)
-        status = fail(s, error);
-    else
-        status = prepare(s, mode, error);
-    if (status == STATUS_OK)
-        *store = s;
-    else
-        store_close(s);
-    return status;
-}
-
-void store_close(struct store *store)
-{
-    if (!store)
-        return;
-    for (int s = 0; s < STATEMENTS; s++)
-        sqlite3_finalize(store->statements[s]);
-    if (store->writing)
-        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
-    sqlite3_close(store->database);
-    free(store->file);
-    free(store);
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -355,14 +133,14 @@ enum status store_get(struct store *store, const struct store_key *key, bool *fo
     *found = false;
     sqlite3_reset(statement);
     if (!bind_key(statement, key))
-        return fail(store, error);
+        return store_fail(store, error);
     int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) {
         sqlite3_reset(statement); /* a statement under way keeps the log from being cleared */
         return STATUS_OK;
     }
     if (code != SQLITE_ROW)
-        return fail(store, error);
+        return store_fail(store, error);
     enum status status = read_row(store, statement, row, error);
     *found = status == STATUS_OK;
     return status;
@@ -375,7 +153,7 @@ static enum status begin(struct store *store, struct error *error)
         return STATUS_OK;
     sqlite3_reset(store->statements[GET]);
     sqlite3_reset(store->statements[NOTE_GET]);
-    enum status status = run(store, "BEGIN IMMEDIATE", error);
+    enum status status = store_run(store, "BEGIN IMMEDIATE", error);
     store->writing = status == STATUS_OK;
     return status;
 }
@@ -385,7 +163,7 @@ static enum status step(struct store *store, sqlite3_stmt *statement, bool bound
 {
     enum status status = STATUS_OK;
     if (!bound || sqlite3_step(statement) != SQLITE_DONE)
-        status = fail(store, error);
+        status = store_fail(store, error);
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     return status;
@@ -409,9 +187,9 @@ enum status store_commit(struct store *store, struct error *error)
 {
     if (!store->writing)
         return STATUS_OK;
-    enum status status = run(store, "COMMIT", error);
+    enum status status = store_run(store, "COMMIT", error);
     if (status != STATUS_OK)
-        run(store, "ROLLBACK", NULL);
+        store_run(store, "ROLLBACK", NULL);
     store->writing = false;
     return status;
 }
@@ -421,7 +199,7 @@ enum status store_compact(struct store *store, struct error *error)
 {
     sqlite3_reset(store->statements[GET]);
     sqlite3_reset(store->statements[NOTE_GET]);
-    return run(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", error);
+    return store_run(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", error);
 }
 
 /* ------------------------------------------------------------------ all rows */
@@ -470,7 +248,7 @@ enum status store_walk_open(struct store *store, struct store_walk **walk, struc
     w->store = store;
     if (sqlite3_prepare_v2(store->database, all, -1, &w->statement, NULL) != SQLITE_OK) {
         free(w);
-        return fail(store, error);
+        return store_fail(store, error);
     }
     *walk = w;
     return STATUS_OK;
@@ -484,7 +262,7 @@ enum status store_walk_next(struct store_walk *walk, bool *found, struct store_r
     if (code == SQLITE_DONE)
         return STATUS_OK;
     if (code != SQLITE_ROW)
-        return fail(walk->store, error);
+        return store_fail(walk->store, error);
     enum status status = read_row(walk->store, walk->statement, row, error);
     *found = status == STATUS_OK;
     return status;
@@ -504,9 +282,9 @@ enum status store_each(struct store *store,
 {
     struct store_walk *walk;
     struct store_row row;
-    bool found = true;
     enum status status = store_walk_open(store, &walk, error);
-    while (status == STATUS_OK && walk && found) {
+    bool found = walk != NULL;
+    while (status == STATUS_OK && found) {
         status = store_walk_next(walk, &found, &row, error);
         if (status == STATUS_OK && found)
             status = visit(context, &row, error);
@@ -522,14 +300,14 @@ enum status store_note_get(struct store *store, const char *name, const char **t
     *text = "";
     sqlite3_reset(statement);
     if (!bind_text(statement, 1, name))
-        return fail(store, error);
+        return store_fail(store, error);
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW)
         *text = column(statement, 0);
     else if (code == SQLITE_DONE)
         sqlite3_reset(statement);
     else
-        return fail(store, error);
+        return store_fail(store, error);
     return STATUS_OK;
 }
 

@@ -1,4 +1,5 @@
 #include "search/selb.h"
+#include "core/least.h"
 #include "kernels/knn.h"
 
 #include <math.h>
@@ -25,11 +26,6 @@ struct updates {
     double cumulative[KNN_MAX_K + 1];
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* P(X = j + 1) / P(X = j) of the hypergeometric distribution; `before` values lie in earlier
  * tiles. */
 static double ratio(int64_t k, int64_t columns, double before, int64_t j)
@@ -44,12 +40,12 @@ static void distribute(int64_t k, int64_t columns, double t, struct updates *u)
 {
     const double negligible = 1e-20;
     double before = (t - 1) * (double)columns;
-    int64_t most = smaller(k, columns);
+    int64_t most = least_of(k, columns);
     /* while fewer than k values have been seen, every value is taken */
-    int64_t least = before >= (double)k ? 0 : smaller(k - (int64_t)before, most);
+    int64_t least = before >= (double)k ? 0 : least_of(k - (int64_t)before, most);
     int64_t mode =
         (int64_t)((double)(k + 1) * (double)(columns + 1) / (before + (double)columns + 2));
-    mode = mode < least ? least : smaller(mode, most);
+    mode = mode < least ? least : least_of(mode, most);
     int64_t low = mode, high = mode;
     double *p = u->cumulative, sum = 1; /* p[j − least] */
     p[mode - least] = 1;

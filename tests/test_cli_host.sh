@@ -6,7 +6,7 @@
 #   tests/test_cli_host.sh AUTOTUNE SOURCE_DIR
 #
 # Needs jq, and Linux on a processor that has a name.
-# shellcheck disable=SC2086 # lists of arguments
+# shellcheck disable=SC2016,SC2086 # jq's variables; lists of arguments
 set -u
 export LC_ALL=C
 unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT AUTOTUNE_ISA
@@ -17,17 +17,8 @@ if ! command -v jq >/dev/null || [ -z "$cpu" ]; then
     echo 'no jq, or a processor without a name: skipped'
     exit 77
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    printf 'FAILED %s\n' "$*"
-}
+# shellcheck source=tests/support/answers.sh
+. "$2/tests/support/answers.sh"
 
 isa=portable
 if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then isa=avx2; fi
@@ -35,33 +26,6 @@ if [ $isa = avx2 ] && grep -qw avx512dq /proc/cpuinfo && grep -qw avx512vl /proc
     grep -qw avx512bw /proc/cpuinfo; then isa=avx512; fi
 sed -e "s|cpu = \"[^\"]*\"|cpu = \"$cpu\"|" -e "s|isa = \"avx512\"|isa = \"$isa\"|" \
     "$2/tests/support/host-loops.cfg" >"$work/host.cfg"
-
-# Runs a command into $work/answer and judges its exit status.
-answer() { # expected status, arguments…
-    expected=$1
-    shift
-    what="autotune $*"
-    timeout 300 "$autotune" "$@" >"$work/answer" 2>"$work/messages" </dev/null
-    status=$?
-    if [ $status -eq "$expected" ]; then
-        pass
-    else
-        fail "$what: exit status $status, expected $expected: $(cat "$work/messages")"
-    fi
-}
-
-# Every condition, an expression of jq, must be true of $work/answer.
-holds() { # condition…
-    for condition in "$@"; do
-        if [ "$(jq -s "if length == 1 then .[0] | ($condition) else \"not one document\" end" \
-            "$work/answer" 2>&1)" = true ]; then
-            pass
-        else
-            fail "$what: $condition"
-            head -c 3000 "$work/answer"
-        fi
-    done
-}
 
 number='type == "number"'
 fraction='(type == "number" and . >= 0)'

@@ -1,6 +1,7 @@
 /* MatMul's space cann: every program is safe and multiplies the right tiles, moves what the words
  * of kernels/matmul_cann.h say, and the space holds each such kernel once. */
 #include "analysis/check.h"
+#include "core/least.h"
 #include "core/program_text.h"
 #include "core/work.h"
 #include "costmodel/simulate.h"
@@ -184,11 +185,6 @@ struct run {
     int64_t bytes[CANN_OPERANDS]; /* of A and of B loaded, by their meaning */
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t address(const struct program *program, const struct instruction *in,
                        enum operand_role role, const int64_t indices[])
 {
@@ -266,7 +262,7 @@ static void next_product(struct run *r)
     for (int i = 0; i < 2; i++) {
         int d = inner_first[n_l0][i];
         *at[d] += base[d];
-        if (*at[d] < least(part[d] + step[d], size[d]))
+        if (*at[d] < least_of(part[d] + step[d], size[d]))
             return;
         *at[d] = part[d];
     }
@@ -284,9 +280,9 @@ static void run_product(struct run *r, const struct instruction *in, const int64
 {
     const struct program *program = &r->f->program;
     const int64_t *v = r->f->tiling.value;
-    int64_t m = least(v[CANN_BASE_M], r->sizes[CANN_M] - r->m0);
-    int64_t n = least(v[CANN_BASE_N], r->sizes[CANN_N] - r->n0);
-    int64_t k = least(v[CANN_BASE_K], r->sizes[CANN_K] - r->k0);
+    int64_t m = least_of(v[CANN_BASE_M], r->sizes[CANN_M] - r->m0);
+    int64_t n = least_of(v[CANN_BASE_N], r->sizes[CANN_N] - r->n0);
+    int64_t k = least_of(v[CANN_BASE_K], r->sizes[CANN_K] - r->k0);
     cr_assert(in->m == m && in->k == k && in->n == n, "%d %d %d: %s", in->m, in->k, in->n,
               tiling_text(r->f));
     const struct cell *a = &r->l0a[address(program, in, OPERAND_A, indices) / CELL];
@@ -306,8 +302,8 @@ static void run_product(struct run *r, const struct instruction *in, const int64
         }
     int64_t c = address(program, in, OPERAND_DST, indices);
     int copy = c ? 1 : 0;
-    cr_assert(c == 0 || c == least(v[CANN_BASE_M], r->sizes[CANN_M]) *
-                                 least(v[CANN_BASE_N], r->sizes[CANN_N]) * 4);
+    cr_assert(c == 0 || c == least_of(v[CANN_BASE_M], r->sizes[CANN_M]) *
+                                 least_of(v[CANN_BASE_N], r->sizes[CANN_N]) * 4);
     cr_assert_eq(in->accumulate, r->k0 > 0);
     if (!in->accumulate) {
         cr_assert_eq(r->in_l0c[copy].k, 0, "a tile of C was not stored: %s", tiling_text(r->f));
@@ -326,8 +322,8 @@ static void run_store(struct run *r, const struct instruction *in, const int64_t
     const int64_t *v = r->f->tiling.value;
     int copy = address(&r->f->program, in, OPERAND_SRC, indices) ? 1 : 0;
     cr_assert_eq(r->in_l0c[copy].k, r->sizes[CANN_K]);
-    int64_t m = least(v[CANN_BASE_M], r->sizes[CANN_M] - r->in_l0c[copy].m0);
-    int64_t n = least(v[CANN_BASE_N], r->sizes[CANN_N] - r->in_l0c[copy].n0);
+    int64_t m = least_of(v[CANN_BASE_M], r->sizes[CANN_M] - r->in_l0c[copy].m0);
+    int64_t n = least_of(v[CANN_BASE_N], r->sizes[CANN_N] - r->in_l0c[copy].n0);
     cr_assert_eq(in->bytes, m * n * 4);
     r->in_l0c[copy].k = 0;
     r->stored_bytes += in->bytes;
@@ -440,15 +436,15 @@ static int64_t part_bytes(const struct run *r, bool of_a, struct part part)
     int64_t size = r->sizes[of_a ? CANN_M : CANN_N], blocks = r->sizes[CANN_BATCH];
     int64_t ka = v[CANN_STEP_KA] * v[CANN_BASE_K], kb = v[CANN_STEP_KB] * v[CANN_BASE_K];
     int64_t wide = ka > kb ? ka : kb, own = of_a ? ka : kb;
-    int64_t k_end = least(part.k / wide * wide + wide, r->sizes[CANN_K]);
+    int64_t k_end = least_of(part.k / wide * wide + wide, r->sizes[CANN_K]);
     int64_t batch_own = v[of_a ? CANN_STEP_BATCH_A : CANN_STEP_BATCH_B];
     int64_t other = v[of_a ? CANN_STEP_BATCH_B : CANN_STEP_BATCH_A];
     int64_t batch_wide = other > batch_own ? other : batch_own;
-    int64_t batch_end = least(part.batch / batch_wide * batch_wide + batch_wide, blocks);
+    int64_t batch_end = least_of(part.batch / batch_wide * batch_wide + batch_wide, blocks);
     struct cann_plan plan;
     cann_plan_make(r->cann, &r->f->tiling, &plan);
-    int64_t batch = !of_a && plan.one_b ? 1 : least(batch_own, batch_end - part.batch);
-    return batch * least(base, size - part.across * base) * least(own, k_end - part.k) * 2;
+    int64_t batch = !of_a && plan.one_b ? 1 : least_of(batch_own, batch_end - part.batch);
+    return batch * least_of(base, size - part.across * base) * least_of(own, k_end - part.k) * 2;
 }
 
 static bool same_part(struct part a, struct part b)
@@ -518,8 +514,8 @@ static void core_sizes(const struct fixture *f, int64_t sizes[CANN_DIRECTIONS])
     int64_t grid = (m + v[CANN_SINGLE_M] - 1) / v[CANN_SINGLE_M] *
                    ((n + v[CANN_SINGLE_N] - 1) / v[CANN_SINGLE_N]) * s[MATMUL_BATCH];
     sizes[CANN_BATCH] = (grid + v[CANN_CORES] - 1) / v[CANN_CORES];
-    sizes[CANN_M] = least(v[CANN_SINGLE_M], m);
-    sizes[CANN_N] = least(v[CANN_SINGLE_N], n);
+    sizes[CANN_M] = least_of(v[CANN_SINGLE_M], m);
+    sizes[CANN_N] = least_of(v[CANN_SINGLE_N], n);
     sizes[CANN_K] = (s[MATMUL_K] + 15) / 16 * 16;
 }
 
@@ -662,11 +658,11 @@ static void watch(void *context, int core, int pipe, int32_t instruction, int64_
     (void)core;
     if (kind == INSTRUCTION_MATRIX && pipe == overlap->matrix) {
         int64_t first = overlap->products[0];
-        overlap->products[0] = least(first, start_fs);
-        overlap->products[1] = least(overlap->products[1], start_fs > first ? start_fs : first);
+        overlap->products[0] = least_of(first, start_fs);
+        overlap->products[1] = least_of(overlap->products[1], start_fs > first ? start_fs : first);
     }
     if (kind == INSTRUCTION_MOVE && pipe == overlap->fixp)
-        overlap->stored = least(overlap->stored, end_fs);
+        overlap->stored = least_of(overlap->stored, end_fs);
 }
 
 /* Two tiles of C in one buffer of L0C: with the unit flag, and only with it, the second one's first
@@ -808,14 +804,14 @@ static bool fits_by_hand(const struct fixture *f)
     int64_t l0a = hw->buffers[hardware_buffer(hw, "l0a", 3)].capacity_bytes;
     int64_t l0b = hw->buffers[hardware_buffer(hw, "l0b", 3)].capacity_bytes;
     int64_t l0c = hw->buffers[hardware_buffer(hw, "l0c", 3)].capacity_bytes;
-    int64_t m = least(v[CANN_BASE_M], core[CANN_M]), n = least(v[CANN_BASE_N], core[CANN_N]);
-    int64_t k = least(v[CANN_BASE_K], core[CANN_K]);
-    int64_t ka = least(k * v[CANN_STEP_KA], core[CANN_K]);
-    int64_t kb = least(k * v[CANN_STEP_KB], core[CANN_K]);
-    int64_t a1 = least(m * v[CANN_STEP_M], core[CANN_M]),
-            b1 = least(n * v[CANN_STEP_N], core[CANN_N]);
-    int64_t a = a1 * ka * 2 * least(v[CANN_STEP_BATCH_A], core[CANN_BATCH]);
-    int64_t b_blocks = least(v[CANN_STEP_BATCH_B], core[CANN_BATCH]);
+    int64_t m = least_of(v[CANN_BASE_M], core[CANN_M]), n = least_of(v[CANN_BASE_N], core[CANN_N]);
+    int64_t k = least_of(v[CANN_BASE_K], core[CANN_K]);
+    int64_t ka = least_of(k * v[CANN_STEP_KA], core[CANN_K]);
+    int64_t kb = least_of(k * v[CANN_STEP_KB], core[CANN_K]);
+    int64_t a1 = least_of(m * v[CANN_STEP_M], core[CANN_M]),
+            b1 = least_of(n * v[CANN_STEP_N], core[CANN_N]);
+    int64_t a = a1 * ka * 2 * least_of(v[CANN_STEP_BATCH_A], core[CANN_BATCH]);
+    int64_t b_blocks = least_of(v[CANN_STEP_BATCH_B], core[CANN_BATCH]);
     bool columns = f->problem.size[MATMUL_BATCH] * tiles(f->problem.size[MATMUL_M], core[CANN_M]) >=
                    core[CANN_BATCH];
     if (f->problem.choice[MATMUL_SHARE_B] && columns)
@@ -843,7 +839,7 @@ static bool agreed_by_hand(struct fixture *f)
     core_sizes(f, core);
     int64_t blocks = tiles(s[MATMUL_M], v[CANN_SINGLE_M]) * tiles(s[MATMUL_N], v[CANN_SINGLE_N]) *
                      s[MATMUL_BATCH];
-    int64_t turns = tiles(blocks, least(cann->cores, blocks)), fewest = 1;
+    int64_t turns = tiles(blocks, least_of(cann->cores, blocks)), fewest = 1;
     while (tiles(blocks, fewest) > turns)
         fewest++;
     int64_t m = tiles(core[CANN_M], v[CANN_BASE_M]), n = tiles(core[CANN_N], v[CANN_BASE_N]);

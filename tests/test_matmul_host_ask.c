@@ -1,6 +1,7 @@
 /* kernels/matmul_host_ask: what it says of a tiling against a walk through the loops that counts
  * every call, and what must hold of where bytes come from. */
 #include "core/hardware.h"
+#include "core/least.h"
 #include "kernels/matmul.h"
 #include "kernels/matmul_host.h"
 #include "tests/support/host_sample.h"
@@ -52,11 +53,6 @@ struct walking {
     struct counted *counted;
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The length of panel `panel` of `size` cut into the fewest of at most `most`, as equal as can be.
  */
 static int64_t panel_length(int64_t size, int64_t most, int64_t panel)
@@ -90,7 +86,7 @@ static void walk_kernels(const struct walking *w, int64_t rows, int64_t columns,
             w->counted->calls[loop]++;
             w->counted->steps[loop] += (double)depth;
             w->counted->kernel_reads +=
-                4.0 * (double)depth * (double)(height + smaller(wide * w->lanes, left));
+                4.0 * (double)depth * (double)(height + least_of(wide * w->lanes, left));
             left -= wide * w->lanes;
         }
     }
@@ -123,19 +119,19 @@ static void walk_blocked(const struct walking *w)
     const int64_t *v = w->tiling->value;
     bool m_outer = v[HOST_ORDER] == HOST_ORDER_M;
     int64_t outer = m_outer ? w->m : w->n, inner = m_outer ? w->n : w->m;
-    int64_t outer_tile = smaller(v[m_outer ? HOST_M_TILE : HOST_N_TILE], outer);
-    int64_t inner_tile = smaller(v[m_outer ? HOST_N_TILE : HOST_M_TILE], inner);
+    int64_t outer_tile = least_of(v[m_outer ? HOST_M_TILE : HOST_N_TILE], outer);
+    int64_t inner_tile = least_of(v[m_outer ? HOST_N_TILE : HOST_M_TILE], inner);
     bool pack_a = v[HOST_PACK_A] == HOST_PACK_YES, pack_b = v[HOST_PACK_B] == HOST_PACK_YES;
     for (int64_t o = 0; o < outer; o += outer_tile) {
-        int64_t o_size = smaller(outer_tile, outer - o);
+        int64_t o_size = least_of(outer_tile, outer - o);
         for (int64_t p = 0; p < w->k; p += v[HOST_K_TILE]) {
-            int64_t depth = smaller(v[HOST_K_TILE], w->k - p);
+            int64_t depth = least_of(v[HOST_K_TILE], w->k - p);
             if (m_outer && pack_a)
                 walk_pack_a(w, o_size, depth);
             if (!m_outer && pack_b)
                 walk_pack_b(w, o_size, depth);
             for (int64_t i = 0; i < inner; i += inner_tile) {
-                int64_t i_size = smaller(inner_tile, inner - i);
+                int64_t i_size = least_of(inner_tile, inner - i);
                 if (m_outer && pack_b)
                     walk_pack_b(w, i_size, depth);
                 if (!m_outer && pack_a)
@@ -170,7 +166,7 @@ static void walk_dot(const struct walking *w)
 static int64_t part(int64_t size, int64_t unit, int threads)
 {
     int64_t units = (size + unit - 1) / unit;
-    return smaller(size, (units + threads - 1) / threads * unit);
+    return least_of(size, (units + threads - 1) / threads * unit);
 }
 
 static void count(const struct space *space, const struct tiling *tiling, struct counted *counted)

@@ -354,7 +354,8 @@ Test(store, refuses_what_is_no_store)
     expect_untouched("newer.db", STATUS_INVALID, "newer autotune");
     expect_refused(in_folder("absent.db"), STORE_READ, STATUS_IO, "no such store");
     cr_expect_neq(access(in_folder("absent.db"), F_OK), 0);
-    expect_refused(folder, STORE_WRITE, STATUS_IO, "");
+    expect_refused(folder, STORE_WRITE, STATUS_INVALID, "no regular file");
+    expect_refused(folder, STORE_READ, STATUS_INVALID, "no regular file");
     expect_refused(in_folder("no/such/folder.db"), STORE_WRITE, STATUS_IO, "");
     write_file("empty.db", "");
     expect_refused(in_folder("empty.db"), STORE_READ, STATUS_INVALID, "empty");
@@ -371,6 +372,18 @@ static void fill(const char *file, int rows)
     }
     commit(store);
     store_close(store);
+}
+
+Test(store, reading_leaves_nothing_beside_it)
+{
+    fill(in_folder("s.db"), 3);
+    struct store *writer = opened(in_folder("s.db"), STORE_WRITE);
+    struct store *reader = opened(in_folder("s.db"), STORE_READ);
+    store_close(writer);
+    cr_expect_neq(store_put(reader, &usual, &(struct error){0}), STATUS_OK);
+    store_close(reader);
+    cr_expect_neq(access(in_folder("s.db-wal"), F_OK), 0);
+    cr_expect_neq(access(in_folder("s.db-shm"), F_OK), 0);
 }
 
 /* Whatever is changed in a store, opening and reading it end, with the rows or with a word. */

@@ -433,6 +433,7 @@ read_only() {
     local run=() folder=$work/closed
     mkdir "$folder"
     cp before.db one.jsonl "$folder"
+    cp before.db "$folder/100%41 of #1?.db"
     chmod 755 "$work"
     chmod 444 "$folder"/*
     chmod 555 "$folder"
@@ -443,6 +444,8 @@ read_only() {
     fi
     check 'a store that is closed to writing is listed' \
         "${run[@]}" "$autotune" store ls "$folder/before.db" -o /dev/null
+    check 'whatever its name means in a URI' \
+        "${run[@]}" "$autotune" store ls "$folder/100%41 of #1?.db" -o /dev/null
     local word
     for word in "gc $folder/before.db" "import $folder/before.db $folder/one.jsonl --replace" \
         "import $folder/new.db $folder/one.jsonl"; do

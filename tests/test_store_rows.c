@@ -218,7 +218,7 @@ Test(store_rows, differences_are_those_of_brute_force)
     int64_t sum[STORE_CHANGES] = {0};
     for (int round = 0; round < ROUNDS; round++) {
         struct error error = {STATUS_OK, ""};
-        char names[2][16];
+        char names[2][32];
         for (int i = 0; i < 2; i++) {
             snprintf(names[i], sizeof names[i], "%d-%d.db", round, i);
             fill(names[i], rng, (int)gsl_rng_uniform_int(rng, ROWS));

@@ -1,6 +1,7 @@
 /* Tiles nest as in the thesis, Fig. 3.1: an m1×n1 tile of distances is selected from in m2×n2
  * tiles; each group of m2 rows carries its own results. */
 #include "validate/host/knn.h"
+#include "core/least.h"
 
 #include "validate/host/selection.h"
 
@@ -51,11 +52,6 @@ static void store_f32(void *distances, int64_t at, float value)
 static const struct point_type points_f16 = {SELECT_F16, sizeof(half), value_f16, store_f16};
 static const struct point_type points_f32 = {SELECT_F32, sizeof(float), value_f32, store_f32};
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void load_points(struct knn *knn, int64_t first, int64_t columns)
 {
     for (int64_t l = 0; l < knn->problem->dimensions; l++)
@@ -84,9 +80,9 @@ static void select_tile(struct knn *knn, int64_t first, int64_t columns)
     for (int64_t g = 0; g < knn->group_count && knn->groups[g].rows > 0; g++) {
         struct selection *group = &knn->groups[g];
         int64_t row = g * group->width;
-        for (int64_t at = 0; at < columns; at += smaller(group->depth, columns - at))
+        for (int64_t at = 0; at < columns; at += least_of(group->depth, columns - at))
             selection_tile(group, knn->distances + (row * knn->stride + at) * knn->type->size,
-                           knn->stride, smaller(group->depth, columns - at), first + at);
+                           knn->stride, least_of(group->depth, columns - at), first + at);
     }
 }
 
@@ -94,10 +90,10 @@ static void select_tile(struct knn *knn, int64_t first, int64_t columns)
 static void search_rows(struct knn *knn, int64_t test, int64_t rows, int64_t *indices)
 {
     int64_t n = knn->problem->trainings, width = knn->groups[0].width, left = rows;
-    for (int64_t g = 0; g < knn->group_count; g++, left -= smaller(width, left))
-        selection_start(&knn->groups[g], smaller(width, left));
-    for (int64_t first = 0; first < n; first += smaller(knn->stride, n - first)) {
-        int64_t columns = smaller(knn->stride, n - first);
+    for (int64_t g = 0; g < knn->group_count; g++, left -= least_of(width, left))
+        selection_start(&knn->groups[g], least_of(width, left));
+    for (int64_t first = 0; first < n; first += least_of(knn->stride, n - first)) {
+        int64_t columns = least_of(knn->stride, n - first);
         load_points(knn, first, columns);
         for (int64_t row = 0; row < rows; row++)
             distance_row(knn, test + row, row, columns);
@@ -145,11 +141,11 @@ static void close_search(struct knn *knn, struct knn_select_count *count)
 static enum status open_search(struct knn *knn, int64_t rows, struct error *error)
 {
     const struct knn_options *options = knn->options;
-    int64_t width = smaller(rows, options->select.tile_rows);
+    int64_t width = least_of(rows, options->select.tile_rows);
     int64_t groups = (rows - 1) / width + 1;
     struct knn_select_count unused = {0};
     enum status status = STATUS_OK;
-    knn->stride = smaller(knn->problem->trainings, options->tile_trainings);
+    knn->stride = least_of(knn->problem->trainings, options->tile_trainings);
     knn->groups = calloc((size_t)groups, sizeof *knn->groups);
     knn->points = calloc((size_t)(knn->problem->dimensions * knn->stride), sizeof *knn->points);
     knn->sums = calloc((size_t)knn->stride, sizeof *knn->sums);
@@ -170,14 +166,14 @@ static enum status search(struct knn *knn, int64_t *indices, struct knn_select_c
                           struct error *error)
 {
     struct knn_select_count total = {0};
-    int64_t tests = knn->problem->tests, rows = smaller(tests, knn->options->tile_tests);
+    int64_t tests = knn->problem->tests, rows = least_of(tests, knn->options->tile_tests);
     enum status status = check(knn, error);
     if (status == STATUS_OK && tests > 0)
         status = open_search(knn, rows, error);
     if (status != STATUS_OK)
         return status;
-    for (int64_t test = 0; test < tests; test += smaller(rows, tests - test))
-        search_rows(knn, test, smaller(rows, tests - test), indices);
+    for (int64_t test = 0; test < tests; test += least_of(rows, tests - test))
+        search_rows(knn, test, least_of(rows, tests - test), indices);
     if (tests > 0)
         close_search(knn, &total);
     if (count)

@@ -1,4 +1,5 @@
 #include "validate/host/knn_loops.h"
+#include "core/least.h"
 
 #include "kernels/knn_host.h"
 #include "kernels/matmul_host.h"
@@ -21,11 +22,6 @@ struct room {
     char *data;
     int64_t bytes;
 };
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* A piece of the room in whole cache lines, or NULL. */
 static void *take(struct room *room, int64_t bytes)
@@ -64,7 +60,7 @@ static int64_t run_tile(int index, const struct knn_code *code, int64_t calls, i
     float *thresholds = take(room, rows * (int64_t)sizeof(float));
     uint64_t *near = take(room, rows * KNN_MAX_WORDS * (int64_t)sizeof *near);
     int64_t floats = room->bytes / (int64_t)sizeof(float);
-    int64_t dimensions = least(steps, (floats - LINE) / (rows + width));
+    int64_t dimensions = least_of(steps, (floats - LINE) / (rows + width));
     if (!near || dimensions < 1)
         return 0;
     float *tests = take(room, dimensions * rows * (int64_t)sizeof(float));
@@ -88,7 +84,8 @@ static int64_t run_pack(const struct knn_code *code, int64_t calls, int64_t step
 {
     enum { VECTORS = 2 };
     int width = VECTORS * code->lanes;
-    int64_t row = width * (int64_t)sizeof(float), dimensions = least(steps, room->bytes / 2 / row);
+    int64_t row = width * (int64_t)sizeof(float),
+            dimensions = least_of(steps, room->bytes / 2 / row);
     const float *from = take(room, dimensions * row);
     float *to = take(room, dimensions * row);
     if (!to || dimensions < 1)
@@ -101,7 +98,8 @@ static int64_t run_pack(const struct knn_code *code, int64_t calls, int64_t step
 static int64_t run_turn(int64_t calls, int64_t steps, struct room *room)
 {
     enum { ROWS = 12 };
-    int64_t row = ROWS * (int64_t)sizeof(float), dimensions = least(steps, room->bytes / 2 / row);
+    int64_t row = ROWS * (int64_t)sizeof(float),
+            dimensions = least_of(steps, room->bytes / 2 / row);
     const float *from = take(room, dimensions * row);
     float *to = take(room, dimensions * row);
     if (!to || dimensions < 1)
@@ -143,7 +141,7 @@ static int64_t run_scan(int64_t calls, int64_t steps, struct room *room)
     struct knn_keep_tile tile = scan_tile(room);
     if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, 1, room))
         return 0;
-    tile.rows = least(steps / 8, SCAN_ROWS);
+    tile.rows = least_of(steps / 8, SCAN_ROWS);
     memset(tile.near, 0, SCAN_ROWS * sizeof *tile.near);
     for (int64_t i = 0; i < calls; i++)
         knn_keep_offer(&keep, &tile);
@@ -158,7 +156,7 @@ static int64_t run_collect(int64_t calls, int64_t steps, struct room *room)
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
     struct knn_keep keep;
     struct knn_keep_tile tile = scan_tile(room);
-    int64_t bits = least(steps / 16 + 1, 8), done = 0;
+    int64_t bits = least_of(steps / 16 + 1, 8), done = 0;
     if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, SCAN_ROWS, room))
         return 0;
     keep.buffer = (int64_t)2 * DEEP; /* never reached */

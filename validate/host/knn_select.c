@@ -1,6 +1,7 @@
 /* Distances that lie in memory, in tiles of m2×n2, one row of tiles after the other: selection.c
  * does the work. */
 #include "validate/host/knn_select.h"
+#include "core/least.h"
 
 #include "validate/host/selection.h"
 
@@ -10,20 +11,15 @@ struct distances {
     int64_t rows, columns, size;
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void select_rows(struct selection *selection, const struct distances *distances,
                         int64_t first, int64_t tile_columns, int64_t *indices)
 {
     int64_t columns = distances->columns;
     const char *row = distances->bytes + first * columns * distances->size;
-    selection_start(selection, smaller(selection->width, distances->rows - first));
-    for (int64_t at = 0; at < columns; at += smaller(tile_columns, columns - at))
+    selection_start(selection, least_of(selection->width, distances->rows - first));
+    for (int64_t at = 0; at < columns; at += least_of(tile_columns, columns - at))
         selection_tile(selection, row + at * distances->size, columns,
-                       smaller(tile_columns, columns - at), at);
+                       least_of(tile_columns, columns - at), at);
     selection_finish(selection, indices + first * selection->k);
 }
 

@@ -1,4 +1,5 @@
 #include "validate/host/knn_tiled.h"
+#include "core/least.h"
 
 #include "validate/host/knn_code.h"
 
@@ -40,11 +41,6 @@ struct stretch {
     int64_t blocks, panels;
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t parts_of(int64_t whole, int64_t part)
 {
     return (whole + part - 1) / part;
@@ -54,7 +50,7 @@ static int64_t parts_of(int64_t whole, int64_t part)
 static int64_t part_start(int64_t whole, int64_t parts, int64_t number)
 {
     int64_t longer = whole % parts;
-    return number * (whole / parts) + smaller(number, longer);
+    return number * (whole / parts) + least_of(number, longer);
 }
 
 const struct knn_code *knn_code_of(enum host_isa isa)
@@ -91,7 +87,7 @@ static float *packed_panel(const struct stretch *at, int64_t panel)
 static int64_t panel_columns(const struct stretch *at, int64_t panel)
 {
     int64_t width = at->tiled->width;
-    return smaller(width, at->columns - panel * width);
+    return least_of(width, at->columns - panel * width);
 }
 
 /* Panels with less than their width are always packed: reading past them is not allowed. */
@@ -182,7 +178,7 @@ static void n_tile(struct stretch *at)
     const int64_t d = at->tiled->problem.dimensions, part = at->tiled->tiling.d_tile;
     at->panels = parts_of(at->columns, at->tiled->width);
     for (at->dimension = 0; at->dimension < d; at->dimension += part) {
-        at->dimensions = smaller(part, d - at->dimension);
+        at->dimensions = least_of(part, d - at->dimension);
         if (at->tiled->tiling.order == KNN_ORDER_PANELS)
             panels_outside(at);
         else
@@ -217,12 +213,12 @@ static void run_share(const struct knn_tiled *tiled, struct knn_share *share, co
     share->count = (struct knn_tiled_count){0};
     share->keep.count = (struct knn_keep_count){0};
     for (at.row = 0; at.row < share->rows; at.row += at.rows) {
-        at.rows = smaller(tiling->m_tile, share->rows - at.row);
+        at.rows = least_of(tiling->m_tile, share->rows - at.row);
         at.blocks = parts_of(at.rows, tiling->rows);
         turn_tests(&at);
         knn_keep_start(&share->keep, at.rows);
         for (at.column = 0; at.column < n; at.column += at.columns) {
-            at.columns = smaller(tiling->n_tile, n - at.column);
+            at.columns = least_of(tiling->n_tile, n - at.column);
             n_tile(&at);
         }
         for (int64_t r = 0; r < at.rows; r++) {
@@ -274,7 +270,7 @@ static enum status open_share(const struct knn_tiled *tiled, struct knn_share *s
                               struct error *error)
 {
     const struct knn_tiling *tiling = &tiled->tiling;
-    int64_t rows = smaller(tiling->m_tile, share->rows), d = tiled->problem.dimensions;
+    int64_t rows = least_of(tiling->m_tile, share->rows), d = tiled->problem.dimensions;
     int64_t panels = parts_of(tiling->n_tile, tiled->width);
     int64_t packed = tiling->pack && tiling->order == KNN_ORDER_ROWS ? panels : 1;
     share->tests = floats(rows, d, 1);
@@ -356,12 +352,12 @@ enum status knn_tiled_open(const struct knn_problem *problem, const struct knn_t
         return error_memory(error);
     made->problem = *problem;
     made->tiling = *tiling;
-    made->tiling.n_tile = smaller(tiling->n_tile, problem->trainings);
-    made->tiling.d_tile = smaller(tiling->d_tile, problem->dimensions);
+    made->tiling.n_tile = least_of(tiling->n_tile, problem->trainings);
+    made->tiling.d_tile = least_of(tiling->d_tile, problem->dimensions);
     made->code = knn_code_of(isa);
     made->width = tiling->vectors * made->code->lanes;
     made->words = knn_words(made->width);
-    status = open_shares(made, smaller(threads, parts_of(problem->tests, tiling->rows)), error);
+    status = open_shares(made, least_of(threads, parts_of(problem->tests, tiling->rows)), error);
     if (status == STATUS_OK)
         *tiled = made;
     else

@@ -1,5 +1,6 @@
 /* The inner loops of polynomials for the calibration: register tiles of both forms, powers, the
  * order of coefficients, and what a strip costs beside its register tiles. */
+#include "core/least.h"
 #include "validate/host/loops.h"
 #include "validate/host/poly.h"
 
@@ -43,11 +44,6 @@ static const char *variant(int index)
     return loops[index].variant;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Register tiles of a strip side by side, as many as fit behind the coefficients. A tile reads
  * `read` floats and writes `written`. */
 static int64_t run_strips(poly_strip_kernel *kernel, int64_t calls, const struct poly_strip *first,
@@ -61,7 +57,7 @@ static int64_t run_strips(poly_strip_kernel *kernel, int64_t calls, const struct
     strip.results += tiles * read;
     strip.pitch = tiles * strip.pitch;
     for (int64_t done = 0; done < calls; done += strip.tiles) {
-        strip.tiles = least(tiles, calls - done);
+        strip.tiles = least_of(tiles, calls - done);
         kernel(&strip);
     }
     return strip.terms;
@@ -75,7 +71,7 @@ static int64_t run_tiles(const struct poly_loop *loop, const struct poly_kernels
     int64_t width = (int64_t)vectors * kernels->lanes;
     /* coefficients, and one tile's powers, results */
     int64_t per_term = functions + (matrix ? width : 0);
-    int64_t terms = least(steps, (floats - width * (functions + 1)) / per_term);
+    int64_t terms = least_of(steps, (floats - width * (functions + 1)) / per_term);
     if (terms < 1)
         return 0;
     int64_t coefficients = (terms * functions + 15) / 16 * 16;
@@ -97,14 +93,14 @@ static int64_t run_powers(const struct poly_loop *loop, const struct poly_kernel
 {
     int64_t width = (int64_t)poly_vectors[loop->vectors] * kernels->lanes;
     int64_t inputs = floats / 8 / width * width;
-    int64_t powers = least(steps, inputs ? (floats - inputs) / width : 0);
+    int64_t powers = least_of(steps, inputs ? (floats - inputs) / width : 0);
     if (powers < 1)
         return 0;
-    int64_t panels = least(inputs / width, (floats - inputs) / (powers * width));
+    int64_t panels = least_of(inputs / width, (floats - inputs) / (powers * width));
     for (int64_t i = 0; i < inputs; i++)
         data[i] = 1;
     for (int64_t done = 0; done < calls; done += panels)
-        kernels->powers[loop->vectors](data, least(panels, calls - done), powers + 1,
+        kernels->powers[loop->vectors](data, least_of(panels, calls - done), powers + 1,
                                        data + inputs);
     return powers;
 }
@@ -112,7 +108,7 @@ static int64_t run_powers(const struct poly_loop *loop, const struct poly_kernel
 static int64_t run_pack(int64_t calls, int64_t steps, float *data, int64_t floats)
 {
     static const int functions = 4;
-    int64_t terms = least(steps / functions, floats / (2 * (int64_t)functions));
+    int64_t terms = least_of(steps / functions, floats / (2 * (int64_t)functions));
     for (int64_t done = 0; done < calls && terms > 0; done++)
         poly_pack(CUBEFX_HOST_HORNER, data, terms, functions, &data[terms * functions]);
     return terms * functions;

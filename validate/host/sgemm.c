@@ -1,4 +1,5 @@
 #include "validate/host/sgemm.h"
+#include "core/least.h"
 #include "validate/host/loops.h"
 #include "validate/host/sgemm_code.h"
 
@@ -329,18 +330,13 @@ static enum status check_values(int64_t m, int64_t k, int64_t n, int threads,
     return STATUS_OK;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* In floats, per thread; packed columns are filled up to whole vectors. False: their bytes are more
  * than can be counted. */
 static bool size_workspace(struct sgemm_plan *plan)
 {
     enum { UNIT = 16 };
-    int64_t k = least(plan->k_tile, plan->k), a = least(plan->m_tile, plan->m), all;
-    int64_t b = least(plan->n_tile, plan->n) + plan->code->lanes;
+    int64_t k = least_of(plan->k_tile, plan->k), a = least_of(plan->m_tile, plan->m), all;
+    int64_t b = least_of(plan->n_tile, plan->n) + plan->code->lanes;
     if ((plan->pack_a && __builtin_mul_overflow(a, k, &plan->packed_a)) ||
         (plan->pack_b && __builtin_mul_overflow(b, k, &plan->packed_b)) ||
         __builtin_add_overflow(plan->packed_a, -plan->packed_a & (UNIT - 1), &plan->packed_a) ||
@@ -368,10 +364,10 @@ static void set_plan(struct sgemm_plan *plan, int threads, const struct tiling *
 {
     const int64_t *v = tiling->value;
     plan->kernel = matmul_host_kernel(tiling);
-    plan->m_tile = least(v[HOST_M_TILE], plan->m);
-    plan->k_tile = least(v[HOST_K_TILE], plan->k);
+    plan->m_tile = least_of(v[HOST_M_TILE], plan->m);
+    plan->k_tile = least_of(v[HOST_K_TILE], plan->k);
     plan->n_tile =
-        least(vectors_of(plan, least(v[HOST_N_TILE], plan->n)) * plan->code->lanes, plan->n);
+        least_of(vectors_of(plan, least_of(v[HOST_N_TILE], plan->n)) * plan->code->lanes, plan->n);
     plan->split = v[HOST_SPLIT];
     plan->unit = matmul_host_unit(plan->kernel, isa, plan->split);
     plan->threads =

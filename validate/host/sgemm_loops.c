@@ -1,4 +1,5 @@
 #include "validate/host/sgemm_loops.h"
+#include "core/least.h"
 #include "kernels/matmul_host.h"
 #include "validate/host/sgemm_code.h"
 
@@ -17,11 +18,6 @@ static const char *kernel_name(int index)
     return kernels[index].name;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Operands one after the other, C first. */
 static int64_t run_tile(const struct sgemm_code *code, const struct matmul_host_kernel *kernel,
                         int64_t calls, int64_t steps, float *data, int64_t floats)
@@ -29,7 +25,7 @@ static int64_t run_tile(const struct sgemm_code *code, const struct matmul_host_
     int64_t rows = kernel->rows, columns = (int64_t)kernel->vectors * code->lanes;
     int64_t fit = (floats - rows * columns - LINE) / (rows + columns);
     struct sgemm_step step = {
-        .k = least(steps, fit), .ldb = columns, .ldc = columns, .tail = code->lanes};
+        .k = least_of(steps, fit), .ldb = columns, .ldc = columns, .tail = code->lanes};
     const float *a = data + rows * columns, *b = a + rows * step.k + LINE - rows * step.k % LINE;
     sgemm_tile_code *run = code->tile[1][0][kernel->vectors - 1][rows - 1];
     for (int64_t i = 0; i < calls && step.k > 0; i++)
@@ -43,7 +39,7 @@ static int64_t run_dot(const struct sgemm_code *code, const struct matmul_host_k
     int64_t rows = kernel->rows, columns = kernel->vectors, results = rows * columns;
     results += -results & (LINE - 1);
     int64_t fit = (floats - results) / (rows + columns) / code->lanes;
-    int64_t k = least(steps, fit) * code->lanes;
+    int64_t k = least_of(steps, fit) * code->lanes;
     struct sgemm_step step = {.k = k, .lda = k, .ldb = k, .ldc = columns};
     const float *a = data + results, *b = a + rows * k;
     for (int64_t i = 0; i < calls && k > 0; i++)
@@ -102,7 +98,7 @@ static void pack_panel(const struct sgemm_code *code, int index, const float *fr
 static int64_t run_pack(int index, enum host_isa isa, int64_t calls, int64_t steps, void *data,
                         int64_t bytes)
 {
-    int64_t fit = least(steps, bytes / (int64_t)sizeof(float) / LINE / 2) & ~INT64_C(1);
+    int64_t fit = least_of(steps, bytes / (int64_t)sizeof(float) / LINE / 2) & ~INT64_C(1);
     float *from = data;
     if (isa > host_isa_best() || fit <= 0)
         return 0;
