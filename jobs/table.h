@@ -30,11 +30,11 @@ struct tilings {
     int64_t outdated;   /* simulated results of other model versions, left out */
 };
 
-/* Opens the store and takes the fastest of each operator, element type, options and shape among the rows that the
- * filter lets pass; of equally fast ones a proven one, then the first by its tiling. Without a kind
- * in the filter: simulated. Nothing found is count = 0, not an error. STATUS_INVALID where rows are
- * of several chips, numbers of cores, or spaces of one operator (the text names them), or where a
- * row is no problem that this program has. */
+/* Opens the store and takes the fastest of each operator, element type, options and shape among the
+ * rows that the filter lets pass; of equally fast ones a proven one, then the first by its tiling.
+ * Without a kind in the filter: simulated. Nothing found is count = 0, not an error. STATUS_INVALID
+ * where rows are of several chips, numbers of cores, or spaces of one operator (the text names
+ * them), or where a row is no problem that this program has. */
 enum status tilings_read(const char *file, const struct store_filter *filter,
                          struct tilings *tilings, struct error *error);
 void tilings_clear(struct tilings *tilings);
