@@ -1,7 +1,6 @@
 /* Paths and matrix unit from curves of single instructions. */
+#include "jobs/calibrate_law.h"
 #include "jobs/calibrate_parts.h"
-#include "results/curves.h"
-#include "validate/linear_fit.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -12,12 +11,7 @@ enum {
     REPEAT_BYTES = 1024, /* of each move in a row: the curves do not say, but with it those of
                             L1_TO_L0A and L1_TO_L0B by repeat and by size are the same */
     PREFIX_SIZE = 128,   /* of keys: a path with a cast */
-    SHORT_POINTS = 4,    /* at least, on either side of a knee */
-    LONG_POINTS = 8,
 };
-
-/* A knee must explain this much of the mean error, and there must be one. */
-static const double knee_gain = 0.5, knee_least_error = 0.02;
 
 /* What an instruction issued alone takes beside its work is issue and latency. Up to this many
  * times the known issue it is taken for issue, beyond for latency. */
@@ -25,34 +19,6 @@ static const double issue_at_most = 4.0;
 
 /* What a path's points vary: the size of one move, how many there are, or in two curves both. */
 enum law { BY_SIZE, BY_REPEAT, BY_BOTH };
-
-/* Points as sums of terms: fixed, for each instruction, for each unit of work. */
-struct samples {
-    int count, terms;
-    double *rows, *times_ns;
-};
-
-/* time = fixed + each · instructions + work · per_unit */
-struct model {
-    struct linear_fit fit;
-    double mean_error; /* over all points */
-    int long_from;     /* points before it follow the short law */
-    struct linear_fit short_fit;
-};
-
-static void samples_clear(struct samples *samples)
-{
-    free(samples->rows);
-    free(samples->times_ns);
-    memset(samples, 0, sizeof *samples);
-}
-
-static bool samples_open(struct samples *samples, int capacity, int terms)
-{
-    *samples = (struct samples){0, terms, calloc((size_t)capacity, (size_t)terms * sizeof(double)),
-                                calloc((size_t)capacity, sizeof(double))};
-    return samples->rows && samples->times_ns;
-}
 
 static void add_moves(struct samples *samples, const struct curve *curve)
 {
@@ -67,65 +33,6 @@ static void add_moves(struct samples *samples, const struct curve *curve)
         row[samples->terms - 1] = bytes;
     }
 }
-
-static double mean_error(const struct samples *samples, int from, int to,
-                         const struct linear_fit *fit)
-{
-    double sum = 0;
-    for (int i = from; i < to; i++) {
-        double fitted = 0;
-        for (int j = 0; j < samples->terms; j++)
-            fitted += samples->rows[i * samples->terms + j] * fit->cost[j];
-        sum += fabs(fitted / samples->times_ns[i] - 1);
-    }
-    return sum;
-}
-
-static enum status fit_part(const struct samples *samples, int from, int to, struct linear_fit *fit,
-                            struct error *error)
-{
-    return linear_fit(samples->rows + (ptrdiff_t)from * samples->terms, samples->times_ns + from,
-                      to - from, samples->terms, fit, error);
-}
-
-/* Short moves may follow a law of their own: what stands in a queue or a cache line is as good as
- * done. A line through both would be wrong for either. */
-static void find_knee(const struct samples *samples, struct model *model)
-{
-    double one_line = model->mean_error, best = knee_gain * one_line;
-    for (int knee = SHORT_POINTS; knee + LONG_POINTS <= samples->count; knee++) {
-        struct linear_fit below, above;
-        struct error ignored;
-        if (fit_part(samples, 0, knee, &below, &ignored) != STATUS_OK ||
-            fit_part(samples, knee, samples->count, &above, &ignored) != STATUS_OK)
-            continue;
-        double mean = (mean_error(samples, 0, knee, &below) +
-                       mean_error(samples, knee, samples->count, &above)) /
-                      samples->count;
-        if (mean >= best || above.cost[samples->terms - 1] <= 0)
-            continue;
-        best = mean;
-        *model = (struct model){above, mean, knee, below};
-    }
-}
-
-static enum status fit_model(const struct samples *samples, bool may_have_knee, struct model *model,
-                             struct error *error)
-{
-    memset(model, 0, sizeof *model);
-    enum status status = fit_part(samples, 0, samples->count, &model->fit, error);
-    if (status != STATUS_OK)
-        return status;
-    model->mean_error = mean_error(samples, 0, samples->count, &model->fit) / samples->count;
-    if (may_have_knee && model->mean_error > knee_least_error)
-        find_knee(samples, model);
-    if (model->fit.cost[samples->terms - 1] > 0)
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "%d points that do not grow with the work",
-                     samples->count);
-}
-
-/* ---- into the description ---- */
 
 /* The file without its folders. */
 static const char *file_name(const char *file)
@@ -295,7 +202,7 @@ static enum status calibrate_path(const struct target *t, int path, const struct
     }
     add_moves(&samples, single);
     add_moves(&samples, repeated);
-    enum status status = fit_model(&samples, terms == 2, &model, &why);
+    enum status status = model_fit(&samples, terms == 2, &model, &why);
     if (status == STATUS_OK) {
         fill_report(report, &samples, &model, 1 / model.fit.cost[terms - 1]);
         status = set_path(t, path, &model, law);
@@ -391,7 +298,7 @@ static enum status calibrate_mmad(const struct target *t, const struct matrix_ty
         return error_memory(t->error);
     }
     add_mmads(&samples, &calibration->hw, type, curve);
-    enum status status = fit_model(&samples, false, &model, &why);
+    enum status status = model_fit(&samples, false, &model, &why);
     if (status == STATUS_OK) {
         double gflops = block_flop / model.fit.cost[1];
         fill_report(report, &samples, &model, gflops);

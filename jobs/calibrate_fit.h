@@ -54,27 +54,27 @@ struct kernel_fit {
 };
 
 /* What trials change and what they must know of before: once, first. */
-void kernel_fit_remember(struct kernel_fit *fit);
+void kernel_fit_remember(struct kernel_fit *s);
 
 /* The numbers that the description has and --fit names. */
-void kernel_fit_numbers(struct kernel_fit *fit);
+void kernel_fit_numbers(struct kernel_fit *s);
 
 /* Every key of --fit must be one that this description can be fitted by. */
-enum status kernel_fit_check_keys(const struct kernel_fit *fit);
+enum status kernel_fit_check_keys(const struct kernel_fit *s);
 
 /* A number by its logarithm, within its range. */
 double kernel_fit_number(const struct variable *variable, double logarithm);
 
 /* One number, with all that follows it; buses once all numbers are set. */
-enum status kernel_fit_set(struct kernel_fit *fit, const struct variable *variable, double value,
+enum status kernel_fit_set(struct kernel_fit *s, const struct variable *variable, double value,
                            const char *source);
-enum status kernel_fit_set_buses(struct kernel_fit *fit, const char *source);
+enum status kernel_fit_set_buses(struct kernel_fit *s, const char *source);
 
 /* Brings the description to the point; *legal is false where its rules forbid it. */
-enum status kernel_fit_apply(struct kernel_fit *fit, const double at[], bool *legal);
+enum status kernel_fit_apply(struct kernel_fit *s, const double at[], bool *legal);
 
 /* Plays the first `count` rows on the description as it stands. */
-enum status kernel_fit_play(struct kernel_fit *fit, size_t count);
+enum status kernel_fit_play(struct kernel_fit *s, size_t count);
 
 /* A point's value, as of validate/simplex.h; the context is the fit. */
 bool kernel_fit_try(void *context, const double at[], double *value);

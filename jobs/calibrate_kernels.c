@@ -227,7 +227,7 @@ static enum status minimise(struct kernel_fit *s, double at[])
 /* From `at`, which becomes the best point, to the numbers' errors; then all is set. */
 static enum status fit_variables(struct kernel_fit *s, double at[], double *matrix, double *scratch)
 {
-    double errors[SIMPLEX_MAX_VARIABLES];
+    double errors[SIMPLEX_MAX_VARIABLES] = {0};
     size_t used = 0;
     bool legal, known = sensitivities(s, at, matrix, scratch, &used);
     if (s->status != STATUS_OK)
@@ -251,7 +251,7 @@ static enum status fit_variables(struct kernel_fit *s, double at[], double *matr
 
 static enum status fit(struct kernel_fit *s)
 {
-    double at[SIMPLEX_MAX_VARIABLES];
+    double at[SIMPLEX_MAX_VARIABLES] = {0};
     struct calibration *c = s->calibration;
     kernel_fit_remember(s);
     kernel_fit_numbers(s);

@@ -21,6 +21,6 @@ extern const char *const store_sql[STATEMENTS];
 
 /* What SQLite's last failure means to a user. */
 enum status store_fail(const struct store *store, struct error *error);
-enum status store_run(struct store *store, const char *sql, struct error *error);
+enum status store_run(struct store *store, const char *text, struct error *error);
 
 #endif

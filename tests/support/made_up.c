@@ -98,7 +98,8 @@ static const struct operator_space made_up_space = {
 void made_up_open(struct made_up *made)
 {
     struct error error;
-    struct problem problem = {.type = DTYPE_F32};
+    static const struct operator made_up_operator = {.name = "made up"};
+    struct problem problem = {.op = &made_up_operator, .type = DTYPE_F32};
     memset(made, 0, sizeof *made);
     struct host *host = calloc(1, sizeof *host);
     cr_assert_not_null(host);
