@@ -4,7 +4,6 @@
 #include "jobs/analyse_write.h"
 #include "tests/hardware_files.h"
 
-#include <jansson.h>
 #include <math.h>
 
 TestSuite(profile_analyse, .init = enter, .fini = leave);
