@@ -213,6 +213,8 @@ golden analyse-json analyse pipeline.asm --json
 golden analyse-thresholds analyse pipeline.asm --cores 1 --active-ratio 0.3 --utilisation-cube 1
 golden analyse-split analyse split.asm --hw split.ini
 golden analyse-inefficient analyse short.asm
+golden analyse-types analyse types.asm --hw split.ini --cores 1
+golden analyse-waiting analyse waiting.asm --set-hw buses.interconnect.total_gbps.4=50
 golden analyse-deadlock analyse deadlock.asm
 golden analyse-deadlock-json analyse deadlock.asm --json
 golden analyse-empty analyse /dev/null
