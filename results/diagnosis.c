@@ -26,7 +26,7 @@ static const struct component *waiting_pipe(const struct diagnosis *d, int bus)
 static void reason_bound(const struct diagnosis *d, const struct diagnosis_thresholds *thresholds,
                          const struct component *c, char text[REASON_SIZE])
 {
-    double from = diagnosis_bound_from(d, thresholds);
+    double from = component_bound_from(d, thresholds, d->component);
     const struct component *pipe = waiting_pipe(d, d->component);
     if (c->utilisation >= from)
         snprintf(text, REASON_SIZE,
