@@ -44,8 +44,9 @@ struct trace {
                             and waits whose groups end at the same instruction go together */
     int32_t *head, *tail; /* per register: the steps of its oldest and newest set without a wait */
     bool *tainted;       /* per register: it was set twice, so its sets are not held to anything */
-    bool *unmatched;     /* per instruction: some set of it has no wait */
+    bool *fixed; /* per group: it cannot be taken out (trace_group) */
     uint32_t needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the most so far */
+    struct trace_step left_out[HARDWARE_MAX_PIPES]; /* the last work that tells nothing, per pipe */
     int slot_count;
     bool full;
 };
