@@ -46,15 +46,16 @@ static bool interlocks(const struct program *program, const struct row *row, int
 
 /* One piece: `last` holds a slot for each pipe that touches the buffer. An accumulating write
  * counts as a write only: whoever conflicts with its read conflicts with its write. */
+/* Notes how far this event has to follow the other pipe, as far as it does: up to its conflicting
+ * access, or, where that is unordered or interlocked, up to whatever it knows of what came before
+ * it. So flags that say when an interlocked instruction may begin are not called superfluous. */
 static bool is_ordered(const struct program *program, const struct row *row, int pipe,
                        uint32_t number, int32_t other)
 {
     uint32_t seen = row->event->clock[pipe];
-    if (number == 0 || interlocks(program, row, other))
-        return true;
     if (row->needs[pipe] < number)
         row->needs[pipe] = number < seen ? number : seen;
-    return number <= seen;
+    return number <= seen || interlocks(program, row, other);
 }
 
 static void visit_piece(const struct program *program, const struct buffer_map *map,

@@ -126,7 +126,7 @@ static enum status take_event(struct play *play, const struct event *event,
         add_double_set(play->program, &event->twice, findings);
     enum status status = overlap_event(&play->overlap, event, findings, error);
     if (status == STATUS_OK)
-        status = trace_add(&play->trace, event, play->overlap.needs, error);
+        status = record_add(&play->record, event, play->overlap.needs, error);
     return status;
 }
 
@@ -140,7 +140,7 @@ enum status play_init(struct play *play, const struct program *program, struct e
     if (status == STATUS_OK)
         status = overlap_init(&play->overlap, program, &play->nest, error);
     if (status == STATUS_OK)
-        status = trace_init(&play->trace, program, error);
+        status = record_init(&play->record, program, error);
     if (status != STATUS_OK)
         play_clear(play);
     return status;
@@ -159,12 +159,12 @@ enum status play_run(struct play *play, struct findings *findings, struct error 
         return status;
     check_totals(&play->order.flags, &play->nest, findings);
     check_end(play, findings);
-    return trace_close(&play->trace, error);
+    return record_close(&play->record, error);
 }
 
 void play_clear(struct play *play)
 {
-    trace_clear(&play->trace);
+    record_clear(&play->record);
     overlap_clear(&play->overlap);
     order_clear(&play->order);
     nest_clear(&play->nest);
