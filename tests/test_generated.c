@@ -14,6 +14,8 @@
 #include <dirent.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
+#include "core/program_text.h"
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,16 +51,15 @@ static void expect_clean(const struct program *program, const char *what)
     check_clear(&check);
 }
 
-static void compare(const struct space *space, const struct tiling *tiling, int part)
+static void compare(const struct space *space, const int64_t *sizes, const struct tiling *tiling, int part)
 {
     struct program written = {0}, tidy = {0};
     struct error error;
     char text[512], what[1024];
     int cores = space->kind->cores_used(space, tiling);
     tiling_text(space->axes, space->axis_count, tiling, ",", text, sizeof text);
-    snprintf(what, sizeof what, "%s %s part %s of %s on %s", space->kind->name,
-             space->kind->parts[part] ? space->kind->parts[part] : "", text, space->kind->title,
-             space->hw->name);
+    snprintf(what, sizeof what, "%s part %d of %s on %s, sizes %lld %lld %lld %lld, cores %d", space->kind->name, part, text,
+             space->hw->name, (long long)sizes[0], (long long)sizes[1], (long long)sizes[2], (long long)sizes[3], cores);
     program_reset(&written, space->hw);
     program_reset(&tidy, space->hw);
     cr_assert_eq(space->kind->generate(space, tiling, part, &written, &error), STATUS_OK, "%s",
@@ -67,6 +68,14 @@ static void compare(const struct space *space, const struct tiling *tiling, int 
     expect_clean(&tidy, what);
     cr_expect_eq(play_fs(&written, cores), play_fs(&tidy, cores), "%s: %g fs, tidy %g fs", what,
                  play_fs(&written, cores), play_fs(&tidy, cores));
+    struct check check; program_check(&tidy, &check, &error);
+    if (getenv("DUMP") && check.count) {
+        char name[128];
+        snprintf(name, sizeof name, "%s/%d-%s-%d.txt", getenv("DUMP"), programs, space->hw->name, cores);
+        FILE *f = fopen(name, "w");
+        program_print(&written, f, &error);
+        fclose(f);
+    }
     programs++;
     thinner += tidy.count < written.count;
     program_clear(&written);
@@ -102,7 +111,7 @@ static void try_space(gsl_rng *rng, const struct operator* op, const struct oper
             snprintf(number, sizeof number, "%lld", (long long)log_uniform(rng, 20));
             problem_set(&problem, op->size_names[i], number, &error);
         }
-        for (int i = 0; i < op->choice_count; i++)
+        for (int i = 0; t % 2 && i < op->choice_count; i++)
             problem_set(&problem, op->choices[i].name,
                         op->choices[i].values[gsl_rng_uniform_int(rng, (unsigned long)op->choices[i].count)],
                         &error);
@@ -115,7 +124,7 @@ static void try_space(gsl_rng *rng, const struct operator* op, const struct oper
         if (draw_tiling(rng, &space, &tiling) &&
             search_play(&space, &tiling, &found, &error) == STATUS_OK)
             for (int part = 0; kind->parts[part] || part == 0; part++)
-                compare(&space, &found.tiling, part);
+                compare(&space, problem.size, &found.tiling, part);
         space_close(&space);
     }
 }
