@@ -111,11 +111,12 @@ bool replay_step(struct replay *replay, bool gone)
     }
     uint32_t *clock = clock_of(replay, step->pipe);
     clock[step->pipe] = step->number;
-    bool allowed = has_needs(replay, step);
+    bool allowed = true;
     if (step->kind == INSTRUCTION_SET && !gone)
-        allowed &= take_set(replay, step);
+        allowed = take_set(replay, step);
     else if (step->kind == INSTRUCTION_WAIT)
         take_wait(replay, step, gone);
+    allowed &= has_needs(replay, step);
     if (replay->record->program->hw->pipes[step->pipe].blocks_dispatch)
         for (int pipe = 0; pipe < replay->pipes; pipe++)
             join(replay, clock_of(replay, pipe), clock);

@@ -100,7 +100,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
     char title[128], text[512];
     int cores = space->kind->cores_used(space, tiling);
     program_reset(&program, task->job.hw);
-    cli_require(getenv("RAW") ? space->kind->generate(space, tiling, printing->part, &program, &error) : generate_program(space, tiling, printing->part, &program, &error), &error);
+    cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
     job_title(&task->job, title, sizeof title);
     tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
     fprintf(out, "# %s on %s: ", title, task->job.hw->name);
