@@ -29,8 +29,12 @@ static void add_witness(const struct row *row, const struct access *access, bool
     int32_t other = other_writes ? access->write_item : access->read_item;
     uint32_t number = other_writes ? access->write : access->read;
     witness->access_count = 2;
-    witness_of_event(&witness->accesses[0], overlap->program, overlap->program->items[other].pipe,
-                     other_writes, number);
+    if (overlap->numbered)
+        witness_of_event(&witness->accesses[0], overlap->program,
+                         overlap->program->items[other].pipe, other_writes, number);
+    else
+        witness_of_index(&witness->accesses[0], overlap->program, overlap->nest, other,
+                         other_writes, NULL);
     witness_of_index(&witness->accesses[1], overlap->program, overlap->nest, row->event->item,
                      row->writes, row->event->index);
     witness->buffer = row->region->buffer;

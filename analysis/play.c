@@ -170,6 +170,11 @@ static enum status take_event(struct play *play, const struct event *event,
 {
     if (event->twice.set >= 0)
         add_double_set(play->program, &event->twice, findings);
+    if (++play->events > CHECK_MAX_EVENTS)
+        return error_set(error, STATUS_TOO_LARGE,
+                         "more than %lld instructions to play, too many to check for hazards: no "
+                         "state of the loops recurs, or operands that may conflict move with them",
+                         CHECK_MAX_EVENTS);
     enum status status = overlap_event(&play->overlap, event, findings, error);
     if (status == STATUS_OK)
         status = record_add(&play->record, event, play->overlap.needs, error);
@@ -187,6 +192,8 @@ enum status play_init(struct play *play, const struct program *program, struct e
         status = overlap_init(&play->overlap, program, &play->nest, error);
     if (status == STATUS_OK)
         status = record_init(&play->record, program, error);
+    if (status == STATUS_OK)
+        status = fold_init(&play->fold, &play->order, &play->overlap, &play->record, error);
     if (status != STATUS_OK)
         play_clear(play);
     return status;
@@ -210,6 +217,7 @@ enum status play_run(struct play *play, struct findings *findings, struct error 
 
 void play_clear(struct play *play)
 {
+    fold_clear(&play->fold);
     record_clear(&play->record);
     overlap_clear(&play->overlap);
     order_clear(&play->order);

@@ -45,6 +45,7 @@ void record_clear(struct record *record)
 {
     free(record->steps);
     free(record->needs);
+    free(record->marks);
     free(record->group);
     free(record->fixed);
     free(record->head);
@@ -183,12 +184,25 @@ enum status record_add(struct record *record, const struct event *event, const u
         step.kind = in->kind;
     note(record, event);
     if (event->pipe != PROGRAM_PIPE_ALL) {
-        step.number = event->clock[event->pipe];
+        step.number = record->numbers[event->pipe] = event->clock[event->pipe];
         enum status status = add_needs(record, &step, needs, error);
         if (status != STATUS_OK)
             return status;
     }
     return add_step(record, &step, error);
+}
+
+void record_mark(struct record *record, int depth, bool first, bool last)
+{
+    struct record_mark *grown =
+        grow(record->marks, record->mark_count, &record->mark_capacity, sizeof *record->marks);
+    record->full |= !grown;
+    if (!grown)
+        return;
+    record->marks = grown;
+    record->marks[record->mark_count] = (struct record_mark){record->count, (int8_t)depth, first, last, {0}};
+    memcpy(record->marks[record->mark_count++].numbers, record->numbers, sizeof record->numbers);
+    record->folded = true;
 }
 
 /* Sets keep their clocks from the set to its wait in as few places as possible. */

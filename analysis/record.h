@@ -34,6 +34,14 @@ struct record_step {
     bool last_wait;    /* no set of this register comes after this wait */
 };
 
+/* Where a period of a folded loop ended; more such periods follow the last mark of a group. */
+struct record_mark {
+    int64_t at; /* steps before it */
+    int8_t depth;
+    bool first, last;
+    uint32_t numbers[HARDWARE_MAX_PIPES]; /* events until then */
+};
+
 struct record {
     const struct program *program;
     int64_t count, capacity;
@@ -47,8 +55,12 @@ struct record {
     bool *fixed; /* per group: it cannot be taken out (record_group) */
     uint32_t needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the most so far */
     struct record_step left_out[HARDWARE_MAX_PIPES]; /* the last work that tells nothing, per pipe */
+    uint32_t numbers[HARDWARE_MAX_PIPES]; /* of the last event of each pipe */
     int slot_count;
     bool full;
+    int64_t mark_count, mark_capacity;
+    struct record_mark *marks;
+    bool folded; /* there are marks, and more such periods after each group of them */
 };
 
 enum status record_init(struct record *record, const struct program *program, struct error *error);
@@ -57,6 +69,8 @@ void record_clear(struct record *record);
 /* needs[q] is the number of the last event of pipe q that this one has to follow, or 0. */
 enum status record_add(struct record *record, const struct event *event, const uint32_t *needs,
                       struct error *error);
+/* A period has ended here. Without memory the record becomes full. */
+void record_mark(struct record *record, int depth, bool first, bool last);
 enum status record_close(struct record *record, struct error *error);
 
 /* The register of a set or wait, as an index; how many there are. */

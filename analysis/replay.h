@@ -33,6 +33,10 @@ bool replay_equal(const struct replay *a, const struct replay *b);
  * been taken out). False when its order is not what it has to be. */
 bool replay_step(struct replay *replay, bool gone);
 
+/* Between two states of equal position in a folded loop's period: has every number stayed or grown
+ * with its pipe's events? `then` is an older state, `grown` the events of each pipe since. */
+bool replay_recurs(const struct replay *replay, const uint32_t *then, const uint32_t *grown);
+
 /* The number of the last event of pipe `of` that `pipe` knows of. */
 uint32_t replay_knows(const struct replay *replay, int pipe, int of);
 
