@@ -83,11 +83,12 @@ static bool is_removed(const struct search *search, int64_t at)
 /* How many periods back the last period of a folded loop still needs something. */
 static int64_t periods_needed(const struct record *record, const struct record_mark *mark)
 {
+    const struct record_mark *before = &record->marks[mark->before];
     int64_t most = 2; /* a set looks back at the last wait of its register */
-    for (int64_t i = mark[-1].at; i < mark->at; i++)
+    for (int64_t i = before->at; i < mark->at; i++)
         for (int n = 0; n < record->steps[i].need_count; n++) {
             const struct record_need *need = &record->needs[record->steps[i].need + n];
-            uint32_t once = mark->numbers[need->pipe] - mark[-1].numbers[need->pipe];
+            uint32_t once = mark->numbers[need->pipe] - before->numbers[need->pipe];
             int64_t back = once ? (mark->numbers[need->pipe] - need->number) / once + 1 : 0;
             most = back > most ? back : most;
         }
@@ -103,11 +104,11 @@ static bool pass_mark(struct search *search)
     const struct record_mark *mark = &record->marks[search->mark++];
     uint32_t grown[HARDWARE_MAX_PIPES], *then = search->then[mark->depth];
     int *periods = &search->periods[mark->depth];
-    if (mark->first) {
+    if (mark->before < 0) {
         *periods = 0;
     } else {
         for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
-            grown[pipe] = mark->numbers[pipe] - mark[-1].numbers[pipe];
+            grown[pipe] = mark->numbers[pipe] - record->marks[mark->before].numbers[pipe];
         *periods = replay_recurs(&search->without, then, grown) ? *periods + 1 : 0;
     }
     memcpy(then, search->without.state, search->without.state_count * sizeof *then);

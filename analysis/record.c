@@ -200,7 +200,12 @@ void record_mark(struct record *record, int depth, bool first, bool last)
     if (!grown)
         return;
     record->marks = grown;
-    record->marks[record->mark_count] = (struct record_mark){record->count, (int8_t)depth, first, last, {0}};
+    record->marks[record->mark_count] =
+        (struct record_mark){.at = record->count,
+                             .before = first ? -1 : record->last_mark[depth],
+                             .depth = (int8_t)depth,
+                             .last = last};
+    record->last_mark[depth] = record->mark_count;
     memcpy(record->marks[record->mark_count++].numbers, record->numbers, sizeof record->numbers);
     record->folded = true;
 }

@@ -37,8 +37,9 @@ struct record_step {
 /* Where a period of a folded loop ended; more such periods follow the last mark of a group. */
 struct record_mark {
     int64_t at; /* steps before it */
+    int64_t before; /* the mark before it in its group; -1: it is the first */
     int8_t depth;
-    bool first, last;
+    bool last;
     uint32_t numbers[HARDWARE_MAX_PIPES]; /* events until then */
 };
 
@@ -60,6 +61,7 @@ struct record {
     bool full;
     int64_t mark_count, mark_capacity;
     struct record_mark *marks;
+    int64_t last_mark[PROGRAM_MAX_DEPTH]; /* of the group at hand, at each depth */
     bool folded; /* there are marks, and more such periods after each group of them */
 };
 
