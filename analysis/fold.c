@@ -183,7 +183,8 @@ static int64_t periods_left(const struct fold *fold, const struct fold_state *st
     for (size_t i = 0; i < flags_count(flags); i++) {
         const struct flag_register *reg = &flags->registers[i];
         int64_t more = reg->sets - state->sets[i];
-        if (more > 0 && reg->sets <= reg->total_waits && (reg->total_waits - reg->sets) / more < periods)
+        if (more > 0 && reg->sets <= reg->total_waits &&
+            (reg->total_waits - reg->sets) / more < periods)
             periods = (reg->total_waits - reg->sets) / more;
     }
     return periods;
@@ -220,13 +221,36 @@ static void keep_period(struct fold *fold, struct fold_state *state, int32_t loo
     skip(fold, state, loop, depth);
 }
 
+static bool can_fold(const struct fold *fold, int32_t loop)
+{
+    return !fold->moves[loop] && fold->order->program->items[loop].count >= 4 * FOLD_FIRST;
+}
+
+int64_t fold_least_events(const struct fold *fold, int64_t most)
+{
+    const struct program *program = fold->order->program;
+    int64_t events = 0;
+    for (int32_t item = 0; item < program->count && events <= most; item++) {
+        int64_t times = fold->order->nest->played[item] > 0 &&
+                        program->items[item].kind != INSTRUCTION_LOOP &&
+                        program->items[item].kind != INSTRUCTION_END;
+        for (int32_t loop = fold->order->nest->parent[item]; loop >= 0;
+             loop = fold->order->nest->parent[loop])
+            if (times && !can_fold(fold, loop) &&
+                (__builtin_mul_overflow(times, program->items[loop].count, &times) || times > most))
+                return most + 1;
+        events += times;
+    }
+    return events;
+}
+
 static void back(void *context, int32_t loop, int depth)
 {
     struct fold *fold = context;
     struct fold_state *state = &fold->states[depth];
     int64_t iteration = fold->order->index[depth];
     bool known = state->loop == loop && state->iteration < iteration;
-    if (fold->moves[loop] || fold->order->program->items[loop].count < 4 * FOLD_FIRST)
+    if (!can_fold(fold, loop))
         return;
     if (known && state->period) {
         keep_period(fold, state, loop, depth);
@@ -234,8 +258,7 @@ static void back(void *context, int32_t loop, int depth)
                recurs(fold, state, depth)) {
         state->period = iteration - state->iteration;
         state->kept = 0;
-        if (fold->order->program->items[loop].count - iteration <
-            (FOLD_KEPT + 2) * state->period)
+        if (fold->order->program->items[loop].count - iteration < (FOLD_KEPT + 2) * state->period)
             state->loop = -1; /* not worth it; nor is any later one */
     } else if (iteration >= FOLD_FIRST && (iteration & (iteration - 1)) == 0) {
         take_snapshot(fold, state, loop, depth);
@@ -255,8 +278,8 @@ static void find_moving(struct fold *fold)
         for (int32_t loop = fold->order->nest->parent[item]; loop >= 0;
              loop = fold->order->nest->parent[loop], depth--)
             for (int32_t r = in->first_region; r < in->first_region + in->region_count; r++)
-                fold->moves[loop] |= fold->overlap->watched[r] &&
-                                     program->regions[r].loop_stride_bytes[depth] != 0;
+                fold->moves[loop] |=
+                    fold->overlap->watched[r] && program->regions[r].loop_stride_bytes[depth] != 0;
     }
 }
 

@@ -6,11 +6,11 @@
  * between two iterations of a loop every number has either stayed (what it means is over) or grown
  * by the number of events of its pipe in between, each that stayed being smaller than each that
  * grew, then all comparisons come out as they did, and the stretch in between repeats with the same
- * findings until the loop ends. It is skipped, all but `FOLD_KEPT` periods, and numbers stay as they
- * are: their order is all that matters.
+ * findings until the loop ends. It is skipped, all but `FOLD_KEPT` periods, and numbers stay as
+ * they are: their order is all that matters.
  *
- * This holds where no operand that may conflict moves with the loop's index (fold_init looks); other
- * loops are played. Snapshots are taken at iterations 32, 64, 128, … (Brent).
+ * This holds where no operand that may conflict moves with the loop's index (fold_init looks);
+ * other loops are played. Snapshots are taken at iterations 32, 64, 128, … (Brent).
  *
  *   fold_init(&fold, &order, &overlap, &record, &error);    before the first event
  *   fold_clear(&fold); */
@@ -27,11 +27,11 @@ struct fold_state {
     int32_t loop; /* -1: none */
     int64_t iteration;
     int64_t count, capacity;
-    int64_t *values; /* owned */
+    int64_t *values;                      /* owned */
     uint32_t numbers[HARDWARE_MAX_PIPES]; /* events so far */
-    int64_t period; /* it recurs after so many iterations; 0: not known */
-    int kept;       /* periods since */
-    int64_t *sets, *waits; /* owned; per register, a period ago */
+    int64_t period;                       /* it recurs after so many iterations; 0: not known */
+    int kept;                             /* periods since */
+    int64_t *sets, *waits;                /* owned; per register, a period ago */
 };
 
 struct fold {
@@ -47,5 +47,8 @@ struct fold {
 enum status fold_init(struct fold *fold, struct order *order, struct overlap *overlap,
                       struct record *record, struct error *error);
 void fold_clear(struct fold *fold);
+
+/* So many events are played at least, stopping at `most` and one more. */
+int64_t fold_least_events(const struct fold *fold, int64_t most);
 
 #endif

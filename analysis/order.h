@@ -13,7 +13,7 @@
 #include "analysis/flags.h"
 
 struct event {
-    int32_t item; /* into program->items; -1 at the end */
+    int32_t item;          /* into program->items; -1 at the end */
     int pipe;              /* PROGRAM_PIPE_ALL: a barrier, which has neither clock nor index */
     const uint32_t *clock; /* per pipe, with this event; valid until the next call */
     const int64_t *index;  /* of the loops around it, outermost first, then 0; valid as long */
@@ -47,7 +47,8 @@ void order_clear(struct order *order);
 /* STATUS_TOO_LARGE when more waits for other pipes than CHECK_MAX_BYTES hold. */
 enum status order_next(struct order *order, struct event *event, struct error *error);
 
-/* The instruction of the n-th entry in a pipe's queue, with its loops' indices; was it overtaken? */
+/* The instruction of the n-th entry in a pipe's queue, with its loops' indices; was it overtaken?
+ */
 int32_t order_queued(const struct order *order, int pipe, size_t n, int64_t **index,
                      bool *overtaken);
 

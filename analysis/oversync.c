@@ -20,10 +20,11 @@ struct search {
     int64_t *first, *last; /* per group: steps; -1: does not run */
     bool *removed;         /* per instruction */
     struct replay base, with, without;
-    int64_t budget; /* of steps */
+    int64_t budget;                    /* of steps */
     uint32_t *then[PROGRAM_MAX_DEPTH]; /* the replay's state a period ago */
-    int periods[PROGRAM_MAX_DEPTH];    /* that have come alike since something changed */
-    int64_t mark;                      /* the next one of the record */
+    uint32_t *now;
+    int periods[PROGRAM_MAX_DEPTH]; /* that have come alike since something changed */
+    int64_t mark;                   /* the next one of the record */
 };
 
 static enum status search_init(struct search *search, struct play *play, struct error *error)
@@ -49,6 +50,9 @@ static enum status search_init(struct search *search, struct play *play, struct 
         status = replay_init(&search->with, &play->record, error);
     if (status == STATUS_OK)
         status = replay_init(&search->without, &play->record, error);
+    if (status == STATUS_OK &&
+        !(search->now = calloc(search->base.state_count + 1, sizeof(uint32_t))))
+        status = error_memory(error);
     for (int depth = 0; depth < PROGRAM_MAX_DEPTH && status == STATUS_OK; depth++) {
         search->then[depth] =
             play->record.folded ? calloc(search->base.state_count + 1, sizeof(uint32_t)) : NULL;
@@ -63,6 +67,7 @@ static void search_clear(struct search *search)
     free(search->first);
     free(search->last);
     free(search->removed);
+    free(search->now);
     for (int depth = 0; depth < PROGRAM_MAX_DEPTH; depth++)
         free(search->then[depth]);
     replay_clear(&search->base);
@@ -104,14 +109,15 @@ static bool pass_mark(struct search *search)
     const struct record_mark *mark = &record->marks[search->mark++];
     uint32_t grown[HARDWARE_MAX_PIPES], *then = search->then[mark->depth];
     int *periods = &search->periods[mark->depth];
+    replay_state_at(&search->without, mark, search->now);
     if (mark->before < 0) {
         *periods = 0;
     } else {
         for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
             grown[pipe] = mark->numbers[pipe] - record->marks[mark->before].numbers[pipe];
-        *periods = replay_recurs(&search->without, then, grown) ? *periods + 1 : 0;
+        *periods = replay_recurs(&search->without, then, search->now, grown) ? *periods + 1 : 0;
     }
-    memcpy(then, search->without.state, search->without.state_count * sizeof *then);
+    memcpy(then, search->now, search->without.state_count * sizeof *then);
     return !mark->last || *periods >= periods_needed(record, mark);
 }
 

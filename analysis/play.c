@@ -165,16 +165,21 @@ static void check_end(struct play *play, struct findings *findings)
         add_double_set(order->program, &twice, findings);
 }
 
+static enum status too_many(struct error *error)
+{
+    return error_set(error, STATUS_TOO_LARGE,
+                     "more than %lld instructions to play, too many to check for hazards: operands "
+                     "that may conflict move with their loops, or no state of the loops recurs",
+                     CHECK_MAX_EVENTS);
+}
+
 static enum status take_event(struct play *play, const struct event *event,
                               struct findings *findings, struct error *error)
 {
     if (event->twice.set >= 0)
         add_double_set(play->program, &event->twice, findings);
     if (++play->events > CHECK_MAX_EVENTS)
-        return error_set(error, STATUS_TOO_LARGE,
-                         "more than %lld instructions to play, too many to check for hazards: no "
-                         "state of the loops recurs, or operands that may conflict move with them",
-                         CHECK_MAX_EVENTS);
+        return too_many(error);
     enum status status = overlap_event(&play->overlap, event, findings, error);
     if (status == STATUS_OK)
         status = record_add(&play->record, event, play->overlap.needs, error);
@@ -194,6 +199,8 @@ enum status play_init(struct play *play, const struct program *program, struct e
         status = record_init(&play->record, program, error);
     if (status == STATUS_OK)
         status = fold_init(&play->fold, &play->order, &play->overlap, &play->record, error);
+    if (status == STATUS_OK && fold_least_events(&play->fold, CHECK_MAX_EVENTS) > CHECK_MAX_EVENTS)
+        status = too_many(error);
     if (status != STATUS_OK)
         play_clear(play);
     return status;

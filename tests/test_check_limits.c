@@ -72,7 +72,7 @@ Test(check_limits, too_large_is_said)
                      "MTE2 gm->l1 bytes=64 src=gm:0\n",
                      "rows of operands");
     expect_too_large("MTE2 gm->l1 bytes=65536 dst=l1:0 rows=32768 stride=4\n"
-                     "loop 1000000\nMTE1 l1->l0a bytes=131072 src=l1:0\nend\n",
+                     "loop i 20000\nMTE1 l1->l0a bytes=65536 src=l1:0+4*i\nend\n",
                      "pieces of buffers");
     expect_too_large("loop 25000000\nwait V M 0\nend\nloop 25000000\nset V M 0\nend\n",
                      "wait for other pipes");

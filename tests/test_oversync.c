@@ -40,8 +40,10 @@ Test(oversync, pairs_of_a_register)
     const char *twice = LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") SET("MTE2", "MTE1")
         WAIT("MTE2", "MTE1") FEED("0");
     expect_all(twice, "double_set 2,3,4; over_sync 2,3");
-    expect_all(LOAD("0") "set MTE2 MTE1 0\nset MTE2 MTE1 1\nwait MTE2 MTE1 0\nwait MTE2 MTE1 1\n"
-               FEED("0"), "over_sync 2,4");
+    expect_all(
+        LOAD("0") "set MTE2 MTE1 0\nset MTE2 MTE1 1\nwait MTE2 MTE1 0\nwait MTE2 MTE1 1\n" FEED(
+            "0"),
+        "over_sync 2,4");
     expect_all(LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") FEED("8192"), "over_sync 2,3");
     /* Through a third pipe. */
     expect_all(LOAD("0") SET("MTE2", "M") WAIT("MTE2", "M") SET("M", "MTE1") SET("MTE2", "MTE1")
@@ -52,19 +54,20 @@ Test(oversync, pairs_of_a_register)
 /* The flag back orders no access (each tile has its own bytes), but keeps the flag forth single. */
 Test(oversync, a_flag_that_keeps_another_single_stays)
 {
-    const char *paced = "loop i 4\n"
-                        "MTE2 gm->l1 bytes=64 dst=l1:0+64*i\n" SET("MTE2", "MTE1")
-                            WAIT("MTE2", "MTE1") SET("MTE1", "MTE2") WAIT("MTE1", "MTE2")
-                        "MTE1 l1->l0a bytes=64 src=l1:0+64*i dst=l0a:0\nend\n";
+    const char *paced =
+        "loop i 4\n"
+        "MTE2 gm->l1 bytes=64 dst=l1:0+64*i\n" SET("MTE2", "MTE1") WAIT("MTE2", "MTE1")
+            SET("MTE1", "MTE2")
+                WAIT("MTE1", "MTE2") "MTE1 l1->l0a bytes=64 src=l1:0+64*i dst=l0a:0\nend\n";
     expect_all(paced, "");
 }
 
 Test(oversync, trailing_waits)
 {
     expect_all(LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1"), "over_sync 2,3");
-    const char *ring = SET("MTE1", "MTE2") "loop 3\n" WAIT("MTE1", "MTE2") LOAD("0")
-        SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") FEED("0") SET("MTE1", "MTE2") "end\n"
-        WAIT("MTE1", "MTE2");
+    const char *ring =
+        SET("MTE1", "MTE2") "loop 3\n" WAIT("MTE1", "MTE2") LOAD("0") SET("MTE2", "MTE1")
+            WAIT("MTE2", "MTE1") FEED("0") SET("MTE1", "MTE2") "end\n" WAIT("MTE1", "MTE2");
     expect_all(ring, "");
 }
 
@@ -96,15 +99,16 @@ Test(oversync, long_loops)
     for (int i = 0; i < 3; i++) {
         char text[1024];
         snprintf(text, sizeof text,
-                 SET("MTE1", "MTE2") "loop i 500000000\n" WAIT("MTE1", "MTE2")
-                     LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1")
-                 "%s" FEED("0") SET("MTE1", "MTE2") "end\n" WAIT("MTE1", "MTE2"),
+                 SET("MTE1", "MTE2") "loop i 500000000\n" WAIT("MTE1", "MTE2") LOAD("0")
+                     SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") "%s" FEED("0")
+                         SET("MTE1", "MTE2") "end\n" WAIT("MTE1", "MTE2"),
                  texts[i][0]);
         expect_all(text, texts[i][1]);
     }
 }
 
-/* ---- brute force ------------------------------------------------------------------------------ */
+/* ---- brute force ------------------------------------------------------------------------------
+ */
 
 static uint32_t on_chip(const struct brute *brute)
 {

@@ -40,8 +40,8 @@ static bool unroll(struct brute *brute, int32_t first, int32_t last, int64_t *in
 }
 
 /* The n-th (from 0) set or wait of a register, or -1. */
-int brute_nth(const struct brute *brute, enum instruction_kind kind,
-               const struct instruction *like, int n)
+int brute_nth(const struct brute *brute, enum instruction_kind kind, const struct instruction *like,
+              int n)
 {
     for (int i = 0; i < brute->count; i++)
         if (is_flag(brute->nodes[i].in, kind, like) && n-- == 0)
@@ -76,8 +76,9 @@ static void make_edges(struct brute *brute)
         const struct instruction *in = brute->nodes[v].in;
         for (int u = 0; u < v; u++)
             brute->before[u][v] = brute_must_precede(brute, u, v);
-        int set =
-            in->kind == INSTRUCTION_WAIT ? brute_nth(brute, INSTRUCTION_SET, in, brute_rank(brute, v)) : -1;
+        int set = in->kind == INSTRUCTION_WAIT
+                      ? brute_nth(brute, INSTRUCTION_SET, in, brute_rank(brute, v))
+                      : -1;
         if (set >= 0)
             brute->before[set][v] = true;
     }
@@ -89,7 +90,8 @@ static bool can_run(const struct brute *brute, int v)
     for (int u = 0; u < brute->count; u++)
         if (brute->before[u][v] && !brute->nodes[u].runs)
             return false;
-    return in->kind != INSTRUCTION_WAIT || brute_nth(brute, INSTRUCTION_SET, in, brute_rank(brute, v)) >= 0;
+    return in->kind != INSTRUCTION_WAIT ||
+           brute_nth(brute, INSTRUCTION_SET, in, brute_rank(brute, v)) >= 0;
 }
 
 static void run_all(struct brute *brute)

@@ -43,7 +43,8 @@ int brute_nth(const struct brute *brute, enum instruction_kind kind, const struc
               int n);
 int brute_rank(const struct brute *brute, int node);
 
-/* Is u before v by program order alone: of one pipe, a barrier, or dispatched by a blocking pipe? */
+/* Is u before v by program order alone: of one pipe, a barrier, or dispatched by a blocking pipe?
+ */
 bool brute_must_precede(const struct brute *brute, int u, int v);
 
 /* Do two nodes touch the same bytes, one of them writing, without the chip ordering them? */
