@@ -13,6 +13,8 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_UNMATCHED_FLAG] = "unmatched_flag",
         [FINDING_DOUBLE_SET] = "double_set",
         [FINDING_CAPACITY] = "capacity",
+        [FINDING_ALIGNMENT] = "alignment",
+        [FINDING_OVER_SYNC] = "over_sync",
     };
     return names[kind];
 }
@@ -108,6 +110,7 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
         return NULL;
     }
     findings->of_kind[kind]++;
+    key.witness.buffer = -1;
     findings->items[findings->count] = key;
     findings->table[at] = (int32_t)++findings->count;
     return &findings->items[findings->count - 1];

@@ -7,7 +7,8 @@
 /* An instruction that stands in its pipe's queue, with the loop indices it was dispatched with. */
 struct queued {
     int32_t item;
-    int32_t index[PROGRAM_MAX_DEPTH];
+    int64_t index[PROGRAM_MAX_DEPTH];
+    int64_t blocking; /* events of blocking pipes until then */
 };
 
 enum status order_init(struct order *order, const struct program *program, const struct nest *nest,
@@ -35,6 +36,25 @@ int32_t order_blocked(const struct order *order, int pipe)
     return first ? first->item : -1;
 }
 
+int32_t order_queued(const struct order *order, int pipe, size_t n, int64_t **index,
+                     bool *overtaken)
+{
+    struct queued *queued = queue_item(&order->queued[pipe], n);
+    *index = queued->index;
+    *overtaken = queued->blocking != order->blocking;
+    return queued->item;
+}
+
+void order_advance(struct order *order, int depth, int64_t iterations)
+{
+    order->index[depth] += iterations;
+    for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
+        for (size_t n = 0; n < order->queued[pipe].count; n++) {
+            struct queued *queued = queue_item(&order->queued[pipe], n);
+            queued->index[depth] += iterations;
+        }
+}
+
 static int pipe_count(const struct order *order)
 {
     return order->program->hw->pipe_count;
@@ -56,13 +76,13 @@ static void publish(struct order *order, int from)
 }
 
 /* Plays one instruction that can run. */
-static enum status run(struct order *order, int32_t item, const int32_t *index, struct event *event,
+static enum status run(struct order *order, int32_t item, const int64_t *index, struct event *event,
                        struct error *error)
 {
     const struct instruction *in = &order->program->items[item];
     uint32_t *clock = order->clock[in->pipe];
     enum status status = STATUS_OK;
-    *event = (struct event){item, in->pipe, clock, index, {-1, -1, -1}};
+    *event = (struct event){item, in->pipe, clock, index, false, {-1, -1, -1}};
     if (in->kind == INSTRUCTION_WAIT) {
         flags_wait(&order->flags, item, clock, &event->twice);
     } else {
@@ -73,8 +93,10 @@ static enum status run(struct order *order, int32_t item, const int32_t *index, 
             order->ready |= order->queued[in->to].count ? 1u << in->to : 0;
         }
     }
-    if (order->program->hw->pipes[in->pipe].blocks_dispatch)
+    if (order->program->hw->pipes[in->pipe].blocks_dispatch) {
         publish(order, in->pipe);
+        order->blocking++;
+    }
     return status;
 }
 
@@ -95,7 +117,10 @@ static enum status drain(struct order *order, struct event *event, struct error 
         return STATUS_OK;
     }
     queue_pop(queue);
-    return run(order, first->item, first->index, event, error);
+    bool overtaken = order->blocking != first->blocking;
+    enum status status = run(order, first->item, first->index, event, error);
+    event->overtaken = overtaken;
+    return status;
 }
 
 /* The instruction waits in its pipe's queue. On a blocking pipe nothing behind it is dispatched,
@@ -109,6 +134,7 @@ static enum status postpone(struct order *order, int32_t item, struct error *err
         return status;
     struct queued *queued = place;
     queued->item = item;
+    queued->blocking = order->blocking;
     memcpy(queued->index, order->index, sizeof queued->index);
     order->halted = order->program->hw->pipes[pipe].blocks_dispatch;
     return STATUS_OK;
@@ -140,6 +166,8 @@ static void end_loop(struct order *order, const struct instruction *end)
 {
     if (++order->index[order->depth - 1] < order->program->items[end->partner].count) {
         order->next = end->partner + 1;
+        if (order->back)
+            order->back(order->back_context, end->partner, order->depth - 1);
         return;
     }
     order->index[--order->depth] = 0;
@@ -162,6 +190,8 @@ static enum status dispatch(struct order *order, struct event *event, struct err
     if (in->kind == INSTRUCTION_BARRIER) {
         if (in->pipe == PROGRAM_PIPE_ALL)
             barrier(order);
+        if (in->pipe == PROGRAM_PIPE_ALL && !order->halted)
+            *event = (struct event){item, PROGRAM_PIPE_ALL, NULL, NULL, false, {-1, -1, -1}};
         return STATUS_OK;
     }
     if (order->queued[in->pipe].count || !can_run(order, item))

@@ -101,7 +101,7 @@ static void moving_counts(const struct overlap *overlap, int32_t item, const str
             counts[level] = 1;
 }
 
-static bool next_index(int32_t index[PROGRAM_MAX_DEPTH], const int64_t counts[PROGRAM_MAX_DEPTH])
+static bool next_index(int64_t index[PROGRAM_MAX_DEPTH], const int64_t counts[PROGRAM_MAX_DEPTH])
 {
     for (int level = PROGRAM_MAX_DEPTH - 1; level >= 0; level--) {
         if (++index[level] < counts[level])
@@ -144,7 +144,7 @@ static enum status cut_region(struct overlap *overlap, int32_t item, const struc
 {
     struct buffer_map *map = &overlap->maps[region->buffer];
     int64_t counts[PROGRAM_MAX_DEPTH];
-    int32_t index[PROGRAM_MAX_DEPTH] = {0};
+    int64_t index[PROGRAM_MAX_DEPTH] = {0};
     struct rows rows;
     enum status status = STATUS_OK;
     add_slot(map, overlap->program->items[item].pipe);
@@ -206,6 +206,8 @@ enum status overlap_init(struct overlap *overlap, const struct program *program,
     memset(overlap, 0, sizeof *overlap);
     overlap->program = program;
     overlap->nest = nest;
+    overlap->numbered = true;
+    unnamed_init(&overlap->unnamed, program);
     for (int i = 0; i < HARDWARE_MAX_BUFFERS; i++)
         memset(overlap->maps[i].slot_of, -1, sizeof overlap->maps[i].slot_of);
     enum status status = watch(overlap, error);
