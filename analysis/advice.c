@@ -82,11 +82,11 @@ static enum status diagnose_first(const struct trial *trial, struct diagnosis *d
     struct timeline timeline;
     enum status status =
         simulate(trial->simulator, trial->first, &options, &timeline, error);
-    if (status == STATUS_OK)
-        status = diagnosis_of_program(trial->first, &timeline, trial->cores, diagnosis, error);
-    if (status == STATUS_OK)
-        diagnose(diagnosis, &diagnosis_default_thresholds);
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    diagnosis_of_program(trial->first, &timeline, trial->cores, diagnosis);
+    diagnose(diagnosis, &diagnosis_default_thresholds);
+    return STATUS_OK;
 }
 
 enum status advise(const struct program *program, int cores, struct advices *advices,

@@ -79,7 +79,7 @@ void advise_write_table(const char *file, const struct hardware *hw, const struc
     int i = 0;
     fprintf(out, "%s on %s\n", file, hw->name);
     text_put_hardware(hw, &style, out);
-    fprintf(out, "\n  time         %s%s%s  (%.6f ns)\n", style.bold,
+    fprintf(out, "  time         %s%s%s  (%.6f ns)\n", style.bold,
             text_time(ns(advices->time_fs), time), style.end, ns(advices->time_fs));
     put_verdict(&advices->diagnosis, &style, out);
     for (; i < advices->count && advices->items[i].applies; i++)
