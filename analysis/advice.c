@@ -8,8 +8,17 @@
 #include <strings.h>
 
 const struct advice_strategy advice_strategies[] = {
+    {"AIP", "adjust instruction parameters: one vector instruction of many repeats",
+     VERDICT_INEFFICIENT_COMPUTE, advice_aip, NULL},
     {"AIS", "adjust the instruction sequence: dispatch transfers earlier",
      VERDICT_INSUFFICIENT_PARALLELISM, advice_ais, NULL},
+    {"ITG", "increase transfer granularity: one large move instead of several",
+     VERDICT_INEFFICIENT_TRANSFER, advice_itg, NULL},
+    {"MRT", "minimise redundant transfer: move once what does not change",
+     VERDICT_TRANSFER_BOUND, advice_mrt, NULL},
+    {"PP", "ping-pong: two buffers in turn", VERDICT_INSUFFICIENT_PARALLELISM, advice_pp, NULL},
+    {"RSD", "reduce spatial dependency: a buffer of its own for a result",
+     VERDICT_INSUFFICIENT_PARALLELISM, advice_rsd, NULL},
     {"RUS", "remove unnecessary synchronisation", VERDICT_INSUFFICIENT_PARALLELISM, advice_rus,
      NULL},
     {0},

@@ -102,6 +102,42 @@ int edit_depth(const struct edit *edit, int32_t at)
     return depth;
 }
 
+/* Puts loop number `depth` at one iteration: its stride counts no more, further loops move up. */
+static void fix_index(struct region *region, int depth, int64_t index)
+{
+    region->offset_bytes += region->loop_stride_bytes[depth] * index;
+    for (int d = depth; d + 1 < PROGRAM_MAX_DEPTH; d++)
+        region->loop_stride_bytes[d] = region->loop_stride_bytes[d + 1];
+    region->loop_stride_bytes[PROGRAM_MAX_DEPTH - 1] = 0;
+}
+
+int32_t edit_unroll(struct edit *edit, int32_t loop)
+{
+    int64_t count = edit->lines[loop].in.count;
+    int32_t end = edit_end(edit, loop), body = end - loop - 1;
+    int depth = edit_depth(edit, loop);
+    if (count < 2)
+        return -1;
+    for (int32_t i = 0; i < body && count % 2; i++) {
+        struct edit_line line = edit->lines[loop + 1 + i];
+        for (int r = 0; r < line.in.region_count; r++)
+            fix_index(&line.regions[r], depth, count - 1);
+        edit_insert(edit, end + 1 + i, &line);
+    }
+    for (int32_t i = 0; i < body; i++) {
+        struct edit_line line = edit->lines[loop + 1 + i];
+        for (int r = 0; r < line.in.region_count; r++) {
+            line.regions[r].offset_bytes += line.regions[r].loop_stride_bytes[depth];
+            line.regions[r].loop_stride_bytes[depth] *= 2;
+            if (!edit->failed)
+                edit->lines[loop + 1 + i].regions[r].loop_stride_bytes[depth] *= 2;
+        }
+        edit_insert(edit, end + i, &line);
+    }
+    edit->lines[loop].in.count = count / 2;
+    return end;
+}
+
 struct region *edit_operand(struct edit_line *line, enum operand_role role)
 {
     for (int r = 0; r < line->in.region_count; r++)

@@ -44,6 +44,11 @@ int32_t edit_end(const struct edit *edit, int32_t loop);
 int32_t edit_parent(const struct edit *edit, int32_t at);
 int edit_depth(const struct edit *edit, int32_t at);
 
+/* Writes a loop's body twice and halves its count: the second copy does the odd iterations. An
+ * iteration that is left over follows the loop. Returns the first line of the second copy; -1 for
+ * a loop of fewer than 2. */
+int32_t edit_unroll(struct edit *edit, int32_t loop);
+
 /* The operand in a role; NULL when the line has none. */
 struct region *edit_operand(struct edit_line *line, enum operand_role role);
 

@@ -1,6 +1,7 @@
 #include "analysis/trial.h"
 
 #include "analysis/check.h"
+#include "analysis/resync.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -155,4 +156,15 @@ enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_a
     trial->best = changed;
     trial->best_fs = time_fs;
     return STATUS_OK;
+}
+
+enum status trial_try_synced(struct trial *trial, struct edit *edit, bool *taken,
+                             struct error *error)
+{
+    bool better = false;
+    enum status status = trial_try(trial, edit, TRIAL_FASTER, taken, error);
+    if (status == STATUS_OK && resync(edit))
+        status = trial_try(trial, edit, TRIAL_FASTER, &better, error);
+    *taken |= better;
+    return status;
 }

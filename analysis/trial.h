@@ -60,6 +60,11 @@ enum trial_aim { TRIAL_FASTER, TRIAL_NOT_SLOWER };
 enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim,
                       bool *taken, struct error *error);
 
+/* Tries a change that wants less time as it stands, and with its flags written anew (resync.h),
+ * which has to be better still. */
+enum status trial_try_synced(struct trial *trial, struct edit *edit, bool *taken,
+                             struct error *error);
+
 /* May another change be tried? */
 bool trial_goes_on(const struct trial *trial);
 
