@@ -7,6 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* What saves less than a thousandth is not worth a change. */
+enum { LEAST_SHARE = 1000 };
+
 const struct advice_strategy advice_strategies[] = {
     {"AIP", "adjust instruction parameters: one vector instruction of many repeats",
      VERDICT_INEFFICIENT_COMPUTE, advice_aip, NULL},
@@ -50,9 +53,9 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
     enum status status = STATUS_OK;
     *advice = (struct advice){.strategy = strategy, .time_fs = trial->first_fs};
     trial_begin(trial);
-    if (strategy->apply)
+    if (strategy->apply && (strategy->apply == advice_rus || !trial->unnamed_line))
         status = strategy->apply(trial, error);
-    if (status == STATUS_OK && trial->best_fs < trial->first_fs) {
+    if (status == STATUS_OK && trial->first_fs - trial->best_fs > trial->first_fs / LEAST_SHARE) {
         advice->applies = true;
         advice->time_fs = trial->best_fs;
         advice->changed = trial->best;

@@ -28,8 +28,16 @@ struct flag_line {
     int32_t line; /* of the text, that it belongs to */
 };
 
+/* A set or wait that stood in the program: its register is used again at the same place. */
+struct former {
+    int32_t at; /* before this line, of those that are left */
+    struct instruction in;
+};
+
 struct resync {
     struct edit *edit;
+    int former_count;
+    struct former formers[MAX_FLAGS];
     bool *next;      /* line × line: the first in an iteration of the innermost loop around both is
                         done before the second in the next; known once that loop is */
     uint32_t (*flow)[HARDWARE_MAX_PIPES]; /* per loop line and pipe p: pipes that wait for
@@ -232,17 +240,47 @@ static void put_flag(struct resync *resync, int32_t at, bool wait, const struct 
         put->line = resync->edit->lines[at].in.line;
 }
 
+/* Did a set stand right behind line `from`, or a wait right before line `to`, of this register? */
+static int places_of(const struct resync *resync, const struct node *from, const struct node *to,
+                     int number)
+{
+    int places = 0;
+    for (int f = 0; f < resync->former_count; f++) {
+        const struct former *former = &resync->formers[f];
+        const struct instruction *in = &former->in;
+        if (in->from != from->pipe || in->to != to->pipe || in->flag != number)
+            continue;
+        places += in->kind == INSTRUCTION_SET && former->at == from->last + 1;
+        places += in->kind == INSTRUCTION_WAIT && former->at == to->first;
+    }
+    return places;
+}
+
+/* A free register of two pipes: the one that did the same before, or the first; -1: none. */
+static int choose_register(const struct resync *resync, const struct node *from,
+                           const struct node *to)
+{
+    int chosen = -1, most = -1;
+    for (int number = 0; number < resync->edit->hw->flag_registers; number++) {
+        int places = places_of(resync, from, to, number);
+        if (!(resync->used[from->pipe][to->pipe] >> number & 1) && places > most) {
+            chosen = number;
+            most = places;
+        }
+    }
+    return chosen;
+}
+
 static void put_edge(struct block *block, const struct edge *edge)
 {
     struct resync *resync = block->resync;
     const struct node *from = &block->nodes[edge->from], *to = &block->nodes[edge->to];
-    uint64_t *used = &resync->used[from->pipe][to->pipe];
-    int number = ~*used ? __builtin_ctzll(~*used) : HARDWARE_MAX_FLAGS;
-    if (number >= resync->edit->hw->flag_registers) {
+    int number = choose_register(resync, from, to);
+    if (number < 0) {
         resync->fits = false;
         return;
     }
-    *used |= 1ULL << number;
+    resync->used[from->pipe][to->pipe] |= 1ULL << number;
     struct flag_line flag = {.from = (int8_t)from->pipe,
                              .to = (int8_t)to->pipe,
                              .number = (uint8_t)number,
@@ -346,12 +384,23 @@ static void put_flags(struct resync *resync)
     }
 }
 
+static void take_out(struct resync *resync)
+{
+    struct edit *edit = resync->edit;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < edit->count; i++) {
+        if (!is_sync(&edit->lines[i].in))
+            edit->lines[kept++] = edit->lines[i];
+        else if (resync->former_count < MAX_FLAGS)
+            resync->formers[resync->former_count++] = (struct former){kept, edit->lines[i].in};
+    }
+    edit->count = kept;
+}
+
 bool resync(struct edit *edit)
 {
     struct resync resync = {.edit = edit, .fits = true};
-    for (int32_t i = edit->count - 1; i >= 0; i--)
-        if (is_sync(&edit->lines[i].in))
-            edit_delete(edit, i, 1);
+    take_out(&resync);
     if (edit->count > RESYNC_MAX_LINES)
         return false;
     size_t lines = (size_t)edit->count + 1;

@@ -31,6 +31,9 @@ struct trial {
     int64_t first_fs; /* time of the first program; -1: it deadlocks */
     bool safe;        /* the first program is; otherwise nothing can be tried */
     char why[256];    /* it is not */
+    size_t misaligned;    /* operands of the first program */
+    int32_t unnamed_line; /* a line that leaves out an operand in a buffer of the chip, whose
+                             place nobody knows; 0: none */
     int64_t grain;    /* that first_meaning was taken at */
     struct meaning first_meaning;
 
