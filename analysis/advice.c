@@ -1,5 +1,6 @@
 #include "analysis/advice.h"
 
+#include "analysis/advice_named.h"
 #include "analysis/advice_table.h"
 #include "analysis/roofline.h"
 
@@ -12,18 +13,26 @@ enum { LEAST_SHARE = 1000 };
 
 const struct advice_strategy advice_strategies[] = {
     {"AIP", "adjust instruction parameters: one vector instruction of many repeats",
-     VERDICT_INEFFICIENT_COMPUTE, advice_aip, NULL},
+     VERDICT_INEFFICIENT_COMPUTE, advice_aip, condition_tried},
     {"AIS", "adjust the instruction sequence: dispatch transfers earlier",
-     VERDICT_INSUFFICIENT_PARALLELISM, advice_ais, NULL},
+     VERDICT_INSUFFICIENT_PARALLELISM, advice_ais, condition_tried},
+    {"CT", "computation transformation: do it on a more powerful unit", VERDICT_COMPUTE_BOUND, NULL,
+     condition_ct},
+    {"EA", "enhanced algorithm: compute less", VERDICT_COMPUTE_BOUND, NULL, condition_ea},
     {"ITG", "increase transfer granularity: one large move instead of several",
-     VERDICT_INEFFICIENT_TRANSFER, advice_itg, NULL},
-    {"MRT", "minimise redundant transfer: move once what does not change",
-     VERDICT_TRANSFER_BOUND, advice_mrt, NULL},
-    {"PP", "ping-pong: two buffers in turn", VERDICT_INSUFFICIENT_PARALLELISM, advice_pp, NULL},
+     VERDICT_INEFFICIENT_TRANSFER, advice_itg, condition_tried},
+    {"LC", "low-precision calculation", VERDICT_COMPUTE_BOUND, NULL, condition_lc},
+    {"MRT", "minimise redundant transfer: move once what does not change", VERDICT_TRANSFER_BOUND,
+     advice_mrt, condition_tried},
+    {"OP", "operator fusion: keep results on the chip", VERDICT_TRANSFER_BOUND, NULL, condition_op},
+    {"PP", "ping-pong: two buffers in turn", VERDICT_INSUFFICIENT_PARALLELISM, advice_pp,
+     condition_tried},
     {"RSD", "reduce spatial dependency: a buffer of its own for a result",
-     VERDICT_INSUFFICIENT_PARALLELISM, advice_rsd, NULL},
+     VERDICT_INSUFFICIENT_PARALLELISM, advice_rsd, condition_tried},
     {"RUS", "remove unnecessary synchronisation", VERDICT_INSUFFICIENT_PARALLELISM, advice_rus,
-     NULL},
+     condition_tried},
+    {"TT", "transfer transformation: a path with more bandwidth", VERDICT_TRANSFER_BOUND, NULL,
+     condition_tt},
     {0},
 };
 
@@ -62,7 +71,7 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
         trial->best = (struct program){0};
         status = diff_programs(trial->first, &advice->changed, &advice->diff, error);
     }
-    if (status == STATUS_OK && strategy->condition && diagnosis)
+    if (status == STATUS_OK && !advice->applies && diagnosis)
         strategy->condition(trial, diagnosis, advice->condition);
     return status;
 }

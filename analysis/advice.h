@@ -28,7 +28,7 @@ struct advice_strategy {
     enum status (*apply)(struct trial *trial, struct error *error);
 
     /* When it helps, or why it does not here; `diagnosis` is the first program's. */
-    void (*condition)(const struct trial *trial, const struct diagnosis *diagnosis,
+    void (*condition)(struct trial *trial, const struct diagnosis *diagnosis,
                       char text[ADVICE_CONDITION_SIZE]);
 };
 
