@@ -1,5 +1,5 @@
-/* Each bound "at most" is the simulated time of the program with that work made nothing (an
- * instruction's start is still paid), so no way of doing it better saves more. */
+/* What a strategy could save is told by the simulated time of the program without the work that it
+ * is about, or with that work in another type: more than that is hardly to be had. */
 #include "analysis/advice_named.h"
 
 #include "core/work.h"
@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Does nothing, or the same work of another type, at a line. */
-typedef bool change_line(const struct hardware *hw, struct edit_line *line, int choice);
+enum change { KEEP, CHANGE, DROP };
+
+/* What to do with a line. */
+typedef enum change change_line(const struct hardware *hw, struct edit_line *line, int choice);
 
 /* The time of the program with some lines changed; -1 when there is none to change, or it cannot be
  * told. */
@@ -22,8 +24,12 @@ static int64_t time_changed(struct trial *trial, change_line *change, int choice
     int64_t time_fs = -1;
     bool any = false;
     enum status status = edit_open(&edit, trial->first, &error);
-    for (int32_t i = 0; i < edit.count && status == STATUS_OK; i++)
-        any |= change(edit.hw, &edit.lines[i], choice);
+    for (int32_t i = edit.count - 1; i >= 0 && status == STATUS_OK; i--) {
+        enum change made = change(edit.hw, &edit.lines[i], choice);
+        any |= made != KEEP;
+        if (made == DROP)
+            edit_delete(&edit, i, 1);
+    }
     if (status == STATUS_OK && any && edit_program(&edit, &changed, &error) == STATUS_OK) {
         if (simulate(trial->simulator, &changed, &options, &timeline, &error) == STATUS_OK &&
             timeline.blocked < 0)
@@ -32,13 +38,6 @@ static int64_t time_changed(struct trial *trial, change_line *change, int choice
     }
     edit_close(&edit);
     return time_fs;
-}
-
-/* Rows would have to divide what is left. */
-static void make_single_row(struct edit_line *line)
-{
-    for (int r = 0; r < line->in.region_count; r++)
-        line->regions[r].rows = 1;
 }
 
 static double saved_ns(const struct trial *trial, int64_t time_fs)
@@ -72,22 +71,17 @@ void condition_tried(struct trial *trial, const struct diagnosis *diagnosis,
                                             : "; more were left out");
 }
 
-static bool moves_outside(const struct hardware *hw, const struct instruction *in, bool stores)
+static bool is_external(const struct hardware *hw, int buffer)
 {
-    if (in->kind != INSTRUCTION_MOVE)
-        return false;
-    const struct path *path = &hw->paths[in->what];
-    return hw->buffers[stores ? path->destination : path->source].capacity_bytes == 0;
+    return hw->buffers[buffer].capacity_bytes == 0;
 }
 
-static bool no_store(const struct hardware *hw, struct edit_line *line, int choice)
+static enum change no_store(const struct hardware *hw, struct edit_line *line, int choice)
 {
     (void)choice;
-    if (!moves_outside(hw, &line->in, true))
-        return false;
-    make_single_row(line);
-    line->in.bytes = line->in.bursts = 0;
-    return true;
+    bool stores = line->in.kind == INSTRUCTION_MOVE &&
+                  is_external(hw, hw->paths[line->in.what].destination);
+    return stores ? DROP : KEEP;
 }
 
 /* Bytes of one core over the paths that store. */
@@ -100,7 +94,7 @@ static double stored_bytes(const struct trial *trial)
     if (work_totals(trial->first, totals, &error) != STATUS_OK)
         return 0;
     for (int p = 0; p < hw->path_count; p++) {
-        if (hw->buffers[hw->paths[p].destination].capacity_bytes)
+        if (!is_external(hw, hw->paths[p].destination))
             continue;
         bytes += (double)totals[hw->paths[p].price].units;
         for (int c = 0; c < hw->paths[p].cast_count; c++)
@@ -119,8 +113,17 @@ void condition_op(struct trial *trial, const struct diagnosis *diagnosis,
     else
         snprintf(text, ADVICE_CONDITION_SIZE,
                  "where the next operator takes this result: fused with it, %.0f bytes a core need "
-                 "not leave the chip, which saves at most %.1f ns here",
+                 "not leave the chip; without storing them it takes %.1f ns less",
                  stored_bytes(trial), saved_ns(trial, time_fs));
+}
+
+/* Does a path lead into the buffer from external memory? */
+static bool is_loaded(const struct hardware *hw, int buffer)
+{
+    for (int p = 0; p < hw->path_count; p++)
+        if (hw->paths[p].destination == buffer && is_external(hw, hw->paths[p].source))
+            return true;
+    return false;
 }
 
 /* The fastest path into a buffer, other than `path`; -1: none that is faster. */
@@ -132,7 +135,7 @@ static int faster_path(const struct hardware *hw, int path)
         const struct rate than = hw->prices[hw->paths[best < 0 ? path : best].price].rate;
         const struct rate rate = hw->prices[other->price].rate;
         if (other->destination == own->destination && p != path &&
-            hw->buffers[other->source].capacity_bytes &&
+            !is_external(hw, other->source) && is_loaded(hw, other->source) &&
             (double)rate.fs * (double)than.units < (double)than.fs * (double)rate.units)
             best = p;
     }
@@ -167,23 +170,14 @@ void condition_tt(struct trial *trial, const struct diagnosis *diagnosis,
              (long long)totals[hw->paths[most].price].units);
 }
 
-static bool computes(const struct instruction *in)
-{
-    return in->kind == INSTRUCTION_VECTOR || in->kind == INSTRUCTION_MATRIX;
-}
-
-static bool no_work(const struct hardware *hw, struct edit_line *line, int choice)
+/* Vector instructions of one operation, or all that computes. */
+static enum change no_work(const struct hardware *hw, struct edit_line *line, int choice)
 {
     (void)hw;
-    if (!computes(&line->in) || (choice >= 0 && (line->in.kind != INSTRUCTION_VECTOR ||
-                                                 line->in.what != choice)))
-        return false;
-    make_single_row(line);
-    if (line->in.kind == INSTRUCTION_VECTOR)
-        line->in.elements = 0;
-    else
-        line->in.m = 0;
-    return true;
+    bool vector = line->in.kind == INSTRUCTION_VECTOR;
+    if (choice >= 0)
+        return vector && line->in.what == choice ? DROP : KEEP;
+    return vector || line->in.kind == INSTRUCTION_MATRIX ? DROP : KEEP;
 }
 
 void condition_ea(struct trial *trial, const struct diagnosis *diagnosis,
@@ -207,24 +201,25 @@ void condition_ea(struct trial *trial, const struct diagnosis *diagnosis,
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: nothing is computed");
     else if (operation < 0)
         snprintf(text, ADVICE_CONDITION_SIZE,
-                 "where an algorithm needs fewer products: at most %.1f ns are saved without any",
+                 "where an algorithm needs fewer products: without any it takes %.1f ns less",
                  saved_ns(trial, all_fs));
     else
         snprintf(text, ADVICE_CONDITION_SIZE,
-                 "where an algorithm needs fewer operations: at most %.1f ns are saved without any, "
-                 "%.1f ns without %s, the most of one kind",
-                 saved_ns(trial, all_fs), most, hw->operations[operation].name);
+                 "where an algorithm needs fewer operations: without any it takes %.1f ns less, "
+                 "without %s, the most of one kind, %.1f ns",
+                 saved_ns(trial, all_fs), hw->operations[operation].name, most);
 }
 
 /* The same product in another type of the matrix unit. */
-static bool other_type(const struct hardware *hw, struct edit_line *line, int choice)
+static enum change other_type(const struct hardware *hw, struct edit_line *line, int choice)
 {
     (void)hw;
     if (line->in.kind != INSTRUCTION_MATRIX)
-        return false;
-    make_single_row(line);
+        return KEEP;
+    for (int r = 0; r < line->in.region_count; r++)
+        line->regions[r].rows = 1; /* which other lengths might not divide */
     line->in.type = (uint8_t)choice;
-    return true;
+    return CHANGE;
 }
 
 /* The type of the first product; -1: none. */
@@ -256,7 +251,7 @@ void condition_lc(struct trial *trial, const struct diagnosis *diagnosis,
     else
         snprintf(text, ADVICE_CONDITION_SIZE,
                  "where %s is precise enough: the matrix unit does %.3g times as much as in %s; "
-                 "products alone in %s save at most %.1f ns, smaller operands come on top",
+                 "with products alone in %s it takes %.1f ns less, and smaller operands come on top",
                  dtype_name((enum dtype)best),
                  hardware_matrix_peak(hw, (enum dtype)best) /
                      hardware_matrix_peak(hw, (enum dtype)type),
@@ -264,9 +259,9 @@ void condition_lc(struct trial *trial, const struct diagnosis *diagnosis,
                  saved_ns(trial, time_changed(trial, other_type, best)));
 }
 
-static bool no_vector(const struct hardware *hw, struct edit_line *line, int choice)
+static enum change no_vector(const struct hardware *hw, struct edit_line *line, int choice)
 {
-    return line->in.kind == INSTRUCTION_VECTOR && no_work(hw, line, choice);
+    return line->in.kind == INSTRUCTION_VECTOR ? no_work(hw, line, choice) : KEEP;
 }
 
 void condition_ct(struct trial *trial, const struct diagnosis *diagnosis,
@@ -281,6 +276,6 @@ void condition_ct(struct trial *trial, const struct diagnosis *diagnosis,
     else
         snprintf(text, ADVICE_CONDITION_SIZE,
                  "where vector operations can be written as a matrix product (sums and averages "
-                 "can): at most %.1f ns are saved without them",
+                 "can): without them it takes %.1f ns less",
                  saved_ns(trial, time_fs));
 }

@@ -42,10 +42,10 @@ static void put_applied(const struct advice *advice, int64_t time_fs, const stru
                         FILE *out)
 {
     char saved[TEXT_SIZE], time[TEXT_SIZE];
-    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s: %s; against %s\n", style->bold,
+    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s%s\n", style->bold,
             advice->strategy->name, style->end, text_time(ns(time_fs - advice->time_fs), saved),
             percent(time_fs - advice->time_fs, time_fs), text_time(ns(advice->time_fs), time),
-            advice->strategy->title, verdict_name(advice->strategy->cause));
+            verdict_name(advice->strategy->cause), style->dim, advice->strategy->title, style->end);
     for (size_t i = 0; i < advice->diff.count; i++)
         put_change(&advice->diff.lines[i], style, out);
 }
