@@ -110,7 +110,7 @@ static const struct region *find_region(const struct program *program, const str
     return NULL;
 }
 
-static int64_t start_of(const struct region *region, const int32_t *index)
+static int64_t start_of(const struct region *region, const int64_t *index)
 {
     int64_t start = region->offset_bytes;
     for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)

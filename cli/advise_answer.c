@@ -30,12 +30,20 @@ static void put_verdict(const struct diagnosis *diagnosis, const struct style *s
     fputc('\n', out);
 }
 
-static void put_change(const struct diff_line *change, const struct style *style, FILE *out)
+/* What goes of a block of changes, then what comes; returns the first change behind it. */
+static size_t put_block(const struct diff *diff, size_t first, const struct style *style, FILE *out)
 {
-    if (*change->before)
-        fprintf(out, "      %6d %s- %s%s\n", change->line, style->warn, change->before, style->end);
-    if (*change->after)
-        fprintf(out, "      %6s %s+ %s%s\n", "", style->good, change->after, style->end);
+    size_t end = first + 1;
+    while (end < diff->count && !diff->lines[end].begins)
+        end++;
+    for (size_t i = first; i < end; i++)
+        if (*diff->lines[i].before)
+            fprintf(out, "  %6d %s- %s%s\n", diff->lines[i].line, style->warn,
+                    diff->lines[i].before, style->end);
+    for (size_t i = first; i < end; i++)
+        if (*diff->lines[i].after)
+            fprintf(out, "  %6s %s+ %s%s\n", "", style->good, diff->lines[i].after, style->end);
+    return end;
 }
 
 static void put_applied(const struct advice *advice, int64_t time_fs, const struct style *style,
@@ -46,8 +54,8 @@ static void put_applied(const struct advice *advice, int64_t time_fs, const stru
             advice->strategy->name, style->end, text_time(ns(time_fs - advice->time_fs), saved),
             percent(time_fs - advice->time_fs, time_fs), text_time(ns(advice->time_fs), time),
             verdict_name(advice->strategy->cause), style->dim, advice->strategy->title, style->end);
-    for (size_t i = 0; i < advice->diff.count; i++)
-        put_change(&advice->diff.lines[i], style, out);
+    for (size_t i = 0; i < advice->diff.count;)
+        i = put_block(&advice->diff, i, style, out);
 }
 
 static void put_named(const struct advice *advice, FILE *out)
@@ -136,9 +144,11 @@ enum status advise_write_json(const struct advices *advices, const struct advice
     for (int i = 0; i < advices->count; i++)
         json_array_append_new(advice, advice_json(&advices->items[i], advices->time_fs));
     const char *component =
-        diagnosis->component >= 0 ? diagnosis->components[diagnosis->component].name : NULL;
-    return json_write(json_pack("{s:i, s:f, s:s?, s:s?, s:o, s:o}", "schema", 1, "time_ns",
-                                ns(advices->time_fs), "verdict", verdict_name(diagnosis->verdict),
+        advices->safe && diagnosis->component >= 0 ? diagnosis->components[diagnosis->component].name : NULL;
+    json_t *time = advices->time_fs < 0 ? json_null() : json_real(ns(advices->time_fs));
+    return json_write(json_pack("{s:i, s:b, s:s?, s:o, s:s?, s:s?, s:o, s:o}", "schema", 1, "safe",
+                                advices->safe, "note", advices->safe ? NULL : advices->why,
+                                "time_ns", time, "verdict", verdict_name(diagnosis->verdict),
                                 "component", component, "advice", advice, "chain",
                                 chain_json(chain)),
                       out, error);
