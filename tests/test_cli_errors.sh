@@ -70,7 +70,7 @@ words() {
     bad "unknown command ''" ''
     bad "unknown command 'bogus', expected one of tune," bogus
     bad "unknown command 'tun'" tun
-    bad "unknown command 'advise'" advise plan.cfg
+    bad "unknown command 'advice'" advice plan.cfg
     bad 'tune: expected nothing here' tune tune
     bad 'extra: expected nothing here' "${product[@]}" extra
     bad '--op: expected nothing here' -- "${product[@]}"

@@ -227,7 +227,7 @@ golden advise-apply-json advise $advisable --cores 1 --apply rus --json
 golden advise-best advise $advisable --cores 1 --apply best
 golden advise-apply-none advise $advisable --cores 1 --apply AIP
 golden advise-nothing advise pipeline.asm
-golden advise-unnamed advise short.asm --chain 0
+golden advise-short advise short.asm --chain 0
 golden advise-unsafe advise findings.asm
 golden advise-unsafe-json advise findings.asm --json
 golden advise-deadlock-json advise deadlock.asm --json
