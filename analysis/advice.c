@@ -101,8 +101,7 @@ static enum status diagnose_first(const struct trial *trial, struct diagnosis *d
 {
     struct simulate_options options = {.cores = trial->cores};
     struct timeline timeline;
-    enum status status =
-        simulate(trial->simulator, trial->first, &options, &timeline, error);
+    enum status status = simulate(trial->simulator, trial->first, &options, &timeline, error);
     if (status != STATUS_OK)
         return status;
     diagnosis_of_program(trial->first, &timeline, trial->cores, diagnosis);

@@ -48,8 +48,8 @@ struct advice {
 };
 
 struct advices {
-    bool safe;      /* otherwise there is nothing below: the program has to be mended first */
-    char why[256];  /* it is not */
+    bool safe;     /* otherwise there is nothing below: the program has to be mended first */
+    char why[256]; /* it is not */
     int64_t time_fs;
     struct diagnosis diagnosis;
     int count;

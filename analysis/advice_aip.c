@@ -1,5 +1,5 @@
-/* AIP, adjust instruction parameters: vector instructions of few repeats, in a loop or one after the
- * other, become one of many, which pays for its start once. Why that computes the same:
+/* AIP, adjust instruction parameters: vector instructions of few repeats, in a loop or one after
+ * the other, become one of many, which pays for its start once. Why that computes the same:
  * advice_grow.h; but where scalar instructions work on data, vector
  * instructions may take a scalar register, which the text does not show, so they stay. */
 #include "analysis/advice_grow.h"

@@ -1,5 +1,6 @@
 /* AIS, adjust the instruction sequence: a transfer goes ahead of instructions and loops of other
- * pipes that stand before it, so that it is dispatched earlier and no scalar instruction holds it up.
+ * pipes that stand before it, so that it is dispatched earlier and no scalar instruction holds it
+ * up.
  *
  * It stays in its block, and behind what its own pipe does before it. It computes the same where no
  * instruction that it passes conflicts with it unordered: flags and barriers that stay behind it

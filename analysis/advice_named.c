@@ -79,8 +79,8 @@ static bool is_external(const struct hardware *hw, int buffer)
 static enum change no_store(const struct hardware *hw, struct edit_line *line, int choice)
 {
     (void)choice;
-    bool stores = line->in.kind == INSTRUCTION_MOVE &&
-                  is_external(hw, hw->paths[line->in.what].destination);
+    bool stores =
+        line->in.kind == INSTRUCTION_MOVE && is_external(hw, hw->paths[line->in.what].destination);
     return stores ? DROP : KEEP;
 }
 
@@ -153,8 +153,8 @@ void condition_tt(struct trial *trial, const struct diagnosis *diagnosis,
     if (work_totals(trial->first, totals, &error) == STATUS_OK)
         for (int p = 0; p < hw->path_count; p++)
             if (totals[hw->paths[p].price].units > 0 && faster_path(hw, p) >= 0 &&
-                (most < 0 || totals[hw->paths[p].price].units >
-                                 totals[hw->paths[most].price].units))
+                (most < 0 ||
+                 totals[hw->paths[p].price].units > totals[hw->paths[most].price].units))
                 most = p;
     if (most < 0) {
         snprintf(text, ADVICE_CONDITION_SIZE,
@@ -166,8 +166,7 @@ void condition_tt(struct trial *trial, const struct diagnosis *diagnosis,
              "where data can be kept in %s: %s is faster than %s, over which %lld bytes a core go",
              hw->buffers[hw->paths[faster_path(hw, most)].source].name,
              hardware_path_name(hw, faster_path(hw, most), fast),
-             hardware_path_name(hw, most, slow),
-             (long long)totals[hw->paths[most].price].units);
+             hardware_path_name(hw, most, slow), (long long)totals[hw->paths[most].price].units);
 }
 
 /* Vector instructions of one operation, or all that computes. */
@@ -188,9 +187,8 @@ void condition_ea(struct trial *trial, const struct diagnosis *diagnosis,
     int operation = -1;
     (void)diagnosis;
     for (int o = 0; o < hw->operation_count; o++) {
-        int64_t time_fs = hw->operations[o].class == OPERATION_VECTOR
-                              ? time_changed(trial, no_work, o)
-                              : -1;
+        int64_t time_fs =
+            hw->operations[o].class == OPERATION_VECTOR ? time_changed(trial, no_work, o) : -1;
         if (time_fs >= 0 && saved_ns(trial, time_fs) > most) {
             most = saved_ns(trial, time_fs);
             operation = o;
@@ -249,14 +247,14 @@ void condition_lc(struct trial *trial, const struct diagnosis *diagnosis,
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: no type is faster than %s on %s",
                  dtype_name((enum dtype)type), hw->name);
     else
-        snprintf(text, ADVICE_CONDITION_SIZE,
-                 "where %s is precise enough: the matrix unit does %.3g times as much as in %s; "
-                 "with products alone in %s it takes %.1f ns less, and smaller operands come on top",
-                 dtype_name((enum dtype)best),
-                 hardware_matrix_peak(hw, (enum dtype)best) /
-                     hardware_matrix_peak(hw, (enum dtype)type),
-                 dtype_name((enum dtype)type), dtype_name((enum dtype)best),
-                 saved_ns(trial, time_changed(trial, other_type, best)));
+        snprintf(
+            text, ADVICE_CONDITION_SIZE,
+            "where %s is precise enough: the matrix unit does %.3g times as much as in %s; "
+            "with products alone in %s it takes %.1f ns less, and smaller operands come on top",
+            dtype_name((enum dtype)best),
+            hardware_matrix_peak(hw, (enum dtype)best) / hardware_matrix_peak(hw, (enum dtype)type),
+            dtype_name((enum dtype)type), dtype_name((enum dtype)best),
+            saved_ns(trial, time_changed(trial, other_type, best)));
 }
 
 static enum change no_vector(const struct hardware *hw, struct edit_line *line, int choice)

@@ -3,9 +3,9 @@
  *
  * The loop's body is written twice, the second time with the buffers moved to free room. Flags
  * between the pipe that fills them and others get a second register for the second half, or all
- * flags are written anew (resync.h), whichever is faster. It computes the same where an iteration writes a buffer before
- * it reads it, so that nothing passes from one iteration to the next through it; buffers in which
- * something does (an accumulator) or that the loop only reads stay one. */
+ * flags are written anew (resync.h), whichever is faster. It computes the same where an iteration
+ * writes a buffer before it reads it, so that nothing passes from one iteration to the next through
+ * it; buffers in which something does (an accumulator) or that the loop only reads stay one. */
 #include "analysis/advice_table.h"
 #include "analysis/tenant.h"
 
@@ -41,9 +41,8 @@ static bool double_up(struct edit *edit, int32_t loop, uint32_t chosen, struct d
         return false;
     *doubled = (struct doubled){loop, edit_unroll(edit, loop), length, 0};
     for (int t = 0; t < count && doubled->second >= 0 && !edit->failed; t++) {
-        int64_t at = chosen >> t & 1
-                         ? tenant_room(edit, &tenants[t], tenants[t].high - tenants[t].low)
-                         : -1;
+        int64_t at =
+            chosen >> t & 1 ? tenant_room(edit, &tenants[t], tenants[t].high - tenants[t].low) : -1;
         if (at < 0)
             continue;
         doubled->writers |= writers_of(edit, loop + 1, length, &tenants[t]);

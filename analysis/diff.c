@@ -22,8 +22,7 @@ static void clear_text(struct text *text)
     free(text->lines);
 }
 
-static enum status print_text(const struct program *program, struct text *text,
-                              struct error *error)
+static enum status print_text(const struct program *program, struct text *text, struct error *error)
 {
     size_t size;
     *text = (struct text){.count = program->count};
@@ -50,17 +49,18 @@ static bool same(const char *one, const char *other)
 struct pair {
     const struct program *program; /* before */
     struct text before, after;
-    int32_t first;                  /* lines that both begin with */
-    int32_t old_count, new_count;   /* lines between those and what both end with */
-    uint16_t *common;               /* (old_count + 1) × (new_count + 1): lines in common from
-                                       there on; NULL: not worth finding out */
+    int32_t first;                /* lines that both begin with */
+    int32_t old_count, new_count; /* lines between those and what both end with */
+    uint16_t *common;             /* (old_count + 1) × (new_count + 1): lines in common from
+                                     there on; NULL: not worth finding out */
     struct diff *diff;
     bool failed;
 };
 
 static void trim(struct pair *pair)
 {
-    int32_t olds = pair->before.count, news = pair->after.count, shorter = olds < news ? olds : news;
+    int32_t olds = pair->before.count, news = pair->after.count,
+            shorter = olds < news ? olds : news;
     while (pair->first < shorter &&
            same(pair->before.lines[pair->first], pair->after.lines[pair->first]))
         pair->first++;

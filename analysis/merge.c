@@ -66,7 +66,8 @@ bool merge_lines(struct edit_line *line, const struct edit_line *next)
     struct instruction a = line->in, b = next->in;
     if (!can_grow(&a) || a.kind != b.kind || a.what != b.what || a.type != b.type ||
         a.to_type != b.to_type || a.unit != b.unit || b.transpose ||
-        (a.bursts > 1) != (b.bursts > 1) || a.align_bytes != b.align_bytes || a.region_count != b.region_count || a.region_count == 0)
+        (a.bursts > 1) != (b.bursts > 1) || a.align_bytes != b.align_bytes ||
+        a.region_count != b.region_count || a.region_count == 0)
         return false;
     for (int r = 0; r < a.region_count; r++) {
         const struct region *one = &line->regions[r], *other = &next->regions[r];

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 struct reach {
-    int count, words;   /* vertices; 64-bit words that hold one bit for each */
-    uint16_t *edges;    /* count × count: how many from row to column */
-    uint64_t *next;     /* count × words: which there are, as bits */
+    int count, words;      /* vertices; 64-bit words that hold one bit for each */
+    uint16_t *edges;       /* count × count: how many from row to column */
+    uint64_t *next;        /* count × words: which there are, as bits */
     uint64_t *seen, *todo; /* words each */
 };
 

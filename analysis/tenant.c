@@ -15,8 +15,7 @@ static int compare(const void *one, const void *other)
 /* Every operand's stretch by itself; NULL without memory. *count is how many. */
 static struct tenant *list(const struct edit *edit, int32_t first, int32_t last, int32_t *count)
 {
-    struct tenant *all =
-        malloc(((size_t)(last - first) * OPERAND_ROLES + 1) * sizeof *all);
+    struct tenant *all = malloc(((size_t)(last - first) * OPERAND_ROLES + 1) * sizeof *all);
     *count = 0;
     for (int32_t i = first; all && i < last; i++)
         for (int r = 0; r < edit->lines[i].in.region_count; r++) {

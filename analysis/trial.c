@@ -1,5 +1,6 @@
 #include "analysis/trial.h"
 
+#include "analysis/grain.h"
 #include "analysis/resync.h"
 #include "analysis/safety.h"
 
@@ -34,7 +35,7 @@ enum status trial_open(struct trial *trial, const struct program *program, int c
     trial->unnamed_line = safety.unnamed_line;
     memcpy(trial->why, safety.why, sizeof trial->why);
     if (status == STATUS_OK && trial->safe) {
-        trial->grain = meaning_grain(program);
+        trial->grain = grain_of(program);
         status = meaning_of(program, trial->grain, &trial->first_meaning, error);
     }
     if (status != STATUS_OK)
@@ -68,16 +69,11 @@ bool trial_goes_on(const struct trial *trial)
     return trial->tries < TRIAL_MAX_TRIES && trial->events < TRIAL_MAX_EVENTS;
 }
 
-static int64_t divisor(int64_t a, int64_t b)
-{
-    return b ? divisor(b, a % b) : a;
-}
-
 static enum status means_the_same(struct trial *trial, const struct program *program, bool *same,
                                   struct error *error)
 {
     struct meaning first = trial->first_meaning, changed;
-    int64_t grain = divisor(trial->grain, meaning_grain(program));
+    int64_t grain = grain_divisor(trial->grain, grain_of(program));
     enum status status = STATUS_OK;
     if (grain != trial->grain)
         status = meaning_of(trial->first, grain, &first, error);
@@ -88,9 +84,8 @@ static enum status means_the_same(struct trial *trial, const struct program *pro
 }
 
 /* The gate at which a program is refused; TRIAL_GATES when it passes all. */
-static enum status find_gate(struct trial *trial, const struct program *program,
-                             enum trial_aim aim, int64_t *time_fs, enum trial_gate *gate,
-                             struct error *error)
+static enum status find_gate(struct trial *trial, const struct program *program, enum trial_aim aim,
+                             int64_t *time_fs, enum trial_gate *gate, struct error *error)
 {
     struct safety safety;
     bool same = false;
@@ -111,8 +106,8 @@ static enum status find_gate(struct trial *trial, const struct program *program,
     return status;
 }
 
-enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim,
-                      bool *taken, struct error *error)
+enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim, bool *taken,
+                      struct error *error)
 {
     struct program changed;
     enum trial_gate gate = TRIAL_UNSAFE;

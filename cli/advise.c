@@ -143,9 +143,9 @@ static int apply(const struct advising *advising, const char *file, struct progr
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
-    cli_require((advising->common.format == FORMAT_JSON ? advise_write_program_json
-                                                        : advise_write_program)(
-                    file, program, &chain, answer.stream, &error),
+    cli_require((advising->common.format == FORMAT_JSON
+                     ? advise_write_program_json
+                     : advise_write_program)(file, program, &chain, answer.stream, &error),
                 &error);
     cli_answer_close(&answer);
     return EXIT_ANSWER;

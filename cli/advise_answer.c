@@ -50,8 +50,9 @@ static void put_applied(const struct advice *advice, int64_t time_fs, const stru
                         FILE *out)
 {
     char saved[TEXT_SIZE], time[TEXT_SIZE];
-    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s%s\n", style->bold,
-            advice->strategy->name, style->end, text_time(ns(time_fs - advice->time_fs), saved),
+    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s%s\n",
+            style->bold, advice->strategy->name, style->end,
+            text_time(ns(time_fs - advice->time_fs), saved),
             percent(time_fs - advice->time_fs, time_fs), text_time(ns(advice->time_fs), time),
             verdict_name(advice->strategy->cause), style->dim, advice->strategy->title, style->end);
     for (size_t i = 0; i < advice->diff.count;)
@@ -118,9 +119,9 @@ static json_t *advice_json(const struct advice *advice, int64_t time_fs)
     bool applies = advice->applies;
     return json_pack(
         "{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:s?}", "strategy", advice->strategy->name, "cause",
-        verdict_name(advice->strategy->cause), "title", advice->strategy->title, "applies",
-        applies, "saved_ns", applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(),
-        "time_ns", applies ? json_real(ns(advice->time_fs)) : json_null(), "changes",
+        verdict_name(advice->strategy->cause), "title", advice->strategy->title, "applies", applies,
+        "saved_ns", applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(), "time_ns",
+        applies ? json_real(ns(advice->time_fs)) : json_null(), "changes",
         changes_json(&advice->diff), "condition", *advice->condition ? advice->condition : NULL);
 }
 
@@ -143,8 +144,9 @@ enum status advise_write_json(const struct advices *advices, const struct advice
     json_t *advice = json_array();
     for (int i = 0; i < advices->count; i++)
         json_array_append_new(advice, advice_json(&advices->items[i], advices->time_fs));
-    const char *component =
-        advices->safe && diagnosis->component >= 0 ? diagnosis->components[diagnosis->component].name : NULL;
+    const char *component = advices->safe && diagnosis->component >= 0
+                                ? diagnosis->components[diagnosis->component].name
+                                : NULL;
     json_t *time = advices->time_fs < 0 ? json_null() : json_real(ns(advices->time_fs));
     return json_write(json_pack("{s:i, s:b, s:s?, s:o, s:s?, s:s?, s:o, s:o}", "schema", 1, "safe",
                                 advices->safe, "note", advices->safe ? NULL : advices->why,

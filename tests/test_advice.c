@@ -150,8 +150,7 @@ static char *random_text(bool barriers)
     return text;
 }
 
-static void expect_same(const struct program *before, const struct program *after,
-                        const char *what)
+static void expect_same(const struct program *before, const struct program *after, const char *what)
 {
     char *one = text_of(before), *other = text_of(after);
     cr_assert(is_safe(after), "%s is not safe:\n%s--- made of\n%s", what, other, one);
@@ -430,15 +429,14 @@ Test(advice, pp_gives_a_buffer_a_second_half)
 
 Test(advice, pp_leaves_what_passes_from_one_iteration_to_the_next)
 {
-    struct program changed =
-        apply("PP", "MTE2 gm->ub bytes=4096 src=gm:65536 dst=ub:0\n"
-                    "barrier\n"
-                    "loop i 8\n"
-                    "V vadd elements=2048 src=ub:0 src2=ub:0 dst=ub:0\n"
-                    "barrier\n"
-                    "MTE3 ub->gm bytes=4096 src=ub:0 dst=gm:0+4096*i\n"
-                    "barrier\n"
-                    "end\n");
+    struct program changed = apply("PP", "MTE2 gm->ub bytes=4096 src=gm:65536 dst=ub:0\n"
+                                         "barrier\n"
+                                         "loop i 8\n"
+                                         "V vadd elements=2048 src=ub:0 src2=ub:0 dst=ub:0\n"
+                                         "barrier\n"
+                                         "MTE3 ub->gm bytes=4096 src=ub:0 dst=gm:0+4096*i\n"
+                                         "barrier\n"
+                                         "end\n");
     cr_assert_eq(places_of(&changed, "MTE3"), 0);
 }
 
@@ -495,7 +493,8 @@ Test(advice, what_applies_comes_first_by_time)
         const struct advice *one = &advices.items[i - 1], *other = &advices.items[i];
         cr_expect(one->applies || !other->applies);
         cr_expect(!other->applies || one->time_fs <= other->time_fs);
-        cr_expect(one->applies != other->applies || (one->applies && one->time_fs < other->time_fs) ||
+        cr_expect(one->applies != other->applies ||
+                  (one->applies && one->time_fs < other->time_fs) ||
                   strcmp(one->strategy->name, other->strategy->name) < 0);
         cr_expect_eq(other->applies, *other->condition == 0, "%s", other->strategy->name);
     }

@@ -252,7 +252,7 @@ keys_of_advise() {
     local example=${programs%/tests/*}/docs/examples/advise.txt best
     answer 0 advise "$example" --json
     finite
-    holds '.schema == 1' '.safe' '.note == null' '.time_ns > 0' '.verdict == "Insufficient Parallelism"' \
+    holds '.schema == 1' '.safe' '.note == null' '.time_ns > 0' '.verdict == "MTE Bound"' \
         '.advice | map(.strategy) | sort == ["AIP", "AIS", "CT", "EA", "ITG", "LC", "MRT", "OP", "PP", "RSD",
             "RUS", "TT"]' \
         '.time_ns as $time | [.advice[] | select(.applies)] | length > 2 and all(.saved_ns > 0

@@ -12,8 +12,8 @@
 
 #include <gsl/gsl_rng.h>
 
-/* The sum of what lies in external memory at the end; all operands must be in the first 128 KiB of their
- * buffer. Aborts the test on a deadlock. */
+/* The sum of what lies in external memory at the end; all operands must be in the first 128 KiB of
+ * their buffer. Aborts the test on a deadlock. */
 uint64_t interpret(const struct program *program, gsl_rng *rng);
 
 #endif
