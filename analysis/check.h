@@ -22,11 +22,13 @@ enum finding_kind {
     FINDING_UNMATCHED_FLAG, /* more sets than waits of a register, or more waits than sets */
     FINDING_DOUBLE_SET,     /* a set not ordered after the wait of the set before it */
     FINDING_CAPACITY,       /* an operand beyond the end (or before the start) of its buffer */
+    FINDING_ALIGNMENT,      /* an operand that starts where its buffer allows no start */
+    FINDING_OVER_SYNC,      /* a wait or barrier whose removal keeps every order that matters */
     FINDING_KINDS,
 };
 
 enum {
-    FINDING_MAX_LINES = 4,
+    FINDING_MAX_LINES = 8,
     CHECK_MAX_FINDINGS = 1000, /* of one kind; further ones are left out */
 };
 #define CHECK_MAX_EVENTS 50000000LL    /* instructions played, loops unrolled */

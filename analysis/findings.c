@@ -13,6 +13,8 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_UNMATCHED_FLAG] = "unmatched_flag",
         [FINDING_DOUBLE_SET] = "double_set",
         [FINDING_CAPACITY] = "capacity",
+        [FINDING_ALIGNMENT] = "alignment",
+        [FINDING_OVER_SYNC] = "over_sync",
     };
     return names[kind];
 }

@@ -8,6 +8,7 @@
 struct queued {
     int32_t item;
     int32_t index[PROGRAM_MAX_DEPTH];
+    int64_t blocking; /* events of blocking pipes until then */
 };
 
 enum status order_init(struct order *order, const struct program *program, const struct nest *nest,
@@ -62,7 +63,7 @@ static enum status run(struct order *order, int32_t item, const int32_t *index, 
     const struct instruction *in = &order->program->items[item];
     uint32_t *clock = order->clock[in->pipe];
     enum status status = STATUS_OK;
-    *event = (struct event){item, in->pipe, clock, index, {-1, -1, -1}};
+    *event = (struct event){item, in->pipe, clock, index, false, {-1, -1, -1}};
     if (in->kind == INSTRUCTION_WAIT) {
         flags_wait(&order->flags, item, clock, &event->twice);
     } else {
@@ -73,8 +74,10 @@ static enum status run(struct order *order, int32_t item, const int32_t *index, 
             order->ready |= order->queued[in->to].count ? 1u << in->to : 0;
         }
     }
-    if (order->program->hw->pipes[in->pipe].blocks_dispatch)
+    if (order->program->hw->pipes[in->pipe].blocks_dispatch) {
         publish(order, in->pipe);
+        order->blocking++;
+    }
     return status;
 }
 
@@ -95,7 +98,10 @@ static enum status drain(struct order *order, struct event *event, struct error 
         return STATUS_OK;
     }
     queue_pop(queue);
-    return run(order, first->item, first->index, event, error);
+    bool overtaken = order->blocking != first->blocking;
+    enum status status = run(order, first->item, first->index, event, error);
+    event->overtaken = overtaken;
+    return status;
 }
 
 /* The instruction waits in its pipe's queue. On a blocking pipe nothing behind it is dispatched,
@@ -109,6 +115,7 @@ static enum status postpone(struct order *order, int32_t item, struct error *err
         return status;
     struct queued *queued = place;
     queued->item = item;
+    queued->blocking = order->blocking;
     memcpy(queued->index, order->index, sizeof queued->index);
     order->halted = order->program->hw->pipes[pipe].blocks_dispatch;
     return STATUS_OK;
@@ -162,6 +169,8 @@ static enum status dispatch(struct order *order, struct event *event, struct err
     if (in->kind == INSTRUCTION_BARRIER) {
         if (in->pipe == PROGRAM_PIPE_ALL)
             barrier(order);
+        if (in->pipe == PROGRAM_PIPE_ALL && !order->halted)
+            *event = (struct event){item, PROGRAM_PIPE_ALL, NULL, NULL, false, {-1, -1, -1}};
         return STATUS_OK;
     }
     if (order->queued[in->pipe].count || !can_run(order, item))

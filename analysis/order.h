@@ -14,9 +14,10 @@
 
 struct event {
     int32_t item; /* into program->items; -1 at the end */
-    int pipe;
+    int pipe;              /* PROGRAM_PIPE_ALL: a barrier, which has neither clock nor index */
     const uint32_t *clock; /* per pipe, with this event; valid until the next call */
     const int32_t *index;  /* of the loops around it, outermost first, then 0; valid as long */
+    bool overtaken;        /* an instruction of a blocking pipe, dispatched later, ran before */
     struct double_set twice;
 };
 
@@ -31,6 +32,7 @@ struct order {
     uint32_t ready; /* pipes whose first queued wait has got its set, as bits */
     uint32_t clock[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES];
     struct queue queued[HARDWARE_MAX_PIPES];
+    int64_t blocking;     /* events of blocking pipes so far */
     int64_t budget_bytes; /* left for queues */
 };
 

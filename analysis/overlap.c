@@ -3,10 +3,12 @@
 #include "analysis/region.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A row of an operand of the present event. */
 struct row {
     const struct event *event;
+    uint32_t *needs;
     const struct region *region;
     bool writes;
     int64_t start, end;
@@ -44,20 +46,31 @@ static bool interlocks(const struct program *program, const struct row *row, int
 
 /* One piece: `last` holds a slot for each pipe that touches the buffer. An accumulating write
  * counts as a write only: whoever conflicts with its read conflicts with its write. */
+static bool is_ordered(const struct program *program, const struct row *row, int pipe,
+                       uint32_t number, int32_t other)
+{
+    uint32_t seen = row->event->clock[pipe];
+    if (number == 0 || interlocks(program, row, other))
+        return true;
+    if (row->needs[pipe] < number)
+        row->needs[pipe] = number < seen ? number : seen;
+    return number <= seen;
+}
+
 static void visit_piece(const struct program *program, const struct buffer_map *map,
                         struct access *last, const struct row *row, struct findings *findings)
 {
     const uint32_t *clock = row->event->clock;
     int own = map->slot_of[row->event->pipe];
     for (int slot = 0; slot < map->slots; slot++) {
-        uint32_t seen = clock[map->pipe_of[slot]];
+        const struct access *access = &last[slot];
+        int pipe = map->pipe_of[slot];
         if (slot == own)
             continue;
-        if (last[slot].write > seen && !interlocks(program, row, last[slot].write_item))
-            add_hazard(program, row, last[slot].write_item, "write", findings);
-        if (row->writes && last[slot].read > seen &&
-            !interlocks(program, row, last[slot].read_item))
-            add_hazard(program, row, last[slot].read_item, "read", findings);
+        if (!is_ordered(program, row, pipe, access->write, access->write_item))
+            add_hazard(program, row, access->write_item, "write", findings);
+        if (row->writes && !is_ordered(program, row, pipe, access->read, access->read_item))
+            add_hazard(program, row, access->read_item, "read", findings);
     }
     if (row->writes) {
         last[own].write = clock[row->event->pipe];
@@ -93,7 +106,7 @@ static enum status visit_region(struct overlap *overlap, const struct event *eve
     struct rows rows;
     region_rows(region, &rows);
     int64_t start = region_start(region, &rows, event->index);
-    struct row row = {event, region, instruction_writes(in, region->role), 0, 0};
+    struct row row = {event, overlap->needs, region, instruction_writes(in, region->role), 0, 0};
     enum status status = STATUS_OK;
     for (int64_t i = 0; i < rows.count && status == STATUS_OK; i++) {
         row.start = start + i * rows.stride;
@@ -108,6 +121,10 @@ enum status overlap_event(struct overlap *overlap, const struct event *event,
 {
     const struct instruction *in = &overlap->program->items[event->item];
     enum status status = STATUS_OK;
+    memset(overlap->needs, 0, sizeof overlap->needs);
+    if (event->pipe == PROGRAM_PIPE_ALL)
+        return STATUS_OK;
+    unnamed_event(&overlap->unnamed, event, overlap->needs);
     for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++)
         if (overlap->watched[i] && status == STATUS_OK)
             status = visit_region(overlap, event, &overlap->program->regions[i], findings, error);

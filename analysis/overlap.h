@@ -10,6 +10,7 @@
 #include "analysis/boundaries.h"
 #include "analysis/findings.h"
 #include "analysis/order.h"
+#include "analysis/unnamed.h"
 
 /* The last accesses of one pipe to one piece: event numbers (0: none) and instructions. */
 struct access {
@@ -30,7 +31,10 @@ struct overlap {
     const struct nest *nest;
     bool *watched; /* per region */
     struct buffer_map maps[HARDWARE_MAX_BUFFERS];
+    struct unnamed unnamed;
     int64_t starts, visits; /* work done */
+    uint32_t needs[HARDWARE_MAX_PIPES]; /* of the last event: the last events, per pipe, that it
+                                           conflicts with and comes after; 0: none */
 };
 
 /* STATUS_TOO_LARGE beyond CHECK_MAX_STARTS or CHECK_MAX_BYTES. */

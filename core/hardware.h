@@ -77,7 +77,9 @@ struct pipe {
 
 struct buffer {
     char name[HARDWARE_NAME_SIZE];
-    int64_t capacity_bytes; /* 0: external memory, not limited */
+    int64_t capacity_bytes;  /* 0: external memory, not limited */
+    int64_t alignment_bytes; /* operands of moves, matrix and vector instructions start at multiples
+                                of this; 0: anywhere */
     bool unit_flag; /* accesses of instructions with `unit=1` interlock here, block by block */
 };
 

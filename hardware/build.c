@@ -114,6 +114,7 @@ static enum status build_buffer(struct builder *b, const config_setting_t *group
     struct buffer *buffer = &b->hw->buffers[b->hw->buffer_count++];
     snprintf(buffer->name, sizeof buffer->name, "%s", schema_text(group, "name"));
     buffer->capacity_bytes = schema_count(group, "capacity_bytes");
+    buffer->alignment_bytes = schema_count(group, "alignment_bytes");
     buffer->unit_flag = schema_flag(group, "unit_flag");
     return rule_buffer(b->tree, group, b->error);
 }

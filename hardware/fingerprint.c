@@ -66,6 +66,7 @@ static void put_pipes_and_buffers(XXH3_state_t *state, const struct hardware *hw
     for (int i = 0; i < hw->buffer_count; i++) {
         put_name(state, hw->buffers[i].name);
         put(state, hw->buffers[i].capacity_bytes);
+        put(state, hw->buffers[i].alignment_bytes);
         put(state, hw->buffers[i].unit_flag);
     }
 }

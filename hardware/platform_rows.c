@@ -44,6 +44,7 @@ const struct row platform_rows[] = {
     SIZE("l0_b_size", "l0b"),
     SIZE("l0_c_size", "l0c"),
     SIZE("ub_size", "ub"),
+    {ALL, false, "AICoreSpec", {"ubblock_size"}, &bytes, "buffers.ub.alignment_bytes"},
     TOTAL(CACHE, READS_L2),
     TOTAL(BUFFER, READS_DDR),
     RATE(CACHE, "gm->l1", READS_L2),

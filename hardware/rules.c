@@ -88,6 +88,9 @@ enum status rule_buffer(const struct tree *tree, const config_setting_t *group, 
     bool external = schema_flag(group, "external");
     if (capacity && external)
         return tree_expected(tree, capacity, error, "none for an external buffer");
+    const config_setting_t *alignment = config_setting_get_member(group, "alignment_bytes");
+    if (alignment && external)
+        return tree_expected(tree, alignment, error, "none for an external buffer");
     if (!capacity && !external)
         return tree_error(tree, group, "capacity_bytes", error,
                           "missing, expected it or external = true");

@@ -14,6 +14,7 @@ const struct key schema_source = {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", 
 static const struct key buffer_keys[] = {
     {"name", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"capacity_bytes", KIND_COUNT, OPTIONAL, 1, 1099511627776.0, " bytes", NULL},
+    {"alignment_bytes", KIND_COUNT, OPTIONAL, 1, 1073741824, " bytes", NULL},
     {"external", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
     {"unit_flag", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
     {"source", KIND_SOURCE, OPTIONAL, 1, 1000, "", NULL},

@@ -1,0 +1,207 @@
+/* Greedy: units are tried in the order in which they first run, and one that can go is gone for
+ * those after it. A unit is tried on two replays side by side, with it and without it, that start
+ * where it first runs: they end when the one without it breaks an order that matters (the unit has
+ * to stay), or when the unit is past and both stand in the same state, since nothing differs from
+ * there on, or at the end of the trace (it can go). */
+#include "analysis/oversync.h"
+
+#include "analysis/oversync_search.h"
+#include "analysis/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    struct trace *trace;
+    const struct nest *nest;
+    int64_t *first, *last; /* per group: steps; -1: does not run */
+    bool *removed;         /* per instruction */
+    struct replay base, with, without;
+    int64_t budget; /* of steps */
+};
+
+static enum status search_init(struct search *search, struct play *play, struct error *error)
+{
+    size_t items = (size_t)play->program->count + 1;
+    *search = (struct search){.trace = &play->trace, .nest = &play->nest};
+    search->budget = OVERSYNC_MAX_STEPS;
+    search->first = malloc(items * sizeof *search->first);
+    search->last = malloc(items * sizeof *search->last);
+    search->removed = calloc(items, sizeof *search->removed);
+    if (!search->first || !search->last || !search->removed)
+        return error_memory(error);
+    for (size_t i = 0; i < items; i++)
+        search->first[i] = search->last[i] = -1;
+    for (int64_t i = 0; i < play->trace.count; i++) {
+        int32_t group = trace_group(&play->trace, play->trace.steps[i].item);
+        if (search->first[group] < 0)
+            search->first[group] = i;
+        search->last[group] = i;
+    }
+    enum status status = replay_init(&search->base, &play->trace, error);
+    if (status == STATUS_OK)
+        status = replay_init(&search->with, &play->trace, error);
+    if (status == STATUS_OK)
+        status = replay_init(&search->without, &play->trace, error);
+    return status;
+}
+
+static void search_clear(struct search *search)
+{
+    free(search->first);
+    free(search->last);
+    free(search->removed);
+    replay_clear(&search->base);
+    replay_clear(&search->with);
+    replay_clear(&search->without);
+}
+
+static int32_t group_at(const struct search *search, int64_t at)
+{
+    return trace_group(search->trace, search->trace->steps[at].item);
+}
+
+static bool is_removed(const struct search *search, int64_t at)
+{
+    return search->removed[group_at(search, at)];
+}
+
+/* States are compared at growing distances, so that comparing never costs more than replaying. */
+static bool can_go(struct search *search, int32_t group)
+{
+    const struct trace *trace = search->trace;
+    int64_t compare_at = search->last[group] + 1, distance = 1;
+    replay_copy(&search->with, &search->base);
+    replay_copy(&search->without, &search->base);
+    while (search->with.at < trace->count && search->budget > 0) {
+        int64_t at = search->with.at;
+        bool gone = is_removed(search, at);
+        search->budget--;
+        replay_step(&search->with, gone);
+        if (!replay_step(&search->without, gone || group_at(search, at) == group))
+            return false;
+        if (at < compare_at)
+            continue;
+        if (replay_equal(&search->with, &search->without))
+            return true;
+        distance *= 2;
+        compare_at = at + distance;
+    }
+    return search->budget > 0;
+}
+
+/* One walk along the trace for barriers, one for flags. */
+static void try_units(struct search *search, bool barriers)
+{
+    struct trace *trace = search->trace;
+    search->base.at = 0;
+    memset(search->base.state, 0, search->base.state_count * sizeof *search->base.state);
+    while (search->base.at < trace->count && search->budget > 0) {
+        int64_t at = search->base.at;
+        int kind = trace->steps[at].kind;
+        int32_t group = group_at(search, at);
+        bool tried = kind == INSTRUCTION_BARRIER ? barriers : kind != INSTRUCTION_MOVE && !barriers;
+        if (tried && search->first[group] == at && !trace->fixed[group])
+            search->removed[group] = can_go(search, group);
+        replay_step(&search->base, is_removed(search, at));
+    }
+}
+
+static bool belongs(const struct search *search, int32_t item)
+{
+    const struct instruction *in = &search->trace->program->items[item];
+    return search->nest->played[item] > 0 &&
+           (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
+            in->kind == INSTRUCTION_BARRIER);
+}
+
+static void mark_own_barriers(struct search *search)
+{
+    const struct program *program = search->trace->program;
+    for (int32_t i = 0; i < program->count; i++)
+        if (program->items[i].kind == INSTRUCTION_BARRIER &&
+            program->items[i].pipe != PROGRAM_PIPE_ALL)
+            search->removed[i] = true;
+}
+
+/* Sorted by group, those of one group stand together; groups come by their first instruction. */
+static enum status collect(struct search *search, struct oversync *found, struct error *error)
+{
+    int32_t count = search->trace->program->count;
+    int32_t *unit_of = malloc(((size_t)count + 1) * sizeof *unit_of);
+    found->items = malloc(((size_t)count + 1) * sizeof *found->items);
+    found->units = calloc((size_t)count + 1, sizeof *found->units);
+    if (!unit_of || !found->items || !found->units) {
+        free(unit_of);
+        return error_memory(error);
+    }
+    memset(unit_of, -1, ((size_t)count + 1) * sizeof *unit_of);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t group = trace_group(search->trace, i);
+        if (!belongs(search, i) || !search->removed[group])
+            continue;
+        if (unit_of[group] < 0)
+            unit_of[group] = found->unit_count++;
+        found->units[unit_of[group]].count++;
+        found->item_count++;
+    }
+    for (int32_t u = 1; u < found->unit_count; u++)
+        found->units[u].first = found->units[u - 1].first + found->units[u - 1].count;
+    for (int32_t u = 0; u < found->unit_count; u++)
+        found->units[u].count = 0;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t group = trace_group(search->trace, i);
+        if (!belongs(search, i) || !search->removed[group])
+            continue;
+        struct oversync_unit *unit = &found->units[unit_of[group]];
+        found->items[unit->first + unit->count++] = i;
+    }
+    free(unit_of);
+    return STATUS_OK;
+}
+
+enum status oversync_search(struct play *play, struct oversync *found, struct error *error)
+{
+    struct search search;
+    *found = (struct oversync){0};
+    if (play->blocked)
+        return STATUS_OK;
+    enum status status = search_init(&search, play, error);
+    if (status == STATUS_OK) {
+        mark_own_barriers(&search);
+        if (!play->trace.full) {
+            try_units(&search, true);
+            try_units(&search, false);
+        }
+        found->complete = !play->trace.full && search.budget > 0;
+        status = collect(&search, found, error);
+    }
+    search_clear(&search);
+    if (status != STATUS_OK)
+        oversync_clear(found);
+    return status;
+}
+
+enum status oversync_find(const struct program *program, struct oversync *found,
+                          struct error *error)
+{
+    struct findings findings = {0};
+    struct play play;
+    *found = (struct oversync){0};
+    enum status status = play_init(&play, program, error);
+    if (status != STATUS_OK)
+        return status;
+    status = play_run(&play, &findings, error);
+    if (status == STATUS_OK)
+        status = oversync_search(&play, found, error);
+    findings_clear(&findings);
+    play_clear(&play);
+    return status;
+}
+
+void oversync_clear(struct oversync *found)
+{
+    free(found->items);
+    free(found->units);
+    *found = (struct oversync){0};
+}

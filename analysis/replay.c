@@ -1,0 +1,123 @@
+#include "analysis/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t *clock_of(const struct replay *replay, int pipe)
+{
+    return &replay->state[pipe * replay->pipes];
+}
+
+static uint32_t *slot_of(const struct replay *replay, int32_t slot)
+{
+    return &replay->state[(replay->pipes + slot) * replay->pipes];
+}
+
+static uint32_t *last_wait(const struct replay *replay, int32_t item)
+{
+    const struct trace *trace = replay->trace;
+    return &replay->state[(size_t)(replay->pipes * (replay->pipes + trace->slot_count)) +
+                          trace_register(trace, item)];
+}
+
+enum status replay_init(struct replay *replay, const struct trace *trace, struct error *error)
+{
+    int pipes = trace->program->hw->pipe_count;
+    *replay = (struct replay){.trace = trace, .pipes = pipes};
+    replay->state_count =
+        (size_t)(pipes * (pipes + trace->slot_count)) + trace_register_count(trace);
+    replay->state = calloc(replay->state_count + 1, sizeof *replay->state);
+    return replay->state ? STATUS_OK : error_memory(error);
+}
+
+void replay_clear(struct replay *replay)
+{
+    free(replay->state);
+    replay->state = NULL;
+}
+
+void replay_copy(struct replay *to, const struct replay *from)
+{
+    to->at = from->at;
+    memcpy(to->state, from->state, from->state_count * sizeof *from->state);
+}
+
+bool replay_equal(const struct replay *a, const struct replay *b)
+{
+    return a->at == b->at && memcmp(a->state, b->state, a->state_count * sizeof *a->state) == 0;
+}
+
+uint32_t replay_knows(const struct replay *replay, int pipe, int of)
+{
+    return clock_of(replay, pipe)[of];
+}
+
+static void join(const struct replay *replay, uint32_t *clock, const uint32_t *other)
+{
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        if (other[pipe] > clock[pipe])
+            clock[pipe] = other[pipe];
+}
+
+/* Is the set known to come after the wait of the set before it that is left? */
+static bool take_set(struct replay *replay, const struct trace_step *step)
+{
+    const uint32_t *clock = clock_of(replay, step->pipe);
+    int to = replay->trace->program->items[step->item].to;
+    if (step->slot >= 0)
+        memcpy(slot_of(replay, step->slot), clock, (size_t)replay->pipes * sizeof *clock);
+    return replay->trace->tainted[trace_register(replay->trace, step->item)] ||
+           clock[to] >= *last_wait(replay, step->item);
+}
+
+/* What is behind is cleared, so that states that differ in nothing that matters are equal. */
+static void take_wait(struct replay *replay, const struct trace_step *step, bool removed)
+{
+    uint32_t *set = slot_of(replay, step->slot);
+    if (!removed) {
+        join(replay, clock_of(replay, step->pipe), set);
+        *last_wait(replay, step->item) = step->last_wait ? 0 : step->number;
+    } else if (step->last_wait) {
+        *last_wait(replay, step->item) = 0;
+    }
+    memset(set, 0, (size_t)replay->pipes * sizeof *set);
+}
+
+static void take_barrier(struct replay *replay)
+{
+    uint32_t all[HARDWARE_MAX_PIPES] = {0};
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        join(replay, all, clock_of(replay, pipe));
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        memcpy(clock_of(replay, pipe), all, (size_t)replay->pipes * sizeof *all);
+}
+
+static bool has_needs(const struct replay *replay, const struct trace_step *step)
+{
+    const struct trace_need *need = &replay->trace->needs[step->need];
+    for (int i = 0; i < step->need_count; i++)
+        if (clock_of(replay, step->pipe)[need[i].pipe] < need[i].number)
+            return false;
+    return true;
+}
+
+bool replay_step(struct replay *replay, bool gone)
+{
+    const struct trace_step *step = &replay->trace->steps[replay->at++];
+    if (step->kind == INSTRUCTION_BARRIER) {
+        if (!gone)
+            take_barrier(replay);
+        return true;
+    }
+    uint32_t *clock = clock_of(replay, step->pipe);
+    clock[step->pipe] = step->number;
+    bool allowed = has_needs(replay, step);
+    if (step->kind == INSTRUCTION_SET && !gone)
+        allowed &= take_set(replay, step);
+    else if (step->kind == INSTRUCTION_WAIT)
+        take_wait(replay, step, gone);
+    if (replay->trace->program->hw->pipes[step->pipe].blocks_dispatch)
+        for (int pipe = 0; pipe < replay->pipes; pipe++)
+            join(replay, clock_of(replay, pipe), clock);
+    return allowed;
+}
