@@ -2,8 +2,6 @@
 
 #include "results/text.h"
 
-#include <string.h>
-
 static const char *percent(double ratio, char text[TEXT_SIZE])
 {
     if (ratio < 0)
@@ -12,44 +10,63 @@ static const char *percent(double ratio, char text[TEXT_SIZE])
     return text;
 }
 
+/* The most active of the pipes that wait for a bus. */
+static const struct component *waiting_pipe(const struct diagnosis *d, int bus)
+{
+    const struct component *most = NULL;
+    for (int c = 0; c < d->component_count; c++) {
+        const struct component *pipe = &d->components[c];
+        if (pipe->waiting_ns > 0 && pipe->waits_for == bus &&
+            (!most || pipe->active_ratio > most->active_ratio))
+            most = pipe;
+    }
+    return most;
+}
+
 static void reason_bound(const struct diagnosis *d, const struct diagnosis_thresholds *thresholds,
                          const struct component *c, char text[REASON_SIZE])
 {
-    double from = diagnosis_bound_from(d, thresholds);
+    double from = component_bound_from(d, thresholds, d->component);
+    const struct component *pipe = waiting_pipe(d, d->component);
     if (c->utilisation >= from)
         snprintf(text, REASON_SIZE,
-                 "%s does %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
-                 c->name, 100 * c->utilisation, 100 * from);
-    else if (c->kind == COMPONENT_INTERCONNECT)
+                 "%s %s %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
+                 c->name, c->kind == COMPONENT_COMPUTE ? "does" : "moves", 100 * c->utilisation,
+                 100 * from);
+    else if (pipe)
         snprintf(text, REASON_SIZE,
-                 "Transfers wait for %s: most of what the busiest engine loses is its share of it.",
-                 c->name);
-    else
-        snprintf(text, REASON_SIZE,
-                 "%s is active %.1f %% of the time; how much it did in it is not known.", c->name,
-                 100 * c->active_ratio);
+                 "%s is active %.1f %% of the time, and of what it loses in it %.0f %% is waiting "
+                 "for %s, where it moves only as much as the bus gives it.",
+                 pipe->name, 100 * pipe->active_ratio,
+                 100 * pipe->waiting_ns / (pipe->busy_ns - pipe->ideal_ns), c->name);
 }
 
 static void reason_parallelism(const struct diagnosis *d,
                                const struct diagnosis_thresholds *thresholds,
                                const struct component *c, char text[REASON_SIZE])
 {
-    (void)d;
+    bool launch = c->busy_ns >= thresholds->active * (d->time_ns - d->launch_ns);
     snprintf(text, REASON_SIZE,
-             "Nothing is active for %.0f %% of the time: %s, the most active, is for %.1f %%. "
-             "Components wait for one another instead of working side by side.",
-             100 * thresholds->active, c->name, 100 * c->active_ratio);
+             "Nothing is active for %.0f %% of the time: %s, the most active, is for %.1f %%. %s",
+             100 * thresholds->active, c->name, 100 * c->active_ratio,
+             launch ? "It is the launch that takes the rest."
+                    : "Components wait for one another instead of working side by side.");
 }
 
 static void reason_inefficient(const struct diagnosis *d,
                                const struct diagnosis_thresholds *thresholds,
                                const struct component *c, char text[REASON_SIZE])
 {
-    (void)d;
-    (void)thresholds;
-    snprintf(text, REASON_SIZE,
-             "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
-             c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    double from = diagnosis_bound_from(d, thresholds);
+    if (c->efficiency >= 0)
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
+                 c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    else
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time; how much it did in it is not known: from %.0f "
+                 "%% of what it could on it would be the limit.",
+                 c->name, 100 * c->active_ratio, 100 * from);
 }
 
 const char *diagnosis_reason(const struct diagnosis *d,
@@ -87,7 +104,7 @@ static void put_components(const struct diagnosis *d, const struct style *style,
 {
     if (d->component_count == 0 || d->time_ns < 0)
         return;
-    fprintf(out, "  %-16s %-35s = efficiency x active  busy\n", "component", "utilisation");
+    fprintf(out, "\n  %-16s %-35s = efficiency x active  busy\n", "component", "utilisation");
     for (int c = 0; c < d->component_count; c++)
         put_component(&d->components[c], c == d->component, style, out);
 }
@@ -108,41 +125,43 @@ static void put_part(const struct component_part *part, double time_ns, FILE *ou
     fprintf(out, "  %-16s %s %8s  %s %s", part->name, text_bar(share, bar), percent(share, text),
             amount(part->amount, count), part->bytes ? "bytes" : "operations");
     if (part->peak_per_ns > 0)
-        fprintf(out, " at %.4g %s/s", part->peak_per_ns, part->bytes ? "GB" : "Gop");
+        fprintf(out, " at %.6g %s/s", part->peak_per_ns, part->bytes ? "GB" : "Gop");
     fputc('\n', out);
+}
+
+/* The slowest part that is not yet done, the first of equal ones; -1: all are. */
+static int slowest_part(const struct component *c, const bool done[])
+{
+    int slowest = -1;
+    for (int p = 0; p < c->part_count; p++)
+        if (!done[p] && (slowest < 0 ||
+                         component_part_ns(&c->parts[p]) > component_part_ns(&c->parts[slowest])))
+            slowest = p;
+    return slowest;
 }
 
 /* What the component of the verdict does, the parts that take most first. */
 static void put_parts(const struct diagnosis *d, const struct component *c, FILE *out)
 {
     bool done[COMPONENT_MAX_PARTS] = {false};
-    fprintf(out, "\n  %s at its peaks, by %s\n", c->name,
-            c->kind == COMPONENT_COMPUTE ? "type of operation" : "path");
-    for (int shown = 0; shown < c->part_count; shown++) {
-        int next = -1;
-        for (int p = 0; p < c->part_count; p++)
-            if (!done[p] &&
-                (next < 0 || component_part_ns(&c->parts[p]) > component_part_ns(&c->parts[next])))
-                next = p;
-        done[next] = true;
-        put_part(&c->parts[next], d->time_ns, out);
+    if (c->part_count)
+        fprintf(out, "\n  %s at its peaks, by %s\n", c->name,
+                c->kind == COMPONENT_COMPUTE ? "type of operation" : "path");
+    for (int p = slowest_part(c, done); p >= 0; p = slowest_part(c, done)) {
+        put_part(&c->parts[p], d->time_ns, out);
+        done[p] = true;
     }
 }
 
 static void put_naive(const struct diagnosis *d, FILE *out)
 {
     const struct naive_reading *n = &d->naive;
-    char words[2 * REASON_SIZE];
-    if (n->component < 0)
-        return;
-    snprintf(words, sizeof words,
-             "A naive roofline takes every path and type alone for the whole time. It would say: "
-             "%s, for the most used is %s with %.1f %%.",
-             n->verdict ? verdict_name(n->verdict) : "nothing is used to its limit, not why",
-             d->components[n->component].parts[n->part].name, 100 * n->utilisation);
-    fputs("\n  ", out);
-    text_put_wrapped(words, 2, out);
-    fputc('\n', out);
+    if (n->component >= 0)
+        fprintf(out,
+                "\n  A naive roofline, of every path and type alone, says %s: %s is used most, at "
+                "%.1f %%.\n",
+                n->verdict ? verdict_name(n->verdict) : "no limit is near",
+                d->components[n->component].parts[n->part].name, 100 * n->utilisation);
 }
 
 static void put_time(const struct diagnosis *d, const struct style *style, FILE *out)
@@ -169,7 +188,6 @@ static void put_verdict(const struct diagnosis_answer *a, const struct style *st
         text_put_wrapped(d->note, 8, out);
         fputc('\n', out);
     }
-    fputc('\n', out);
 }
 
 enum status diagnosis_write_table(const struct diagnosis_answer *a, bool colour, FILE *out,
