@@ -1,5 +1,6 @@
 #include "analysis/advice.h"
 
+#include "analysis/advice_named.h"
 #include "analysis/advice_table.h"
 #include "analysis/roofline.h"
 
@@ -7,20 +8,31 @@
 #include <string.h>
 #include <strings.h>
 
+/* What saves less than a thousandth is not worth a change. */
+enum { LEAST_SHARE = 1000 };
+
 const struct advice_strategy advice_strategies[] = {
     {"AIP", "adjust instruction parameters: one vector instruction of many repeats",
-     VERDICT_INEFFICIENT_COMPUTE, advice_aip, NULL},
+     VERDICT_INEFFICIENT_COMPUTE, advice_aip, condition_tried},
     {"AIS", "adjust the instruction sequence: dispatch transfers earlier",
-     VERDICT_INSUFFICIENT_PARALLELISM, advice_ais, NULL},
+     VERDICT_INSUFFICIENT_PARALLELISM, advice_ais, condition_tried},
+    {"CT", "computation transformation: do it on a more powerful unit", VERDICT_COMPUTE_BOUND, NULL,
+     condition_ct},
+    {"EA", "enhanced algorithm: compute less", VERDICT_COMPUTE_BOUND, NULL, condition_ea},
     {"ITG", "increase transfer granularity: one large move instead of several",
-     VERDICT_INEFFICIENT_TRANSFER, advice_itg, NULL},
-    {"MRT", "minimise redundant transfer: move once what does not change",
-     VERDICT_TRANSFER_BOUND, advice_mrt, NULL},
-    {"PP", "ping-pong: two buffers in turn", VERDICT_INSUFFICIENT_PARALLELISM, advice_pp, NULL},
+     VERDICT_INEFFICIENT_TRANSFER, advice_itg, condition_tried},
+    {"LC", "low-precision calculation", VERDICT_COMPUTE_BOUND, NULL, condition_lc},
+    {"MRT", "minimise redundant transfer: move once what does not change", VERDICT_TRANSFER_BOUND,
+     advice_mrt, condition_tried},
+    {"OP", "operator fusion: keep results on the chip", VERDICT_TRANSFER_BOUND, NULL, condition_op},
+    {"PP", "ping-pong: two buffers in turn", VERDICT_INSUFFICIENT_PARALLELISM, advice_pp,
+     condition_tried},
     {"RSD", "reduce spatial dependency: a buffer of its own for a result",
-     VERDICT_INSUFFICIENT_PARALLELISM, advice_rsd, NULL},
+     VERDICT_INSUFFICIENT_PARALLELISM, advice_rsd, condition_tried},
     {"RUS", "remove unnecessary synchronisation", VERDICT_INSUFFICIENT_PARALLELISM, advice_rus,
-     NULL},
+     condition_tried},
+    {"TT", "transfer transformation: a path with more bandwidth", VERDICT_TRANSFER_BOUND, NULL,
+     condition_tt},
     {0},
 };
 
@@ -50,16 +62,16 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
     enum status status = STATUS_OK;
     *advice = (struct advice){.strategy = strategy, .time_fs = trial->first_fs};
     trial_begin(trial);
-    if (strategy->apply)
+    if (strategy->apply && (strategy->apply == advice_rus || !trial->unnamed_line))
         status = strategy->apply(trial, error);
-    if (status == STATUS_OK && trial->best_fs < trial->first_fs) {
+    if (status == STATUS_OK && trial->first_fs - trial->best_fs > trial->first_fs / LEAST_SHARE) {
         advice->applies = true;
         advice->time_fs = trial->best_fs;
         advice->changed = trial->best;
         trial->best = (struct program){0};
         status = diff_programs(trial->first, &advice->changed, &advice->diff, error);
     }
-    if (status == STATUS_OK && strategy->condition && diagnosis)
+    if (status == STATUS_OK && !advice->applies && diagnosis)
         strategy->condition(trial, diagnosis, advice->condition);
     return status;
 }
@@ -89,8 +101,7 @@ static enum status diagnose_first(const struct trial *trial, struct diagnosis *d
 {
     struct simulate_options options = {.cores = trial->cores};
     struct timeline timeline;
-    enum status status =
-        simulate(trial->simulator, trial->first, &options, &timeline, error);
+    enum status status = simulate(trial->simulator, trial->first, &options, &timeline, error);
     if (status != STATUS_OK)
         return status;
     diagnosis_of_program(trial->first, &timeline, trial->cores, diagnosis);

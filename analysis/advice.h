@@ -28,7 +28,7 @@ struct advice_strategy {
     enum status (*apply)(struct trial *trial, struct error *error);
 
     /* When it helps, or why it does not here; `diagnosis` is the first program's. */
-    void (*condition)(const struct trial *trial, const struct diagnosis *diagnosis,
+    void (*condition)(struct trial *trial, const struct diagnosis *diagnosis,
                       char text[ADVICE_CONDITION_SIZE]);
 };
 
@@ -48,8 +48,8 @@ struct advice {
 };
 
 struct advices {
-    bool safe;      /* otherwise there is nothing below: the program has to be mended first */
-    char why[256];  /* it is not */
+    bool safe;     /* otherwise there is nothing below: the program has to be mended first */
+    char why[256]; /* it is not */
     int64_t time_fs;
     struct diagnosis diagnosis;
     int count;

@@ -1,5 +1,6 @@
-/* AIS, adjust the instruction sequence: a transfer goes ahead of instructions of other pipes that
- * stand before it, so that it is dispatched earlier and no scalar instruction holds it up.
+/* AIS, adjust the instruction sequence: a transfer goes ahead of instructions and loops of other
+ * pipes that stand before it, so that it is dispatched earlier and no scalar instruction holds it
+ * up.
  *
  * It stays in its block, and behind what its own pipe does before it. It computes the same where no
  * instruction that it passes conflicts with it unordered: flags and barriers that stay behind it
@@ -34,16 +35,33 @@ static struct group find_group(const struct edit *edit, int32_t at, bool with_fl
     return group;
 }
 
+/* The loop that ends before line `at`; does the pipe do anything in it? */
+static int32_t pass_loop(const struct edit *edit, int32_t at, int pipe, bool *passes)
+{
+    int32_t loop = at - 1;
+    int depth = 0;
+    *passes = true;
+    do {
+        depth += edit->lines[loop].in.kind == INSTRUCTION_END;
+        depth -= edit->lines[loop].in.kind == INSTRUCTION_LOOP;
+        *passes &= !is_on(edit, loop, pipe);
+    } while (depth > 0 && loop-- > 0);
+    return loop;
+}
+
 /* The first line to which the group can go: behind the last work of its pipe, within its block. */
 static int32_t earliest(const struct edit *edit, const struct group *group)
 {
     int32_t to = group->first;
-    while (to > 0) {
-        const struct instruction *in = &edit->lines[to - 1].in;
-        if (in->kind == INSTRUCTION_LOOP || in->kind == INSTRUCTION_END ||
-            is_on(edit, to - 1, group->pipe))
+    bool passes = true;
+    while (to > 0 && edit->lines[to - 1].in.kind != INSTRUCTION_LOOP &&
+           !is_on(edit, to - 1, group->pipe)) {
+        int32_t next = to - 1;
+        if (edit->lines[next].in.kind == INSTRUCTION_END)
+            next = pass_loop(edit, to, group->pipe, &passes);
+        if (!passes)
             break;
-        to--;
+        to = next;
     }
     return to;
 }
@@ -59,7 +77,7 @@ static enum status try_move(struct trial *trial, int32_t at, bool with_flags, bo
     int32_t to = earliest(&edit, &group);
     if (to < group.first) {
         edit_move(&edit, group.first, group.count, to);
-        status = trial_try(trial, &edit, TRIAL_FASTER, taken, error);
+        status = trial_try_synced(trial, &edit, taken, error);
     }
     edit_close(&edit);
     return status;

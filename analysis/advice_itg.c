@@ -28,8 +28,7 @@ static bool place_pairs(struct edit *edit, int32_t first, int32_t second, int32_
         tenant_shift(edit, 0, edit->count, &tenant, AWAY_BYTES);
         int64_t room = tenant_room(edit, &tenant, 2 * bytes);
         int64_t to = room < 0 ? tenant.low : room;
-        tenant_shift(edit, second, second + length, &away,
-                     to - away.low + (room < 0 ? 0 : bytes));
+        tenant_shift(edit, second, second + length, &away, to - away.low + (room < 0 ? 0 : bytes));
         tenant_shift(edit, 0, edit->count, &away, to - away.low);
         placed |= room >= 0;
     }

@@ -1,90 +1,52 @@
-/* RUS, remove unnecessary synchronisation: barriers, and flags with all or one of their sets and
- * waits, whose removal leaves every two accesses to the same bytes ordered.
+/* RUS, remove unnecessary synchronisation: barriers and flags that order nothing new go
+ * (oversync.h), even where that alone saves nothing: of two barriers side by side each hides the
+ * other. Where that is faster, all that is left is written anew as flags of the data's own needs
+ * (resync.h): a barrier that orders two pipes holds up the others for nothing.
  *
- * It computes the same because happens-before still orders all conflicting accesses, and that only
- * shrinks: what had one order before has the same one now. Everything that can go goes, even where
- * that alone saves nothing: of two barriers side by side each hides the other. */
+ * It computes the same because happens-before still orders all conflicting accesses, and as the
+ * lines stand: what had one order before has the same one now. */
 #include "analysis/advice_table.h"
+#include "analysis/oversync.h"
+#include "analysis/resync.h"
 
-static bool same_register(const struct instruction *one, const struct instruction *other)
+#include <stdlib.h>
+
+static int compare(const void *one, const void *other)
 {
-    return one->from == other->from && one->to == other->to && one->flag == other->flag;
+    int32_t a = *(const int32_t *)one, b = *(const int32_t *)other;
+    return (a < b) - (a > b);
 }
 
-static bool is_flag(const struct instruction *in)
+/* Takes out all that may go, from the last line on. */
+static enum status drop_superfluous(struct trial *trial, struct error *error)
 {
-    return in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT;
-}
-
-/* Deletes every set and wait of line `at`'s register, where that is the first of them. */
-static bool drop_register(struct edit *edit, int32_t at)
-{
-    struct instruction flag = edit->lines[at].in;
-    if (!is_flag(&flag))
-        return false;
-    for (int32_t i = 0; i < at; i++)
-        if (is_flag(&edit->lines[i].in) && same_register(&edit->lines[i].in, &flag))
-            return false;
-    for (int32_t i = edit->count - 1; i >= at; i--)
-        if (is_flag(&edit->lines[i].in) && same_register(&edit->lines[i].in, &flag))
-            edit_delete(edit, i, 1);
-    return true;
-}
-
-/* Deletes a set and the wait that follows it in the same block. */
-static bool drop_pair(struct edit *edit, int32_t at)
-{
-    struct instruction set = edit->lines[at].in;
-    if (set.kind != INSTRUCTION_SET)
-        return false;
-    for (int32_t i = at + 1; i < edit->count; i++) {
-        const struct instruction *in = &edit->lines[i].in;
-        if (in->kind == INSTRUCTION_LOOP)
-            i = edit_end(edit, i);
-        else if (in->kind == INSTRUCTION_END)
-            return false;
-        else if (is_flag(in) && same_register(in, &set)) {
-            if (in->kind == INSTRUCTION_SET)
-                return false;
-            edit_delete(edit, i, 1);
-            edit_delete(edit, at, 1);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool drop_barrier(struct edit *edit, int32_t at)
-{
-    if (edit->lines[at].in.kind != INSTRUCTION_BARRIER)
-        return false;
-    edit_delete(edit, at, 1);
-    return true;
-}
-
-/* Tries one way of deleting at every line in turn. */
-static enum status drop_everywhere(struct trial *trial, bool (*drop)(struct edit *, int32_t),
-                                   struct error *error)
-{
-    enum status status = STATUS_OK;
-    for (int32_t at = 0; at < trial_program(trial)->count && status == STATUS_OK;) {
-        struct edit edit;
-        bool taken = false;
-        status = edit_open(&edit, trial_program(trial), error);
-        if (status == STATUS_OK && trial_goes_on(trial) && drop(&edit, at))
-            status = trial_try(trial, &edit, TRIAL_NOT_SLOWER, &taken, error);
-        edit_close(&edit);
-        at += !taken;
-    }
+    struct oversync found;
+    struct edit edit;
+    bool taken;
+    enum status status = oversync_find(trial_program(trial), &found, error);
+    if (status != STATUS_OK)
+        return status == STATUS_TOO_LARGE ? STATUS_OK : status;
+    qsort(found.items, (size_t)found.item_count, sizeof *found.items, compare);
+    status = edit_open(&edit, trial_program(trial), error);
+    for (int32_t i = 0; i < found.item_count && status == STATUS_OK; i++)
+        edit_delete(&edit, found.items[i], 1);
+    if (status == STATUS_OK && found.item_count > 0)
+        status = trial_try(trial, &edit, TRIAL_NOT_SLOWER, &taken, error);
+    edit_close(&edit);
+    oversync_clear(&found);
     return status;
 }
 
 enum status advice_rus(struct trial *trial, struct error *error)
 {
-    enum status status = drop_everywhere(trial, drop_barrier, error);
-    if (status == STATUS_OK)
-        status = drop_everywhere(trial, drop_register, error);
-    if (status == STATUS_OK)
-        status = drop_everywhere(trial, drop_pair, error);
+    struct edit edit;
+    bool taken;
+    enum status status = drop_superfluous(trial, error);
+    if (status != STATUS_OK || trial->unnamed_line)
+        return status;
+    status = edit_open(&edit, trial_program(trial), error);
+    if (status == STATUS_OK && resync(&edit))
+        status = trial_try(trial, &edit, TRIAL_FASTER, &taken, error);
+    edit_close(&edit);
     return status;
 }

@@ -8,7 +8,6 @@
 enum status advice_rus(struct trial *trial, struct error *error);
 enum status advice_ais(struct trial *trial, struct error *error);
 
-
 enum status advice_rsd(struct trial *trial, struct error *error);
 enum status advice_pp(struct trial *trial, struct error *error);
 enum status advice_mrt(struct trial *trial, struct error *error);

@@ -6,7 +6,9 @@
  *
  * The parts: nest.h (how often a line runs), flags.h (registers), order.h (plays the program and
  * yields each event with its vector clock), region.h (the bytes of an operand), overlap.h (who
- * touched which bytes last), findings.h (what was found). Nothing stores the unrolled program.
+ * touched which bytes last), findings.h (what was
+ * found), places.h (capacity and alignment), oversync.h (superfluous synchronisation). Nothing
+ * stores the unrolled program.
  *
  * A program is safe when it has no finding. It has a hazard, a double set or a deadlock exactly
  * when there is a finding of that kind; of several accesses of one pipe to the same bytes that
@@ -29,6 +31,7 @@ enum finding_kind {
 
 enum {
     FINDING_MAX_LINES = 8,
+    WITNESS_MAX_STEPS = 8,
     CHECK_MAX_FINDINGS = 1000, /* of one kind; further ones are left out */
 };
 #define CHECK_MAX_EVENTS 50000000LL    /* instructions played, loops unrolled */
@@ -36,11 +39,37 @@ enum {
 #define CHECK_MAX_VISITS 200000000LL   /* pieces of buffers touched by all events together */
 #define CHECK_MAX_BYTES  (512LL << 20) /* of memory for pieces, and for what waits in queues */
 
+/* One access of an instruction, or the whole of an operand. */
+struct witness_access {
+    int32_t item;    /* into program->items */
+    bool writes;
+    int index_count; /* of the loops around it; -1: which iteration is not known */
+    int64_t index[PROGRAM_MAX_DEPTH];
+};
+
+/* What shows that a finding is true. Parts that do not apply are empty. */
+struct witness {
+    int access_count; /* hazard: the earlier and the later; capacity, alignment: one; over_sync: two
+                         that stay ordered, where there are such */
+    struct witness_access accesses[2];
+    int8_t buffer;     /* -1: none; else both accesses touch [low, high) of it, or the one reaches so
+                          far */
+    int64_t low, high;
+    int step_count;    /* deadlock: who waits for whom, each for the next, and in a cycle the last
+                          step is one of those before it; double_set: set, wait, set; over_sync:
+                          what orders the two accesses all the same */
+    int32_t steps[WITNESS_MAX_STEPS]; /* into program->items */
+    int64_t sets, waits; /* unmatched_flag: how many */
+    bool edge;         /* hazard: a set on the first's pipe after it and a wait on the second's before
+                          it are missing */
+};
+
 struct finding {
     enum finding_kind kind;
     int line_count;
     int32_t lines[FINDING_MAX_LINES]; /* of the text, in ascending order, each once */
     char text[256];                   /* what, where, and what would mend it */
+    struct witness witness;
 };
 
 struct check {

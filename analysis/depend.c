@@ -76,10 +76,9 @@ static bool conflict(const struct edit *edit, int32_t x, int32_t y, int depth, b
     for (int a = 0; a < one->in.region_count; a++)
         for (int b = 0; b < other->in.region_count; b++) {
             const struct region *ra = &one->regions[a], *rb = &other->regions[b];
-            bool writes = instruction_writes(&one->in, ra->role) ||
-                          instruction_writes(&other->in, rb->role);
-            if (ra->buffer == rb->buffer && writes &&
-                may_meet(edit, x, ra, y, rb, depth, carried))
+            bool writes =
+                instruction_writes(&one->in, ra->role) || instruction_writes(&other->in, rb->role);
+            if (ra->buffer == rb->buffer && writes && may_meet(edit, x, ra, y, rb, depth, carried))
                 return true;
         }
     return false;

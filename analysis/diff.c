@@ -22,8 +22,7 @@ static void clear_text(struct text *text)
     free(text->lines);
 }
 
-static enum status print_text(const struct program *program, struct text *text,
-                              struct error *error)
+static enum status print_text(const struct program *program, struct text *text, struct error *error)
 {
     size_t size;
     *text = (struct text){.count = program->count};
@@ -50,17 +49,18 @@ static bool same(const char *one, const char *other)
 struct pair {
     const struct program *program; /* before */
     struct text before, after;
-    int32_t first;                  /* lines that both begin with */
-    int32_t old_count, new_count;   /* lines between those and what both end with */
-    uint16_t *common;               /* (old_count + 1) × (new_count + 1): lines in common from
-                                       there on; NULL: not worth finding out */
+    int32_t first;                /* lines that both begin with */
+    int32_t old_count, new_count; /* lines between those and what both end with */
+    uint16_t *common;             /* (old_count + 1) × (new_count + 1): lines in common from
+                                     there on; NULL: not worth finding out */
     struct diff *diff;
     bool failed;
 };
 
 static void trim(struct pair *pair)
 {
-    int32_t olds = pair->before.count, news = pair->after.count, shorter = olds < news ? olds : news;
+    int32_t olds = pair->before.count, news = pair->after.count,
+            shorter = olds < news ? olds : news;
     while (pair->first < shorter &&
            same(pair->before.lines[pair->first], pair->after.lines[pair->first]))
         pair->first++;
@@ -106,7 +106,8 @@ static void find_common(struct pair *pair)
         }
 }
 
-static void add_change(struct pair *pair, int32_t at, const char *before, const char *after)
+static void add_change(struct pair *pair, int32_t at, bool begins, const char *before,
+                       const char *after)
 {
     struct diff *diff = pair->diff;
     struct diff_line *grown = realloc(diff->lines, (diff->count + 1) * sizeof *grown);
@@ -121,17 +122,17 @@ static void add_change(struct pair *pair, int32_t at, const char *before, const 
                    : program->count    ? program->items[program->count - 1].line + 1
                                        : 1;
     struct diff_line *added = &diff->lines[diff->count++];
-    *added = (struct diff_line){line, strdup(before), strdup(after)};
+    *added = (struct diff_line){line, begins, strdup(before), strdup(after)};
     pair->failed |= !added->before || !added->after;
 }
 
 /* Old lines [i, i_end) became new lines [j, j_end): side by side as far as both go. */
 static void add_block(struct pair *pair, int32_t i, int32_t i_end, int32_t j, int32_t j_end)
 {
-    while (i < i_end || j < j_end) {
+    for (bool begins = true; i < i_end || j < j_end; begins = false) {
         const char *before = i < i_end ? old_line(pair, i) : "";
         const char *after = j < j_end ? new_line(pair, j) : "";
-        add_change(pair, i, before + strspn(before, " "), after + strspn(after, " "));
+        add_change(pair, i, begins, before + strspn(before, " "), after + strspn(after, " "));
         i += i < i_end;
         j += j < j_end;
     }
@@ -144,7 +145,7 @@ static void add_changes(struct pair *pair)
         int32_t i_end = i, j_end = j;
         while (i_end < pair->old_count && j_end < pair->new_count &&
                !same(old_line(pair, i_end), new_line(pair, j_end))) {
-            if (*common_from(pair, i_end + 1, j_end) >= *common_from(pair, i_end, j_end + 1))
+            if (*common_from(pair, i_end + 1, j_end) > *common_from(pair, i_end, j_end + 1))
                 i_end++;
             else
                 j_end++;

@@ -9,6 +9,7 @@
 /* A line that became another; "" on the side where there is none. */
 struct diff_line {
     int32_t line; /* of the first program's text; of a new line: before which it stands */
+    bool begins;  /* a block of neighbouring changes; each has as many lines as its longer side */
     char *before, *after;
 };
 

@@ -37,6 +37,16 @@ enum status edit_open(struct edit *edit, const struct program *program, struct e
     return STATUS_OK;
 }
 
+enum status edit_copy(struct edit *edit, const struct edit *from, struct error *error)
+{
+    *edit = *from;
+    edit->lines = malloc((size_t)from->capacity * sizeof *edit->lines);
+    if (!edit->lines)
+        return error_memory(error);
+    memcpy(edit->lines, from->lines, (size_t)from->count * sizeof *edit->lines);
+    return STATUS_OK;
+}
+
 void edit_close(struct edit *edit)
 {
     free(edit->lines);

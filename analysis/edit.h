@@ -29,6 +29,10 @@ struct edit {
 
 /* Takes the lines of a program of at most EDIT_MAX_LINES of them: STATUS_TOO_LARGE. */
 enum status edit_open(struct edit *edit, const struct program *program, struct error *error);
+
+/* Another one with the same lines. */
+enum status edit_copy(struct edit *edit, const struct edit *from, struct error *error);
+
 void edit_close(struct edit *edit);
 
 /* Puts a line before line `at`. */

@@ -110,6 +110,7 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
         return NULL;
     }
     findings->of_kind[kind]++;
+    key.witness.buffer = -1;
     findings->items[findings->count] = key;
     findings->table[at] = (int32_t)++findings->count;
     return &findings->items[findings->count - 1];

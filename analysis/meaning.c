@@ -1,5 +1,6 @@
 #include "analysis/meaning.h"
 
+#include "analysis/grain.h"
 #include "analysis/order.h"
 #include "analysis/region.h"
 
@@ -22,7 +23,7 @@ struct player {
     const struct program *program;
     int64_t grain, visits;
     struct store stores[HARDWARE_MAX_BUFFERS];
-    struct hidden *hidden; /* per line */
+    struct hidden *hidden;            /* per line */
     uint64_t *scratch[OPERAND_ROLES]; /* what sources held */
     int64_t room[OPERAND_ROLES];
     struct error *error;
@@ -49,58 +50,6 @@ static uint64_t join(uint64_t hash, uint64_t value)
     return mix(hash * 0x9e3779b97f4a7c15ULL + value + 1);
 }
 
-static int64_t divisor(int64_t a, int64_t b)
-{
-    a = a < 0 ? -a : a;
-    b = b < 0 ? -b : b;
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Does the instruction's kind have the operand, whether its text names it or not? A vector or
- * scalar operation has the sources that it names. */
-static bool has_role(const struct instruction *in, enum operand_role role)
-{
-    switch ((enum instruction_kind)in->kind) {
-    case INSTRUCTION_MOVE:
-        return role == OPERAND_DST || role == OPERAND_SRC;
-    case INSTRUCTION_MATRIX:
-        return role == OPERAND_DST || role == OPERAND_A || role == OPERAND_B;
-    case INSTRUCTION_VECTOR:
-        return role == OPERAND_DST;
-    default:
-        return false;
-    }
-}
-
-static int64_t region_grain(const struct region *region, int64_t grain)
-{
-    grain = divisor(grain, region->offset_bytes);
-    grain = divisor(grain, region->bytes / region->rows);
-    grain = divisor(grain, region->row_stride_bytes);
-    for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
-        grain = divisor(grain, region->loop_stride_bytes[d]);
-    return grain;
-}
-
-int64_t meaning_grain(const struct program *program)
-{
-    int64_t grain = 0;
-    for (int32_t i = 0; i < program->count; i++) {
-        const struct instruction *in = &program->items[i];
-        for (int r = 0; r < in->region_count; r++)
-            grain = region_grain(&program->regions[in->first_region + r], grain);
-        for (enum operand_role role = 0; role < OPERAND_ROLES; role++)
-            if (has_role(in, role))
-                grain = divisor(grain, instruction_extent_bytes(program->hw, in, role));
-    }
-    return grain ? grain : 1;
-}
-
 static const struct region *find_region(const struct program *program, const struct instruction *in,
                                         enum operand_role role)
 {
@@ -110,7 +59,7 @@ static const struct region *find_region(const struct program *program, const str
     return NULL;
 }
 
-static int64_t start_of(const struct region *region, const int32_t *index)
+static int64_t start_of(const struct region *region, const int64_t *index)
 {
     int64_t start = region->offset_bytes;
     for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
@@ -126,9 +75,8 @@ static struct operand find_operand(const struct player *player, const struct eve
     if (operand.region) {
         operand.start = start_of(operand.region, event->index);
         operand.pieces = operand.region->bytes / player->grain;
-    } else if (has_role(in, role)) {
-        operand.pieces =
-            instruction_extent_bytes(player->program->hw, in, role) / player->grain;
+    } else if (grain_has_role(in, role)) {
+        operand.pieces = instruction_extent_bytes(player->program->hw, in, role) / player->grain;
     }
     return operand;
 }
@@ -200,8 +148,8 @@ static struct share share_of(const struct player *player, const struct instructi
     const struct hardware *hw = player->program->hw;
     int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
     int64_t grain = player->grain, low = piece * grain, high = low + grain, first, last;
-    bool reduces = in->kind == INSTRUCTION_VECTOR &&
-                   hw->operations[in->what].result == RESULT_ONE_PER_REPEAT;
+    bool reduces =
+        in->kind == INSTRUCTION_VECTOR && hw->operations[in->what].result == RESULT_ONE_PER_REPEAT;
     if (reduces) {
         first = low / to * hw->vector_repeat_bytes;
         last = (high + to - 1) / to * hw->vector_repeat_bytes;
@@ -270,8 +218,7 @@ static void write_results(struct player *player, int32_t item,
     uint64_t all = whole ? value_of_all(player, in, operands) : 0;
     bool keeps = in->accumulate || (in->kind == INSTRUCTION_SCALAR && in->operand_bytes);
     for (int64_t p = 0; p < dst->pieces; p++) {
-        uint64_t value =
-            whole ? join(all, (uint64_t)p) : value_by_element(player, in, operands, p);
+        uint64_t value = whole ? join(all, (uint64_t)p) : value_by_element(player, in, operands, p);
         if (keeps)
             value = join(value, read_piece(player, item, dst, p));
         write_piece(player, item, dst, p, value);

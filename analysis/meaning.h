@@ -11,7 +11,8 @@
  * accesses that nothing orders have no meaning.
  *
  * Values belong to pieces of `grain` bytes, which cut every operand of both programs evenly:
- * compare two programs at the greatest common divisor of their grains. */
+ * compare two programs at the greatest common divisor of
+ * their grains (grain.h). */
 #ifndef AUTOTUNE_ANALYSIS_MEANING_H
 #define AUTOTUNE_ANALYSIS_MEANING_H
 
@@ -25,9 +26,6 @@ struct meaning {
     uint64_t inside;  /* buffers of the chip */
     bool leaves;      /* something is written outside */
 };
-
-/* The greatest number of bytes that divides every address and size of the program. */
-int64_t meaning_grain(const struct program *program);
 
 /* STATUS_TOO_LARGE beyond the limits above or those of check.h. */
 enum status meaning_of(const struct program *program, int64_t grain, struct meaning *meaning,

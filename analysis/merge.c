@@ -19,6 +19,24 @@ static int64_t advance_of(const struct region *region)
     return region->rows > 1 ? region->rows * region->row_stride_bytes : region->bytes;
 }
 
+/* Adds the second line's amount; only rows of one length can be more rows. */
+static bool add_amount(struct edit_line *line, const struct edit_line *next)
+{
+    bool fits = !__builtin_add_overflow(*amount_of(&line->in),
+                                        next->in.kind == INSTRUCTION_MOVE ? next->in.bytes
+                                                                          : next->in.elements,
+                                        amount_of(&line->in));
+    if (line->in.bursts > 1)
+        fits &= !__builtin_add_overflow(line->in.bursts, next->in.bursts, &line->in.bursts);
+    for (int r = 0; r < line->in.region_count; r++) {
+        struct region *region = &line->regions[r];
+        fits &= !__builtin_add_overflow(region->bytes, next->regions[r].bytes, &region->bytes);
+        if (region->rows > 1)
+            fits &= !__builtin_add_overflow(region->rows, next->regions[r].rows, &region->rows);
+    }
+    return fits;
+}
+
 /* Makes the line `count` times as much; regions' bytes follow when the program is built. */
 static bool multiply(struct edit_line *line, int64_t count, bool rows)
 {
@@ -48,19 +66,21 @@ bool merge_lines(struct edit_line *line, const struct edit_line *next)
     struct instruction a = line->in, b = next->in;
     if (!can_grow(&a) || a.kind != b.kind || a.what != b.what || a.type != b.type ||
         a.to_type != b.to_type || a.unit != b.unit || b.transpose ||
-        *amount_of(&a) != *amount_of(&b) || a.bursts != b.bursts ||
-        a.align_bytes != b.align_bytes || a.region_count != b.region_count || a.region_count == 0)
+        (a.bursts > 1) != (b.bursts > 1) || a.align_bytes != b.align_bytes ||
+        a.region_count != b.region_count || a.region_count == 0)
         return false;
     for (int r = 0; r < a.region_count; r++) {
         const struct region *one = &line->regions[r], *other = &next->regions[r];
-        if (one->buffer != other->buffer || one->role != other->role || one->rows != other->rows ||
+        if (one->buffer != other->buffer || one->role != other->role ||
+            (one->rows > 1) != (other->rows > 1) ||
+            (one->rows > 1 && one->bytes / one->rows != other->bytes / other->rows) ||
             one->row_stride_bytes != other->row_stride_bytes ||
             other->offset_bytes - one->offset_bytes != advance_of(one) ||
             memcmp(one->loop_stride_bytes, other->loop_stride_bytes,
                    sizeof one->loop_stride_bytes) != 0)
             return false;
     }
-    return multiply(line, 2, false);
+    return add_amount(line, next);
 }
 
 /* Do all operands advance by `stride` and have the same length, as rows of one line must? */

@@ -7,7 +7,7 @@
 /* An instruction that stands in its pipe's queue, with the loop indices it was dispatched with. */
 struct queued {
     int32_t item;
-    int32_t index[PROGRAM_MAX_DEPTH];
+    int64_t index[PROGRAM_MAX_DEPTH];
     int64_t blocking; /* events of blocking pipes until then */
 };
 
@@ -57,7 +57,7 @@ static void publish(struct order *order, int from)
 }
 
 /* Plays one instruction that can run. */
-static enum status run(struct order *order, int32_t item, const int32_t *index, struct event *event,
+static enum status run(struct order *order, int32_t item, const int64_t *index, struct event *event,
                        struct error *error)
 {
     const struct instruction *in = &order->program->items[item];

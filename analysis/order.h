@@ -16,7 +16,7 @@ struct event {
     int32_t item; /* into program->items; -1 at the end */
     int pipe;              /* PROGRAM_PIPE_ALL: a barrier, which has neither clock nor index */
     const uint32_t *clock; /* per pipe, with this event; valid until the next call */
-    const int32_t *index;  /* of the loops around it, outermost first, then 0; valid as long */
+    const int64_t *index;  /* of the loops around it, outermost first, then 0; valid as long */
     bool overtaken;        /* an instruction of a blocking pipe, dispatched later, ran before */
     struct double_set twice;
 };
@@ -27,7 +27,7 @@ struct order {
     struct flags flags;
     int32_t next; /* to dispatch */
     int depth;
-    int32_t index[PROGRAM_MAX_DEPTH];
+    int64_t index[PROGRAM_MAX_DEPTH];
     bool halted;    /* nothing can be dispatched any more */
     uint32_t ready; /* pipes whose first queued wait has got its set, as bits */
     uint32_t clock[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES];

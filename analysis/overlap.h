@@ -33,6 +33,8 @@ struct overlap {
     struct buffer_map maps[HARDWARE_MAX_BUFFERS];
     struct unnamed unnamed;
     int64_t starts, visits; /* work done */
+    uint32_t carried[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* by pipe: interlocked accesses of
+                                                                 others that it still overlaps */
     uint32_t needs[HARDWARE_MAX_PIPES]; /* of the last event: the last events, per pipe, that it
                                            conflicts with and comes after; 0: none */
 };

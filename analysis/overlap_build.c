@@ -101,7 +101,7 @@ static void moving_counts(const struct overlap *overlap, int32_t item, const str
             counts[level] = 1;
 }
 
-static bool next_index(int32_t index[PROGRAM_MAX_DEPTH], const int64_t counts[PROGRAM_MAX_DEPTH])
+static bool next_index(int64_t index[PROGRAM_MAX_DEPTH], const int64_t counts[PROGRAM_MAX_DEPTH])
 {
     for (int level = PROGRAM_MAX_DEPTH - 1; level >= 0; level--) {
         if (++index[level] < counts[level])
@@ -144,7 +144,7 @@ static enum status cut_region(struct overlap *overlap, int32_t item, const struc
 {
     struct buffer_map *map = &overlap->maps[region->buffer];
     int64_t counts[PROGRAM_MAX_DEPTH];
-    int32_t index[PROGRAM_MAX_DEPTH] = {0};
+    int64_t index[PROGRAM_MAX_DEPTH] = {0};
     struct rows rows;
     enum status status = STATUS_OK;
     add_slot(map, overlap->program->items[item].pipe);

@@ -2,7 +2,10 @@
  * those after it. A unit is tried on two replays side by side, with it and without it, that start
  * where it first runs: they end when the one without it breaks an order that matters (the unit has
  * to stay), or when the unit is past and both stand in the same state, since nothing differs from
- * there on, or at the end of the trace (it can go). */
+ * there on, or at the end of the record (it can go).
+ *
+ * What could not go may be free to go later only when it kept two sets of a register apart of which
+ * one has gone since; so the walks are repeated until nothing goes. */
 #include "analysis/oversync.h"
 
 #include "analysis/oversync_search.h"
@@ -12,7 +15,7 @@
 #include <string.h>
 
 struct search {
-    struct trace *trace;
+    struct record *record;
     const struct nest *nest;
     int64_t *first, *last; /* per group: steps; -1: does not run */
     bool *removed;         /* per instruction */
@@ -23,7 +26,7 @@ struct search {
 static enum status search_init(struct search *search, struct play *play, struct error *error)
 {
     size_t items = (size_t)play->program->count + 1;
-    *search = (struct search){.trace = &play->trace, .nest = &play->nest};
+    *search = (struct search){.record = &play->record, .nest = &play->nest};
     search->budget = OVERSYNC_MAX_STEPS;
     search->first = malloc(items * sizeof *search->first);
     search->last = malloc(items * sizeof *search->last);
@@ -32,17 +35,17 @@ static enum status search_init(struct search *search, struct play *play, struct 
         return error_memory(error);
     for (size_t i = 0; i < items; i++)
         search->first[i] = search->last[i] = -1;
-    for (int64_t i = 0; i < play->trace.count; i++) {
-        int32_t group = trace_group(&play->trace, play->trace.steps[i].item);
+    for (int64_t i = 0; i < play->record.count; i++) {
+        int32_t group = record_group(&play->record, play->record.steps[i].item);
         if (search->first[group] < 0)
             search->first[group] = i;
         search->last[group] = i;
     }
-    enum status status = replay_init(&search->base, &play->trace, error);
+    enum status status = replay_init(&search->base, &play->record, error);
     if (status == STATUS_OK)
-        status = replay_init(&search->with, &play->trace, error);
+        status = replay_init(&search->with, &play->record, error);
     if (status == STATUS_OK)
-        status = replay_init(&search->without, &play->trace, error);
+        status = replay_init(&search->without, &play->record, error);
     return status;
 }
 
@@ -58,7 +61,7 @@ static void search_clear(struct search *search)
 
 static int32_t group_at(const struct search *search, int64_t at)
 {
-    return trace_group(search->trace, search->trace->steps[at].item);
+    return record_group(search->record, search->record->steps[at].item);
 }
 
 static bool is_removed(const struct search *search, int64_t at)
@@ -69,11 +72,11 @@ static bool is_removed(const struct search *search, int64_t at)
 /* States are compared at growing distances, so that comparing never costs more than replaying. */
 static bool can_go(struct search *search, int32_t group)
 {
-    const struct trace *trace = search->trace;
+    const struct record *record = search->record;
     int64_t compare_at = search->last[group] + 1, distance = 1;
     replay_copy(&search->with, &search->base);
     replay_copy(&search->without, &search->base);
-    while (search->with.at < trace->count && search->budget > 0) {
+    while (search->with.at < record->count && search->budget > 0) {
         int64_t at = search->with.at;
         bool gone = is_removed(search, at);
         search->budget--;
@@ -90,26 +93,28 @@ static bool can_go(struct search *search, int32_t group)
     return search->budget > 0;
 }
 
-/* One walk along the trace for barriers, one for flags. */
-static void try_units(struct search *search, bool barriers)
+/* One walk along the record, for barriers or for flags. Did anything go? */
+static bool try_units(struct search *search, bool barriers)
 {
-    struct trace *trace = search->trace;
+    struct record *record = search->record;
+    bool any = false;
     search->base.at = 0;
     memset(search->base.state, 0, search->base.state_count * sizeof *search->base.state);
-    while (search->base.at < trace->count && search->budget > 0) {
+    while (search->base.at < record->count && search->budget > 0) {
         int64_t at = search->base.at;
-        int kind = trace->steps[at].kind;
+        int kind = record->steps[at].kind;
         int32_t group = group_at(search, at);
         bool tried = kind == INSTRUCTION_BARRIER ? barriers : kind != INSTRUCTION_MOVE && !barriers;
-        if (tried && search->first[group] == at && !trace->fixed[group])
-            search->removed[group] = can_go(search, group);
+        if (tried && search->first[group] == at && !record->fixed[group] && !search->removed[group])
+            any |= search->removed[group] = can_go(search, group);
         replay_step(&search->base, is_removed(search, at));
     }
+    return any;
 }
 
 static bool belongs(const struct search *search, int32_t item)
 {
-    const struct instruction *in = &search->trace->program->items[item];
+    const struct instruction *in = &search->record->program->items[item];
     return search->nest->played[item] > 0 &&
            (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
             in->kind == INSTRUCTION_BARRIER);
@@ -117,7 +122,7 @@ static bool belongs(const struct search *search, int32_t item)
 
 static void mark_own_barriers(struct search *search)
 {
-    const struct program *program = search->trace->program;
+    const struct program *program = search->record->program;
     for (int32_t i = 0; i < program->count; i++)
         if (program->items[i].kind == INSTRUCTION_BARRIER &&
             program->items[i].pipe != PROGRAM_PIPE_ALL)
@@ -127,7 +132,7 @@ static void mark_own_barriers(struct search *search)
 /* Sorted by group, those of one group stand together; groups come by their first instruction. */
 static enum status collect(struct search *search, struct oversync *found, struct error *error)
 {
-    int32_t count = search->trace->program->count;
+    int32_t count = search->record->program->count;
     int32_t *unit_of = malloc(((size_t)count + 1) * sizeof *unit_of);
     found->items = malloc(((size_t)count + 1) * sizeof *found->items);
     found->units = calloc((size_t)count + 1, sizeof *found->units);
@@ -137,7 +142,7 @@ static enum status collect(struct search *search, struct oversync *found, struct
     }
     memset(unit_of, -1, ((size_t)count + 1) * sizeof *unit_of);
     for (int32_t i = 0; i < count; i++) {
-        int32_t group = trace_group(search->trace, i);
+        int32_t group = record_group(search->record, i);
         if (!belongs(search, i) || !search->removed[group])
             continue;
         if (unit_of[group] < 0)
@@ -150,7 +155,7 @@ static enum status collect(struct search *search, struct oversync *found, struct
     for (int32_t u = 0; u < found->unit_count; u++)
         found->units[u].count = 0;
     for (int32_t i = 0; i < count; i++) {
-        int32_t group = trace_group(search->trace, i);
+        int32_t group = record_group(search->record, i);
         if (!belongs(search, i) || !search->removed[group])
             continue;
         struct oversync_unit *unit = &found->units[unit_of[group]];
@@ -169,11 +174,9 @@ enum status oversync_search(struct play *play, struct oversync *found, struct er
     enum status status = search_init(&search, play, error);
     if (status == STATUS_OK) {
         mark_own_barriers(&search);
-        if (!play->trace.full) {
-            try_units(&search, true);
-            try_units(&search, false);
-        }
-        found->complete = !play->trace.full && search.budget > 0;
+        while (!play->record.full && (try_units(&search, true) | try_units(&search, false)))
+            continue;
+        found->complete = !play->record.full && search.budget > 0;
         status = collect(&search, found, error);
     }
     search_clear(&search);

@@ -1,6 +1,7 @@
 #include "analysis/places.h"
 
 #include "analysis/region.h"
+#include "analysis/witness.h"
 
 #include <stdio.h>
 
@@ -41,12 +42,19 @@ static void check_capacity(const struct program *program, const struct nest *nes
     struct finding *finding = findings_add(findings, FINDING_CAPACITY, &in->line, 1);
     if (!finding)
         return;
-    if (fits)
+    finding->witness.access_count = 1;
+    witness_of_index(&finding->witness.accesses[0], program, nest, item,
+                     instruction_writes(in, region->role), NULL);
+    if (fits) {
+        finding->witness.buffer = region->buffer;
+        finding->witness.low = range.low;
+        finding->witness.high = range.high;
         capacity_text(program, in, region, &range, finding->text, sizeof finding->text);
-    else
+    } else {
         snprintf(finding->text, sizeof finding->text,
                  "%s of line %d reaches addresses of %s beyond 64 bits", role_name(region->role),
                  in->line, program->hw->buffers[region->buffer].name);
+    }
 }
 
 /* What the starts of an operand are sums of: its offset, and its strides where something moves. */
@@ -70,6 +78,21 @@ static int list_parts(const struct program *program, const struct nest *nest, in
     return count;
 }
 
+/* The whole of the operand. */
+static void alignment_witness(const struct program *program, const struct nest *nest, int32_t item,
+                              const struct region *region, struct witness *witness)
+{
+    struct range range;
+    witness->access_count = 1;
+    witness_of_index(&witness->accesses[0], program, nest, item,
+                     instruction_writes(&program->items[item], region->role), NULL);
+    if (!region_range(program, nest, item, region, &range))
+        return;
+    witness->buffer = region->buffer;
+    witness->low = range.low;
+    witness->high = range.high;
+}
+
 /* A scalar instruction may touch any byte; whoever moves or computes by blocks may not. All starts
  * are multiples exactly when offset and strides are: the first is the offset, and neighbours
  * differ by a stride. */
@@ -86,6 +109,8 @@ static void check_alignment(const struct program *program, const struct nest *ne
         if (parts[i].bytes % buffer->alignment_bytes == 0)
             continue;
         struct finding *finding = findings_add(findings, FINDING_ALIGNMENT, &in->line, 1);
+        if (finding)
+            alignment_witness(program, nest, item, region, &finding->witness);
         if (finding)
             snprintf(finding->text, sizeof finding->text,
                      "%s of line %d starts where %s allows no start: %s, %lld bytes, is no multiple "

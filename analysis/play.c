@@ -44,6 +44,8 @@ static void check_unmatched(const struct flags *flags, const struct nest *nest, 
     struct flag_name name = flag_name(flags->program, pair / flags->pipes, pair % flags->pipes,
                                       (int)index % flags->per_pair);
     bool sets = reg->total_sets > reg->total_waits;
+    finding->witness.sets = reg->total_sets;
+    finding->witness.waits = reg->total_waits;
     snprintf(finding->text, sizeof finding->text,
              "sets and waits of flag %s: %lld and %lld; the last %s, in line "
              "%d, has no partner",
@@ -70,6 +72,11 @@ static void add_double_set(const struct program *program, const struct double_se
         findings_add(findings, FINDING_DOUBLE_SET, lines, twice->wait >= 0 ? 3 : 2);
     if (!finding)
         return;
+    struct witness *witness = &finding->witness;
+    witness->steps[witness->step_count++] = twice->earlier;
+    if (twice->wait >= 0)
+        witness->steps[witness->step_count++] = twice->wait;
+    witness->steps[witness->step_count++] = twice->set;
     struct flag_name name = flag_name_of(program, in);
     int used = snprintf(finding->text, sizeof finding->text,
                         "flag %s is set in line %d while its set of line %d may still be up; ",
@@ -83,6 +90,44 @@ static void add_double_set(const struct program *program, const struct double_se
                  "no wait takes that one");
 }
 
+/* The pipe that keeps `item`, a blocked wait, from its set: -1 when there is no such set. */
+static int blocker_of(const struct order *order, int32_t item)
+{
+    const struct instruction *in = &order->program->items[item];
+    const struct flag_register *reg = &order->flags.registers[flags_index(&order->flags, in)];
+    int halting = -1;
+    if (reg->total_sets == reg->sets)
+        return -1;
+    if (order_blocked(order, in->from) >= 0)
+        return in->from;
+    for (int pipe = 0; pipe < order->program->hw->pipe_count; pipe++)
+        if (order_blocked(order, pipe) >= 0 &&
+            (halting < 0 || order->program->hw->pipes[pipe].blocks_dispatch))
+            halting = pipe;
+    return halting;
+}
+
+/* Who waits for whom: from one blocked pipe to the next, until there is no set or one comes again.
+ * A set that has not been dispatched waits for the barrier or blocking pipe that holds it up. */
+static void follow_blocked(const struct order *order, int32_t item, struct witness *witness)
+{
+    uint32_t seen = 0;
+    int pipe = order->program->items[item].pipe;
+    while (pipe >= 0 && !(seen >> pipe & 1) && witness->step_count < WITNESS_MAX_STEPS - 1) {
+        int32_t wait = order_blocked(order, pipe);
+        int next = blocker_of(order, wait);
+        const struct instruction *in = &order->program->items[wait];
+        seen |= 1u << pipe;
+        witness->steps[witness->step_count++] = wait;
+        if (next >= 0 && next != in->from && order->next > 0 &&
+            order->program->items[order->next - 1].kind == INSTRUCTION_BARRIER)
+            witness->steps[witness->step_count++] = order->next - 1;
+        pipe = next;
+    }
+    if (pipe >= 0)
+        witness->steps[witness->step_count++] = order_blocked(order, pipe);
+}
+
 static void add_deadlock(const struct order *order, int32_t item, struct findings *findings)
 {
     const struct program *program = order->program;
@@ -91,6 +136,7 @@ static void add_deadlock(const struct order *order, int32_t item, struct finding
     struct finding *finding = findings_add(findings, FINDING_DEADLOCK, &in->line, 1);
     if (!finding)
         return;
+    follow_blocked(order, item, &finding->witness);
     struct flag_name name = flag_name_of(program, in);
     int used = snprintf(finding->text, sizeof finding->text,
                         "%s waits for ever at 'wait %s' in line %d: ", pipe_name(program, in->pipe),
@@ -126,7 +172,7 @@ static enum status take_event(struct play *play, const struct event *event,
         add_double_set(play->program, &event->twice, findings);
     enum status status = overlap_event(&play->overlap, event, findings, error);
     if (status == STATUS_OK)
-        status = trace_add(&play->trace, event, play->overlap.needs, error);
+        status = record_add(&play->record, event, play->overlap.needs, error);
     return status;
 }
 
@@ -140,7 +186,7 @@ enum status play_init(struct play *play, const struct program *program, struct e
     if (status == STATUS_OK)
         status = overlap_init(&play->overlap, program, &play->nest, error);
     if (status == STATUS_OK)
-        status = trace_init(&play->trace, program, error);
+        status = record_init(&play->record, program, error);
     if (status != STATUS_OK)
         play_clear(play);
     return status;
@@ -159,12 +205,12 @@ enum status play_run(struct play *play, struct findings *findings, struct error 
         return status;
     check_totals(&play->order.flags, &play->nest, findings);
     check_end(play, findings);
-    return trace_close(&play->trace, error);
+    return record_close(&play->record, error);
 }
 
 void play_clear(struct play *play)
 {
-    trace_clear(&play->trace);
+    record_clear(&play->record);
     overlap_clear(&play->overlap);
     order_clear(&play->order);
     nest_clear(&play->nest);

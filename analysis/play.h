@@ -2,21 +2,21 @@
  * superfluous synchronisation needs.
  *
  *   play_init(&play, &program, &error);
- *   play_run(&play, &findings, &error);       then play.trace is closed
+ *   play_run(&play, &findings, &error);       then play.record is closed
  *   play_clear(&play); */
 #ifndef AUTOTUNE_ANALYSIS_PLAY_H
 #define AUTOTUNE_ANALYSIS_PLAY_H
 
 #include "analysis/findings.h"
 #include "analysis/overlap.h"
-#include "analysis/trace.h"
+#include "analysis/record.h"
 
 struct play {
     const struct program *program;
     struct nest nest;
     struct order order;
     struct overlap overlap;
-    struct trace trace;
+    struct record record;
     bool blocked; /* some wait never ends */
 };
 

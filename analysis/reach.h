@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 struct reach {
-    int count;
-    uint16_t *edges; /* count × count: how many from row to column */
-    int *queue;
-    bool *seen;
+    int count, words;      /* vertices; 64-bit words that hold one bit for each */
+    uint16_t *edges;       /* count × count: how many from row to column */
+    uint64_t *next;        /* count × words: which there are, as bits */
+    uint64_t *seen, *todo; /* words each */
 };
 
 /* False when out of memory; free with reach_clear in any case. */

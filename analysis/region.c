@@ -44,7 +44,7 @@ bool region_range(const struct program *program, const struct nest *nest, int32_
 }
 
 int64_t region_start(const struct region *region, const struct rows *rows,
-                     const int32_t index[PROGRAM_MAX_DEPTH])
+                     const int64_t index[PROGRAM_MAX_DEPTH])
 {
     int64_t start = rows->start;
     for (int level = 0; level < PROGRAM_MAX_DEPTH; level++)

@@ -26,6 +26,6 @@ bool region_range(const struct program *program, const struct nest *nest, int32_
 /* Where the first of `rows` starts at the given loop indices (0 beyond the loops there are); cannot
  * overflow where region_range is true. */
 int64_t region_start(const struct region *region, const struct rows *rows,
-                     const int32_t index[PROGRAM_MAX_DEPTH]);
+                     const int64_t index[PROGRAM_MAX_DEPTH]);
 
 #endif

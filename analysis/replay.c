@@ -15,17 +15,17 @@ static uint32_t *slot_of(const struct replay *replay, int32_t slot)
 
 static uint32_t *last_wait(const struct replay *replay, int32_t item)
 {
-    const struct trace *trace = replay->trace;
-    return &replay->state[(size_t)(replay->pipes * (replay->pipes + trace->slot_count)) +
-                          trace_register(trace, item)];
+    const struct record *record = replay->record;
+    return &replay->state[(size_t)(replay->pipes * (replay->pipes + record->slot_count)) +
+                          record_register(record, item)];
 }
 
-enum status replay_init(struct replay *replay, const struct trace *trace, struct error *error)
+enum status replay_init(struct replay *replay, const struct record *record, struct error *error)
 {
-    int pipes = trace->program->hw->pipe_count;
-    *replay = (struct replay){.trace = trace, .pipes = pipes};
+    int pipes = record->program->hw->pipe_count;
+    *replay = (struct replay){.record = record, .pipes = pipes};
     replay->state_count =
-        (size_t)(pipes * (pipes + trace->slot_count)) + trace_register_count(trace);
+        (size_t)(pipes * (pipes + record->slot_count)) + record_register_count(record);
     replay->state = calloc(replay->state_count + 1, sizeof *replay->state);
     return replay->state ? STATUS_OK : error_memory(error);
 }
@@ -60,18 +60,18 @@ static void join(const struct replay *replay, uint32_t *clock, const uint32_t *o
 }
 
 /* Is the set known to come after the wait of the set before it that is left? */
-static bool take_set(struct replay *replay, const struct trace_step *step)
+static bool take_set(struct replay *replay, const struct record_step *step)
 {
     const uint32_t *clock = clock_of(replay, step->pipe);
-    int to = replay->trace->program->items[step->item].to;
+    int to = replay->record->program->items[step->item].to;
     if (step->slot >= 0)
         memcpy(slot_of(replay, step->slot), clock, (size_t)replay->pipes * sizeof *clock);
-    return replay->trace->tainted[trace_register(replay->trace, step->item)] ||
+    return replay->record->tainted[record_register(replay->record, step->item)] ||
            clock[to] >= *last_wait(replay, step->item);
 }
 
 /* What is behind is cleared, so that states that differ in nothing that matters are equal. */
-static void take_wait(struct replay *replay, const struct trace_step *step, bool removed)
+static void take_wait(struct replay *replay, const struct record_step *step, bool removed)
 {
     uint32_t *set = slot_of(replay, step->slot);
     if (!removed) {
@@ -92,9 +92,9 @@ static void take_barrier(struct replay *replay)
         memcpy(clock_of(replay, pipe), all, (size_t)replay->pipes * sizeof *all);
 }
 
-static bool has_needs(const struct replay *replay, const struct trace_step *step)
+static bool has_needs(const struct replay *replay, const struct record_step *step)
 {
-    const struct trace_need *need = &replay->trace->needs[step->need];
+    const struct record_need *need = &replay->record->needs[step->need];
     for (int i = 0; i < step->need_count; i++)
         if (clock_of(replay, step->pipe)[need[i].pipe] < need[i].number)
             return false;
@@ -103,7 +103,7 @@ static bool has_needs(const struct replay *replay, const struct trace_step *step
 
 bool replay_step(struct replay *replay, bool gone)
 {
-    const struct trace_step *step = &replay->trace->steps[replay->at++];
+    const struct record_step *step = &replay->record->steps[replay->at++];
     if (step->kind == INSTRUCTION_BARRIER) {
         if (!gone)
             take_barrier(replay);
@@ -111,12 +111,13 @@ bool replay_step(struct replay *replay, bool gone)
     }
     uint32_t *clock = clock_of(replay, step->pipe);
     clock[step->pipe] = step->number;
-    bool allowed = has_needs(replay, step);
+    bool allowed = true;
     if (step->kind == INSTRUCTION_SET && !gone)
-        allowed &= take_set(replay, step);
+        allowed = take_set(replay, step);
     else if (step->kind == INSTRUCTION_WAIT)
         take_wait(replay, step, gone);
-    if (replay->trace->program->hw->pipes[step->pipe].blocks_dispatch)
+    allowed &= has_needs(replay, step);
+    if (replay->record->program->hw->pipes[step->pipe].blocks_dispatch)
         for (int pipe = 0; pipe < replay->pipes; pipe++)
             join(replay, clock_of(replay, pipe), clock);
     return allowed;

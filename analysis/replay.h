@@ -1,18 +1,18 @@
-/* Vector clocks of a trace without some of its synchronisation.
+/* Vector clocks of a record without some of its synchronisation.
  *
  * Every order of a part of the synchronisation is a part of the whole order, so the order in which
  * the whole program was played serves for all of them, and events keep their numbers. A replay
  * stops being allowed at the first step that does not come after all it has to come after.
  *
- *   replay_init(&replay, &trace, &error);
- *   while (replay.at < trace.count && replay_step(&replay, gone)) … */
+ *   replay_init(&replay, &record, &error);
+ *   while (replay.at < record.count && replay_step(&replay, gone)) … */
 #ifndef AUTOTUNE_ANALYSIS_REPLAY_H
 #define AUTOTUNE_ANALYSIS_REPLAY_H
 
-#include "analysis/trace.h"
+#include "analysis/record.h"
 
 struct replay {
-    const struct trace *trace;
+    const struct record *record;
     int64_t at; /* the next step */
     int pipes;
     size_t state_count;
@@ -20,10 +20,10 @@ struct replay {
                         wait, by register (0: no set will ask for it) */
 };
 
-enum status replay_init(struct replay *replay, const struct trace *trace, struct error *error);
+enum status replay_init(struct replay *replay, const struct record *record, struct error *error);
 void replay_clear(struct replay *replay);
 
-/* Makes `to` stand where `from` stands, of the same trace. */
+/* Makes `to` stand where `from` stands, of the same record. */
 void replay_copy(struct replay *to, const struct replay *from);
 
 /* Stand both at the same step, in the same state? What follows is then the same too. */

@@ -1,12 +1,13 @@
 #include "analysis/resync.h"
 
 #include "analysis/depend.h"
+#include "analysis/flag_lines.h"
 #include "analysis/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EDGES = 4 * RESYNC_MAX_NODES, MAX_FLAGS = 512 };
+enum { MAX_EDGES = 4 * RESYNC_MAX_NODES };
 
 /* One pipe's part of a line or loop of a block. */
 struct node {
@@ -20,23 +21,13 @@ struct edge {
     bool carried; /* from an iteration to the next */
 };
 
-struct flag_line {
-    int32_t at; /* before this line */
-    bool wait;
-    int8_t from, to;
-    uint8_t number;
-    int32_t line; /* of the text, that it belongs to */
-};
-
 struct resync {
     struct edit *edit;
-    bool *next;      /* line × line: the first in an iteration of the innermost loop around both is
-                        done before the second in the next; known once that loop is */
+    struct flag_lines flags;
+    bool *next; /* line × line: the first in an iteration of the innermost loop around both is
+                   done before the second in the next; known once that loop is */
     uint32_t (*flow)[HARDWARE_MAX_PIPES]; /* per loop line and pipe p: pipes that wait for
                                              something that p does in the same iteration, as bits */
-    uint64_t used[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* registers, as bits */
-    int flag_count;
-    struct flag_line flags[MAX_FLAGS];
     bool fits;
 };
 
@@ -55,12 +46,6 @@ struct block {
 static int vertex(const struct block *block, int node, int iteration, bool behind)
 {
     return (iteration * block->node_count + node) * 2 + behind;
-}
-
-static bool is_sync(const struct instruction *in)
-{
-    return in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
-           in->kind == INSTRUCTION_BARRIER;
 }
 
 static const struct instruction *line_of(const struct block *block, int32_t at)
@@ -125,13 +110,13 @@ static void add_natural_order(struct block *block)
         for (int b = 0; b < n; b++) {
             const struct node *from = &block->nodes[a], *to = &block->nodes[b];
             bool later = from->first < to->first, passes = from->pipe == to->pipe;
-            bool through = from->first == to->first && line_of(block, from->first)->kind ==
-                                                            INSTRUCTION_LOOP;
+            bool through =
+                from->first == to->first && line_of(block, from->first)->kind == INSTRUCTION_LOOP;
             through &= (block->resync->flow[from->first][from->pipe] >> to->pipe & 1) != 0;
             for (int i = 0; i < 2; i++)
                 if (a == b || through)
-                    reach_add(&block->reach, vertex(block, a, i, false),
-                              vertex(block, b, i, true), 1);
+                    reach_add(&block->reach, vertex(block, a, i, false), vertex(block, b, i, true),
+                              1);
             if (!passes && !blocks(block, from->pipe))
                 continue;
             for (int i = 0; i < 2 && later; i++)
@@ -202,7 +187,8 @@ static void reduce(struct block *block)
     block->edge_count = kept;
 }
 
-/* A flag is not set again before it was waited for: from the wait there is a way to the next set. */
+/* A flag is not set again before it was waited for: from the wait there is a way to the next set.
+ */
 static void add_returns(struct block *block)
 {
     for (int e = 0; e < block->edge_count && block->loop >= 0; e++) {
@@ -218,41 +204,11 @@ static void add_returns(struct block *block)
     }
 }
 
-static void put_flag(struct resync *resync, int32_t at, bool wait, const struct flag_line *flag)
-{
-    if (resync->flag_count == MAX_FLAGS) {
-        resync->fits = false;
-        return;
-    }
-    struct flag_line *put = &resync->flags[resync->flag_count++];
-    *put = *flag;
-    put->at = at;
-    put->wait = wait;
-    if (at < resync->edit->count)
-        put->line = resync->edit->lines[at].in.line;
-}
-
 static void put_edge(struct block *block, const struct edge *edge)
 {
-    struct resync *resync = block->resync;
     const struct node *from = &block->nodes[edge->from], *to = &block->nodes[edge->to];
-    uint64_t *used = &resync->used[from->pipe][to->pipe];
-    int number = ~*used ? __builtin_ctzll(~*used) : HARDWARE_MAX_FLAGS;
-    if (number >= resync->edit->hw->flag_registers) {
-        resync->fits = false;
-        return;
-    }
-    *used |= 1ULL << number;
-    struct flag_line flag = {.from = (int8_t)from->pipe,
-                             .to = (int8_t)to->pipe,
-                             .number = (uint8_t)number,
-                             .line = line_of(block, from->last)->line};
-    put_flag(resync, from->last + 1, false, &flag);
-    put_flag(resync, to->first, true, &flag);
-    if (edge->carried) {
-        put_flag(resync, 0, false, &flag);
-        put_flag(resync, resync->edit->count, true, &flag);
-    }
+    struct flag_order order = {from->pipe, to->pipe, from->last, to->first, edge->carried};
+    block->resync->fits &= flag_lines_add(&block->resync->flags, block->resync->edit, &order);
 }
 
 /* What the loops around need to know of this block. */
@@ -318,40 +274,10 @@ static void sync_block(struct resync *resync, int32_t loop, int32_t first, int32
     free(block);
 }
 
-/* Later lines first, so that places stay right; at one place the waits are put in first, and end
- * up behind the sets. */
-static int compare(const void *one, const void *other)
-{
-    const struct flag_line *a = one, *b = other;
-    if (a->at != b->at)
-        return a->at > b->at ? -1 : 1;
-    if (a->wait != b->wait)
-        return a->wait ? -1 : 1;
-    if (a->from != b->from)
-        return a->from > b->from ? -1 : 1;
-    return a->to != b->to ? (a->to > b->to ? -1 : 1) : (a->number > b->number ? -1 : 1);
-}
-
-static void put_flags(struct resync *resync)
-{
-    qsort(resync->flags, (size_t)resync->flag_count, sizeof *resync->flags, compare);
-    for (int f = 0; f < resync->flag_count; f++) {
-        const struct flag_line *flag = &resync->flags[f];
-        struct edit_line line = {.in = {.kind = flag->wait ? INSTRUCTION_WAIT : INSTRUCTION_SET,
-                                        .from = flag->from,
-                                        .to = flag->to,
-                                        .flag = flag->number,
-                                        .line = flag->line}};
-        edit_insert(resync->edit, flag->at, &line);
-    }
-}
-
 bool resync(struct edit *edit)
 {
     struct resync resync = {.edit = edit, .fits = true};
-    for (int32_t i = edit->count - 1; i >= 0; i--)
-        if (is_sync(&edit->lines[i].in))
-            edit_delete(edit, i, 1);
+    flag_lines_take_out(&resync.flags, edit);
     if (edit->count > RESYNC_MAX_LINES)
         return false;
     size_t lines = (size_t)edit->count + 1;
@@ -361,7 +287,7 @@ bool resync(struct edit *edit)
     if (!edit->failed)
         sync_block(&resync, -1, 0, edit->count, 0);
     if (!edit->failed && resync.fits)
-        put_flags(&resync);
+        flag_lines_put_in(&resync.flags, edit);
     free(resync.next);
     free(resync.flow);
     return resync.fits && !edit->failed;

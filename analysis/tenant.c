@@ -15,8 +15,7 @@ static int compare(const void *one, const void *other)
 /* Every operand's stretch by itself; NULL without memory. *count is how many. */
 static struct tenant *list(const struct edit *edit, int32_t first, int32_t last, int32_t *count)
 {
-    struct tenant *all =
-        malloc(((size_t)(last - first) * OPERAND_ROLES + 1) * sizeof *all);
+    struct tenant *all = malloc(((size_t)(last - first) * OPERAND_ROLES + 1) * sizeof *all);
     *count = 0;
     for (int32_t i = first; all && i < last; i++)
         for (int r = 0; r < edit->lines[i].in.region_count; r++) {
@@ -117,16 +116,15 @@ static int64_t first_gap(const struct tenant *all, int32_t count, int64_t capaci
 
 int64_t tenant_room(const struct edit *edit, const struct tenant *tenant, int64_t bytes)
 {
-    /* The most that a buffer of these chips asks for (results in L0C); less where space is short. */
-    static const int64_t aligns[] = {1024, 32};
-    int64_t capacity = edit->hw->buffers[tenant->buffer].capacity_bytes, found = -1;
+    /* 32 bytes are what buffers of this family ask for where a description does not say. */
+    int64_t align = edit->hw->buffers[tenant->buffer].alignment_bytes;
+    int64_t capacity = edit->hw->buffers[tenant->buffer].capacity_bytes, found;
     int32_t count;
     struct tenant *all = list(edit, 0, edit->count, &count);
     if (!all)
         return -1;
     count = join(all, count);
-    for (size_t a = 0; a < sizeof aligns / sizeof *aligns && found < 0; a++)
-        found = first_gap(all, count, capacity, tenant->buffer, bytes, aligns[a]);
+    found = first_gap(all, count, capacity, tenant->buffer, bytes, align > 32 ? align : 32);
     free(all);
     return found;
 }

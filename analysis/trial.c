@@ -1,34 +1,11 @@
 #include "analysis/trial.h"
 
-#include "analysis/check.h"
+#include "analysis/grain.h"
 #include "analysis/resync.h"
+#include "analysis/safety.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Kinds that make a program's result or end uncertain. */
-static bool is_unsafe(enum finding_kind kind)
-{
-    return kind <= FINDING_CAPACITY;
-}
-
-/* Is it safe? Else *why says the first reason. */
-static enum status check_safe(const struct program *program, bool *safe, char why[256],
-                              struct error *error)
-{
-    struct check check;
-    enum status status = program_check(program, &check, error);
-    if (status != STATUS_OK)
-        return status;
-    *safe = true;
-    for (size_t i = 0; i < check.count && *safe; i++)
-        if (is_unsafe(check.findings[i].kind)) {
-            *safe = false;
-            memcpy(why, check.findings[i].text, sizeof check.findings[i].text);
-        }
-    check_clear(&check);
-    return STATUS_OK;
-}
 
 /* Its time, or -1 when it deadlocks. */
 static enum status time_of(struct trial *trial, const struct program *program, int64_t *time_fs,
@@ -45,15 +22,20 @@ static enum status time_of(struct trial *trial, const struct program *program, i
 enum status trial_open(struct trial *trial, const struct program *program, int cores,
                        struct error *error)
 {
+    struct safety safety = {0};
     *trial = (struct trial){.first = program, .cores = cores};
     trial->simulator = simulator_new();
     if (!trial->simulator)
         return error_memory(error);
     enum status status = time_of(trial, program, &trial->first_fs, error);
     if (status == STATUS_OK)
-        status = check_safe(program, &trial->safe, trial->why, error);
+        status = safety_of(program, &safety, error);
+    trial->safe = safety.safe;
+    trial->misaligned = safety.misaligned;
+    trial->unnamed_line = safety.unnamed_line;
+    memcpy(trial->why, safety.why, sizeof trial->why);
     if (status == STATUS_OK && trial->safe) {
-        trial->grain = meaning_grain(program);
+        trial->grain = grain_of(program);
         status = meaning_of(program, trial->grain, &trial->first_meaning, error);
     }
     if (status != STATUS_OK)
@@ -87,16 +69,11 @@ bool trial_goes_on(const struct trial *trial)
     return trial->tries < TRIAL_MAX_TRIES && trial->events < TRIAL_MAX_EVENTS;
 }
 
-static int64_t divisor(int64_t a, int64_t b)
-{
-    return b ? divisor(b, a % b) : a;
-}
-
 static enum status means_the_same(struct trial *trial, const struct program *program, bool *same,
                                   struct error *error)
 {
     struct meaning first = trial->first_meaning, changed;
-    int64_t grain = divisor(trial->grain, meaning_grain(program));
+    int64_t grain = grain_divisor(trial->grain, grain_of(program));
     enum status status = STATUS_OK;
     if (grain != trial->grain)
         status = meaning_of(trial->first, grain, &first, error);
@@ -107,12 +84,11 @@ static enum status means_the_same(struct trial *trial, const struct program *pro
 }
 
 /* The gate at which a program is refused; TRIAL_GATES when it passes all. */
-static enum status find_gate(struct trial *trial, const struct program *program,
-                             enum trial_aim aim, int64_t *time_fs, enum trial_gate *gate,
-                             struct error *error)
+static enum status find_gate(struct trial *trial, const struct program *program, enum trial_aim aim,
+                             int64_t *time_fs, enum trial_gate *gate, struct error *error)
 {
-    bool safe = false, same = false;
-    char why[256];
+    struct safety safety;
+    bool same = false;
     enum status status = time_of(trial, program, time_fs, error);
     *gate = *time_fs < 0 ? TRIAL_UNSAFE : TRIAL_SLOWER;
     if (status != STATUS_OK || *time_fs < 0 || *time_fs > trial->best_fs ||
@@ -120,8 +96,8 @@ static enum status find_gate(struct trial *trial, const struct program *program,
         return status;
     *gate = TRIAL_UNSAFE;
     trial->events += program->played;
-    status = check_safe(program, &safe, why, error);
-    if (status != STATUS_OK || !safe)
+    status = safety_of(program, &safety, error);
+    if (status != STATUS_OK || !safety.safe || safety.misaligned > trial->misaligned)
         return status;
     *gate = TRIAL_DIFFERENT;
     status = means_the_same(trial, program, &same, error);
@@ -130,8 +106,8 @@ static enum status find_gate(struct trial *trial, const struct program *program,
     return status;
 }
 
-enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim,
-                      bool *taken, struct error *error)
+enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim, bool *taken,
+                      struct error *error)
 {
     struct program changed;
     enum trial_gate gate = TRIAL_UNSAFE;

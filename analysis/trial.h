@@ -18,7 +18,7 @@
 #include "costmodel/simulate.h"
 
 enum {
-    TRIAL_MAX_TRIES = 300,             /* of one strategy */
+    TRIAL_MAX_TRIES = 300,            /* of one strategy */
     TRIAL_MAX_EVENTS = 100 * 1000000, /* instructions that one strategy has checked */
 };
 
@@ -28,10 +28,13 @@ struct trial {
     const struct program *first; /* not owned */
     int cores;
     struct simulator *simulator;
-    int64_t first_fs; /* time of the first program; -1: it deadlocks */
-    bool safe;        /* the first program is; otherwise nothing can be tried */
-    char why[256];    /* it is not */
-    int64_t grain;    /* that first_meaning was taken at */
+    int64_t first_fs;     /* time of the first program; -1: it deadlocks */
+    bool safe;            /* the first program is; otherwise nothing can be tried */
+    char why[256];        /* it is not */
+    size_t misaligned;    /* operands of the first program */
+    int32_t unnamed_line; /* a line that leaves out an operand in a buffer of the chip, whose
+                             place nobody knows; 0: none */
+    int64_t grain;        /* that first_meaning was taken at */
     struct meaning first_meaning;
 
     struct program best; /* owned; the first program's copy is not made: count == 0 */
@@ -57,8 +60,8 @@ enum trial_aim { TRIAL_FASTER, TRIAL_NOT_SLOWER };
 
 /* *taken: the lines passed, and trial_program is now made of them. A change that does not pass is
  * no error. */
-enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim,
-                      bool *taken, struct error *error);
+enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim, bool *taken,
+                      struct error *error);
 
 /* Tries a change that wants less time as it stands, and with its flags written anew (resync.h),
  * which has to be better still. */

@@ -74,8 +74,10 @@ static void take(struct advice *advice, int64_t before_fs, struct program *curre
     advice->changed = (struct program){0};
 }
 
-static void die_unsafe(const char *file, const struct advices *advices)
+static void require_safe(const char *file, const struct advices *advices)
 {
+    if (advices->safe)
+        return;
     cli_warn("%s: not safe, so there is nothing to advise: %s; `autotune check` says all", file,
              advices->why);
     exit(EXIT_NONE);
@@ -91,8 +93,6 @@ static void advise_or_die(const struct advising *advising, const char *file,
                    strategy ? advise_one(program, cores, strategy, advices, &error)
                             : advise(program, cores, advices, &error),
                    &error);
-    if (!advices->safe)
-        die_unsafe(file, advices);
 }
 
 /* The best each time, up to `steps` changes; the first look is at hand. */
@@ -123,6 +123,7 @@ static bool apply_step(const struct advising *advising, const char *file, const 
         cli_die("--apply: %s (%s) is nothing that a program shows, expected another strategy",
                 strategy->name, strategy->title);
     advise_or_die(advising, file, current, strategy, &advices);
+    require_safe(file, &advices);
     if (!strategy)
         follow_best(advising, file, &advices, ADVICE_MAX_STEPS, current, chain);
     else if (advices.items[0].applies && chain->count < ADVICE_MAX_STEPS)
@@ -142,9 +143,9 @@ static int apply(const struct advising *advising, const char *file, struct progr
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
-    cli_require((advising->common.format == FORMAT_JSON ? advise_write_program_json
-                                                        : advise_write_program)(
-                    file, program, &chain, answer.stream, &error),
+    cli_require((advising->common.format == FORMAT_JSON
+                     ? advise_write_program_json
+                     : advise_write_program)(file, program, &chain, answer.stream, &error),
                 &error);
     cli_answer_close(&answer);
     return EXIT_ANSWER;
@@ -175,6 +176,8 @@ static int show(const struct advising *advising, const char *file, const struct 
     struct answer answer;
     struct error error;
     advise_or_die(advising, file, program, NULL, &advices);
+    if (advising->common.format != FORMAT_JSON)
+        require_safe(file, &advices);
     look_ahead(advising, file, &advices, &chain);
     cli_answer_open(&answer, &advising->common);
     if (advising->common.format == FORMAT_JSON)
@@ -183,7 +186,7 @@ static int show(const struct advising *advising, const char *file, const struct 
         advise_write_table(file, program->hw, &advices, &chain, answer.colour, answer.stream);
     cli_answer_close(&answer);
     advices_clear(&advices);
-    return EXIT_ANSWER;
+    return advices.safe ? EXIT_ANSWER : EXIT_NONE;
 }
 
 int cmd_advise(int argc, char **argv)

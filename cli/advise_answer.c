@@ -30,24 +30,33 @@ static void put_verdict(const struct diagnosis *diagnosis, const struct style *s
     fputc('\n', out);
 }
 
-static void put_change(const struct diff_line *change, const struct style *style, FILE *out)
+/* What goes of a block of changes, then what comes; returns the first change behind it. */
+static size_t put_block(const struct diff *diff, size_t first, const struct style *style, FILE *out)
 {
-    if (*change->before)
-        fprintf(out, "      %6d %s- %s%s\n", change->line, style->warn, change->before, style->end);
-    if (*change->after)
-        fprintf(out, "      %6s %s+ %s%s\n", "", style->good, change->after, style->end);
+    size_t end = first + 1;
+    while (end < diff->count && !diff->lines[end].begins)
+        end++;
+    for (size_t i = first; i < end; i++)
+        if (*diff->lines[i].before)
+            fprintf(out, "  %6d %s- %s%s\n", diff->lines[i].line, style->warn,
+                    diff->lines[i].before, style->end);
+    for (size_t i = first; i < end; i++)
+        if (*diff->lines[i].after)
+            fprintf(out, "  %6s %s+ %s%s\n", "", style->good, diff->lines[i].after, style->end);
+    return end;
 }
 
 static void put_applied(const struct advice *advice, int64_t time_fs, const struct style *style,
                         FILE *out)
 {
     char saved[TEXT_SIZE], time[TEXT_SIZE];
-    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s: %s; against %s\n", style->bold,
-            advice->strategy->name, style->end, text_time(ns(time_fs - advice->time_fs), saved),
+    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s%s\n",
+            style->bold, advice->strategy->name, style->end,
+            text_time(ns(time_fs - advice->time_fs), saved),
             percent(time_fs - advice->time_fs, time_fs), text_time(ns(advice->time_fs), time),
-            advice->strategy->title, verdict_name(advice->strategy->cause));
-    for (size_t i = 0; i < advice->diff.count; i++)
-        put_change(&advice->diff.lines[i], style, out);
+            verdict_name(advice->strategy->cause), style->dim, advice->strategy->title, style->end);
+    for (size_t i = 0; i < advice->diff.count;)
+        i = put_block(&advice->diff, i, style, out);
 }
 
 static void put_named(const struct advice *advice, FILE *out)
@@ -110,9 +119,9 @@ static json_t *advice_json(const struct advice *advice, int64_t time_fs)
     bool applies = advice->applies;
     return json_pack(
         "{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:s?}", "strategy", advice->strategy->name, "cause",
-        verdict_name(advice->strategy->cause), "title", advice->strategy->title, "applies",
-        applies, "saved_ns", applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(),
-        "time_ns", applies ? json_real(ns(advice->time_fs)) : json_null(), "changes",
+        verdict_name(advice->strategy->cause), "title", advice->strategy->title, "applies", applies,
+        "saved_ns", applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(), "time_ns",
+        applies ? json_real(ns(advice->time_fs)) : json_null(), "changes",
         changes_json(&advice->diff), "condition", *advice->condition ? advice->condition : NULL);
 }
 
@@ -135,10 +144,13 @@ enum status advise_write_json(const struct advices *advices, const struct advice
     json_t *advice = json_array();
     for (int i = 0; i < advices->count; i++)
         json_array_append_new(advice, advice_json(&advices->items[i], advices->time_fs));
-    const char *component =
-        diagnosis->component >= 0 ? diagnosis->components[diagnosis->component].name : NULL;
-    return json_write(json_pack("{s:i, s:f, s:s?, s:s?, s:o, s:o}", "schema", 1, "time_ns",
-                                ns(advices->time_fs), "verdict", verdict_name(diagnosis->verdict),
+    const char *component = advices->safe && diagnosis->component >= 0
+                                ? diagnosis->components[diagnosis->component].name
+                                : NULL;
+    json_t *time = advices->time_fs < 0 ? json_null() : json_real(ns(advices->time_fs));
+    return json_write(json_pack("{s:i, s:b, s:s?, s:o, s:s?, s:s?, s:o, s:o}", "schema", 1, "safe",
+                                advices->safe, "note", advices->safe ? NULL : advices->why,
+                                "time_ns", time, "verdict", verdict_name(diagnosis->verdict),
                                 "component", component, "advice", advice, "chain",
                                 chain_json(chain)),
                       out, error);

@@ -1,4 +1,5 @@
 #include "analysis/check.h"
+#include "cli/check_answer.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "kernels/tcube.h"
@@ -42,53 +43,16 @@ static const struct argp argp = {
     .args_doc = "FILE\n--runtime-kb FILE",
     .doc =
         "Checks that a program is safe on the chip: no two accesses to the same bytes that could "
-        "happen in either order, no flag set twice, no wait for ever, nothing beyond a buffer. "
-        "Exact: what it finds can happen, and what it does not find cannot. FILE - is the "
-        "standard input.\v"
+        "happen in either order, no flag set twice, no wait for ever, nothing beyond a buffer or off "
+        "its alignment. Exact: what it finds can happen, and what it does not find cannot. Also finds "
+        "synchronisation that orders nothing new (over_sync), which is no error: exit status 0. With "
+        "-v, what shows each finding. FILE - is the standard input.\v"
         "Examples:\n"
         "  autotune check docs/examples/kernels/softmax.txt\n"
+        "  autotune check kernel.txt -v\n"
         "  autotune program --op matmul --shape 512x512x512 | autotune check - --json\n"
         "  autotune check --runtime-kb runtime_kb.json --hw ascend910b1\n",
 };
-
-static void write_table(const char *file, const struct check *check, bool colour, FILE *out)
-{
-    struct style style = text_style(colour);
-    if (check->count == 0) {
-        fprintf(out, "%s: %sok%s: no hazard, double set, deadlock or overflow\n", file, style.good,
-                style.end);
-        return;
-    }
-    for (size_t i = 0; i < check->count; i++) {
-        const struct finding *finding = &check->findings[i];
-        fprintf(out, "%s:%d: %s%s%s: %s", file, finding->line_count ? finding->lines[0] : 0,
-                style.warn, finding_kind_name(finding->kind), style.end, finding->text);
-        for (int l = 0; l < finding->line_count && finding->line_count > 1; l++)
-            fprintf(out, "%s%d", l ? ", " : " (lines ", finding->lines[l]);
-        fputs(finding->line_count > 1 ? ")\n" : "\n", out);
-    }
-    fprintf(out, "%zu finding%s", check->count, check->count == 1 ? "" : "s");
-    if (check->truncated)
-        fprintf(out, ", and more: at most %d of a kind are shown", CHECK_MAX_FINDINGS);
-    fputc('\n', out);
-}
-
-static enum status write_json(const struct check *check, FILE *out, struct error *error)
-{
-    json_t *findings = json_array();
-    for (size_t i = 0; i < check->count; i++) {
-        const struct finding *finding = &check->findings[i];
-        json_t *lines = json_array();
-        for (int l = 0; l < finding->line_count; l++)
-            json_array_append_new(lines, json_integer(finding->lines[l]));
-        json_array_append_new(findings,
-                              json_pack("{s:s, s:o, s:s}", "kind", finding_kind_name(finding->kind),
-                                        "lines", lines, "text", finding->text));
-    }
-    return json_write(json_pack("{s:i, s:b, s:b, s:o}", "schema", 1, "ok", check->count == 0,
-                                "truncated", check->truncated, "findings", findings),
-                      out, error);
-}
 
 static int check_program(const struct common *common, const struct hardware *hw, const char *file)
 {
@@ -100,11 +64,11 @@ static int check_program(const struct common *common, const struct hardware *hw,
     cli_require_of(file, program_check(&program, &check, &error), &error);
     cli_answer_open(&answer, common);
     if (common->format == FORMAT_JSON)
-        cli_require(write_json(&check, answer.stream, &error), &error);
+        cli_require(check_write_json(&program, &check, answer.stream, &error), &error);
     else
-        write_table(file, &check, answer.colour, answer.stream);
+        check_write_table(file, &program, &check, common->verbose, answer.colour, answer.stream);
     cli_answer_close(&answer);
-    int status = check.count ? EXIT_NONE : EXIT_ANSWER;
+    int status = check_is_safe(&check) ? EXIT_ANSWER : EXIT_NONE;
     check_clear(&check);
     program_clear(&program);
     return status;

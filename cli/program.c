@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/verdict.h"
 #include "core/program_text.h"
+#include "jobs/generate.h"
 #include "results/tune.h"
 #include "search/search.h"
 
@@ -99,7 +100,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
     char title[128], text[512];
     int cores = space->kind->cores_used(space, tiling);
     program_reset(&program, task->job.hw);
-    cli_require(space->kind->generate(space, tiling, printing->part, &program, &error), &error);
+    cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
     job_title(&task->job, title, sizeof title);
     tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
     fprintf(out, "# %s on %s: ", title, task->job.hw->name);

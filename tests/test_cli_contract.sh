@@ -248,6 +248,39 @@ keys_of_analyse() {
     answer 1 analyse "$programs/deadlock.asm"
 }
 
+keys_of_advise() {
+    local example=${programs%/tests/*}/docs/examples/advise.txt best
+    answer 0 advise "$example" --json
+    finite
+    holds '.schema == 1' '.safe' '.note == null' '.time_ns > 0' '.verdict == "MTE Bound"' \
+        '.advice | map(.strategy) | sort == ["AIP", "AIS", "CT", "EA", "ITG", "LC", "MRT", "OP", "PP", "RSD",
+            "RUS", "TT"]' \
+        '.time_ns as $time | [.advice[] | select(.applies)] | length > 2 and all(.saved_ns > 0
+            and (.time_ns + .saved_ns - $time | fabs) < 1e-6 and .condition == null
+            and (.changes | length > 0 and all(.line >= 1 and (.before != null or .after != null))))' \
+        '[.advice[] | select(.applies) | .saved_ns] | . == (sort | reverse)' \
+        '.advice | map(.applies) | . == (sort | reverse)' \
+        '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null
+            and .changes == [] and (.condition | length > 0))' \
+        '.advice[0] as $best | .chain[0] == ($best | {strategy, saved_ns, time_ns})' '.chain | length <= 4'
+    for name in $(jq -r '.advice[] | select(.applies) | .strategy' "$work/out"); do
+        answer 0 advise "$example" --json
+        best=$(jq ".advice[] | select(.strategy == \"$name\") | .time_ns" "$work/out")
+        answer 0 advise "$example" --apply "$name" -o "$work/changed"
+        answer 0 check "$work/changed"
+        answer 0 simulate "$work/changed" --json
+        holds ".time_ns == $best"
+    done
+    answer 0 advise "$example" --apply best --json
+    holds '.applied | length > 0' '.time_ns == .applied[-1].time_ns' '.program | length > 0'
+    answer 1 advise "$example" --apply AIP
+    answer 1 advise "$programs/findings.asm" --json
+    holds '.safe == false' '.note | length > 0' '.advice == []' '.verdict == null'
+    answer 1 advise "$programs/findings.asm"
+    answer 1 advise "$programs/deadlock.asm" --json
+    holds '.time_ns == null'
+}
+
 keys_of_check() {
     answer 0 check "$programs/pipeline.asm" --json
     holds '.schema == 1' '.ok == true' '.findings == []'
@@ -640,6 +673,7 @@ fits_the_page
 keys_of_explain
 keys_of_simulate
 keys_of_analyse
+keys_of_advise
 keys_of_check
 keys_of_list
 same_for_any_threads

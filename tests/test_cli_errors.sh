@@ -70,7 +70,7 @@ words() {
     bad "unknown command ''" ''
     bad "unknown command 'bogus', expected one of tune," bogus
     bad "unknown command 'tun'" tun
-    bad "unknown command 'advise'" advise plan.cfg
+    bad "unknown command 'advice'" advice plan.cfg
     bad 'tune: expected nothing here' tune tune
     bad 'extra: expected nothing here' "${product[@]}" extra
     bad '--op: expected nothing here' -- "${product[@]}"
@@ -82,6 +82,10 @@ words() {
     bad 'a program file is missing' simulate
     bad 'a program file is missing' check
     bad 'a program file is missing' analyse
+    bad 'a program file is missing' advise
+    bad "unknown strategy 'nope'" advise /dev/null --apply nope
+    bad 'OP (operator fusion' advise /dev/null --apply op
+    bad 'at most 16 strategies' advise /dev/null --apply={RUS,RUS,RUS,RUS}{,}{,} --apply RUS
     bad 'expected one of them' check x --runtime-kb y
     bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
     echo 'no table' >table
@@ -312,7 +316,7 @@ numbers() {
     for value in xml '' jsonx 'json '; do
         bad 'expected one of table, json, csv' "${product[@]}" --format "$value"
     done
-    for command in check simulate explain program list; do
+    for command in check simulate advise explain program list; do
         bad 'csv: expected one of table, json' $command --format csv
     done
     for value in f64 '' f16x float half; do
@@ -428,7 +432,7 @@ programs() {
     printf 'wait MTE2 MTE1 8\n' >register
     echo 'S branch count=9223372036854775807' >much
     printf 'loop 1000000000\nbarrier\nend\n' >many
-    for command in simulate check analyse; do
+    for command in simulate check analyse advise; do
         bad 'none: No such file or directory' $command none
         bad '/tmp: Is a directory' $command /tmp
         bad 'binary:1: ' $command binary
@@ -487,7 +491,7 @@ sweeps() {
 # With -o: no half answer, no temporary file, and on an error the old file as it was.
 files() {
     rm -rf ./*
-    for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'analyse /dev/null' 'list ops' \
+    for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'analyse /dev/null' 'advise /dev/null' 'list ops' \
         "program ${product[*]}" "explain ${product[*]} --set $tiling,split=m"; do
         for option in -o '--output'; do
             bad 'missing/x: No such file or directory' $command $option missing/x

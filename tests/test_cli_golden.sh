@@ -62,7 +62,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program simulate check analyse explain evaluate reproduce calibrate validate sweep merge list; do
+for command in tune program simulate check analyse advise explain evaluate reproduce calibrate validate sweep merge list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -144,6 +144,7 @@ golden host-other-machine-validate validate $product $host
 golden host-program program $product $host
 golden host-simulate simulate pipeline.asm $host
 golden host-analyse analyse pipeline.asm $host
+golden host-advise advise pipeline.asm $host
 golden host-check check pipeline.asm $host
 golden host-type $product $host --validate 0 --dtype f16
 golden host-space $product $host --validate 0 --space thesis
@@ -228,6 +229,21 @@ golden analyse-profile-damaged analyse kernel_details-damaged.csv --hw ascend910
 golden analyse-profile-damaged-json analyse kernel_details-damaged.csv --json
 golden analyse-profile-no-times analyse no-times.csv
 golden analyse-profile-none analyse ../../fuzz/curves/all.csv
+
+advisable=../../../docs/examples/advise.txt
+golden advise advise $advisable --cores 1
+golden advise-json advise $advisable --cores 1 --json --chain 2
+golden advise-apply advise $advisable --cores 1 --apply MRT --apply PP
+golden advise-apply-json advise $advisable --cores 1 --apply rus --json
+golden advise-best advise $advisable --cores 1 --apply best
+golden advise-apply-none advise $advisable --cores 1 --apply AIP
+golden advise-nothing advise pipeline.asm
+golden advise-short advise short.asm --chain 0
+golden advise-unsafe advise findings.asm
+golden advise-unsafe-json advise findings.asm --json
+golden advise-deadlock-json advise deadlock.asm --json
+golden advise-empty advise /dev/null
+golden advise-broken advise broken.asm
 
 golden evaluate evaluate bank.jsonl --hw split.ini
 golden evaluate-json evaluate bank.jsonl --hw split.ini --worst 1 --json

@@ -1,0 +1,19 @@
+/* What `autotune check` answers about a program. */
+#ifndef AUTOTUNE_CLI_CHECK_ANSWER_H
+#define AUTOTUNE_CLI_CHECK_ANSWER_H
+
+#include "analysis/check.h"
+
+#include <stdio.h>
+
+/* Nothing found but superfluous synchronisation. */
+bool check_is_safe(const struct check *check);
+
+/* One line a finding; with `verbose`, its witness in indented lines below. */
+void check_write_table(const char *file, const struct program *program, const struct check *check,
+                       bool verbose, bool colour, FILE *out);
+
+enum status check_write_json(const struct program *program, const struct check *check, FILE *out,
+                             struct error *error);
+
+#endif
