@@ -1,4 +1,5 @@
 #include "results/tune.h"
+#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
@@ -22,6 +23,7 @@ struct tune {
     bool fresh;          /* search whatever the store has */
     bool from_store;     /* where the answer is from */
     struct host_run run; /* of a processor */
+    struct page page;    /* --report */
 };
 
 /* Options of the job; a key is KEY_JOB and the position here. */
@@ -34,6 +36,7 @@ enum {
     KEY_VALIDATE = 3100,
     KEY_DB,
     KEY_FRESH,
+    KEY_REPORT,
 };
 
 static const struct argp_option options[] = {
@@ -62,6 +65,8 @@ static const struct argp_option options[] = {
      "cubefx: cost of an element moved, in matrix operations (default 0)", 3},
     {"expand-at", KEY_JOB + 8, "P", 0,
      "cubefx: the point of the expansions of --function (default 0)", 3},
+    {"report", KEY_REPORT, "OUT.html", 0,
+     "write a page of charts and tables too, one file that any browser shows", 3},
     {"time-limit", KEY_JOB + 3, "SECONDS", 0, "stop after this time with the best so far", 2},
     {0},
 };
@@ -82,6 +87,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_FRESH:
         tune->fresh = true;
+        return 0;
+    case KEY_REPORT:
+        tune->page.output = argument;
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &tune->task;
@@ -106,6 +114,7 @@ static const struct argp argp = {
            "  autotune --op knn --shape 1280x128x204800 --k 16 --compare\n"
            "  autotune --op cubefx --shape 16384 --order 16 --function sin,cos,gelu\n"
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
+           "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
            "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
 };
 
@@ -336,6 +345,7 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
                                          "every uncertain number costs most"
                                        : NULL,
             .details = details,
+            .page = &tune->page,
         };
         any = tune_report_write(&report);
         json_decref(details);
@@ -352,6 +362,9 @@ static void check(struct tune *tune)
     const struct job *job = &tune->task.job;
     if (job->details.compare && common->format == FORMAT_CSV)
         cli_die("--compare: the csv has no place for it, expected --format table or json");
+    page_check(&tune->page);
+    if (is_export(common) && tune->page.output)
+        cli_die("--report: expected --format table, json or csv with it");
     if (is_export(common))
         cli_require(export_check(&job->space, &error), &error);
     if (tune->fresh && !tune->db)
@@ -365,6 +378,7 @@ int cmd_tune(int argc, char **argv)
         .task.common.formats =
             ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) & ~(1 << FORMAT_MARKDOWN),
         .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
+        .page.command = cli_command_text(NULL, argc, argv),
     };
     struct job_result result;
     struct error error;
@@ -380,6 +394,7 @@ int cmd_tune(int argc, char **argv)
     host_run_close(&tune.run);
     job_result_clear(&result);
     task_close(&tune.task);
+    free(tune.page.command);
     stop_close();
     return found ? EXIT_ANSWER : EXIT_NONE;
 }
