@@ -1,7 +1,7 @@
 /* The component roofline: what each pipe and bus did against what it could have done, and what
  * limits the operator (R, section 4; core/diagnosis.h has the terms).
  *
- *   diagnosis_of_program(&program, &timeline, cores, &diagnosis, &error);   after simulate()
+ *   diagnosis_of_program(&program, &timeline, cores, &diagnosis);   after simulate()
  *   diagnose(&diagnosis, &thresholds);
  *
  * For rows of a profiler fill names, times and components by hand and call diagnose(). */
@@ -14,22 +14,24 @@
 
 extern const struct diagnosis_thresholds diagnosis_default_thresholds;
 
-/* The verdict's words in answers ("MTE Bound", …); NULL for VERDICT_NONE. */
-const char *verdict_name(enum verdict verdict);
-
 /* The name of a pipe's component in R's words: "Cube" for the matrix pipe, "MTE-GM" for MTE2, …;
  * the pipe's own name where R has none. */
 const char *component_name(const struct hardware *hw, int pipe);
 
-/* Fills everything but ratios and verdict from a program that was simulated with `cores` cores in
- * step. Pipes without an instruction are left out. STATUS_TOO_LARGE when a count passes 2^62. */
-enum status diagnosis_of_program(const struct program *program, const struct timeline *timeline,
-                                 int cores, struct diagnosis *diagnosis, struct error *error);
+/* Fills everything but name, ratios, verdict and the naive reading from a program that was
+ * simulated with `cores` cores in step. Pipes and buses without work to do are left out. Of a
+ * deadlocked program time and busy times are not known, and the note says where it is stuck. */
+void diagnosis_of_program(const struct program *program, const struct timeline *timeline, int cores,
+                          struct diagnosis *diagnosis);
 
-/* Derives efficiency, active_ratio, utilisation and the verdict from time_ns, ideal_ns and busy_ns:
- * bound by the component of the largest utilisation that reaches its threshold; else, when no
- * active ratio reaches thresholds->active, insufficient parallelism (component: the one of the
- * largest active ratio); else the component of the largest active ratio is inefficient. */
+/* Derives ratios, the naive reading and the verdict from time_ns, ideal_ns, busy_ns and parts:
+ * - bound by the component of the largest utilisation, if that reaches its threshold;
+ * - else, when no pipe's active ratio reaches thresholds->active, insufficient parallelism
+ *   (component: the pipe of the largest active ratio). A bus that is always in use by one transfer
+ *   at a time is just that, so buses do not count here;
+ * - else it is about the pipe of the largest active ratio. It is inefficient, unless most of what
+ * it loses is waiting for a bus: then that bus bounds it; or its utilisation is not known: then
+ *   nothing shows that it is inefficient, and it bounds. The caller's note should say so. */
 void diagnose(struct diagnosis *diagnosis, const struct diagnosis_thresholds *thresholds);
 
 #endif

@@ -33,12 +33,12 @@ enum verdict {
     VERDICTS,
 };
 
-/* Work of one element type or path. */
+/* Work of one element type, operation or path. */
 struct component_part {
-    char name[2 * HARDWARE_NAME_SIZE + 3]; /* "f16", "gm->l1" */
-    double amount;                         /* O_p: operations or bytes, of one core; of a bus: of
-                                              all cores */
-    double peak_per_ns;                    /* P_p */
+    char name[2 * HARDWARE_NAME_SIZE + 16]; /* "f16", "vadd f16", "gm->l1" */
+    bool bytes;                             /* amount counts bytes; otherwise operations */
+    double amount;                          /* O_p, of one core; of a bus: of all cores */
+    double peak_per_ns;                     /* P_p; 0: there is no limit */
 };
 
 struct component {
@@ -50,17 +50,29 @@ struct component {
     double efficiency;   /* E = ideal / busy; the ratios are negative where they are not known */
     double active_ratio; /* R = busy / time */
     double utilisation;  /* U = ideal / time */
+    double waiting_ns;   /* of busy, for a shared bus; 0: none, or not known … */
+    int waits_for;       /* … and that bus, where waiting_ns is positive: a component */
     int part_count;
     struct component_part parts[COMPONENT_MAX_PARTS];
 };
 
+/* What a roofline of each part alone says, as if it had the pipe for the whole time: its largest
+ * utilisation, and VERDICT_NONE where that reaches no threshold. */
+struct naive_reading {
+    enum verdict verdict;
+    int component, part; /* -1: nothing is known */
+    double utilisation;  /* O_p / P_p / time */
+};
+
 struct diagnosis {
     char name[DIAGNOSIS_NAME_SIZE];
-    double time_ns; /* T; negative: not known */
+    double time_ns;   /* T, launch included; negative: not known */
+    double launch_ns; /* of it, before anything runs; 0: not known */
     enum verdict verdict;
     int component; /* that the verdict names; -1: none */
     int component_count;
     struct component components[DIAGNOSIS_MAX_COMPONENTS];
+    struct naive_reading naive;
     char note[DIAGNOSIS_NOTE_SIZE]; /* what is missing, and why; "" */
 };
 
@@ -70,5 +82,32 @@ struct diagnosis_thresholds {
     double utilisation; /* U of operators without matrix work from which they are bound; 0.65 */
     double utilisation_matrix; /* the same as soon as the matrix unit has work; 0.80 */
 };
+
+/* The verdict's words in answers ("MTE Bound", …); NULL for VERDICT_NONE. */
+const char *verdict_name(enum verdict verdict);
+
+/* The threshold of utilisation that holds for this operator. */
+double diagnosis_bound_from(const struct diagnosis *diagnosis,
+                            const struct diagnosis_thresholds *thresholds);
+
+/* O_p / P_p: the least time of a part's work. */
+double component_part_ns(const struct component_part *part);
+
+/* A point of the roofline: a compute unit against a transfer engine. Ceilings are ideal_per_ns and
+ * intensity times ideal_bytes_per_ns; the utilisations are those of the two components. */
+struct roofline_pair {
+    int compute, transfer;  /* components */
+    double intensity;       /* operations per byte */
+    double attained_per_ns; /* operations over time */
+    double ideal_per_ns;    /* operations over the unit's ideal time; 0: there is no limit */
+    double attained_bytes_per_ns, ideal_bytes_per_ns; /* the same of bytes */
+};
+enum { DIAGNOSIS_MAX_PAIRS = HARDWARE_MAX_PIPES * HARDWARE_MAX_PIPES / 4 };
+
+/* The pairs worth drawing, of components with work: all but those of units and engines that have
+ * nothing to do with each other, such as Vector and MTE-L1 (R 4.3: 7 of a chip with the
+ * components of R). Returns their number. */
+int diagnosis_pairs(const struct diagnosis *diagnosis,
+                    struct roofline_pair pairs[DIAGNOSIS_MAX_PAIRS]);
 
 #endif

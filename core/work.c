@@ -7,33 +7,36 @@ static bool add_product(int64_t *sum, int64_t count, int64_t value)
            !__builtin_add_overflow(*sum, product, sum) && *sum < (INT64_C(1) << 62);
 }
 
+int64_t repetition_step(struct repetition *r, const struct instruction *in)
+{
+    if (in->kind == INSTRUCTION_END) {
+        r->depth--;
+        return 0;
+    }
+    if (in->kind != INSTRUCTION_LOOP)
+        return r->times[r->depth];
+    int64_t *inside = &r->times[r->depth + 1];
+    if (__builtin_mul_overflow(r->times[r->depth], in->count, inside))
+        *inside = 0;
+    r->depth++;
+    return 0;
+}
+
 enum status work_totals(const struct program *program, struct work_total *totals,
                         struct error *error)
 {
-    int64_t times[PROGRAM_MAX_DEPTH + 1] = {1};
-    int depth = 0;
+    struct repetition repetition = {.times = {1}};
     for (int p = 0; p < program->hw->price_count; p++)
         totals[p] = (struct work_total){0};
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
-        bool fits = true;
-        if (in->kind == INSTRUCTION_LOOP) {
-            times[depth + 1] = 0;
-            fits = add_product(&times[depth + 1], times[depth], in->count);
-            depth++;
-            if (in->count == 0 || !fits) { /* a body that never runs, or an empty one */
-                times[depth] = 0;
-                fits = true;
-            }
-        } else if (in->kind == INSTRUCTION_END) {
-            depth--;
-        } else if (in->price >= 0) {
-            fits = add_product(&totals[in->price].instructions, times[depth], 1) &&
-                   add_product(&totals[in->price].units, times[depth], in->units) &&
-                   (in->kind != INSTRUCTION_MOVE ||
-                    add_product(&totals[in->price].burst_fs, times[depth], in->burst_fs));
-        }
-        if (!fits)
+        int64_t times = repetition_step(&repetition, in);
+        if (in->price < 0)
+            continue;
+        struct work_total *total = &totals[in->price];
+        if (!add_product(&total->instructions, times, 1) ||
+            !add_product(&total->units, times, in->units) ||
+            (in->kind == INSTRUCTION_MOVE && !add_product(&total->burst_fs, times, in->burst_fs)))
             return error_set(error, STATUS_TOO_LARGE,
                              "line %d: more than 2^62 units of work in one program", in->line);
     }
@@ -56,18 +59,10 @@ static void count_operations(const struct hardware *hw, const struct instruction
 
 void work_operations(const struct program *program, struct operation_counts *counts)
 {
-    double times[PROGRAM_MAX_DEPTH + 1] = {1};
-    int depth = 0;
+    struct repetition repetition = {.times = {1}};
     *counts = (struct operation_counts){0};
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
-        if (in->kind == INSTRUCTION_LOOP) {
-            times[depth + 1] = times[depth] * (double)in->count;
-            depth++;
-        } else if (in->kind == INSTRUCTION_END) {
-            depth--;
-        } else {
-            count_operations(program->hw, in, times[depth], counts);
-        }
+        count_operations(program->hw, in, (double)repetition_step(&repetition, in), counts);
     }
 }

@@ -34,6 +34,15 @@ struct work {
     double burst_fs[WORK_MAX_LINES]; /* what pieces of moves cost, over all these instructions */
 };
 
+/* How often instructions run, loops multiplied out, on a walk in program order from {.times = {1}}:
+ * repetition_step is called with every instruction and returns it, 0 for lines of loops. A count
+ * that does not fit becomes 0: only an empty body has one (PROGRAM_MAX_PLAYED). */
+struct repetition {
+    int depth;
+    int64_t times[PROGRAM_MAX_DEPTH + 1];
+};
+int64_t repetition_step(struct repetition *repetition, const struct instruction *instruction);
+
 /* Per price, what a whole program does, exactly: loops multiplied out. */
 struct work_total {
     int64_t instructions, units;

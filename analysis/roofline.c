@@ -1,0 +1,307 @@
+#include "analysis/roofline.h"
+
+#include "core/program_text.h"
+#include "core/work.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+const char *component_name(const struct hardware *hw, int pipe)
+{
+    static const char *const names[][2] = {
+        {"V", "Vector"},    {"S", "Scalar"},    {"MTE1", "MTE-L1"},
+        {"MTE2", "MTE-GM"}, {"MTE3", "MTE-UB"}, {"VMTE2", "MTE-GM (Vector)"},
+    };
+    if (pipe == hw->matrix_pipe)
+        return "Cube";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(hw->pipes[pipe].name, names[i][0]) == 0)
+            return names[i][1];
+    return hw->pipes[pipe].name;
+}
+
+/* Something computes on the pipe: what else it moves is then its own work too (L0C -> UB of the
+ * vector unit). */
+static bool computes(const struct hardware *hw, int pipe)
+{
+    if (pipe == hw->matrix_pipe || hw->pipes[pipe].blocks_dispatch)
+        return true;
+    for (int o = 0; o < hw->operation_count; o++)
+        if (hw->prices[hw->operations[o].price].pipe == pipe)
+            return true;
+    return false;
+}
+
+/* What one instruction does, in O_p and O_p / P_p. Parts of equal keys are one. */
+struct piece {
+    int key;
+    bool bytes;
+    double amount, ideal_ns;
+};
+
+static double rate_ns(struct rate rate)
+{
+    return (double)rate.fs / (double)rate.units / FS_PER_NS;
+}
+
+/* The peak of a move is that of its path, whatever it converts or transposes on the way, unless
+ * that makes it even faster (results in f16 leave L0C of a 910B at twice the rate, in bytes of
+ * f32). */
+static int peak_price(const struct hardware *hw, const struct instruction *in)
+{
+    int plain = hw->paths[in->what].price;
+    return rate_ns(hw->prices[in->price].rate) < rate_ns(hw->prices[plain].rate) ? in->price
+                                                                                 : plain;
+}
+
+/* A repeat's time at best: the first has a price of its own. */
+static double repeat_ns(const struct price *price)
+{
+    double first = (double)price->base_fs / FS_PER_NS, further = rate_ns(price->rate);
+    return first < further ? first : further;
+}
+
+static struct piece piece_of(const struct hardware *hw, const struct instruction *in)
+{
+    const struct price *price = &hw->prices[in->price];
+    struct piece piece = {.key = in->price * DTYPE_COUNT};
+    if (in->kind == INSTRUCTION_MOVE) {
+        int peak = peak_price(hw, in);
+        piece.key = peak * DTYPE_COUNT;
+        piece.bytes = true;
+        piece.amount = (double)in->bytes;
+        piece.ideal_ns = piece.amount * rate_ns(hw->prices[peak].rate);
+    } else if (in->kind == INSTRUCTION_MATRIX) {
+        const struct matrix_type *type = hardware_matrix_type(hw, in->type);
+        piece.amount = 2.0 * type->block_m * type->block_k * type->block_n * (double)in->units;
+        piece.ideal_ns = (double)in->units * rate_ns(price->rate);
+    } else if (in->kind == INSTRUCTION_VECTOR) {
+        piece.key += in->type;
+        piece.amount = (double)in->elements;
+        piece.ideal_ns =
+            piece.amount * dtype_bytes(in->type) / hw->vector_repeat_bytes * repeat_ns(price);
+    } else {
+        piece.amount = (double)in->count;
+        piece.ideal_ns = piece.amount * rate_ns(price->rate);
+    }
+    return piece;
+}
+
+static void name_part(const struct hardware *hw, const struct instruction *in, int key,
+                      struct component_part *part)
+{
+    char path[2 * HARDWARE_NAME_SIZE + 3];
+    size_t size = sizeof part->name;
+    if (in->kind == INSTRUCTION_MATRIX)
+        snprintf(part->name, size, "%s", dtype_name(in->type));
+    else if (in->kind == INSTRUCTION_VECTOR)
+        snprintf(part->name, size, "%s %s", hw->operations[in->what].name, dtype_name(in->type));
+    else if (in->kind == INSTRUCTION_SCALAR)
+        snprintf(part->name, size, "%s", hw->operations[in->what].name);
+    else if (key / DTYPE_COUNT == hw->paths[in->what].price)
+        snprintf(part->name, size, "%s", hardware_path_name(hw, in->what, path));
+    else if (in->type != in->to_type)
+        snprintf(part->name, size, "%s %s:%s", hardware_path_name(hw, in->what, path),
+                 dtype_name(in->type), dtype_name(in->to_type));
+    else
+        snprintf(part->name, size, "%s transposed", hardware_path_name(hw, in->what, path));
+}
+
+/* What is known of a pipe or bus while the program is read. A part's peak_per_ns holds its ideal
+ * time until all is counted. */
+struct tally {
+    bool used;
+    int key[COMPONENT_MAX_PARTS];
+    int64_t unshared_fs; /* of the pipe's instructions, each with its buses to itself */
+    unsigned buses;      /* that the pipe moves over: bit by bus */
+    struct component component;
+};
+
+struct tallies {
+    struct tally pipes[HARDWARE_MAX_PIPES], buses[HARDWARE_MAX_BUSES];
+};
+
+/* The part of a key; the last one takes all that have no place. */
+static struct component_part *find_part(const struct hardware *hw, const struct instruction *in,
+                                        int key, struct tally *tally)
+{
+    struct component *c = &tally->component;
+    for (int p = 0; p < c->part_count; p++)
+        if (tally->key[p] == key)
+            return &c->parts[p];
+    if (c->part_count == COMPONENT_MAX_PARTS) {
+        struct component_part *last = &c->parts[COMPONENT_MAX_PARTS - 1];
+        strcpy(last->name, "others");
+        return last;
+    }
+    tally->key[c->part_count] = key;
+    name_part(hw, in, key, &c->parts[c->part_count]);
+    return &c->parts[c->part_count++];
+}
+
+static void add_piece(const struct hardware *hw, const struct instruction *in,
+                      const struct piece *piece, double times, struct tally *tally)
+{
+    struct component_part *part = find_part(hw, in, piece->key, tally);
+    tally->used = true;
+    part->bytes = piece->bytes;
+    part->amount += times * piece->amount;
+    part->peak_per_ns += times * piece->ideal_ns;
+}
+
+static void add_bus_bytes(const struct hardware *hw, const struct instruction *in, double bytes,
+                          struct tally *tally)
+{
+    const struct bus *bus = &hw->buses[hw->paths[in->what].bus];
+    struct piece piece = {hw->paths[in->what].price * DTYPE_COUNT, true, bytes,
+                          bytes * 1e9 / (double)bus->total_bytes_per_s[bus->sharers - 1]};
+    add_piece(hw, in, &piece, 1, tally);
+}
+
+static void add_unshared(const struct hardware *hw, const struct instruction *in, int64_t times,
+                         struct tally *tally)
+{
+    int64_t fs;
+    if (__builtin_add_overflow(instruction_issue_fs(hw, in),
+                               rate_ceil_fs(hw->prices[in->price].rate, in->units), &fs) ||
+        __builtin_mul_overflow(fs, times, &fs) ||
+        __builtin_add_overflow(fs, tally->unshared_fs, &tally->unshared_fs))
+        tally->unshared_fs = INT64_MAX;
+}
+
+static void count_work(const struct program *program, int cores, struct tallies *tallies)
+{
+    const struct hardware *hw = program->hw;
+    struct repetition repetition = {.times = {1}};
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        int64_t times = repetition_step(&repetition, in);
+        if (times == 0 || in->price < 0)
+            continue;
+        int bus = hw->prices[in->price].bus;
+        struct piece piece = piece_of(hw, in);
+        add_piece(hw, in, &piece, (double)times, &tallies->pipes[in->pipe]);
+        add_unshared(hw, in, times, &tallies->pipes[in->pipe]);
+        if (bus < 0)
+            continue;
+        tallies->pipes[in->pipe].buses |= 1u << bus;
+        add_bus_bytes(hw, in, piece.amount * (double)times * cores, &tallies->buses[bus]);
+    }
+}
+
+/* Turns ideal times of parts into peaks, and sums them. */
+static void close_parts(struct component *c)
+{
+    for (int p = 0; p < c->part_count; p++) {
+        double ideal_ns = c->parts[p].peak_per_ns;
+        c->ideal_ns += ideal_ns;
+        c->parts[p].peak_per_ns = ideal_ns > 0 ? c->parts[p].amount / ideal_ns : 0;
+    }
+}
+
+static struct component *add_component(struct diagnosis *d, const struct tally *tally,
+                                       const char *name, enum component_kind kind)
+{
+    struct component *c = &d->components[d->component_count++];
+    *c = tally->component;
+    snprintf(c->name, sizeof c->name, "%s", name);
+    c->kind = kind;
+    close_parts(c);
+    return c;
+}
+
+static double ns_of(int64_t fs)
+{
+    return (double)fs / FS_PER_NS;
+}
+
+static void add_pipes(const struct hardware *hw, const struct timeline *timeline,
+                      const struct tallies *tallies, struct diagnosis *d)
+{
+    bool stuck = timeline->blocked >= 0;
+    for (int p = 0; p < hw->pipe_count; p++) {
+        if (!tallies->pipes[p].used)
+            continue;
+        struct component *c =
+            add_component(d, &tallies->pipes[p], component_name(hw, p),
+                          computes(hw, p) ? COMPONENT_COMPUTE : COMPONENT_TRANSFER);
+        c->matrix = p == hw->matrix_pipe;
+        c->busy_ns = stuck ? -1 : ns_of(timeline->busy_fs[p]);
+    }
+}
+
+static void add_buses(const struct hardware *hw, const struct timeline *timeline,
+                      const struct tallies *tallies, struct diagnosis *d, int place[])
+{
+    for (int b = 0; b < hw->bus_count; b++) {
+        if (!tallies->buses[b].used)
+            continue;
+        place[b] = d->component_count;
+        add_component(d, &tallies->buses[b], hw->buses[b].name, COMPONENT_INTERCONNECT)->busy_ns =
+            timeline->blocked >= 0 ? -1 : ns_of(timeline->active_fs[b]);
+    }
+}
+
+/* Which bus each pipe waits for, of those that it moves over: the one with the most to do. */
+static void find_waiting(const struct hardware *hw, const struct timeline *timeline,
+                         const struct tallies *tallies, const int place[], struct diagnosis *d)
+{
+    int at = 0;
+    for (int p = 0; p < hw->pipe_count; p++) {
+        const struct tally *tally = &tallies->pipes[p];
+        if (!tally->used)
+            continue;
+        struct component *c = &d->components[at++];
+        if (timeline->blocked >= 0 || !tally->buses || timeline->busy_fs[p] <= tally->unshared_fs)
+            continue;
+        c->waiting_ns = ns_of(timeline->busy_fs[p] - tally->unshared_fs);
+        double most = -1;
+        for (int b = 0; b < hw->bus_count; b++)
+            if ((tally->buses >> b & 1) && d->components[place[b]].ideal_ns > most) {
+                most = d->components[place[b]].ideal_ns;
+                c->waits_for = place[b];
+            }
+    }
+}
+
+static void note_deadlock(const struct program *program, int32_t blocked, struct diagnosis *d)
+{
+    char text[128];
+    const struct instruction *in = &program->items[blocked];
+    instruction_print(program, blocked, text, sizeof text);
+    snprintf(d->note, sizeof d->note, "deadlock: line %d: pipe %s waits for ever in '%s'", in->line,
+             in->pipe >= 0 ? program->hw->pipes[in->pipe].name : "(all)", text);
+}
+
+/* A small problem has low ratios whatever the program does. */
+static void note_launch(struct diagnosis *d)
+{
+    double share = d->time_ns > 0 ? d->launch_ns / d->time_ns : 0;
+    if (share >= 0.2)
+        snprintf(d->note, sizeof d->note,
+                 "the launch, before anything runs, is %.0f %% of the time; no change of the "
+                 "program shortens it",
+                 100 * share);
+}
+
+void diagnosis_of_program(const struct program *program, const struct timeline *timeline, int cores,
+                          struct diagnosis *d)
+{
+    const struct hardware *hw = program->hw;
+    struct tallies tallies;
+    int place[HARDWARE_MAX_BUSES] = {0};
+    memset(&tallies, 0, sizeof tallies);
+    memset(d, 0, sizeof *d);
+    d->component = -1;
+    count_work(program, cores, &tallies);
+    add_pipes(hw, timeline, &tallies, d);
+    add_buses(hw, timeline, &tallies, d, place);
+    find_waiting(hw, timeline, &tallies, place, d);
+    d->launch_ns = ns_of(hardware_start_fs(hw, cores));
+    d->time_ns = timeline->blocked >= 0 ? -1 : ns_of(timeline->end_fs);
+    if (timeline->blocked >= 0)
+        note_deadlock(program, timeline->blocked, d);
+    else
+        note_launch(d);
+}

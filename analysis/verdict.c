@@ -1,0 +1,105 @@
+#include "analysis/roofline.h"
+
+/* Between them lies every verdict printed in R: active ratios from 0.777 to 0.839, utilisation
+ * from 0.591 to 0.662 without and from 0.716 to 0.935 with matrix work. */
+const struct diagnosis_thresholds diagnosis_default_thresholds = {
+    .active = 0.80,
+    .utilisation = 0.65,
+    .utilisation_matrix = 0.80,
+};
+
+/* Negative: not known. */
+static double ratio(double part, double whole)
+{
+    return part >= 0 && whole > 0 ? part / whole : -1;
+}
+
+static void derive_ratios(struct diagnosis *d)
+{
+    for (int i = 0; i < d->component_count; i++) {
+        struct component *c = &d->components[i];
+        c->efficiency = ratio(c->ideal_ns, c->busy_ns);
+        c->active_ratio = ratio(c->busy_ns, d->time_ns);
+        c->utilisation = ratio(c->ideal_ns, d->time_ns);
+    }
+}
+
+static enum verdict bound_by(const struct component *c)
+{
+    return c->kind == COMPONENT_COMPUTE ? VERDICT_COMPUTE_BOUND : VERDICT_TRANSFER_BOUND;
+}
+
+static enum verdict inefficient(const struct component *c)
+{
+    return c->kind == COMPONENT_COMPUTE ? VERDICT_INEFFICIENT_COMPUTE
+                                        : VERDICT_INEFFICIENT_TRANSFER;
+}
+
+static void read_naively(struct diagnosis *d, double bound_from)
+{
+    struct naive_reading *naive = &d->naive;
+    *naive = (struct naive_reading){.component = -1, .part = -1, .utilisation = -1};
+    for (int i = 0; i < d->component_count; i++) {
+        const struct component *c = &d->components[i];
+        if (c->kind == COMPONENT_INTERCONNECT)
+            continue;
+        for (int p = 0; p < c->part_count; p++) {
+            double utilisation = ratio(component_part_ns(&c->parts[p]), d->time_ns);
+            if (utilisation > naive->utilisation)
+                *naive = (struct naive_reading){VERDICT_NONE, i, p, utilisation};
+        }
+    }
+    if (naive->component >= 0 && naive->utilisation >= bound_from)
+        naive->verdict = bound_by(&d->components[naive->component]);
+}
+
+/* The component of the largest utilisation, and the pipe of the largest active ratio; -1 where
+ * none is known. The first of equal ones. */
+static int most_utilised(const struct diagnosis *d)
+{
+    int most = -1;
+    for (int i = 0; i < d->component_count; i++)
+        if (d->components[i].utilisation > (most < 0 ? -0.5 : d->components[most].utilisation))
+            most = i;
+    return most;
+}
+
+static int most_active(const struct diagnosis *d)
+{
+    int most = -1;
+    for (int i = 0; i < d->component_count; i++)
+        if (d->components[i].kind != COMPONENT_INTERCONNECT &&
+            d->components[i].active_ratio > (most < 0 ? -0.5 : d->components[most].active_ratio))
+            most = i;
+    return most;
+}
+
+static void set_verdict(struct diagnosis *d, enum verdict verdict, int component)
+{
+    d->verdict = verdict;
+    d->component = component;
+}
+
+void diagnose(struct diagnosis *d, const struct diagnosis_thresholds *thresholds)
+{
+    double bound_from = diagnosis_bound_from(d, thresholds);
+    derive_ratios(d);
+    read_naively(d, bound_from);
+    set_verdict(d, VERDICT_NONE, -1);
+    int utilised = most_utilised(d), active = most_active(d);
+    if (utilised >= 0 && d->components[utilised].utilisation >= bound_from) {
+        set_verdict(d, bound_by(&d->components[utilised]), utilised);
+        return;
+    }
+    if (active < 0)
+        return;
+    const struct component *c = &d->components[active];
+    if (c->active_ratio < thresholds->active)
+        set_verdict(d, VERDICT_INSUFFICIENT_PARALLELISM, active);
+    else if (c->efficiency < 0)
+        set_verdict(d, bound_by(c), active);
+    else if (c->waiting_ns > (c->busy_ns - c->ideal_ns) / 2)
+        set_verdict(d, VERDICT_TRANSFER_BOUND, c->waits_for);
+    else
+        set_verdict(d, inefficient(c), active);
+}
