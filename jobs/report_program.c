@@ -1,6 +1,8 @@
 #include "jobs/report_program.h"
 
+#include "analysis/roofline.h"
 #include "costmodel/simulate.h"
+#include "results/report_roofline.h"
 #include "results/report_timeline.h"
 #include "results/text.h"
 
@@ -36,15 +38,22 @@ static enum status add_timeline(struct report *report, struct simulator *simulat
 }
 
 enum status report_program(struct report *report, const struct program *program, int cores,
-                           const char *title, struct error *error)
+                           const struct diagnosis_thresholds *thresholds, const char *title,
+                           struct error *error)
 {
     struct timeline timeline;
+    struct diagnosis diagnosis;
     char text[128];
     struct simulator *simulator = simulator_new();
     if (!simulator)
         return error_memory(error);
     enum status status =
         simulate(simulator, program, &(struct simulate_options){.cores = cores}, &timeline, error);
+    if (status == STATUS_OK) {
+        diagnosis_of_program(program, &timeline, cores, &diagnosis);
+        diagnose(&diagnosis, thresholds);
+        report_diagnosis(report, &diagnosis, thresholds, title);
+    }
     snprintf(text, sizeof text, "Timeline%s%s", title ? " of " : "", title ? title : "");
     if (status == STATUS_OK && timeline.blocked < 0)
         status = add_timeline(report, simulator, program, cores, &timeline, text, error);
@@ -63,7 +72,8 @@ enum status report_tiling(struct report *report, const struct space *space,
         program_reset(&program, space->hw);
         status = space->kind->generate(space, tiling, i, &program, error);
         if (status == STATUS_OK)
-            status = report_program(report, &program, cores, parts[1] ? parts[i] : NULL, error);
+            status = report_program(report, &program, cores, &diagnosis_default_thresholds,
+                                    parts[1] ? parts[i] : NULL, error);
     }
     program_clear(&program);
     return status;

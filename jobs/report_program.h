@@ -1,7 +1,8 @@
-/* What a page says of a program: its timeline and its roofline. */
+/* What a page says of a program: what limits it, its roofline and its timeline. */
 #ifndef AUTOTUNE_JOBS_REPORT_PROGRAM_H
 #define AUTOTUNE_JOBS_REPORT_PROGRAM_H
 
+#include "core/diagnosis.h"
 #include "kernels/operator.h"
 #include "results/report.h"
 
@@ -12,7 +13,8 @@
 /* Adds the sections of a program that `cores` cores run in step; `title` is what it is called, or
  * NULL where it is the only one. One that deadlocks has none. */
 enum status report_program(struct report *report, const struct program *program, int cores,
-                           const char *title, struct error *error);
+                           const struct diagnosis_thresholds *thresholds, const char *title,
+                           struct error *error);
 
 /* The same of every program of a tiling; nothing on a processor. */
 enum status report_tiling(struct report *report, const struct space *space,

@@ -37,7 +37,7 @@ class Chart {
     /* To be called once the figure is in the page and has a width. */
     open() {
         const axis = (more) => ({stroke: () => colour("--text"), font: "12px system-ui, sans-serif",
-            grid: {stroke: () => colour("--grid"), width: 1}, ticks: {stroke: () => colour("--line"), width: 1},
+            labelFont: "12px system-ui, sans-serif", grid: {stroke: () => colour("--grid"), width: 1}, ticks: {stroke: () => colour("--line"), width: 1},
             ...more});
         const scale = (s) => ({time: false, auto: false, distr: s.log ? 3 : 1, min: s.min, max: s.max,
             range: (u, min, max) => [min, max]});
@@ -135,12 +135,16 @@ class Chart {
 
 /* Colours change with the system's; paper is light. */
 function watchColours() {
-    const redraw = () => charts.forEach((chart) => chart.redraw());
+    const redraw = () => {
+        charts.forEach((chart) => chart.redraw());
+        paintSwatches();
+    };
     const print = (printing) => () => {
         document.documentElement.classList.toggle("printing", printing);
         redraw();
     };
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    paintSwatches();
     addEventListener("beforeprint", print(true));
     addEventListener("afterprint", print(false));
 }

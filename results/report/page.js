@@ -17,6 +17,12 @@ function timeText(ns) {
     return ns === 0 ? "0" : `${(ns / size).toPrecision(4)} ${unit}`;
 }
 
+/* The same for axes, which say no more than they must. */
+function shortTimeText(ns) {
+    const [number, unit] = timeText(ns).split(" ");
+    return unit ? `${Number(number)} ${unit}` : number;
+}
+
 const percentText = (share) => `${(100 * share).toFixed(1)} %`;
 const countText = (count) => count.toLocaleString("en-US");
 
@@ -41,15 +47,37 @@ function tableOf(columns, rows, label) {
     const isNumber = columns.map((_, i) => rows.length > 0 && rows.every((row) =>
         row[i] === null || typeof row[i] === "number"));
     const cell = (value, i) => {
+        if (columns[i].unit === "bar")
+            return element("td", {class: "meter"}, bar(value));
         const text = valueText(value, columns[i].unit);
         return element("td", {class: isNumber[i] ? "number" : text.length > 40 ? "words" : ""}, text);
     };
     return element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label},
         element("table", {},
             element("thead", {}, element("tr", {}, columns.map((column, i) =>
-                element("th", {scope: "col", class: isNumber[i] ? "number" : ""}, column.name)))),
+                element("th", {scope: "col", class: isNumber[i] && column.unit !== "bar" ? "number" : ""}, column.name)))),
             element("tbody", {}, rows.map((row) => element("tr", {}, row.map(cell))))));
 }
+
+/* A colour of the style sheet: styles within elements are not allowed, so it is drawn. */
+function swatch(name) {
+    const canvas = element("canvas", {class: "swatch", width: 1, height: 1, "aria-hidden": "true"});
+    swatches.push([canvas, name]);
+    return canvas;
+}
+const swatches = [];
+
+function paintSwatches() {
+    for (const [canvas, name] of swatches) {
+        const ctx = canvas.getContext("2d");
+        ctx.fillStyle = colour(name);
+        ctx.fillRect(0, 0, 1, 1);
+    }
+}
+
+/* A share as a length, with its number. */
+const bar = (share) => share === null ? "–" : [element("meter", {min: 0, max: 1, value: Math.min(1, share)}),
+    ` ${percentText(share)}`];
 
 function folded(title, ...children) {
     return element("details", {}, element("summary", {}, title), ...children);

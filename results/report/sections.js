@@ -8,6 +8,7 @@ const kinds = {
     },
     text: () => [],
     timeline,
+    roofline,
 };
 
 function show(section) {

@@ -80,7 +80,7 @@ function timeline(section) {
         label: `${section.title}: what each of ${rows} pipes does over ${timeText(section.end_ns)}`,
         hint: "Drag over a piece of time to look closer, double-click to see all.",
         height: () => rows * ROW + 60,
-        x: {min: 0, max: section.end_ns, axis: {values: (u, splits) => splits.map(timeText), space: 90}},
+        x: {min: 0, max: section.end_ns, axis: {values: (u, splits) => splits.map(shortTimeText), space: 90}},
         y: {min: 0, max: rows, axis: {
             splits: () => pipes.map((_, row) => rows - row - 0.5), grid: {show: false}, ticks: {show: false},
             values: () => pipes.map((pipe) => `${pipe.name} ${percentText(pipe.share)}`), size: 110}},
