@@ -10,10 +10,10 @@ static void add_rate(json_t *facts, const struct tune_answer *a, const struct tu
     double peak =
         a->on_processor ? a->peak_gflops : hardware_matrix_peak(a->hw, a->type) / 1e9 * a->cores;
     if (peak > 0)
-        report_fact(facts, "rate", "%.4g GFLOP/s, %.1f %% of %.4g GFLOP/s", gflops,
-                    100 * gflops / peak, peak);
+        report_fact(facts, "rate", "%.*f GFLOP/s, %.1f %% of %.1f GFLOP/s", gflops < 1 ? 6 : 1,
+                    gflops, 100 * gflops / peak, peak);
     else
-        report_fact(facts, "rate", "%.4g GFLOP/s", gflops);
+        report_fact(facts, "rate", "%.*f GFLOP/s", gflops < 1 ? 6 : 1, gflops);
 }
 
 static void add_best(json_t *facts, const struct tune_answer *a, const struct tune_row *row)

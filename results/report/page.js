@@ -59,19 +59,25 @@ function tableOf(columns, rows, label) {
             element("tbody", {}, rows.map((row) => element("tr", {}, row.map(cell))))));
 }
 
-/* A colour of the style sheet: styles within elements are not allowed, so it is drawn. */
-function swatch(name) {
-    const canvas = element("canvas", {class: "swatch", width: 1, height: 1, "aria-hidden": "true"});
-    swatches.push([canvas, name]);
-    return canvas;
-}
+/* Samples of colours: styles within elements are not allowed, so they are drawn. `paint` is the name
+ * of a colour or a function. */
 const swatches = [];
 
+function swatch(paint) {
+    const canvas = element("canvas", {class: "swatch", width: 1, height: 1, "aria-hidden": "true"});
+    swatches.push([canvas, paint]);
+    return canvas;
+}
+
 function paintSwatches() {
-    for (const [canvas, name] of swatches) {
+    for (const [canvas, paint] of swatches) {
         const ctx = canvas.getContext("2d");
-        ctx.fillStyle = colour(name);
-        ctx.fillRect(0, 0, 1, 1);
+        if (typeof paint === "function") {
+            paint(ctx);
+            continue;
+        }
+        ctx.fillStyle = colour(paint);
+        ctx.fillRect(0, 0, canvas.width, canvas.height);
     }
 }
 

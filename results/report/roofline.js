@@ -28,15 +28,16 @@ function roofline(section) {
         const {min, max} = u.scales.x, ratio = devicePixelRatio;
         const at = (x, y) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
         ctx.font = `bold ${12 * ratio}px system-ui, sans-serif`;
-        for (const pair of pairs) {
-            ctx.strokeStyle = ctx.fillStyle = colour(pair.colour);
-            ctx.lineWidth = 1.5 * ratio;
+        for (const [i, pair] of pairs.entries()) {
+            ctx.strokeStyle = colour(pair.colour);
+            ctx.lineWidth = (1.5 + 2 * (pairs.length - 1 - i)) * ratio; /* equal roofs lie on each other */
             ctx.beginPath();
             ctx.moveTo(...at(min, roof(pair, min)));
             if (pair.ridge > min && pair.ridge < max)
                 ctx.lineTo(...at(pair.ridge, pair.peak));
             ctx.lineTo(...at(max, roof(pair, max)));
             ctx.stroke();
+            ctx.lineWidth = 1.5 * ratio;
             ctx.setLineDash([3 * ratio, 3 * ratio]);
             ctx.beginPath();
             ctx.moveTo(...at(pair.intensity, pair.rate));

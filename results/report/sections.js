@@ -9,6 +9,7 @@ const kinds = {
     text: () => [],
     timeline,
     roofline,
+    landscape,
 };
 
 function show(section) {
