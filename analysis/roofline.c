@@ -150,13 +150,14 @@ static void add_piece(const struct hardware *hw, const struct instruction *in,
     part->peak_per_ns += times * piece->ideal_ns;
 }
 
-static void add_bus_bytes(const struct hardware *hw, const struct instruction *in, double bytes,
-                          struct tally *tally)
+static void add_bus_bytes(const struct hardware *hw, const struct instruction *in, int bus,
+                          double bytes, struct tallies *tallies)
 {
-    const struct bus *bus = &hw->buses[hw->paths[in->what].bus];
+    const struct bus *b = &hw->buses[bus];
     struct piece piece = {hw->paths[in->what].price * DTYPE_COUNT, true, bytes,
-                          bytes * 1e9 / (double)bus->total_bytes_per_s[bus->sharers - 1]};
-    add_piece(hw, in, &piece, 1, tally);
+                          bytes * 1e9 / (double)b->total_bytes_per_s[b->sharers - 1]};
+    tallies->pipes[in->pipe].buses |= 1u << bus;
+    add_piece(hw, in, &piece, 1, &tallies->buses[bus]);
 }
 
 static void add_unshared(const struct hardware *hw, const struct instruction *in, int64_t times,
@@ -183,10 +184,8 @@ static void count_work(const struct program *program, int cores, struct tallies 
         struct piece piece = piece_of(hw, in);
         add_piece(hw, in, &piece, (double)times, &tallies->pipes[in->pipe]);
         add_unshared(hw, in, times, &tallies->pipes[in->pipe]);
-        if (bus < 0)
-            continue;
-        tallies->pipes[in->pipe].buses |= 1u << bus;
-        add_bus_bytes(hw, in, piece.amount * (double)times * cores, &tallies->buses[bus]);
+        if (bus >= 0)
+            add_bus_bytes(hw, in, bus, piece.amount * (double)times * cores, tallies);
     }
 }
 
@@ -302,6 +301,8 @@ void diagnosis_of_program(const struct program *program, const struct timeline *
     d->time_ns = timeline->blocked >= 0 ? -1 : ns_of(timeline->end_fs);
     if (timeline->blocked >= 0)
         note_deadlock(program, timeline->blocked, d);
+    else if (d->component_count == 0)
+        snprintf(d->note, sizeof d->note, "the program has nothing to do");
     else
         note_launch(d);
 }

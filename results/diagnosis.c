@@ -17,10 +17,9 @@ static void reason_bound(const struct diagnosis *d, const struct diagnosis_thres
 {
     double from = diagnosis_bound_from(d, thresholds);
     if (c->utilisation >= from)
-        snprintf(
-            text, REASON_SIZE,
-            "%s does %.1f %% of what it can do at its peak; from %.0f %% on that is the limit.",
-            c->name, 100 * c->utilisation, 100 * from);
+        snprintf(text, REASON_SIZE,
+                 "%s does %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
+                 c->name, 100 * c->utilisation, 100 * from);
     else if (c->kind == COMPONENT_INTERCONNECT)
         snprintf(text, REASON_SIZE,
                  "Transfers wait for %s: most of what the busiest engine loses is its share of it.",
@@ -74,23 +73,76 @@ const char *diagnosis_reason(const struct diagnosis *d,
 static void put_component(const struct component *c, bool named, const struct style *style,
                           FILE *out)
 {
-    char bar[TEXT_SIZE], u[TEXT_SIZE], e[TEXT_SIZE], r[TEXT_SIZE], busy[TEXT_SIZE];
-    fprintf(out, "  %s%-16s%s %s %8s %11s %8s  %s\n", named ? style->bold : "", c->name,
+    char bar[TEXT_SIZE], u[TEXT_SIZE], e[TEXT_SIZE], r[TEXT_SIZE], text[TEXT_SIZE];
+    fprintf(out, "  %s%-16s%s %s %8s %11s %8s  %s", named ? style->bold : "", c->name,
             named ? style->end : "", text_bar(c->utilisation, bar), percent(c->utilisation, u),
             percent(c->efficiency, e), percent(c->active_ratio, r),
-            c->busy_ns < 0 ? "?" : text_time(c->busy_ns, busy));
+            c->busy_ns < 0 ? "?" : text_time(c->busy_ns, text));
+    if (c->waiting_ns > 0)
+        fprintf(out, ", %s of it waiting for a bus", text_time(c->waiting_ns, text));
+    fputc('\n', out);
+}
+
+static void put_components(const struct diagnosis *d, const struct style *style, FILE *out)
+{
+    if (d->component_count == 0 || d->time_ns < 0)
+        return;
+    fprintf(out, "  %-16s %-35s = efficiency x active  busy\n", "component", "utilisation");
+    for (int c = 0; c < d->component_count; c++)
+        put_component(&d->components[c], c == d->component, style, out);
+}
+
+/* Amounts may exceed an integer. */
+static const char *amount(double count, char text[TEXT_SIZE])
+{
+    if (count < 1e18)
+        return text_count((int64_t)count, text);
+    snprintf(text, TEXT_SIZE, "%.3g", count);
+    return text;
+}
+
+static void put_part(const struct component_part *part, double time_ns, FILE *out)
+{
+    char bar[TEXT_SIZE], text[TEXT_SIZE], count[TEXT_SIZE];
+    double share = time_ns > 0 ? component_part_ns(part) / time_ns : -1;
+    fprintf(out, "  %-16s %s %8s  %s %s", part->name, text_bar(share, bar), percent(share, text),
+            amount(part->amount, count), part->bytes ? "bytes" : "operations");
+    if (part->peak_per_ns > 0)
+        fprintf(out, " at %.4g %s/s", part->peak_per_ns, part->bytes ? "GB" : "Gop");
+    fputc('\n', out);
+}
+
+/* What the component of the verdict does, the parts that take most first. */
+static void put_parts(const struct diagnosis *d, const struct component *c, FILE *out)
+{
+    bool done[COMPONENT_MAX_PARTS] = {false};
+    fprintf(out, "\n  %s at its peaks, by %s\n", c->name,
+            c->kind == COMPONENT_COMPUTE ? "type of operation" : "path");
+    for (int shown = 0; shown < c->part_count; shown++) {
+        int next = -1;
+        for (int p = 0; p < c->part_count; p++)
+            if (!done[p] &&
+                (next < 0 || component_part_ns(&c->parts[p]) > component_part_ns(&c->parts[next])))
+                next = p;
+        done[next] = true;
+        put_part(&c->parts[next], d->time_ns, out);
+    }
 }
 
 static void put_naive(const struct diagnosis *d, FILE *out)
 {
     const struct naive_reading *n = &d->naive;
+    char words[2 * REASON_SIZE];
     if (n->component < 0)
         return;
-    const struct component *c = &d->components[n->component];
-    fprintf(out,
-            "\n  A naive roofline, of each path and precision alone, would say: %s (%s, %.1f %%)\n",
-            n->verdict ? verdict_name(n->verdict) : "underused, and not why",
-            c->parts[n->part].name, 100 * n->utilisation);
+    snprintf(words, sizeof words,
+             "A naive roofline takes every path and type alone for the whole time. It would say: "
+             "%s, for the most used is %s with %.1f %%.",
+             n->verdict ? verdict_name(n->verdict) : "nothing is used to its limit, not why",
+             d->components[n->component].parts[n->part].name, 100 * n->utilisation);
+    fputs("\n  ", out);
+    text_put_wrapped(words, 2, out);
+    fputc('\n', out);
 }
 
 static void put_time(const struct diagnosis *d, const struct style *style, FILE *out)
@@ -130,10 +182,9 @@ enum status diagnosis_write_table(const struct diagnosis_answer *a, bool colour,
     text_put_hardware(a->hw, &style, out);
     put_time(d, &style, out);
     put_verdict(a, &style, out);
-    fprintf(out, "  %-16s %-34s  efficiency   active  busy\n", "component",
-            "utilisation = efficiency x active");
-    for (int c = 0; c < d->component_count; c++)
-        put_component(&d->components[c], c == d->component, &style, out);
+    put_components(d, &style, out);
+    if (d->component >= 0)
+        put_parts(d, &d->components[d->component], out);
     put_naive(d, out);
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }
