@@ -96,8 +96,6 @@ void diagnose(struct diagnosis *d, const struct diagnosis_thresholds *thresholds
     const struct component *c = &d->components[active];
     if (c->active_ratio < thresholds->active)
         set_verdict(d, VERDICT_INSUFFICIENT_PARALLELISM, active);
-    else if (c->efficiency < 0)
-        set_verdict(d, bound_by(c), active);
     else if (c->waiting_ns > (c->busy_ns - c->ideal_ns) / 2)
         set_verdict(d, VERDICT_TRANSFER_BOUND, c->waits_for);
     else

@@ -20,14 +20,10 @@ static void reason_bound(const struct diagnosis *d, const struct diagnosis_thres
         snprintf(text, REASON_SIZE,
                  "%s does %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
                  c->name, 100 * c->utilisation, 100 * from);
-    else if (c->kind == COMPONENT_INTERCONNECT)
+    else
         snprintf(text, REASON_SIZE,
                  "Transfers wait for %s: most of what the busiest engine loses is its share of it.",
                  c->name);
-    else
-        snprintf(text, REASON_SIZE,
-                 "%s is active %.1f %% of the time; how much it did in it is not known.", c->name,
-                 100 * c->active_ratio);
 }
 
 static void reason_parallelism(const struct diagnosis *d,
@@ -45,11 +41,16 @@ static void reason_inefficient(const struct diagnosis *d,
                                const struct diagnosis_thresholds *thresholds,
                                const struct component *c, char text[REASON_SIZE])
 {
-    (void)d;
-    (void)thresholds;
-    snprintf(text, REASON_SIZE,
-             "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
-             c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    double from = diagnosis_bound_from(d, thresholds);
+    if (c->efficiency >= 0)
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
+                 c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    else
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time; how much it did in it is not known: from %.0f "
+                 "%% of what it could on it would be the limit.",
+                 c->name, 100 * c->active_ratio, 100 * from);
 }
 
 const char *diagnosis_reason(const struct diagnosis *d,
