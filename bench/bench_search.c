@@ -96,14 +96,16 @@ static void measure_bounds(const struct hardware *hw)
     struct bounds b = {0};
     struct problem problem;
     struct candidates candidates;
+    struct recorder recorder = {.threads = 1};
     struct error error;
     double best;
     bench_require(problem_parse(operators[0], "2048x2048x2048", &problem, &error), &error);
     bench_require(space_open(&problem, problem.op->spaces[0], hw, hw->cores, &b.space, &error),
                   &error);
     bench_require(bounder_open(&b.bounder, &b.space, &error), &error);
-    bench_require(candidates_collect(&b.space, &b.bounder, 1, never, NULL, &candidates, &error),
-                  &error);
+    bench_require(
+        candidates_collect(&b.space, &b.bounder, &recorder, never, NULL, &candidates, &error),
+        &error);
     b.count = candidates.count;
     b.tilings = malloc((size_t)b.count * sizeof *b.tilings);
     for (int64_t i = 0; b.tilings && i < b.count; i++)

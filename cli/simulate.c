@@ -1,9 +1,7 @@
 #include "costmodel/simulate.h"
 #include "cli/commands.h"
+#include "cli/trace.h"
 #include "core/program_text.h"
-#include "results/simulation.h"
-
-#include <stdlib.h>
 
 struct options {
     struct common common; /* first */
@@ -68,24 +66,6 @@ static const struct argp argp = {
            "  autotune program --op matmul --shape 512x512x512 | autotune simulate -\n",
 };
 
-static void write_trace(const struct options *options, const struct trace_log *log,
-                        const struct program *program)
-{
-    struct error error;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("out of memory");
-    cli_require(trace_log_write(log, program, (int)options->common.cores, !options->separately, out,
-                                &error),
-                &error);
-    if (fclose(out))
-        cli_die("out of memory");
-    cli_require(cli_write_file(options->trace, text, length, &error), &error);
-    free(text);
-}
-
 static void play(const struct options *options, const char *file, const struct program *program,
                  struct timeline *timeline)
 {
@@ -104,7 +84,9 @@ static void play(const struct options *options, const char *file, const struct p
         cli_die("out of memory");
     cli_require_of(file, simulate(simulator, program, &how, timeline, &error), &error);
     if (options->trace)
-        write_trace(options, &log, program);
+        cli_require(simulation_trace_write(options->trace, &log, program, how.cores,
+                                           !options->separately, &error),
+                    &error);
     trace_log_close(&log);
     simulator_free(simulator);
 }

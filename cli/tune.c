@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/task.h"
+#include "cli/trace.h"
 #include "cli/tune_answer.h"
 #include "jobs/details.h"
 #include "jobs/export.h"
@@ -24,6 +25,8 @@ struct tune {
     bool from_store;     /* where the answer is from */
     struct host_run run; /* of a processor */
     struct page page;    /* --report */
+    const char *trace;   /* a file to write; NULL: none */
+    struct search_log log;
 };
 
 /* Options of the job; a key is KEY_JOB and the position here. */
@@ -37,6 +40,7 @@ enum {
     KEY_DB,
     KEY_FRESH,
     KEY_REPORT,
+    KEY_TRACE,
 };
 
 static const struct argp_option options[] = {
@@ -56,6 +60,8 @@ static const struct argp_option options[] = {
      2},
     {"db", KEY_DB, "DB", 0,
      "a store of answers (SQLite): answer from it what it has, and keep what is found", 2},
+    {"trace", KEY_TRACE, "OUT.json", 0,
+     "write what each thread did to a trace that Perfetto and chrome://tracing open", 2},
     {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_JOB + 5, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
@@ -84,6 +90,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_DB:
         tune->db = argument;
+        return 0;
+    case KEY_TRACE:
+        tune->trace = argument;
         return 0;
     case KEY_FRESH:
         tune->fresh = true;
@@ -211,6 +220,7 @@ static void run_search(struct tune *tune, struct job_result *result)
     struct job_run how = {
         .threads = tune->threads,
         .keep_scores = tune->run.wanted != 0,
+        .trace = tune->trace ? &tune->log.trace : NULL,
         .stop = stop_asked(),
         .progress = progress_draw,
         .context = &progress,
@@ -354,6 +364,16 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     return any;
 }
 
+/* An answer is not lost because its trace cannot be written: the error is for afterwards. */
+static enum status write_trace(const struct tune *tune, struct error *error)
+{
+    char title[256];
+    if (!tune->trace)
+        return STATUS_OK;
+    job_title(&tune->task.job, title, sizeof title);
+    return search_trace_write(tune->trace, &tune->log, title, tune->task.common.quiet, error);
+}
+
 /* Before any work is done. */
 static void check(struct tune *tune)
 {
@@ -381,16 +401,20 @@ int cmd_tune(int argc, char **argv)
         .page.command = cli_command_text(NULL, argc, argv),
     };
     struct job_result result;
-    struct error error;
+    struct error error, trace_error;
+    search_log_open(&tune.log);
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
     tune.threads = tune.task.job.threads ? tune.task.job.threads : omp_get_num_procs();
     check(&tune);
     enum status kept = find_answer(&tune, &result, &error);
+    enum status traced = write_trace(&tune, &trace_error);
     tune.run.time_limit_s = tune.task.job.time_limit_s;
     host_run_measure(&tune.task, &result.search, result.search.seconds, &tune.run);
     bool found = answer_with(&tune, &result);
     cli_require(kept, &error);
+    cli_require(traced, &trace_error);
+    search_log_close(&tune.log);
     host_run_close(&tune.run);
     job_result_clear(&result);
     task_close(&tune.task);

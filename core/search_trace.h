@@ -1,8 +1,8 @@
 /* What the threads of a search did and when: one span a thread and batch of work.
  *
- * All functions of a search_trace are called by one thread, between batches, in no order of time.
- * Which batches there are, and how many candidates each has, is the same for any number of threads;
- * who did them, and when, is not. */
+ * All functions of a search_trace are called by one thread, between batches; the spans of one
+ * thread come in order of time and do not overlap. Which batches there are, and how many candidates
+ * each bounds and plays, is the same for any number of threads; who did them, and when, is not. */
 #ifndef AUTOTUNE_CORE_SEARCH_TRACE_H
 #define AUTOTUNE_CORE_SEARCH_TRACE_H
 
@@ -12,7 +12,8 @@ enum search_phase {
     PHASE_BOUNDING,   /* tilings are enumerated, checked and bounded, in one walk */
     PHASE_PROFILING,  /* k-NN: tiles of the selection are simulated */
     PHASE_SPLITTING,  /* beginnings of tilings into longer ones, which are bounded */
-    PHASE_SIMULATING, /* whole tilings; k-NN: distance tiles, each by a search of its own */
+    PHASE_SIMULATING, /* whole tilings, and what is split among them; k-NN: distance tiles, each by
+                         a search of its own */
     PHASE_ORDERING,   /* what only one thread does: the next batch is chosen */
     PHASE_ANSWERING,  /* all that is said of the best */
     PHASE_WAITING,    /* for another thread, within a batch or between two */
@@ -27,7 +28,7 @@ struct search_span {
     int thread;               /* 0 … threads − 1 */
     int64_t start_ns, end_ns; /* of the monotonic clock */
     int64_t batch;            /* its number in this search; -1: not of a batch */
-    int64_t candidates;       /* bounded or played by this thread */
+    int64_t bounded, played;  /* tilings, or their beginnings or tiles, by this thread */
 };
 
 /* What is known after a batch. */

@@ -597,6 +597,8 @@ enum status job_run(const struct job *job, const struct job_run *run, struct job
         .top = job->top,
         .time_limit_s = job->time_limit_s,
         .keep_scores = run->keep_scores,
+        .keep_reached = run->keep_reached,
+        .trace = run->trace,
         .tolerance = job_fit_share(job),
         .stop = run->stop,
         .progress = run->progress,

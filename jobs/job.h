@@ -85,7 +85,8 @@ int64_t job_cost(const struct job *job);
 
 struct job_run {
     int threads;
-    bool keep_scores; /* on a processor: search_options */
+    bool keep_scores, keep_reached; /* search_options has these, and the trace */
+    const struct search_trace *trace;
     const volatile sig_atomic_t *stop;
     void (*progress)(void *context, const struct search_progress *progress);
     void *context;

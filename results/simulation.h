@@ -42,7 +42,8 @@ struct trace_log {
 void trace_log_open(struct trace_log *log);
 void trace_log_close(struct trace_log *log);
 
-/* Chrome's trace event format: a process a core, a track a pipe, times in microseconds. */
+/* Chrome's trace event format: a process a core, a track a pipe; and of each bus how many moves it
+ * carries at a time, their issue included. */
 enum status trace_log_write(const struct trace_log *log, const struct program *program, int cores,
                             bool in_step, FILE *out, struct error *error);
 

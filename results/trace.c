@@ -1,7 +1,7 @@
 #include "core/program_text.h"
+#include "results/chrome.h"
 #include "results/simulation.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 static void keep_event(void *context, int core, int pipe, int32_t instruction, int64_t start_fs,
@@ -34,58 +34,108 @@ void trace_log_close(struct trace_log *log)
     free(log->events);
 }
 
-/* Microseconds as Chrome wants them, exact to the picosecond. */
-static void put_us(FILE *out, int64_t fs)
-{
-    fprintf(out, "%lld.%06lld", (long long)(fs / 1000000000), (long long)(fs / 1000 % 1000000));
-}
-
-static void put_names(const struct program *program, int cores, bool in_step, FILE *out)
+static void put_names(const struct program *program, int cores, bool in_step, struct chrome *chrome)
 {
     const struct hardware *hw = program->hw;
+    char name[64];
     for (int c = 0; c < (in_step ? 1 : cores); c++) {
-        fprintf(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", c);
-        if (in_step && cores > 1)
-            fprintf(out, "\"each of %d cores in step\"}},\n", cores);
-        else
-            fprintf(out, "\"core %d\"}},\n", c);
+        snprintf(name, sizeof name, in_step && cores > 1 ? "each of %d cores in step" : "core %d",
+                 in_step && cores > 1 ? cores : c);
+        chrome_process(chrome, c, name);
         for (int p = 0; p < hw->pipe_count; p++)
-            fprintf(out,
-                    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,"
-                    "\"args\":{\"name\":\"%s\"}},\n"
-                    "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%d,\"tid\":%d,"
-                    "\"args\":{\"sort_index\":%d}},\n",
-                    c, p + 1, hw->pipes[p].name, c, p + 1, p);
+            chrome_track(chrome, c, p + 1, hw->pipes[p].name);
     }
 }
 
-static void put_event(const struct program *program, const struct trace_event *event, FILE *out)
+static void put_event(const struct program *program, const struct trace_event *event,
+                      struct chrome *chrome)
 {
     const struct instruction *in = &program->items[event->instruction];
+    const char *wait = in->kind == INSTRUCTION_WAIT ? "wait" : NULL;
     char text[256];
     instruction_print(program, event->instruction, text, sizeof text);
-    fprintf(out, "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":",
-            in->kind == INSTRUCTION_WAIT ? "wait" : text,
-            in->kind == INSTRUCTION_WAIT ? "wait" : "work", event->core, event->pipe + 1);
-    put_us(out, event->start_fs);
-    fputs(",\"dur\":", out);
-    put_us(out, event->end_fs - event->start_fs);
-    fprintf(out, ",\"args\":{\"line\":%d,\"instruction\":\"%s\"}},\n", in->line, text);
+    chrome_span(chrome, event->core, event->pipe + 1, wait ? wait : "work", wait ? wait : text,
+                event->start_fs, event->end_fs - event->start_fs);
+    chrome_integer(chrome, "line", in->line);
+    chrome_text(chrome, "instruction", text);
+    chrome_end(chrome);
+}
+
+/* ------------------------------------------------------------------ buses */
+
+/* A move begins (1) or ends (-1) on a bus. */
+struct edge {
+    int64_t at_fs;
+    int bus, step;
+};
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct edge *a = left, *b = right;
+    if (a->at_fs != b->at_fs)
+        return a->at_fs < b->at_fs ? -1 : 1;
+    if (a->bus != b->bus)
+        return a->bus - b->bus;
+    return a->step - b->step;
+}
+
+static int64_t collect_edges(const struct trace_log *log, const struct program *program,
+                             struct edge *edges)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < log->count; i++) {
+        const struct trace_event *event = &log->events[i];
+        const struct instruction *in = &program->items[event->instruction];
+        int bus = in->kind == INSTRUCTION_WAIT ? -1 : program->hw->prices[in->price].bus;
+        if (bus < 0)
+            continue;
+        edges[count++] = (struct edge){event->start_fs, bus, 1};
+        edges[count++] = (struct edge){event->end_fs, bus, -1};
+    }
+    qsort(edges, (size_t)count, sizeof *edges, compare_edges);
+    return count;
+}
+
+/* How many moves there are on each bus, of all cores, whenever that changes. */
+static enum status put_buses(const struct trace_log *log, const struct program *program, int cores,
+                             bool in_step, struct chrome *chrome, struct error *error)
+{
+    const struct hardware *hw = program->hw;
+    int64_t moves[HARDWARE_MAX_BUSES] = {0}, each = in_step ? cores : 1;
+    int process = in_step ? 1 : cores;
+    struct edge *edges = malloc((2 * (size_t)log->count + 1) * sizeof *edges);
+    if (!edges)
+        return error_memory(error);
+    int64_t count = collect_edges(log, program, edges);
+    if (count)
+        chrome_process(chrome, process, "buses");
+    for (int64_t i = 0; i < count; i++) {
+        const struct edge *edge = &edges[i], *next = edge + 1;
+        moves[edge->bus] += edge->step * each;
+        if (i + 1 < count && next->at_fs == edge->at_fs && next->bus == edge->bus)
+            continue;
+        chrome_counter(chrome, process, hw->buses[edge->bus].name, edge->at_fs);
+        chrome_integer(chrome, "moves", moves[edge->bus]);
+        chrome_end(chrome);
+    }
+    free(edges);
+    return STATUS_OK;
 }
 
 enum status trace_log_write(const struct trace_log *log, const struct program *program, int cores,
                             bool in_step, FILE *out, struct error *error)
 {
+    struct chrome chrome;
     if (log->failed)
         return error_memory(error);
     if (log->count > TRACE_MAX_EVENTS)
         return error_set(error, STATUS_TOO_LARGE,
                          "the trace has %lld events, expected at most %d; trace a smaller program",
                          (long long)log->count, TRACE_MAX_EVENTS);
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out);
-    put_names(program, cores, in_step, out);
+    chrome_open(&chrome, out);
+    put_names(program, cores, in_step, &chrome);
     for (int64_t i = 0; i < log->count; i++)
-        put_event(program, &log->events[i], out);
-    fputs("{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0}\n]}\n", out);
-    return ferror(out) ? error_set(error, STATUS_IO, "cannot write the trace") : STATUS_OK;
+        put_event(program, &log->events[i], &chrome);
+    enum status status = put_buses(log, program, cores, in_step, &chrome, error);
+    return status == STATUS_OK ? chrome_close(&chrome, error) : status;
 }

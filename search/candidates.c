@@ -48,6 +48,7 @@ int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *spa
 struct row {
     int64_t count, capacity;
     struct candidate *items;
+    struct search_span span; /* who collected it */
 };
 
 struct keeper {
@@ -100,9 +101,29 @@ static bool gather(struct candidates *candidates, struct row *rows, int64_t row_
     return at != NULL;
 }
 
+/* Collects what is under one root. */
+static bool collect_row(const struct space *space, const struct bounder *bounder,
+                        const struct recorder *recorder, int64_t number, struct row *row)
+{
+    struct keeper keeper = {.space = space, .bounder = bounder, .row = row};
+    int64_t start_ns = recorder_now(recorder);
+    space_walk(space, space_root(space, number), 1, space->axis_count, keep, &keeper);
+    recorder_fill(recorder, PHASE_BOUNDING, start_ns, row->count, &row->span);
+    return !keeper.failed;
+}
+
+static void close_rows(struct row *rows, int64_t row_count, struct recorder *recorder)
+{
+    for (int64_t r = 0; r < row_count; r++) {
+        recorder_hand_on(recorder, &rows[r].span);
+        free(rows[r].items);
+    }
+    free(rows);
+}
+
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
-                               int threads, bool (*stopped)(void *context), void *context,
-                               struct candidates *candidates, struct error *error)
+                               struct recorder *recorder, bool (*stopped)(void *context),
+                               void *context, struct candidates *candidates, struct error *error)
 {
     int64_t row_count = space_roots(space);
     struct row *rows = calloc((size_t)row_count + 1, sizeof *rows);
@@ -110,27 +131,25 @@ enum status candidates_collect(const struct space *space, const struct bounder *
     if (!rows)
         return error_memory(error);
     bool failed = false, complete = true, any = false;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
+    recorder_begin(recorder);
+#pragma omp parallel for num_threads(recorder->threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
     for (int64_t r = 0; r < row_count; r++) {
-        struct keeper keeper = {.space = space, .bounder = bounder, .row = &rows[r]};
         bool found;
 #pragma omp atomic read
         found = any;
         if (found && stopped(context)) /* the first legal tiling is always found: an answer */
             complete = false;
         else
-            space_walk(space, space_root(space, r), 1, space->axis_count, keep, &keeper);
+            failed = !collect_row(space, bounder, recorder, r, &rows[r]) || failed;
         if (rows[r].count) {
 #pragma omp atomic write
             any = true;
         }
-        failed = failed || keeper.failed;
     }
     candidates->complete = complete;
     failed = failed || !gather(candidates, rows, row_count);
-    for (int64_t r = 0; r < row_count; r++)
-        free(rows[r].items);
-    free(rows);
+    close_rows(rows, row_count, recorder);
+    recorder_end(recorder);
     if (failed)
         return error_memory(error);
     qsort(candidates->items, (size_t)candidates->count, sizeof *candidates->items, compare);

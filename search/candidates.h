@@ -3,13 +3,8 @@
 #define AUTOTUNE_SEARCH_CANDIDATES_H
 
 #include "costmodel/bound.h"
+#include "search/recorder.h"
 #include "search/search.h"
-
-struct candidate {
-    int64_t bound_fs;
-    int64_t index;
-    int64_t time_fs; /* 0: not played */
-};
 
 struct candidates {
     int64_t count;
@@ -37,9 +32,9 @@ int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *spa
                           const struct tiling *tiling);
 
 /* `stopped` is asked now and then; true ends the walk early, but not before a legal tiling has been
- * found or all have been seen. */
+ * found or all have been seen. The recorder's threads do it. */
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
-                               int threads, bool (*stopped)(void *context), void *context,
-                               struct candidates *candidates, struct error *error);
+                               struct recorder *recorder, bool (*stopped)(void *context),
+                               void *context, struct candidates *candidates, struct error *error);
 
 #endif

@@ -70,6 +70,7 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
     struct space space;
     struct bounder bounder = {0};
     struct candidates candidates = {0};
+    struct recorder alone = {.threads = 1};
     struct product_cost *cost = &costs->products[product];
     if (cost->known != ROOFLINE)
         return STATUS_OK;
@@ -78,7 +79,7 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
         return status;
     status = bounder_open(&bounder, &space, error);
     if (status == STATUS_OK)
-        status = candidates_collect(&space, &bounder, 1, never, NULL, &candidates, error);
+        status = candidates_collect(&space, &bounder, &alone, never, NULL, &candidates, error);
     if (status == STATUS_OK && candidates.count && candidates.items[0].bound_fs > cost->time_fs)
         *cost = (struct product_cost){candidates.items[0].bound_fs, 0, BOUNDED};
     free(candidates.items);
@@ -109,41 +110,59 @@ static enum status tune_product(struct knn_costs *costs, int64_t product, struct
     return status;
 }
 
-/* Runs `act` on every number below `count`, on all threads; the error of the smallest that fails.
- */
-static enum status each(struct knn_costs *costs, int64_t count, const int64_t *numbers,
-                        enum status (*act)(struct knn_costs *, int64_t, struct error *),
-                        struct error *error)
+typedef enum status action(struct knn_costs *costs, int64_t number, struct error *error);
+
+/* The error of the smallest number that fails. */
+struct failure {
+    int64_t number;
+    enum status status;
+    struct error error;
+};
+
+static void act_on(action *act, struct knn_costs *costs, int64_t number, struct failure *first)
 {
-    enum status status = STATUS_OK;
-    int64_t first = INT64_MAX;
-#pragma omp parallel for num_threads(costs->threads) schedule(dynamic)
-    for (int64_t i = 0; i < count; i++) {
-        struct error own;
-        enum status result = act(costs, numbers ? numbers[i] : i, &own);
-        if (result != STATUS_OK) {
+    struct error error;
+    enum status status = act(costs, number, &error);
+    if (status == STATUS_OK)
+        return;
 #pragma omp critical(knn_costs)
-            if (i < first) {
-                first = i;
-                status = result;
-                if (error)
-                    *error = own;
-            }
+    if (first->status == STATUS_OK || number < first->number)
+        *first = (struct failure){number, status, error};
+}
+
+/* Runs `act` on every number below `count`, or on those of a list that ascends, on all threads. */
+static enum status each(struct knn_costs *costs, enum search_phase phase, int64_t count,
+                        const int64_t *numbers, action *act, struct error *error)
+{
+    struct failure first = {.status = STATUS_OK};
+    bool bounds = phase == PHASE_BOUNDING;
+    recorder_begin(costs->recorder);
+#pragma omp parallel num_threads(costs->recorder->threads)
+    {
+        int64_t start_ns = recorder_now(costs->recorder), done = 0;
+#pragma omp for schedule(dynamic) nowait
+        for (int64_t i = 0; i < count; i++) {
+            act_on(act, costs, numbers ? numbers[i] : i, &first);
+            done++;
         }
+        recorder_keep(costs->recorder, phase, start_ns, bounds ? done : 0, bounds ? 0 : done);
     }
-    return status;
+    recorder_end(costs->recorder);
+    if (first.status != STATUS_OK && error)
+        *error = first.error;
+    return first.status;
 }
 
 enum status knn_costs_bound(struct knn_costs *costs, const int64_t *products, int64_t count,
                             struct error *error)
 {
-    return each(costs, count, products, bound_product, error);
+    return each(costs, PHASE_BOUNDING, count, products, bound_product, error);
 }
 
 enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
                            struct error *error)
 {
-    return each(costs, count, products, tune_product, error);
+    return each(costs, PHASE_SIMULATING, count, products, tune_product, error);
 }
 
 enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
@@ -255,16 +274,17 @@ static enum status sum_steps(struct knn_costs *costs, int64_t pairs, struct erro
     if (knn_space_of(costs->space)->steps != KNN_STEPS_MAX)
         return STATUS_OK;
     costs->steps = calloc((size_t)costs->used + 1, SELB_SUMMED * sizeof *costs->steps);
-    return costs->steps ? each(costs, pairs, NULL, sum_pair, error) : error_memory(error);
+    return costs->steps ? each(costs, PHASE_PROFILING, pairs, NULL, sum_pair, error)
+                        : error_memory(error);
 }
 
-enum status knn_costs_open(struct knn_costs *costs, const struct space *space, int threads,
-                           struct error *error)
+enum status knn_costs_open(struct knn_costs *costs, const struct space *space,
+                           struct recorder *recorder, struct error *error)
 {
     const struct space_block *block = &space->blocks[0];
     int64_t pairs = (int64_t)block->count[KNN_M2] * block->count[KNN_N2];
     *costs = (struct knn_costs){.space = space,
-                                .threads = threads,
+                                .recorder = recorder,
                                 .m1_count = fitting(space, KNN_M1),
                                 .n1_count = fitting(space, KNN_N1)};
     int64_t products = (int64_t)costs->m1_count * costs->n1_count;
@@ -274,11 +294,11 @@ enum status knn_costs_open(struct knn_costs *costs, const struct space *space, i
     if (status == STATUS_OK)
         status = mark_pairs(costs, error);
     if (status == STATUS_OK)
-        status = each(costs, pairs, NULL, simulate_pair, error);
+        status = each(costs, PHASE_PROFILING, pairs, NULL, simulate_pair, error);
     if (status == STATUS_OK)
         status = sum_steps(costs, pairs, error);
     if (status == STATUS_OK)
-        status = each(costs, products, NULL, roofline_product, error);
+        status = each(costs, PHASE_BOUNDING, products, NULL, roofline_product, error);
     return status;
 }
 

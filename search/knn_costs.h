@@ -4,6 +4,7 @@
 #define AUTOTUNE_SEARCH_KNN_COSTS_H
 
 #include "kernels/knn_space.h"
+#include "search/recorder.h"
 #include "search/search.h"
 
 struct selection_cost {
@@ -23,7 +24,7 @@ struct product_cost {
 
 struct knn_costs {
     const struct space *space;
-    int threads;
+    struct recorder *recorder;         /* not owned; whose threads do it all */
     int used;                          /* pairs of a selection tile's sizes */
     int m1_count, n1_count;            /* of the axes: the values that fit at all */
     struct product_cost *products;     /* [m1][n1], owned */
@@ -33,8 +34,8 @@ struct knn_costs {
 };
 
 /* Simulates every selection tile that a legal tiling may use, and bounds the distance tiles. */
-enum status knn_costs_open(struct knn_costs *costs, const struct space *space, int threads,
-                           struct error *error);
+enum status knn_costs_open(struct knn_costs *costs, const struct space *space,
+                           struct recorder *recorder, struct error *error);
 void knn_costs_close(struct knn_costs *costs);
 
 /* Σ_{t=1..tiles} E_t for selection tiles (m2, n2), by their numbers on the axes. */

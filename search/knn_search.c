@@ -20,6 +20,7 @@ struct run {
     const struct search_options *options;
     struct timespec started;
     struct knn_costs costs;
+    struct recorder recorder;
     struct leaders leaders;
     struct choices choices;
     int64_t feasible, pruned[FATES], played, next_fs, limit_fs;
@@ -36,17 +37,19 @@ static int by_time(const void *left, const void *right)
 
 /* What a thread sees of its rows. */
 struct tally {
-    int64_t feasible, pruned[FATES];
+    int64_t seen, feasible, pruned[FATES];
     struct choices kept; /* the `most` of lowest bound that no inequality prunes, sorted when full;
                             or all at or below the limit */
     int64_t most, limit_fs;
     bool failed;
+    struct search_span span; /* who did it */
 };
 
 /* Keeps twice what is wanted, and drops the worse half when that is full. */
 static bool count_choice(void *context, const struct choice *choice)
 {
     struct tally *tally = context;
+    tally->seen++;
     tally->feasible++;
     tally->pruned[choice->fate]++;
     if (choice->fate != FATE_LIVES)
@@ -62,6 +65,7 @@ static bool count_choice(void *context, const struct choice *choice)
 static bool keep_choice(void *context, const struct choice *choice)
 {
     struct tally *tally = context;
+    tally->seen++;
     if (choice->bound_fs <= tally->limit_fs)
         tally->failed = !choices_push(&tally->kept, choice);
     return !tally->failed;
@@ -77,6 +81,13 @@ static bool append(struct choices *all, struct choices *more)
     return appended;
 }
 
+static void visit_row(const struct run *run, choice_visitor *visit, int m1, struct tally *tally)
+{
+    int64_t start_ns = recorder_now(&run->recorder);
+    choices_visit(&run->costs, m1, run->strategy->prunes, visit, tally);
+    recorder_fill(&run->recorder, PHASE_BOUNDING, start_ns, tally->seen, &tally->span);
+}
+
 /* Visits every row on all threads and gathers what was kept, sorted by bound, so that the answer is
  * the same for any number of threads. Rows that are left out when the search has to stop, but not
  * before a first tiling was found, make it incomplete. */
@@ -88,6 +99,7 @@ static enum status visit_all(struct run *run, choice_visitor *visit, int64_t mos
     struct tally *tallies = calloc((size_t)rows + 1, sizeof *tallies);
     if (!tallies)
         return error_memory(error);
+    recorder_begin(&run->recorder);
 #pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)
     for (int m1 = 0; m1 < rows; m1++) {
         bool found;
@@ -99,19 +111,21 @@ static enum status visit_all(struct run *run, choice_visitor *visit, int64_t mos
             complete = false;
             continue;
         }
-        choices_visit(&run->costs, m1, run->strategy->prunes, visit, &tallies[m1]);
+        visit_row(run, visit, m1, &tallies[m1]);
         if (tallies[m1].feasible) {
 #pragma omp atomic write
             any = true;
         }
     }
     for (int m1 = 0; m1 < rows; m1++) {
+        recorder_hand_on(&run->recorder, &tallies[m1].span);
         failed = failed || tallies[m1].failed || !append(&total->kept, &tallies[m1].kept);
         total->feasible += tallies[m1].feasible;
         for (int f = 0; f < FATES; f++)
             total->pruned[f] += tallies[m1].pruned[f];
         free(tallies[m1].kept.items);
     }
+    recorder_end(&run->recorder);
     free(tallies);
     run->complete = run->complete && complete;
     if (failed)
@@ -183,15 +197,30 @@ static enum status play_batch(struct run *run, struct choice *batch, int64_t cou
     return status;
 }
 
+/* Of what is left. */
+static int64_t lower_bound_fs(const struct run *run, int64_t best_fs)
+{
+    if (run->played == run->choices.count)
+        return best_fs;
+    int64_t next_fs = run->choices.items[run->played].bound_fs;
+    return best_fs && next_fs > best_fs ? best_fs : next_fs;
+}
+
 static void report(const struct run *run, const char *phase)
 {
+    int64_t best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0;
+    recorder_count(&run->recorder,
+                   (struct search_counters){.best_fs = best_fs,
+                                            .lower_bound_fs = lower_bound_fs(run, best_fs),
+                                            .played = run->played,
+                                            .open = run->choices.count - run->played});
     if (!run->options->progress)
         return;
     struct search_progress progress = {
         .done = run->played,
         .total = run->choices.count,
         .phase = phase,
-        .best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0,
+        .best_fs = best_fs,
         .lower_bound_fs = run->choices.count ? run->choices.items[0].bound_fs : 0,
         .seconds = seconds_since(&run->started),
     };
@@ -304,6 +333,33 @@ static void fill_proof(const struct run *run, struct search_result *result)
     result->gap = best ? (double)(best - result->lower_bound_fs) / (double)best : 0;
 }
 
+static void keep_reached(const struct run *run, struct search_result *result)
+{
+    result->reached_all = result->feasible == run->choices.count;
+    result->reached = calloc((size_t)run->choices.count + 1, sizeof *result->reached);
+    result->reached_count = result->reached ? run->choices.count : 0;
+    for (int64_t i = 0; i < result->reached_count; i++) {
+        const struct choice *choice = &run->choices.items[i];
+        result->reached[i] = (struct candidate){choice->bound_fs, choice->index, choice->time_fs};
+    }
+}
+
+static enum status answer(struct run *run, struct search_result *result, struct error *error)
+{
+    recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
+    enum status status = fill_best(run, result, error);
+    if (status == STATUS_OK) {
+        fill_proof(run, result);
+        fill_within(run, result);
+    }
+    if (status == STATUS_OK && run->options->keep_reached)
+        keep_reached(run, result);
+    recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
+    recorder_end(&run->recorder);
+    return status;
+}
+
 static enum status tune_all(struct run *run, struct error *error)
 {
     int64_t count = (int64_t)run->costs.m1_count * run->costs.n1_count, products[AT_ONCE];
@@ -326,7 +382,9 @@ enum status knn_search(const struct space *space, const struct search_strategy *
     struct run run = {.space = space, .strategy = strategy, .options = options, .complete = true};
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     report(&run, "profiling tiles");
-    enum status status = knn_costs_open(&run.costs, space, options->threads, error);
+    enum status status = recorder_open(&run.recorder, options->trace, options->threads, error);
+    if (status == STATUS_OK)
+        status = knn_costs_open(&run.costs, space, &run.recorder, error);
     if (status == STATUS_OK)
         status = leaders_open(&run.leaders, options->top, options->best_only, error);
     if (status == STATUS_OK && !strategy->prunes)
@@ -338,13 +396,10 @@ enum status knn_search(const struct space *space, const struct search_strategy *
     if (status == STATUS_OK)
         status = play_all(&run, error);
     if (status == STATUS_OK)
-        status = fill_best(&run, result, error);
-    if (status == STATUS_OK) {
-        fill_proof(&run, result);
-        fill_within(&run, result);
-    }
+        status = answer(&run, result, error);
     result->seconds = seconds_since(&run.started);
     knn_costs_close(&run.costs);
+    recorder_close(&run.recorder);
     leaders_close(&run.leaders);
     free(run.choices.items);
     if (status != STATUS_OK)
@@ -356,7 +411,8 @@ enum status knn_search_play(const struct space *space, const struct tiling *tili
                             struct found *found, struct error *error)
 {
     struct knn_costs costs;
-    enum status status = knn_costs_open(&costs, space, omp_get_max_threads(), error);
+    struct recorder recorder = {.threads = omp_get_max_threads()};
+    enum status status = knn_costs_open(&costs, space, &recorder, error);
     memset(found, 0, sizeof *found);
     if (status == STATUS_OK) {
         struct choice choice = choice_of(&costs, tiling, FATE_LIVES);

@@ -170,8 +170,9 @@ enum status knn_stages_find(const struct space *space, int threads,
                             struct error *error)
 {
     struct knn_costs costs;
+    struct recorder recorder = {.threads = threads};
     *stages = (struct knn_stages){0};
-    enum status status = knn_costs_open(&costs, space, threads, error);
+    enum status status = knn_costs_open(&costs, space, &recorder, error);
     if (status == STATUS_OK) {
         int64_t products = (int64_t)costs.m1_count * costs.n1_count;
         struct lead *leads = calloc((size_t)products + 1, sizeof *leads);

@@ -103,6 +103,7 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
 {
     struct bounder bounder;
     struct candidates candidates;
+    struct recorder recorder = {.threads = 1};
     struct distance best = {0};
     *found = false;
     if (space->kind->nesting) {
@@ -111,7 +112,7 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
     }
     enum status status = bounder_open(&bounder, space, error);
     if (status == STATUS_OK)
-        status = candidates_collect(space, &bounder, 1, never, NULL, &candidates, error);
+        status = candidates_collect(space, &bounder, &recorder, never, NULL, &candidates, error);
     for (int64_t i = 0; status == STATUS_OK && i < candidates.count; i++) {
         struct tiling tiling;
         space_tiling(space, candidates.items[i].index, &tiling);

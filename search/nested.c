@@ -24,6 +24,7 @@ struct run {
     struct bounder bounder;
     struct workers workers;
     struct leaders leaders;
+    struct recorder recorder;
     int levels, length[MAX_LEVELS]; /* of beginnings; the last are whole tilings */
     struct heap open[MAX_LEVELS];
     struct tally tally; /* legal tilings that are no longer open, by their bound */
@@ -34,7 +35,7 @@ struct run {
 
 /* One of a batch: a beginning to split, or a whole tiling to play. */
 struct piece {
-    int64_t count, capacity;
+    int64_t count, capacity, bounded;
     struct open_node *longer; /* what a beginning is split into; owned */
     struct candidate candidate;
     int level;
@@ -112,6 +113,7 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     struct piece *piece = splitter->piece;
     int level = piece->level + 1;
     int64_t bound_fs = bound_of(run, tiling, level), completions = 0;
+    piece->bounded++;
     if (!is_tiling(run, level) && bound_fs < piece->candidate.bound_fs)
         bound_fs = piece->candidate.bound_fs;
     bool open = bound_fs <= splitter->limit_fs;
@@ -169,14 +171,21 @@ static enum status open_roots(struct run *run, struct error *error)
     struct splitter splitter = splitter_of(run);
     if (!pieces)
         return error_memory(error);
-#pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)                     \
-    reduction(+ : feasible) reduction(|| : uncounted)
-    for (int64_t i = 0; i < count; i++) {
-        int64_t completions;
-        pieces[i].candidate.index = space_root(run->space, i);
-        uncounted = !split(splitter, &pieces[i], &completions) || uncounted;
-        feasible += completions;
+    recorder_begin(&run->recorder);
+#pragma omp parallel num_threads(run->options->threads)
+    {
+        int64_t start_ns = recorder_now(&run->recorder), bounded = 0;
+#pragma omp for schedule(dynamic) nowait reduction(+ : feasible) reduction(|| : uncounted)
+        for (int64_t i = 0; i < count; i++) {
+            int64_t completions;
+            pieces[i].candidate.index = space_root(run->space, i);
+            uncounted = !split(splitter, &pieces[i], &completions) || uncounted;
+            feasible += completions;
+            bounded += pieces[i].bounded;
+        }
+        recorder_keep(&run->recorder, PHASE_BOUNDING, start_ns, bounded, 0);
     }
+    recorder_end(&run->recorder);
     for (int64_t i = 0; i < count; i++)
         kept = open_longer(run, &pieces[i]) && kept;
     free(pieces);
@@ -261,6 +270,29 @@ static void run_piece(struct run *run, struct splitter splitter, struct piece *p
         split(splitter, piece, &completions);
 }
 
+static void run_pieces(struct run *run, struct splitter splitter, struct piece *pieces, int count)
+{
+    bool plays = false;
+    for (int i = 0; i < count; i++)
+        plays = plays || is_tiling(run, pieces[i].level);
+    recorder_begin(&run->recorder);
+#pragma omp parallel num_threads(run->options->threads)
+    {
+        int64_t start_ns = recorder_now(&run->recorder), bounded = 0, played = 0;
+#pragma omp for schedule(dynamic) nowait
+        for (int i = 0; i < count; i++) {
+            pieces[i].ran = may_run(run, i);
+            if (pieces[i].ran)
+                run_piece(run, splitter, &pieces[i]);
+            bounded += pieces[i].bounded;
+            played += pieces[i].ran && is_tiling(run, pieces[i].level);
+        }
+        recorder_keep(&run->recorder, plays ? PHASE_SIMULATING : PHASE_SPLITTING, start_ns, bounded,
+                      played);
+    }
+    recorder_end(&run->recorder);
+}
+
 /* Takes in what a piece gave; one that did not run is open again. */
 static bool close_piece(struct run *run, struct piece *piece)
 {
@@ -276,12 +308,7 @@ static enum status run_batch(struct run *run, struct error *error)
     struct piece pieces[BATCH];
     struct splitter splitter = splitter_of(run);
     int count = take_batch(run, pieces);
-#pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)
-    for (int i = 0; i < count; i++) {
-        pieces[i].ran = may_run(run, i);
-        if (pieces[i].ran)
-            run_piece(run, splitter, &pieces[i]);
-    }
+    run_pieces(run, splitter, pieces, count);
     enum status status = workers_status(&run->workers, error);
     bool kept = true;
     for (int i = 0; i < count; i++)
@@ -292,9 +319,16 @@ static enum status run_batch(struct run *run, struct error *error)
 
 static void report(const struct run *run)
 {
-    if (!run->options->progress)
+    if (!run->options->progress && !run->options->trace)
         return;
     int64_t best = run->leaders.count ? run->leaders.time_fs[0] : 0, next = next_bound(run);
+    recorder_count(&run->recorder,
+                   (struct search_counters){.best_fs = best,
+                                            .lower_bound_fs = best && next > best ? best : next,
+                                            .played = run->played_count,
+                                            .open = open_count(run)});
+    if (!run->options->progress)
+        return;
     struct search_progress progress = {
         .done = run->played_count,
         .total = run->played_count + open_count(run),
@@ -352,6 +386,14 @@ static void fill_within(struct run *run, struct within *within, double share, in
         }
 }
 
+static void keep_reached(struct run *run, struct search_result *result)
+{
+    result->reached_all = run->played_count == result->feasible && !run->uncounted;
+    result->reached_count = run->played_count;
+    result->reached = run->played;
+    run->played = NULL;
+}
+
 static enum status fill_result(struct run *run, struct search_result *result, struct error *error)
 {
     enum status status = best_fill(&run->workers.items[0], run->space, &run->bounder, run->played,
@@ -371,7 +413,19 @@ static enum status fill_result(struct run *run, struct search_result *result, st
         fill_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
         fill_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
     }
+    if (run->options->keep_reached)
+        keep_reached(run, result);
     return STATUS_OK;
+}
+
+static enum status answer(struct run *run, struct search_result *result, struct error *error)
+{
+    recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
+    enum status status = fill_result(run, result, error);
+    recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
+    recorder_end(&run->recorder);
+    return status;
 }
 
 static enum status open_run(struct run *run, struct error *error)
@@ -381,7 +435,10 @@ static enum status open_run(struct run *run, struct error *error)
     for (; *lengths; lengths++)
         run->length[run->levels++] = *lengths;
     run->length[run->levels++] = run->space->axis_count;
-    enum status status = bounder_open(&run->bounder, run->space, error);
+    enum status status =
+        recorder_open(&run->recorder, run->options->trace, run->options->threads, error);
+    if (status == STATUS_OK)
+        status = bounder_open(&run->bounder, run->space, error);
     if (status == STATUS_OK)
         status = workers_open(&run->workers, run->options->threads, error);
     if (status == STATUS_OK)
@@ -398,6 +455,7 @@ static void close_run(struct run *run)
     tally_close(&run->tally);
     leaders_close(&run->leaders);
     workers_close(&run->workers);
+    recorder_close(&run->recorder);
     bounder_close(&run->bounder);
     free(run->played);
 }
@@ -414,7 +472,7 @@ enum status nested_search(const struct space *space, const struct search_options
     if (status == STATUS_OK)
         status = run_all(&run, error);
     if (status == STATUS_OK)
-        status = fill_result(&run, result, error);
+        status = answer(&run, result, error);
     result->seconds = seconds_since(&run.started);
     close_run(&run);
     if (status != STATUS_OK)

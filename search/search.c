@@ -41,6 +41,7 @@ struct run {
     struct bounder bounder;
     struct workers workers;
     struct leaders leaders;
+    struct recorder recorder;
     int64_t played;
 };
 
@@ -63,27 +64,41 @@ static int64_t next_bound(const struct run *run)
 
 static void report(const struct run *run)
 {
+    int64_t best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0, next_fs = next_bound(run);
+    int64_t lower_bound_fs = best_fs && next_fs > best_fs ? best_fs : next_fs;
+    recorder_count(&run->recorder,
+                   (struct search_counters){.best_fs = best_fs,
+                                            .lower_bound_fs = lower_bound_fs,
+                                            .played = run->played,
+                                            .open = run->candidates.count - run->played});
     if (!run->options->progress)
         return;
     struct search_progress progress = {
         .done = run->played,
         .total = run->candidates.count,
         .phase = "simulating",
-        .best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0,
-        .lower_bound_fs = next_bound(run),
+        .best_fs = best_fs,
+        .lower_bound_fs = lower_bound_fs,
         .seconds = seconds_since(&run->started),
     };
-    if (run->leaders.count && progress.lower_bound_fs > progress.best_fs)
-        progress.lower_bound_fs = progress.best_fs;
     run->options->progress(run->options->context, &progress);
 }
 
 static void play_batch(struct run *run, int64_t count)
 {
     struct candidate *batch = run->candidates.items + run->played;
-#pragma omp parallel for num_threads(run->threads) schedule(dynamic)
-    for (int64_t i = 0; i < count; i++)
-        worker_play(&run->workers.items[omp_get_thread_num()], run->space, &batch[i]);
+    recorder_begin(&run->recorder);
+#pragma omp parallel num_threads(run->threads)
+    {
+        int64_t start_ns = recorder_now(&run->recorder), played = 0;
+#pragma omp for schedule(dynamic) nowait
+        for (int64_t i = 0; i < count; i++) {
+            worker_play(&run->workers.items[omp_get_thread_num()], run->space, &batch[i]);
+            played++;
+        }
+        recorder_keep(&run->recorder, PHASE_SIMULATING, start_ns, 0, played);
+    }
+    recorder_end(&run->recorder);
     for (int64_t i = 0; i < count; i++)
         leaders_note(&run->leaders, batch[i].time_fs);
     run->played += count;
@@ -131,6 +146,7 @@ static void close_run(struct run *run)
     workers_close(&run->workers);
     leaders_close(&run->leaders);
     free(run->candidates.items);
+    recorder_close(&run->recorder);
     bounder_close(&run->bounder);
 }
 
@@ -163,10 +179,20 @@ static enum status fill_scores(const struct run *run, struct search_result *resu
     return STATUS_OK;
 }
 
+static void keep_reached(struct run *run, struct search_result *result)
+{
+    result->reached_all = run->candidates.complete;
+    result->reached_count = run->candidates.count;
+    result->reached = run->candidates.items;
+    run->candidates.items = NULL;
+}
+
 /* What an answer says of all that was bounded and played. */
 static enum status fill_result(struct run *run, struct search_result *result, struct error *error)
 {
     int64_t next = next_bound(run), limit = limit_fs(run);
+    recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
     enum status status =
         best_fill(&run->workers.items[0], run->space, &run->bounder, run->candidates.items,
                   run->played, run->leaders.count, result, error);
@@ -176,6 +202,10 @@ static enum status fill_result(struct run *run, struct search_result *result, st
         fill_within(run, result);
     if (status == STATUS_OK && run->space->kind->ask && run->options->keep_scores)
         status = fill_scores(run, result, error);
+    if (status == STATUS_OK && run->options->keep_reached)
+        keep_reached(run, result);
+    recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
+    recorder_end(&run->recorder);
     return status;
 }
 
@@ -194,7 +224,7 @@ static enum status check_size(const struct space *space, int threads, struct err
 
 static enum status list_search(struct run *run, struct search_result *result, struct error *error)
 {
-    enum status status = candidates_collect(run->space, &run->bounder, run->threads, stopped, run,
+    enum status status = candidates_collect(run->space, &run->bounder, &run->recorder, stopped, run,
                                             &run->candidates, error);
     if (status == STATUS_OK)
         status = play_all(run, error);
@@ -223,7 +253,9 @@ enum status search(const struct space *space, const struct search_options *optio
     if (space->kind->nesting && run.strategy->prunes)
         return nested_search(space, options, result, error);
     clock_gettime(CLOCK_MONOTONIC, &run.started);
-    enum status status = bounder_open(&run.bounder, space, error);
+    enum status status = recorder_open(&run.recorder, options->trace, run.threads, error);
+    if (status == STATUS_OK)
+        status = bounder_open(&run.bounder, space, error);
     if (status == STATUS_OK)
         status = workers_open(&run.workers, run.threads, error);
     if (status == STATUS_OK)
@@ -243,6 +275,7 @@ void search_result_clear(struct search_result *result)
 {
     free(result->best);
     free(result->scores);
+    free(result->reached);
     memset(result, 0, sizeof *result);
 }
 

@@ -19,6 +19,7 @@
 #ifndef AUTOTUNE_SEARCH_SEARCH_H
 #define AUTOTUNE_SEARCH_SEARCH_H
 
+#include "core/search_trace.h"
 #include "core/timeline.h"
 #include "kernels/operator.h"
 
@@ -39,12 +40,14 @@ struct search_options {
     int threads;                       /* >= 1 */
     int top;                           /* >= 1: how many of the best to return */
     bool keep_scores;                  /* on a processor: fill result->scores */
+    bool keep_reached;                 /* fill result->reached */
     bool best_only;                    /* do not count how many are within one percent */
     double tolerance;                  /* count those within this share of the best as well */
     double time_limit_s;               /* 0: none */
     const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
     void (*progress)(void *context, const struct search_progress *progress); /* NULL: none */
     void *context;
+    const struct search_trace *trace; /* NULL: none */
 };
 
 /* One simulated tiling. */
@@ -74,6 +77,13 @@ struct scored {
     int64_t time_fs, index;
 };
 
+/* One legal tiling and what is known of it. */
+struct candidate {
+    int64_t bound_fs;
+    int64_t index;
+    int64_t time_fs; /* 0: not played */
+};
+
 struct search_result {
     int64_t candidates, feasible, pruned, simulated;
     int64_t pruned_selb, pruned_harmonic; /* by k-NN's inequalities; of `pruned` */
@@ -86,6 +96,9 @@ struct search_result {
     struct found *best;    /* ascending time, then index; owned: search_result_clear */
     int64_t score_count;   /* with keep_scores */
     struct scored *scores; /* all that were reached, ascending time, then index; owned likewise */
+    bool reached_all;      /* with keep_reached: every legal tiling is in it */
+    int64_t reached_count; /* those whose bound was kept, or that were played, in no order that */
+    struct candidate *reached; /* depends on the threads; owned likewise */
 };
 
 struct search_strategy {

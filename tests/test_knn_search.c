@@ -930,11 +930,13 @@ Test(knn_search, steps_of_many_tiles)
         struct question q;
         struct error error;
         struct knn_costs costs;
+        struct recorder recorder = {.threads = 2};
         open_fixed(&q, "buffers.ub.capacity_bytes=8192", 1, size);
         space_close(&q.space);
         q.problem.choice[KNN_STEPS] = steps;
         open_space(&q);
-        cr_assert_eq(knn_costs_open(&costs, &q.space, 2, &error), STATUS_OK, "%s", error.text);
+        cr_assert_eq(knn_costs_open(&costs, &q.space, &recorder, &error), STATUS_OK, "%s",
+                     error.text);
         expect_steps(&costs, (enum knn_steps)steps, size[KNN_K]);
         knn_costs_close(&costs);
         close_question(&q);
