@@ -2,6 +2,7 @@
 #ifndef AUTOTUNE_CLI_REPORT_H
 #define AUTOTUNE_CLI_REPORT_H
 
+#include "cli/options.h"
 #include "results/report.h"
 
 struct page {
@@ -9,13 +10,14 @@ struct page {
     char *command;      /* that makes it; owned */
 };
 
-/* Before any work is done: dies where pages are left out of the build. */
-void page_check(const struct page *page);
+/* Is a page asked for, by --report or as the answer by --format html? Before any work is done; dies
+ * where pages are left out of the build. */
+bool page_is_wanted(const struct page *page, const struct common *common);
 
 /* A page with a title and no sections. */
 void page_open(const struct page *page, const char *title, const char *lead, struct report *report);
 
-/* Writes the page to its file, or dies; clears *report. */
-void page_close(const struct page *page, struct report *report);
+/* Writes the page to its file, and as the answer where the format is html; clears *report. */
+void page_close(const struct page *page, const struct common *common, struct report *report);
 
 #endif

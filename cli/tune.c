@@ -6,11 +6,11 @@
 #include "cli/task.h"
 #include "cli/trace.h"
 #include "cli/tune_answer.h"
+#include "cli/tune_export.h"
 #include "jobs/details.h"
 #include "jobs/export.h"
 #include "jobs/job_store.h"
 
-#include <limits.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -126,90 +126,6 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
            "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
 };
-
-/* ------------------------------------------------------------------ tables for libraries */
-
-static bool is_export(const struct common *common)
-{
-    return common->format >= FORMAT_TCUBETILING;
-}
-
-static void write_export(const struct export_source *source, enum export_format format,
-                         const struct common *common)
-{
-    struct answer out;
-    struct error error;
-    cli_answer_open(&out, common);
-    enum status status = export_write(source, format, out.stream, &error);
-    if (status != STATUS_OK)
-        cli_die("--format: %s", error.text);
-    cli_answer_close(&out);
-}
-
-/* Of a header NAME.h also NAME.json, the same fields for other readers. */
-static void write_fields_beside(const struct export_source *source, const struct common *common)
-{
-    const char *dot = common->output ? strrchr(common->output, '.') : NULL;
-    struct common beside = *common;
-    char name[PATH_MAX];
-    if (!dot || (strcmp(dot, ".h") != 0 && strcmp(dot, ".hpp") != 0))
-        return;
-    if (snprintf(name, sizeof name, "%.*s.json", (int)(dot - common->output), common->output) >=
-        (int)sizeof name)
-        cli_die("-o %.64s: a name of more than %d bytes", common->output, PATH_MAX);
-    beside.output = name;
-    write_export(source, EXPORT_FIELDS, &beside);
-}
-
-static void say_what_is_open(const struct common *common)
-{
-    if (common->quiet)
-        return;
-    if (common->format == FORMAT_RUNTIME_KB)
-        fputs("autotune: new rows have id 0 (a hash that is not published), one L2 piece of all "
-              "blocks and tilingEnable 0\n",
-              stderr);
-    if (common->format == FORMAT_STATIC_BANK)
-        fputs("autotune: the key is 32 zeros (a hash that is not published), cost_time is "
-              "simulated\n",
-              stderr);
-}
-
-static void write_exports(const struct tune *tune, const struct search_result *result,
-                          const struct tune_row *rows)
-{
-    static const enum export_format formats[FORMAT_COUNT] = {
-        [FORMAT_TCUBETILING] = EXPORT_HEADER,
-        [FORMAT_TCUBETILING_JSON] = EXPORT_FIELDS,
-        [FORMAT_RUNTIME_KB] = EXPORT_RUNTIME_KB,
-        [FORMAT_STATIC_BANK] = EXPORT_STATIC,
-    };
-    const struct common *common = &tune->task.common;
-    char title[256];
-    struct tiling *tilings = calloc((size_t)result->count, sizeof *tilings);
-    double *times = calloc((size_t)result->count, sizeof *times);
-    if (!tilings || !times)
-        cli_die("out of memory");
-    for (int i = 0; i < result->count; i++) {
-        tilings[i] = rows[i].tiling;
-        times[i] = rows[i].time_ns;
-    }
-    job_title(&tune->task.job, title, sizeof title - 100);
-    size_t used = strlen(title);
-    snprintf(title + used, sizeof title - used, " on %.64s", tune->task.job.hw->name);
-    struct export_source source = {.problem = &tune->task.job.problem,
-                                   .space = &tune->task.job.space,
-                                   .tilings = tilings,
-                                   .simulated_ns = times,
-                                   .count = result->count,
-                                   .title = title};
-    write_export(&source, formats[common->format], common);
-    if (common->format == FORMAT_TCUBETILING)
-        write_fields_beside(&source, common);
-    say_what_is_open(common);
-    free(tilings);
-    free(times);
-}
 
 /* ------------------------------------------------------------------ searching */
 
@@ -336,9 +252,9 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     const struct search_result *result = &found->search;
     struct tune_row *rows = tune_rows(&tune->task, result);
     bool any = result->count > 0;
-    if (is_export(&tune->task.common)) {
+    if (tune_is_export(&tune->task.common)) {
         if (any)
-            write_exports(tune, result, rows);
+            tune_export_write(&tune->task, result, rows);
     } else {
         json_t *details = make_details(tune, found);
         struct tune_report report = {
@@ -382,10 +298,9 @@ static void check(struct tune *tune)
     const struct job *job = &tune->task.job;
     if (job->details.compare && common->format == FORMAT_CSV)
         cli_die("--compare: the csv has no place for it, expected --format table or json");
-    page_check(&tune->page);
-    if (is_export(common) && tune->page.output)
+    if (page_is_wanted(&tune->page, common) && tune_is_export(common))
         cli_die("--report: expected --format table, json or csv with it");
-    if (is_export(common))
+    if (tune_is_export(common))
         cli_require(export_check(&job->space, &error), &error);
     if (tune->fresh && !tune->db)
         cli_die("--fresh: expected --db, whose answers it does without");
@@ -395,8 +310,8 @@ static void check(struct tune *tune)
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats =
-            ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) & ~(1 << FORMAT_MARKDOWN),
+        .task.common.formats = ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) &
+                               ~(1 << FORMAT_MARKDOWN) & ~(1 << FORMAT_HTML),
         .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
         .page.command = cli_command_text(NULL, argc, argv),
     };

@@ -1,9 +1,8 @@
 #include "cli/tune_answer.h"
 
 #include "cli/stop.h"
-#include "jobs/report_program.h"
+#include "cli/tune_page.h"
 #include "kernels/knn.h"
-#include "results/report_tune.h"
 #include "search/knn_search.h"
 
 #include <math.h>
@@ -139,29 +138,6 @@ static void fill_problem(const struct task *task, struct tune_answer *answer)
     answer->roofline_ns = task->job.space.kind->roofline_ns(&task->job.space);
 }
 
-/* --report. */
-static void write_page(const struct tune_report *from, const struct tune_answer *answer,
-                       const char *title)
-{
-    struct report report;
-    struct error error;
-    const struct task *task = from->task;
-    char text[256], lead[192], time[TEXT_SIZE];
-    snprintf(text, sizeof text, "%s on %s", title, answer->hw->name);
-    if (answer->best)
-        snprintf(lead, sizeof lead, "%s%s", text_time(answer->best->time_ns, time),
-                 answer->optimal ? ", and no tiling of the space is faster" : "");
-    else
-        snprintf(lead, sizeof lead, "no tiling of this space is legal");
-    page_open(from->page, text, lead, &report);
-    report_tune(&report, answer);
-    if (answer->best)
-        cli_require(report_tiling(&report, &task->job.space, &answer->best->tiling, &error),
-                    &error);
-    report_hardware(&report, answer->hw);
-    page_close(from->page, &report);
-}
-
 bool tune_report_write(const struct tune_report *report)
 {
     const struct task *task = report->task;
@@ -200,6 +176,6 @@ bool tune_report_write(const struct tune_report *report)
         fill_processor(report, &answer);
     print_answer(&answer, &task->common);
     if (report->page && report->page->output)
-        write_page(report, &answer, title);
+        tune_page_write(report, &answer, title);
     return answer.best != NULL;
 }

@@ -10,6 +10,7 @@ const kinds = {
     timeline,
     roofline,
     landscape,
+    pareto,
 };
 
 function show(section) {

@@ -1,0 +1,89 @@
+#include "cli/tune_export.h"
+
+#include "jobs/export.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool tune_is_export(const struct common *common)
+{
+    return common->format >= FORMAT_TCUBETILING;
+}
+
+static void write_export(const struct export_source *source, enum export_format format,
+                         const struct common *common)
+{
+    struct answer out;
+    struct error error;
+    cli_answer_open(&out, common);
+    enum status status = export_write(source, format, out.stream, &error);
+    if (status != STATUS_OK)
+        cli_die("--format: %s", error.text);
+    cli_answer_close(&out);
+}
+
+/* Of a header NAME.h also NAME.json, the same fields for other readers. */
+static void write_fields_beside(const struct export_source *source, const struct common *common)
+{
+    const char *dot = common->output ? strrchr(common->output, '.') : NULL;
+    struct common beside = *common;
+    char name[PATH_MAX];
+    if (!dot || (strcmp(dot, ".h") != 0 && strcmp(dot, ".hpp") != 0))
+        return;
+    if (snprintf(name, sizeof name, "%.*s.json", (int)(dot - common->output), common->output) >=
+        (int)sizeof name)
+        cli_die("-o %.64s: a name of more than %d bytes", common->output, PATH_MAX);
+    beside.output = name;
+    write_export(source, EXPORT_FIELDS, &beside);
+}
+
+static void say_what_is_open(const struct common *common)
+{
+    if (common->quiet)
+        return;
+    if (common->format == FORMAT_RUNTIME_KB)
+        fputs("autotune: new rows have id 0 (a hash that is not published), one L2 piece of all "
+              "blocks and tilingEnable 0\n",
+              stderr);
+    if (common->format == FORMAT_STATIC_BANK)
+        fputs("autotune: the key is 32 zeros (a hash that is not published), cost_time is "
+              "simulated\n",
+              stderr);
+}
+
+void tune_export_write(const struct task *task, const struct search_result *result,
+                       const struct tune_row *rows)
+{
+    static const enum export_format formats[FORMAT_COUNT] = {
+        [FORMAT_TCUBETILING] = EXPORT_HEADER,
+        [FORMAT_TCUBETILING_JSON] = EXPORT_FIELDS,
+        [FORMAT_RUNTIME_KB] = EXPORT_RUNTIME_KB,
+        [FORMAT_STATIC_BANK] = EXPORT_STATIC,
+    };
+    const struct common *common = &task->common;
+    char title[256];
+    struct tiling *tilings = calloc((size_t)result->count, sizeof *tilings);
+    double *times = calloc((size_t)result->count, sizeof *times);
+    if (!tilings || !times)
+        cli_die("out of memory");
+    for (int i = 0; i < result->count; i++) {
+        tilings[i] = rows[i].tiling;
+        times[i] = rows[i].time_ns;
+    }
+    job_title(&task->job, title, sizeof title - 100);
+    size_t used = strlen(title);
+    snprintf(title + used, sizeof title - used, " on %.64s", task->job.hw->name);
+    struct export_source source = {.problem = &task->job.problem,
+                                   .space = &task->job.space,
+                                   .tilings = tilings,
+                                   .simulated_ns = times,
+                                   .count = result->count,
+                                   .title = title};
+    write_export(&source, formats[common->format], common);
+    if (common->format == FORMAT_TCUBETILING)
+        write_fields_beside(&source, common);
+    say_what_is_open(common);
+    free(tilings);
+    free(times);
+}
