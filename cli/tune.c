@@ -1,11 +1,11 @@
 #include "results/tune.h"
 #include "cli/command_text.h"
 #include "cli/commands.h"
+#include "cli/landscape.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/task.h"
 #include "cli/trace.h"
-#include "cli/tune_answer.h"
 #include "cli/tune_export.h"
 #include "jobs/details.h"
 #include "jobs/export.h"
@@ -27,6 +27,7 @@ struct tune {
     struct page page;    /* --report */
     const char *trace;   /* a file to write; NULL: none */
     struct search_log log;
+    struct landscape_file landscape;
 };
 
 /* Options of the job; a key is KEY_JOB and the position here. */
@@ -41,6 +42,8 @@ enum {
     KEY_FRESH,
     KEY_REPORT,
     KEY_TRACE,
+    KEY_LANDSCAPE,
+    KEY_LANDSCAPE_AXES,
 };
 
 static const struct argp_option options[] = {
@@ -62,6 +65,10 @@ static const struct argp_option options[] = {
      "a store of answers (SQLite): answer from it what it has, and keep what is found", 2},
     {"trace", KEY_TRACE, "OUT.json", 0,
      "write what each thread did to a trace that Perfetto and chrome://tracing open", 2},
+    {"landscape", KEY_LANDSCAPE, "OUT.json", 0,
+     "write times, bounds and what is illegal over two tile sizes", 2},
+    {"landscape-axes", KEY_LANDSCAPE_AXES, "X,Y", 0,
+     "these two (default: those along which the lower bound varies most)", 2},
     {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_JOB + 5, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
@@ -90,6 +97,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_DB:
         tune->db = argument;
+        return 0;
+    case KEY_LANDSCAPE:
+        tune->landscape.path = argument;
+        return 0;
+    case KEY_LANDSCAPE_AXES:
+        tune->landscape.axes = argument;
         return 0;
     case KEY_TRACE:
         tune->trace = argument;
@@ -136,6 +149,7 @@ static void run_search(struct tune *tune, struct job_result *result)
     struct job_run how = {
         .threads = tune->threads,
         .keep_scores = tune->run.wanted != 0,
+        .keep_reached = tune->landscape.path || tune->page.output,
         .trace = tune->trace ? &tune->log.trace : NULL,
         .stop = stop_asked(),
         .progress = progress_draw,
@@ -254,7 +268,7 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     bool any = result->count > 0;
     if (tune_is_export(&tune->task.common)) {
         if (any)
-            tune_export_write(&tune->task, result, rows);
+            tune_export(&tune->task, result, rows);
     } else {
         json_t *details = make_details(tune, found);
         struct tune_report report = {
@@ -272,6 +286,7 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
                                        : NULL,
             .details = details,
             .page = &tune->page,
+            .landscape_axes = tune->landscape.axes,
         };
         any = tune_report_write(&report);
         json_decref(details);
@@ -288,6 +303,14 @@ static enum status write_trace(const struct tune *tune, struct error *error)
         return STATUS_OK;
     job_title(&tune->task.job, title, sizeof title);
     return search_trace_write(tune->trace, &tune->log, title, tune->task.common.quiet, error);
+}
+
+static enum status write_landscape(const struct tune *tune, const struct job_result *result,
+                                   struct error *error)
+{
+    return tune->landscape.path ? landscape_file_write(&tune->landscape, &tune->task,
+                                                       &result->search, tune->threads, error)
+                                : STATUS_OK;
 }
 
 /* Before any work is done. */
@@ -316,7 +339,7 @@ int cmd_tune(int argc, char **argv)
         .page.command = cli_command_text(NULL, argc, argv),
     };
     struct job_result result;
-    struct error error, trace_error;
+    struct error error, trace_error, map_error;
     search_log_open(&tune.log);
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
@@ -324,11 +347,13 @@ int cmd_tune(int argc, char **argv)
     check(&tune);
     enum status kept = find_answer(&tune, &result, &error);
     enum status traced = write_trace(&tune, &trace_error);
+    enum status mapped = write_landscape(&tune, &result, &map_error);
     tune.run.time_limit_s = tune.task.job.time_limit_s;
     host_run_measure(&tune.task, &result.search, result.search.seconds, &tune.run);
     bool found = answer_with(&tune, &result);
     cli_require(kept, &error);
     cli_require(traced, &trace_error);
+    cli_require(mapped, &map_error);
     search_log_close(&tune.log);
     host_run_close(&tune.run);
     job_result_clear(&result);

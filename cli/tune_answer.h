@@ -19,6 +19,7 @@ struct tune_report {
     const char *search_note;    /* or NULL */
     json_t *details;            /* or NULL; the caller's */
     const struct page *page;    /* --report; or NULL */
+    const char *landscape_axes; /* of its map; or NULL */
 };
 
 void tune_fill_row(const struct task *task, const struct found *found, struct tune_row *row);

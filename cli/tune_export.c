@@ -52,8 +52,8 @@ static void say_what_is_open(const struct common *common)
               stderr);
 }
 
-void tune_export_write(const struct task *task, const struct search_result *result,
-                       const struct tune_row *rows)
+void tune_export(const struct task *task, const struct search_result *result,
+                 const struct tune_row *rows)
 {
     static const enum export_format formats[FORMAT_COUNT] = {
         [FORMAT_TCUBETILING] = EXPORT_HEADER,

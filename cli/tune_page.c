@@ -1,6 +1,7 @@
 #include "cli/tune_page.h"
 
 #include "jobs/report_program.h"
+#include "jobs/report_search.h"
 #include "results/report_tune.h"
 
 static void write_lead(const struct tune_answer *answer, char *text, size_t size)
@@ -24,6 +25,10 @@ void tune_page_write(const struct tune_report *from, const struct tune_answer *a
     write_lead(answer, lead, sizeof lead);
     page_open(from->page, text, lead, &report);
     report_tune(&report, answer);
+    if (answer->best)
+        cli_require(report_landscapes(&report, &task->job.space, from->result, from->landscape_axes,
+                                      from->threads, &error),
+                    &error);
     if (answer->best)
         cli_require(report_tiling(&report, &task->job.space, &answer->best->tiling, &error),
                     &error);

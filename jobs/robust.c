@@ -294,6 +294,15 @@ static enum status play_nominally(const struct space *space, struct search_resul
     return status;
 }
 
+/* They have times of the corner, and the answer those of the chip as it is described. */
+static void drop_reached(struct search_result *result)
+{
+    free(result->reached);
+    result->reached = NULL;
+    result->reached_count = 0;
+    result->reached_all = false;
+}
+
 static enum status search_both(const struct space *space, const struct space *worst,
                                const struct search_options *options, struct robust *robust,
                                struct error *error)
@@ -302,6 +311,7 @@ static enum status search_both(const struct space *space, const struct space *wo
     if (status != STATUS_OK || robust->search.count == 0)
         return status;
     robust->worst_fs = robust->search.best[0].timeline.end_fs;
+    drop_reached(&robust->search);
     status = find_nominal(space, worst, options, robust, error);
     if (status == STATUS_OK)
         status = play_nominally(space, &robust->search, error);

@@ -333,15 +333,39 @@ static void fill_proof(const struct run *run, struct search_result *result)
     result->gap = best ? (double)(best - result->lower_bound_fs) / (double)best : 0;
 }
 
-static void keep_reached(const struct run *run, struct search_result *result)
+static int by_index(const void *left, const void *right)
 {
-    result->reached_all = result->feasible == run->choices.count;
-    result->reached = calloc((size_t)run->choices.count + 1, sizeof *result->reached);
-    result->reached_count = result->reached ? run->choices.count : 0;
-    for (int64_t i = 0; i < result->reached_count; i++) {
-        const struct choice *choice = &run->choices.items[i];
-        result->reached[i] = (struct candidate){choice->bound_fs, choice->index, choice->time_fs};
+    const struct candidate *a = left, *b = right;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* All legal tilings with their bounds, by one walk more; and the times of those that were played.
+ */
+static enum status keep_reached(struct run *run, struct search_result *result, struct error *error)
+{
+    struct tally all = {0};
+    bool complete = run->complete;
+    enum status status = visit_all(run, keep_choice, 0, INT64_MAX, &all, error);
+    int64_t count = all.kept.count;
+    result->reached = calloc((size_t)count + 1, sizeof *result->reached);
+    result->reached_all = run->complete && result->reached;
+    result->reached_count = result->reached ? count : 0;
+    run->complete = complete;
+    for (int64_t i = 0; i < result->reached_count; i++)
+        result->reached[i] = (struct candidate){.bound_fs = all.kept.items[i].bound_fs,
+                                                .index = all.kept.items[i].index};
+    free(all.kept.items);
+    if (status != STATUS_OK || !result->reached)
+        return status == STATUS_OK ? error_memory(error) : status;
+    qsort(result->reached, (size_t)count, sizeof *result->reached, by_index);
+    for (int64_t i = 0; i < run->played; i++) {
+        struct candidate key = {.index = run->choices.items[i].index};
+        struct candidate *found =
+            bsearch(&key, result->reached, (size_t)count, sizeof key, by_index);
+        if (found)
+            found->time_fs = run->choices.items[i].time_fs;
     }
+    return STATUS_OK;
 }
 
 static enum status answer(struct run *run, struct search_result *result, struct error *error)
@@ -354,7 +378,7 @@ static enum status answer(struct run *run, struct search_result *result, struct 
         fill_within(run, result);
     }
     if (status == STATUS_OK && run->options->keep_reached)
-        keep_reached(run, result);
+        status = keep_reached(run, result, error);
     recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
     recorder_end(&run->recorder);
     return status;

@@ -15,8 +15,9 @@
 #include "search/search.h"
 
 /* Chooses the axes: those that `names` ("m_slice,n_slice"; x first) says; or, with NULL, the two
- * numbers along which the lower bound varies most around the best. STATUS_INVALID when a name is
- * no axis, both are the same, or the space has less than two axes. */
+ * numbers along which the lower bound varies most around the best (k-NN: the first two axes, the
+ * distance tile's sizes). STATUS_INVALID when a name is no axis, both are the same, or the space
+ * has less than two axes. */
 enum status landscape_axes(const struct space *space, const struct search_result *result,
                            const char *names, int axes[2], struct error *error);
 

@@ -23,18 +23,24 @@ void workers_close(struct workers *workers)
     free(workers->items);
 }
 
-void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate)
+void worker_play_tiling(struct worker *worker, const struct space *space,
+                        const struct tiling *tiling, struct candidate *candidate)
 {
-    struct tiling tiling;
     struct timeline timeline;
     if (worker->status != STATUS_OK)
         return;
-    space_tiling(space, candidate->index, &tiling);
-    worker->status = player_play(&worker->player, space, &tiling, 0, &timeline, &worker->error);
+    worker->status = player_play(&worker->player, space, tiling, 0, &timeline, &worker->error);
     worker->failed_index = candidate->index;
     if (worker->status == STATUS_OK)
         candidate->time_fs = timeline.end_fs;
     assert(worker->status != STATUS_OK || candidate->bound_fs <= candidate->time_fs);
+}
+
+void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate)
+{
+    struct tiling tiling;
+    space_tiling(space, candidate->index, &tiling);
+    worker_play_tiling(worker, space, &tiling, candidate);
 }
 
 enum status workers_status(const struct workers *workers, struct error *error)

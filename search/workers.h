@@ -24,7 +24,10 @@ struct workers {
 enum status workers_open(struct workers *workers, int threads, struct error *error);
 void workers_close(struct workers *workers);
 
-/* Fills candidate->time_fs; after an error the worker does nothing. */
+/* Fills candidate->time_fs; after an error the worker does nothing. Errors go by the candidate's
+ * index, which need not be the tiling's. */
+void worker_play_tiling(struct worker *worker, const struct space *space,
+                        const struct tiling *tiling, struct candidate *candidate);
 void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate);
 
 /* The first error in candidate order, so that it is the same for any number of threads. */
