@@ -133,18 +133,24 @@ class Chart {
     }
 }
 
-/* Colours change with the system's; paper is light. */
+/* Colours change with the system's. Paper is light and narrow, and shows what can be unfolded but
+ * for the tables beside charts. */
+const PAPER_WIDTH = 700;
+
 function watchColours() {
     const redraw = () => {
         charts.forEach((chart) => chart.redraw());
         paintSwatches();
     };
-    const print = (printing) => () => {
+    const print = (printing) => {
         document.documentElement.classList.toggle("printing", printing);
+        document.querySelectorAll("details.printed").forEach((details) => { details.open = printing; });
+        charts.forEach((chart) => chart.plot.setSize(printing
+            ? {width: PAPER_WIDTH, height: chart.spec.height(PAPER_WIDTH)} : chart.size()));
         redraw();
     };
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    addEventListener("beforeprint", () => print(true));
+    addEventListener("afterprint", () => print(false));
     paintSwatches();
-    addEventListener("beforeprint", print(true));
-    addEventListener("afterprint", print(false));
 }

@@ -1,7 +1,8 @@
 /* A map of a search: a cell for each pair of two values of a tiling. A number is a time, a number
  * in brackets a lower bound that ruled the cell out, a word the limit that forbids it. */
 const WORST = 2; /* times of this multiple of the best and beyond look the same */
-const SHADES = [[253, 231, 37], [94, 201, 98], [33, 145, 140], [59, 82, 139], [68, 1, 84]]; /* viridis */
+/* Viridis, its dark end lightened so that it stands off a dark ground too. */
+const SHADES = [[253, 231, 37], [94, 201, 98], [33, 145, 140], [62, 105, 160], [115, 80, 160]];
 
 function shade(ratio) {
     const at = (Math.min(Math.max(ratio, 1), WORST) - 1) / (WORST - 1) * (SHADES.length - 1);

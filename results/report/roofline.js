@@ -1,8 +1,9 @@
 /* The component roofline: a roof and a point for each pair of a unit that computes and an engine
  * that moves. Rates are in operations per ns, which is Gop/s; bandwidths in bytes per ns. */
-/* Powers of ten, with 2 and 5 between them or even steps where one sees fewer than three. */
+/* Powers of ten, with 2 and 5 between them where there is room, or even steps of less than a decade. */
 function logSplits(u, index, min, max) {
     const decades = Math.log10(max / min), splits = [];
+    const room = (index === 0 ? u.bbox.width / 120 : u.bbox.height / 60) / devicePixelRatio / decades;
     if (decades < 0.7) {
         const step = 10 ** Math.floor(Math.log10((max - min) / 2));
         for (let i = Math.ceil(min / step); i * step <= max; i++)
@@ -10,7 +11,7 @@ function logSplits(u, index, min, max) {
         return splits;
     }
     for (let power = Math.floor(Math.log10(min)); 10 ** power <= max; power++)
-        for (const factor of decades < 3 ? [1, 2, 5] : [1])
+        for (const factor of room > 1 ? [1, 2, 5] : [1])
             splits.push(factor * 10 ** power);
     return splits.filter((v) => v >= min && v <= max);
 }

@@ -4,7 +4,11 @@ const kinds = {
         [element("dt", {}, name), element("dd", {}, value)]))],
     table: (section) => {
         const table = tableOf(section.columns, section.rows, section.title);
-        return [section.folded ? folded(`${section.rows.length} rows`, table) : table];
+        if (!section.folded)
+            return [table];
+        const details = folded(`${section.rows.length} rows`, table);
+        details.classList.add("printed");
+        return [details];
     },
     text: () => [],
     timeline,
