@@ -125,7 +125,7 @@ static void write_answer(const struct options *options, const struct diagnosis_a
 }
 
 static void write_page(const struct options *options, const struct program *program,
-                       const struct diagnosis *diagnosis)
+                       const struct timeline *timeline, const struct diagnosis *diagnosis)
 {
     struct report report;
     struct error error;
@@ -137,8 +137,8 @@ static void write_page(const struct options *options, const struct program *prog
              known ? "; " : "", known ? verdict_name(diagnosis->verdict) : "", known ? ": " : "",
              known ? diagnosis->components[diagnosis->component].name : "");
     page_open(&options->page, title, lead, &report);
-    cli_require(report_program(&report, program, (int)options->common.cores, &options->thresholds,
-                               NULL, &error),
+    cli_require(report_program(&report, program, (int)options->common.cores, timeline,
+                               &options->thresholds, NULL, &error),
                 &error);
     report_hardware(&report, program->hw);
     page_close(&options->page, &options->common, &report);
@@ -162,7 +162,7 @@ static int analyse_program(struct options *options, const char *file)
         write_answer(options, &(struct diagnosis_answer){file, &hw, cores, &options->thresholds,
                                                          &diagnosis});
     if (page_is_wanted(&options->page, &options->common))
-        write_page(options, &program, &diagnosis);
+        write_page(options, &program, &timeline, &diagnosis);
     program_clear(&program);
     hardware_clear(&hw);
     return timeline.blocked >= 0 ? EXIT_NONE : EXIT_ANSWER;

@@ -16,17 +16,15 @@ static json_t *no_timeline(const struct program *program, const char *title)
     return report_section("text", title, note);
 }
 
-static enum status add_timeline(struct report *report, struct simulator *simulator,
-                                const struct program *program, int cores,
+static enum status add_timeline(struct report *report, const struct program *program, int cores,
                                 const struct timeline *played, const char *title,
                                 struct error *error)
 {
     struct report_timeline gathered;
     struct timeline timeline;
-    if (program->played > REPORT_MAX_PLAYED) {
-        report_add(report, no_timeline(program, title));
-        return STATUS_OK;
-    }
+    struct simulator *simulator = simulator_new();
+    if (!simulator)
+        return error_memory(error);
     report_timeline_open(&gathered, program, played->end_fs, REPORT_TIMELINE_EVENTS);
     enum status status = simulate(
         simulator, program, &(struct simulate_options){.cores = cores, .trace = &gathered.trace},
@@ -34,47 +32,61 @@ static enum status add_timeline(struct report *report, struct simulator *simulat
     if (status == STATUS_OK)
         report_add(report, report_timeline_section(&gathered, &timeline, title));
     report_timeline_close(&gathered);
+    simulator_free(simulator);
     return status;
 }
 
 enum status report_program(struct report *report, const struct program *program, int cores,
+                           const struct timeline *played,
                            const struct diagnosis_thresholds *thresholds, const char *title,
                            struct error *error)
 {
-    struct timeline timeline;
     struct diagnosis diagnosis;
     char text[128];
-    struct simulator *simulator = simulator_new();
-    if (!simulator)
-        return error_memory(error);
-    enum status status =
-        simulate(simulator, program, &(struct simulate_options){.cores = cores}, &timeline, error);
-    if (status == STATUS_OK) {
-        diagnosis_of_program(program, &timeline, cores, &diagnosis);
-        diagnose(&diagnosis, thresholds);
-        report_diagnosis(report, &diagnosis, thresholds, title);
-    }
+    diagnosis_of_program(program, played, cores, &diagnosis);
+    diagnose(&diagnosis, thresholds);
+    report_diagnosis(report, &diagnosis, thresholds, title);
+    if (played->blocked >= 0)
+        return STATUS_OK;
     snprintf(text, sizeof text, "Timeline%s%s", title ? " of " : "", title ? title : "");
-    if (status == STATUS_OK && timeline.blocked < 0)
-        status = add_timeline(report, simulator, program, cores, &timeline, text, error);
-    simulator_free(simulator);
+    if (program->played <= REPORT_MAX_PLAYED)
+        return add_timeline(report, program, cores, played, text, error);
+    report_add(report, no_timeline(program, text));
+    return STATUS_OK;
+}
+
+/* One of the programs of a tiling. */
+static enum status add_part(struct report *report, struct simulator *simulator,
+                            const struct space *space, const struct tiling *tiling, int part,
+                            struct error *error)
+{
+    const char *const *parts = space->kind->parts;
+    struct simulate_options how = {.cores = space->kind->cores_used(space, tiling)};
+    struct program program = {0};
+    struct timeline timeline;
+    program_reset(&program, space->hw);
+    enum status status = space->kind->generate(space, tiling, part, &program, error);
+    if (status == STATUS_OK)
+        status = simulate(simulator, &program, &how, &timeline, error);
+    if (status == STATUS_OK)
+        status =
+            report_program(report, &program, how.cores, &timeline, &diagnosis_default_thresholds,
+                           parts[1] ? parts[part] : NULL, error);
+    program_clear(&program);
     return status;
 }
 
 enum status report_tiling(struct report *report, const struct space *space,
                           const struct tiling *tiling, struct error *error)
 {
-    const char *const *parts = space->kind->parts;
-    struct program program = {0};
+    if (!space->kind->generate)
+        return STATUS_OK;
     enum status status = STATUS_OK;
-    int cores = space->kind->generate ? space->kind->cores_used(space, tiling) : 0;
-    for (int i = 0; space->kind->generate && parts[i] && status == STATUS_OK; i++) {
-        program_reset(&program, space->hw);
-        status = space->kind->generate(space, tiling, i, &program, error);
-        if (status == STATUS_OK)
-            status = report_program(report, &program, cores, &diagnosis_default_thresholds,
-                                    parts[1] ? parts[i] : NULL, error);
-    }
-    program_clear(&program);
+    struct simulator *simulator = simulator_new();
+    if (!simulator)
+        return error_memory(error);
+    for (int i = 0; space->kind->parts[i] && status == STATUS_OK; i++)
+        status = add_part(report, simulator, space, tiling, i, error);
+    simulator_free(simulator);
     return status;
 }

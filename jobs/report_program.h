@@ -3,6 +3,7 @@
 #define AUTOTUNE_JOBS_REPORT_PROGRAM_H
 
 #include "core/diagnosis.h"
+#include "core/timeline.h"
 #include "kernels/operator.h"
 #include "results/report.h"
 
@@ -10,9 +11,10 @@
  * them. About a second. */
 #define REPORT_MAX_PLAYED 50000000LL
 
-/* Adds the sections of a program that `cores` cores run in step; `title` is what it is called, or
- * NULL where it is the only one. One that deadlocks has none. */
+/* Adds the sections of a program that `cores` cores run in step and that took `played`; `title` is
+ * what it is called, or NULL where it is the only one. One that deadlocks has no timeline. */
 enum status report_program(struct report *report, const struct program *program, int cores,
+                           const struct timeline *played,
                            const struct diagnosis_thresholds *thresholds, const char *title,
                            struct error *error);
 

@@ -119,12 +119,11 @@ static json_t *pipe_json(const struct report_timeline *gathered, const struct ti
 static json_t *section_of(const struct report_timeline *gathered, const struct timeline *timeline,
                           const char *title, struct names *names)
 {
-    char note[256], number[TEXT_SIZE];
-    snprintf(
-        note, sizeof note,
-        "%s events; short ones after the first %.4g ns are drawn as blocks that are as dark as "
-        "the pipe was busy.",
-        text_count(gathered->seen, number), ns(gathered->detail_fs));
+    char note[256], number[TEXT_SIZE], first[TEXT_SIZE];
+    snprintf(note, sizeof note,
+             "%s events; short ones after the first %s are drawn as blocks that are as dark as "
+             "the pipe was busy.",
+             text_count(gathered->seen, number), text_time(ns(gathered->detail_fs), first));
     json_t *section = report_section("timeline", title, gathered->merge_fs ? note : NULL);
     json_t *pipes = json_array();
     for (int p = 0; p < gathered->program->hw->pipe_count; p++)

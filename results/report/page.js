@@ -42,7 +42,9 @@ function valueText(value, unit) {
     return String(value);
 }
 
-/* Wide tables scroll by themselves, with the keyboard too. */
+/* Wide tables scroll by themselves, with the keyboard too, and so do long ones. */
+const TALL = 60;
+
 function tableOf(columns, rows, label) {
     const isNumber = columns.map((_, i) => rows.length > 0 && rows.every((row) =>
         row[i] === null || typeof row[i] === "number"));
@@ -52,7 +54,7 @@ function tableOf(columns, rows, label) {
         const text = valueText(value, columns[i].unit);
         return element("td", {class: isNumber[i] ? "number" : text.length > 40 ? "words" : ""}, text);
     };
-    return element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label},
+    return element("div", {class: rows.length > TALL ? "scroll tall" : "scroll", tabindex: 0, role: "region", "aria-label": label},
         element("table", {},
             element("thead", {}, element("tr", {}, columns.map((column, i) =>
                 element("th", {scope: "col", class: isNumber[i] && column.unit !== "bar" ? "number" : ""}, column.name)))),

@@ -46,12 +46,18 @@ function roofline(section) {
             ctx.stroke();
             ctx.setLineDash([]);
         }
-        for (const pair of pairs)
-            drawPoint(ctx, pair, at(pair.intensity, pair.rate), ratio);
+        const placed = [];
+        for (const pair of pairs) {
+            const [x, y] = at(pair.intensity, pair.rate);
+            drawPoint(ctx, pair, x, y, ratio, placed);
+        }
     }
 
-    /* A letter in a disc: not told apart by colour alone. */
-    function drawPoint(ctx, pair, [x, y], ratio) {
+    /* A letter in a disc: not told apart by colour alone. Where another one is, beside it. */
+    function drawPoint(ctx, pair, x, y, ratio, placed) {
+        while (placed.some(([left, top]) => Math.hypot(left - x, top - y) < 17 * ratio))
+            x += 18 * ratio;
+        placed.push([x, y]);
         ctx.fillStyle = colour(pair.colour);
         ctx.beginPath();
         ctx.arc(x, y, 9 * ratio, 0, 2 * Math.PI);

@@ -45,7 +45,7 @@ if(AUTOTUNE_REPORT)
         set(uplot ${CMAKE_BINARY_DIR}/npm/node_modules/uplot)
     endif()
     # In the order in which they need each other.
-    set(page_parts page.css page.js chart.js timeline.js roofline.js landscape.js pareto.js sections.js)
+    set(page_parts page.css page.js chart.js timeline.js roofline.js landscape.js pareto.js chips.js sections.js)
     list(TRANSFORM page_parts PREPEND ${CMAKE_SOURCE_DIR}/results/report/ OUTPUT_VARIABLE page_files)
     add_custom_command(OUTPUT ${page_source}
         COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/embed.mjs ${uplot} ${CMAKE_SOURCE_DIR}/results/report
