@@ -64,7 +64,7 @@ class Browser {
 async function open(browser, file) {
     const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
-    const page = { requests: [], faults: [], send: (m, p) => browser.send(m, p, sessionId) };
+    const page = { requests: [], stopped: new Set(), faults: [], send: (m, p) => browser.send(m, p, sessionId) };
     page.evaluate = async (expression) => {
         const { result, exceptionDetails } = await page.send("Runtime.evaluate",
             { expression, returnByValue: true, awaitPromise: true });
@@ -74,7 +74,9 @@ async function open(browser, file) {
     };
     const loaded = new Promise((done) => browser.listeners.push((method, params) => {
         if (method === "Network.requestWillBeSent")
-            page.requests.push(params.request.url);
+            page.requests.push({ id: params.requestId, url: params.request.url });
+        if (method === "Network.loadingFailed" && params.blockedReason === "csp")
+            page.stopped.add(params.requestId);
         if (method === "Runtime.exceptionThrown")
             page.faults.push(params.exceptionDetails.exception?.description);
         if (method === "Log.entryAdded" && params.entry.level !== "verbose")
@@ -171,6 +173,23 @@ async function checkScreens(page) {
     expect("it can be printed", data.length > 10000, data.length);
 }
 
+/* What the policy must stop, should a text ever become markup: a script that is not the page's own, and
+ * an address to load. */
+async function checkPolicy(page) {
+    await page.evaluate(`(() => {
+        const script = document.createElement("script");
+        script.textContent = "window.touched = 1";
+        document.body.append(script);
+        document.body.insertAdjacentHTML("beforeend", "<img src='http://127.0.0.1:9/x' onerror='window.touched = 2'>");
+        fetch("http://127.0.0.1:9/y").catch(() => {});
+    })()`);
+    await settle(page);
+    const touched = await page.evaluate("window.touched ?? null");
+    expect("the policy stops other scripts", touched === null, touched);
+    const sent = page.requests.filter(({ id }) => !page.stopped.has(id));
+    expect("and every request", sent.length === 1, sent);
+}
+
 async function check(browser, file) {
     console.log(`       ${file}`);
     const page = await open(browser, file);
@@ -184,6 +203,7 @@ async function check(browser, file) {
     await checkScreens(page);
     expect("no request but for the page itself", page.requests.length === 1, page.requests);
     expect("no error, no violation of the policy", page.faults.length === 0, page.faults);
+    await checkPolicy(page);
 }
 
 const browser = new Browser();
