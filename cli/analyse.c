@@ -189,7 +189,8 @@ int cmd_analyse(int argc, char **argv)
                               .page.command = cli_command_text("analyse", argc, argv)};
     const char *file;
     if (cli_parse(&argp, "autotune analyse", argc, argv, &options, &file, 1) == 0)
-        cli_die("analyse: a file is missing; `autotune analyse --help` has examples");
+        cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
+                "examples");
     page_is_wanted(&options.page, &options.common);
     int status = analyse_file(&options, file);
     free(options.page.command);

@@ -33,18 +33,32 @@ double component_part_ns(const struct component_part *part)
     return part->peak_per_ns > 0 ? part->amount / part->peak_per_ns : 0;
 }
 
-/* The other pairs of R 4.3 are "impossible": what the engine moves is not what the unit computes
- * with, nor its result. FIXP and two engines out of global memory are of chips whose units are on
- * separate cores. */
-static bool are_apart(const struct component *compute, const struct component *transfer)
+static bool has(const struct diagnosis *diagnosis, const char *name)
 {
-    static const char *const apart[][2] = {
-        {"Vector", "MTE-L1"}, {"Scalar", "MTE-L1"},        {"Vector", "FIXP"},
-        {"Scalar", "FIXP"},   {"Cube", "MTE-GM (Vector)"},
-    };
-    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-        if (strcmp(compute->name, apart[i][0]) == 0 && strcmp(transfer->name, apart[i][1]) == 0)
+    for (int c = 0; c < diagnosis->component_count; c++)
+        if (strcmp(diagnosis->components[c].name, name) == 0)
             return true;
+    return false;
+}
+
+/* The first two are "impossible" in R 4.3: what the engine moves is not what the unit computes
+ * with. The others are so where the matrix and the vector unit are on cores of their own, which
+ * FIXP and the second engine out of global memory tell. */
+static bool are_apart(const struct diagnosis *diagnosis, int compute, int transfer)
+{
+    static const struct {
+        const char *compute, *transfer;
+        bool split;
+    } apart[] = {
+        {"Vector", "MTE-L1", false}, {"Scalar", "MTE-L1", false}, {"Vector", "FIXP", true},
+        {"Scalar", "FIXP", true},    {"Vector", "MTE-GM", true},  {"Cube", "MTE-GM (Vector)", true},
+        {"Cube", "MTE-UB", true},
+    };
+    bool split = has(diagnosis, "FIXP") || has(diagnosis, "MTE-GM (Vector)");
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (strcmp(diagnosis->components[compute].name, apart[i].compute) == 0 &&
+            strcmp(diagnosis->components[transfer].name, apart[i].transfer) == 0)
+            return split || !apart[i].split;
     return false;
 }
 
@@ -64,7 +78,8 @@ static bool pair_of(const struct diagnosis *diagnosis, int compute, int transfer
     const struct component *engine = &diagnosis->components[transfer];
     double operations = amount_of(unit, false), bytes = amount_of(engine, true);
     if (unit->kind != COMPONENT_COMPUTE || engine->kind != COMPONENT_TRANSFER ||
-        are_apart(unit, engine) || !(operations > 0 && bytes > 0 && diagnosis->time_ns > 0))
+        are_apart(diagnosis, compute, transfer) ||
+        !(operations > 0 && bytes > 0 && diagnosis->time_ns > 0))
         return false;
     *pair = (struct roofline_pair){
         .compute = compute,

@@ -51,12 +51,13 @@ static void add_components(const struct profile_row *row, struct diagnosis *diag
     for (int side = 0; side < PROFILE_SIDES; side++) {
         if (!side_ran(row, side))
             continue;
-        longest_us = fmax(longest_us, row->core_us[side]);
+        longest_us =
+            fmax(longest_us, row->core_us[side] >= 0 ? row->core_us[side] : row->duration_us);
         for (int unit = 0; unit < PROFILE_UNITS; unit++)
             if (row->busy_us[side][unit] >= 0)
                 add_component(row, side, unit, both, diagnosis);
     }
-    diagnosis->time_ns = 1e3 * (longest_us > 0 ? longest_us : row->duration_us);
+    diagnosis->time_ns = 1e3 * longest_us;
 }
 
 /* ------------------------------------------------------------------ what the shapes give */
@@ -185,6 +186,7 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
     add_components(row, diagnosis);
     if (diagnosis->component_count == 0 || !(diagnosis->time_ns > 0)) {
         diagnosis->component_count = 0;
+        diagnosis->time_ns = -1;
         put_note(diagnosis->note, "no times of AI cores");
         return -1;
     }

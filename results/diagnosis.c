@@ -12,29 +12,51 @@ static const char *percent(double ratio, char text[TEXT_SIZE])
     return text;
 }
 
+/* The most active of the pipes that wait for a bus. */
+static const struct component *waiting_pipe(const struct diagnosis *d, int bus)
+{
+    const struct component *most = NULL;
+    for (int c = 0; c < d->component_count; c++) {
+        const struct component *pipe = &d->components[c];
+        if (pipe->waiting_ns > 0 && pipe->waits_for == bus &&
+            (!most || pipe->active_ratio > most->active_ratio))
+            most = pipe;
+    }
+    return most;
+}
+
 static void reason_bound(const struct diagnosis *d, const struct diagnosis_thresholds *thresholds,
                          const struct component *c, char text[REASON_SIZE])
 {
     double from = diagnosis_bound_from(d, thresholds);
+    const struct component *pipe = waiting_pipe(d, d->component);
     if (c->utilisation >= from)
         snprintf(text, REASON_SIZE,
-                 "%s does %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
-                 c->name, 100 * c->utilisation, 100 * from);
+                 "%s %s %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
+                 c->name, c->kind == COMPONENT_COMPUTE ? "does" : "moves", 100 * c->utilisation,
+                 100 * from);
+    else if (c->kind == COMPONENT_INTERCONNECT && pipe)
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time, and of what it loses in it %.0f %% is waiting "
+                 "for %s, where it moves only as much as the bus gives it.",
+                 pipe->name, 100 * pipe->active_ratio,
+                 100 * pipe->waiting_ns / (pipe->busy_ns - pipe->ideal_ns), c->name);
     else
         snprintf(text, REASON_SIZE,
-                 "Transfers wait for %s: most of what the busiest engine loses is its share of it.",
-                 c->name);
+                 "%s is active %.1f %% of the time; what it does in it is not known.", c->name,
+                 100 * c->active_ratio);
 }
 
 static void reason_parallelism(const struct diagnosis *d,
                                const struct diagnosis_thresholds *thresholds,
                                const struct component *c, char text[REASON_SIZE])
 {
-    (void)d;
+    bool launch = c->busy_ns >= thresholds->active * (d->time_ns - d->launch_ns);
     snprintf(text, REASON_SIZE,
-             "Nothing is active for %.0f %% of the time: %s, the most active, is for %.1f %%. "
-             "Components wait for one another instead of working side by side.",
-             100 * thresholds->active, c->name, 100 * c->active_ratio);
+             "Nothing is active for %.0f %% of the time: %s, the most active, is for %.1f %%. %s",
+             100 * thresholds->active, c->name, 100 * c->active_ratio,
+             launch ? "It is the launch that takes the rest."
+                    : "Components wait for one another instead of working side by side.");
 }
 
 static void reason_inefficient(const struct diagnosis *d,
@@ -88,7 +110,7 @@ static void put_components(const struct diagnosis *d, const struct style *style,
 {
     if (d->component_count == 0 || d->time_ns < 0)
         return;
-    fprintf(out, "  %-16s %-35s = efficiency x active  busy\n", "component", "utilisation");
+    fprintf(out, "\n  %-16s %-35s = efficiency x active  busy\n", "component", "utilisation");
     for (int c = 0; c < d->component_count; c++)
         put_component(&d->components[c], c == d->component, style, out);
 }
@@ -133,13 +155,13 @@ static void put_parts(const struct diagnosis *d, const struct component *c, FILE
 static void put_naive(const struct diagnosis *d, FILE *out)
 {
     const struct naive_reading *n = &d->naive;
-    char words[2 * REASON_SIZE];
+    char words[REASON_SIZE];
     if (n->component < 0)
         return;
     snprintf(words, sizeof words,
-             "A naive roofline takes every path and type alone for the whole time. It would say: "
-             "%s, for the most used is %s with %.1f %%.",
-             n->verdict ? verdict_name(n->verdict) : "nothing is used to its limit, not why",
+             "A naive roofline, of every path and type alone, would say: %s. The most used is %s, "
+             "at %.1f %%.",
+             n->verdict ? verdict_name(n->verdict) : "no limit is near",
              d->components[n->component].parts[n->part].name, 100 * n->utilisation);
     fputs("\n  ", out);
     text_put_wrapped(words, 2, out);
@@ -170,7 +192,6 @@ static void put_verdict(const struct diagnosis_answer *a, const struct style *st
         text_put_wrapped(d->note, 8, out);
         fputc('\n', out);
     }
-    fputc('\n', out);
 }
 
 enum status diagnosis_write_table(const struct diagnosis_answer *a, bool colour, FILE *out,

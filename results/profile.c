@@ -1,10 +1,9 @@
-#include "results/profile.h"
+#include "results/profile_parts.h"
 
 #include "core/number.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,114 +12,7 @@
 /* Ratios are printed with few digits, and counters are read one after the other. */
 #define ROUNDING 0.01
 
-/* ------------------------------------------------------------------ names of columns
- * From the profilers' own documentation: msprof's op_summary (both generations), torch_npu's
- * kernel_details, msopprof's PipeUtilization. Lower case, blanks as underscores. */
-
-struct column_name {
-    const char *name;
-    int slot;
-};
-
-static const struct column_name column_names[] = {
-    {"op_name", SLOT_NAME},
-    {"name", SLOT_NAME},
-    {"op_type", SLOT_TYPE},
-    {"type", SLOT_TYPE},
-    {"task_type", SLOT_CORE_TYPE},
-    {"accelerator_core", SLOT_CORE_TYPE},
-    {"block_id", SLOT_BLOCK},
-    {"sub_block_id", SLOT_SUB_BLOCK},
-    {"input_shapes", SLOT_INPUT_SHAPES},
-    {"input_data_types", SLOT_INPUT_TYPES},
-    {"input_formats", SLOT_INPUT_FORMATS},
-    {"output_shapes", SLOT_OUTPUT_SHAPES},
-    {"output_data_types", SLOT_OUTPUT_TYPES},
-    {"output_formats", SLOT_OUTPUT_FORMATS},
-    {"block_dim", SLOT_BLOCKS},
-    {"block_num", SLOT_BLOCKS},
-    {"task_duration(us)", SLOT_DURATION},
-    {"duration(us)", SLOT_DURATION},
-    {"aicore_time(us)", SLOT_CORE_TIME + SIDE_CUBE},
-    {"aic_time(us)", SLOT_CORE_TIME + SIDE_CUBE},
-    {"aiv_time(us)", SLOT_CORE_TIME + SIDE_VECTOR},
-    {"total_cycles", SLOT_CYCLES + SIDE_CUBE},
-    {"aic_total_cycles", SLOT_CYCLES + SIDE_CUBE},
-    {"aiv_total_cycles", SLOT_CYCLES + SIDE_VECTOR},
-};
-
-/* A unit's columns are a side, a unit and a quantity: aic_ mac _time(us). */
-static const struct column_name side_names[] = {
-    {"aic_", SIDE_CUBE}, {"aiv_", SIDE_VECTOR}, {"", SIDE_CUBE}};
-static const struct column_name unit_names[] = {
-    {"mac", UNIT_CUBE},  {"cube", UNIT_CUBE}, {"vec", UNIT_VECTOR}, {"scalar", UNIT_SCALAR},
-    {"mte1", UNIT_MTE1}, {"mte2", UNIT_MTE2}, {"mte3", UNIT_MTE3},  {"fixpipe", UNIT_FIXPIPE},
-};
-static const struct column_name quantity_names[] = {
-    {"_time(us)", SLOT_TIME}, {"_exe_time(us)", SLOT_TIME}, {"_time_extra(us)", SLOT_TIME},
-    {"_ratio", SLOT_RATIO},   {"_exe_ratio", SLOT_RATIO},   {"_ratio_extra", SLOT_RATIO},
-};
-
-enum { COUNT_OF_NAMES = sizeof column_names / sizeof *column_names };
-enum { COUNT_OF_SIDES = sizeof side_names / sizeof *side_names };
-enum { COUNT_OF_UNITS = sizeof unit_names / sizeof *unit_names };
-enum { COUNT_OF_QUANTITIES = sizeof quantity_names / sizeof *quantity_names };
-
-/* The row whose name the text begins with, as a whole or not; -1. */
-static int begins(const struct column_name *names, int count, const char *text, bool whole)
-{
-    for (int i = 0; i < count; i++)
-        if (strncmp(text, names[i].name, strlen(names[i].name)) == 0 &&
-            (!whole || !text[strlen(names[i].name)]))
-            return i;
-    return -1;
-}
-
-static int unit_slot(const char *name)
-{
-    int side = begins(side_names, COUNT_OF_SIDES, name, false);
-    name += strlen(side_names[side].name);
-    int unit = begins(unit_names, COUNT_OF_UNITS, name, false);
-    if (unit < 0)
-        return -1;
-    name += strlen(unit_names[unit].name);
-    int quantity = begins(quantity_names, COUNT_OF_QUANTITIES, name, true);
-    return quantity < 0 ? -1
-                        : quantity_names[quantity].slot + side_names[side].slot * PROFILE_UNITS +
-                              unit_names[unit].slot;
-}
-
-static int slot_of(const char *name)
-{
-    int row = begins(column_names, COUNT_OF_NAMES, name, true);
-    return row >= 0 ? column_names[row].slot : unit_slot(name);
-}
-
 /* ------------------------------------------------------------------ fields */
-
-/* Blanks, tabs and quotation marks around a value: spreadsheets are kept from rounding by them. */
-static const char *trimmed(const char *field, int *length)
-{
-    size_t count = strlen(field);
-    while (count && strchr(" \t\r\n\"", field[count - 1]))
-        count--;
-    size_t skip = strspn(field, " \t\r\n\"");
-    *length = skip < count ? (int)(count - skip) : 0;
-    return skip < count ? field + skip : "";
-}
-
-/* "Task Duration(us)" as in the tables above; false when it is too long to be there. */
-static bool normalise(const char *field, char *name, size_t size)
-{
-    int length;
-    const char *text = trimmed(field, &length);
-    if ((size_t)length >= size)
-        return false;
-    for (int i = 0; i < length; i++)
-        name[i] = (char)(text[i] == ' ' ? '_' : tolower((unsigned char)text[i]));
-    name[length] = 0;
-    return true;
-}
 
 static const char *field_of(const struct profile *profile, int slot)
 {
@@ -168,7 +60,7 @@ static bool copy_name(const char *field, char copy[PROFILE_NAME_SIZE])
     enum { CUT = PROFILE_NAME_SIZE - 4 };
     int length, used = 0, bytes;
     bool valid = true;
-    const char *text = trimmed(field, &length);
+    const char *text = profile_trimmed(field, &length);
     for (int at = 0; at < length; at += bytes ? bytes : 1) {
         bytes = character_bytes((const unsigned char *)text + at);
         valid = valid && bytes > 0;
@@ -208,7 +100,7 @@ static double number_of(const struct profile *profile, int slot, double largest,
 {
     char digits[64];
     int length;
-    const char *text = trimmed(field_of(profile, slot), &length);
+    const char *text = profile_trimmed(field_of(profile, slot), &length);
     if (is_absent(text, length))
         return -1;
     snprintf(digits, sizeof digits, "%.*s", length, text);
@@ -243,13 +135,13 @@ static double busy_of(const struct profile *profile, int slot, double core_us, b
     int ratio_slot = slot - SLOT_TIME + SLOT_RATIO;
     double time_us = time_of(profile, slot, row);
     double ratio = number_of(profile, ratio_slot, 1 + ROUNDING, "expected a share, 0 to 1", row);
-    if (time_us >= 0 && core_us > 0 && time_us > core_us * (1 + ROUNDING) + ROUNDING)
+    if (core_us >= 0 && time_us > core_us * (1 + ROUNDING) + ROUNDING)
         complain(profile, row, slot, "longer than its core");
     if (time_us >= 0 && ratio >= 0 && core_us > 0 && !whole)
         note_difference(profile, slot, ratio, time_us, core_us, row);
     if (time_us < 0 && ratio >= 0 && core_us >= 0)
         time_us = ratio * core_us;
-    return core_us > 0 && time_us > core_us ? core_us : time_us;
+    return core_us >= 0 && time_us > core_us ? core_us : time_us;
 }
 
 /* Without a time of the core, the whole duration stands for it. */
@@ -259,7 +151,7 @@ static void read_times(const struct profile *profile, struct profile_row *row)
     for (int side = 0; side < PROFILE_SIDES; side++) {
         int slot = SLOT_CORE_TIME + side;
         double core_us = row->core_us[side] = time_of(profile, slot, row);
-        bool whole = profile->columns[slot] < 0;
+        bool whole = core_us < 0;
         if (whole)
             core_us = row->duration_us;
         row->cycles[side] =
@@ -353,61 +245,7 @@ enum status profile_next(struct profile *profile, struct profile_row *row, bool 
     return STATUS_OK;
 }
 
-/* ------------------------------------------------------------------ the head */
-
-static bool has(const struct profile *profile, int slot)
-{
-    return profile->columns[slot] >= 0;
-}
-
-static bool has_any(const struct profile *profile, int from, int to)
-{
-    for (int slot = from; slot < to; slot++)
-        if (has(profile, slot))
-            return true;
-    return false;
-}
-
-/* The first of two columns of a name is taken. */
-static void find_columns(struct profile *profile)
-{
-    char name[48];
-    for (int slot = 0; slot < PROFILE_SLOTS; slot++)
-        profile->columns[slot] = -1;
-    profile->column_count = profile->csv.field_count;
-    for (int c = 0; c < profile->csv.field_count; c++) {
-        int slot = normalise(profile->csv.fields[c], name, sizeof name) ? slot_of(name) : -1,
-            length;
-        const char *text = trimmed(profile->csv.fields[c], &length);
-        if (slot < 0 || has(profile, slot))
-            continue;
-        profile->columns[slot] = c;
-        snprintf(profile->names[slot], sizeof profile->names[slot], "%.*s", length, text);
-    }
-    while (profile->column_count && !profile->csv.fields[profile->column_count - 1][0])
-        profile->column_count--;
-}
-
-static enum status require_profile(struct profile *profile, struct error *error)
-{
-    bool timed = has_any(profile, SLOT_DURATION, SLOT_CYCLES);
-    bool named = has(profile, SLOT_NAME) || has(profile, SLOT_TYPE) || has(profile, SLOT_BLOCK);
-    bool pipes = has_any(profile, SLOT_TIME, PROFILE_SLOTS);
-    if (!timed || !(named || pipes))
-        return csv_wrong(&profile->csv, error,
-                         "no profile: expected columns Op Name or Name or block_id, %s, and times "
-                         "of pipes such as aic_mac_time(us), mac_ratio or aic_cube_ratio",
-                         timed ? "which are missing"
-                               : "Task Duration(us) or Duration(us) or aicore_time(us) or "
-                                 "aic_time(us)");
-    profile->missing = !pipes   ? "aic_mac_time(us), mac_ratio or the like of any pipe"
-                       : !named ? "Op Name, Name or block_id"
-                                : NULL;
-    profile->format = has(profile, SLOT_BLOCK)                          ? "PipeUtilization"
-                      : strncasecmp(profile->names[SLOT_NAME], "op", 2) ? "kernel_details"
-                                                                        : "op_summary";
-    return STATUS_OK;
-}
+/* ------------------------------------------------------------------ the file */
 
 enum status profile_open(const char *file, struct profile *profile, struct error *error)
 {
@@ -418,9 +256,7 @@ enum status profile_open(const char *file, struct profile *profile, struct error
         return status;
     status = csv_next(&profile->csv, &found, error);
     if (status == STATUS_OK)
-        find_columns(profile);
-    if (status == STATUS_OK)
-        status = require_profile(profile, error);
+        status = profile_find_columns(profile, error);
     if (status != STATUS_OK)
         profile_close(profile);
     return status;
@@ -429,20 +265,4 @@ enum status profile_open(const char *file, struct profile *profile, struct error
 void profile_close(struct profile *profile)
 {
     csv_close(&profile->csv);
-}
-
-bool profile_is_head(const char *line)
-{
-    char name[48];
-    int known = 0;
-    while (*line) {
-        size_t length = strcspn(line, ",\r\n");
-        char field[64];
-        snprintf(field, sizeof field, "%.*s", (int)(length < sizeof field ? length : 0), line);
-        known += normalise(field, name, sizeof name) && slot_of(name) >= 0;
-        line += length + (line[length] == ',');
-        if (line[0] == '\n' || line[0] == '\r')
-            break;
-    }
-    return known >= 2;
 }

@@ -207,6 +207,47 @@ keys_of_simulate() {
     holds '.time_ns > 0'
 }
 
+keys_of_analyse() {
+    answer 0 analyse "$programs/pipeline.asm" --json
+    finite
+    holds '.schema == 1' '.cores == 2' '.operators | length == 1' \
+        '.thresholds == {"active_ratio": 0.8, "utilisation": 0.65, "utilisation_cube": 0.8}' \
+        '.operators[0] | (.name | type == "string") and .time_us > 2.05 and .launch_us == 2.05' \
+        '.operators[0].verdict | IN("Compute Bound", "MTE Bound", "Insufficient Parallelism",
+            "Inefficient MTE", "Inefficient Compute")' \
+        '.operators[0] | .component as $named | [.components[].name] | any(. == $named)' \
+        '.operators[0].reason | length > 0' '.operators[0].note == null or (.operators[0].note | length > 0)' \
+        '.operators[0] | .time_us as $time | .components | length > 3 and all(
+            (.kind | IN("compute", "transfer", "interconnect"))
+            and .utilisation >= 0 and .efficiency >= 0 and .active_ratio >= 0
+            and .utilisation <= 1 and .efficiency <= 1 and .active_ratio <= 1
+            and (.utilisation - .efficiency * .active_ratio | fabs) < 1e-12
+            and (.utilisation - .ideal_us / $time | fabs) < 1e-12
+            and (.active_ratio - .busy_us / $time | fabs) < 1e-12
+            and .waiting_us >= 0 and .waiting_us <= .busy_us)' \
+        '.operators[0].components | all((.utilisation - ([.parts[].utilisation] | add) | fabs) < 1e-12)' \
+        '.operators[0].components | all(.parts | all((.unit | IN("bytes", "operations"))
+            and .amount >= 0 and .peak_per_ns > 0))' \
+        '.operators[0] | .naive.utilisation == ([.components[] | select(.kind != "interconnect")
+            | .parts[].utilisation] | max)' \
+        '.operators[0].pairs | length > 0 and length <= 7 and all(.intensity > 0
+            and (.attained_per_ns / .ideal_per_ns - .compute_utilisation | fabs) < 1e-12
+            and (.attained_bytes_per_ns / .ideal_bytes_per_ns - .transfer_utilisation | fabs) < 1e-12)'
+    answer 0 analyse "$programs/pipeline.asm" --json --active-ratio 1 --utilisation 1 --utilisation-cube 1
+    holds '.operators[0].verdict == "Insufficient Parallelism"'
+    answer 0 analyse "$programs/pipeline.asm" --json --utilisation 1e-9 --utilisation-cube 1e-9
+    holds '.operators[0].verdict | endswith("Bound")'
+    for file in /dev/null "$programs/deadlock.asm"; do
+        answer $([ $file = /dev/null ] && echo 0 || echo 1) analyse $file --json --set-hw launch_ns=0
+        finite
+        holds '.operators[0] | .verdict == null and .component == null and .reason == ""
+            and (.note | length > 0)' '.operators[0].naive == null' '.operators[0].pairs == []'
+    done
+    holds '.operators[0] | .time_us == null and (.note | contains("line 4"))' \
+        '.operators[0].components | all(.utilisation == null and .busy_us == null)'
+    answer 1 analyse "$programs/deadlock.asm"
+}
+
 keys_of_check() {
     answer 0 check "$programs/pipeline.asm" --json
     holds '.schema == 1' '.ok == true' '.findings == []'
@@ -598,6 +639,7 @@ keys_of_cubefx
 fits_the_page
 keys_of_explain
 keys_of_simulate
+keys_of_analyse
 keys_of_check
 keys_of_list
 same_for_any_threads

@@ -81,6 +81,7 @@ words() {
     bad 'no hardware description is called "nope"' list hw nope
     bad 'a program file is missing' simulate
     bad 'a program file is missing' check
+    bad 'a program file is missing' analyse
     bad 'expected one of them' check x --runtime-kb y
     bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
     echo 'no table' >table
@@ -121,6 +122,13 @@ options() {
     bad '-o: its value is missing' "${product[@]}" -o
     bad '--set: its value is missing' explain "${product[@]}" --set
     bad '--trace: its value is missing' simulate x --trace
+    for name in active-ratio utilisation utilisation-cube; do
+        bad "--$name: its value is missing" analyse x --$name
+        for value in 0 -1 1.01 nan inf abc '' 0.5x 80%; do
+            bad "--$name '$value', expected a number more than 0 and at most 1" \
+                analyse /dev/null "--$name" "$value"
+        done
+    done
     bad '--json=1: takes no value' "${product[@]}" --json=1
     bad '--quiet=yes: takes no value' "${product[@]}" --quiet=yes
     for name in seed slurm shard runtime-kb; do # not built
@@ -296,6 +304,7 @@ numbers() {
     done
     bad '--cores 3: expected at most 2, all of Ascend 310' "${product[@]}" --cores 3
     bad '--cores 3' simulate /dev/null --cores 3
+    bad '--cores 3' analyse /dev/null --cores 3
     bad '--threads 1025' "${product[@]}" --threads 1025
     for value in 0 -0 -1 nan NaN inf 1e400 1e-400 abc '' 5s '5 ' 0x 1,5; do
         bad 'expected seconds, more than 0' "${product[@]}" --time-limit "$value"
@@ -303,7 +312,7 @@ numbers() {
     for value in xml '' jsonx 'json '; do
         bad 'expected one of table, json, csv' "${product[@]}" --format "$value"
     done
-    for command in check simulate explain program list; do
+    for command in check simulate analyse explain program list; do
         bad 'csv: expected one of table, json' $command --format csv
     done
     for value in f64 '' f16x float half; do
@@ -419,7 +428,7 @@ programs() {
     printf 'wait MTE2 MTE1 8\n' >register
     echo 'S branch count=9223372036854775807' >much
     printf 'loop 1000000000\nbarrier\nend\n' >many
-    for command in simulate check; do
+    for command in simulate check analyse; do
         bad 'none: No such file or directory' $command none
         bad '/tmp: Is a directory' $command /tmp
         bad 'binary:1: ' $command binary
@@ -437,6 +446,7 @@ programs() {
         fi
     done
     bad 'much: ' simulate much
+    bad 'much: ' analyse much
     bad 'many: more than' check many
     rm -f much many binary unknown open huge endless register
 }
@@ -477,7 +487,7 @@ sweeps() {
 # With -o: no half answer, no temporary file, and on an error the old file as it was.
 files() {
     rm -rf ./*
-    for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'list ops' \
+    for command in "tune ${product[*]}" 'simulate /dev/null' 'check /dev/null' 'analyse /dev/null' 'list ops' \
         "program ${product[*]}" "explain ${product[*]} --set $tiling,split=m"; do
         for option in -o '--output'; do
             bad 'missing/x: No such file or directory' $command $option missing/x

@@ -62,7 +62,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program simulate check explain evaluate reproduce calibrate validate sweep merge list; do
+for command in tune program simulate check analyse explain evaluate reproduce calibrate validate sweep merge list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -143,6 +143,7 @@ golden host-other-machine $product $host
 golden host-other-machine-validate validate $product $host
 golden host-program program $product $host
 golden host-simulate simulate pipeline.asm $host
+golden host-analyse analyse pipeline.asm $host
 golden host-check check pipeline.asm $host
 golden host-type $product $host --validate 0 --dtype f16
 golden host-space $product $host --validate 0 --space thesis
@@ -206,6 +207,16 @@ golden check-ok-json check pipeline.asm --json
 golden check-deadlock check deadlock.asm
 golden check-tilings check --runtime-kb tilings.jsonl --hw ascend910b1
 golden check-tilings-json check --runtime-kb tilings.jsonl --hw ascend910b1 --json
+
+golden analyse analyse pipeline.asm
+golden analyse-json analyse pipeline.asm --json
+golden analyse-thresholds analyse pipeline.asm --cores 1 --active-ratio 0.3 --utilisation-cube 1
+golden analyse-split analyse split.asm --hw split.ini
+golden analyse-inefficient analyse short.asm
+golden analyse-deadlock analyse deadlock.asm
+golden analyse-deadlock-json analyse deadlock.asm --json
+golden analyse-empty analyse /dev/null
+golden analyse-broken analyse broken.asm
 
 golden evaluate evaluate bank.jsonl --hw split.ini
 golden evaluate-json evaluate bank.jsonl --hw split.ini --worst 1 --json
