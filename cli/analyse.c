@@ -113,7 +113,7 @@ static void play(const char *file, const struct program *program, int cores,
 
 static void write_answer(const struct options *options, const struct diagnosis_answer *diagnosed)
 {
-    struct error error;
+    struct error error = {STATUS_OK, ""};
     struct answer answer;
     cli_answer_open(&answer, &options->common);
     cli_require_of(diagnosed->file,

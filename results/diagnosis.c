@@ -2,8 +2,6 @@
 
 #include "results/text.h"
 
-#include <string.h>
-
 static const char *percent(double ratio, char text[TEXT_SIZE])
 {
     if (ratio < 0)
@@ -135,20 +133,27 @@ static void put_part(const struct component_part *part, double time_ns, FILE *ou
     fputc('\n', out);
 }
 
+/* The slowest part that is not yet done, the first of equal ones; -1: all are. */
+static int slowest_part(const struct component *c, const bool done[])
+{
+    int slowest = -1;
+    for (int p = 0; p < c->part_count; p++)
+        if (!done[p] && (slowest < 0 ||
+                         component_part_ns(&c->parts[p]) > component_part_ns(&c->parts[slowest])))
+            slowest = p;
+    return slowest;
+}
+
 /* What the component of the verdict does, the parts that take most first. */
 static void put_parts(const struct diagnosis *d, const struct component *c, FILE *out)
 {
     bool done[COMPONENT_MAX_PARTS] = {false};
-    fprintf(out, "\n  %s at its peaks, by %s\n", c->name,
-            c->kind == COMPONENT_COMPUTE ? "type of operation" : "path");
-    for (int shown = 0; shown < c->part_count; shown++) {
-        int next = -1;
-        for (int p = 0; p < c->part_count; p++)
-            if (!done[p] &&
-                (next < 0 || component_part_ns(&c->parts[p]) > component_part_ns(&c->parts[next])))
-                next = p;
-        done[next] = true;
-        put_part(&c->parts[next], d->time_ns, out);
+    if (c->part_count)
+        fprintf(out, "\n  %s at its peaks, by %s\n", c->name,
+                c->kind == COMPONENT_COMPUTE ? "type of operation" : "path");
+    for (int p = slowest_part(c, done); p >= 0; p = slowest_part(c, done)) {
+        put_part(&c->parts[p], d->time_ns, out);
+        done[p] = true;
     }
 }
 
