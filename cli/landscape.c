@@ -23,6 +23,17 @@ static enum status make(const struct space *space, const struct search_result *r
     return *json ? STATUS_OK : error_memory(error);
 }
 
+void landscape_file_check(const struct landscape_file *file, const struct task *task)
+{
+    static const struct search_result none;
+    struct error error;
+    int axes[2];
+    if (file->axes && !file->path)
+        cli_die("--landscape-axes: expected --landscape, whose axes it names");
+    if (file->path && landscape_axes(&task->job.space, &none, file->axes, axes, &error))
+        cli_die("--landscape-axes %.100s: %s", file->axes ? file->axes : "", error.text);
+}
+
 enum status landscape_file_write(const struct landscape_file *file, const struct task *task,
                                  const struct search_result *result, int threads,
                                  struct error *error)

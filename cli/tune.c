@@ -135,6 +135,8 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
            "  autotune --op knn --shape 1280x128x204800 --k 16 --compare\n"
            "  autotune --op cubefx --shape 16384 --order 16 --function sin,cos,gelu\n"
+           "  autotune --op matmul --shape 512x1024x512 --trace search.json\n"
+           "  autotune --op matmul --shape 512x1024x512 --landscape map.json\n"
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
            "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
            "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
@@ -327,6 +329,7 @@ static void check(struct tune *tune)
         cli_require(export_check(&job->space, &error), &error);
     if (tune->fresh && !tune->db)
         cli_die("--fresh: expected --db, whose answers it does without");
+    landscape_file_check(&tune->landscape, &tune->task);
     host_run_check(&tune->task, &tune->run);
 }
 

@@ -6,6 +6,12 @@
 #include "search/recorder.h"
 #include "search/search.h"
 
+struct candidate {
+    int64_t bound_fs;
+    int64_t index;
+    int64_t time_fs; /* 0: not played */
+};
+
 struct candidates {
     int64_t count;
     struct candidate *items; /* owned */

@@ -1,5 +1,6 @@
 #include "search/knn_search.h"
 
+#include "search/candidates.h"
 #include "search/clock.h"
 #include "search/knn_found.h"
 #include "search/leaders.h"

@@ -1,5 +1,6 @@
 #include "search/landscape.h"
 
+#include "search/candidates.h"
 #include "search/landscape_grid.h"
 
 #include <stdlib.h>

@@ -77,12 +77,7 @@ struct scored {
     int64_t time_fs, index;
 };
 
-/* One legal tiling and what is known of it. */
-struct candidate {
-    int64_t bound_fs;
-    int64_t index;
-    int64_t time_fs; /* 0: not played */
-};
+struct candidate; /* search/candidates.h */
 
 struct search_result {
     int64_t candidates, feasible, pruned, simulated;

@@ -177,6 +177,41 @@ keys_of_explain() {
     holds '.legal == false' '.violations | length > 0'
 }
 
+# What is written beside an answer changes nothing of it, whatever the threads.
+keys_beside() {
+    for job in '--op matmul --shape 64x96x80' '--op matmul --shape 64x64x64 --hw ascend910b3' \
+        '--op knn --shape 64x32x200 --k 8' '--op cubefx --shape 4096 --order 8 --functions 1'; do
+        answer 0 $job --json
+        timeless >"$work/plain"
+        for threads in 1 3; do
+            answer 0 $job --json --threads $threads --trace "$work/trace.json" \
+                --landscape "$work/map.$threads"
+            timeless >"$work/beside"
+            same "$job: --trace or --landscape changes the answer" "$work/plain" "$work/beside"
+            jq -c '[.traceEvents[] | select(.args.batch != null) | [.args.batch, .name, .args]]
+                | group_by(.[0]) | map([.[0][0], .[0][1], (map(.[2].bounded // 0) | add),
+                    (map(.[2].played // 0) | add)])' "$work/trace.json" >"$work/batches.$threads"
+        done
+        same "$job: threads change the batches" "$work/batches.1" "$work/batches.3"
+        same "$job: threads change the map" "$work/map.1" "$work/map.3"
+        best=$(jq .best.time_ns "$work/answer")
+        cp "$work/trace.json" "$work/answer"
+        holds '[.traceEvents[] | select(.ph == "X")] | length > 5 and all(.dur > 0 and .ts >= 0)' \
+            '[.traceEvents[] | select(.ph == "C") | .name] | unique | length == 4'
+        cp "$work/map.3" "$work/answer"
+        finite
+        holds ".slice.best as [\$x, \$y] | .slice.cells[\$y][\$x].time_ns == $best" \
+            '.schema == 1 and .slice.kind == "slice"' \
+            '[.slice, .envelope] | map(select(.)) | all((.axes | length == 2) and
+                (.cells | length) == (.axes[1].values | length) and
+                (.axes[0].values | length) as $x | .cells | all(length == $x))'
+    done
+    rm "$work/trace.json"
+    answer 0 --op matmul --shape 512x512x512 --time-limit 1e-6 --trace "$work/trace.json"
+    cp "$work/trace.json" "$work/answer"
+    holds '[.traceEvents[] | select(.name == "answering")] | length == 1'
+}
+
 keys_of_simulate() {
     answer 0 simulate "$programs/pipeline.asm" --json
     finite
@@ -640,6 +675,7 @@ fits_the_page
 keys_of_explain
 keys_of_simulate
 keys_of_analyse
+keys_beside
 keys_of_check
 keys_of_list
 same_for_any_threads

@@ -477,6 +477,8 @@ sweeps() {
     bad 'missing/x.db: ' "${product[@]}" --db missing/x.db
     bad 'jobs.csv: ' "${product[@]}" --db jobs.csv
     bad '--fresh: expected --db' "${product[@]}" --fresh
+    bad '--landscape-axes: expected --landscape' "${product[@]}" --landscape-axes m_slice,n_slice
+    bad "no axis 'x'" "${product[@]}" --landscape map.json --landscape-axes m_slice,x
     bad 'merge: expected a store to put into' merge all.db
     bad 'none.db: there is no such store' merge all.db none.db
     bad 'jobs.csv: ' merge all.db jobs.csv
