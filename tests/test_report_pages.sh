@@ -7,6 +7,7 @@ set -u
 export LC_ALL=C
 autotune=$1
 source=$2
+export AUTOTUNE_CONFIGS=$source/configs XDG_CONFIG_HOME=/nonexistent
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 passed=0

@@ -11,7 +11,7 @@ let failed = 0;
 function expect(what, condition, seen) {
     if (!condition)
         failed++;
-    console.log(condition ? `ok     ${what}` : `FAILED ${what}: ${JSON.stringify(seen) ?? ""}`);
+    console.log(condition ? `ok     ${what}` : `FAILED ${what}: ${(JSON.stringify(seen) ?? "").slice(0, 400)}`);
 }
 
 /* The DevTools protocol over a pipe: messages end with a zero byte. */
