@@ -25,7 +25,7 @@ void diagnosis_of_program(const struct program *program, const struct timeline *
                           struct diagnosis *diagnosis);
 
 /* Derives ratios, the naive reading and the verdict from time_ns, ideal_ns, busy_ns and parts:
- * - bound by the component of the largest utilisation, if that reaches its threshold;
+ * - bound by the component of the largest utilisation, of those that reach their threshold;
  * - else, when no pipe's active ratio reaches thresholds->active, insufficient parallelism
  *   (component: the pipe of the largest active ratio). A bus that is always in use by one transfer
  *   at a time is just that, so buses do not count here;

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "costmodel/simulate.h"
+#include "jobs/analyse_write.h"
 #include "jobs/report_program.h"
 #include "results/diagnosis.h"
 #include "results/report_tune.h"
@@ -111,15 +112,26 @@ static void play(const char *file, const struct program *program, int cores,
     simulator_free(simulator);
 }
 
+static enum status write_csv(const struct diagnosis_answer *answer, bool colour, FILE *out,
+                             struct error *error)
+{
+    (void)colour;
+    return analyse_write_csv(answer->diagnosis, out, error);
+}
+
 static void write_answer(const struct options *options, const struct diagnosis_answer *diagnosed)
 {
-    struct error error = {STATUS_OK, ""};
+    static enum status (*const writers[FORMAT_COUNT])(const struct diagnosis_answer *, bool, FILE *,
+                                                      struct error *) = {
+        [FORMAT_TABLE] = diagnosis_write_table,
+        [FORMAT_JSON] = diagnosis_write_json,
+        [FORMAT_CSV] = write_csv,
+    };
+    struct error error;
     struct answer answer;
     cli_answer_open(&answer, &options->common);
     cli_require_of(diagnosed->file,
-                   (options->common.format == FORMAT_JSON
-                        ? diagnosis_write_json
-                        : diagnosis_write_table)(diagnosed, answer.colour, answer.stream, &error),
+                   writers[options->common.format](diagnosed, answer.colour, answer.stream, &error),
                    &error);
     cli_answer_close(&answer);
 }
@@ -176,8 +188,6 @@ static int analyse_file(struct options *options, const char *file)
                                     file);
     if (options->top)
         cli_die("--top: %s is a program, expected a profiler's table", file);
-    if (options->common.format == FORMAT_CSV)
-        cli_die("--format csv: %s is a program, expected a profiler's table", file);
     return analyse_program(options, file);
 }
 

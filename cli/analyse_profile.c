@@ -67,7 +67,7 @@ static void analyse(const struct analyse_job *job, const struct common *common,
     }
     cli_answer_open_long(&answer, common);
     coloured.colour = answer.colour;
-    cli_require_of(job->file, analyse_profile(&coloured, answer.stream, result, &error), &error);
+    cli_require(analyse_profile(&coloured, answer.stream, result, &error), &error);
     cli_answer_close(&answer);
 }
 

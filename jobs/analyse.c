@@ -44,20 +44,27 @@ static void add_component(const struct profile_row *row, int side, int unit, boo
              both && shared && side == SIDE_VECTOR ? " (Vector)" : "");
 }
 
+/* Of a side whose cores have no time in the file, the whole duration; negative: not known. */
+static double side_us(const struct profile_row *row, int side)
+{
+    return row->core_us[side] >= 0 ? row->core_us[side] : row->duration_us;
+}
+
+/* Where a side ran for nobody knows how long, neither is the whole known. */
 static void add_components(const struct profile_row *row, struct diagnosis *diagnosis)
 {
-    bool both = side_ran(row, SIDE_CUBE) && side_ran(row, SIDE_VECTOR);
+    bool both = side_ran(row, SIDE_CUBE) && side_ran(row, SIDE_VECTOR), known = true;
     double longest_us = 0;
     for (int side = 0; side < PROFILE_SIDES; side++) {
         if (!side_ran(row, side))
             continue;
-        longest_us =
-            fmax(longest_us, row->core_us[side] >= 0 ? row->core_us[side] : row->duration_us);
+        known = known && side_us(row, side) >= 0;
+        longest_us = fmax(longest_us, side_us(row, side));
         for (int unit = 0; unit < PROFILE_UNITS; unit++)
             if (row->busy_us[side][unit] >= 0)
                 add_component(row, side, unit, both, diagnosis);
     }
-    diagnosis->time_ns = 1e3 * longest_us;
+    diagnosis->time_ns = known ? 1e3 * longest_us : -1;
 }
 
 /* ------------------------------------------------------------------ what the shapes give */

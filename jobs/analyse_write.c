@@ -146,6 +146,14 @@ static enum status csv_row(struct writer *w, const struct profile_row *row,
     return ferror(w->out) ? error_set(error, STATUS_IO, "cannot write the CSV") : STATUS_OK;
 }
 
+enum status analyse_write_csv(const struct diagnosis *diagnosis, FILE *out, struct error *error)
+{
+    static const struct profile_row row = {.line = 1, .duration_us = -1};
+    struct writer w = {.out = out};
+    enum status status = csv_begin(&w, error);
+    return status == STATUS_OK ? csv_row(&w, &row, diagnosis, -1, error) : status;
+}
+
 /* ------------------------------------------------------------------ table */
 
 static enum status write_nothing(struct writer *w, struct error *error)

@@ -38,4 +38,7 @@ struct analyse_result {
 enum status analyse_profile(const struct analyse_job *job, FILE *out, struct analyse_result *result,
                             struct error *error);
 
+/* The CSV of one diagnosis that is no profile's row: the same columns. */
+enum status analyse_write_csv(const struct diagnosis *diagnosis, FILE *out, struct error *error);
+
 #endif

@@ -64,7 +64,7 @@ static bool copy_name(const char *field, char copy[PROFILE_NAME_SIZE])
     for (int at = 0; at < length; at += bytes ? bytes : 1) {
         bytes = character_bytes((const unsigned char *)text + at);
         valid = valid && bytes > 0;
-        if (used + bytes > CUT) {
+        if (used + (bytes ? bytes : 1) > CUT) {
             used += sprintf(copy + used, "...");
             break;
         }

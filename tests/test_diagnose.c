@@ -200,6 +200,34 @@ Test(diagnose, saturated_bus)
     expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "bus");
 }
 
+/* Nobody waits for the bus, as one transfer follows the other. Were it used to its limit all the
+ * same, it would bound. */
+Test(diagnose, bus_that_nobody_waits_for)
+{
+    static struct diagnosis d;
+    begin(&d);
+    add(&d, MTE_GM, 49, 50);
+    struct component *store = add(&d, MTE_UB, 48, 49);
+    add(&d, BUS, 66.7, 100);
+    expect(&d, &diagnosis_default_thresholds, VERDICT_INSUFFICIENT_PARALLELISM, "MTE-GM");
+    store->waiting_ns = 1;
+    store->waits_for = 2;
+    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "bus");
+    store->waiting_ns = 0;
+    d.components[2].ideal_ns = 80;
+    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "bus");
+}
+
+/* The largest utilisation may be that of such a bus, and bounds nothing; the next one does. */
+Test(diagnose, bus_below_its_threshold_hides_nothing)
+{
+    static struct diagnosis d;
+    begin(&d);
+    add(&d, MTE_GM, 66, 90);
+    add(&d, BUS, 70, 100);
+    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "MTE-GM");
+}
+
 /* A bus that gives few transfers less than its largest total may stay below the threshold. What the
  * engine loses by it is still no inefficiency, unless it loses more by itself. */
 Test(diagnose, engine_that_waits_for_a_bus)

@@ -330,4 +330,10 @@ Test(profile, names)
     cr_expect_eq(strlen(row.name), 255);
     cr_expect_str_eq(row.name + 250, "\xc3\xbc...");
     expect_end();
+    memset(long_name + strlen("Name,Duration(us),mac_ratio\n"), 0xff, 1000);
+    open_text(long_name);
+    next(&row);
+    cr_expect_eq(strlen(row.name), 255);
+    cr_expect_str_eq(row.name + 250, "??...");
+    expect_end();
 }
