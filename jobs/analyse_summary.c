@@ -80,7 +80,8 @@ static struct group *new_group(struct groups *groups, const char *name)
         return NULL;
     }
     group->name = copy;
-    return groups->rows[groups->count++] = group;
+    groups->rows[groups->count++] = group;
+    return group;
 }
 
 /* NULL when out of memory. */

@@ -10,6 +10,7 @@ export LC_ALL=C
 unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
 autotune=$1
 source_dir=$2
+profile=$2/tests/golden/cli/op_summary.csv
 export AUTOTUNE_CONFIGS=$2/configs
 export XDG_CONFIG_HOME=/nonexistent
 work=$(mktemp -d)
@@ -305,6 +306,10 @@ numbers() {
     bad '--cores 3: expected at most 2, all of Ascend 310' "${product[@]}" --cores 3
     bad '--cores 3' simulate /dev/null --cores 3
     bad '--cores 3' analyse /dev/null --cores 3
+    bad '--cores: how many cores ran is in the profile' analyse "$profile" --cores 1
+    bad '--set-hw: expected --hw as well' analyse "$profile" --set-hw cores=1
+    bad '--top: /dev/null is a program' analyse /dev/null --top 3
+    bad 'expected a whole number from 1 to' analyse "$profile" --top 0
     bad '--threads 1025' "${product[@]}" --threads 1025
     for value in 0 -0 -1 nan NaN inf 1e400 1e-400 abc '' 5s '5 ' 0x 1,5; do
         bad 'expected seconds, more than 0' "${product[@]}" --time-limit "$value"

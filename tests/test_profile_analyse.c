@@ -4,7 +4,6 @@
 #include "jobs/analyse_write.h"
 #include "tests/hardware_files.h"
 
-#include <jansson.h>
 #include <math.h>
 
 TestSuite(profile_analyse, .init = enter, .fini = leave);
@@ -245,6 +244,9 @@ Test(profile_analyse, cube_by_the_shapes)
     EXPECT_NEAR(utilisation_of("MatMulV2", "64,64,16,16;64,64,16,16", f16, "FRACTAL_NZ;FRACTAL_NZ",
                                "64,64,16,16", cycles, ""),
                 u);
+    EXPECT_NEAR(utilisation_of("MatMulV2", "32,64,16,16;128,32,16,16", f16, "FRACTAL_NZ;FRACTAL_NZ",
+                               "128,64,16,16", cycles, "by the shapes, no bytes in the file"),
+                u);
     /* Blocks are whole. */
     EXPECT_NEAR(utilisation_of("MatMulV2", "1009,1020;1020,1023", f16, nd, "1009,1023", cycles, ""),
                 u);
@@ -295,6 +297,17 @@ Test(profile_analyse, cube_that_binds)
                          "DT_BF16;DT_BF16,ND;ND,\"8192,8192\",ND\n",
                   chip());
     expect_verdict(operator_of(answer, 0), "Compute Bound", "Cube", "null", "no bytes in the file");
+    json_decref(answer);
+}
+
+/* What is known to stay below its threshold is inefficient, and that is certain. */
+Test(profile_analyse, cube_that_does_not_bind)
+{
+    json_t *answer =
+        answer_to(SHAPED "mm,MatMulV3,6000,20,6000,0,5000,2000,\"8192,8192;8192,8192\","
+                         "DT_BF16;DT_BF16,ND;ND,\"8192,8192\",ND\n",
+                  chip());
+    expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "null", "no bytes");
     json_decref(answer);
 }
 
