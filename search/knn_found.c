@@ -1,10 +1,12 @@
 #include "search/knn_found.h"
 
 #include "core/work.h"
+#include "search/candidates.h"
 #include "search/knn_search.h"
 #include "search/player.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Adds one part of a tiling, `weight` times, to the timeline of the whole. */
 static void add_part(struct found *found, const struct hardware *hw,
@@ -65,4 +67,32 @@ enum status knn_found_fill(const struct knn_costs *costs, const struct choice *c
                          KNN_FAR_FS / FS_PER_S);
     enum status status = knn_costs_complete(costs, choice->product, &found->tiling, error);
     return status == STATUS_OK ? play_parts(costs->space, found, error) : status;
+}
+
+static int by_index(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+enum status knn_reached_fill(const struct choices *choices, const struct choice *played,
+                             int64_t played_count, struct search_result *result,
+                             struct error *error)
+{
+    size_t count = (size_t)choices->count;
+    result->reached = calloc(count + 1, sizeof *result->reached);
+    if (!result->reached)
+        return error_memory(error);
+    result->reached_count = choices->count;
+    for (size_t i = 0; i < count; i++)
+        result->reached[i] = (struct candidate){.bound_fs = choices->items[i].bound_fs,
+                                                .index = choices->items[i].index};
+    qsort(result->reached, count, sizeof *result->reached, by_index);
+    for (int64_t i = 0; i < played_count; i++) {
+        struct candidate key = {.index = played[i].index};
+        struct candidate *found = bsearch(&key, result->reached, count, sizeof key, by_index);
+        if (found)
+            found->time_fs = played[i].time_fs;
+    }
+    return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* A k-NN tiling with all that an answer says of it. */
+/* What a result says of k-NN tilings: all of the best, and times and bounds of the others. */
 #ifndef AUTOTUNE_SEARCH_KNN_FOUND_H
 #define AUTOTUNE_SEARCH_KNN_FOUND_H
 
@@ -9,5 +9,10 @@
  * beyond the clock. */
 enum status knn_found_fill(const struct knn_costs *costs, const struct choice *choice,
                            struct found *found, struct error *error);
+
+/* Fills result->reached with all of `choices`, and the times of those of `played`. */
+enum status knn_reached_fill(const struct choices *choices, const struct choice *played,
+                             int64_t played_count, struct search_result *result,
+                             struct error *error);
 
 #endif

@@ -1,6 +1,5 @@
 #include "search/knn_search.h"
 
-#include "search/candidates.h"
 #include "search/clock.h"
 #include "search/knn_found.h"
 #include "search/leaders.h"
@@ -334,39 +333,19 @@ static void fill_proof(const struct run *run, struct search_result *result)
     result->gap = best ? (double)(best - result->lower_bound_fs) / (double)best : 0;
 }
 
-static int by_index(const void *left, const void *right)
-{
-    const struct candidate *a = left, *b = right;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-/* All legal tilings with their bounds, by one walk more; and the times of those that were played.
+/* All legal tilings with their bounds, by one walk more, and the times of those that were played.
  */
 static enum status keep_reached(struct run *run, struct search_result *result, struct error *error)
 {
     struct tally all = {0};
     bool complete = run->complete;
     enum status status = visit_all(run, keep_choice, 0, INT64_MAX, &all, error);
-    int64_t count = all.kept.count;
-    result->reached = calloc((size_t)count + 1, sizeof *result->reached);
-    result->reached_all = run->complete && result->reached;
-    result->reached_count = result->reached ? count : 0;
+    if (status == STATUS_OK)
+        status = knn_reached_fill(&all.kept, run->choices.items, run->played, result, error);
+    result->reached_all = run->complete;
     run->complete = complete;
-    for (int64_t i = 0; i < result->reached_count; i++)
-        result->reached[i] = (struct candidate){.bound_fs = all.kept.items[i].bound_fs,
-                                                .index = all.kept.items[i].index};
     free(all.kept.items);
-    if (status != STATUS_OK || !result->reached)
-        return status == STATUS_OK ? error_memory(error) : status;
-    qsort(result->reached, (size_t)count, sizeof *result->reached, by_index);
-    for (int64_t i = 0; i < run->played; i++) {
-        struct candidate key = {.index = run->choices.items[i].index};
-        struct candidate *found =
-            bsearch(&key, result->reached, (size_t)count, sizeof key, by_index);
-        if (found)
-            found->time_fs = run->choices.items[i].time_fs;
-    }
-    return STATUS_OK;
+    return status;
 }
 
 static enum status answer(struct run *run, struct search_result *result, struct error *error)

@@ -159,7 +159,7 @@ static enum status choose_axes(const struct space *space, const struct tiling *b
     struct bounder bounder;
     struct landscape map = {.kind = LANDSCAPE_ENVELOPE};
     struct grid grid = {.space = space, .best = best, .map = &map};
-    double score[SPACE_MAX_AXES];
+    double score[SPACE_MAX_AXES] = {0};
     enum status status = bounder_open(&bounder, space, error);
     for (int a = 0; a < space->axis_count && status == STATUS_OK; a++) {
         score[a] = -1;
