@@ -1,20 +1,26 @@
 #include "analysis/roofline.h"
 #include "cli/analyse_profile.h"
+#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "costmodel/simulate.h"
 #include "jobs/analyse_write.h"
+#include "jobs/report_program.h"
 #include "results/diagnosis.h"
+#include "results/report_tune.h"
+#include "results/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct options {
     struct common common; /* first */
     struct diagnosis_thresholds thresholds;
     int64_t top; /* 0: not given */
+    struct page page;
 };
 
-enum { KEY_ACTIVE = 4000, KEY_UTILISATION, KEY_UTILISATION_CUBE, KEY_TOP };
+enum { KEY_ACTIVE = 4000, KEY_UTILISATION, KEY_UTILISATION_CUBE, KEY_TOP, KEY_REPORT };
 enum { DEFAULT_TOP = 10, MAX_TOP = 100000 };
 
 static const struct argp_option options_list[] = {
@@ -32,6 +38,9 @@ static const struct argp_option options_list[] = {
      "of a profile, list the N operators that take most of the time "
      "(default 10)",
      2},
+    {NULL, 0, NULL, 0, "What the answer adds:", 3},
+    {"report", KEY_REPORT, "OUT.html", 0,
+     "write a page of charts and tables too, one file that any browser shows", 3},
     {0},
 };
 
@@ -60,6 +69,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_TOP:
         options->top = cli_count("--top", argument, MAX_TOP);
         return 0;
+    case KEY_REPORT:
+        options->page.output = argument;
+        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &options->common;
         return 0;
@@ -82,6 +94,7 @@ static const struct argp argp = {
            "Examples:\n"
            "  autotune analyse docs/examples/kernels/cubeKer.txt\n"
            "  autotune analyse kernel.txt --hw ascend910b1 --cores 1 --json\n"
+           "  autotune analyse kernel.txt --format html -o kernel.html\n"
            "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n"
            "  autotune analyse op_summary.csv --top 20\n"
            "  autotune analyse kernel_details.csv --hw ascend910b3 --format csv -o rows.csv\n",
@@ -123,6 +136,26 @@ static void write_answer(const struct options *options, const struct diagnosis_a
     cli_answer_close(&answer);
 }
 
+static void write_page(const struct options *options, const struct program *program,
+                       const struct timeline *timeline, const struct diagnosis *diagnosis)
+{
+    struct report report;
+    struct error error;
+    char title[DIAGNOSIS_NAME_SIZE + 80], lead[160], time[TEXT_SIZE];
+    bool known = diagnosis->verdict != VERDICT_NONE && diagnosis->component >= 0;
+    snprintf(title, sizeof title, "%s on %s", diagnosis->name, program->hw->name);
+    snprintf(lead, sizeof lead, "%s%s%s%s%s",
+             diagnosis->time_ns < 0 ? "it never ends" : text_time(diagnosis->time_ns, time),
+             known ? "; " : "", known ? verdict_name(diagnosis->verdict) : "", known ? ": " : "",
+             known ? diagnosis->components[diagnosis->component].name : "");
+    page_open(&options->page, title, lead, &report);
+    cli_require(report_program(&report, program, (int)options->common.cores, timeline,
+                               &options->thresholds, NULL, &error),
+                &error);
+    report_hardware(&report, program->hw);
+    page_close(&options->page, &options->common, &report);
+}
+
 static int analyse_program(struct options *options, const char *file)
 {
     struct hardware hw;
@@ -137,26 +170,39 @@ static int analyse_program(struct options *options, const char *file)
     diagnosis_of_program(&program, &timeline, cores, &diagnosis);
     snprintf(diagnosis.name, sizeof diagnosis.name, "%s", file);
     diagnose(&diagnosis, &options->thresholds);
-    write_answer(options,
-                 &(struct diagnosis_answer){file, &hw, cores, &options->thresholds, &diagnosis});
+    if (options->common.format != FORMAT_HTML)
+        write_answer(options, &(struct diagnosis_answer){file, &hw, cores, &options->thresholds,
+                                                         &diagnosis});
+    if (page_is_wanted(&options->page, &options->common))
+        write_page(options, &program, &timeline, &diagnosis);
     program_clear(&program);
     hardware_clear(&hw);
     return timeline.blocked >= 0 ? EXIT_NONE : EXIT_ANSWER;
 }
 
+static int analyse_file(struct options *options, const char *file)
+{
+    if (analyse_is_profile(file))
+        return analyse_profile_file(&options->common, &options->thresholds,
+                                    options->top ? (int)options->top : DEFAULT_TOP, &options->page,
+                                    file);
+    if (options->top)
+        cli_die("--top: %s is a program, expected a profiler's table", file);
+    return analyse_program(options, file);
+}
+
 int cmd_analyse(int argc, char **argv)
 {
-    struct options options = {.common.formats =
-                                  1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
-                              .thresholds = diagnosis_default_thresholds};
+    struct options options = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON |
+                                                1 << FORMAT_CSV | 1 << FORMAT_HTML,
+                              .thresholds = diagnosis_default_thresholds,
+                              .page.command = cli_command_text("analyse", argc, argv)};
     const char *file;
     if (cli_parse(&argp, "autotune analyse", argc, argv, &options, &file, 1) == 0)
         cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
                 "examples");
-    if (analyse_is_profile(file))
-        return analyse_profile_file(&options.common, &options.thresholds,
-                                    options.top ? (int)options.top : DEFAULT_TOP, file);
-    if (options.top)
-        cli_die("--top: %s is a program, expected a profiler's table", file);
-    return analyse_program(&options, file);
+    page_is_wanted(&options.page, &options.common);
+    int status = analyse_file(&options, file);
+    free(options.page.command);
+    return status;
 }

@@ -2,6 +2,9 @@
 
 #include "cli/stop.h"
 #include "jobs/analyse_write.h"
+#include "results/report_profile.h"
+#include "results/report_tune.h"
+#include "results/text.h"
 
 #include <string.h>
 #include <strings.h>
@@ -58,21 +61,44 @@ static void analyse(const struct analyse_job *job, const struct common *common,
     struct error error;
     struct answer answer;
     struct analyse_job coloured = *job;
+    if (job->format == ANALYSE_SUMMARY) {
+        cli_require_of(job->file, analyse_profile(job, NULL, result, &error), &error);
+        return;
+    }
     cli_answer_open_long(&answer, common);
     coloured.colour = answer.colour;
     cli_require(analyse_profile(&coloured, answer.stream, result, &error), &error);
     cli_answer_close(&answer);
 }
 
-int analyse_profile_file(struct common *common, const struct diagnosis_thresholds *thresholds,
-                         int top, const char *file)
+static void write_page(const struct page *page, const struct common *common,
+                       const struct analyse_job *job, json_t *summary)
 {
-    static const enum analyse_format formats[FORMAT_COUNT] = {
-        [FORMAT_TABLE] = ANALYSE_TABLE, [FORMAT_JSON] = ANALYSE_JSON, [FORMAT_CSV] = ANALYSE_CSV};
+    struct report report;
+    char lead[160], time[TEXT_SIZE], rows[TEXT_SIZE];
+    snprintf(lead, sizeof lead, "%s rows, %s in all",
+             text_count(json_integer_value(json_object_get(summary, "rows")), rows),
+             text_time(1e3 * json_real_value(json_object_get(summary, "time_us")), time));
+    page_open(page, job->file, lead, &report);
+    report_profile(&report, summary);
+    if (job->how.hw)
+        report_hardware(&report, job->how.hw);
+    page_close(page, common, &report);
+}
+
+int analyse_profile_file(struct common *common, const struct diagnosis_thresholds *thresholds,
+                         int top, const struct page *page, const char *file)
+{
+    static const enum analyse_format formats[FORMAT_COUNT] = {[FORMAT_TABLE] = ANALYSE_TABLE,
+                                                              [FORMAT_JSON] = ANALYSE_JSON,
+                                                              [FORMAT_CSV] = ANALYSE_CSV,
+                                                              [FORMAT_HTML] = ANALYSE_SUMMARY};
     struct hardware hw = {0};
     struct analyse_result result;
     struct problems problems = {file, 0};
     load_chip(common, &hw);
+    bool wants_page = page_is_wanted(page, common);
+    json_t *summary = NULL;
     stop_open();
     struct analyse_job job = {
         .file = file,
@@ -82,8 +108,12 @@ int analyse_profile_file(struct common *common, const struct diagnosis_threshold
         .stop = stop_asked(),
         .problem = show_problem,
         .context = &problems,
+        .summary = wants_page ? &summary : NULL,
     };
     analyse(&job, common, &result);
+    if (wants_page)
+        write_page(page, common, &job, summary);
+    json_decref(summary);
     if (problems.count > MAX_PROBLEMS)
         cli_warn("%s: and %lld lines more with something wrong", file,
                  (long long)(problems.count - MAX_PROBLEMS));

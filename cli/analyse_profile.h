@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_CLI_ANALYSE_PROFILE_H
 #define AUTOTUNE_CLI_ANALYSE_PROFILE_H
 
-#include "cli/options.h"
+#include "cli/report.h"
 #include "core/diagnosis.h"
 
 #include <stdbool.h>
@@ -12,6 +12,6 @@ bool analyse_is_profile(const char *file);
 
 /* Answers; returns the exit status. */
 int analyse_profile_file(struct common *common, const struct diagnosis_thresholds *thresholds,
-                         int top, const char *file);
+                         int top, const struct page *page, const char *file);
 
 #endif

@@ -75,6 +75,7 @@ static void list_formats(struct listing *listing)
     add_row(listing, "csv", "one tiling a line, with --top");
     add_row(listing, "c", "table: a header for C99 and C++11 with the entries and a lookup");
     add_row(listing, "markdown", "table: for people and for review");
+    add_row(listing, "html", "analyse: a page of charts and tables, as --report writes");
     add_row(
         listing, "tcubetiling",
         "matmul in cann: a header of AscendC's TCubeTiling; tune -o NAME.h writes NAME.json too");

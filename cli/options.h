@@ -24,6 +24,7 @@ enum format {
     FORMAT_CSV,
     FORMAT_C,
     FORMAT_MARKDOWN,
+    FORMAT_HTML,
     FORMAT_TCUBETILING, /* and what follows: tables that operator libraries load */
     FORMAT_TCUBETILING_JSON,
     FORMAT_RUNTIME_KB,

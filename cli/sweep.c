@@ -1,14 +1,19 @@
 #include "jobs/sweep.h"
+#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 #include "cli/stop.h"
 #include "cli/sweep_answer.h"
 #include "cli/sweep_jobs.h"
 #include "cli/sweep_slurm.h"
 #include "core/number.h"
+#include "jobs/report_sweep.h"
 #include "jobs/slurm.h"
+#include "results/text.h"
 
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SHARDS = 4096 };
@@ -23,6 +28,7 @@ struct sweep_command {
     int64_t nodes, tasks; /* of --slurm; 0: not given */
     const char *partition;
     bool slurm, submit, threads_given;
+    struct page page; /* --report */
 };
 
 enum {
@@ -37,7 +43,8 @@ enum {
     KEY_NODES,
     KEY_PARTITION,
     KEY_TASKS,
-    KEY_SUBMIT
+    KEY_SUBMIT,
+    KEY_REPORT
 };
 
 static const struct argp_option options[] = {
@@ -58,6 +65,8 @@ static const struct argp_option options[] = {
      1},
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
      "of each job that says nothing else: keep the best so far after this time", 1},
+    {"report", KEY_REPORT, "OUT.html", 0,
+     "write a page of charts and tables too, one file that any browser shows", 1},
     {NULL, 0, NULL, 0, "On a Slurm cluster:", 2},
     {"slurm", KEY_SLURM, NULL, 0,
      "write a job array of shards and a job that merges them into DB.slurm, of the shards whose "
@@ -104,6 +113,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_PARETO:
         command->pareto = true;
+        return 0;
+    case KEY_REPORT:
+        command->page.output = argument;
         return 0;
     case KEY_SLURM:
         command->slurm = true;
@@ -152,7 +164,7 @@ static const struct argp argp = {
         "Examples:\n"
         "  autotune sweep shapes.csv --db results.db\n"
         "  autotune sweep llama-2-7b-prefill --dry-run\n"
-        "  autotune sweep chips.cfg --db chips.db --pareto\n"
+        "  autotune sweep chips.cfg --db chips.db --pareto --report chips.html\n"
         "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n"
         "  autotune sweep shapes.csv --db results.db --slurm --nodes 4 --submit\n",
 };
@@ -194,6 +206,22 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
     cli_require(status, &error);
 }
 
+static void write_page(const struct sweep_command *command, const struct sweep_summary *summary,
+                       struct store *store)
+{
+    struct report report;
+    struct error error;
+    char lead[64], jobs[32];
+    const struct sweep *sweep = summary->sweep;
+    snprintf(lead, sizeof lead, "%s job%s", text_count(sweep->job_count, jobs),
+             sweep->job_count == 1 ? "" : "s");
+    const char *slash = strrchr(sweep->file, '/');
+    page_open(&command->page, slash ? slash + 1 : sweep->file, lead, &report);
+    cli_require(report_sweep(&report, sweep, store, summary->report, summary->points, &error),
+                &error);
+    page_close(&command->page, &command->common, &report);
+}
+
 static int sweep_files(const struct sweep_command *command, const struct sweep *sweep)
 {
     char name[64];
@@ -208,6 +236,8 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     if (command->pareto || sweep->chip_count > 1)
         cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
     sweep_summary_write(&summary, &command->common);
+    if (page_is_wanted(&command->page, &command->common))
+        write_page(command, &summary, store);
     bool bad = sweep->fault_count + report.fault_count > 0, none = report.infeasible > 0;
     sweep_summary_clear(&summary);
     sweep_report_clear(&report);
@@ -215,13 +245,15 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     return bad ? EXIT_BAD : none ? EXIT_NONE : EXIT_ANSWER;
 }
 
-static void check_slurm(const struct sweep_command *command)
+static void check_options(const struct sweep_command *command)
 {
     if (!command->slurm &&
         (command->submit || command->tasks || command->nodes || command->partition))
         cli_die("--submit, --tasks, --nodes and --partition: expected --slurm with them");
     if (command->slurm && (command->shards || command->fresh || command->pareto))
         cli_die("--slurm: expected neither --shard nor --fresh nor --pareto with it");
+    if (page_is_wanted(&command->page, &command->common) && (command->slurm || command->dry_run))
+        cli_die("--report: expected neither --slurm nor --dry-run with it");
 }
 
 static int sweep_cluster(const struct sweep_command *command, const struct sweep *sweep)
@@ -245,13 +277,14 @@ int cmd_sweep(int argc, char **argv)
     struct sweep_command command = {
         .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON,
         .threads = omp_get_num_procs(),
+        .page.command = cli_command_text("sweep", argc, argv),
     };
     const char *files[1];
     struct sweep sweep;
     struct error error;
     if (cli_parse(&argp, "autotune sweep", argc, argv, &command, files, 1) != 1)
         cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
-    check_slurm(&command);
+    check_options(&command);
     sweep_jobs_read(&command.common, command.time_limit, files[0], &sweep);
     if (command.shards)
         cli_require(sweep_shard(&sweep, command.shard, command.shards, &error), &error);
@@ -264,6 +297,7 @@ int cmd_sweep(int argc, char **argv)
     else
         status = sweep_files(&command, &sweep);
     sweep_clear(&sweep);
+    free(command.page.command);
     stop_close();
     return status;
 }

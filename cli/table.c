@@ -1,10 +1,9 @@
 #include "jobs/table.h"
+#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/store_options.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct table_command {
     struct common common; /* first */
@@ -73,40 +72,6 @@ static const struct {
     [FORMAT_RUNTIME_KB] = {.format = EXPORT_RUNTIME_KB},
 };
 
-/* A word as a shell takes it. */
-static void put_word(const char *word, FILE *out)
-{
-    bool plain = *word;
-    for (const char *c = word; *c; c++)
-        plain = plain && (isalnum((unsigned char)*c) || strchr("-_=./,:+@%", *c));
-    if (plain) {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *word; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, out);
-    fputc('\'', out);
-}
-
-/* The command line, which a table names. The caller frees it. */
-static char *command_text(int argc, char *const argv[])
-{
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("out of memory");
-    fputs("autotune", out);
-    for (int i = 0; i < argc; i++) {
-        fputc(' ', out);
-        put_word(argv[i], out);
-    }
-    if (fclose(out))
-        cli_die("out of memory");
-    return text;
-}
-
 static void say_what_is_left_out(const struct table_command *command, const struct tilings *tilings)
 {
     if (command->common.quiet)
@@ -151,7 +116,7 @@ int cmd_table(int argc, char **argv)
                           1 << FORMAT_MARKDOWN | 1 << FORMAT_TCUBETILING | 1 << FORMAT_RUNTIME_KB,
         .prefix = "autotune",
     };
-    char *text = command_text(argc, argv);
+    char *text = cli_command_text("table", argc, argv);
     struct tilings tilings;
     struct error error;
     cli_parse(&argp, "autotune table", argc, argv, &command, NULL, 0);

@@ -1,4 +1,5 @@
 #include "results/tune.h"
+#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/landscape.h"
 #include "cli/progress.h"
@@ -10,7 +11,6 @@
 #include "jobs/export.h"
 #include "jobs/job_store.h"
 
-#include <limits.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct tune {
     bool fresh;          /* search whatever the store has */
     bool from_store;     /* where the answer is from */
     struct host_run run; /* of a processor */
+    struct page page;    /* --report */
     const char *trace;   /* a file to write; NULL: none */
     struct search_log log;
     struct landscape_file landscape;
@@ -39,6 +40,7 @@ enum {
     KEY_VALIDATE = 3100,
     KEY_DB,
     KEY_FRESH,
+    KEY_REPORT,
     KEY_TRACE,
     KEY_LANDSCAPE,
     KEY_LANDSCAPE_AXES,
@@ -76,6 +78,8 @@ static const struct argp_option options[] = {
      "cubefx: cost of an element moved, in matrix operations (default 0)", 3},
     {"expand-at", KEY_JOB + 8, "P", 0,
      "cubefx: the point of the expansions of --function (default 0)", 3},
+    {"report", KEY_REPORT, "OUT.html", 0,
+     "write a page of charts and tables too, one file that any browser shows", 3},
     {"time-limit", KEY_JOB + 3, "SECONDS", 0, "stop after this time with the best so far", 2},
     {0},
 };
@@ -106,6 +110,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_FRESH:
         tune->fresh = true;
         return 0;
+    case KEY_REPORT:
+        tune->page.output = argument;
+        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &tune->task;
         return 0;
@@ -131,6 +138,7 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 512x1024x512 --trace search.json\n"
            "  autotune --op matmul --shape 512x1024x512 --landscape map.json\n"
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
+           "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
            "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
 };
 
@@ -143,7 +151,7 @@ static void run_search(struct tune *tune, struct job_result *result)
     struct job_run how = {
         .threads = tune->threads,
         .keep_scores = tune->run.wanted != 0,
-        .keep_reached = tune->landscape.path != NULL,
+        .keep_reached = tune->landscape.path || tune->page.output,
         .trace = tune->trace ? &tune->log.trace : NULL,
         .stop = stop_asked(),
         .progress = progress_draw,
@@ -279,6 +287,8 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
                                          "every uncertain number costs most"
                                        : NULL,
             .details = details,
+            .page = &tune->page,
+            .landscape_axes = tune->landscape.axes,
         };
         any = tune_report_write(&report);
         json_decref(details);
@@ -313,6 +323,8 @@ static void check(struct tune *tune)
     const struct job *job = &tune->task.job;
     if (job->details.compare && common->format == FORMAT_CSV)
         cli_die("--compare: the csv has no place for it, expected --format table or json");
+    if (page_is_wanted(&tune->page, common) && tune_is_export(common))
+        cli_die("--report: expected --format table, json or csv with it");
     if (tune_is_export(common))
         cli_require(export_check(&job->space, &error), &error);
     if (tune->fresh && !tune->db)
@@ -324,9 +336,10 @@ static void check(struct tune *tune)
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats =
-            ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) & ~(1 << FORMAT_MARKDOWN),
+        .task.common.formats = ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) &
+                               ~(1 << FORMAT_MARKDOWN) & ~(1 << FORMAT_HTML),
         .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
+        .page.command = cli_command_text(NULL, argc, argv),
     };
     struct job_result result;
     struct error error, trace_error, map_error;
@@ -348,6 +361,7 @@ int cmd_tune(int argc, char **argv)
     host_run_close(&tune.run);
     job_result_clear(&result);
     task_close(&tune.task);
+    free(tune.page.command);
     stop_close();
     return found ? EXIT_ANSWER : EXIT_NONE;
 }

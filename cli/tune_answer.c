@@ -1,6 +1,7 @@
 #include "cli/tune_answer.h"
 
 #include "cli/stop.h"
+#include "cli/tune_page.h"
 #include "kernels/knn.h"
 #include "search/knn_search.h"
 
@@ -174,5 +175,7 @@ bool tune_report_write(const struct tune_report *report)
     if (task->job.hw->host)
         fill_processor(report, &answer);
     print_answer(&answer, &task->common);
+    if (report->page && report->page->output)
+        tune_page_write(report, &answer, title);
     return answer.best != NULL;
 }

@@ -3,6 +3,7 @@
 #define AUTOTUNE_CLI_TUNE_ANSWER_H
 
 #include "cli/host_run.h"
+#include "cli/report.h"
 #include "cli/task.h"
 #include "results/tune.h"
 #include "search/search.h"
@@ -17,6 +18,8 @@ struct tune_report {
     bool has_store, from_store; /* with --db: did the store have the answer? */
     const char *search_note;    /* or NULL */
     json_t *details;            /* or NULL; the caller's */
+    const struct page *page;    /* --report; or NULL */
+    const char *landscape_axes; /* of its map; or NULL */
 };
 
 void tune_fill_row(const struct task *task, const struct found *found, struct tune_row *row);

@@ -154,24 +154,17 @@ enum status analyse_write_csv(const struct diagnosis *diagnosis, FILE *out, stru
     return status == STATUS_OK ? csv_row(&w, &row, diagnosis, -1, error) : status;
 }
 
-static enum status csv_end(struct writer *w, struct error *error)
-{
-    (void)w;
-    (void)error;
-    return STATUS_OK;
-}
-
 /* ------------------------------------------------------------------ table */
 
-static enum status table_begin(struct writer *w, struct error *error)
+static enum status write_nothing(struct writer *w, struct error *error)
 {
     (void)w;
     (void)error;
     return STATUS_OK;
 }
 
-static enum status table_row(struct writer *w, const struct profile_row *row,
-                             const struct diagnosis *diagnosis, int open, struct error *error)
+static enum status row_nothing(struct writer *w, const struct profile_row *row,
+                               const struct diagnosis *diagnosis, int open, struct error *error)
 {
     (void)w;
     (void)row;
@@ -241,9 +234,10 @@ struct writing {
 };
 
 static const struct writing writings[] = {
-    [ANALYSE_TABLE] = {table_begin, table_row, table_end},
+    [ANALYSE_TABLE] = {write_nothing, row_nothing, table_end},
     [ANALYSE_JSON] = {json_begin, json_row, json_end},
-    [ANALYSE_CSV] = {csv_begin, csv_row, csv_end},
+    [ANALYSE_CSV] = {csv_begin, csv_row, write_nothing},
+    [ANALYSE_SUMMARY] = {write_nothing, row_nothing, write_nothing},
 };
 
 static void report(struct writer *w, const struct profile_row *row)
@@ -283,6 +277,21 @@ static enum status take_rows(struct writer *w, struct diagnosis *diagnosis, stru
     return status == STATUS_OK ? writing->end(w, error) : status;
 }
 
+enum { SUMMARY_LEAST_TOP = 50 };
+
+static enum status keep_summary(struct writer *w, struct error *error)
+{
+    const struct analyse_job *job = w->job;
+    if (!job->summary)
+        return STATUS_OK;
+    *job->summary =
+        summary_json(w->summary, job->top < SUMMARY_LEAST_TOP ? SUMMARY_LEAST_TOP : job->top);
+    return *job->summary &&
+                   json_object_set_new(*job->summary, "format", json_string(w->profile.format)) == 0
+               ? STATUS_OK
+               : error_memory(error);
+}
+
 enum status analyse_profile(const struct analyse_job *job, FILE *out, struct analyse_result *result,
                             struct error *error)
 {
@@ -295,6 +304,8 @@ enum status analyse_profile(const struct analyse_job *job, FILE *out, struct ana
     w.summary = summary_new();
     report_missing(&w);
     status = w.summary && diagnosis ? take_rows(&w, diagnosis, error) : error_memory(error);
+    if (status == STATUS_OK)
+        status = keep_summary(&w, error);
     if (w.summary) {
         result->rows = summary_rows(w.summary);
         result->broken = summary_broken_rows(w.summary);

@@ -9,10 +9,12 @@
 
 #include "jobs/analyse.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 
-enum analyse_format { ANALYSE_TABLE, ANALYSE_JSON, ANALYSE_CSV };
+/* ANALYSE_SUMMARY writes nothing. */
+enum analyse_format { ANALYSE_TABLE, ANALYSE_JSON, ANALYSE_CSV, ANALYSE_SUMMARY };
 
 struct analyse_job {
     const char *file;
@@ -24,6 +26,8 @@ struct analyse_job {
     /* What is wrong with the file: "12: column X: what", of line 12. */
     void (*problem)(void *context, const char *text);
     void *context;
+    json_t **summary; /* as in the JSON, with "format", and more types and names; to be freed. NULL:
+                         not wanted */
 };
 
 struct analyse_result {

@@ -1,0 +1,54 @@
+/* The chips of a sweep: time against the bytes of their buffers, with the Pareto front. */
+function chips(section) {
+    const points = section.points.filter((point) => point.jobs > 0 && point.bytes > 0);
+    const table = tableOf([{name: "chip"}, {name: "cores"}, {name: "buffers, KiB", unit: "count"},
+        {name: "time of all jobs", unit: "ns"}, {name: "jobs", unit: "count"}, {name: "all jobs"},
+        {name: "Pareto front"}],
+    section.points.map((point) => [point.name, point.cores, Math.round(point.bytes / 1024), point.jobs > 0
+        ? point.time_ns : null, point.jobs, point.complete, point.best]), `${section.title} as a table`);
+    if (points.length === 0)
+        return [table];
+    const around = (values) => ({log: true, min: Math.min(...values) / 1.5, max: Math.max(...values) * 1.5});
+    const front = points.filter((point) => point.best).sort((a, b) => a.bytes - b.bytes);
+    const describe = (point) => `${point.name}: ${timeText(point.time_ns)} with ` +
+        `${countText(Math.round(point.bytes / 1024))} KiB, ${point.cores} cores` +
+        (point.complete ? "" : ", not all jobs");
+
+    function draw(u, ctx) {
+        const ratio = devicePixelRatio;
+        const at = (point) => [u.valToPos(point.bytes / 1024, "x", true), u.valToPos(point.time_ns, "y", true)];
+        ctx.strokeStyle = colour("--c0");
+        ctx.lineWidth = 1.5 * ratio;
+        ctx.beginPath();
+        front.forEach((point) => ctx.lineTo(...at(point)));
+        ctx.stroke();
+        for (const point of points) {
+            ctx.beginPath();
+            ctx.arc(...at(point), 6 * ratio, 0, 2 * Math.PI);
+            ctx.fillStyle = colour(point.best ? "--c0" : "--faint");
+            ctx.strokeStyle = ctx.fillStyle;
+            if (point.complete)
+                ctx.fill();
+            else
+                ctx.stroke();
+        }
+    }
+
+    function read(u, x, y) {
+        const distance = (point) => Math.hypot(u.valToPos(point.bytes / 1024, "x") - u.valToPos(x, "x"),
+            u.valToPos(point.time_ns, "y") - u.valToPos(y, "y"));
+        return describe(points.reduce((best, point) => distance(point) < distance(best) ? point : best));
+    }
+
+    const axis = (values, more) => ({splits: logSplits, filter: (u, splits) => splits, values: (u, splits) =>
+        splits.map(values), labelSize: 22, ...more});
+    const chart = new Chart({
+        label: `${section.title}. On the front: ${front.map(describe).join(". ")}`,
+        hint: "Point at a chip to read it; drag to look closer.",
+        height: (width) => Math.min(400, Math.max(260, width * 0.45)),
+        x: {...around(points.map((point) => point.bytes / 1024)), axis: axis(countText, {label: "KiB of buffers"})},
+        y: {...around(points.map((point) => point.time_ns)), axis: axis(shortTimeText, {size: 72})},
+        zoomY: true, draw, read,
+    });
+    return [chart.figure, table];
+}
