@@ -10,9 +10,9 @@
  * found), places.h (capacity and alignment), oversync.h (superfluous synchronisation). Nothing
  * stores the unrolled program.
  *
- * A program is safe when it has no finding. It has a hazard, a double set or a deadlock exactly
- * when there is a finding of that kind; of several accesses of one pipe to the same bytes that
- * all conflict with a later one, only the last is named. */
+ * A program is safe when it has no finding but superfluous synchronisation. It has a hazard, a
+ * double set or a deadlock exactly when there is a finding of that kind; of several accesses of one
+ * pipe to the same bytes that all conflict with a later one, only the last is named. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_H
 #define AUTOTUNE_ANALYSIS_CHECK_H
 
@@ -34,7 +34,7 @@ enum {
     WITNESS_MAX_STEPS = 8,
     CHECK_MAX_FINDINGS = 1000, /* of one kind; further ones are left out */
 };
-#define CHECK_MAX_EVENTS 50000000LL    /* instructions played, loops unrolled */
+#define CHECK_MAX_EVENTS 50000000LL    /* instructions played; loops that recur are not unrolled */
 #define CHECK_MAX_STARTS 10000000LL    /* different places where rows of shared operands start */
 #define CHECK_MAX_VISITS 200000000LL   /* pieces of buffers touched by all events together */
 #define CHECK_MAX_BYTES  (512LL << 20) /* of memory for pieces, and for what waits in queues */
@@ -86,6 +86,9 @@ const char *finding_kind_name(enum finding_kind kind);
  * STATUS_TOO_LARGE when the program is beyond one of the limits above, which the text names.
  * After a deadlock, what could run before it is still checked. */
 enum status program_check(const struct program *program, struct check *check, struct error *error);
+
+/* Was nothing found but superfluous synchronisation? */
+bool check_is_safe(const struct check *check);
 
 void check_clear(struct check *check);
 

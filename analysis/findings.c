@@ -19,6 +19,14 @@ const char *finding_kind_name(enum finding_kind kind)
     return names[kind];
 }
 
+bool check_is_safe(const struct check *check)
+{
+    for (size_t i = 0; i < check->count; i++)
+        if (check->findings[i].kind != FINDING_OVER_SYNC)
+            return false;
+    return true;
+}
+
 void check_clear(struct check *check)
 {
     free(check->findings);

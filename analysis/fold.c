@@ -258,7 +258,8 @@ static void back(void *context, int32_t loop, int depth)
                recurs(fold, state, depth)) {
         state->period = iteration - state->iteration;
         state->kept = 0;
-        if (fold->order->program->items[loop].count - iteration < (FOLD_KEPT + 2) * state->period)
+        if (fold->order->program->items[loop].count - iteration <
+            (int64_t)(FOLD_KEPT + 2) * state->period)
             state->loop = -1; /* not worth it; nor is any later one */
     } else if (iteration >= FOLD_FIRST && (iteration & (iteration - 1)) == 0) {
         take_snapshot(fold, state, loop, depth);

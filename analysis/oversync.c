@@ -54,9 +54,8 @@ static enum status search_init(struct search *search, struct play *play, struct 
         !(search->now = calloc(search->base.state_count + 1, sizeof(uint32_t))))
         status = error_memory(error);
     for (int depth = 0; depth < PROGRAM_MAX_DEPTH && status == STATUS_OK; depth++) {
-        search->then[depth] =
-            play->record.folded ? calloc(search->base.state_count + 1, sizeof(uint32_t)) : NULL;
-        if (play->record.folded && !search->then[depth])
+        search->then[depth] = calloc(search->base.state_count + 1, sizeof(uint32_t));
+        if (!search->then[depth])
             status = error_memory(error);
     }
     return status;

@@ -6,14 +6,6 @@
 
 enum { LINE_SIZE = 256 };
 
-bool check_is_safe(const struct check *check)
-{
-    for (size_t i = 0; i < check->count; i++)
-        if (check->findings[i].kind != FINDING_OVER_SYNC)
-            return false;
-    return true;
-}
-
 static const char *step_text(const struct program *program, int32_t item, char text[LINE_SIZE])
 {
     if (program->items[item].kind == INSTRUCTION_BARRIER &&

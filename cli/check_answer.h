@@ -6,9 +6,6 @@
 
 #include <stdio.h>
 
-/* Nothing found but superfluous synchronisation. */
-bool check_is_safe(const struct check *check);
-
 /* One line a finding; with `verbose`, its witness in indented lines below. */
 void check_write_table(const char *file, const struct program *program, const struct check *check,
                        bool verbose, bool colour, FILE *out);

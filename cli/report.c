@@ -6,7 +6,8 @@ bool page_is_wanted(const struct page *page, const struct common *common)
 {
     bool is_answer = common->format == FORMAT_HTML;
     if ((page->output || is_answer) && !report_is_built_in())
-        cli_die("%s: pages were left out of this build (AUTOTUNE_REPORT=OFF)",
+        cli_die("%s: pages were left out of this build; configure it with -DAUTOTUNE_REPORT=ON to "
+                "see why",
                 page->output ? "--report" : "--format html");
     return page->output || is_answer;
 }

@@ -5,8 +5,8 @@
 static const char silicon[] = "an error against silicon, which is not at hand";
 static const char split[] =
     "measured on an Ascend 910B, whose cube and vector cores are apart: no description of it yet";
-static const char roofline[] =
-    "measured on a chip that R does not describe; docs/case-studies.md has utilisations beside ours";
+static const char roofline[] = "measured on a chip that R does not describe; docs/case-studies.md "
+                               "has utilisations beside ours";
 
 static const struct published rows[] = {
     {"T 2.4.4", "speedup over CANN's MatMul", "x", 1.70, "CANN's times are not published"},

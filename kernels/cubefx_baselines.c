@@ -305,7 +305,7 @@ enum status cubefx_baseline_program(const struct hardware *hw, enum dtype type,
                        .baseline = baseline,
                        .order = share->order,
                        .functions = share->functions,
-                       .tile = tiles.slice,
+                       .tile = tile,
                        .elements = tiles.slice};
     each_free_flag(&w, emit_set);
     repeat(&w, "tile", tiles.count - ragged, emit_tile);

@@ -111,8 +111,9 @@ static json_t *document(const struct report *report)
 enum status report_write(const struct report *report, FILE *out, struct error *error)
 {
     if (!report_is_built_in())
-        return error_set(error, STATUS_INVALID,
-                         "pages were left out of this build (AUTOTUNE_REPORT=OFF)");
+        return error_set(
+            error, STATUS_INVALID,
+            "pages were left out of this build; configure it with -DAUTOTUNE_REPORT=ON to see why");
     json_t *data = report->sections ? document(report) : NULL;
     if (!data)
         return error_memory(error);

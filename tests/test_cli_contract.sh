@@ -284,7 +284,7 @@ keys_of_check() {
     answer 0 check "$programs/pipeline.asm" --json
     holds '.schema == 1' '.ok == true' '.findings == []'
     answer 1 check "$programs/findings.asm" --json
-    holds '.ok == false' '[.findings[].kind] == ["hazard", "double_set", "unmatched_flag", "capacity"]' \
+    holds '.ok == false' '[.findings[].kind] == ["hazard", "double_set", "over_sync", "unmatched_flag", "capacity"]' \
         '.findings | all((.lines | length > 0 and all(. >= 1)) and (.text | type == "string"))' \
         '.findings[0].lines == [2, 3]'
     answer 1 check "$programs/findings.asm"

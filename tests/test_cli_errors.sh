@@ -456,7 +456,9 @@ programs() {
     done
     bad 'much: ' simulate much
     bad 'much: ' analyse much
-    bad 'many: more than' check many
+    bad 'many: more than' advise many
+    printf 'loop i 1000000000\nMTE2 gm->ub bytes=32 src=gm:0+32*i dst=ub:0\nMTE3 ub->gm bytes=32 src=ub:32 dst=gm:0+32*i\nend\n' >many
+    bad 'many: rows of operands' check many
     rm -f much many binary unknown open huge endless register
 }
 

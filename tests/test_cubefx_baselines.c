@@ -54,8 +54,8 @@ static void expect_safe(const struct program *program)
     struct check check;
     struct error error;
     cr_assert_eq(program_check(program, &check, &error), STATUS_OK, "%s", error.text);
-    cr_assert_eq(check.count, 0, "%s in line %d", check.count ? check.findings[0].text : "",
-                 check.count ? check.findings[0].lines[0] : 0);
+    cr_assert(check_is_safe(&check), "%s in line %d", check.count ? check.findings[0].text : "",
+              check.count ? check.findings[0].lines[0] : 0);
     check_clear(&check);
 }
 
@@ -132,9 +132,10 @@ Test(cubefx_baselines, tiles_fill_the_buffer)
                                              (enum cubefx_baseline)b, &f.program, &error),
                      STATUS_OK);
         cr_assert_eq(program_check(&f.program, &check, &error), STATUS_OK);
-        cr_assert_gt(check.count, 0, "%s", cubefx_baseline_names[b]);
+        cr_assert_not(check_is_safe(&check), "%s", cubefx_baseline_names[b]);
         for (size_t i = 0; i < check.count; i++)
-            cr_assert_eq(check.findings[i].kind, FINDING_CAPACITY);
+            cr_assert(check.findings[i].kind == FINDING_CAPACITY ||
+                      check.findings[i].kind == FINDING_OVER_SYNC);
         check_clear(&check);
     }
     close_fixture(&f);

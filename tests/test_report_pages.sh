@@ -129,7 +129,7 @@ if [[ -z $chromium || -z $node ]]; then
     echo 'skipped in part: Chromium or node is missing, pages were not opened'
     exit 77
 fi
-"$node" "$source/tests/report/browse.mjs" "$chromium" "$folder/profile" \
+HOME=$folder XDG_CONFIG_HOME=$folder/browser "$node" "$source/tests/report/browse.mjs" "$chromium" "$folder/profile" \
     "$folder"/{one,hostile,profile,long,sweep,knn,none,stuck}.html >"$folder/browsed" 2>&1
 passed=$((passed + $(grep -c '^ok ' "$folder/browsed")))
 failed=$((failed + $(grep -c '^FAILED' "$folder/browsed")))

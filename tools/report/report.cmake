@@ -1,6 +1,8 @@
 # The page of --report: uPlot, from npm by the lock file, and results/report/ as a C array.
 # Once the package is in build/npm nothing here needs a network.
-option(AUTOTUNE_REPORT "Build the pages of --report in: needs node, and npm once" ON)
+# ON: with them, or no build; OFF: without; AUTO: with them where node and npm can.
+set(AUTOTUNE_REPORT AUTO CACHE STRING "Build the pages of --report in: ON, OFF or AUTO")
+set_property(CACHE AUTOTUNE_REPORT PROPERTY STRINGS AUTO ON OFF)
 set(page_source ${CMAKE_BINARY_DIR}/report_page.c)
 
 # Another build of the same sources may have it already.
@@ -14,36 +16,47 @@ function(find_uplot)
     endforeach()
 endfunction()
 
+# Says why pages cannot be built in; with ON that is the end.
+function(leave_out why)
+    if(AUTOTUNE_REPORT STREQUAL "AUTO")
+        message(WARNING "the pages of --report are left out: ${why}; then configure again")
+    else()
+        message(FATAL_ERROR "${why}, or leave the pages of --report out with -DAUTOTUNE_REPORT=OFF")
+    endif()
+endfunction()
+
 function(install_uplot)
-    set(how_to "give it a network once, or leave pages out with -DAUTOTUNE_REPORT=OFF")
     find_program(NPM npm)
     if(NOT NPM)
-        message(FATAL_ERROR "npm is missing, which fetches uPlot for --report: install it "
-                            "(Debian: npm) or leave pages out with -DAUTOTUNE_REPORT=OFF")
+        leave_out("npm is missing, which fetches uPlot: install it (Debian: npm)")
+        return()
     endif()
     foreach(file package.json package-lock.json .npmrc)
         configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${file} ${CMAKE_BINARY_DIR}/npm/${file}
                        COPYONLY)
     endforeach()
     message(STATUS "Fetching uPlot by npm")
-    execute_process(COMMAND ${NPM} ci WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/npm
+    execute_process(COMMAND ${NPM} ci WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/npm TIMEOUT 180
                     RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
     if(failed)
-        message(FATAL_ERROR "npm could not fetch uPlot for --report: ${how_to}\n${said}")
+        leave_out("npm could not fetch uPlot: ${said}\nGive it a network once")
+        return()
     endif()
+    set(uplot ${CMAKE_BINARY_DIR}/npm/node_modules/uplot PARENT_SCOPE)
 endfunction()
 
 if(AUTOTUNE_REPORT)
     find_program(NODE NAMES node nodejs)
-    if(NOT NODE)
-        message(FATAL_ERROR "node is missing, which puts the pages of --report together: install "
-                            "it (Debian: nodejs) or leave pages out with -DAUTOTUNE_REPORT=OFF")
+    if(NODE)
+        find_uplot()
+        if(NOT uplot)
+            install_uplot()
+        endif()
+    else()
+        leave_out("node is missing, which puts them together: install it (Debian: nodejs)")
     endif()
-    find_uplot()
-    if(NOT uplot)
-        install_uplot()
-        set(uplot ${CMAKE_BINARY_DIR}/npm/node_modules/uplot)
-    endif()
+endif()
+if(uplot)
     # In the order in which they need each other.
     set(page_parts page.css page.js chart.js timeline.js roofline.js landscape.js pareto.js chips.js sections.js)
     list(TRANSFORM page_parts PREPEND ${CMAKE_SOURCE_DIR}/results/report/ OUTPUT_VARIABLE page_files)
