@@ -51,7 +51,8 @@ static void expect_clean(const struct program *program, int cores, const char *w
     for (size_t i = 0; i < check.count; i++)
         cr_expect_eq(check.findings[i].kind, FINDING_OVER_SYNC, "%s: %s", what,
                      check.findings[i].text);
-    pacing += check.count > 0;
+    /* Where dispatching takes time, every superfluous line takes some. */
+    pacing += check.count > 0 && program->hw->dispatch_fs == 0;
     cr_assert_eq(oversync_find(program, &found, &error), STATUS_OK, "%s", error.text);
     cr_expect_eq((size_t)found.unit_count, check.count);
     bool *gone = calloc((size_t)program->count + 1, sizeof *gone);
