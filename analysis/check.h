@@ -41,7 +41,7 @@ enum {
 
 /* One access of an instruction, or the whole of an operand. */
 struct witness_access {
-    int32_t item;    /* into program->items */
+    int32_t item; /* into program->items */
     bool writes;
     int index_count; /* of the loops around it; -1: which iteration is not known */
     int64_t index[PROGRAM_MAX_DEPTH];
@@ -52,16 +52,16 @@ struct witness {
     int access_count; /* hazard: the earlier and the later; capacity, alignment: one; over_sync: two
                          that stay ordered, where there are such */
     struct witness_access accesses[2];
-    int8_t buffer;     /* -1: none; else both accesses touch [low, high) of it, or the one reaches so
-                          far */
+    int8_t buffer; /* -1: none; else both accesses touch [low, high) of it, or the one reaches so
+                      far */
     int64_t low, high;
-    int step_count;    /* deadlock: who waits for whom, each for the next, and in a cycle the last
-                          step is one of those before it; double_set: set, wait, set; over_sync:
-                          what orders the two accesses all the same */
+    int step_count; /* deadlock: who waits for whom, each for the next, and in a cycle the last
+                       step is one of those before it; double_set: set, wait, set; over_sync:
+                       what orders the two accesses all the same */
     int32_t steps[WITNESS_MAX_STEPS]; /* into program->items */
-    int64_t sets, waits; /* unmatched_flag: how many */
-    bool edge;         /* hazard: a set on the first's pipe after it and a wait on the second's before
-                          it are missing */
+    int64_t sets, waits;              /* unmatched_flag: how many */
+    bool edge; /* hazard: a set on the first's pipe after it and a wait on the second's before
+                  it are missing */
 };
 
 struct finding {

@@ -55,6 +55,12 @@ void flags_clear(struct flags *flags)
     flags->registers = NULL;
 }
 
+struct pending_view flags_pending(const struct flag_register *reg, size_t n)
+{
+    const struct pending_set *set = queue_item(&reg->pending, n);
+    return (struct pending_view){set->item, set->set_again, set->clock};
+}
+
 bool flags_available(const struct flags *flags, const struct instruction *in)
 {
     const struct flag_register *reg = find(flags, in);

@@ -28,6 +28,15 @@ struct double_set {
     int32_t set, earlier, wait;
 };
 
+/* A set without its wait so far. */
+struct pending_view {
+    int32_t item, set_again; /* the set that came too early after it, or -1 */
+    const uint32_t *clock;
+};
+
+/* The n-th of a register's pending sets, from 0; n < pending.count. */
+struct pending_view flags_pending(const struct flag_register *reg, size_t n);
+
 enum status flags_init(struct flags *flags, const struct program *program, const struct nest *nest,
                        struct error *error);
 void flags_clear(struct flags *flags);

@@ -11,7 +11,7 @@ struct nest {
     int64_t events;  /* instructions that run, in all */
 };
 
-/* For a closed program. STATUS_TOO_LARGE beyond CHECK_MAX_EVENTS. Free with nest_clear. */
+/* For a closed program. Free with nest_clear. */
 enum status nest_init(struct nest *nest, const struct program *program, struct error *error);
 void nest_clear(struct nest *nest);
 

@@ -36,6 +36,25 @@ int32_t order_blocked(const struct order *order, int pipe)
     return first ? first->item : -1;
 }
 
+int32_t order_queued(const struct order *order, int pipe, size_t n, int64_t **index,
+                     bool *overtaken)
+{
+    struct queued *queued = queue_item(&order->queued[pipe], n);
+    *index = queued->index;
+    *overtaken = queued->blocking != order->blocking;
+    return queued->item;
+}
+
+void order_advance(struct order *order, int depth, int64_t iterations)
+{
+    order->index[depth] += iterations;
+    for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
+        for (size_t n = 0; n < order->queued[pipe].count; n++) {
+            struct queued *queued = queue_item(&order->queued[pipe], n);
+            queued->index[depth] += iterations;
+        }
+}
+
 static int pipe_count(const struct order *order)
 {
     return order->program->hw->pipe_count;
@@ -147,6 +166,8 @@ static void end_loop(struct order *order, const struct instruction *end)
 {
     if (++order->index[order->depth - 1] < order->program->items[end->partner].count) {
         order->next = end->partner + 1;
+        if (order->back)
+            order->back(order->back_context, end->partner, order->depth - 1);
         return;
     }
     order->index[--order->depth] = 0;

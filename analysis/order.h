@@ -13,7 +13,7 @@
 #include "analysis/flags.h"
 
 struct event {
-    int32_t item; /* into program->items; -1 at the end */
+    int32_t item;          /* into program->items; -1 at the end */
     int pipe;              /* PROGRAM_PIPE_ALL: a barrier, which has neither clock nor index */
     const uint32_t *clock; /* per pipe, with this event; valid until the next call */
     const int64_t *index;  /* of the loops around it, outermost first, then 0; valid as long */
@@ -34,6 +34,10 @@ struct order {
     struct queue queued[HARDWARE_MAX_PIPES];
     int64_t blocking;     /* events of blocking pipes so far */
     int64_t budget_bytes; /* left for queues */
+    /* Called at the beginning of every iteration but the first, with the loop at its depth; may
+     * advance the loop's index (order_advance). NULL: nobody asks. */
+    void (*back)(void *context, int32_t loop, int depth);
+    void *back_context;
 };
 
 enum status order_init(struct order *order, const struct program *program, const struct nest *nest,
@@ -42,6 +46,14 @@ void order_clear(struct order *order);
 
 /* STATUS_TOO_LARGE when more waits for other pipes than CHECK_MAX_BYTES hold. */
 enum status order_next(struct order *order, struct event *event, struct error *error);
+
+/* The instruction of the n-th entry in a pipe's queue, with its loops' indices; was it overtaken?
+ */
+int32_t order_queued(const struct order *order, int pipe, size_t n, int64_t **index,
+                     bool *overtaken);
+
+/* Lets the innermost open loop, at `depth`, and what stands in queues jump over iterations. */
+void order_advance(struct order *order, int depth, int64_t iterations);
 
 /* After the last event: the wait at which the pipe is blocked for ever, or -1. */
 int32_t order_blocked(const struct order *order, int pipe);

@@ -29,8 +29,12 @@ static void add_witness(const struct row *row, const struct access *access, bool
     int32_t other = other_writes ? access->write_item : access->read_item;
     uint32_t number = other_writes ? access->write : access->read;
     witness->access_count = 2;
-    witness_of_event(&witness->accesses[0], overlap->program, overlap->program->items[other].pipe,
-                     other_writes, number);
+    if (overlap->numbered)
+        witness_of_event(&witness->accesses[0], overlap->program,
+                         overlap->program->items[other].pipe, other_writes, number);
+    else
+        witness_of_index(&witness->accesses[0], overlap->program, overlap->nest, other,
+                         other_writes, NULL);
     witness_of_index(&witness->accesses[1], overlap->program, overlap->nest, row->event->item,
                      row->writes, row->event->index);
     witness->buffer = row->region->buffer;
@@ -79,8 +83,8 @@ static void follow(uint32_t *needs, uint32_t number, uint32_t seen)
 /* Notes how far this event has to follow the other pipe, as far as it does: up to its conflicting
  * access, or, where that is unordered or interlocked, up to whatever it knows of what came before
  * it. An interlocked access may still be going on beside this one, so what comes next on this pipe
- * has to follow it too, as far as it does. So flags that say when interlocked instructions may begin
- * and that they have ended are not called superfluous. */
+ * has to follow it too, as far as it does. So flags that say when interlocked instructions may
+ * begin and that they have ended are not called superfluous. */
 static bool is_ordered(const struct program *program, const struct row *row, int pipe,
                        uint32_t number, int32_t other)
 {

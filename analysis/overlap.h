@@ -32,6 +32,7 @@ struct overlap {
     bool *watched; /* per region */
     struct buffer_map maps[HARDWARE_MAX_BUFFERS];
     struct unnamed unnamed;
+    bool numbered;          /* events have the numbers that they have in the whole program */
     int64_t starts, visits; /* work done */
     uint32_t carried[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* by pipe: interlocked accesses of
                                                                  others that it still overlaps */

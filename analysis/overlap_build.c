@@ -206,6 +206,7 @@ enum status overlap_init(struct overlap *overlap, const struct program *program,
     memset(overlap, 0, sizeof *overlap);
     overlap->program = program;
     overlap->nest = nest;
+    overlap->numbered = true;
     unnamed_init(&overlap->unnamed, program);
     for (int i = 0; i < HARDWARE_MAX_BUFFERS; i++)
         memset(overlap->maps[i].slot_of, -1, sizeof overlap->maps[i].slot_of);

@@ -20,7 +20,11 @@ struct search {
     int64_t *first, *last; /* per group: steps; -1: does not run */
     bool *removed;         /* per instruction */
     struct replay base, with, without;
-    int64_t budget; /* of steps */
+    int64_t budget;                    /* of steps */
+    uint32_t *then[PROGRAM_MAX_DEPTH]; /* the replay's state a period ago */
+    uint32_t *now;
+    int periods[PROGRAM_MAX_DEPTH]; /* that have come alike since something changed */
+    int64_t mark;                   /* the next one of the record */
 };
 
 static enum status search_init(struct search *search, struct play *play, struct error *error)
@@ -46,6 +50,15 @@ static enum status search_init(struct search *search, struct play *play, struct 
         status = replay_init(&search->with, &play->record, error);
     if (status == STATUS_OK)
         status = replay_init(&search->without, &play->record, error);
+    if (status == STATUS_OK &&
+        !(search->now = calloc(search->base.state_count + 1, sizeof(uint32_t))))
+        status = error_memory(error);
+    for (int depth = 0; depth < PROGRAM_MAX_DEPTH && status == STATUS_OK; depth++) {
+        search->then[depth] =
+            play->record.folded ? calloc(search->base.state_count + 1, sizeof(uint32_t)) : NULL;
+        if (play->record.folded && !search->then[depth])
+            status = error_memory(error);
+    }
     return status;
 }
 
@@ -54,6 +67,9 @@ static void search_clear(struct search *search)
     free(search->first);
     free(search->last);
     free(search->removed);
+    free(search->now);
+    for (int depth = 0; depth < PROGRAM_MAX_DEPTH; depth++)
+        free(search->then[depth]);
     replay_clear(&search->base);
     replay_clear(&search->with);
     replay_clear(&search->without);
@@ -69,6 +85,56 @@ static bool is_removed(const struct search *search, int64_t at)
     return search->removed[group_at(search, at)];
 }
 
+/* How many periods back the last period of a folded loop still needs something. */
+static int64_t periods_needed(const struct record *record, const struct record_mark *mark)
+{
+    const struct record_mark *before = &record->marks[mark->before];
+    int64_t most = 2; /* a set looks back at the last wait of its register */
+    for (int64_t i = before->at; i < mark->at; i++)
+        for (int n = 0; n < record->steps[i].need_count; n++) {
+            const struct record_need *need = &record->needs[record->steps[i].need + n];
+            uint32_t once = mark->numbers[need->pipe] - before->numbers[need->pipe];
+            int64_t back = once ? (mark->numbers[need->pipe] - need->number) / once + 1 : 0;
+            most = back > most ? back : most;
+        }
+    return most;
+}
+
+/* In a folded loop only some periods are replayed, and the others have to be like them: every
+ * number has stayed or grown in as many periods as anything looks back. One that stayed so long
+ * without breaking any order is never asked for again. False when that cannot be said. */
+static bool pass_mark(struct search *search)
+{
+    const struct record *record = search->record;
+    const struct record_mark *mark = &record->marks[search->mark++];
+    uint32_t grown[HARDWARE_MAX_PIPES], *then = search->then[mark->depth];
+    int *periods = &search->periods[mark->depth];
+    replay_state_at(&search->without, mark, search->now);
+    if (mark->before < 0) {
+        *periods = 0;
+    } else {
+        for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
+            grown[pipe] = mark->numbers[pipe] - record->marks[mark->before].numbers[pipe];
+        *periods = replay_recurs(&search->without, then, search->now, grown) ? *periods + 1 : 0;
+    }
+    memcpy(then, search->now, search->without.state_count * sizeof *then);
+    return !mark->last || *periods >= periods_needed(record, mark);
+}
+
+static void find_mark(struct search *search, int64_t at)
+{
+    const struct record *record = search->record;
+    int64_t low = 0, high = record->mark_count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (record->marks[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    search->mark = low;
+}
+
 /* States are compared at growing distances, so that comparing never costs more than replaying. */
 static bool can_go(struct search *search, int32_t group)
 {
@@ -76,8 +142,13 @@ static bool can_go(struct search *search, int32_t group)
     int64_t compare_at = search->last[group] + 1, distance = 1;
     replay_copy(&search->with, &search->base);
     replay_copy(&search->without, &search->base);
+    find_mark(search, search->base.at);
+    memset(search->periods, 0, sizeof search->periods);
     while (search->with.at < record->count && search->budget > 0) {
         int64_t at = search->with.at;
+        while (search->mark < record->mark_count && record->marks[search->mark].at == at)
+            if (!pass_mark(search))
+                return false;
         bool gone = is_removed(search, at);
         search->budget--;
         replay_step(&search->with, gone);

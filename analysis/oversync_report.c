@@ -74,7 +74,8 @@ static struct way find_way(struct walk *walk, int from, uint32_t number, int64_t
 
 /* The first pair of accesses that the synchronisation at step `at` stands between: for a wait those
  * of its two pipes, for a barrier of any. False when there is none, or it is too far. */
-static bool find_pair(struct walk *walk, int64_t at, int64_t *later, const struct record_need **need)
+static bool find_pair(struct walk *walk, int64_t at, int64_t *later,
+                      const struct record_need **need)
 {
     const struct record *record = walk->record;
     const struct record_step *wait = &record->steps[at];

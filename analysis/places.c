@@ -29,7 +29,7 @@ static void capacity_text(const struct program *program, const struct instructio
 }
 
 static void check_capacity(const struct program *program, const struct nest *nest, int32_t item,
-                         const struct region *region, struct findings *findings)
+                           const struct region *region, struct findings *findings)
 {
     const struct instruction *in = &program->items[item];
     int64_t capacity = program->hw->buffers[region->buffer].capacity_bytes;
@@ -112,11 +112,12 @@ static void check_alignment(const struct program *program, const struct nest *ne
         if (finding)
             alignment_witness(program, nest, item, region, &finding->witness);
         if (finding)
-            snprintf(finding->text, sizeof finding->text,
-                     "%s of line %d starts where %s allows no start: %s, %lld bytes, is no multiple "
-                     "of %lld",
-                     role_name(region->role), in->line, buffer->name, parts[i].what,
-                     (long long)parts[i].bytes, (long long)buffer->alignment_bytes);
+            snprintf(
+                finding->text, sizeof finding->text,
+                "%s of line %d starts where %s allows no start: %s, %lld bytes, is no multiple "
+                "of %lld",
+                role_name(region->role), in->line, buffer->name, parts[i].what,
+                (long long)parts[i].bytes, (long long)buffer->alignment_bytes);
         return;
     }
 }

@@ -165,11 +165,21 @@ static void check_end(struct play *play, struct findings *findings)
         add_double_set(order->program, &twice, findings);
 }
 
+static enum status too_many(struct error *error)
+{
+    return error_set(error, STATUS_TOO_LARGE,
+                     "more than %lld instructions to play, too many to check for hazards: operands "
+                     "that may conflict move with their loops, or no state of the loops recurs",
+                     CHECK_MAX_EVENTS);
+}
+
 static enum status take_event(struct play *play, const struct event *event,
                               struct findings *findings, struct error *error)
 {
     if (event->twice.set >= 0)
         add_double_set(play->program, &event->twice, findings);
+    if (++play->events > CHECK_MAX_EVENTS)
+        return too_many(error);
     enum status status = overlap_event(&play->overlap, event, findings, error);
     if (status == STATUS_OK)
         status = record_add(&play->record, event, play->overlap.needs, error);
@@ -187,6 +197,10 @@ enum status play_init(struct play *play, const struct program *program, struct e
         status = overlap_init(&play->overlap, program, &play->nest, error);
     if (status == STATUS_OK)
         status = record_init(&play->record, program, error);
+    if (status == STATUS_OK)
+        status = fold_init(&play->fold, &play->order, &play->overlap, &play->record, error);
+    if (status == STATUS_OK && fold_least_events(&play->fold, CHECK_MAX_EVENTS) > CHECK_MAX_EVENTS)
+        status = too_many(error);
     if (status != STATUS_OK)
         play_clear(play);
     return status;
@@ -210,6 +224,7 @@ enum status play_run(struct play *play, struct findings *findings, struct error 
 
 void play_clear(struct play *play)
 {
+    fold_clear(&play->fold);
     record_clear(&play->record);
     overlap_clear(&play->overlap);
     order_clear(&play->order);

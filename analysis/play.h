@@ -8,6 +8,7 @@
 #define AUTOTUNE_ANALYSIS_PLAY_H
 
 #include "analysis/findings.h"
+#include "analysis/fold.h"
 #include "analysis/overlap.h"
 #include "analysis/record.h"
 
@@ -17,6 +18,8 @@ struct play {
     struct order order;
     struct overlap overlap;
     struct record record;
+    struct fold fold;
+    int64_t events;
     bool blocked; /* some wait never ends */
 };
 

@@ -62,6 +62,11 @@ void *queue_last(const struct queue *queue)
     return queue->count ? slot(queue, queue->count - 1) : NULL;
 }
 
+void *queue_item(const struct queue *queue, size_t n)
+{
+    return slot(queue, n);
+}
+
 void queue_pop(struct queue *queue)
 {
     queue->head = (queue->head + 1) & (queue->capacity - 1);

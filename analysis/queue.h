@@ -23,6 +23,9 @@ enum status queue_push(struct queue *queue, int64_t *budget_bytes, void **item,
 void *queue_first(const struct queue *queue);
 void *queue_last(const struct queue *queue);
 
+/* The n-th item from the oldest, which is 0; n < count. */
+void *queue_item(const struct queue *queue, size_t n);
+
 /* Drops the oldest item; its bytes stay readable until the next push. */
 void queue_pop(struct queue *queue);
 

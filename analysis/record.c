@@ -45,6 +45,8 @@ void record_clear(struct record *record)
 {
     free(record->steps);
     free(record->needs);
+    free(record->marks);
+    free(record->waiting);
     free(record->group);
     free(record->fixed);
     free(record->head);
@@ -109,7 +111,8 @@ static void match(struct record *record, struct record_step *step, int32_t at)
     record->group[record_group(record, step->item)] = record_group(record, set->item);
 }
 
-static enum status append(struct record *record, const struct record_step *step, struct error *error)
+static enum status append(struct record *record, const struct record_step *step,
+                          struct error *error)
 {
     record->full |= record->count == RECORD_MAX_STEPS;
     struct record_step *grown =
@@ -169,21 +172,21 @@ static enum status add_step(struct record *record, struct record_step *step, str
 }
 
 enum status record_add(struct record *record, const struct event *event, const uint32_t *needs,
-                      struct error *error)
+                       struct error *error)
 {
     const struct instruction *in = &record->program->items[event->item];
     struct record_step step = {.item = event->item,
-                              .slot = -1,
-                              .partner = -1,
-                              .pipe = (int8_t)event->pipe,
-                              .kind = INSTRUCTION_MOVE};
+                               .slot = -1,
+                               .partner = -1,
+                               .pipe = (int8_t)event->pipe,
+                               .kind = INSTRUCTION_MOVE};
     if (record->full)
         return STATUS_OK;
     if (is_synchronisation(in))
         step.kind = in->kind;
     note(record, event);
     if (event->pipe != PROGRAM_PIPE_ALL) {
-        step.number = event->clock[event->pipe];
+        step.number = record->numbers[event->pipe] = event->clock[event->pipe];
         enum status status = add_needs(record, &step, needs, error);
         if (status != STATUS_OK)
             return status;
@@ -191,12 +194,71 @@ enum status record_add(struct record *record, const struct event *event, const u
     return add_step(record, &step, error);
 }
 
+void record_mark(struct record *record, int depth, bool first, bool last)
+{
+    struct record_mark *grown =
+        grow(record->marks, record->mark_count, &record->mark_capacity, sizeof *record->marks);
+    record->full |= !grown;
+    if (!grown)
+        return;
+    record->marks = grown;
+    record->marks[record->mark_count] =
+        (struct record_mark){.at = record->count,
+                             .before = first ? -1 : record->last_mark[depth],
+                             .depth = (int8_t)depth,
+                             .last = last};
+    record->last_mark[depth] = record->mark_count;
+    memcpy(record->marks[record->mark_count++].numbers, record->numbers, sizeof record->numbers);
+    record->folded = true;
+}
+
+/* The slots in use, oldest first: a ring of links through RECORD_MAX_SLOTS, its head and tail. */
+struct slot_list {
+    int32_t next[RECORD_MAX_SLOTS + 1], before[RECORD_MAX_SLOTS + 1];
+};
+
+static void link_slot(struct slot_list *list, int32_t slot)
+{
+    int32_t newest = list->before[RECORD_MAX_SLOTS];
+    list->next[newest] = list->before[RECORD_MAX_SLOTS] = slot;
+    list->before[slot] = newest;
+    list->next[slot] = RECORD_MAX_SLOTS;
+}
+
+static void unlink_slot(struct slot_list *list, int32_t slot)
+{
+    list->next[list->before[slot]] = list->next[slot];
+    list->before[list->next[slot]] = list->before[slot];
+}
+
+static bool note_waiting(struct record *record, struct record_mark *mark,
+                         const struct slot_list *list)
+{
+    mark->first_slot = (int32_t)record->waiting_count;
+    for (int32_t slot = list->next[RECORD_MAX_SLOTS]; slot != RECORD_MAX_SLOTS;
+         slot = list->next[slot]) {
+        int32_t *grown = grow(record->waiting, record->waiting_count, &record->waiting_capacity,
+                              sizeof *record->waiting);
+        if (!grown)
+            return false;
+        record->waiting = grown;
+        record->waiting[record->waiting_count++] = slot;
+        mark->slot_count++;
+    }
+    return true;
+}
+
 /* Sets keep their clocks from the set to its wait in as few places as possible. */
 static void give_slots(struct record *record)
 {
     int32_t unused[RECORD_MAX_SLOTS], unused_count = 0;
+    struct slot_list list;
+    int64_t mark = 0;
+    list.next[RECORD_MAX_SLOTS] = list.before[RECORD_MAX_SLOTS] = RECORD_MAX_SLOTS;
     for (int64_t i = 0; i < record->count && !record->full; i++) {
         struct record_step *step = &record->steps[i];
+        for (; mark < record->mark_count && record->marks[mark].at == i; mark++)
+            record->full |= !note_waiting(record, &record->marks[mark], &list);
         if (step->kind == INSTRUCTION_SET) {
             step->slot = -1;
             if (step->partner < 0)
@@ -207,9 +269,12 @@ static void give_slots(struct record *record)
                 step->slot = record->slot_count++;
             else
                 record->full = true;
+            if (step->slot >= 0)
+                link_slot(&list, step->slot);
         } else if (step->kind == INSTRUCTION_WAIT) {
             step->slot = record->steps[step->partner].slot;
             unused[unused_count++] = step->slot;
+            unlink_slot(&list, step->slot);
         }
     }
 }

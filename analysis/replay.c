@@ -52,6 +52,38 @@ uint32_t replay_knows(const struct replay *replay, int pipe, int of)
     return clock_of(replay, pipe)[of];
 }
 
+/* The pipe of whose events a value of the state is a number. */
+static int pipe_of_value(const struct replay *replay, size_t i)
+{
+    const struct hardware *hw = replay->record->program->hw;
+    size_t clocks = (size_t)(replay->pipes * (replay->pipes + replay->record->slot_count));
+    if (i < clocks)
+        return (int)i % replay->pipes;
+    return (int)((i - clocks) / (size_t)hw->flag_registers) % replay->pipes; /* `to` */
+}
+
+void replay_state_at(const struct replay *replay, const struct record_mark *mark, uint32_t *out)
+{
+    size_t clocks = (size_t)(replay->pipes * replay->pipes), row = (size_t)replay->pipes;
+    size_t slots = (size_t)(replay->pipes * replay->record->slot_count);
+    memcpy(out, replay->state, replay->state_count * sizeof *out);
+    memset(&out[clocks], 0, slots * sizeof *out);
+    for (int32_t i = 0; i < mark->slot_count; i++)
+        memcpy(&out[clocks + (size_t)i * row],
+               slot_of(replay, replay->record->waiting[mark->first_slot + i]), row * sizeof *out);
+}
+
+bool replay_recurs(const struct replay *replay, const uint32_t *then, const uint32_t *now,
+                   const uint32_t *grown)
+{
+    for (size_t i = 0; i < replay->state_count; i++) {
+        uint32_t more = now[i] - then[i];
+        if (more && more != grown[pipe_of_value(replay, i)])
+            return false;
+    }
+    return true;
+}
+
 static void join(const struct replay *replay, uint32_t *clock, const uint32_t *other)
 {
     for (int pipe = 0; pipe < replay->pipes; pipe++)

@@ -29,9 +29,18 @@ void replay_copy(struct replay *to, const struct replay *from);
 /* Stand both at the same step, in the same state? What follows is then the same too. */
 bool replay_equal(const struct replay *a, const struct replay *b);
 
-/* Takes the step at replay->at, or only passes it when it is `gone` (a set, wait or barrier that has
- * been taken out). False when its order is not what it has to be. */
+/* Takes the step at replay->at, or only passes it when it is `gone` (a set, wait or barrier that
+ * has been taken out). False when its order is not what it has to be. */
 bool replay_step(struct replay *replay, bool gone);
+
+/* Writes the state at a mark of the record to out[0, state_count), sets by age instead of by slot.
+ */
+void replay_state_at(const struct replay *replay, const struct record_mark *mark, uint32_t *out);
+
+/* Of two such states at marks of a folded loop: has every number stayed or grown with its pipe's
+ * events, of which `grown` came in between? */
+bool replay_recurs(const struct replay *replay, const uint32_t *then, const uint32_t *now,
+                   const uint32_t *grown);
 
 /* The number of the last event of pipe `of` that `pipe` knows of. */
 uint32_t replay_knows(const struct replay *replay, int pipe, int of);

@@ -47,8 +47,8 @@ void witness_of_event(struct witness_access *access, const struct program *progr
             }
             access->index[access->index_count++] = (number - 1) / once;
             number = (number - 1) % once + 1;
-        } else if (in->kind != INSTRUCTION_BARRIER && in->kind != INSTRUCTION_END && in->pipe == pipe &&
-                   --number == 0) {
+        } else if (in->kind != INSTRUCTION_BARRIER && in->kind != INSTRUCTION_END &&
+                   in->pipe == pipe && --number == 0) {
             access->item = i;
         }
     }

@@ -43,9 +43,12 @@ static const struct argp argp = {
     .args_doc = "FILE\n--runtime-kb FILE",
     .doc =
         "Checks that a program is safe on the chip: no two accesses to the same bytes that could "
-        "happen in either order, no flag set twice, no wait for ever, nothing beyond a buffer or off "
-        "its alignment. Exact: what it finds can happen, and what it does not find cannot. Also finds "
-        "synchronisation that orders nothing new (over_sync), which is no error: exit status 0. With "
+        "happen in either order, no flag set twice, no wait for ever, nothing beyond a buffer or "
+        "off "
+        "its alignment. Exact: what it finds can happen, and what it does not find cannot. Also "
+        "finds "
+        "synchronisation that orders nothing new (over_sync), which is no error: exit status 0. "
+        "With "
         "-v, what shows each finding. FILE - is the standard input.\v"
         "Examples:\n"
         "  autotune check docs/examples/kernels/softmax.txt\n"

@@ -41,7 +41,10 @@ static void put_access(const struct program *program, const struct finding *find
     const struct witness_access *access = &finding->witness.accesses[which];
     char text[LINE_SIZE];
     bool hazard = finding->kind == FINDING_HAZARD;
-    fprintf(out, "    %s line %d: %s", !hazard ? "access" : access->writes ? "write" : "read",
+    fprintf(out, "    %s line %d: %s",
+            !hazard          ? "access"
+            : access->writes ? "write"
+                             : "read",
             program->items[access->item].line, step_text(program, access->item, text));
     for (int i = 0; i < access->index_count; i++)
         fprintf(out, "%s%lld", i ? ", " : "; iteration ", (long long)access->index[i]);
@@ -146,9 +149,9 @@ static json_t *witness_json(const struct program *program, const struct finding 
     if (witness->buffer >= 0) {
         json_object_set_new(json, "buffer",
                             json_string(program->hw->buffers[witness->buffer].name));
-        json_object_set_new(json, "bytes",
-                            json_pack("[I, I]", (json_int_t)witness->low,
-                                      (json_int_t)witness->high));
+        json_object_set_new(
+            json, "bytes",
+            json_pack("[I, I]", (json_int_t)witness->low, (json_int_t)witness->high));
     }
     if (witness->edge)
         add_edge(program, witness, json);
@@ -171,10 +174,10 @@ enum status check_write_json(const struct program *program, const struct check *
         json_t *lines = json_array();
         for (int l = 0; l < finding->line_count; l++)
             json_array_append_new(lines, json_integer(finding->lines[l]));
-        json_array_append_new(
-            findings, json_pack("{s:s, s:o, s:s, s:o}", "kind", finding_kind_name(finding->kind),
-                                "lines", lines, "text", finding->text, "witness",
-                                witness_json(program, finding)));
+        json_array_append_new(findings,
+                              json_pack("{s:s, s:o, s:s, s:o}", "kind",
+                                        finding_kind_name(finding->kind), "lines", lines, "text",
+                                        finding->text, "witness", witness_json(program, finding)));
     }
     return json_write(json_pack("{s:i, s:b, s:b, s:o}", "schema", 1, "ok", check_is_safe(check),
                                 "truncated", check->truncated, "findings", findings),

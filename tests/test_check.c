@@ -251,7 +251,7 @@ Test(check, surplus_lines_come_from_the_end)
     expect_findings(text, "double_set 1,4,12; unmatched_flag 4,7; double_set 4,7; double_set 7");
     expect_findings(sets, "unmatched_flag 1,4,7; double_set 1,4; double_set 4,7; double_set 7");
     expect_findings(SET("V", "M") SET("V", "M") SET("V", "M") SET("V", "M") SET("V", "M"),
-                    "double_set 1,2; unmatched_flag 2,3,4,5; double_set 2,3; double_set 3,4; "
+                    "unmatched_flag 1,2,3,4,5; double_set 1,2; double_set 2,3; double_set 3,4; "
                     "double_set 4,5");
 #undef ONE
 #undef TAKE

@@ -62,12 +62,17 @@ Test(check_limits, findings_are_bounded)
 
 Test(check_limits, too_large_is_said)
 {
-    expect_too_large("loop 50000000\nS nop count=1\nend\nS nop count=1\n", "50000000 instructions");
+    /* V moves through UB with the loop, and MTE3 does too: no two iterations are alike. */
+    expect_too_large("loop i 1000000\nloop 30\nMTE3 ub->gm bytes=0 src=ub:0 dst=gm:0\nend\n"
+                     "V relu elements=64 src=ub:0+0*i dst=ub:0\nloop 30\nS nop count=1\nend\n"
+                     "MTE2 gm->ub bytes=32 src=gm:0+32*i dst=ub:64\n"
+                     "MTE3 ub->gm bytes=32 src=ub:128 dst=gm:0+32*i\nend\n",
+                     "50000000 instructions");
     expect_too_large("MTE3 ub->gm bytes=1073741824 dst=gm:0 rows=536870912 stride=4\n"
                      "MTE2 gm->l1 bytes=64 src=gm:0\n",
                      "rows of operands");
     expect_too_large("MTE2 gm->l1 bytes=65536 dst=l1:0 rows=32768 stride=4\n"
-                     "loop 1000000\nMTE1 l1->l0a bytes=131072 src=l1:0\nend\n",
+                     "loop i 20000\nMTE1 l1->l0a bytes=65536 src=l1:0+4*i\nend\n",
                      "pieces of buffers");
     expect_too_large("loop 25000000\nwait V M 0\nend\nloop 25000000\nset V M 0\nend\n",
                      "wait for other pipes");

@@ -40,8 +40,8 @@ static bool unroll(struct brute *brute, int32_t first, int32_t last, int64_t *in
 }
 
 /* The n-th (from 0) set or wait of a register, or -1. */
-static int nth(const struct brute *brute, enum instruction_kind kind,
-               const struct instruction *like, int n)
+int brute_nth(const struct brute *brute, enum instruction_kind kind, const struct instruction *like,
+              int n)
 {
     for (int i = 0; i < brute->count; i++)
         if (is_flag(brute->nodes[i].in, kind, like) && n-- == 0)
@@ -50,7 +50,7 @@ static int nth(const struct brute *brute, enum instruction_kind kind,
 }
 
 /* How many of the same kind and register stand before this one. */
-static int rank(const struct brute *brute, int node)
+int brute_rank(const struct brute *brute, int node)
 {
     int n = 0;
     const struct instruction *in = brute->nodes[node].in;
@@ -59,7 +59,7 @@ static int rank(const struct brute *brute, int node)
     return n;
 }
 
-static bool must_precede(const struct brute *brute, int u, int v)
+bool brute_must_precede(const struct brute *brute, int u, int v)
 {
     const struct instruction *a = brute->nodes[u].in, *b = brute->nodes[v].in;
     if (is_all(a) || is_all(b))
@@ -75,9 +75,10 @@ static void make_edges(struct brute *brute)
     for (int v = 0; v < brute->count; v++) {
         const struct instruction *in = brute->nodes[v].in;
         for (int u = 0; u < v; u++)
-            brute->before[u][v] = must_precede(brute, u, v);
-        int set =
-            in->kind == INSTRUCTION_WAIT ? nth(brute, INSTRUCTION_SET, in, rank(brute, v)) : -1;
+            brute->before[u][v] = brute_must_precede(brute, u, v);
+        int set = in->kind == INSTRUCTION_WAIT
+                      ? brute_nth(brute, INSTRUCTION_SET, in, brute_rank(brute, v))
+                      : -1;
         if (set >= 0)
             brute->before[set][v] = true;
     }
@@ -89,7 +90,8 @@ static bool can_run(const struct brute *brute, int v)
     for (int u = 0; u < brute->count; u++)
         if (brute->before[u][v] && !brute->nodes[u].runs)
             return false;
-    return in->kind != INSTRUCTION_WAIT || nth(brute, INSTRUCTION_SET, in, rank(brute, v)) >= 0;
+    return in->kind != INSTRUCTION_WAIT ||
+           brute_nth(brute, INSTRUCTION_SET, in, brute_rank(brute, v)) >= 0;
 }
 
 static void run_all(struct brute *brute)
@@ -162,7 +164,7 @@ static bool overlaps(const struct node *a, const struct region *x, const struct 
     return false;
 }
 
-static bool conflicts(const struct brute *brute, const struct node *a, const struct node *b)
+bool brute_conflict(const struct brute *brute, const struct node *a, const struct node *b)
 {
     const struct region *regions = brute->program->regions;
     for (int i = 0; i < a->in->region_count; i++)
@@ -185,7 +187,7 @@ static void find_hazards(struct brute *brute)
             const struct node *a = &brute->nodes[u], *b = &brute->nodes[v];
             if (!a->runs || !b->runs || brute->before[u][v] || brute->before[v][u])
                 continue;
-            if (conflicts(brute, a, b))
+            if (brute_conflict(brute, a, b))
                 answer(brute, FINDING_HAZARD, (int32_t[]){a->in->line, b->in->line}, 2);
         }
 }
@@ -194,10 +196,10 @@ static void find_double_sets(struct brute *brute)
 {
     for (int v = 0; v < brute->count; v++) {
         const struct instruction *in = brute->nodes[v].in;
-        if (in->kind != INSTRUCTION_SET || !brute->nodes[v].runs || rank(brute, v) == 0)
+        if (in->kind != INSTRUCTION_SET || !brute->nodes[v].runs || brute_rank(brute, v) == 0)
             continue;
-        int earlier = nth(brute, INSTRUCTION_SET, in, rank(brute, v) - 1);
-        int wait = nth(brute, INSTRUCTION_WAIT, in, rank(brute, v) - 1);
+        int earlier = brute_nth(brute, INSTRUCTION_SET, in, brute_rank(brute, v) - 1);
+        int wait = brute_nth(brute, INSTRUCTION_WAIT, in, brute_rank(brute, v) - 1);
         if (wait >= 0 && !brute->nodes[wait].runs)
             wait = -1;
         if (wait >= 0 && brute->before[wait][v])
@@ -218,21 +220,25 @@ static void find_deadlocks(struct brute *brute)
             continue;
         bool blocked = true;
         for (int u = 0; u < v; u++)
-            blocked &= !must_precede(brute, u, v) || brute->nodes[u].runs;
+            blocked &= !brute_must_precede(brute, u, v) || brute->nodes[u].runs;
         if (blocked)
             answer(brute, FINDING_DEADLOCK, (int32_t[]){in->line}, 1);
     }
 }
 
-static void find_capacity(struct brute *brute)
+static void find_places(struct brute *brute)
 {
     for (int v = 0; v < brute->count; v++) {
         const struct node *node = &brute->nodes[v];
         for (int i = 0; i < node->in->region_count; i++) {
             const struct region *region = &brute->program->regions[node->in->first_region + i];
-            int64_t capacity = brute->program->hw->buffers[region->buffer].capacity_bytes;
+            const struct buffer *buffer = &brute->program->hw->buffers[region->buffer];
+            int64_t capacity = buffer->capacity_bytes;
             for (int64_t row = 0; region->bytes && row < region->rows; row++) {
                 int64_t start = start_of(node, region, row);
+                if (buffer->alignment_bytes && start % buffer->alignment_bytes &&
+                    node->in->kind != INSTRUCTION_SCALAR)
+                    answer(brute, FINDING_ALIGNMENT, (int32_t[]){node->in->line}, 1);
                 if (start < 0 || (capacity && start + region->bytes / region->rows > capacity))
                     answer(brute, FINDING_CAPACITY, (int32_t[]){node->in->line}, 1);
             }
@@ -251,8 +257,8 @@ static void find_unmatched(struct brute *brute)
         enum instruction_kind kind = (enum instruction_kind)in->kind;
         enum instruction_kind other = set ? INSTRUCTION_WAIT : INSTRUCTION_SET;
         int32_t lines[MAX_NODES], count = 0;
-        for (int n = 0, u; (u = nth(brute, kind, in, n)) >= 0; n++) {
-            bool known = nth(brute, other, in, n) >= 0;
+        for (int n = 0, u; (u = brute_nth(brute, kind, in, n)) >= 0; n++) {
+            bool known = brute_nth(brute, other, in, n) >= 0;
             for (int i = 0; i < count; i++)
                 known |= lines[i] == brute->nodes[u].in->line;
             if (!known)
@@ -285,6 +291,6 @@ bool brute_check(struct brute *brute, const struct program *program)
     find_double_sets(brute);
     find_deadlocks(brute);
     find_unmatched(brute);
-    find_capacity(brute);
+    find_places(brute);
     return true;
 }

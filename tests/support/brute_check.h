@@ -38,4 +38,16 @@ int brute_count(const struct brute *brute, enum finding_kind kind);
 bool answer_is(const struct answer *answer, enum finding_kind kind, const int32_t *lines,
                int line_count);
 
+/* The n-th (from 0) set or wait of a register, or -1; how many stand before a node. */
+int brute_nth(const struct brute *brute, enum instruction_kind kind, const struct instruction *like,
+              int n);
+int brute_rank(const struct brute *brute, int node);
+
+/* Is u before v by program order alone: of one pipe, a barrier, or dispatched by a blocking pipe?
+ */
+bool brute_must_precede(const struct brute *brute, int u, int v);
+
+/* Do two nodes touch the same bytes, one of them writing, without the chip ordering them? */
+bool brute_conflict(const struct brute *brute, const struct node *a, const struct node *b);
+
 #endif

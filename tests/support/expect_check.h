@@ -11,9 +11,13 @@ void expect_check_end(void);
 
 void expect_parse(const char *text, struct program *program);
 
-/* The findings of a program, or of a text, are these. */
+/* The findings of a program, or of a text, are these; those of alignment and superfluous
+ * synchronisation left aside. */
 void expect_program(const struct program *program, const char *findings);
 void expect_findings(const char *text, const char *findings);
+
+/* All findings of a text. */
+void expect_all(const char *text, const char *findings);
 
 /* The text of finding number `i` contains `part`. */
 void expect_text(const char *text, size_t i, const char *part);

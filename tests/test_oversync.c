@@ -1,0 +1,307 @@
+/* Synchronisation that orders nothing new: by hand, and against a brute force that closes the order
+ * of small random programs with and without it. */
+#include "analysis/oversync.h"
+#include "core/program_text.h"
+#include "tests/support/brute_check.h"
+#include "tests/support/expect_check.h"
+#include "tests/support/random_program.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(oversync, .init = expect_check_start, .fini = expect_check_end);
+
+/* R's case: a barrier over all pipes between moves that have nothing to do with each other. */
+Test(oversync, barrier_between_moves_of_different_buffers)
+{
+    expect_all("loop 16\n"
+               "MTE1 l1->l0a bytes=8192 src=l1:0 dst=l0a:0\n"
+               "barrier\n"
+               "MTE3 ub->gm bytes=8192 src=ub:0 dst=gm:0\n"
+               "end\n",
+               "over_sync 3");
+    expect_all("MTE2 gm->ub bytes=8192 src=gm:0 dst=ub:0\nbarrier\n"
+               "MTE3 ub->gm bytes=8192 src=ub:0 dst=gm:8192\n",
+               "");
+}
+
+Test(oversync, what_a_flag_orders_needs_no_barrier)
+{
+    expect_all(LOAD("0") SET("MTE2", "MTE1") "barrier\n" WAIT("MTE2", "MTE1") FEED("0"),
+               "over_sync 3");
+    expect_all(LOAD("0") "barrier\nbarrier\n" FEED("0"), "over_sync 2");
+    expect_all(LOAD("0") "barrier\nbarrier MTE1\n" FEED("0"), "over_sync 3");
+}
+
+Test(oversync, pairs_of_a_register)
+{
+    const char *twice = LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") SET("MTE2", "MTE1")
+        WAIT("MTE2", "MTE1") FEED("0");
+    expect_all(twice, "double_set 2,3,4; over_sync 2,3");
+    expect_all(
+        LOAD("0") "set MTE2 MTE1 0\nset MTE2 MTE1 1\nwait MTE2 MTE1 0\nwait MTE2 MTE1 1\n" FEED(
+            "0"),
+        "over_sync 2,4");
+    expect_all(LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") FEED("8192"), "over_sync 2,3");
+    /* Through a third pipe. */
+    expect_all(LOAD("0") SET("MTE2", "M") WAIT("MTE2", "M") SET("M", "MTE1") SET("MTE2", "MTE1")
+                   WAIT("M", "MTE1") WAIT("MTE2", "MTE1") FEED("0"),
+               "over_sync 2,3; over_sync 4,6");
+}
+
+/* The flag back orders no access (each tile has its own bytes), but keeps the flag forth single. */
+Test(oversync, a_flag_that_keeps_another_single_stays)
+{
+    const char *paced =
+        "loop i 4\n"
+        "MTE2 gm->l1 bytes=64 dst=l1:0+64*i\n" SET("MTE2", "MTE1") WAIT("MTE2", "MTE1")
+            SET("MTE1", "MTE2")
+                WAIT("MTE1", "MTE2") "MTE1 l1->l0a bytes=64 src=l1:0+64*i dst=l0a:0\nend\n";
+    expect_all(paced, "");
+}
+
+Test(oversync, trailing_waits)
+{
+    expect_all(LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1"), "over_sync 2,3");
+    const char *ring =
+        SET("MTE1", "MTE2") "loop 3\n" WAIT("MTE1", "MTE2") LOAD("0") SET("MTE2", "MTE1")
+            WAIT("MTE2", "MTE1") FEED("0") SET("MTE1", "MTE2") "end\n" WAIT("MTE1", "MTE2");
+    expect_all(ring, "");
+}
+
+/* Without operands any order of work may matter, but not one that others give. */
+Test(oversync, left_out_operands_may_be_anything)
+{
+    const char *from = "MTE2 gm->l1 bytes=64\n", *to = "MTE1 l1->l0a bytes=64\n";
+    char text[256];
+    snprintf(text, sizeof text, "%sbarrier\n%s", from, to);
+    expect_all(text, "");
+    snprintf(text, sizeof text, "%sbarrier\nset MTE2 MTE1 0\nwait MTE2 MTE1 0\n%s", from, to);
+    expect_all(text, "over_sync 2");
+    expect_all("MTE1 l1->l0a bytes=64\nbarrier\nMTE3 ub->gm bytes=64\n", "over_sync 2");
+    expect_all("V relu elements=64\nbarrier\nMTE3 ub->gm bytes=64\n", "");
+}
+
+Test(oversync, after_a_deadlock_nothing_is_said)
+{
+    expect_all("barrier MTE1\nwait V M 0\n", "deadlock 2; unmatched_flag 2");
+}
+
+Test(oversync, long_loops)
+{
+    const char *const texts[][2] = {
+        {"", ""},
+        {"barrier\n", "over_sync 7"},
+        {"set M S 0\nwait M S 0\n", "over_sync 7,8"},
+    };
+    for (int i = 0; i < 3; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 SET("MTE1", "MTE2") "loop i 500000000\n" WAIT("MTE1", "MTE2") LOAD("0")
+                     SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") "%s" FEED("0")
+                         SET("MTE1", "MTE2") "end\n" WAIT("MTE1", "MTE2"),
+                 texts[i][0]);
+        expect_all(text, texts[i][1]);
+    }
+}
+
+/* ---- brute force ------------------------------------------------------------------------------
+ */
+
+static uint32_t on_chip(const struct brute *brute)
+{
+    uint32_t buffers = 0;
+    for (int b = 0; b < brute->program->hw->buffer_count; b++)
+        if (brute->program->hw->buffers[b].capacity_bytes)
+            buffers |= 1u << b;
+    return buffers;
+}
+
+static uint32_t named(const struct brute *brute, const struct instruction *in, bool dst)
+{
+    uint32_t buffers = 0;
+    for (int i = 0; i < in->region_count; i++) {
+        const struct region *region = &brute->program->regions[in->first_region + i];
+        if ((region->role == OPERAND_DST) == dst)
+            buffers |= 1u << region->buffer;
+    }
+    return buffers;
+}
+
+static uint32_t anywhere(const struct brute *brute, const struct instruction *in)
+{
+    uint32_t dst = named(brute, in, true), src = named(brute, in, false);
+    if (in->kind == INSTRUCTION_MOVE) {
+        const struct path *path = &brute->program->hw->paths[in->what];
+        return ((dst ? 0 : 1u << path->destination) | (src ? 0 : 1u << path->source)) &
+               on_chip(brute);
+    }
+    bool work = in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_VECTOR;
+    return work && !dst && !src ? on_chip(brute) : 0;
+}
+
+static bool may_conflict(const struct brute *brute, int u, int v)
+{
+    const struct instruction *a = brute->nodes[u].in, *b = brute->nodes[v].in;
+    uint32_t any_a = anywhere(brute, a), any_b = anywhere(brute, b);
+    uint32_t all_a = any_a | named(brute, a, true) | named(brute, a, false);
+    uint32_t all_b = any_b | named(brute, b, true) | named(brute, b, false);
+    return (any_a & all_b) || (any_b & all_a) ||
+           brute_conflict(brute, &brute->nodes[u], &brute->nodes[v]);
+}
+
+static bool is_gone(const struct brute *brute, const bool *gone, int node)
+{
+    return gone[brute->nodes[node].in - brute->program->items];
+}
+
+static int partner(const struct brute *brute, int wait)
+{
+    return brute_nth(brute, INSTRUCTION_SET, brute->nodes[wait].in, brute_rank(brute, wait));
+}
+
+/* The order without what is gone, into `before`. */
+static void order_without(const struct brute *brute, const bool *gone,
+                          bool before[MAX_NODES][MAX_NODES])
+{
+    memset(before, 0, sizeof(bool[MAX_NODES][MAX_NODES]));
+    for (int v = 0; v < brute->count; v++) {
+        if (is_gone(brute, gone, v))
+            continue;
+        for (int u = 0; u < v; u++)
+            before[u][v] = !is_gone(brute, gone, u) && brute_must_precede(brute, u, v);
+        if (brute->nodes[v].in->kind == INSTRUCTION_WAIT)
+            before[partner(brute, v)][v] = true;
+    }
+    for (int via = 0; via < brute->count; via++)
+        for (int u = 0; u < brute->count; u++)
+            for (int v = 0; before[u][via] && v < brute->count; v++)
+                before[u][v] |= before[via][v];
+}
+
+/* Is each set that is left after the wait of the set before it that is left? */
+static bool sets_are_single(const struct brute *brute, const bool *gone,
+                            bool before[MAX_NODES][MAX_NODES])
+{
+    for (int v = 0; v < brute->count; v++) {
+        const struct instruction *in = brute->nodes[v].in;
+        if (in->kind != INSTRUCTION_SET || is_gone(brute, gone, v))
+            continue;
+        for (int n = brute_rank(brute, v) - 1; n >= 0; n--) {
+            int set = brute_nth(brute, INSTRUCTION_SET, in, n);
+            int wait = brute_nth(brute, INSTRUCTION_WAIT, in, n);
+            if (is_gone(brute, gone, set))
+                continue;
+            if (wait < 0 || !before[wait][v])
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+static bool before_all[MAX_NODES][MAX_NODES], before_some[MAX_NODES][MAX_NODES];
+
+/* Does everything that matters keep its order? With `strict`, is it ordered at all? */
+static bool keeps_order(const struct brute *brute, const bool *gone, bool strict)
+{
+    order_without(brute, gone, before_some);
+    for (int v = 0; v < brute->count; v++)
+        for (int u = 0; u < v; u++) {
+            bool ordered = before_some[u][v] || before_some[v][u];
+            bool had = before_all[u][v] || before_all[v][u];
+            if ((had || strict) && !ordered && may_conflict(brute, u, v))
+                return false;
+        }
+    return sets_are_single(brute, gone, before_some);
+}
+
+static bool is_sync(const struct instruction *in)
+{
+    return in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
+           in->kind == INSTRUCTION_BARRIER;
+}
+
+/* Adds everything that goes together with `item`. */
+static void add_unit(const struct brute *brute, int32_t item, bool *gone)
+{
+    const struct instruction *items = brute->program->items;
+    gone[item] = true;
+    for (bool more = items[item].kind != INSTRUCTION_BARRIER; more;) {
+        more = false;
+        for (int v = 0; v < brute->count; v++) {
+            if (brute->nodes[v].in->kind != INSTRUCTION_WAIT)
+                continue;
+            bool *set = &gone[brute->nodes[partner(brute, v)].in - items];
+            bool *wait = &gone[brute->nodes[v].in - items];
+            more |= *set != *wait;
+            *set = *wait = *set || *wait;
+        }
+    }
+}
+
+/* What was found can go together; where the program is sound, nothing else can go too. */
+static void compare(const struct brute *brute, const struct oversync *found, const char *text,
+                    int *sound, int *units)
+{
+    const struct program *program = brute->program;
+    bool *gone = calloc((size_t)program->count + 1, sizeof *gone);
+    bool *more = calloc((size_t)program->count + 1, sizeof *more);
+    order_without(brute, gone, before_all);
+    bool safe = keeps_order(brute, gone, true);
+    for (int i = 0; i < found->item_count; i++)
+        gone[found->items[i]] = true;
+    if (safe)
+        cr_assert(keeps_order(brute, gone, false), "breaks an order in\n%s", text);
+    *sound += safe;
+    *units += safe ? found->unit_count : 0;
+    for (int v = 0; v < brute->count && safe; v++) {
+        int32_t item = (int32_t)(brute->nodes[v].in - program->items);
+        if (!is_sync(&program->items[item]) || gone[item])
+            continue;
+        memcpy(more, gone, (size_t)program->count * sizeof *gone);
+        add_unit(brute, item, more);
+        cr_assert(!keeps_order(brute, more, false), "line %d can go too in\n%s",
+                  program->items[item].line, text);
+    }
+    free(gone);
+    free(more);
+}
+
+Test(oversync, agrees_with_brute_force)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct brute *brute = malloc(sizeof *brute);
+    int sound = 0, units = 0;
+    for (int i = 0; i < 6000; i++) {
+        struct program program;
+        struct oversync found;
+        struct error error;
+        expect_parse("", &program);
+        struct random_program options = {.statements = 4 + (int)gsl_rng_uniform_int(rng, 14),
+                                         .max_depth = (int)gsl_rng_uniform_int(rng, 3),
+                                         .max_count = 4,
+                                         .loop_percent = 10,
+                                         .flag_percent = 30 + (int)gsl_rng_uniform_int(rng, 40),
+                                         .scalar_percent = (int)gsl_rng_uniform_int(rng, 2) * 10,
+                                         .barrier_percent = (int)gsl_rng_uniform_int(rng, 3) * 12,
+                                         .operands = true};
+        char *text = random_program_text(program.hw, &options, rng);
+        program_clear(&program);
+        expect_parse(text, &program);
+        if (brute_check(brute, &program)) {
+            cr_assert_eq(oversync_find(&program, &found, &error), STATUS_OK, "%s", error.text);
+            cr_assert(found.complete);
+            compare(brute, &found, text, &sound, &units);
+            oversync_clear(&found);
+        }
+        program_clear(&program);
+        free(text);
+    }
+    cr_expect_gt(sound, 500, "%d", sound);
+    cr_expect_gt(units, 1000, "%d", units);
+    free(brute);
+    gsl_rng_free(rng);
+}
