@@ -25,13 +25,14 @@ void diagnosis_of_program(const struct program *program, const struct timeline *
                           struct diagnosis *diagnosis);
 
 /* Derives ratios, the naive reading and the verdict from time_ns, ideal_ns, busy_ns and parts:
- * - bound by the component of the largest utilisation, if that reaches its threshold;
+ * - bound by the component of the largest utilisation, of those that reach their threshold;
  * - else, when no pipe's active ratio reaches thresholds->active, insufficient parallelism
  *   (component: the pipe of the largest active ratio). A bus that is always in use by one transfer
  *   at a time is just that, so buses do not count here;
  * - else it is about the pipe of the largest active ratio. It is inefficient, unless most of what
- * it loses is waiting for a bus: then that bus bounds it; or its utilisation is not known: then
- *   nothing shows that it is inefficient, and it bounds. The caller's note should say so. */
+ *   it loses is waiting for a bus: then that bus bounds it. Where its utilisation is not known,
+ *   nothing shows that it reaches its threshold, and the rule is the same: the caller's note should
+ *   say that the verdict is open. */
 void diagnose(struct diagnosis *diagnosis, const struct diagnosis_thresholds *thresholds);
 
 #endif

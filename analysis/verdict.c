@@ -53,13 +53,14 @@ static void read_naively(struct diagnosis *d, double bound_from)
         naive->verdict = bound_by(&d->components[naive->component]);
 }
 
-/* The component of the largest utilisation, and the pipe of the largest active ratio; -1 where
- * none is known. The first of equal ones. */
-static int most_utilised(const struct diagnosis *d)
+/* Of the components that reach their threshold the one of the largest utilisation, and of all pipes
+ * the one of the largest active ratio; -1 where there is none. The first of equal ones. */
+static int most_utilised(const struct diagnosis *d, const struct diagnosis_thresholds *thresholds)
 {
     int most = -1;
     for (int i = 0; i < d->component_count; i++)
-        if (d->components[i].utilisation > (most < 0 ? -0.5 : d->components[most].utilisation))
+        if (d->components[i].utilisation >= component_bound_from(d, thresholds, i) &&
+            (most < 0 || d->components[i].utilisation > d->components[most].utilisation))
             most = i;
     return most;
 }
@@ -82,12 +83,11 @@ static void set_verdict(struct diagnosis *d, enum verdict verdict, int component
 
 void diagnose(struct diagnosis *d, const struct diagnosis_thresholds *thresholds)
 {
-    double bound_from = diagnosis_bound_from(d, thresholds);
     derive_ratios(d);
-    read_naively(d, bound_from);
+    read_naively(d, diagnosis_bound_from(d, thresholds));
     set_verdict(d, VERDICT_NONE, -1);
-    int utilised = most_utilised(d), active = most_active(d);
-    if (utilised >= 0 && d->components[utilised].utilisation >= bound_from) {
+    int utilised = most_utilised(d, thresholds), active = most_active(d);
+    if (utilised >= 0) {
         set_verdict(d, bound_by(&d->components[utilised]), utilised);
         return;
     }
@@ -96,8 +96,6 @@ void diagnose(struct diagnosis *d, const struct diagnosis_thresholds *thresholds
     const struct component *c = &d->components[active];
     if (c->active_ratio < thresholds->active)
         set_verdict(d, VERDICT_INSUFFICIENT_PARALLELISM, active);
-    else if (c->efficiency < 0)
-        set_verdict(d, bound_by(c), active);
     else if (c->waiting_ns > (c->busy_ns - c->ideal_ns) / 2)
         set_verdict(d, VERDICT_TRANSFER_BOUND, c->waits_for);
     else

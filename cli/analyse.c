@@ -1,7 +1,9 @@
 #include "analysis/roofline.h"
+#include "cli/analyse_profile.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "costmodel/simulate.h"
+#include "jobs/analyse_write.h"
 #include "results/diagnosis.h"
 
 #include <math.h>
@@ -9,9 +11,11 @@
 struct options {
     struct common common; /* first */
     struct diagnosis_thresholds thresholds;
+    int64_t top; /* 0: not given */
 };
 
-enum { KEY_ACTIVE = 4000, KEY_UTILISATION, KEY_UTILISATION_CUBE };
+enum { KEY_ACTIVE = 4000, KEY_UTILISATION, KEY_UTILISATION_CUBE, KEY_TOP };
+enum { DEFAULT_TOP = 10, MAX_TOP = 100000 };
 
 static const struct argp_option options_list[] = {
     {NULL, 0, NULL, 0, "Thresholds, more than 0 and at most 1:", 1},
@@ -23,6 +27,11 @@ static const struct argp_option options_list[] = {
      1},
     {"utilisation-cube", KEY_UTILISATION_CUBE, "U", 0,
      "the same of an operator with matrix work (default: 0.8)", 1},
+    {NULL, 0, NULL, 0, "Profiles:", 2},
+    {"top", KEY_TOP, "N", 0,
+     "of a profile, list the N operators that take most of the time "
+     "(default 10)",
+     2},
     {0},
 };
 
@@ -48,6 +57,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_UTILISATION_CUBE:
         options->thresholds.utilisation_matrix = share("--utilisation-cube", argument);
         return 0;
+    case KEY_TOP:
+        options->top = cli_count("--top", argument, MAX_TOP);
+        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &options->common;
         return 0;
@@ -64,11 +76,15 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "FILE",
     .doc = "Says what limits a kernel program: simulates it and compares what each pipe and bus "
-           "did with what it could have done. FILE - is the standard input.\v"
+           "did with what it could have done. FILE - is the standard input. Of a profiler's table "
+           "(op_summary, kernel_details, PipeUtilization) it says that of every row, and of all "
+           "together; --hw is then the chip that it was taken on.\v"
            "Examples:\n"
            "  autotune analyse docs/examples/kernels/cubeKer.txt\n"
            "  autotune analyse kernel.txt --hw ascend910b1 --cores 1 --json\n"
-           "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n",
+           "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n"
+           "  autotune analyse op_summary.csv --top 20\n"
+           "  autotune analyse kernel_details.csv --hw ascend910b3 --format csv -o rows.csv\n",
 };
 
 static void play(const char *file, const struct program *program, int cores,
@@ -83,15 +99,26 @@ static void play(const char *file, const struct program *program, int cores,
     simulator_free(simulator);
 }
 
+static enum status write_csv(const struct diagnosis_answer *answer, bool colour, FILE *out,
+                             struct error *error)
+{
+    (void)colour;
+    return analyse_write_csv(answer->diagnosis, out, error);
+}
+
 static void write_answer(const struct options *options, const struct diagnosis_answer *diagnosed)
 {
-    struct error error = {STATUS_OK, ""};
+    static enum status (*const writers[FORMAT_COUNT])(const struct diagnosis_answer *, bool, FILE *,
+                                                      struct error *) = {
+        [FORMAT_TABLE] = diagnosis_write_table,
+        [FORMAT_JSON] = diagnosis_write_json,
+        [FORMAT_CSV] = write_csv,
+    };
+    struct error error;
     struct answer answer;
     cli_answer_open(&answer, &options->common);
     cli_require_of(diagnosed->file,
-                   (options->common.format == FORMAT_JSON
-                        ? diagnosis_write_json
-                        : diagnosis_write_table)(diagnosed, answer.colour, answer.stream, &error),
+                   writers[options->common.format](diagnosed, answer.colour, answer.stream, &error),
                    &error);
     cli_answer_close(&answer);
 }
@@ -119,10 +146,17 @@ static int analyse_program(struct options *options, const char *file)
 
 int cmd_analyse(int argc, char **argv)
 {
-    struct options options = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON,
+    struct options options = {.common.formats =
+                                  1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
                               .thresholds = diagnosis_default_thresholds};
     const char *file;
     if (cli_parse(&argp, "autotune analyse", argc, argv, &options, &file, 1) == 0)
-        cli_die("analyse: a program file is missing; `autotune analyse --help` has examples");
+        cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
+                "examples");
+    if (analyse_is_profile(file))
+        return analyse_profile_file(&options.common, &options.thresholds,
+                                    options.top ? (int)options.top : DEFAULT_TOP, file);
+    if (options.top)
+        cli_die("--top: %s is a program, expected a profiler's table", file);
     return analyse_program(&options, file);
 }

@@ -409,17 +409,49 @@ void cli_answer_open(struct answer *answer, const struct common *common)
         cli_die("out of memory");
 }
 
+void cli_answer_open_long(struct answer *answer, const struct common *common)
+{
+    cli_answer_open(answer, common);
+    fclose(answer->stream);
+    free(answer->text);
+    answer->text = NULL;
+    answer->is_long = true;
+    answer->stream = tmpfile();
+    if (!answer->stream)
+        cli_die("a temporary file: %s", strerror(errno));
+}
+
+/* What an answer or a file holds: text, or a file that is read from its beginning. */
+struct content {
+    const char *text;
+    size_t length;
+    FILE *file;
+};
+
+static bool put_content(const struct content *content, FILE *out)
+{
+    char block[1 << 16];
+    size_t count;
+    if (!content->file)
+        return fwrite(content->text, 1, content->length, out) == content->length;
+    rewind(content->file);
+    while ((count = fread(block, 1, sizeof block, content->file)) > 0)
+        if (fwrite(block, 1, count, out) != count)
+            return false;
+    return !ferror(content->file);
+}
+
 /* Devices and pipes cannot be replaced, only written to; at their end, where /dev/fd names a file.
  */
-static enum status write_in_place(const char *path, const char *text, size_t length,
+static enum status write_in_place(const char *path, const struct content *content,
                                   struct error *error)
 {
     FILE *file = fopen(path, "ab");
     if (!file)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    fwrite(text, 1, length, file);
+    bool written = put_content(content, file) || ferror(file);
     enum status status = STATUS_OK;
-    if (!flushed(file))
+    if (!written || !flushed(file))
         status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     fclose(file);
     return status;
@@ -433,7 +465,7 @@ static mode_t new_file_mode(void)
 }
 
 /* By way of a temporary file beside it. */
-static enum status replace(const char *path, mode_t mode, const char *text, size_t length,
+static enum status replace(const char *path, mode_t mode, const struct content *content,
                            struct error *error)
 {
     char temporary[PATH_MAX];
@@ -444,8 +476,8 @@ static enum status replace(const char *path, mode_t mode, const char *text, size
     if (descriptor < 0)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     FILE *file = fdopen(descriptor, "wb");
-    bool written = file && fchmod(descriptor, mode) == 0 &&
-                   fwrite(text, 1, length, file) == length && fflush(file) == 0;
+    bool written =
+        file && fchmod(descriptor, mode) == 0 && put_content(content, file) && fflush(file) == 0;
     if (file && fclose(file) == 0 && written && rename(temporary, path) == 0)
         return STATUS_OK;
     enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
@@ -453,35 +485,45 @@ static enum status replace(const char *path, mode_t mode, const char *text, size
     return status;
 }
 
-enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
+static enum status write_content(const char *path, const struct content *content,
+                                 struct error *error)
 {
     struct stat info;
     bool exists = stat(path, &info) == 0, dangles = !exists && lstat(path, &info) == 0;
     if (!*path)
         return error_set(error, STATUS_INVALID, "an empty file name to write to");
     if (strncmp(path, "/dev/", 5) == 0 || dangles || (exists && !S_ISREG(info.st_mode)))
-        return write_in_place(path, text, length, error);
+        return write_in_place(path, content, error);
     if (exists && access(path, W_OK) != 0)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     char *target = exists ? realpath(path, NULL) : NULL;
-    enum status status =
-        replace(target ? target : path, exists ? info.st_mode & 07777 : new_file_mode(), text,
-                length, error);
+    enum status status = replace(target ? target : path,
+                                 exists ? info.st_mode & 07777 : new_file_mode(), content, error);
     free(target);
     return status;
+}
+
+enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
+{
+    return write_content(path, &(struct content){text, length, NULL}, error);
 }
 
 void cli_answer_close(struct answer *answer)
 {
     struct error error;
     const char *output = answer->common->output;
-    if (fclose(answer->stream))
-        cli_die("out of memory");
+    struct content content = {.file = answer->is_long ? answer->stream : NULL};
+    if (answer->is_long ? ferror(answer->stream) || fflush(answer->stream) : fclose(answer->stream))
+        cli_die(answer->is_long ? "a temporary file: no place left" : "out of memory");
+    content.text = answer->text;
+    content.length = answer->length;
     if (output)
-        cli_require(cli_write_file(output, answer->text, answer->length, &error), &error);
-    else
-        fwrite(answer->text, 1, answer->length, stdout);
+        cli_require(write_content(output, &content, &error), &error);
+    else if (!put_content(&content, stdout) && content.file && ferror(content.file))
+        cli_die("a temporary file: %s", strerror(errno));
     if (!flushed(stdout))
         cli_die("standard output: %s", strerror(errno));
+    if (answer->is_long)
+        fclose(answer->stream);
     free(answer->text);
 }

@@ -117,10 +117,13 @@ struct answer {
     char *text;
     size_t length;
     const struct common *common;
-    bool colour;
+    bool colour, is_long;
 };
 
 void cli_answer_open(struct answer *answer, const struct common *common);
+
+/* The same of an answer that may be too long for memory: it is kept in a temporary file. */
+void cli_answer_open_long(struct answer *answer, const struct common *common);
 
 /* Lets the answer out: to standard output, or to the file, which is replaced as a whole. */
 void cli_answer_close(struct answer *answer);

@@ -28,6 +28,24 @@ double diagnosis_bound_from(const struct diagnosis *diagnosis,
     return thresholds->utilisation;
 }
 
+static bool is_waited_for(const struct diagnosis *diagnosis, int bus)
+{
+    for (int c = 0; c < diagnosis->component_count; c++)
+        if (diagnosis->components[c].waiting_ns > 0 && diagnosis->components[c].waits_for == bus)
+            return true;
+    return false;
+}
+
+double component_bound_from(const struct diagnosis *diagnosis,
+                            const struct diagnosis_thresholds *thresholds, int component)
+{
+    double from = diagnosis_bound_from(diagnosis, thresholds);
+    if (diagnosis->components[component].kind == COMPONENT_INTERCONNECT &&
+        from < thresholds->utilisation_matrix && !is_waited_for(diagnosis, component))
+        return thresholds->utilisation_matrix;
+    return from;
+}
+
 double component_part_ns(const struct component_part *part)
 {
     return part->peak_per_ns > 0 ? part->amount / part->peak_per_ns : 0;

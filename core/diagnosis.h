@@ -90,6 +90,11 @@ const char *verdict_name(enum verdict verdict);
 double diagnosis_bound_from(const struct diagnosis *diagnosis,
                             const struct diagnosis_thresholds *thresholds);
 
+/* The same of one component. The lower threshold is about what pipes reach with small pieces; a bus
+ * that no pipe ever waited for held nothing up, and bounds from the higher of both only. */
+double component_bound_from(const struct diagnosis *diagnosis,
+                            const struct diagnosis_thresholds *thresholds, int component);
+
 /* O_p / P_p: the least time of a part's work. */
 double component_part_ns(const struct component_part *part);
 

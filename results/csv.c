@@ -14,31 +14,76 @@ struct writer {
     bool too_long;
 };
 
+/* The bytes of a record are more than its text: marks are doubled, lines end in two bytes. */
+enum { MAX_READ_BYTES = 4 * CSV_MAX_RECORD_BYTES };
+
+/* Reads on, and keeps what is read of the record at hand; false at the end of the file. */
+static bool refill(struct csv *csv)
+{
+    if (csv->end == MAX_READ_BYTES) {
+        memmove(csv->read, csv->read + csv->start, (size_t)(csv->end - csv->start));
+        csv->end -= csv->start;
+        csv->at -= csv->start;
+        csv->start = 0;
+    }
+    csv->end +=
+        (int)fread(csv->read + csv->end, 1, (size_t)(MAX_READ_BYTES - csv->end), csv->stream);
+    return csv->at < csv->end;
+}
+
+static int raw_byte(struct csv *csv)
+{
+    return csv->at < csv->end || refill(csv) ? csv->read[csv->at++] : EOF;
+}
+
+/* What begins the file that no text in UTF-8 does; NULL: nothing. */
+static const char *strange_beginning(const unsigned char *read, int count)
+{
+    static const struct {
+        const char *bytes;
+        int count;
+        const char *what;
+    } beginnings[] = {
+        {"\xff\xfe", 2, "UTF-16, expected text in UTF-8"},
+        {"\xfe\xff", 2, "UTF-16, expected text in UTF-8"},
+        {"PK\3\4", 4, "a workbook or archive, expected text in UTF-8"},
+        {"\x1f\x8b", 2, "compressed data, expected text in UTF-8"},
+    };
+    for (size_t b = 0; b < sizeof beginnings / sizeof *beginnings; b++)
+        if (count >= beginnings[b].count &&
+            memcmp(read, beginnings[b].bytes, (size_t)beginnings[b].count) == 0)
+            return beginnings[b].what;
+    return count > 0 && read[0] == 0xef && (count < 3 || memcmp(read, "\xef\xbb\xbf", 3) != 0)
+               ? "half a byte order mark, expected text in UTF-8"
+               : NULL;
+}
+
+static enum status begin(struct csv *csv, struct error *error)
+{
+    csv->text = malloc(CSV_MAX_RECORD_BYTES);
+    csv->read = malloc(MAX_READ_BYTES);
+    if (!csv->text || !csv->read)
+        return error_memory(error);
+    refill(csv);
+    const char *strange = strange_beginning(csv->read, csv->end);
+    if (strange)
+        return error_at(error, csv->file, 1, "%s", strange);
+    csv->at = csv->end >= 3 && csv->read[0] == 0xef ? 3 : 0;
+    return STATUS_OK;
+}
+
 enum status csv_open(const char *file, struct csv *csv, struct error *error)
 {
-    static const char mark[] = "\xef\xbb\xbf";
     memset(csv, 0, sizeof *csv);
     csv->file = file;
     csv->next_line = 1;
     csv->stream = fopen(file, "re");
     if (!csv->stream)
         return error_set(error, STATUS_IO, "%s: cannot open it: %s", file, strerror(errno));
-    csv->text = malloc(CSV_MAX_RECORD_BYTES);
-    if (!csv->text) {
+    enum status status = begin(csv, error);
+    if (status != STATUS_OK)
         csv_close(csv);
-        return error_memory(error);
-    }
-    int at = 0, next = getc(csv->stream);
-    while (at < 3 && next == (unsigned char)mark[at]) {
-        at++;
-        next = getc(csv->stream);
-    }
-    if (at == 3 || at == 0) {
-        (void)ungetc(next, csv->stream);
-        return STATUS_OK;
-    }
-    csv_close(csv);
-    return error_at(error, file, 1, "half a byte order mark, expected text in UTF-8");
+    return status;
 }
 
 void csv_close(struct csv *csv)
@@ -46,6 +91,7 @@ void csv_close(struct csv *csv)
     if (csv->stream)
         fclose(csv->stream);
     free(csv->text);
+    free(csv->read);
     memset(csv, 0, sizeof *csv);
 }
 
@@ -60,13 +106,13 @@ static void put(struct writer *w, int byte)
 /* The next byte, with a carriage return before a line end left out. */
 static int next_byte(struct csv *csv)
 {
-    int byte = getc(csv->stream);
+    int byte = raw_byte(csv);
     if (byte != '\r')
         return byte;
-    int after = getc(csv->stream);
+    int after = raw_byte(csv);
     if (after == '\n' || after == EOF)
         return after;
-    (void)ungetc(after, csv->stream);
+    csv->at--;
     return byte;
 }
 
@@ -128,24 +174,26 @@ static enum status read_field(struct writer *w, int *byte)
     return status;
 }
 
-/* The first byte of the next line that is not blank, or EOF. */
-static int skip_blank_lines(struct csv *csv)
+/* To where the next line begins that is not blank; false at the end of the file. */
+static bool skip_blank_lines(struct csv *csv)
 {
-    int byte = next_byte(csv);
-    while (byte == '\n' && csv->next_line < INT_MAX) {
-        csv->next_line++;
+    int byte;
+    do {
+        csv->start = csv->at;
         byte = next_byte(csv);
-    }
-    return byte;
+        csv->next_line += byte == '\n' && csv->next_line < INT_MAX;
+    } while (byte == '\n');
+    csv->at = csv->start;
+    return byte != EOF;
 }
 
 enum status csv_next(struct csv *csv, bool *found, struct error *error)
 {
     struct writer writer = {csv, error, 0, false};
-    int byte = skip_blank_lines(csv);
     csv->field_count = 0;
+    *found = skip_blank_lines(csv);
     csv->line = csv->next_line;
-    *found = byte != EOF;
+    int byte = *found ? next_byte(csv) : EOF;
     enum status status = *found ? read_field(&writer, &byte) : STATUS_OK;
     while (status == STATUS_OK && byte == ',') {
         byte = next_byte(csv);
@@ -157,6 +205,17 @@ enum status csv_next(struct csv *csv, bool *found, struct error *error)
         return error_at(error, csv->file, csv->line, "more than %d lines", INT_MAX);
     csv->next_line += byte == '\n';
     return status;
+}
+
+void csv_skip(struct csv *csv)
+{
+    int byte;
+    csv->at = csv->start;
+    do {
+        csv->start = csv->at;
+        byte = raw_byte(csv);
+    } while (byte != '\n' && byte != EOF);
+    csv->next_line = csv->line + (csv->line < INT_MAX);
 }
 
 enum status csv_wrong(const struct csv *csv, struct error *error, const char *format, ...)

@@ -2,7 +2,8 @@
  * commas, line ends and doubled marks inside).
  *
  * Call order: csv_open, csv_next until it finds no more, csv_close. A byte order mark, blank lines
- * and carriage returns at line ends are skipped. Memory does not grow with the file. */
+ * and carriage returns at line ends are skipped. Memory does not grow with the file. Whoever can do
+ * without a broken record calls csv_skip after csv_next has refused it, and goes on. */
 #ifndef AUTOTUNE_RESULTS_CSV_H
 #define AUTOTUNE_RESULTS_CSV_H
 
@@ -21,6 +22,9 @@ struct csv {
     int field_count;
     const char *fields[CSV_MAX_FIELDS]; /* into text; valid until the next call */
     char *text;                         /* owned */
+    /* What was read of the file, from the record's first byte on. */
+    unsigned char *read; /* owned */
+    int start, at, end;  /* of the record, of the next byte, of what was read */
 };
 
 /* STATUS_IO when the file cannot be opened. After a failure there is nothing to close. */
@@ -29,6 +33,10 @@ enum status csv_open(const char *file, struct csv *csv, struct error *error);
 /* Reads a record; *found is false at the end of the file. STATUS_INVALID with "file:line: …" for
  * quotation marks that do not match, zero bytes and what exceeds the limits; STATUS_IO. */
 enum status csv_next(struct csv *csv, bool *found, struct error *error);
+
+/* After csv_next has returned STATUS_INVALID: the next record begins on the line after the one
+ * where the refused record begins, whatever its quotation marks took in. */
+void csv_skip(struct csv *csv);
 void csv_close(struct csv *csv);
 
 /* STATUS_INVALID about the record at hand: "file:line: …". */

@@ -26,23 +26,19 @@ static const struct component *waiting_pipe(const struct diagnosis *d, int bus)
 static void reason_bound(const struct diagnosis *d, const struct diagnosis_thresholds *thresholds,
                          const struct component *c, char text[REASON_SIZE])
 {
-    double from = diagnosis_bound_from(d, thresholds);
+    double from = component_bound_from(d, thresholds, d->component);
     const struct component *pipe = waiting_pipe(d, d->component);
     if (c->utilisation >= from)
         snprintf(text, REASON_SIZE,
                  "%s %s %.1f %% of what it could in this time; from %.0f %% on it is the limit.",
                  c->name, c->kind == COMPONENT_COMPUTE ? "does" : "moves", 100 * c->utilisation,
                  100 * from);
-    else if (c->kind == COMPONENT_INTERCONNECT && pipe)
+    else if (pipe)
         snprintf(text, REASON_SIZE,
                  "%s is active %.1f %% of the time, and of what it loses in it %.0f %% is waiting "
                  "for %s, where it moves only as much as the bus gives it.",
                  pipe->name, 100 * pipe->active_ratio,
                  100 * pipe->waiting_ns / (pipe->busy_ns - pipe->ideal_ns), c->name);
-    else
-        snprintf(text, REASON_SIZE,
-                 "%s is active %.1f %% of the time; what it does in it is not known.", c->name,
-                 100 * c->active_ratio);
 }
 
 static void reason_parallelism(const struct diagnosis *d,
@@ -61,11 +57,16 @@ static void reason_inefficient(const struct diagnosis *d,
                                const struct diagnosis_thresholds *thresholds,
                                const struct component *c, char text[REASON_SIZE])
 {
-    (void)d;
-    (void)thresholds;
-    snprintf(text, REASON_SIZE,
-             "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
-             c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    double from = diagnosis_bound_from(d, thresholds);
+    if (c->efficiency >= 0)
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time, and at its peak would need %.1f %% of that.",
+                 c->name, 100 * c->active_ratio, 100 * c->efficiency);
+    else
+        snprintf(text, REASON_SIZE,
+                 "%s is active %.1f %% of the time; how much it did in it is not known: from %.0f "
+                 "%% of what it could on it would be the limit.",
+                 c->name, 100 * c->active_ratio, 100 * from);
 }
 
 const char *diagnosis_reason(const struct diagnosis *d,
@@ -124,7 +125,7 @@ static void put_part(const struct component_part *part, double time_ns, FILE *ou
     fprintf(out, "  %-16s %s %8s  %s %s", part->name, text_bar(share, bar), percent(share, text),
             amount(part->amount, count), part->bytes ? "bytes" : "operations");
     if (part->peak_per_ns > 0)
-        fprintf(out, " at %.4g %s/s", part->peak_per_ns, part->bytes ? "GB" : "Gop");
+        fprintf(out, " at %.6g %s/s", part->peak_per_ns, part->bytes ? "GB" : "Gop");
     fputc('\n', out);
 }
 
@@ -155,17 +156,12 @@ static void put_parts(const struct diagnosis *d, const struct component *c, FILE
 static void put_naive(const struct diagnosis *d, FILE *out)
 {
     const struct naive_reading *n = &d->naive;
-    char words[REASON_SIZE];
-    if (n->component < 0)
-        return;
-    snprintf(words, sizeof words,
-             "A naive roofline, of every path and type alone, would say: %s. The most used is %s, "
-             "at %.1f %%.",
-             n->verdict ? verdict_name(n->verdict) : "no limit is near",
-             d->components[n->component].parts[n->part].name, 100 * n->utilisation);
-    fputs("\n  ", out);
-    text_put_wrapped(words, 2, out);
-    fputc('\n', out);
+    if (n->component >= 0)
+        fprintf(out,
+                "\n  A naive roofline, of every path and type alone, says %s: %s is used most, at "
+                "%.1f %%.\n",
+                n->verdict ? verdict_name(n->verdict) : "no limit is near",
+                d->components[n->component].parts[n->part].name, 100 * n->utilisation);
 }
 
 static void put_time(const struct diagnosis *d, const struct style *style, FILE *out)

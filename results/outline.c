@@ -31,7 +31,7 @@ static bool is_factor(const char *key)
 static void put_heading(const char *key, char *text)
 {
     snprintf(text, CELL_SIZE, "%s", key);
-    if (ends_in(text, "_ns"))
+    if (ends_in(text, "_ns") || ends_in(text, "_us"))
         text[strlen(text) - strlen("_ns")] = 0;
     for (char *at = text; *at; at++)
         if (*at == '_')
@@ -91,6 +91,8 @@ static void put_cell(const char *key, json_t *value, char *text)
         snprintf(text, CELL_SIZE, "%s", json_is_true(value) ? "yes" : "no");
     else if (json_is_number(value) && ends_in(key, "_ns"))
         snprintf(text, CELL_SIZE, "%s", text_time(json_number_value(value), number));
+    else if (json_is_number(value) && ends_in(key, "_us"))
+        snprintf(text, CELL_SIZE, "%s", text_time(1e3 * json_number_value(value), number));
     else if (json_is_integer(value))
         snprintf(text, CELL_SIZE, "%s", text_count(json_integer_value(value), number));
     else if (json_is_real(value) && is_share(key))

@@ -316,7 +316,7 @@ numbers() {
     for value in xml '' jsonx 'json '; do
         bad 'expected one of table, json, csv' "${product[@]}" --format "$value"
     done
-    for command in check simulate analyse advise explain program list; do
+    for command in check simulate advise explain program list; do
         bad 'csv: expected one of table, json' $command --format csv
     done
     for value in f64 '' f16x float half; do

@@ -214,10 +214,21 @@ golden analyse-json analyse pipeline.asm --json
 golden analyse-thresholds analyse pipeline.asm --cores 1 --active-ratio 0.3 --utilisation-cube 1
 golden analyse-split analyse split.asm --hw split.ini
 golden analyse-inefficient analyse short.asm
+golden analyse-types analyse types.asm --hw split.ini --cores 1
+golden analyse-waiting analyse waiting.asm --set-hw buses.interconnect.total_gbps.4=50
 golden analyse-deadlock analyse deadlock.asm
 golden analyse-deadlock-json analyse deadlock.asm --json
 golden analyse-empty analyse /dev/null
 golden analyse-broken analyse broken.asm
+golden analyse-csv analyse pipeline.asm --format csv
+golden analyse-profile analyse op_summary.csv --top 3
+golden analyse-profile-chip analyse op_summary.csv --hw ascend310 --json
+golden analyse-profile-csv analyse op_summary.csv --hw ascend310 --format csv
+golden analyse-profile-blocks analyse PipeUtilization.csv --format csv --utilisation 0.9
+golden analyse-profile-damaged analyse kernel_details-damaged.csv --hw ascend910b3 --format csv
+golden analyse-profile-damaged-json analyse kernel_details-damaged.csv --json
+golden analyse-profile-no-times analyse no-times.csv
+golden analyse-profile-none analyse ../../fuzz/curves/all.csv
 
 advisable=../../../docs/examples/advise.txt
 golden advise advise $advisable --cores 1

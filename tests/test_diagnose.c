@@ -200,6 +200,34 @@ Test(diagnose, saturated_bus)
     expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "bus");
 }
 
+/* Nobody waits for the bus, as one transfer follows the other. Were it used to its limit all the
+ * same, it would bound. */
+Test(diagnose, bus_that_nobody_waits_for)
+{
+    static struct diagnosis d;
+    begin(&d);
+    add(&d, MTE_GM, 49, 50);
+    struct component *store = add(&d, MTE_UB, 48, 49);
+    add(&d, BUS, 66.7, 100);
+    expect(&d, &diagnosis_default_thresholds, VERDICT_INSUFFICIENT_PARALLELISM, "MTE-GM");
+    store->waiting_ns = 1;
+    store->waits_for = 2;
+    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "bus");
+    store->waiting_ns = 0;
+    d.components[2].ideal_ns = 80;
+    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "bus");
+}
+
+/* The largest utilisation may be that of such a bus, and bounds nothing; the next one does. */
+Test(diagnose, bus_below_its_threshold_hides_nothing)
+{
+    static struct diagnosis d;
+    begin(&d);
+    add(&d, MTE_GM, 66, 90);
+    add(&d, BUS, 70, 100);
+    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "MTE-GM");
+}
+
 /* A bus that gives few transfers less than its largest total may stay below the threshold. What the
  * engine loses by it is still no inefficiency, unless it loses more by itself. */
 Test(diagnose, engine_that_waits_for_a_bus)
@@ -268,15 +296,16 @@ Test(diagnose, zero_times)
     expect_finite(&d);
 }
 
-/* Times of a profiler that gives no amounts: a component that is always active bounds, as nothing
- * shows it to be inefficient. */
+/* Times of a profiler that gives no amounts: nothing shows that a component that is always active
+ * reaches its threshold, so the rule makes it inefficient. The caller's note says that it is open.
+ */
 Test(diagnose, unknown_utilisation)
 {
     static struct diagnosis d;
     begin(&d);
     add(&d, CUBE, -1, 90);
     add(&d, MTE_GM, -1, 50);
-    expect(&d, &diagnosis_default_thresholds, VERDICT_COMPUTE_BOUND, "Cube");
+    expect(&d, &diagnosis_default_thresholds, VERDICT_INEFFICIENT_COMPUTE, "Cube");
     cr_assert_eq(d.components[0].utilisation, -1);
     cr_assert_eq(d.components[0].efficiency, -1);
     d.components[0].busy_ns = 70;
@@ -292,7 +321,7 @@ Test(diagnose, partly_known)
     begin(&d);
     add(&d, VECTOR, 30, 85);
     add(&d, MTE_GM, -1, 90);
-    expect(&d, &diagnosis_default_thresholds, VERDICT_TRANSFER_BOUND, "MTE-GM");
+    expect(&d, &diagnosis_default_thresholds, VERDICT_INEFFICIENT_TRANSFER, "MTE-GM");
     d.components[0].ideal_ns = 70;
     expect(&d, &diagnosis_default_thresholds, VERDICT_COMPUTE_BOUND, "Vector");
 }

@@ -33,7 +33,7 @@ libraries='
 libconfig  hardware jobs
 sqlite3    results tests
 xxhash     hardware
-jansson    results jobs cli bench
+jansson    results jobs cli bench tests
 omp.h      search cli bench tests
 hwloc      validate
 gsl/       validate jobs bench tools tests

@@ -1,7 +1,9 @@
 #include "tests/support/fuzz.h"
 
+#include "analysis/roofline.h"
 #include "core/program_text.h"
 #include "hardware/load.h"
+#include "jobs/analyse_write.h"
 #include "jobs/sweep.h"
 #include "kernels/matmul_bank.h"
 #include "kernels/matmul_host.h"
@@ -205,12 +207,84 @@ static void read_sweep(const char *file)
     sweep_clear(&sweep);
 }
 
+static void require_problem(void *context, const char *text)
+{
+    (void)context;
+    require(text[0] >= '1' && text[0] <= '9', "a problem has a line");
+    for (; *text; text++)
+        require((unsigned char)*text >= ' ', "a problem is one line of text");
+}
+
+/* Ratios are shares, a verdict names its component, and what has no times has neither. */
+static void require_operator(json_t *one)
+{
+    static const char *const ratios[] = {"utilisation", "efficiency", "active_ratio"};
+    bool verdict = json_is_string(json_object_get(one, "verdict"));
+    json_t *components = json_object_get(one, "components"), *component;
+    size_t index;
+    require(verdict == json_is_string(json_object_get(one, "component")),
+            "a verdict names a component");
+    require(verdict == (json_array_size(components) > 0), "a verdict has components");
+    require(json_number_value(json_object_get(one, "time_us")) >= 0, "times are not negative");
+    json_array_foreach(components, index, component) for (size_t r = 0;
+                                                          r < sizeof ratios / sizeof *ratios; r++)
+        require(json_number_value(json_object_get(component, ratios[r])) >= 0 &&
+                    json_number_value(json_object_get(component, ratios[r])) <= 1.0000001,
+                ratios[r]);
+}
+
+static void require_answer(const char *text, size_t length, const struct analyse_result *result)
+{
+    json_error_t why;
+    json_t *answer = json_loadb(text, length, 0, &why), *one;
+    json_t *rows = json_object_get(answer, "operators");
+    size_t index;
+    require(answer != NULL, why.text);
+    require(json_array_size(rows) == (size_t)result->rows, "an operator a row");
+    require(json_is_object(json_object_get(answer, "summary")), "a summary");
+    json_array_foreach(rows, index, one) require_operator(one);
+    json_decref(answer);
+}
+
+/* In every format; what JSON says can be read again. */
+static void read_profile(const char *file)
+{
+    static struct hardware hw;
+    struct error error = {STATUS_OK, ""};
+    struct analyse_result result;
+    if (hw.cores == 0)
+        require(hardware_load("ascend910b3", NULL, &hw, &error) == STATUS_OK, error.text);
+    for (int format = ANALYSE_TABLE; format <= ANALYSE_CSV; format++) {
+        char *text = NULL;
+        size_t length = 0;
+        struct analyse_job job = {.file = file,
+                                  .how = {&hw, diagnosis_default_thresholds},
+                                  .format = (enum analyse_format)format,
+                                  .top = 3,
+                                  .problem = require_problem};
+        FILE *out = open_memstream(&text, &length);
+        require(out != NULL, "memory");
+        enum status status = analyse_profile(&job, out, &result, &error);
+        require(fclose(out) == 0, "memory");
+        require_line(status, &error);
+        if (status == STATUS_OK && format == ANALYSE_JSON)
+            require_answer(text, length, &result);
+        free(text);
+    }
+}
+
 const struct fuzz_target fuzz_targets[] = {
-    {"platform", ".ini", read_description}, {"description", ".cfg", read_description},
-    {"program", ".txt", read_program},      {"bank", ".json", read_bank},
-    {"curves", ".csv", read_curves},        {"sgemm-table", ".csv", read_sgemm_table},
-    {"results", ".jsonl", read_results},    {"sweep", ".cfg", read_sweep},
-    {"sweep-table", ".csv", read_sweep},    {NULL, NULL, NULL},
+    {"platform", ".ini", read_description},
+    {"description", ".cfg", read_description},
+    {"program", ".txt", read_program},
+    {"bank", ".json", read_bank},
+    {"curves", ".csv", read_curves},
+    {"sgemm-table", ".csv", read_sgemm_table},
+    {"results", ".jsonl", read_results},
+    {"sweep", ".cfg", read_sweep},
+    {"sweep-table", ".csv", read_sweep},
+    {"profile", ".csv", read_profile},
+    {NULL, NULL, NULL},
 };
 
 const struct fuzz_target *fuzz_target_find(const char *name)

@@ -1,0 +1,23 @@
+/* What an operator has to compute by the shapes in a profiler's row. Profilers count no operations
+ * and no bytes; of multiplications of matrices the shapes give the operations. */
+#ifndef AUTOTUNE_JOBS_ANALYSE_SHAPES_H
+#define AUTOTUNE_JOBS_ANALYSE_SHAPES_H
+
+#include "core/dtype.h"
+#include "results/profile.h"
+
+struct matmul_work {
+    double m, k, n, batch;
+    enum dtype type;
+    char note[160]; /* what had to be assumed; "" */
+};
+
+/* Is the row's operator a multiplication of matrices by its type? */
+bool shapes_are_matmul(const struct profile_row *row);
+
+/* False when the shapes do not say, or contradict each other: work->note says why. Where two sizes
+ * that should be equal differ by one digit too many, which is a way in which such files are
+ * damaged, the shorter one is taken, and the note says so. */
+bool shapes_matmul(const struct profile_row *row, struct matmul_work *work);
+
+#endif
