@@ -451,7 +451,7 @@ programs() {
     done
     bad 'much: ' simulate much
     bad 'much: ' analyse much
-    bad 'many: more than' check many
+    bad 'many: more than' advise many
     rm -f much many binary unknown open huge endless register
 }
 
