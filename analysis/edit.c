@@ -8,8 +8,10 @@ static bool make_room(struct edit *edit)
     if (edit->count < edit->capacity)
         return true;
     int32_t capacity = edit->capacity ? 2 * edit->capacity : 64;
-    struct edit_line *grown = realloc(edit->lines, (size_t)capacity * sizeof *grown);
-    if (!grown || capacity > 4 * EDIT_MAX_LINES) {
+    struct edit_line *grown = NULL;
+    if (capacity <= 4 * EDIT_MAX_LINES)
+        grown = realloc(edit->lines, (size_t)capacity * sizeof *grown);
+    if (!grown) {
         edit->failed = true;
         return false;
     }

@@ -336,9 +336,9 @@ enum status meaning_of(const struct program *program, int64_t grain, struct mean
         lines = program->items[i].line >= lines ? program->items[i].line + 1 : lines;
     player.hidden = calloc((size_t)lines, sizeof *player.hidden);
     status = player.hidden ? make_stores(&player, &nest) : error_memory(error);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && player.hidden)
         status = play_all(&player, &nest);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && player.hidden)
         sum_up(&player, lines, meaning);
     for (int b = 0; b < HARDWARE_MAX_BUFFERS; b++)
         free(player.stores[b].values);

@@ -24,6 +24,9 @@ enum status trial_open(struct trial *trial, const struct program *program, int c
 {
     struct safety safety = {0};
     *trial = (struct trial){.first = program, .cores = cores};
+    if (program->played > TRIAL_MAX_PLAYED)
+        return error_set(error, STATUS_TOO_LARGE,
+                         "more than %d instructions to follow, loops unrolled", TRIAL_MAX_PLAYED);
     trial->simulator = simulator_new();
     if (!trial->simulator)
         return error_memory(error);

@@ -143,10 +143,11 @@ static int apply(const struct advising *advising, const char *file, struct progr
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
-    cli_require((advising->common.format == FORMAT_JSON
-                     ? advise_write_program_json
-                     : advise_write_program)(file, program, &chain, answer.stream, &error),
-                &error);
+    enum status status =
+        advising->common.format == FORMAT_JSON
+            ? advise_write_program_json(file, program, &chain, answer.stream, &error)
+            : advise_write_program(file, program, &chain, answer.stream, &error);
+    cli_require(status, &error);
     cli_answer_close(&answer);
     return EXIT_ANSWER;
 }
