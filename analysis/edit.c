@@ -7,9 +7,9 @@ static bool make_room(struct edit *edit)
 {
     if (edit->count < edit->capacity)
         return true;
-    int32_t capacity = edit->capacity ? 2 * edit->capacity : 64;
+    int32_t capacity = edit->capacity < 64 ? 64 : 2 * edit->capacity;
     struct edit_line *grown = NULL;
-    if (capacity <= 4 * EDIT_MAX_LINES)
+    if (capacity > 0 && capacity <= 4 * EDIT_MAX_LINES)
         grown = realloc(edit->lines, (size_t)capacity * sizeof *grown);
     if (!grown) {
         edit->failed = true;

@@ -223,7 +223,7 @@ static void keep_period(struct fold *fold, struct fold_state *state, int32_t loo
 
 static bool can_fold(const struct fold *fold, int32_t loop)
 {
-    return !fold->moves[loop] && fold->order->program->items[loop].count >= 4 * FOLD_FIRST;
+    return !fold->moves[loop] && fold->order->program->items[loop].count >= 4LL * FOLD_FIRST;
 }
 
 int64_t fold_least_events(const struct fold *fold, int64_t most)

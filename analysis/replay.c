@@ -3,29 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The state has a clock, an entry a pipe, for every pipe and then for every slot; after them the
+ * registers. */
+static size_t clocks_of(const struct replay *replay, int32_t slots)
+{
+    return ((size_t)replay->pipes + (size_t)slots) * (size_t)replay->pipes;
+}
+
 static uint32_t *clock_of(const struct replay *replay, int pipe)
 {
-    return &replay->state[pipe * replay->pipes];
+    return &replay->state[(size_t)pipe * (size_t)replay->pipes];
 }
 
 static uint32_t *slot_of(const struct replay *replay, int32_t slot)
 {
-    return &replay->state[(replay->pipes + slot) * replay->pipes];
+    return &replay->state[clocks_of(replay, slot)];
 }
 
 static uint32_t *last_wait(const struct replay *replay, int32_t item)
 {
     const struct record *record = replay->record;
-    return &replay->state[(size_t)(replay->pipes * (replay->pipes + record->slot_count)) +
-                          record_register(record, item)];
+    return &replay->state[clocks_of(replay, record->slot_count) + record_register(record, item)];
 }
 
 enum status replay_init(struct replay *replay, const struct record *record, struct error *error)
 {
     int pipes = record->program->hw->pipe_count;
     *replay = (struct replay){.record = record, .pipes = pipes};
-    replay->state_count =
-        (size_t)(pipes * (pipes + record->slot_count)) + record_register_count(record);
+    replay->state_count = clocks_of(replay, record->slot_count) + record_register_count(record);
     replay->state = calloc(replay->state_count + 1, sizeof *replay->state);
     return replay->state ? STATUS_OK : error_memory(error);
 }
@@ -56,7 +61,7 @@ uint32_t replay_knows(const struct replay *replay, int pipe, int of)
 static int pipe_of_value(const struct replay *replay, size_t i)
 {
     const struct hardware *hw = replay->record->program->hw;
-    size_t clocks = (size_t)(replay->pipes * (replay->pipes + replay->record->slot_count));
+    size_t clocks = clocks_of(replay, replay->record->slot_count);
     if (i < clocks)
         return (int)i % replay->pipes;
     return (int)((i - clocks) / (size_t)hw->flag_registers) % replay->pipes; /* `to` */
@@ -64,8 +69,8 @@ static int pipe_of_value(const struct replay *replay, size_t i)
 
 void replay_state_at(const struct replay *replay, const struct record_mark *mark, uint32_t *out)
 {
-    size_t clocks = (size_t)(replay->pipes * replay->pipes), row = (size_t)replay->pipes;
-    size_t slots = (size_t)(replay->pipes * replay->record->slot_count);
+    size_t clocks = clocks_of(replay, 0), row = (size_t)replay->pipes;
+    size_t slots = clocks_of(replay, replay->record->slot_count) - clocks;
     memcpy(out, replay->state, replay->state_count * sizeof *out);
     memset(&out[clocks], 0, slots * sizeof *out);
     for (int32_t i = 0; i < mark->slot_count; i++)

@@ -1,5 +1,6 @@
 #include "analysis/witness.h"
 
+#include <assert.h>
 #include <string.h>
 
 void witness_of_index(struct witness_access *access, const struct program *program,
@@ -24,6 +25,7 @@ static int64_t count_events(const struct program *program, int32_t first, int32_
             outside[depth++] = count;
             count = 0;
         } else if (in->kind == INSTRUCTION_END) {
+            assert(depth > 0);
             count = outside[--depth] + count * program->items[in->partner].count;
         } else if (in->kind != INSTRUCTION_BARRIER) {
             count += in->pipe == pipe;
@@ -45,6 +47,7 @@ void witness_of_event(struct witness_access *access, const struct program *progr
                 i = in->partner;
                 continue;
             }
+            assert(once > 0);
             access->index[access->index_count++] = (number - 1) / once;
             number = (number - 1) % once + 1;
         } else if (in->kind != INSTRUCTION_BARRIER && in->kind != INSTRUCTION_END &&

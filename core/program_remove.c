@@ -19,6 +19,7 @@ void program_remove(struct program *program, const bool *gone)
             times[depth + 1] = times[depth] * in.count;
             open[depth++] = count;
         } else if (in.kind == INSTRUCTION_END) {
+            assert(depth > 0);
             in.partner = open[--depth];
             program->items[in.partner].partner = count;
         }

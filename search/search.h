@@ -83,15 +83,15 @@ struct search_result {
     int64_t candidates, feasible, pruned, simulated;
     int64_t pruned_selb, pruned_harmonic; /* by k-NN's inequalities; of `pruned` */
     bool optimal;                         /* nothing in the space is faster than best[0] */
+    bool reached_all;                     /* with keep_reached: every legal tiling is in it */
+    int count;                            /* of best; 0: no tiling is legal (or none was reached) */
     int64_t lower_bound_fs;               /* of the whole space; the best's time when optimal */
     double gap;                           /* (best - lower bound) / best */
     double seconds;
     struct within within_1_percent, within_tolerance;
-    int count;             /* of best; 0: no tiling is legal (or none was reached) */
     struct found *best;    /* ascending time, then index; owned: search_result_clear */
     int64_t score_count;   /* with keep_scores */
     struct scored *scores; /* all that were reached, ascending time, then index; owned likewise */
-    bool reached_all;      /* with keep_reached: every legal tiling is in it */
     int64_t reached_count; /* those whose bound was kept, or that were played, in no order that */
     struct candidate *reached; /* depends on the threads; owned likewise */
 };
