@@ -173,6 +173,18 @@ Test(profile_analyse, cores_of_unknown_time)
     json_decref(answer);
 }
 
+/* A missing column is a problem of the file, a note of each row, and hides no verdict. */
+Test(profile_analyse, missing_columns_are_named)
+{
+    json_t *answer = answer_to("Op Name,Task Duration(us),aicore_time(us),mac_ratio,vec_ratio,"
+                               "scalar_ratio,mte1_ratio,mte3_ratio\na,10,9,0,0.2,0,0,0.9\n",
+                               NULL);
+    expect_verdict(operator_of(answer, 0), "Inefficient MTE", "MTE-UB", "MTE-UB",
+                   "no column mte2_time(us) or mte2_ratio");
+    cr_expect_str_eq(problems, "1: no column mte2_time(us) or mte2_ratio\n");
+    json_decref(answer);
+}
+
 Test(profile_analyse, broken_rows_are_rows)
 {
     json_t *answer = answer_to(UNIFIED "a,t,AI_CORE,10,9,1,0.1,0.1,0.1,1.5\n"
@@ -384,10 +396,11 @@ Test(profile_analyse, more_names_than_places)
 /* Names from a file are no formulas, and stay in their cell. */
 Test(profile_analyse, csv)
 {
-    write_file("p.csv", "Name,Type,Duration(us),mac_ratio\n"
-                        "\"=HYPERLINK(\"\"x\"\",1)\",+t,1,0.5\n"
-                        "\"a,b\",t,2,0.9\n"
-                        "@x,-t,N/A,N/A\n");
+    write_file("p.csv", "Name,Type,Duration(us),aicore_time(us),mac_ratio,vec_ratio,scalar_ratio,"
+                        "mte1_ratio,mte2_ratio,mte3_ratio\n"
+                        "\"=HYPERLINK(\"\"x\"\",1)\",+t,1,1,0.5,0,0,0,0,0\n"
+                        "\"a,b\",t,2,2,0.9,0,0,0,0,0\n"
+                        "@x,-t,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A\n");
     char *text = answer_of(in_folder("p.csv"), NULL, ANALYSE_CSV, 1);
     cr_expect_str_eq(
         text,
