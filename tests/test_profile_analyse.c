@@ -235,6 +235,20 @@ static double utilisation_of(const char *type, const char *in, const char *types
     return u;
 }
 
+/* Operations need a peak, and that is a chip's. */
+Test(profile_analyse, shapes_without_a_chip)
+{
+    json_t *answer =
+        answer_to(SHAPED "mm,MatMulV2,100,20,100,0,90,20,\"64,64;64,64\",FLOAT16;FLOAT16,"
+                         "ND;ND,\"64,64\",ND\nx,Add,100,20,100,0,90,20,,,,,\n",
+                  NULL);
+    expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "Cube",
+                   "no bytes or operations in the file; Cube's follow from the shapes with --hw");
+    cr_expect_null(strstr(text_of(operator_of(answer, 1), "note"), "--hw"));
+    EXPECT_NEAR(number_of(component_of(operator_of(answer, 0), "Cube"), "utilisation"), -1);
+    json_decref(answer);
+}
+
 /* 2·1024³ operations over 20 cores of 8192 a cycle, at 1500 MHz unless the cycles say more. */
 Test(profile_analyse, cube_by_the_shapes)
 {
