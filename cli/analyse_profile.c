@@ -62,7 +62,7 @@ static void analyse(const struct analyse_job *job, const struct common *common,
     struct answer answer;
     struct analyse_job coloured = *job;
     if (job->format == ANALYSE_SUMMARY) {
-        cli_require_of(job->file, analyse_profile(job, NULL, result, &error), &error);
+        cli_require(analyse_profile(job, NULL, result, &error), &error);
         return;
     }
     cli_answer_open_long(&answer, common);

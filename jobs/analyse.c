@@ -199,6 +199,8 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
     }
     if (how->hw)
         add_operations(row, how->hw, diagnosis, of_shapes, sizeof of_shapes);
+    else if (shapes_are_matmul(row))
+        snprintf(of_shapes, sizeof of_shapes, "Cube's follow from the shapes with --hw");
     diagnose(diagnosis, &how->thresholds);
     int open = find_open(diagnosis, &how->thresholds);
     explain(row, &how->thresholds, open, of_shapes, diagnosis);

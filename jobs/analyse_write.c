@@ -251,8 +251,8 @@ static void report(struct writer *w, const struct profile_row *row)
 
 static void report_missing(struct writer *w)
 {
-    char text[PROFILE_PROBLEM_SIZE];
-    if (!w->profile.missing)
+    char text[PROFILE_MISSING_SIZE + 32];
+    if (!w->profile.missing[0])
         return;
     snprintf(text, sizeof text, "1: no column %s", w->profile.missing);
     w->job->problem(w->job->context, text);

@@ -161,6 +161,8 @@ static void read_times(const struct profile *profile, struct profile_row *row)
                 busy_of(profile, SLOT_TIME + side * PROFILE_UNITS + unit, core_us, whole, row);
     }
     row->blocks = number_of(profile, SLOT_BLOCKS, 1e6, "expected a number of cores", row);
+    if (!row->note[0] && profile->lacking[0])
+        snprintf(row->note, sizeof row->note, "no column %.240s", profile->lacking);
 }
 
 static void read_names(const struct profile *profile, struct profile_row *row)
@@ -168,7 +170,9 @@ static void read_names(const struct profile *profile, struct profile_row *row)
     char sub_block[PROFILE_NAME_SIZE];
     for (int slot = 0; slot < PROFILE_TEXTS; slot++)
         row->texts[slot] = field_of(profile, slot);
-    int slot = profile->columns[SLOT_NAME] >= 0 ? SLOT_NAME : SLOT_BLOCK;
+    int slot = profile->columns[SLOT_NAME] >= 0    ? SLOT_NAME
+               : profile->columns[SLOT_BLOCK] >= 0 ? SLOT_BLOCK
+                                                   : SLOT_TYPE;
     bool valid = copy_name(row->texts[slot], row->name);
     if (slot == SLOT_BLOCK) {
         char block[32];

@@ -52,7 +52,11 @@ enum profile_slot {
     PROFILE_SLOTS = SLOT_RATIO + PROFILE_SIDES * PROFILE_UNITS,
 };
 
-enum { PROFILE_NAME_SIZE = DIAGNOSIS_NAME_SIZE, PROFILE_PROBLEM_SIZE = 256 };
+enum {
+    PROFILE_NAME_SIZE = DIAGNOSIS_NAME_SIZE,
+    PROFILE_PROBLEM_SIZE = 256,
+    PROFILE_MISSING_SIZE = 640
+};
 
 /* Times are in microseconds, as in the files; negative where the file has none. */
 struct profile_row {
@@ -69,16 +73,18 @@ struct profile_row {
     bool broken;                        /* a value is wrong: times are not to be relied on */
     char problem[PROFILE_PROBLEM_SIZE]; /* "column X: what is wrong"; "": nothing. Of a row that is
                                            not broken: its name is not UTF-8 */
-    char note[DIAGNOSIS_NOTE_SIZE];     /* time and ratio of a unit that disagree; "" */
+    char note[DIAGNOSIS_NOTE_SIZE];     /* time and ratio of a unit that disagree, columns that the
+                                           file does not have; "" */
 };
 
 struct profile {
     struct csv csv;
     int column_count;
-    int columns[PROFILE_SLOTS];    /* indices of fields; -1: there is none */
-    char names[PROFILE_SLOTS][48]; /* of those columns, for messages */
-    const char *format;            /* "op_summary", … */
-    const char *missing;           /* a column that diagnoses need; NULL: none */
+    int columns[PROFILE_SLOTS];         /* indices of fields; -1: there is none */
+    char names[PROFILE_SLOTS][48];      /* of those columns, for messages */
+    const char *format;                 /* "op_summary", … */
+    char missing[PROFILE_MISSING_SIZE]; /* columns that diagnoses need; "": none */
+    char lacking[PROFILE_MISSING_SIZE]; /* these, and others that may change a verdict */
 };
 
 /* Reads the first record. STATUS_INVALID when it is that of no such table: the text names what was

@@ -145,6 +145,84 @@ static void find_columns(struct profile *profile)
         profile->column_count--;
 }
 
+/* ------------------------------------------------------------------ what the head lacks */
+
+/* Which units a profiler writes of each kind of core, by the prefix of their columns. What brings
+ * data, computes and stores is what verdicts need; without the others a row says that they are not
+ * known. Matrix cores have more in some versions, fixpipe and mte3. */
+static const struct core_columns {
+    const char *prefix, *core_time;
+    int side;
+    int units[PROFILE_UNITS]; /* indices of unit_names, -1 ends them */
+} core_columns[] = {
+    {"aic_", "aicore_time(us)", SIDE_CUBE, {0, 3, 4, 5, -1}},
+    {"aiv_", "aiv_time(us)", SIDE_VECTOR, {2, 3, 5, 6, -1}},
+    {"", "aicore_time(us)", SIDE_CUBE, {0, 2, 3, 4, 5, 6, -1}},
+};
+enum { COUNT_OF_CORES = sizeof core_columns / sizeof *core_columns };
+
+static void add_to(char list[PROFILE_MISSING_SIZE], const char *name)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, PROFILE_MISSING_SIZE - used, "%s%s", used ? ", " : "", name);
+}
+
+static void add_missing(struct profile *profile, bool needed, const char *name)
+{
+    add_to(profile->lacking, name);
+    if (needed)
+        add_to(profile->missing, name);
+}
+
+/* The kind of cores of a side that has columns of units; NULL: it has none. */
+static const struct core_columns *cores_of(const struct profile *profile, int side)
+{
+    for (int u = 0; u < 2 * PROFILE_UNITS; u++) {
+        int slot =
+            (u < PROFILE_UNITS ? SLOT_TIME : SLOT_RATIO) + side * PROFILE_UNITS + u % PROFILE_UNITS;
+        for (int i = 0; has(profile, slot) && i < COUNT_OF_CORES; i++)
+            if (core_columns[i].side == side &&
+                strncasecmp(profile->names[slot], core_columns[i].prefix,
+                            strlen(core_columns[i].prefix)) == 0)
+                return &core_columns[i];
+    }
+    return NULL;
+}
+
+static void note_missing_of(struct profile *profile, const struct core_columns *cores)
+{
+    char name[64];
+    if (!has(profile, SLOT_CORE_TIME + cores->side))
+        add_missing(profile, true, cores->core_time);
+    for (int i = 0; cores->units[i] >= 0; i++) {
+        const struct column_name *unit = &unit_names[cores->units[i]];
+        int slot = cores->side * PROFILE_UNITS + unit->slot;
+        bool needed = unit->slot != UNIT_SCALAR && unit->slot != UNIT_MTE1;
+        snprintf(name, sizeof name, "%s%s_time(us) or %s%s_ratio", cores->prefix, unit->name,
+                 cores->prefix, unit->name);
+        if (!has(profile, SLOT_TIME + slot) && !has(profile, SLOT_RATIO + slot))
+            add_missing(profile, needed, name);
+    }
+}
+
+/* A block's table has neither names of kernels nor their durations. */
+static void note_missing(struct profile *profile, bool pipes)
+{
+    bool blocks = has(profile, SLOT_BLOCK);
+    profile->missing[0] = profile->lacking[0] = 0;
+    if (!blocks && !has(profile, SLOT_NAME))
+        add_missing(profile, true, "Op Name or Name");
+    if (!blocks && !has(profile, SLOT_DURATION))
+        add_missing(profile, true, "Task Duration(us) or Duration(us)");
+    if (!pipes)
+        add_missing(profile, true, "aic_mac_time(us), mac_ratio or the like of any pipe");
+    for (int side = 0; side < PROFILE_SIDES; side++) {
+        const struct core_columns *cores = cores_of(profile, side);
+        if (cores)
+            note_missing_of(profile, cores);
+    }
+}
+
 static enum status require_profile(struct profile *profile, struct error *error)
 {
     bool timed = has_any(profile, SLOT_DURATION, SLOT_CYCLES);
@@ -157,12 +235,10 @@ static enum status require_profile(struct profile *profile, struct error *error)
                          timed ? "which are missing"
                                : "Task Duration(us) or Duration(us) or aicore_time(us) or "
                                  "aic_time(us)");
-    profile->missing = !pipes   ? "aic_mac_time(us), mac_ratio or the like of any pipe"
-                       : !named ? "Op Name, Name or block_id"
-                                : NULL;
     profile->format = has(profile, SLOT_BLOCK)                          ? "PipeUtilization"
                       : strncasecmp(profile->names[SLOT_NAME], "op", 2) ? "kernel_details"
                                                                         : "op_summary";
+    note_missing(profile, pipes);
     return STATUS_OK;
 }
 

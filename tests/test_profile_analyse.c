@@ -173,6 +173,18 @@ Test(profile_analyse, cores_of_unknown_time)
     json_decref(answer);
 }
 
+/* A missing column is a problem of the file, a note of each row, and hides no verdict. */
+Test(profile_analyse, missing_columns_are_named)
+{
+    json_t *answer = answer_to("Op Name,Task Duration(us),aicore_time(us),mac_ratio,vec_ratio,"
+                               "scalar_ratio,mte1_ratio,mte3_ratio\na,10,9,0,0.2,0,0,0.9\n",
+                               NULL);
+    expect_verdict(operator_of(answer, 0), "Inefficient MTE", "MTE-UB", "MTE-UB",
+                   "no column mte2_time(us) or mte2_ratio");
+    cr_expect_str_eq(problems, "1: no column mte2_time(us) or mte2_ratio\n");
+    json_decref(answer);
+}
+
 Test(profile_analyse, broken_rows_are_rows)
 {
     json_t *answer = answer_to(UNIFIED "a,t,AI_CORE,10,9,1,0.1,0.1,0.1,1.5\n"
@@ -221,6 +233,20 @@ static double utilisation_of(const char *type, const char *in, const char *types
         EXPECT_NEAR(number_of(component_of(operator, "Cube"), "efficiency") * 0.9, u);
     json_decref(answer);
     return u;
+}
+
+/* Operations need a peak, and that is a chip's. */
+Test(profile_analyse, shapes_without_a_chip)
+{
+    json_t *answer =
+        answer_to(SHAPED "mm,MatMulV2,100,20,100,0,90,20,\"64,64;64,64\",FLOAT16;FLOAT16,"
+                         "ND;ND,\"64,64\",ND\nx,Add,100,20,100,0,90,20,,,,,\n",
+                  NULL);
+    expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "Cube",
+                   "no bytes or operations in the file; Cube's follow from the shapes with --hw");
+    cr_expect_null(strstr(text_of(operator_of(answer, 1), "note"), "--hw"));
+    EXPECT_NEAR(number_of(component_of(operator_of(answer, 0), "Cube"), "utilisation"), -1);
+    json_decref(answer);
 }
 
 /* 2·1024³ operations over 20 cores of 8192 a cycle, at 1500 MHz unless the cycles say more. */
@@ -384,10 +410,11 @@ Test(profile_analyse, more_names_than_places)
 /* Names from a file are no formulas, and stay in their cell. */
 Test(profile_analyse, csv)
 {
-    write_file("p.csv", "Name,Type,Duration(us),mac_ratio\n"
-                        "\"=HYPERLINK(\"\"x\"\",1)\",+t,1,0.5\n"
-                        "\"a,b\",t,2,0.9\n"
-                        "@x,-t,N/A,N/A\n");
+    write_file("p.csv", "Name,Type,Duration(us),aicore_time(us),mac_ratio,vec_ratio,scalar_ratio,"
+                        "mte1_ratio,mte2_ratio,mte3_ratio\n"
+                        "\"=HYPERLINK(\"\"x\"\",1)\",+t,1,1,0.5,0,0,0,0,0\n"
+                        "\"a,b\",t,2,2,0.9,0,0,0,0,0\n"
+                        "@x,-t,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A\n");
     char *text = answer_of(in_folder("p.csv"), NULL, ANALYSE_CSV, 1);
     cr_expect_str_eq(
         text,

@@ -116,6 +116,12 @@ refused() { # message, command…
 }
 expect 'a folder that is not there' refused 'No such file' "$autotune" --op matmul --shape 64x64x64 \
     -q --report "$folder/none/a.html"
+printf 'a,b\n1,2\n' >"$folder/none.csv"
+expect 'a table that is no profile' refused "^autotune: $folder/none.csv:1: no profile" "$autotune" \
+    analyse "$folder/none.csv" --format html
+for page in profile long sweep knn none stuck; do
+    expect "$page: no address in the page" none grep -q 'https\?://' "$folder/$page.html"
+done
 expect 'tables of libraries have no page' refused '--report: expected --format' "$autotune" \
     --op matmul --shape 64x64x64 --hw ascend910b1 --format runtime_kb --report "$folder/a.html"
 expect 'nor has a plan' refused '--report: expected neither' "$autotune" sweep "$folder/jobs.csv" \
