@@ -56,7 +56,7 @@ static const struct argp argp = {
            "Examples:\n"
            "  autotune table --db results.db\n"
            "  autotune table --db results.db --op matmul --format c -o tilings.h\n"
-           "  autotune table --db results.db --hw ascend910b1 --format runtime_kb -o kb.json\n",
+           "  autotune table --db results.db --hw ascend910b1 --format runtime_kb\n",
 };
 
 /* How each format is written: one of ours, or one of the vendor's. */
