@@ -58,7 +58,7 @@ static const struct argp argp = {
     .doc = "Looks into a store of results and keeps it tidy.\n"
            "  ls      the results, one a line\n"
            "  show    the whole answers\n"
-           "  diff    what changed from one store to another; exit status 1: something\n"
+           "  diff    what changed from one store to another; exit status 1 if anything\n"
            "  export  JSON lines, sorted: equal contents give equal bytes\n"
            "  import  puts what was exported into a store, made if need be\n"
            "  gc      drops simulated results of other model versions, and with a filter what it "

@@ -87,8 +87,10 @@ static void say_what_is_left_out(const struct table_command *command, const stru
               "and tilingEnable 0\n",
               stderr);
     if (!tilings->count)
-        fprintf(stderr, "autotune: %s: there is no %s result for a table\n", command->store,
-                store_kind_name(tilings->kind));
+        fprintf(stderr,
+                "autotune: %s: no %s result to make a table of; `autotune store ls` lists what "
+                "there is\n",
+                command->store, store_kind_name(tilings->kind));
 }
 
 static void write_table(const struct table_command *command, const struct tilings *tilings,
