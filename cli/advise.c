@@ -134,6 +134,7 @@ static bool apply_step(const struct advising *advising, const char *file, const 
 
 static int apply(const struct advising *advising, const char *file, struct program *program)
 {
+    struct advise_question question = {file, program->hw, (int)advising->common.cores};
     struct advice_chain chain = {0};
     struct answer answer;
     struct error error;
@@ -145,8 +146,8 @@ static int apply(const struct advising *advising, const char *file, struct progr
     cli_answer_open(&answer, &advising->common);
     enum status status =
         advising->common.format == FORMAT_JSON
-            ? advise_write_program_json(file, program, &chain, answer.stream, &error)
-            : advise_write_program(file, program, &chain, answer.stream, &error);
+            ? advise_write_program_json(&question, program, &chain, answer.stream, &error)
+            : advise_write_program(&question, program, &chain, answer.stream, &error);
     cli_require(status, &error);
     cli_answer_close(&answer);
     return EXIT_ANSWER;
@@ -172,6 +173,7 @@ static void look_ahead(const struct advising *advising, const char *file,
 
 static int show(const struct advising *advising, const char *file, const struct program *program)
 {
+    struct advise_question question = {file, program->hw, (int)advising->common.cores};
     struct advices advices;
     struct advice_chain chain = {0};
     struct answer answer;
@@ -182,9 +184,9 @@ static int show(const struct advising *advising, const char *file, const struct 
     look_ahead(advising, file, &advices, &chain);
     cli_answer_open(&answer, &advising->common);
     if (advising->common.format == FORMAT_JSON)
-        cli_require(advise_write_json(&advices, &chain, answer.stream, &error), &error);
+        cli_require(advise_write_json(&question, &advices, &chain, answer.stream, &error), &error);
     else
-        advise_write_table(file, program->hw, &advices, &chain, answer.colour, answer.stream);
+        advise_write_table(&question, &advices, &chain, answer.colour, answer.stream);
     cli_answer_close(&answer);
     advices_clear(&advices);
     return advices.safe ? EXIT_ANSWER : EXIT_NONE;

@@ -80,14 +80,22 @@ static void put_chain(const struct advice_chain *chain, const struct style *styl
     }
 }
 
-void advise_write_table(const char *file, const struct hardware *hw, const struct advices *advices,
+/* "kernel.txt on Ascend 310, 2 cores in step". */
+static void put_question(const struct advise_question *question, FILE *out)
+{
+    fprintf(out, "%s on %s, %d core%s", question->file, question->hw->name, question->cores,
+            question->cores == 1 ? "" : "s in step");
+}
+
+void advise_write_table(const struct advise_question *question, const struct advices *advices,
                         const struct advice_chain *chain, bool colour, FILE *out)
 {
     struct style style = text_style(colour);
     char time[TEXT_SIZE];
     int i = 0;
-    fprintf(out, "%s on %s\n", file, hw->name);
-    text_put_hardware(hw, &style, out);
+    put_question(question, out);
+    fputc('\n', out);
+    text_put_hardware(question->hw, &style, out);
     fprintf(out, "  time         %s%s%s  (%.6f ns)\n", style.bold,
             text_time(ns(advices->time_fs), time), style.end, ns(advices->time_fs));
     put_verdict(&advices->diagnosis, &style, out);
@@ -137,8 +145,22 @@ static json_t *chain_json(const struct advice_chain *chain)
     return steps;
 }
 
-enum status advise_write_json(const struct advices *advices, const struct advice_chain *chain,
-                              FILE *out, struct error *error)
+/* What all answers begin with, and then `members`, which it takes. */
+static enum status put_json(const struct advise_question *question, json_t *members, FILE *out,
+                            struct error *error)
+{
+    json_t *answer = program_answer_json(question->file, question->hw);
+    if (answer)
+        json_object_set_new(answer, "cores", json_integer(question->cores));
+    if (!members || json_object_update_new(answer, members) != 0) {
+        json_decref(answer);
+        answer = NULL;
+    }
+    return json_write(answer, out, error);
+}
+
+enum status advise_write_json(const struct advise_question *question, const struct advices *advices,
+                              const struct advice_chain *chain, FILE *out, struct error *error)
 {
     const struct diagnosis *diagnosis = &advices->diagnosis;
     json_t *advice = json_array();
@@ -148,18 +170,21 @@ enum status advise_write_json(const struct advices *advices, const struct advice
                                 ? diagnosis->components[diagnosis->component].name
                                 : NULL;
     json_t *time = advices->time_fs < 0 ? json_null() : json_real(ns(advices->time_fs));
-    return json_write(json_pack("{s:i, s:b, s:s?, s:o, s:s?, s:s?, s:o, s:o}", "schema", 1, "safe",
-                                advices->safe, "note", advices->safe ? NULL : advices->why,
-                                "time_ns", time, "verdict", verdict_name(diagnosis->verdict),
-                                "component", component, "advice", advice, "chain",
-                                chain_json(chain)),
-                      out, error);
+    return put_json(question,
+                    json_pack("{s:b, s:s?, s:o, s:s?, s:s?, s:o, s:o}", "safe", advices->safe,
+                              "note", advices->safe ? NULL : advices->why, "time_ns", time,
+                              "verdict", verdict_name(diagnosis->verdict), "component", component,
+                              "advice", advice, "chain", chain_json(chain)),
+                    out, error);
 }
 
-enum status advise_write_program(const char *file, const struct program *program,
-                                 const struct advice_chain *chain, FILE *out, struct error *error)
+enum status advise_write_program(const struct advise_question *question,
+                                 const struct program *program, const struct advice_chain *chain,
+                                 FILE *out, struct error *error)
 {
-    fprintf(out, "# %s on %s, changed by `autotune advise`:\n", file, program->hw->name);
+    fputs("# ", out);
+    put_question(question, out);
+    fputs(", changed by `autotune advise`:\n", out);
     for (int i = 0; i < chain->count; i++) {
         const struct advice_step *step = &chain->steps[i];
         fprintf(out, "# %s: %.6f ns instead of %.6f (%s)\n", step->strategy->name,
@@ -168,7 +193,8 @@ enum status advise_write_program(const char *file, const struct program *program
     return program_print(program, out, error);
 }
 
-enum status advise_write_program_json(const char *file, const struct program *program,
+enum status advise_write_program_json(const struct advise_question *question,
+                                      const struct program *program,
                                       const struct advice_chain *chain, FILE *out,
                                       struct error *error)
 {
@@ -177,14 +203,15 @@ enum status advise_write_program_json(const char *file, const struct program *pr
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return error_memory(error);
-    enum status status = advise_write_program(file, program, chain, stream, error);
+    enum status status = advise_write_program(question, program, chain, stream, error);
     if (fclose(stream) && status == STATUS_OK)
         status = error_memory(error);
     if (status == STATUS_OK)
-        status = json_write(json_pack("{s:i, s:f, s:o, s:s}", "schema", 1, "time_ns",
-                                      ns(chain->steps[chain->count - 1].after_fs), "applied",
-                                      chain_json(chain), "program", text),
-                            out, error);
+        status = put_json(question,
+                          json_pack("{s:f, s:o, s:s}", "time_ns",
+                                    ns(chain->steps[chain->count - 1].after_fs), "applied",
+                                    chain_json(chain), "program", text),
+                          out, error);
     free(text);
     return status;
 }

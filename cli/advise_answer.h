@@ -18,15 +18,24 @@ struct advice_chain {
     struct advice_step steps[ADVICE_MAX_STEPS];
 };
 
-void advise_write_table(const char *file, const struct hardware *hw, const struct advices *advices,
+/* What was asked. */
+struct advise_question {
+    const char *file;
+    const struct hardware *hw;
+    int cores;
+};
+
+void advise_write_table(const struct advise_question *question, const struct advices *advices,
                         const struct advice_chain *chain, bool colour, FILE *out);
-enum status advise_write_json(const struct advices *advices, const struct advice_chain *chain,
-                              FILE *out, struct error *error);
+enum status advise_write_json(const struct advise_question *question, const struct advices *advices,
+                              const struct advice_chain *chain, FILE *out, struct error *error);
 
 /* The program after a chain of changes. */
-enum status advise_write_program(const char *file, const struct program *program,
-                                 const struct advice_chain *chain, FILE *out, struct error *error);
-enum status advise_write_program_json(const char *file, const struct program *program,
+enum status advise_write_program(const struct advise_question *question,
+                                 const struct program *program, const struct advice_chain *chain,
+                                 FILE *out, struct error *error);
+enum status advise_write_program_json(const struct advise_question *question,
+                                      const struct program *program,
                                       const struct advice_chain *chain, FILE *out,
                                       struct error *error);
 

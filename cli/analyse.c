@@ -48,8 +48,7 @@ static double share(const char *option, const char *text)
 {
     double value = cli_number(text);
     if (isnan(value) || value <= 0 || value > 1)
-        cli_die("%s '%.32s', expected a number more than 0 and at most 1, such as 0.8", option,
-                text);
+        cli_die("%s %.32s: expected a number more than 0 and at most 1, such as 0.8", option, text);
     return value;
 }
 
@@ -97,7 +96,7 @@ static const struct argp argp = {
            "  autotune analyse kernel.txt --format html -o kernel.html\n"
            "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n"
            "  autotune analyse op_summary.csv --top 20\n"
-           "  autotune analyse kernel_details.csv --hw ascend910b3 --format csv -o rows.csv\n",
+           "  autotune analyse kernel_details.csv --format csv -o rows.csv\n",
 };
 
 static void play(const char *file, const struct program *program, int cores,

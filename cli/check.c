@@ -67,7 +67,7 @@ static int check_program(const struct common *common, const struct hardware *hw,
     cli_require_of(file, program_check(&program, &check, &error), &error);
     cli_answer_open(&answer, common);
     if (common->format == FORMAT_JSON)
-        cli_require(check_write_json(&program, &check, answer.stream, &error), &error);
+        cli_require(check_write_json(file, &program, &check, answer.stream, &error), &error);
     else
         check_write_table(file, &program, &check, common->verbose, answer.colour, answer.stream);
     cli_answer_close(&answer);

@@ -157,9 +157,10 @@ static json_t *witness_json(const struct program *program, const struct finding 
     return json;
 }
 
-enum status check_write_json(const struct program *program, const struct check *check, FILE *out,
-                             struct error *error)
+enum status check_write_json(const char *file, const struct program *program,
+                             const struct check *check, FILE *out, struct error *error)
 {
+    json_t *answer = program_answer_json(file, program->hw);
     json_t *findings = json_array();
     for (size_t i = 0; i < check->count; i++) {
         const struct finding *finding = &check->findings[i];
@@ -171,7 +172,11 @@ enum status check_write_json(const struct program *program, const struct check *
                                         finding_kind_name(finding->kind), "lines", lines, "text",
                                         finding->text, "witness", witness_json(program, finding)));
     }
-    return json_write(json_pack("{s:i, s:b, s:b, s:o}", "schema", 1, "ok", check_is_safe(check),
-                                "truncated", check->truncated, "findings", findings),
-                      out, error);
+    if (json_object_update_new(answer,
+                               json_pack("{s:b, s:b, s:o}", "ok", check_is_safe(check), "truncated",
+                                         check->truncated, "findings", findings)) != 0) {
+        json_decref(answer);
+        answer = NULL;
+    }
+    return json_write(answer, out, error);
 }

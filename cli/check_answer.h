@@ -10,7 +10,7 @@
 void check_write_table(const char *file, const struct program *program, const struct check *check,
                        bool verbose, bool colour, FILE *out);
 
-enum status check_write_json(const struct program *program, const struct check *check, FILE *out,
-                             struct error *error);
+enum status check_write_json(const char *file, const struct program *program,
+                             const struct check *check, FILE *out, struct error *error);
 
 #endif

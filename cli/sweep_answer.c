@@ -71,7 +71,7 @@ static void put_count(const char *what, int64_t count, const char *note, FILE *o
 {
     char text[TEXT_SIZE];
     if (count)
-        fprintf(out, "  %-13s %9s  %s\n", what, text_count(count, text), note);
+        fprintf(out, "  %-13s %9s%s%s\n", what, text_count(count, text), *note ? "  " : "", note);
 }
 
 /* The front, and what is behind it. */

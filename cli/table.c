@@ -56,7 +56,7 @@ static const struct argp argp = {
            "Examples:\n"
            "  autotune table --db results.db\n"
            "  autotune table --db results.db --op matmul --format c -o tilings.h\n"
-           "  autotune table --db results.db --hw ascend910b1 --format runtime_kb -o kb.json\n",
+           "  autotune table --db results.db --hw ascend910b1 --format runtime_kb\n",
 };
 
 /* How each format is written: one of ours, or one of the vendor's. */
@@ -87,8 +87,10 @@ static void say_what_is_left_out(const struct table_command *command, const stru
               "and tilingEnable 0\n",
               stderr);
     if (!tilings->count)
-        fprintf(stderr, "autotune: %s: there is no %s result for a table\n", command->store,
-                store_kind_name(tilings->kind));
+        fprintf(stderr,
+                "autotune: %s: no %s result to make a table of; `autotune store ls` lists what "
+                "there is\n",
+                command->store, store_kind_name(tilings->kind));
 }
 
 static void write_table(const struct table_command *command, const struct tilings *tilings,

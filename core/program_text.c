@@ -10,12 +10,26 @@
 
 enum { MAX_FILE_BYTES = 256 << 20 };
 
+/* "M, V, MTE1". */
+static const char *pipe_names(const struct hardware *hw,
+                              char text[HARDWARE_MAX_PIPES * (HARDWARE_NAME_SIZE + 2)])
+{
+    char *at = text;
+    *at = '\0';
+    for (int p = 0; p < hw->pipe_count; p++)
+        at += sprintf(at, "%s%s", p ? ", " : "", hw->pipes[p].name);
+    return text;
+}
+
 static enum status parse_pipe(struct parser *parser, struct span span, int8_t *pipe)
 {
     const struct hardware *hw = parser->program->hw;
     int found = hardware_pipe(hw, span.text, span.length);
-    if (found < 0)
-        return FAIL(parser, "unknown pipe '%.*s' of %s", SPAN(span), hw->name);
+    if (found < 0) {
+        char known[HARDWARE_MAX_PIPES * (HARDWARE_NAME_SIZE + 2)];
+        return FAIL(parser, "unknown pipe '%.*s' of %s, expected %s", SPAN(span), hw->name,
+                    pipe_names(hw, known));
+    }
     *pipe = (int8_t)found;
     return STATUS_OK;
 }

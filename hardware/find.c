@@ -40,11 +40,14 @@ enum status hardware_folder(char *folder, size_t size, struct error *error)
             return STATUS_OK;
         return error_set(error, STATUS_IO, "AUTOTUNE_CONFIGS: %s, expected a folder", set);
     }
-    char own[PATH_MAX];
+    char own[PATH_MAX], place[PATH_MAX + sizeof "/../share/autotune/configs"], real[PATH_MAX];
     executable_folder(own);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (snprintf(folder, size, "%s%s", own, places[i]) < (int)size && is_folder(folder))
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(place, sizeof place, "%s%s", own, places[i]);
+        if (is_folder(place) && realpath(place, real) &&
+            snprintf(folder, size, "%s", real) < (int)size)
             return STATUS_OK;
+    }
     return error_set(error, STATUS_IO,
                      "no folder of hardware descriptions beside %s, expected AUTOTUNE_CONFIGS to "
                      "name it",

@@ -174,27 +174,57 @@ static enum status row_nothing(struct writer *w, const struct profile_row *row,
     return STATUS_OK;
 }
 
-/* The members of a list's rows that fit a line; names are cut. */
+/* A name that is too long for a line loses its middle, and no part of a character stays. */
+static json_t *shortened(const char *whole)
+{
+    enum { SHOWN = 56, BEGIN = SHOWN / 2 };
+    char text[SHOWN + sizeof "..."];
+    size_t length = strlen(whole), begin = BEGIN, end = length - (SHOWN - BEGIN);
+    if (length <= SHOWN)
+        return json_text(whole);
+    while (begin > 0 && (whole[begin] & 0xC0) == 0x80)
+        begin--;
+    while ((whole[end] & 0xC0) == 0x80)
+        end++;
+    snprintf(text, sizeof text, "%.*s...%s", (int)begin, whole, whole + end);
+    return json_text(text);
+}
+
+/* The members of a list's rows that fit a line. */
 static json_t *columns_of(json_t *rows, const char *name)
 {
-    enum { SHOWN = 56 };
     static const char *const keys[] = {"count",      "count_share", "time_us",
                                        "time_share", "overlap_us",  "verdict"};
     json_t *list = json_array(), *row;
     size_t index;
-    char text[SHOWN + sizeof "..."];
     json_array_foreach(rows, index, row)
     {
         json_t *shown = json_object();
-        const char *whole = json_string_value(json_object_get(row, name));
-        snprintf(text, sizeof text, "%.*s%s", SHOWN, whole, strlen(whole) > SHOWN ? "..." : "");
-        json_object_set_new(shown, name, json_text(text));
+        json_object_set_new(shown, name, shortened(json_string_value(json_object_get(row, name))));
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             if (strcmp(keys[k], name) != 0 && json_object_get(row, keys[k]))
                 json_object_set(shown, keys[k], json_object_get(row, keys[k]));
         json_array_append_new(list, shown);
     }
     return list;
+}
+
+/* What the words of the table above mean, where it has them. */
+static void put_legend(json_t *summary, FILE *out)
+{
+    if (json_integer_value(json_object_get(summary, "open")) > 0) {
+        fputs("\n  open     ", out);
+        text_put_wrapped("verdicts that could be Bound instead: a profile has no bytes, and "
+                         "operations with --hw alone, so what is active all the time may work at "
+                         "its limit; --json and --format csv name the component (may_be_bound_by)",
+                         11, out);
+    }
+    if (json_array_size(json_object_get(summary, "components")) == 0)
+        return;
+    fputs("\n  overlap  ", out);
+    text_put_wrapped("what is saved at most if the busiest component never waits for another", 11,
+                     out);
+    fputc('\n', out);
 }
 
 static enum status table_end(struct writer *w, struct error *error)
@@ -210,7 +240,7 @@ static enum status table_end(struct writer *w, struct error *error)
     fprintf(w->out, "%s%s%s (%s)%s%s\n", style.bold, w->job->file, style.end, w->profile.format,
             hw ? " on " : "", hw ? hw->name : "");
     if (hw)
-        text_put_hardware(hw, &style, w->out);
+        text_put_hardware_lines(hw, &style, w->out);
     json_object_set_new(tables, "operators", counts);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         json_t *rows = json_object_get(summary, lists[i][0]);
@@ -219,6 +249,7 @@ static enum status table_end(struct writer *w, struct error *error)
         json_object_del(counts, lists[i][0]);
     }
     outline_write(tables, &style, w->out);
+    put_legend(summary, w->out);
     json_decref(tables);
     json_decref(summary);
     return ferror(w->out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;

@@ -26,6 +26,13 @@ json_t *json_text(const char *text)
     return string;
 }
 
+json_t *program_answer_json(const char *file, const struct hardware *hw)
+{
+    return json_pack("{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "file", json_text(file), "hardware",
+                     json_text(hw->name), "hardware_file", json_text(hw->file), "hardware_changes",
+                     overrides_json(hw));
+}
+
 json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling)
 {
     json_t *object = json_object();

@@ -31,7 +31,7 @@ static bool is_factor(const char *key)
 static void put_heading(const char *key, char *text)
 {
     snprintf(text, CELL_SIZE, "%s", key);
-    if (ends_in(text, "_ns") || ends_in(text, "_us"))
+    if (ends_in(text, "_ns") || ends_in(text, "_us") || ends_in(text, "_fs"))
         text[strlen(text) - strlen("_ns")] = 0;
     for (char *at = text; *at; at++)
         if (*at == '_')
@@ -42,7 +42,7 @@ static void put_heading(const char *key, char *text)
 static void put_member(json_t *value, char *text);
 static void put_cell(const char *key, json_t *value, char *text);
 
-static void put_list(json_t *array, char *text)
+static void put_list(const char *key, json_t *array, char *text)
 {
     size_t index, used = 0;
     json_t *value;
@@ -50,7 +50,7 @@ static void put_list(json_t *array, char *text)
     json_array_foreach(array, index, value)
     {
         char one[CELL_SIZE];
-        put_cell("", value, one);
+        put_cell(key, value, one);
         if (used < CELL_SIZE)
             used += (size_t)snprintf(text + used, CELL_SIZE - used, "%s%s", index ? ", " : "", one);
     }
@@ -93,6 +93,8 @@ static void put_cell(const char *key, json_t *value, char *text)
         snprintf(text, CELL_SIZE, "%s", text_time(json_number_value(value), number));
     else if (json_is_number(value) && ends_in(key, "_us"))
         snprintf(text, CELL_SIZE, "%s", text_time(1e3 * json_number_value(value), number));
+    else if (json_is_number(value) && ends_in(key, "_fs"))
+        snprintf(text, CELL_SIZE, "%s", text_time(json_number_value(value) / FS_PER_NS, number));
     else if (json_is_integer(value))
         snprintf(text, CELL_SIZE, "%s", text_count(json_integer_value(value), number));
     else if (json_is_real(value) && is_share(key))
@@ -104,7 +106,7 @@ static void put_cell(const char *key, json_t *value, char *text)
     else if (json_is_real(value)) /* + 0: a negative zero prints as zero */
         snprintf(text, CELL_SIZE, "%.4g", json_real_value(value) + 0.0);
     else if (json_is_array(value))
-        put_list(value, text);
+        put_list(key, value, text);
     else
         put_pairs(value, text);
 }
@@ -145,7 +147,8 @@ static void put_row(const struct column *columns, int count, int indent, char ce
     fprintf(out, "%*s", indent, "");
     for (int c = 0; c < count; c++) {
         int width = c + 1 == count && columns[c].left ? 0 : columns[c].width;
-        fprintf(out, columns[c].left ? "%s%-*s" : "%s%*s", c ? "  " : "", width, cells[c]);
+        fprintf(out, columns[c].left ? "%s%-*s" : "%s%*s", c && (*cells[c] || width) ? "  " : "",
+                width, cells[c]);
     }
     fputc('\n', out);
 }

@@ -33,8 +33,8 @@ static void write_note(const struct landscape *landscape, char *note, size_t siz
 {
     int used = snprintf(note, size, "%s",
                         landscape->kind == LANDSCAPE_SLICE
-                            ? "All other values are the best tiling's. Times are of what the map "
-                              "plays, too."
+                            ? "All other values are the best tiling's. What the search left out "
+                              "was simulated for this map."
                             : "The best over all other values of what the search has played.");
     for (int a = 0; a < 2; a++)
         if (landscape->left_out[a])

@@ -60,8 +60,8 @@ static void add_verdict(struct report *report, const struct diagnosis *d,
         report_fact(facts, "time", "%s", text_time(d->time_ns, text));
     if (d->naive.component >= 0) {
         const struct component *c = &d->components[d->naive.component];
-        report_fact(facts, "a naive roofline", "would say: %s (%s, %.1f %%)",
-                    d->naive.verdict ? verdict_name(d->naive.verdict) : "underused, and not why",
+        report_fact(facts, "a naive roofline", "says %s: %s is used most, at %.1f %%",
+                    d->naive.verdict ? verdict_name(d->naive.verdict) : "no limit is near",
                     c->parts[d->naive.part].name, 100 * d->naive.utilisation);
     }
     if (*d->note)

@@ -48,13 +48,18 @@ struct style text_style(bool colour)
     return (struct style){"\033[1m", "\033[32m", "\033[33m", "\033[2m", "\033[0m"};
 }
 
-void text_put_hardware(const struct hardware *hw, const struct style *style, FILE *out)
+void text_put_hardware_lines(const struct hardware *hw, const struct style *style, FILE *out)
 {
     fprintf(out, "%s%s%s\n", style->dim, hw->file, style->end);
     for (size_t i = 0; i < hw->fact_count; i++)
         if (fact_is_override(&hw->facts[i]))
             fprintf(out, "%schanged: %s=%s%s\n", style->warn, hw->facts[i].key, hw->facts[i].value,
                     style->end);
+}
+
+void text_put_hardware(const struct hardware *hw, const struct style *style, FILE *out)
+{
+    text_put_hardware_lines(hw, style, out);
     fputc('\n', out);
 }
 

@@ -35,7 +35,9 @@ struct style {
 };
 struct style text_style(bool colour);
 
-/* The file that a description comes from, and what --set-hw changed in it: one line each. */
+/* The file that a description comes from, and what --set-hw changed in it: one line each. The
+ * second one ends them with an empty line. */
+void text_put_hardware_lines(const struct hardware *hw, const struct style *style, FILE *out);
 void text_put_hardware(const struct hardware *hw, const struct style *style, FILE *out);
 
 #endif

@@ -124,6 +124,10 @@ json_t *json_text(const char *text);
 /* The numbers of a description that --set-hw changed: {key: value text, …}, empty without any. */
 json_t *overrides_json(const struct hardware *hw);
 
+/* The members that an answer about a program begins with: schema, file, hardware, hardware_file and
+ * hardware_changes. NULL when out of memory. */
+json_t *program_answer_json(const char *file, const struct hardware *hw);
+
 /* Writes a JSON document and a newline, and frees it. Times keep 15 significant digits. */
 enum status json_write(json_t *document, FILE *out, struct error *error);
 

@@ -151,7 +151,7 @@ static void put_within(int64_t surely, int64_t at_most, double share, FILE *out)
     fprintf(out, "%s", text_count(surely, n[0]));
     if (at_most > surely)
         fprintf(out, " to %s", text_count(at_most, n[1]));
-    fprintf(out, " tiling%s within %.3g %%\n", at_most == 1 ? "" : "s", 100 * share);
+    fprintf(out, " tiling%s within %.3g %%", at_most == 1 ? "" : "s", 100 * share);
 }
 
 /* How the search came to its answer, which ends with seconds and threads. */
@@ -193,10 +193,11 @@ static void put_proof(const struct tune_answer *a, const struct style *style, FI
     fprintf(out, "; ");
     put_within(a->within_1_percent, a->within_1_percent_at_most, 0.01, out);
     if (a->fit_error > 0) {
-        fprintf(out, "               ");
+        fprintf(out, "\n               ");
         put_within(a->within_fit_error, a->within_fit_error_at_most, a->fit_error, out);
-        fprintf(out, "               of it, which is the error of the description's fit\n");
+        fprintf(out, ", the error of the description's fit");
     }
+    fputc('\n', out);
 }
 
 static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)

@@ -130,7 +130,7 @@ options() {
     for name in active-ratio utilisation utilisation-cube; do
         bad "--$name: its value is missing" analyse x --$name
         for value in 0 -1 1.01 nan inf abc '' 0.5x 80%; do
-            bad "--$name '$value', expected a number more than 0 and at most 1" \
+            bad "--$name $value: expected a number more than 0 and at most 1" \
                 analyse /dev/null "--$name" "$value"
         done
     done

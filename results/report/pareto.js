@@ -44,7 +44,8 @@ function pareto(section) {
             },
             values: (u, splits) => splits.map((at) => String(Math.ceil(at))), grid: {show: false},
             label: "operators, the longest running first", labelSize: 22}},
-        y: {min: 0, max: Math.min(1, Math.max(...together)), axis: {size: 56,
+        y: {min: 0, /* a sum of all may be rounded to a little less than 1 */
+            max: together.at(-1) > 0.9999 ? 1 : together.at(-1), axis: {size: 56,
             values: (u, splits) => splits.map((v) => `${Number((100 * v).toPrecision(3))} %`)}},
         zoomY: true, draw, read,
         legend: element("div", {class: "legend"}, verdicts.map((verdict) =>
