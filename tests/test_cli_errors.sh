@@ -462,6 +462,19 @@ programs() {
     rm -f much many binary unknown open huge endless register
 }
 
+# Odd input that is no error.
+odd() {
+    for text in 'loop 0\nend\n' 'loop 10000000000\nend\n' 'V vadd elements=128\n' \
+        'MTE2 gm->ub bytes=0\n'; do # programs without operands
+        printf "$text" >bare
+        quiet 0 '"$1" advise bare --chain 0'
+    done
+    sed '2s/,420\.5,/,-0,/' "$profile" >zero.csv
+    quiet 0 '"$1" analyse zero.csv --format csv'
+    equal 'a time of -0 is 0' 0 "$(sed -n 2p "$work/out" | cut -d , -f 4)"
+    rm -f bare zero.csv
+}
+
 # What a sweep, a merge and a store of answers refuse.
 sweeps() {
     rm -rf ./*
@@ -681,6 +694,7 @@ hardware
 overrides
 tilings
 programs
+odd
 files
 sweeps
 streams
