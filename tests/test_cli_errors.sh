@@ -238,6 +238,17 @@ details() {
         bad "$option: " "${named[@]}" --json -o $option
         bad "$option: " program "${points[@]}" --k 2 -o $option
     done
+    pages=()
+    "$autotune" "${product[@]}" --report /dev/null >/dev/null 2>&1 && pages=(--report)
+    for option in "${pages[@]}" --landscape --trace; do # no answer before what cannot follow
+        bad 'missing/x: No such file or directory' "${product[@]}" $option missing/x
+        bad "$work: Is a directory" "${product[@]}" $option "$work"
+        bad 'an empty file name' "${product[@]}" $option ''
+    done
+    for option in "${pages[@]}"; do
+        bad 'missing/x: No such file or directory' analyse /dev/null $option missing/x
+        bad "$work: Is a directory" analyse "$profile" $option "$work"
+    done
     equal 'errors leave no file' '' "$(ls -A)"
     bad 'unknown option --op' reproduce "${points[@]}"
     bad 'x: expected nothing here' reproduce x
