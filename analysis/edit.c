@@ -33,8 +33,9 @@ enum status edit_open(struct edit *edit, const struct program *program, struct e
     for (int32_t i = 0; i < program->count; i++) {
         struct edit_line *line = &edit->lines[edit->count++];
         line->in = program->items[i];
-        memcpy(line->regions, &program->regions[line->in.first_region],
-               line->in.region_count * sizeof *line->regions);
+        if (line->in.region_count) /* a program without operands has no regions to point to */
+            memcpy(line->regions, &program->regions[line->in.first_region],
+                   line->in.region_count * sizeof *line->regions);
     }
     return STATUS_OK;
 }

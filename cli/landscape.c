@@ -32,6 +32,8 @@ void landscape_file_check(const struct landscape_file *file, const struct task *
         cli_die("--landscape-axes: expected --landscape, whose axes it names");
     if (file->path && landscape_axes(&task->job.space, &none, file->axes, axes, &error))
         cli_die("--landscape-axes %.100s: %s", file->axes ? file->axes : "", error.text);
+    if (file->path)
+        cli_require_writable(file->path);
 }
 
 enum status landscape_file_write(const struct landscape_file *file, const struct task *task,

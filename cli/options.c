@@ -503,6 +503,34 @@ static enum status write_content(const char *path, const struct content *content
     return status;
 }
 
+/* The folder that a new file would be made in. */
+static bool folder_is_writable(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) + 1 : 1;
+    int used = snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    return used >= (int)sizeof folder || access(folder, W_OK) == 0;
+}
+
+void cli_require_writable(const char *path)
+{
+    struct stat info;
+    bool possible = true;
+    if (!*path)
+        cli_die("an empty file name to write to");
+    if (strncmp(path, "/dev/", 5) == 0)
+        return;
+    if (stat(path, &info) == 0) {
+        errno = EISDIR;
+        possible = !S_ISDIR(info.st_mode) && access(path, W_OK) == 0;
+    } else {
+        possible = errno == ENOENT && (lstat(path, &info) == 0 || folder_is_writable(path));
+    }
+    if (!possible)
+        cli_die("%s: %s", path, strerror(errno));
+}
+
 enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
 {
     return write_content(path, &(struct content){text, length, NULL}, error);

@@ -129,6 +129,10 @@ void cli_answer_open_long(struct answer *answer, const struct common *common);
 /* Lets the answer out: to standard output, or to the file, which is replaced as a whole. */
 void cli_answer_close(struct answer *answer);
 
+/* Ends the program where a file of this name could not be written; before the work, not after it.
+ * What shows only later, such as a full disk, is cli_write_file's to say. */
+void cli_require_writable(const char *path);
+
 /* Replaces a file, or the one that a link names, as a whole; a device or pipe is written to. */
 enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error);
 

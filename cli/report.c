@@ -9,6 +9,8 @@ bool page_is_wanted(const struct page *page, const struct common *common)
         cli_die("%s: pages were left out of this build; configure it with -DAUTOTUNE_REPORT=ON to "
                 "see why",
                 page->output ? "--report" : "--format html");
+    if (page->output)
+        cli_require_writable(page->output);
     return page->output || is_answer;
 }
 

@@ -330,6 +330,8 @@ static void check(struct tune *tune)
     if (tune->fresh && !tune->db)
         cli_die("--fresh: expected --db, whose answers it does without");
     landscape_file_check(&tune->landscape, &tune->task);
+    if (tune->trace)
+        cli_require_writable(tune->trace);
     host_run_check(&tune->task, &tune->run);
 }
 

@@ -107,7 +107,7 @@ static double number_of(const struct profile *profile, int slot, double largest,
     double number =
         length < (int)sizeof digits && !strpbrk(digits, "xXpP") ? number_real(digits) : NAN;
     if (number >= 0 && number <= largest)
-        return number;
+        return fabs(number); /* -0 is 0 */
     complain(profile, row, slot, expected);
     return -1;
 }

@@ -462,6 +462,19 @@ programs() {
     rm -f much many binary unknown open huge endless register
 }
 
+# Odd input that is no error.
+odd() {
+    for text in 'loop 0\nend\n' 'loop 10000000000\nend\n' 'V vadd elements=128\n' \
+        'MTE2 gm->ub bytes=0\n'; do # programs without operands
+        printf '%b' "$text" >bare
+        quiet 0 '"$1" advise bare --chain 0'
+    done
+    sed '2s/,420\.5,/,-0,/' "$profile" >zero.csv
+    quiet 0 '"$1" analyse zero.csv --format csv'
+    equal 'a time of -0 is 0' 0 "$(sed -n 2p "$work/out" | cut -d , -f 4)"
+    rm -f bare zero.csv
+}
+
 # What a sweep, a merge and a store of answers refuse.
 sweeps() {
     rm -rf ./*
@@ -514,6 +527,17 @@ files() {
     bad 'name' "${product[@]}" -o "$(head -c 300 /dev/zero | tr '\0' a)"
     bad 'missing/x: No such file or directory' simulate /dev/null --trace missing/x
     bad "$work: Is a directory" simulate /dev/null --trace "$work"
+    pages=()
+    "$autotune" "${product[@]}" --report /dev/null >/dev/null 2>&1 && pages=(--report)
+    for option in "${pages[@]}" --landscape --trace; do # no answer before what cannot follow
+        bad 'missing/x: No such file or directory' "${product[@]}" $option missing/x
+        bad "$work: Is a directory" "${product[@]}" $option "$work"
+        bad 'an empty file name' "${product[@]}" $option ''
+    done
+    for option in "${pages[@]}"; do
+        bad 'missing/x: No such file or directory' analyse /dev/null $option missing/x
+        bad "$work: Is a directory" analyse "$profile" $option "$work"
+    done
     equal 'errors leave no file' '' "$(ls -A)"
 
     echo old >answer
@@ -681,6 +705,7 @@ hardware
 overrides
 tilings
 programs
+odd
 files
 sweeps
 streams
