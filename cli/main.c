@@ -11,7 +11,7 @@ const struct command commands[] = {
     {"program", "print the kernel program of a tiling", cmd_program},
     {"simulate", "play a program and say how long it takes", cmd_simulate},
     {"check", "find hazards, doubly set flags, deadlocks and overflows in a program", cmd_check},
-    {"analyse", "say what limits a program: component roofline, verdict, bottleneck", cmd_analyse},
+    {"analyse", "say what limits a program, or the kernels of a profile: component roofline", cmd_analyse},
     {"advise", "say what to change in a program, and what that would save", cmd_advise},
     {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
     {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},

@@ -16,7 +16,7 @@ static void add_counts(struct report *report, json_t *summary)
     } counts[] = {
         {"rows", "rows"},
         {"diagnosed", "with a verdict"},
-        {"open", "of them open: more knowledge could turn it"},
+        {"open", "of them open: bytes and operations could change the verdict"},
         {"without_core_times", "without times of AI cores"},
         {"broken", "broken"},
         {"type_count", "types of operators"},
