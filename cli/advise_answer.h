@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_CLI_ADVISE_ANSWER_H
 #define AUTOTUNE_CLI_ADVISE_ANSWER_H
 
-#include "analysis/advice.h"
+#include "analysis/advice/advice.h"
 #include "cli/options.h"
 
 enum { ADVICE_MAX_STEPS = 16 };

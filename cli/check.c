@@ -1,4 +1,4 @@
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "cli/check_answer.h"
 #include "cli/commands.h"
 #include "core/program_text.h"

@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_CLI_CHECK_ANSWER_H
 #define AUTOTUNE_CLI_CHECK_ANSWER_H
 
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "jobs/generate.h"
 
-#include "analysis/check.h"
-#include "analysis/oversync.h"
+#include "analysis/check/check.h"
+#include "analysis/check/oversync.h"
 #include "costmodel/simulate.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  *
  * tests/support/interpret.h runs programs before and after on bytes, in random legal orders; it
  * shares no code with the proof that the strategies go through. */
-#include "analysis/advice.h"
-#include "analysis/check.h"
-#include "analysis/depend.h"
-#include "analysis/resync.h"
+#include "analysis/advice/advice.h"
+#include "analysis/advice/depend.h"
+#include "analysis/advice/resync.h"
+#include "analysis/check/check.h"
 #include "core/program_text.h"
 #include "tests/support/interpret.h"
 #include "tests/support/machine.h"

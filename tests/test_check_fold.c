@@ -1,5 +1,5 @@
 /* Loops that are not played to their end are checked as if they were. */
-#include "analysis/oversync_search.h"
+#include "analysis/check/oversync_search.h"
 #include "tests/support/expect_check.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/random_program.h"

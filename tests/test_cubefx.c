@@ -1,6 +1,6 @@
 /* Cube-fx's space: every program is safe, computes every function of every input, takes the time
  * that was promised and not less than its bound; what fits is what the hazard check lets pass. */
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "core/program_text.h"
 #include "core/work.h"
 #include "costmodel/bound.h"

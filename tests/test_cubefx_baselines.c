@@ -1,5 +1,5 @@
 /* Polynomials by vectors alone: safe programs with as many instructions as their methods say. */
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "core/work.h"
 #include "costmodel/simulate.h"
 #include "kernels/cubefx.h"

@@ -1,8 +1,8 @@
 /* Every program that a tiling means is safe, aligned and free of superfluous synchronisation:
  * random problems and tilings of every operator and space on every shipped chip. And taking such
  * synchronisation out has changed no time. */
-#include "analysis/check.h"
-#include "analysis/oversync.h"
+#include "analysis/check/check.h"
+#include "analysis/check/oversync.h"
 #include "costmodel/simulate.h"
 #include "hardware/find.h"
 #include "hardware/load.h"

@@ -1,7 +1,7 @@
 /* The k-NN selection kernels: every program is safe, uses exactly the UB that is promised, reads
  * back as it was printed, and does the instructions that the algorithms ask for, counted here from
  * their definitions alone. */
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "core/program_text.h"
 #include "core/work.h"
 #include "costmodel/simulate.h"

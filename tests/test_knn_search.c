@@ -1,7 +1,7 @@
 /* The search of k-NN's space against a brute force that knows only the definition: slices by trying
  * all tile counts, legality from the byte formulas, costs of tiles from programs played in full,
  * sums by plain loops. And the search against itself: strategies, threads, time limits. */
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "costmodel/simulate.h"
 #include "kernels/knn_space.h"
 #include "search/knn_costs.h"

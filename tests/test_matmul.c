@@ -1,6 +1,6 @@
 /* MatMul's thesis space: every program is safe, does what the product needs, takes the time that
  * was promised and not less than its bound. */
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "core/program_text.h"
 #include "core/work.h"
 #include "costmodel/bound.h"

@@ -1,6 +1,6 @@
 /* MatMul's space cann: every program is safe and multiplies the right tiles, moves what the words
  * of kernels/matmul_cann.h say, and the space holds each such kernel once. */
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "core/least.h"
 #include "core/program_text.h"
 #include "core/work.h"

@@ -1,6 +1,6 @@
 /* Synchronisation that orders nothing new: by hand, and against a brute force that closes the order
  * of small random programs with and without it. */
-#include "analysis/oversync.h"
+#include "analysis/check/oversync.h"
 #include "core/program_text.h"
 #include "tests/support/brute_check.h"
 #include "tests/support/expect_check.h"

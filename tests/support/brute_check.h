@@ -3,7 +3,7 @@
 #ifndef AUTOTUNE_TESTS_BRUTE_CHECK_H
 #define AUTOTUNE_TESTS_BRUTE_CHECK_H
 
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 
 enum { MAX_NODES = 160, MAX_ANSWERS = 8192 };
 

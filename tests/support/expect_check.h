@@ -4,7 +4,7 @@
 #ifndef AUTOTUNE_TESTS_EXPECT_CHECK_H
 #define AUTOTUNE_TESTS_EXPECT_CHECK_H
 
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 
 void expect_check_start(void);
 void expect_check_end(void);

@@ -1,0 +1,72 @@
+/* What to change in a program, and the time that it would really save.
+ *
+ * The strategies are those of R (core/diagnosis.h), section 5: each fights one cause. Those that a
+ * program can express are carried out on a copy, which analysis/advice/trial.h keeps only when it
+ * is faster, safe, and computes the same; the others are named with the condition under which they
+ * would help this program.
+ *
+ *   advise(&program, cores, &advices, &error);
+ *   advices_clear(&advices);
+ *
+ * A new strategy is a file advice_NAME.c, its line in advice_table.h and its row in
+ * advice_strategies[]. */
+#ifndef AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
+#define AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
+
+#include "analysis/advice/diff.h"
+#include "analysis/advice/trial.h"
+#include "core/diagnosis.h"
+
+enum { ADVICE_MAX = 16, ADVICE_CONDITION_SIZE = 512 };
+
+struct advice_strategy {
+    const char *name;   /* R's: "RUS" */
+    const char *title;  /* what to do */
+    enum verdict cause; /* that it fights */
+
+    /* Makes the program that is on trial faster, if it can; NULL: a program cannot express it. */
+    enum status (*apply)(struct trial *trial, struct error *error);
+
+    /* When it helps, or why it does not here; `diagnosis` is the first program's. */
+    void (*condition)(struct trial *trial, const struct diagnosis *diagnosis,
+                      char text[ADVICE_CONDITION_SIZE]);
+};
+
+/* Ends with a name of NULL. */
+extern const struct advice_strategy advice_strategies[];
+
+/* By name, any case; NULL when there is none. */
+const struct advice_strategy *advice_strategy(const char *name);
+
+struct advice {
+    const struct advice_strategy *strategy;
+    bool applies;           /* the changed program is faster */
+    int64_t time_fs;        /* of the changed program */
+    struct program changed; /* owned; empty unless it applies */
+    struct diff diff;       /* owned; lines of the program that was given */
+    char condition[ADVICE_CONDITION_SIZE];
+};
+
+struct advices {
+    bool safe;     /* otherwise there is nothing below: the program has to be mended first */
+    char why[256]; /* it is not */
+    int64_t time_fs;
+    struct diagnosis diagnosis;
+    int count;
+    struct advice items[ADVICE_MAX]; /* what applies by time saved, then the others; ties by name */
+};
+
+/* Tries every strategy on a closed program; those against the verdict and the others alike, since
+ * what is hidden behind a bottleneck may be the next one. The caller owns *advices.
+ * STATUS_TOO_LARGE beyond the limits of analysis/check/check.h, edit.h and meaning.h. */
+enum status advise(const struct program *program, int cores, struct advices *advices,
+                   struct error *error);
+
+/* Only one strategy, without conditions: advices->count is 1 unless the program is not safe. */
+enum status advise_one(const struct program *program, int cores,
+                       const struct advice_strategy *strategy, struct advices *advices,
+                       struct error *error);
+
+void advices_clear(struct advices *advices);
+
+#endif

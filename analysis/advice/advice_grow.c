@@ -1,0 +1,142 @@
+#include "analysis/advice/advice_grow.h"
+
+#include "analysis/advice/merge.h"
+
+static bool is_flag(const struct instruction *in)
+{
+    return in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
+           in->kind == INSTRUCTION_BARRIER;
+}
+
+/* The next line of the block that can be merged into line `at`; -1: none. Loops are passed. */
+static int32_t find_next(const struct edit *edit, int32_t at, struct edit_line *merged)
+{
+    for (int32_t i = at + 1; i < edit->count; i++) {
+        *merged = edit->lines[at];
+        if (edit->lines[i].in.kind == INSTRUCTION_LOOP)
+            i = edit_end(edit, i);
+        else if (edit->lines[i].in.kind == INSTRUCTION_END)
+            return -1;
+        else if (merge_lines(merged, &edit->lines[i]))
+            return i;
+    }
+    return -1;
+}
+
+static bool at_first(struct edit *edit, int32_t at)
+{
+    struct edit_line merged;
+    int32_t next = find_next(edit, at, &merged);
+    if (next < 0)
+        return false;
+    edit->lines[at] = merged;
+    edit_delete(edit, next, 1);
+    return true;
+}
+
+static bool at_second(struct edit *edit, int32_t at)
+{
+    struct edit_line merged;
+    int32_t next = find_next(edit, at, &merged);
+    if (next < 0)
+        return false;
+    edit->lines[next] = merged;
+    edit_delete(edit, at, 1);
+    return true;
+}
+
+/* The line in all iterations of the loop around it. */
+static bool all_iterations(const struct edit *edit, int32_t at, int32_t *loop,
+                           struct edit_line *merged)
+{
+    *loop = edit_parent(edit, at);
+    if (*loop < 0)
+        return false;
+    *merged = edit->lines[at];
+    return merge_iterations(merged, edit_depth(edit, *loop), edit->lines[*loop].in.count);
+}
+
+/* A loop that has only flags left does nothing. */
+static void drop_if_empty(struct edit *edit, int32_t loop)
+{
+    int32_t end = edit_end(edit, loop);
+    for (int32_t i = loop + 1; i < end; i++)
+        if (!is_flag(&edit->lines[i].in))
+            return;
+    edit_delete(edit, loop, end - loop + 1);
+}
+
+static bool before_loop(struct edit *edit, int32_t at)
+{
+    struct edit_line merged;
+    int32_t loop;
+    if (!all_iterations(edit, at, &loop, &merged))
+        return false;
+    edit_delete(edit, at, 1);
+    drop_if_empty(edit, loop);
+    edit_insert(edit, loop, &merged);
+    return true;
+}
+
+static bool behind_loop(struct edit *edit, int32_t at)
+{
+    struct edit_line merged;
+    int32_t loop;
+    if (!all_iterations(edit, at, &loop, &merged))
+        return false;
+    edit_insert(edit, edit_end(edit, loop) + 1, &merged);
+    edit_delete(edit, at, 1);
+    drop_if_empty(edit, loop);
+    return true;
+}
+
+/* Every line of the loop in all iterations, one after the other. */
+static bool whole_loop(struct edit *edit, int32_t at)
+{
+    int32_t loop = edit_parent(edit, at);
+    if (loop < 0)
+        return false;
+    int32_t end = edit_end(edit, loop), work = 0;
+    int depth = edit_depth(edit, loop);
+    for (int32_t i = loop + 1; i < end; i++) {
+        struct edit_line *line = &edit->lines[i];
+        if (is_flag(&line->in))
+            continue;
+        work++;
+        if (!merge_iterations(line, depth, edit->lines[loop].in.count))
+            return false;
+    }
+    edit_delete(edit, end, 1);
+    edit_delete(edit, loop, 1);
+    return work > 1;
+}
+
+static bool (*const changes[])(struct edit *edit, int32_t at) = {
+    whole_loop, before_loop, behind_loop, at_first, at_second,
+};
+
+static enum status grow_at(struct trial *trial, int32_t at, bool *taken, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (size_t c = 0; c < sizeof changes / sizeof *changes && status == STATUS_OK && !*taken;
+         c++) {
+        struct edit edit;
+        status = edit_open(&edit, trial_program(trial), error);
+        if (status == STATUS_OK && trial_goes_on(trial) && changes[c](&edit, at))
+            status = trial_try_synced(trial, &edit, taken, error);
+        edit_close(&edit);
+    }
+    return status;
+}
+
+enum status advice_grow(struct trial *trial, enum instruction_kind kind, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (int32_t at = 0; at < trial_program(trial)->count && status == STATUS_OK;) {
+        bool taken = false;
+        if (trial_program(trial)->items[at].kind == kind)
+            status = grow_at(trial, at, &taken, error);
+        at = taken ? 0 : at + 1;
+    }
+    return status;
+}

@@ -1,0 +1,149 @@
+#include "analysis/advice/trial.h"
+
+#include "analysis/advice/grain.h"
+#include "analysis/advice/resync.h"
+#include "analysis/advice/safety.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Its time, or -1 when it deadlocks. */
+static enum status time_of(struct trial *trial, const struct program *program, int64_t *time_fs,
+                           struct error *error)
+{
+    struct simulate_options options = {.cores = trial->cores};
+    struct timeline timeline;
+    enum status status = simulate(trial->simulator, program, &options, &timeline, error);
+    if (status == STATUS_OK)
+        *time_fs = timeline.blocked >= 0 ? -1 : timeline.end_fs;
+    return status;
+}
+
+enum status trial_open(struct trial *trial, const struct program *program, int cores,
+                       struct error *error)
+{
+    struct safety safety = {0};
+    *trial = (struct trial){.first = program, .cores = cores};
+    if (program->played > TRIAL_MAX_PLAYED)
+        return error_set(error, STATUS_TOO_LARGE,
+                         "more than %d instructions to follow, loops unrolled", TRIAL_MAX_PLAYED);
+    trial->simulator = simulator_new();
+    if (!trial->simulator)
+        return error_memory(error);
+    enum status status = time_of(trial, program, &trial->first_fs, error);
+    if (status == STATUS_OK)
+        status = safety_of(program, &safety, error);
+    trial->safe = safety.safe;
+    trial->misaligned = safety.misaligned;
+    trial->unnamed_line = safety.unnamed_line;
+    memcpy(trial->why, safety.why, sizeof trial->why);
+    if (status == STATUS_OK && trial->safe) {
+        trial->grain = grain_of(program);
+        status = meaning_of(program, trial->grain, &trial->first_meaning, error);
+    }
+    if (status != STATUS_OK)
+        trial_close(trial);
+    return status;
+}
+
+void trial_close(struct trial *trial)
+{
+    simulator_free(trial->simulator);
+    program_clear(&trial->best);
+    trial->simulator = NULL;
+}
+
+void trial_begin(struct trial *trial)
+{
+    program_clear(&trial->best);
+    trial->best_fs = trial->first_fs;
+    trial->tries = 0;
+    trial->events = 0;
+    memset(trial->refused, 0, sizeof trial->refused);
+}
+
+const struct program *trial_program(const struct trial *trial)
+{
+    return trial->best.count ? &trial->best : trial->first;
+}
+
+bool trial_goes_on(const struct trial *trial)
+{
+    return trial->tries < TRIAL_MAX_TRIES && trial->events < TRIAL_MAX_EVENTS;
+}
+
+static enum status means_the_same(struct trial *trial, const struct program *program, bool *same,
+                                  struct error *error)
+{
+    struct meaning first = trial->first_meaning, changed;
+    int64_t grain = grain_divisor(trial->grain, grain_of(program));
+    enum status status = STATUS_OK;
+    if (grain != trial->grain)
+        status = meaning_of(trial->first, grain, &first, error);
+    if (status == STATUS_OK)
+        status = meaning_of(program, grain, &changed, error);
+    *same = status == STATUS_OK && meaning_equal(&first, &changed);
+    return status;
+}
+
+/* The gate at which a program is refused; TRIAL_GATES when it passes all. */
+static enum status find_gate(struct trial *trial, const struct program *program, enum trial_aim aim,
+                             int64_t *time_fs, enum trial_gate *gate, struct error *error)
+{
+    struct safety safety;
+    bool same = false;
+    enum status status = time_of(trial, program, time_fs, error);
+    *gate = *time_fs < 0 ? TRIAL_UNSAFE : TRIAL_SLOWER;
+    if (status != STATUS_OK || *time_fs < 0 || *time_fs > trial->best_fs ||
+        (*time_fs == trial->best_fs && aim == TRIAL_FASTER))
+        return status;
+    *gate = TRIAL_UNSAFE;
+    trial->events += program->played;
+    status = safety_of(program, &safety, error);
+    if (status != STATUS_OK || !safety.safe || safety.misaligned > trial->misaligned)
+        return status;
+    *gate = TRIAL_DIFFERENT;
+    status = means_the_same(trial, program, &same, error);
+    if (same)
+        *gate = TRIAL_GATES;
+    return status;
+}
+
+enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim, bool *taken,
+                      struct error *error)
+{
+    struct program changed;
+    enum trial_gate gate = TRIAL_UNSAFE;
+    int64_t time_fs = -1;
+    *taken = false;
+    trial->tries++;
+    enum status status = edit_program(edit, &changed, error);
+    if (status == STATUS_OK)
+        status = find_gate(trial, &changed, aim, &time_fs, &gate, error);
+    if (status == STATUS_NO_MEMORY) {
+        program_clear(&changed);
+        return status;
+    }
+    gate = status == STATUS_OK ? gate : TRIAL_UNPROVEN;
+    *taken = gate == TRIAL_GATES;
+    if (!*taken) {
+        trial->refused[gate]++;
+        program_clear(&changed);
+        return STATUS_OK;
+    }
+    program_clear(&trial->best);
+    trial->best = changed;
+    trial->best_fs = time_fs;
+    return STATUS_OK;
+}
+
+enum status trial_try_synced(struct trial *trial, struct edit *edit, bool *taken,
+                             struct error *error)
+{
+    bool better = false;
+    enum status status = trial_try(trial, edit, TRIAL_FASTER, taken, error);
+    if (status == STATUS_OK && resync(edit))
+        status = trial_try(trial, edit, TRIAL_FASTER, &better, error);
+    *taken |= better;
+    return status;
+}

@@ -1,0 +1,75 @@
+/* A change on trial: kept only when the changed program takes less time, is as safe as before and
+ * computes the same.
+ *
+ *   trial_open(&trial, &program, cores, &error);          per program; then per strategy:
+ *   trial_begin(&trial);
+ *   … edit_open(&edit, trial_program(&trial)); change; trial_try(&trial, &edit, …); edit_close …
+ *   trial_close(&trial);
+ *
+ * What is tried goes through three gates, cheapest first: the simulator says how long it takes,
+ * program_check that it is safe, meaning_of that it leaves the same bytes behind. A program that
+ * passes becomes the one that further changes start from. So a strategy may propose on a guess:
+ * what is kept is proven on the finite program. */
+#ifndef AUTOTUNE_ANALYSIS_ADVICE_TRIAL_H
+#define AUTOTUNE_ANALYSIS_ADVICE_TRIAL_H
+
+#include "analysis/advice/edit.h"
+#include "analysis/advice/meaning.h"
+#include "costmodel/simulate.h"
+
+enum {
+    TRIAL_MAX_PLAYED = 20 * 1000000,  /* instructions of a program, loops unrolled */
+    TRIAL_MAX_TRIES = 300,            /* of one strategy */
+    TRIAL_MAX_EVENTS = 100 * 1000000, /* instructions that one strategy has checked */
+};
+
+enum trial_gate { TRIAL_SLOWER, TRIAL_UNSAFE, TRIAL_DIFFERENT, TRIAL_UNPROVEN, TRIAL_GATES };
+
+struct trial {
+    const struct program *first; /* not owned */
+    int cores;
+    struct simulator *simulator;
+    int64_t first_fs;     /* time of the first program; -1: it deadlocks */
+    bool safe;            /* the first program is; otherwise nothing can be tried */
+    char why[256];        /* it is not */
+    size_t misaligned;    /* operands of the first program */
+    int32_t unnamed_line; /* a line that leaves out an operand in a buffer of the chip, whose
+                             place nobody knows; 0: none */
+    int64_t grain;        /* that first_meaning was taken at */
+    struct meaning first_meaning;
+
+    struct program best; /* owned; the first program's copy is not made: count == 0 */
+    int64_t best_fs;
+    int tries;
+    int64_t events;
+    int refused[TRIAL_GATES];
+};
+
+/* STATUS_TOO_LARGE beyond the limits of check.h and edit.h. */
+enum status trial_open(struct trial *trial, const struct program *program, int cores,
+                       struct error *error);
+void trial_close(struct trial *trial);
+
+/* Forgets what was tried. */
+void trial_begin(struct trial *trial);
+
+/* What the next change starts from. */
+const struct program *trial_program(const struct trial *trial);
+
+/* How much better a change has to be: less time, or as little. */
+enum trial_aim { TRIAL_FASTER, TRIAL_NOT_SLOWER };
+
+/* *taken: the lines passed, and trial_program is now made of them. A change that does not pass is
+ * no error. */
+enum status trial_try(struct trial *trial, const struct edit *edit, enum trial_aim aim, bool *taken,
+                      struct error *error);
+
+/* Tries a change that wants less time as it stands, and with its flags written anew (resync.h),
+ * which has to be better still. */
+enum status trial_try_synced(struct trial *trial, struct edit *edit, bool *taken,
+                             struct error *error);
+
+/* May another change be tried? */
+bool trial_goes_on(const struct trial *trial);
+
+#endif

@@ -1,0 +1,23 @@
+#include "analysis/check/check.h"
+
+#include "analysis/check/oversync_search.h"
+#include "analysis/check/places.h"
+#include "analysis/check/play.h"
+
+enum status program_check(const struct program *program, struct check *check, struct error *error)
+{
+    struct findings findings = {0};
+    struct play play;
+    enum status status = play_init(&play, program, error);
+    if (status != STATUS_OK)
+        return status;
+    places_check(program, &play.nest, &findings);
+    status = play_run(&play, &findings, error);
+    if (status == STATUS_OK)
+        status = oversync_report(&play, &findings, error);
+    if (status == STATUS_OK)
+        status = findings_take(&findings, check, error);
+    findings_clear(&findings);
+    play_clear(&play);
+    return status;
+}

@@ -1,0 +1,79 @@
+#include "analysis/check/nest.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Products and sums stop here: only what an empty loop multiplies can pass PROGRAM_MAX_PLAYED. */
+#define NEST_MOST (4 * PROGRAM_MAX_PLAYED)
+
+static int64_t clamped(bool overflow, int64_t value)
+{
+    return overflow || value > NEST_MOST ? NEST_MOST + 1 : value;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product;
+    bool overflow = __builtin_mul_overflow(a, b, &product);
+    return clamped(overflow, product);
+}
+
+static void count_items(struct nest *nest, const struct program *program)
+{
+    int64_t runs[PROGRAM_MAX_DEPTH + 1] = {1}, inside[PROGRAM_MAX_DEPTH + 1] = {0};
+    int32_t loop = -1, depth = 0;
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_END) {
+            assert(depth > 0);
+            nest->played[i] = nest->played[loop] = inside[depth--];
+            inside[depth] = clamped(false, inside[depth] + inside[depth + 1]);
+            nest->parent[i] = loop = nest->parent[loop];
+            continue;
+        }
+        nest->parent[i] = loop;
+        if (in->kind == INSTRUCTION_LOOP) {
+            loop = i;
+            depth++;
+            runs[depth] = times(runs[depth - 1], in->count);
+            inside[depth] = 0;
+            continue;
+        }
+        nest->played[i] = runs[depth];
+        inside[depth] = clamped(false, inside[depth] + runs[depth]);
+    }
+    nest->events = inside[0];
+}
+
+enum status nest_init(struct nest *nest, const struct program *program, struct error *error)
+{
+    size_t count = program->count ? (size_t)program->count : 1;
+    nest->played = malloc(count * sizeof *nest->played);
+    nest->parent = malloc(count * sizeof *nest->parent);
+    if (!nest->played || !nest->parent) {
+        nest_clear(nest);
+        return error_memory(error);
+    }
+    count_items(nest, program);
+    return STATUS_OK;
+}
+
+void nest_clear(struct nest *nest)
+{
+    free(nest->played);
+    free(nest->parent);
+    nest->played = NULL;
+    nest->parent = NULL;
+}
+
+int nest_counts(const struct nest *nest, const struct program *program, int32_t item,
+                int64_t counts[PROGRAM_MAX_DEPTH])
+{
+    int depth = 0;
+    for (int32_t loop = nest->parent[item]; loop >= 0; loop = nest->parent[loop])
+        depth++;
+    int level = depth;
+    for (int32_t loop = nest->parent[item]; loop >= 0; loop = nest->parent[loop])
+        counts[--level] = program->items[loop].count;
+    return depth;
+}

@@ -1,0 +1,53 @@
+/* Who touched which bytes last: finds accesses to the same bytes that nothing orders.
+ *
+ * Every buffer is cut at each address where some operand starts or ends; a piece remembers, per
+ * pipe, the last write and the last read. Since events arrive in an order that respects
+ * happens-before, an earlier access is unordered exactly when the later one's clock does not know
+ * it. Operands that only one pipe touches, or that nobody writes, are left out beforehand. */
+#ifndef AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
+#define AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
+
+#include "analysis/check/boundaries.h"
+#include "analysis/check/findings.h"
+#include "analysis/check/order.h"
+#include "analysis/check/unnamed.h"
+
+/* The last accesses of one pipe to one piece: event numbers (0: none) and instructions. */
+struct access {
+    uint32_t write, read;
+    int32_t write_item, read_item;
+};
+
+struct buffer_map {
+    struct boundaries cuts;
+    int slots;                          /* pipes that touch the buffer */
+    int8_t slot_of[HARDWARE_MAX_PIPES]; /* -1: does not touch it */
+    int8_t pipe_of[HARDWARE_MAX_PIPES];
+    struct access *last; /* pieces × slots */
+};
+
+struct overlap {
+    const struct program *program;
+    const struct nest *nest;
+    bool *watched; /* per region */
+    struct buffer_map maps[HARDWARE_MAX_BUFFERS];
+    struct unnamed unnamed;
+    bool numbered;          /* events have the numbers that they have in the whole program */
+    int64_t starts, visits; /* work done */
+    uint32_t carried[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* by pipe: interlocked accesses of
+                                                                 others that it still overlaps */
+    uint32_t needs[HARDWARE_MAX_PIPES]; /* of the last event: the last events, per pipe, that it
+                                           conflicts with and comes after; 0: none */
+};
+
+/* STATUS_TOO_LARGE beyond CHECK_MAX_STARTS or CHECK_MAX_BYTES. */
+enum status overlap_init(struct overlap *overlap, const struct program *program,
+                         const struct nest *nest, struct error *error);
+void overlap_clear(struct overlap *overlap);
+
+/* Records the accesses of one event and adds a finding for each unordered pair of lines.
+ * STATUS_TOO_LARGE beyond CHECK_MAX_VISITS. */
+enum status overlap_event(struct overlap *overlap, const struct event *event,
+                          struct findings *findings, struct error *error);
+
+#endif

@@ -1,0 +1,41 @@
+/* Synchronisation that orders nothing new (R: removing unnecessary synchronisation, RUS).
+ *
+ * What can be removed is a unit: one barrier line, or all the set and wait lines of a register
+ * that match each other, however indirectly. Removing such a unit leaves every other set with its
+ * own wait, so that nothing else changes its meaning and no deadlock can appear.
+ *
+ * What matters is that two accesses of different pipes to the same bytes, one of them a write,
+ * stay ordered where they are ordered now, and so do the wait and the next set of every register
+ * that is left. (An operand that is left out of a line counts as the whole buffer, so that a
+ * program without operands keeps every ordering of its work.) A set of units may go exactly when
+ * all of that holds without them.
+ *
+ * The units found may all be removed together, and of what is left none can be removed. Where one
+ * can take the place of another, barriers go before flags, and what runs first goes first.
+ *
+ * A barrier of one pipe is always a unit of its own: the order of one pipe is the chip's. */
+#ifndef AUTOTUNE_ANALYSIS_CHECK_OVERSYNC_H
+#define AUTOTUNE_ANALYSIS_CHECK_OVERSYNC_H
+
+#include "core/program.h"
+
+struct oversync_unit {
+    int32_t first, count; /* into oversync.items */
+};
+
+struct oversync {
+    int32_t item_count;
+    int32_t *items; /* owned; indices of instructions, ascending within a unit */
+    int32_t unit_count;
+    struct oversync_unit *units; /* owned; by their first instruction */
+    bool complete; /* false: the program was too long, or is blocked, so that more may be found */
+};
+
+/* For a closed program. It may have findings of other kinds; after a deadlock nothing is looked
+ * for. STATUS_TOO_LARGE as program_check. The caller owns *found (oversync_clear). */
+enum status oversync_find(const struct program *program, struct oversync *found,
+                          struct error *error);
+
+void oversync_clear(struct oversync *found);
+
+#endif

@@ -1,0 +1,232 @@
+#include "analysis/check/play.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int32_t line_of(const struct program *program, int32_t item)
+{
+    return program->items[item].line;
+}
+
+static const char *pipe_name(const struct program *program, int pipe)
+{
+    return program->hw->pipes[pipe].name;
+}
+
+/* "MTE2 MTE1 0" */
+struct flag_name {
+    char text[2 * HARDWARE_NAME_SIZE + 16];
+};
+
+static struct flag_name flag_name(const struct program *program, int from, int to, int flag)
+{
+    struct flag_name name;
+    snprintf(name.text, sizeof name.text, "%s %s %d", pipe_name(program, from),
+             pipe_name(program, to), flag);
+    return name;
+}
+
+static struct flag_name flag_name_of(const struct program *program, const struct instruction *in)
+{
+    return flag_name(program, in->from, in->to, in->flag);
+}
+
+static void check_unmatched(const struct flags *flags, const struct nest *nest, size_t index,
+                            struct findings *findings)
+{
+    const struct flag_register *reg = &flags->registers[index];
+    int32_t lines[FINDING_MAX_LINES];
+    int count = flags_surplus_lines(flags, nest, index, lines, FINDING_MAX_LINES);
+    struct finding *finding = findings_add(findings, FINDING_UNMATCHED_FLAG, lines, count);
+    if (!finding)
+        return;
+    int pair = (int)index / flags->per_pair;
+    struct flag_name name = flag_name(flags->program, pair / flags->pipes, pair % flags->pipes,
+                                      (int)index % flags->per_pair);
+    bool sets = reg->total_sets > reg->total_waits;
+    finding->witness.sets = reg->total_sets;
+    finding->witness.waits = reg->total_waits;
+    snprintf(finding->text, sizeof finding->text,
+             "sets and waits of flag %s: %lld and %lld; the last %s, in line "
+             "%d, has no partner",
+             name.text, (long long)reg->total_sets, (long long)reg->total_waits,
+             sets ? "set" : "wait", lines[0]);
+}
+
+static void check_totals(const struct flags *flags, const struct nest *nest,
+                         struct findings *findings)
+{
+    for (size_t i = 0; i < flags_count(flags); i++)
+        if (flags->registers[i].total_sets != flags->registers[i].total_waits)
+            check_unmatched(flags, nest, i, findings);
+}
+
+static void add_double_set(const struct program *program, const struct double_set *twice,
+                           struct findings *findings)
+{
+    const struct instruction *in = &program->items[twice->set];
+    int32_t lines[3] = {in->line, line_of(program, twice->earlier)};
+    if (twice->wait >= 0)
+        lines[2] = line_of(program, twice->wait);
+    struct finding *finding =
+        findings_add(findings, FINDING_DOUBLE_SET, lines, twice->wait >= 0 ? 3 : 2);
+    if (!finding)
+        return;
+    struct witness *witness = &finding->witness;
+    witness->steps[witness->step_count++] = twice->earlier;
+    if (twice->wait >= 0)
+        witness->steps[witness->step_count++] = twice->wait;
+    witness->steps[witness->step_count++] = twice->set;
+    struct flag_name name = flag_name_of(program, in);
+    int used = snprintf(finding->text, sizeof finding->text,
+                        "flag %s is set in line %d while its set of line %d may still be up; ",
+                        name.text, lines[0], lines[1]);
+    if (twice->wait >= 0)
+        snprintf(finding->text + used, sizeof finding->text - (size_t)used,
+                 "make %s wait for %s's wait in line %d first, or use another register",
+                 pipe_name(program, in->from), pipe_name(program, in->to), lines[2]);
+    else
+        snprintf(finding->text + used, sizeof finding->text - (size_t)used,
+                 "no wait takes that one");
+}
+
+/* The pipe that keeps `item`, a blocked wait, from its set: -1 when there is no such set. */
+static int blocker_of(const struct order *order, int32_t item)
+{
+    const struct instruction *in = &order->program->items[item];
+    const struct flag_register *reg = &order->flags.registers[flags_index(&order->flags, in)];
+    int halting = -1;
+    if (reg->total_sets == reg->sets)
+        return -1;
+    if (order_blocked(order, in->from) >= 0)
+        return in->from;
+    for (int pipe = 0; pipe < order->program->hw->pipe_count; pipe++)
+        if (order_blocked(order, pipe) >= 0 &&
+            (halting < 0 || order->program->hw->pipes[pipe].blocks_dispatch))
+            halting = pipe;
+    return halting;
+}
+
+/* Who waits for whom: from one blocked pipe to the next, until there is no set or one comes again.
+ * A set that has not been dispatched waits for the barrier or blocking pipe that holds it up. */
+static void follow_blocked(const struct order *order, int32_t item, struct witness *witness)
+{
+    uint32_t seen = 0;
+    int pipe = order->program->items[item].pipe;
+    while (pipe >= 0 && !(seen >> pipe & 1) && witness->step_count < WITNESS_MAX_STEPS - 1) {
+        int32_t wait = order_blocked(order, pipe);
+        int next = blocker_of(order, wait);
+        const struct instruction *in = &order->program->items[wait];
+        seen |= 1u << pipe;
+        witness->steps[witness->step_count++] = wait;
+        if (next >= 0 && next != in->from && order->next > 0 &&
+            order->program->items[order->next - 1].kind == INSTRUCTION_BARRIER)
+            witness->steps[witness->step_count++] = order->next - 1;
+        pipe = next;
+    }
+    if (pipe >= 0)
+        witness->steps[witness->step_count++] = order_blocked(order, pipe);
+}
+
+static void add_deadlock(const struct order *order, int32_t item, struct findings *findings)
+{
+    const struct program *program = order->program;
+    const struct instruction *in = &program->items[item];
+    const struct flag_register *reg = &order->flags.registers[flags_index(&order->flags, in)];
+    struct finding *finding = findings_add(findings, FINDING_DEADLOCK, &in->line, 1);
+    if (!finding)
+        return;
+    follow_blocked(order, item, &finding->witness);
+    struct flag_name name = flag_name_of(program, in);
+    int used = snprintf(finding->text, sizeof finding->text,
+                        "%s waits for ever at 'wait %s' in line %d: ", pipe_name(program, in->pipe),
+                        name.text, in->line);
+    if (reg->total_sets == reg->sets)
+        snprintf(finding->text + used, sizeof finding->text - (size_t)used,
+                 "it needs set number %lld and the program has %lld", (long long)reg->waits + 1,
+                 (long long)reg->total_sets);
+    else
+        snprintf(finding->text + used, sizeof finding->text - (size_t)used,
+                 "its set on %s stands behind something that is blocked itself",
+                 pipe_name(program, in->from));
+}
+
+static void check_end(struct play *play, struct findings *findings)
+{
+    struct order *order = &play->order;
+    struct double_set twice;
+    for (int pipe = 0; pipe < order->program->hw->pipe_count; pipe++) {
+        if (order_blocked(order, pipe) < 0)
+            continue;
+        play->blocked = true;
+        add_deadlock(order, order_blocked(order, pipe), findings);
+    }
+    while (flags_leftover(&order->flags, &twice))
+        add_double_set(order->program, &twice, findings);
+}
+
+static enum status too_many(struct error *error)
+{
+    return error_set(error, STATUS_TOO_LARGE,
+                     "more than %lld instructions to play, too many to check for hazards: operands "
+                     "that may conflict move with their loops, or no state of the loops recurs",
+                     CHECK_MAX_EVENTS);
+}
+
+static enum status take_event(struct play *play, const struct event *event,
+                              struct findings *findings, struct error *error)
+{
+    if (event->twice.set >= 0)
+        add_double_set(play->program, &event->twice, findings);
+    if (++play->events > CHECK_MAX_EVENTS)
+        return too_many(error);
+    enum status status = overlap_event(&play->overlap, event, findings, error);
+    if (status == STATUS_OK)
+        status = record_add(&play->record, event, play->overlap.needs, error);
+    return status;
+}
+
+enum status play_init(struct play *play, const struct program *program, struct error *error)
+{
+    memset(play, 0, sizeof *play);
+    play->program = program;
+    enum status status = nest_init(&play->nest, program, error);
+    if (status == STATUS_OK)
+        status = order_init(&play->order, program, &play->nest, error);
+    if (status == STATUS_OK)
+        status = overlap_init(&play->overlap, program, &play->nest, error);
+    if (status == STATUS_OK)
+        status = record_init(&play->record, program, error);
+    if (status == STATUS_OK)
+        status = fold_init(&play->fold, &play->order, &play->overlap, &play->record, error);
+    if (status == STATUS_OK && fold_least_events(&play->fold, CHECK_MAX_EVENTS) > CHECK_MAX_EVENTS)
+        status = too_many(error);
+    if (status != STATUS_OK)
+        play_clear(play);
+    return status;
+}
+
+enum status play_run(struct play *play, struct findings *findings, struct error *error)
+{
+    struct event event;
+    enum status status;
+    while ((status = order_next(&play->order, &event, error)) == STATUS_OK && event.item >= 0) {
+        status = take_event(play, &event, findings, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    if (status != STATUS_OK)
+        return status;
+    check_totals(&play->order.flags, &play->nest, findings);
+    check_end(play, findings);
+    return record_close(&play->record, error);
+}
+
+void play_clear(struct play *play)
+{
+    fold_clear(&play->fold);
+    record_clear(&play->record);
+    overlap_clear(&play->overlap);
+    order_clear(&play->order);
+    nest_clear(&play->nest);
+}

@@ -1,0 +1,301 @@
+#include "analysis/check/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 256 };
+
+size_t record_register_count(const struct record *record)
+{
+    const struct hardware *hw = record->program->hw;
+    return (size_t)hw->pipe_count * (size_t)hw->pipe_count * (size_t)hw->flag_registers;
+}
+
+size_t record_register(const struct record *record, int32_t item)
+{
+    const struct hardware *hw = record->program->hw;
+    const struct instruction *in = &record->program->items[item];
+    return ((size_t)in->from * (size_t)hw->pipe_count + (size_t)in->to) *
+               (size_t)hw->flag_registers +
+           in->flag;
+}
+
+enum status record_init(struct record *record, const struct program *program, struct error *error)
+{
+    memset(record, 0, sizeof *record);
+    record->program = program;
+    size_t items = (size_t)program->count + 1, registers = record_register_count(record) + 1;
+    record->group = malloc(items * sizeof *record->group);
+    record->fixed = calloc(items, sizeof *record->fixed);
+    record->head = malloc(registers * sizeof *record->head);
+    record->tail = malloc(registers * sizeof *record->tail);
+    record->tainted = calloc(registers, sizeof *record->tainted);
+    if (!record->group || !record->fixed || !record->head || !record->tail || !record->tainted) {
+        record_clear(record);
+        return error_memory(error);
+    }
+    for (int32_t i = 0; i < program->count; i++)
+        record->group[i] = i;
+    for (size_t i = 0; i < registers; i++)
+        record->head[i] = record->tail[i] = -1;
+    return STATUS_OK;
+}
+
+void record_clear(struct record *record)
+{
+    free(record->steps);
+    free(record->needs);
+    free(record->marks);
+    free(record->waiting);
+    free(record->group);
+    free(record->fixed);
+    free(record->head);
+    free(record->tail);
+    free(record->tainted);
+    memset(record, 0, sizeof *record);
+}
+
+int32_t record_group(struct record *record, int32_t item)
+{
+    while (record->group[item] != item)
+        item = record->group[item] = record->group[record->group[item]];
+    return item;
+}
+
+/* Room for one more of `count` items; NULL without memory. */
+static void *grow(void *items, int64_t count, int64_t *capacity, size_t bytes)
+{
+    if (count < *capacity)
+        return items;
+    int64_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
+    void *grown = realloc(items, (size_t)wanted * bytes);
+    *capacity = grown ? wanted : *capacity;
+    return grown;
+}
+
+/* Only what an earlier event of this pipe did not have to follow already is news. */
+static enum status add_needs(struct record *record, struct record_step *step, const uint32_t *needs,
+                             struct error *error)
+{
+    step->need = (int32_t)record->need_count;
+    for (int pipe = 0; pipe < record->program->hw->pipe_count; pipe++) {
+        if (needs[pipe] <= record->needed[step->pipe][pipe])
+            continue;
+        record->needed[step->pipe][pipe] = needs[pipe];
+        struct record_need *grown =
+            grow(record->needs, record->need_count, &record->need_capacity, sizeof *record->needs);
+        if (!grown)
+            return error_memory(error);
+        record->needs = grown;
+        record->needs[record->need_count++] = (struct record_need){needs[pipe], (int8_t)pipe};
+        step->need_count++;
+    }
+    return STATUS_OK;
+}
+
+static void match(struct record *record, struct record_step *step, int32_t at)
+{
+    size_t reg = record_register(record, step->item);
+    if (step->kind == INSTRUCTION_SET) {
+        if (record->head[reg] >= 0)
+            record->steps[record->tail[reg]].slot = at; /* until record_close: the next set */
+        else
+            record->head[reg] = at;
+        record->tail[reg] = at;
+        return;
+    }
+    struct record_step *set = &record->steps[record->head[reg]];
+    step->partner = record->head[reg];
+    set->partner = at;
+    record->head[reg] = set->slot;
+    record->group[record_group(record, step->item)] = record_group(record, set->item);
+}
+
+static enum status append(struct record *record, const struct record_step *step,
+                          struct error *error)
+{
+    record->full |= record->count == RECORD_MAX_STEPS;
+    struct record_step *grown =
+        grow(record->steps, record->count, &record->capacity, sizeof *record->steps);
+    if (!grown)
+        return error_memory(error);
+    record->steps = grown;
+    record->steps[record->count++] = *step;
+    return STATUS_OK;
+}
+
+/* Work that was left out still ends before a barrier. */
+static enum status show_work(struct record *record, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (int pipe = 0; pipe < record->program->hw->pipe_count && status == STATUS_OK; pipe++) {
+        struct record_step *work = &record->left_out[pipe];
+        if (work->number)
+            status = append(record, work, error);
+        work->number = 0;
+    }
+    return status;
+}
+
+static bool is_synchronisation(const struct instruction *in)
+{
+    return in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
+           in->kind == INSTRUCTION_BARRIER;
+}
+
+/* A wait that was dispatched before some blocking instruction that has run since keeps what is
+ * behind it after that one, which clocks do not tell apart: such a wait has to stay. */
+static void note(struct record *record, const struct event *event)
+{
+    if (event->twice.set >= 0)
+        record->tainted[record_register(record, event->twice.set)] = true;
+    if (event->overtaken)
+        record->fixed[event->item] = true;
+}
+
+static enum status add_step(struct record *record, struct record_step *step, struct error *error)
+{
+    if (step->kind == INSTRUCTION_BARRIER) {
+        enum status status = show_work(record, error);
+        return status == STATUS_OK ? append(record, step, error) : status;
+    }
+    bool blocks = record->program->hw->pipes[step->pipe].blocks_dispatch;
+    if (step->kind == INSTRUCTION_MOVE && step->need_count == 0 && !blocks) {
+        record->left_out[step->pipe] = *step;
+        return STATUS_OK;
+    }
+    record->left_out[step->pipe].number = 0;
+    enum status status = append(record, step, error);
+    if (status == STATUS_OK && step->kind != INSTRUCTION_MOVE)
+        match(record, &record->steps[record->count - 1], (int32_t)record->count - 1);
+    return status;
+}
+
+enum status record_add(struct record *record, const struct event *event, const uint32_t *needs,
+                       struct error *error)
+{
+    const struct instruction *in = &record->program->items[event->item];
+    struct record_step step = {.item = event->item,
+                               .slot = -1,
+                               .partner = -1,
+                               .pipe = (int8_t)event->pipe,
+                               .kind = INSTRUCTION_MOVE};
+    if (record->full)
+        return STATUS_OK;
+    if (is_synchronisation(in))
+        step.kind = in->kind;
+    note(record, event);
+    if (event->pipe != PROGRAM_PIPE_ALL) {
+        step.number = record->numbers[event->pipe] = event->clock[event->pipe];
+        enum status status = add_needs(record, &step, needs, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return add_step(record, &step, error);
+}
+
+void record_mark(struct record *record, int depth, bool first, bool last)
+{
+    struct record_mark *grown =
+        grow(record->marks, record->mark_count, &record->mark_capacity, sizeof *record->marks);
+    record->full |= !grown;
+    if (!grown)
+        return;
+    record->marks = grown;
+    record->marks[record->mark_count] =
+        (struct record_mark){.at = record->count,
+                             .before = first ? -1 : record->last_mark[depth],
+                             .depth = (int8_t)depth,
+                             .last = last};
+    record->last_mark[depth] = record->mark_count;
+    memcpy(record->marks[record->mark_count++].numbers, record->numbers, sizeof record->numbers);
+    record->folded = true;
+}
+
+/* The slots in use, oldest first: a ring of links through RECORD_MAX_SLOTS, its head and tail. */
+struct slot_list {
+    int32_t next[RECORD_MAX_SLOTS + 1], before[RECORD_MAX_SLOTS + 1];
+};
+
+static void link_slot(struct slot_list *list, int32_t slot)
+{
+    int32_t newest = list->before[RECORD_MAX_SLOTS];
+    list->next[newest] = list->before[RECORD_MAX_SLOTS] = slot;
+    list->before[slot] = newest;
+    list->next[slot] = RECORD_MAX_SLOTS;
+}
+
+static void unlink_slot(struct slot_list *list, int32_t slot)
+{
+    list->next[list->before[slot]] = list->next[slot];
+    list->before[list->next[slot]] = list->before[slot];
+}
+
+static bool note_waiting(struct record *record, struct record_mark *mark,
+                         const struct slot_list *list)
+{
+    mark->first_slot = (int32_t)record->waiting_count;
+    for (int32_t slot = list->next[RECORD_MAX_SLOTS]; slot != RECORD_MAX_SLOTS;
+         slot = list->next[slot]) {
+        int32_t *grown = grow(record->waiting, record->waiting_count, &record->waiting_capacity,
+                              sizeof *record->waiting);
+        if (!grown)
+            return false;
+        record->waiting = grown;
+        record->waiting[record->waiting_count++] = slot;
+        mark->slot_count++;
+    }
+    return true;
+}
+
+/* Sets keep their clocks from the set to its wait in as few places as possible. */
+static void give_slots(struct record *record)
+{
+    int32_t unused[RECORD_MAX_SLOTS], unused_count = 0;
+    struct slot_list list;
+    int64_t mark = 0;
+    list.next[RECORD_MAX_SLOTS] = list.before[RECORD_MAX_SLOTS] = RECORD_MAX_SLOTS;
+    for (int64_t i = 0; i < record->count && !record->full; i++) {
+        struct record_step *step = &record->steps[i];
+        for (; mark < record->mark_count && record->marks[mark].at == i; mark++)
+            record->full |= !note_waiting(record, &record->marks[mark], &list);
+        if (step->kind == INSTRUCTION_SET) {
+            step->slot = -1;
+            if (step->partner < 0)
+                record->fixed[step->item] = true;
+            else if (unused_count)
+                step->slot = unused[--unused_count];
+            else if (record->slot_count < RECORD_MAX_SLOTS)
+                step->slot = record->slot_count++;
+            else
+                record->full = true;
+            if (step->slot >= 0)
+                link_slot(&list, step->slot);
+        } else if (step->kind == INSTRUCTION_WAIT) {
+            step->slot = record->steps[step->partner].slot;
+            unused[unused_count++] = step->slot;
+            unlink_slot(&list, step->slot);
+        }
+    }
+}
+
+enum status record_close(struct record *record, struct error *error)
+{
+    size_t registers = record_register_count(record);
+    bool *again = calloc(registers + 1, sizeof *again);
+    if (!again)
+        return error_memory(error);
+    give_slots(record);
+    for (int64_t i = record->count - 1; i >= 0 && !record->full; i--) {
+        struct record_step *step = &record->steps[i];
+        if (step->kind == INSTRUCTION_SET)
+            again[record_register(record, step->item)] = true;
+        else if (step->kind == INSTRUCTION_WAIT)
+            step->last_wait = !again[record_register(record, step->item)];
+    }
+    free(again);
+    for (int32_t i = 0; i < record->program->count; i++)
+        if (record->fixed[i])
+            record->fixed[record_group(record, i)] = true;
+    return STATUS_OK;
+}

@@ -1,0 +1,90 @@
+/* What of a played program matters for its order: sets, waits, barriers, and which earlier events
+ * each access has to come after. The search for synchronisation that orders nothing new replays it
+ * again and again (analysis/check/replay.h) without looking at bytes.
+ *
+ *   struct record record = {0};
+ *   record_init(&record, &program, &error);
+ *   record_add(&record, &event, needs, &error);      for every event, in the order of play
+ *   record_close(&record, &error);
+ *
+ * A beyond-limit record is no error: record.full is then true, and the record worth nothing. */
+#ifndef AUTOTUNE_ANALYSIS_CHECK_RECORD_H
+#define AUTOTUNE_ANALYSIS_CHECK_RECORD_H
+
+#include "analysis/check/order.h"
+
+#define RECORD_MAX_STEPS 4000000LL
+enum { RECORD_MAX_SLOTS = 4096 }; /* sets whose waits are still to come, at one time */
+
+/* This event has to come after event `number` of `pipe`, and does in the whole program. */
+struct record_need {
+    uint32_t number;
+    int8_t pipe;
+};
+
+struct record_step {
+    int32_t item;    /* into program->items */
+    uint32_t number; /* of the event on its pipe; 0 for a barrier */
+    int32_t slot;    /* set: where its clock is kept until its wait (-1: no wait); wait: the same */
+    int32_t partner; /* set <-> wait: steps, -1: none */
+    int32_t need;    /* the first of its needs */
+    int8_t pipe;     /* PROGRAM_PIPE_ALL: a barrier */
+    uint8_t kind;    /* enum instruction_kind; any kind of work counts as INSTRUCTION_MOVE */
+    uint8_t need_count;
+    bool last_wait; /* no set of this register comes after this wait */
+};
+
+/* Where a period of a folded loop ended; more such periods follow the last mark of a group. */
+struct record_mark {
+    int64_t at;     /* steps before it */
+    int64_t before; /* the mark before it in its group; -1: it is the first */
+    int32_t first_slot,
+        slot_count; /* of the sets that wait here, oldest first, in record.waiting */
+    int8_t depth;
+    bool last;
+    uint32_t numbers[HARDWARE_MAX_PIPES]; /* events until then */
+};
+
+struct record {
+    const struct program *program;
+    int64_t count, capacity;
+    struct record_step *steps;
+    int64_t need_count, need_capacity;
+    struct record_need *needs;
+    int32_t *group;       /* per instruction: a set or wait that is matched with it, or itself; sets
+                             and waits whose groups end at the same instruction go together */
+    int32_t *head, *tail; /* per register: the steps of its oldest and newest set without a wait */
+    bool *tainted;        /* per register: it was set twice, so its sets are not held to anything */
+    bool *fixed;          /* per group: it cannot be taken out (record_group) */
+    uint32_t needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the most so far */
+    struct record_step
+        left_out[HARDWARE_MAX_PIPES];     /* the last work that tells nothing, per pipe */
+    uint32_t numbers[HARDWARE_MAX_PIPES]; /* of the last event of each pipe */
+    int slot_count;
+    bool full;
+    int64_t mark_count, mark_capacity;
+    struct record_mark *marks;
+    int64_t waiting_count, waiting_capacity;
+    int32_t *waiting;
+    int64_t last_mark[PROGRAM_MAX_DEPTH]; /* of the group at hand, at each depth */
+    bool folded; /* there are marks, and more such periods after each group of them */
+};
+
+enum status record_init(struct record *record, const struct program *program, struct error *error);
+void record_clear(struct record *record);
+
+/* needs[q] is the number of the last event of pipe q that this one has to follow, or 0. */
+enum status record_add(struct record *record, const struct event *event, const uint32_t *needs,
+                       struct error *error);
+/* A period has ended here. Without memory the record becomes full. */
+void record_mark(struct record *record, int depth, bool first, bool last);
+enum status record_close(struct record *record, struct error *error);
+
+/* The register of a set or wait, as an index; how many there are. */
+size_t record_register(const struct record *record, int32_t item);
+size_t record_register_count(const struct record *record);
+
+/* The instruction that stands for all sets and waits matched with `item`, however indirectly. */
+int32_t record_group(struct record *record, int32_t item);
+
+#endif

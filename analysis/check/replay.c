@@ -1,0 +1,161 @@
+#include "analysis/check/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The state has a clock, an entry a pipe, for every pipe and then for every slot; after them the
+ * registers. */
+static size_t clocks_of(const struct replay *replay, int32_t slots)
+{
+    return ((size_t)replay->pipes + (size_t)slots) * (size_t)replay->pipes;
+}
+
+static uint32_t *clock_of(const struct replay *replay, int pipe)
+{
+    return &replay->state[(size_t)pipe * (size_t)replay->pipes];
+}
+
+static uint32_t *slot_of(const struct replay *replay, int32_t slot)
+{
+    return &replay->state[clocks_of(replay, slot)];
+}
+
+static uint32_t *last_wait(const struct replay *replay, int32_t item)
+{
+    const struct record *record = replay->record;
+    return &replay->state[clocks_of(replay, record->slot_count) + record_register(record, item)];
+}
+
+enum status replay_init(struct replay *replay, const struct record *record, struct error *error)
+{
+    int pipes = record->program->hw->pipe_count;
+    *replay = (struct replay){.record = record, .pipes = pipes};
+    replay->state_count = clocks_of(replay, record->slot_count) + record_register_count(record);
+    replay->state = calloc(replay->state_count + 1, sizeof *replay->state);
+    return replay->state ? STATUS_OK : error_memory(error);
+}
+
+void replay_clear(struct replay *replay)
+{
+    free(replay->state);
+    replay->state = NULL;
+}
+
+void replay_copy(struct replay *to, const struct replay *from)
+{
+    to->at = from->at;
+    memcpy(to->state, from->state, from->state_count * sizeof *from->state);
+}
+
+bool replay_equal(const struct replay *a, const struct replay *b)
+{
+    return a->at == b->at && memcmp(a->state, b->state, a->state_count * sizeof *a->state) == 0;
+}
+
+uint32_t replay_knows(const struct replay *replay, int pipe, int of)
+{
+    return clock_of(replay, pipe)[of];
+}
+
+/* The pipe of whose events a value of the state is a number. */
+static int pipe_of_value(const struct replay *replay, size_t i)
+{
+    const struct hardware *hw = replay->record->program->hw;
+    size_t clocks = clocks_of(replay, replay->record->slot_count);
+    if (i < clocks)
+        return (int)i % replay->pipes;
+    return (int)((i - clocks) / (size_t)hw->flag_registers) % replay->pipes; /* `to` */
+}
+
+void replay_state_at(const struct replay *replay, const struct record_mark *mark, uint32_t *out)
+{
+    size_t clocks = clocks_of(replay, 0), row = (size_t)replay->pipes;
+    size_t slots = clocks_of(replay, replay->record->slot_count) - clocks;
+    memcpy(out, replay->state, replay->state_count * sizeof *out);
+    memset(&out[clocks], 0, slots * sizeof *out);
+    for (int32_t i = 0; i < mark->slot_count; i++)
+        memcpy(&out[clocks + (size_t)i * row],
+               slot_of(replay, replay->record->waiting[mark->first_slot + i]), row * sizeof *out);
+}
+
+bool replay_recurs(const struct replay *replay, const uint32_t *then, const uint32_t *now,
+                   const uint32_t *grown)
+{
+    for (size_t i = 0; i < replay->state_count; i++) {
+        uint32_t more = now[i] - then[i];
+        if (more && more != grown[pipe_of_value(replay, i)])
+            return false;
+    }
+    return true;
+}
+
+static void join(const struct replay *replay, uint32_t *clock, const uint32_t *other)
+{
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        if (other[pipe] > clock[pipe])
+            clock[pipe] = other[pipe];
+}
+
+/* Is the set known to come after the wait of the set before it that is left? */
+static bool take_set(struct replay *replay, const struct record_step *step)
+{
+    const uint32_t *clock = clock_of(replay, step->pipe);
+    int to = replay->record->program->items[step->item].to;
+    if (step->slot >= 0)
+        memcpy(slot_of(replay, step->slot), clock, (size_t)replay->pipes * sizeof *clock);
+    return replay->record->tainted[record_register(replay->record, step->item)] ||
+           clock[to] >= *last_wait(replay, step->item);
+}
+
+/* What is behind is cleared, so that states that differ in nothing that matters are equal. */
+static void take_wait(struct replay *replay, const struct record_step *step, bool removed)
+{
+    uint32_t *set = slot_of(replay, step->slot);
+    if (!removed) {
+        join(replay, clock_of(replay, step->pipe), set);
+        *last_wait(replay, step->item) = step->last_wait ? 0 : step->number;
+    } else if (step->last_wait) {
+        *last_wait(replay, step->item) = 0;
+    }
+    memset(set, 0, (size_t)replay->pipes * sizeof *set);
+}
+
+static void take_barrier(struct replay *replay)
+{
+    uint32_t all[HARDWARE_MAX_PIPES] = {0};
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        join(replay, all, clock_of(replay, pipe));
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        memcpy(clock_of(replay, pipe), all, (size_t)replay->pipes * sizeof *all);
+}
+
+static bool has_needs(const struct replay *replay, const struct record_step *step)
+{
+    const struct record_need *need = &replay->record->needs[step->need];
+    for (int i = 0; i < step->need_count; i++)
+        if (clock_of(replay, step->pipe)[need[i].pipe] < need[i].number)
+            return false;
+    return true;
+}
+
+bool replay_step(struct replay *replay, bool gone)
+{
+    const struct record_step *step = &replay->record->steps[replay->at++];
+    if (step->kind == INSTRUCTION_BARRIER) {
+        if (!gone)
+            take_barrier(replay);
+        return true;
+    }
+    uint32_t *clock = clock_of(replay, step->pipe);
+    clock[step->pipe] = step->number;
+    bool allowed = true;
+    if (step->kind == INSTRUCTION_SET && !gone)
+        allowed = take_set(replay, step);
+    else if (step->kind == INSTRUCTION_WAIT)
+        take_wait(replay, step, gone);
+    allowed &= has_needs(replay, step);
+    if (replay->record->program->hw->pipes[step->pipe].blocks_dispatch)
+        for (int pipe = 0; pipe < replay->pipes; pipe++)
+            join(replay, clock_of(replay, pipe), clock);
+    return allowed;
+}
