@@ -1,6 +1,7 @@
 #include "results/store_connection.h"
 #include "results/store_schema.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -123,6 +124,9 @@ static enum status read_row(const struct store *store, sqlite3_stmt *statement,
         .limit_s = sqlite3_column_double(statement, KEY_COUNT + 4),
         .answer = column(statement, KEY_COUNT + 5),
     };
+    if (!isfinite(row->time_ns) || !isfinite(row->limit_s))
+        return error_set(error, STATUS_INVALID, "%s: the store is damaged (an infinite time)",
+                         store->file);
     return STATUS_OK;
 }
 
