@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How long a sweep takes: 1,000 products from 64 to 8192 on the Ascend 310, each with its proof;
-# what store and progress cost (the searches' own seconds against the whole, on one thread); and
+# what store and progress cost (the searches' own seconds against the whole, on one thread; jq); and
 # two processes with a shard each against one process with two threads.
 #
 #   bench/bench_sweep.sh [AUTOTUNE]     (on a machine that does nothing else)
@@ -23,6 +23,12 @@ both_shards() {
     wait $!
 }
 
+# The seconds that the searches of the sweep take by themselves, one after the other.
+searches() {
+    "$autotune" sweep matmul-1000 --dry-run --json | jq -r '.jobs[].shape' | while read -r shape; do
+        "$autotune" --op matmul --shape "$shape" --threads 1 --json
+    done | jq -s 'map(.search.seconds) | add'
+}
 
 rounds=3
 for ((r = 1; r <= rounds; r++)); do
@@ -34,4 +40,5 @@ for ((r = 1; r <= rounds; r++)); do
         printf "2 threads %.2f s, 2 processes %.2f s (%.3f of it), 1 thread %.2f s, all from the store %.3f s\n",
                two, shards, shards / two, one, again }'
 done
-"$autotune" sweep matmul-1000 --threads 2 --db two1.db
+"$autotune" sweep matmul-1000 --threads 1 --db alone.db
+echo "the searches alone, on 1 thread: $(searches) s"

@@ -48,7 +48,7 @@ static void set_unit(struct tidying *t, int32_t unit, bool gone)
  * the halves. */
 static enum status take_out(struct tidying *t, int32_t first, int32_t last, int64_t wanted_fs)
 {
-    int64_t end_fs;
+    int64_t end_fs = 0;
     for (int32_t unit = first; unit < last; unit++)
         set_unit(t, unit, true);
     enum status status = write_without(t);

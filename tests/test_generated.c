@@ -11,7 +11,7 @@
 #include "search/search.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
+#include <glob.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdio.h>
@@ -161,20 +161,17 @@ static void try_chip(gsl_rng *rng, const struct hardware *hw)
 Test(generated, every_program_is_clean)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    DIR *folder = opendir(SOURCE_DIR "/configs/hardware");
-    struct dirent *entry;
+    glob_t files;
     struct error error;
-    while ((entry = readdir(folder))) {
-        char path[512];
+    cr_assert_eq(glob(SOURCE_DIR "/configs/hardware/*.cfg", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
         struct hardware hw;
-        if (!strstr(entry->d_name, ".cfg"))
-            continue;
-        snprintf(path, sizeof path, SOURCE_DIR "/configs/hardware/%s", entry->d_name);
-        cr_assert_eq(hardware_load(path, NULL, &hw, &error), STATUS_OK, "%s", error.text);
+        cr_assert_eq(hardware_load(files.gl_pathv[i], NULL, &hw, &error), STATUS_OK, "%s",
+                     error.text);
         try_chip(rng, &hw);
         hardware_clear(&hw);
     }
-    closedir(folder);
+    globfree(&files);
     gsl_rng_free(rng);
     cr_expect_gt(programs, 150, "%d", programs);
     cr_expect_gt(thinner, programs / 3, "%d of %d", thinner, programs);
