@@ -106,6 +106,17 @@ static enum status check_version(struct store *store, int64_t *version, struct e
     return STATUS_OK;
 }
 
+/* In a transaction of its own: another process may be making the store. */
+static enum status check_snapshot(struct store *store, int64_t *version, struct error *error)
+{
+    enum status status = store_run(store, "BEGIN", error);
+    if (status != STATUS_OK)
+        return status;
+    status = check_version(store, version, error);
+    store_run(store, "ROLLBACK", NULL);
+    return status;
+}
+
 static enum status check_content(struct store *store, struct error *error)
 {
     char verdict[200] = "";
@@ -132,10 +143,25 @@ static enum status migrate(struct store *store, struct error *error)
     return status;
 }
 
+/* Two processes that both turn a new file's log on would wait for each other: then SQLite refuses
+ * at once, whatever the time it is allowed, and one of them has to ask again. */
+static enum status turn_log_on(struct store *store, struct error *error)
+{
+    enum { PAUSE_MS = 10 };
+    enum status status = store_run(store, "PRAGMA journal_mode = WAL", error);
+    for (int waited_ms = 0; waited_ms < BUSY_TIMEOUT_MS && status != STATUS_OK &&
+                            sqlite3_errcode(store->database) == SQLITE_BUSY;
+         waited_ms += PAUSE_MS) {
+        sqlite3_sleep(PAUSE_MS);
+        status = store_run(store, "PRAGMA journal_mode = WAL", error);
+    }
+    return status == STATUS_OK ? store_run(store, "PRAGMA synchronous = FULL", error) : status;
+}
+
 static enum status prepare(struct store *store, enum store_mode mode, struct error *error)
 {
     int64_t version;
-    enum status status = check_version(store, &version, error);
+    enum status status = check_snapshot(store, &version, error);
     if (status == STATUS_OK && mode == STORE_READ && version < store_schema_version)
         return error_set(error, STATUS_INVALID,
                          version == 0 ? "%s: expected a store, this is an empty database"
@@ -145,7 +171,7 @@ static enum status prepare(struct store *store, enum store_mode mode, struct err
     if (status == STATUS_OK)
         status = check_content(store, error);
     if (status == STATUS_OK && mode == STORE_WRITE)
-        status = store_run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", error);
+        status = turn_log_on(store, error);
     if (status == STATUS_OK && mode == STORE_WRITE && version < store_schema_version)
         status = migrate(store, error);
     for (int s = 0; s < STATEMENTS && status == STATUS_OK; s++)

@@ -104,6 +104,16 @@ wait $! || fail 'two at once: the other'
 export_of both.db >both.jsonl
 expect 'two at once: the same in the end' cmp whole.jsonl both.jsonl
 
+# Four that make the same store at once, again and again.
+head -n 1 whole.jsonl >one.jsonl
+: >race.txt
+for i in $(seq 20); do
+    rm -f race.db*
+    for j in 1 2 3 4; do "$autotune" store import race.db one.jsonl -q >/dev/null 2>>race.txt & done
+    wait
+done
+expect 'four that make a store at once' cmp race.txt /dev/null
+
 # Threads and shards.
 expect '2 threads' "$autotune" sweep jobs.cfg --db two.db --threads 2
 export_of two.db >two.jsonl
