@@ -80,7 +80,9 @@ enum status play_program(struct player *player, int cores, struct played *played
     struct timeline timeline;
     struct work_total totals[HARDWARE_MAX_PRICES];
     *played = (struct played){0};
-    enum status status = simulate(player->simulator, &player->program, &options, &timeline, error);
+    enum status status = player_tidy(player, error);
+    if (status == STATUS_OK)
+        status = simulate(player->simulator, &player->program, &options, &timeline, error);
     if (status == STATUS_OK && timeline.blocked >= 0)
         status = error_set(error, STATUS_INVALID, "a generated program deadlocks");
     if (status == STATUS_OK)

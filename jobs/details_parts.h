@@ -26,7 +26,7 @@ struct played {
     double bus_bytes[HARDWARE_MAX_BUSES]; /* of all cores */
 };
 
-/* Plays player->program. */
+/* Plays player->program, as the search does (player_tidy). */
 enum status play_program(struct player *player, int cores, struct played *played,
                          struct error *error);
 

@@ -2,6 +2,7 @@
 
 #include "analysis/roofline.h"
 #include "costmodel/simulate.h"
+#include "jobs/generate.h"
 #include "results/report_roofline.h"
 #include "results/report_timeline.h"
 #include "results/text.h"
@@ -65,7 +66,7 @@ static enum status add_part(struct report *report, struct simulator *simulator,
     struct program program = {0};
     struct timeline timeline;
     program_reset(&program, space->hw);
-    enum status status = space->kind->generate(space, tiling, part, &program, error);
+    enum status status = generate_program(space, tiling, part, &program, error);
     if (status == STATUS_OK)
         status = simulate(simulator, &program, &how, &timeline, error);
     if (status == STATUS_OK)

@@ -235,11 +235,14 @@ static void run_masked(struct selection *s, int64_t count)
     emit_end(&s->w.emit);
 }
 
-static void store(struct selection *s, int bank)
+/* S waits for V in every test, and what is dispatched after S waits for S: only an update that no
+ * test follows needs a flag. */
+static void store(struct selection *s, int bank, bool updated_last)
 {
     struct knn_writer *w = &s->w;
     int64_t distances = w->tile->rows * s->pitch, results = w->tile->k * w->row_bytes;
-    knn_sync(w, w->machine->vector, w->machine->mte3);
+    if (updated_last)
+        knn_sync(w, w->machine->vector, w->machine->mte3);
     knn_store(w, results, s->k[bank], distances);
     knn_store(w, results, s->i[bank], distances + results);
 }
@@ -286,6 +289,6 @@ enum status knn_selection_program(const struct knn_machine *machine, const struc
             knn_branch(&s.w);
         run_masked(&s, tile->k - steps - failing);
     }
-    store(&s, bank);
+    store(&s, bank, steps > 0 && !failing);
     return knn_close(&s.w);
 }

@@ -61,10 +61,18 @@ static void ends_of(const struct writer *w, enum cann_hold hold, int *fills, int
     *empties = in_l1 ? m->mte1 : hold == HOLD_C ? m->fixp : m->matrix;
 }
 
+/* Does somebody read it? A bias only where there is a bias table. */
+static bool handed_on(const struct writer *w, enum cann_hold hold)
+{
+    return hold != HOLD_BIAS_L1 || w->plan->scope[HOLD_BIAS_BT].used;
+}
+
 static void full_flag(struct writer *w, enum cann_hold hold,
                       void (*act)(struct emitter *, int, int, int))
 {
     int fills, empties;
+    if (!handed_on(w, hold))
+        return;
     ends_of(w, hold, &fills, &empties);
     act(&w->emit, fills, empties, hold_flags[hold] + w->copy[hold]);
 }
@@ -73,6 +81,8 @@ static void free_flag(struct writer *w, enum cann_hold hold,
                       void (*act)(struct emitter *, int, int, int))
 {
     int fills, empties;
+    if (!handed_on(w, hold))
+        return;
     ends_of(w, hold, &fills, &empties);
     act(&w->emit, empties, fills, hold_flags[hold] + w->copy[hold]);
 }

@@ -15,7 +15,7 @@
 #include "kernels/matmul.h"
 
 /* Registers between MTE1 and MTE2; the phase is added to the first two kinds. */
-enum { FLAG_A = 0, FLAG_B = 2, FLAG_A_PANEL = 4, FLAG_B_PANEL = 5 };
+enum { FLAG_A = 0, FLAG_B = 2, FLAG_ROW = 4, FLAG_PRODUCT = 5 };
 
 /* A tile index as the program knows it: first + step · (index of the loop at `depth`). */
 struct tile_index {
@@ -30,8 +30,10 @@ struct writer {
     int64_t batch;
     int buffers, phase;
     bool a_resident, b_resident;
+    bool flag_first, flag_rows, flag_products; /* see "Handing panels on" */
     /* the place in the loops */
-    bool first_row, first_column;
+    bool first_column;
+    struct tile_index row;       /* i */
     int64_t m_now, k_now, n_now; /* size of the tile at hand, in elements */
     bool first_k;
     struct tile_index column, step; /* j and l */
@@ -122,11 +124,16 @@ static void multiply(struct writer *e, int64_t a_offset, int64_t b_offset)
     emit_set(&e->emit, m->matrix, m->mte1, e->phase);
 }
 
+static bool first_row(const struct writer *e)
+{
+    return e->row.first == 0 && e->row.step == 0;
+}
+
 /* One k-tile. */
 static void emit_step(struct writer *e)
 {
     const struct matmul_machine *m = e->machine;
-    bool load_a = !e->a_resident || e->first_column, load_b = !e->b_resident || e->first_row;
+    bool load_a = !e->a_resident || e->first_column, load_b = !e->b_resident || first_row(e);
     int64_t a_offset = e->phase * e->m.slice * e->k.slice * m->type_bytes;
     int64_t b_offset = e->phase * e->k.slice * e->n.slice * m->type_bytes;
     if (load_a)
@@ -143,21 +150,33 @@ static void emit_step(struct writer *e)
     e->phase = (e->phase + 1) % e->buffers;
 }
 
-/* The body for tiles [first, first + count) of one direction, as a loop where that is shorter.
- * `steps` k-tiles run in one body; where they change the phase, the loop body is a pair. */
+/* Of `count` bodies of `steps` k-tiles each, how many run in one loop. Where they change the phase
+ * its body is a pair of them. */
+static int64_t pair_of(const struct writer *e, int64_t steps)
+{
+    return steps % e->buffers ? 2 : 1;
+}
+
+static int64_t looped(const struct writer *e, int64_t count, int64_t steps)
+{
+    int64_t pair = pair_of(e, steps);
+    return count / pair >= 2 ? count / pair * pair : 0;
+}
+
+/* The body for tiles [first, first + count) of one direction, as a loop where that is shorter. */
 static void repeat(struct writer *e, const char *name, struct tile_index *index, int64_t first,
                    int64_t count, int64_t steps, void (*body)(struct writer *e))
 {
-    int64_t pair = steps % e->buffers ? 2 : 1, looped = count / pair >= 2 ? count / pair * pair : 0;
-    if (looped) {
-        emit_loop(&e->emit, name, looped / pair);
+    int64_t pair = pair_of(e, steps), in_loop = looped(e, count, steps);
+    if (in_loop) {
+        emit_loop(&e->emit, name, in_loop / pair);
         for (int64_t u = 0; u < pair; u++) {
             *index = (struct tile_index){first + u, pair, e->emit.depth - 1};
             body(e);
         }
         emit_end(&e->emit);
     }
-    for (int64_t u = looped; u < count; u++) {
+    for (int64_t u = in_loop; u < count; u++) {
         *index = (struct tile_index){first + u, 0, 0};
         body(e);
     }
@@ -191,13 +210,67 @@ static void emit_tile(struct writer *e)
     emit_set(&e->emit, m->mte3, m->vector, 0);
 }
 
+/* ---- Handing panels on
+ * ---------------------------------------------------------------------------
+ *
+ * A resident tile is overwritten in the next row (A) or product (B), once MTE1 has fed it for the
+ * last time. Mostly that is so without further ado: steps (k-tiles, all counted on) load and feed
+ * in turn, and a load waits until the step `buffers` before its own has been fed. Only where that
+ * is not enough, because few steps lie between or because nothing is loaded in the meantime, a flag
+ * is set after the last feed of a row or product, and waited for before the first load of the next;
+ * anywhere else it would order nothing new and hold loads back. */
+
+/* The tile of A that stood, in a row of `rows_before` elements, at the end of tile l of a row of
+ * `rows`. */
+static int64_t overwritten(const struct writer *e, int64_t l, int64_t rows, int64_t rows_before)
+{
+    int64_t k_end = l == e->k.count - 1 ? l * e->k.slice + e->k.last : (l + 1) * e->k.slice;
+    int64_t tile = (k_end * rows - 1) / (e->k.slice * rows_before);
+    return tile < e->k.count ? tile : e->k.count - 1;
+}
+
+/* Does every tile of A in a new row follow the feed of what it overwrites, when each step of the
+ * row before had a load, and each of the new row has (`now`)? From step `buffers` on, A's own loads
+ * wait for steps of the new row. */
+static bool loads_order_a(const struct writer *e, int64_t rows, int64_t rows_before, bool now)
+{
+    bool ordered = true;
+    for (int64_t l = 0; l < e->buffers && l < e->k.count; l++) {
+        int64_t fed = e->k.count - 1 - e->buffers + (now ? l : 0);
+        ordered = ordered && overwritten(e, l, rows, rows_before) <= fed;
+    }
+    return ordered;
+}
+
+static void find_flags(struct writer *e)
+{
+    int64_t steps = e->k.count * e->n.count, second = e->m.count == 2 ? e->m.last : e->m.slice;
+    bool loads = !e->b_resident || e->n.count == 1; /* in each step of rows after the first */
+    bool last_loads = loads || !e->a_resident || e->m.count == 1;
+    e->flag_rows = e->a_resident && (!loads || !loads_order_a(e, e->m.slice, e->m.slice, true));
+    e->flag_first = looped(e, e->m.count - 2, steps)
+                        ? e->flag_rows
+                        : e->a_resident && !loads_order_a(e, second, e->m.slice, loads);
+    e->flag_products =
+        e->batch > 1 && (!last_loads || (e->b_resident && steps <= e->buffers) ||
+                         (e->a_resident && !loads_order_a(e, e->m.slice, e->m.last, true)));
+}
+
+/* Is there a flag between this row and the next? */
+static bool flag_after(const struct writer *e, int64_t row)
+{
+    if (row < 0 || row >= e->m.count - 1)
+        return false;
+    return row == 0 ? e->flag_first : e->flag_rows;
+}
+
 /* One row of tiles. The first column is apart where it loads the panel of A. */
 static void emit_row(struct writer *e)
 {
     const struct matmul_machine *m = e->machine;
     int64_t edge = e->n.count > 1 && e->n.last != e->n.slice, apart = e->a_resident;
-    if (e->a_resident)
-        emit_wait(&e->emit, m->mte1, m->mte2, FLAG_A_PANEL);
+    if (flag_after(e, e->row.first - 1))
+        emit_wait(&e->emit, m->mte1, m->mte2, FLAG_ROW);
     e->first_column = true;
     e->n_now = e->n.slice;
     repeat(e, "j", &e->column, 0, apart, e->k.count, emit_tile);
@@ -205,28 +278,27 @@ static void emit_row(struct writer *e)
     repeat(e, "j", &e->column, apart, e->n.count - apart - edge, e->k.count, emit_tile);
     e->n_now = e->n.last;
     repeat(e, "j", &e->column, e->n.count - 1, edge, e->k.count, emit_tile);
-    if (e->a_resident)
-        emit_set(&e->emit, m->mte1, m->mte2, FLAG_A_PANEL);
+    if (flag_after(e, e->row.first))
+        emit_set(&e->emit, m->mte1, m->mte2, FLAG_ROW);
 }
 
-/* One product of the batch. The first row is apart where it loads all of B. */
+/* One product of the batch. Its first row is apart where it loads all of B; with flags between rows
+ * the first has none before it and the last none after it. */
 static void emit_product(struct writer *e)
 {
     const struct matmul_machine *m = e->machine;
-    struct tile_index row;
-    int64_t edge = e->m.count > 1 && e->m.last != e->m.slice, apart = e->b_resident;
-    int64_t steps = e->k.count * e->n.count;
-    if (e->b_resident)
-        emit_wait(&e->emit, m->mte1, m->mte2, FLAG_B_PANEL);
-    e->first_row = true;
+    bool flags = e->flag_first || e->flag_rows;
+    int64_t last = e->m.count > 1 && (e->m.last != e->m.slice || flags);
+    int64_t apart = e->b_resident || flags, steps = e->k.count * e->n.count;
+    if (e->flag_products)
+        emit_wait(&e->emit, m->mte1, m->mte2, FLAG_PRODUCT);
     e->m_now = e->m.slice;
-    repeat(e, "i", &row, 0, apart, steps, emit_row);
-    e->first_row = false;
-    repeat(e, "i", &row, apart, e->m.count - apart - edge, steps, emit_row);
+    repeat(e, "i", &e->row, 0, apart, steps, emit_row);
+    repeat(e, "i", &e->row, apart, e->m.count - apart - last, steps, emit_row);
     e->m_now = e->m.last;
-    repeat(e, "i", &row, e->m.count - 1, edge, steps, emit_row);
-    if (e->b_resident)
-        emit_set(&e->emit, m->mte1, m->mte2, FLAG_B_PANEL);
+    repeat(e, "i", &e->row, e->m.count - 1, last, steps, emit_row);
+    if (e->flag_products)
+        emit_set(&e->emit, m->mte1, m->mte2, FLAG_PRODUCT);
 }
 
 /* Every "free" flag: set before the loops, waited for after them. */
@@ -238,10 +310,8 @@ static void each_free_flag(struct writer *e, void (*act)(struct emitter *, int, 
         act(&e->emit, m->mte1, m->mte2, FLAG_B + p);
         act(&e->emit, m->matrix, m->mte1, p);
     }
-    if (e->a_resident)
-        act(&e->emit, m->mte1, m->mte2, FLAG_A_PANEL);
-    if (e->b_resident)
-        act(&e->emit, m->mte1, m->mte2, FLAG_B_PANEL);
+    if (e->flag_products)
+        act(&e->emit, m->mte1, m->mte2, FLAG_PRODUCT);
     act(&e->emit, m->vector, m->matrix, 0);
     act(&e->emit, m->mte3, m->vector, 0);
 }
@@ -265,6 +335,7 @@ enum status matmul_thesis_program(const struct matmul_machine *machine,
     struct tile_index product;
     e.l1_b = (e.a_resident ? e.m.slice * slab->k : e.buffers * e.m.slice * e.k.slice) *
              machine->type_bytes;
+    find_flags(&e);
     each_free_flag(&e, emit_set);
     repeat(&e, "b", &product, 0, e.batch, e.m.count * e.k.count * e.n.count, emit_product);
     each_free_flag(&e, emit_wait);

@@ -1,5 +1,6 @@
 #include "search/player.h"
 
+#include "analysis/check/tidy.h"
 #include "costmodel/host_time.h"
 
 enum status player_open(struct player *player, struct error *error)
@@ -22,6 +23,11 @@ void asked_timeline(const struct space *space, const struct tiling *tiling,
     host_time(space->hw->host, &work, timeline);
 }
 
+enum status player_tidy(struct player *player, struct error *error)
+{
+    return player->program.hw->dispatch_fs ? program_tidy(&player->program, error) : STATUS_OK;
+}
+
 enum status player_play(struct player *player, const struct space *space,
                         const struct tiling *tiling, int part, struct timeline *timeline,
                         struct error *error)
@@ -33,6 +39,8 @@ enum status player_play(struct player *player, const struct space *space,
     struct simulate_options options = {.cores = space->kind->cores_used(space, tiling)};
     program_reset(&player->program, space->hw);
     enum status status = space->kind->generate(space, tiling, part, &player->program, error);
+    if (status == STATUS_OK)
+        status = player_tidy(player, error);
     if (status == STATUS_OK)
         status = simulate(player->simulator, &player->program, &options, timeline, error);
     if (status == STATUS_OK && timeline->blocked >= 0)

@@ -18,6 +18,11 @@ void player_close(struct player *player);
 void asked_timeline(const struct space *space, const struct tiling *tiling,
                     struct timeline *timeline);
 
+/* Takes superfluous synchronisation out of player->program where dispatching an instruction takes
+ * time, so that what is played takes as long as what is handed out (jobs/generate.h). Elsewhere
+ * such flags take none, and looking for them would take far longer than playing. */
+enum status player_tidy(struct player *player, struct error *error);
+
 /* Generates one part of a tiling and plays it, all working cores in step on the bus. A generated
  * program that deadlocks is an error. The program stays in player->program. On a processor there is
  * none: the closed form is the time. */

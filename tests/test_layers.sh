@@ -17,7 +17,7 @@ kernels    core
 costmodel  core
 analysis   core costmodel
 validate   core kernels costmodel
-search     core kernels costmodel
+search     core kernels costmodel analysis
 results    core
 runtime    core kernels validate results
 jobs       core hardware kernels costmodel analysis search validate results
