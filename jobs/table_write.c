@@ -49,6 +49,17 @@ static bool is_name(const char *text)
            isalpha((unsigned char)*text) && text[length - 1] != '_';
 }
 
+/* "dot 8x2" */
+static bool is_words(const char *text)
+{
+    for (;; text++) {
+        size_t length = strspn(text, letters);
+        text += length;
+        if (length == 0 || *text != ' ')
+            return length > 0 && !*text;
+    }
+}
+
 static bool read_value(const char *text, struct table_value *value)
 {
     char *end;
@@ -60,7 +71,7 @@ static bool read_value(const char *text, struct table_value *value)
         return true;
     }
     *value = (struct table_value){text, 0};
-    return *text && strspn(text, letters) == strlen(text);
+    return is_words(text);
 }
 
 struct fields {

@@ -65,19 +65,20 @@ static bool is_line(const char *text)
     return true;
 }
 
-/* "name=value,…", or nothing. */
+/* "name=value,…", or nothing. Values may be several words: "dot 8x2". */
 static bool is_tiling(const char *text)
 {
-    static const char name[] = "abcdefghijklmnopqrstuvwxyz0123456789_", value[] = "-";
+    static const char name[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    static const char value[] = "abcdefghijklmnopqrstuvwxyz0123456789_ ";
     const char *at = text;
     while (*at) {
         size_t length = strspn(at, name);
         if (length == 0 || at[length] != '=')
             return false;
         at += length + 1;
-        at += strspn(at, value);
-        length = strspn(at, name);
-        if (length == 0 || (at[length] && at[length] != ','))
+        at += strspn(at, "-");
+        length = strspn(at, value);
+        if (length == 0 || *at == ' ' || at[length - 1] == ' ' || (at[length] && at[length] != ','))
             return false;
         at += length;
         if (*at == ',' && !*++at)

@@ -268,6 +268,17 @@ for compiler in 'gcc -std=c99 -x c' 'g++ -std=c++11 -x c++'; do
     check "odd names by $compiler run" ./odd
 done
 
+# Values of several words, as kernels of processors have them.
+{
+    row 64x64x1 9 'dtype="f32"' 'space="host"' 'tiling="kernel=dot 8x2,k_tile=64"'
+    row 64x64x64 99 'dtype="f32"' 'space="host"' 'tiling="kernel=6x4,k_tile=64"'
+} >words.jsonl
+import words.db words.jsonl
+check 'words with a blank come back' cmp words.jsonl <("$autotune" store export words.db)
+"$autotune" table --db words.db --format c -o words.h
+check 'and are texts of a header' grep -qF '{"dot 8x2", 64}' words.h
+check 'and cells of a table' grep -qF '| dot 8x2 |' <("$autotune" table --db words.db)
+
 # The example's header is what the command writes today.
 import results.db "$source_dir/docs/examples/results.jsonl"
 "$autotune" table --db results.db --hw ascend310 --op matmul --format c -o tilings.h
@@ -336,6 +347,10 @@ unfit() {
         fi
     done
     rm -f unfit.db* unfit.jsonl
+    row 8x8x8 1 tiling='"kernel=dot  8x2"' >unfit.jsonl
+    import unfit.db unfit.jsonl
+    bad 'name=value' table --db unfit.db
+    rm -f unfit.db* unfit.jsonl
     { row 8x8x8 1 tiling='"m=1"'; row 9x8x8 1 tiling='"n=1"'; } >unfit.jsonl
     import unfit.db unfit.jsonl
     bad 'expected the names that others of this space have' table --db unfit.db
@@ -355,7 +370,7 @@ lines() {
         'hardware="0011"|hardware: ' 'hardware="00112233445566778899aabbccddeefg"|hardware: ' \
         'cores=0|cores: ' 'cores=1.5|cores: ' 'cores=2147483648|cores: ' 'cores="2"|cores: ' \
         'model_version=-1|model_version: ' 'time_ns=-1|time_ns: ' 'time_ns=1e300|time_ns: ' \
-        'time_ns=1e999|expected a result' 'time_ns=nan|expected a result' 'time_ns=0|time_ns: ' \
+        'tiling="a= b"|tiling: ' 'tiling="a=b ,c=d"|tiling: ' 'time_ns=1e999|expected a result' 'time_ns=nan|expected a result' 'time_ns=0|time_ns: ' \
         'tiling=""|time_ns: ' 'tiling="a"|tiling: ' 'tiling="a=1,"|tiling: ' 'optimal=1|optimal: ' \
         'limit_s=-2|limit_s: ' 'limit_s=2|limit_s: ' 'answer=7|answer: ' 'answer=[]|answer: ' \
         'query=null|query: ' 'extra=,"more":1|a member that' 'extra=,"op":"x"|expected a result' \
