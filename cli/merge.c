@@ -113,6 +113,11 @@ static void put_report(const struct merge_report *report, const char *into, FILE
     if (report->better)
         fprintf(out, "; %s of them said less", text_count(report->better, text));
     fprintf(out, "\n");
+    if (report->measured_twice)
+        fprintf(
+            out,
+            "  measured    %9s  of them twice: the one with more time is kept, then the faster\n",
+            text_count(report->measured_twice, text));
 }
 
 static void write_answer(const struct merge_command *command, const char *into,
@@ -122,10 +127,11 @@ static void write_answer(const struct merge_command *command, const char *into,
     struct error error;
     cli_answer_open(&out, &command->common);
     if (command->common.format == FORMAT_JSON) {
-        json_t *document =
-            json_pack("{s:i, s:o, s:I, s:I, s:I, s:I}", "schema", 1, "db", json_text(into), "rows",
-                      (json_int_t)report->rows, "added", (json_int_t)report->added, "duplicates",
-                      (json_int_t)report->duplicates, "better", (json_int_t)report->better);
+        json_t *document = json_pack(
+            "{s:i, s:o, s:I, s:I, s:I, s:I, s:I}", "schema", 1, "db", json_text(into), "rows",
+            (json_int_t)report->rows, "added", (json_int_t)report->added, "duplicates",
+            (json_int_t)report->duplicates, "better", (json_int_t)report->better, "measured_twice",
+            (json_int_t)report->measured_twice);
         if (command->sweep)
             json_object_set_new(document, "missing", missing_json(missing));
         cli_require(json_write(document, out.stream, &error), &error);

@@ -58,7 +58,7 @@ static const struct argp_option options[] = {
      "only the jobs of part I of N, parts being of similar cost; `autotune merge` joins their "
      "stores",
      1},
-    {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 1},
+    {"fresh", KEY_FRESH, NULL, 0, "search and measure also what the store has an answer to", 1},
     {"pareto", KEY_PARETO, NULL, 0,
      "the chips' times against their buffers' bytes, also where there is one chip", 1},
     {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); what is kept is the same",

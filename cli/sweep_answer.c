@@ -56,12 +56,12 @@ static json_t *summary_json(const struct sweep_summary *summary)
     const struct sweep *sweep = summary->sweep;
     const struct sweep_report *r = summary->report;
     json_t *document = json_pack(
-        "{s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "schema", 1, "sweep",
+        "{s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "schema", 1, "sweep",
         json_text(sweep->file), "db", json_text(summary->db), "jobs", (json_int_t)sweep->job_count,
         "duplicates", (json_int_t)sweep->duplicates, "searched", (json_int_t)r->searched,
-        "from_store", (json_int_t)r->from_store, "unfinished", (json_int_t)r->unfinished,
-        "infeasible", (json_int_t)r->infeasible, "cut_off", (json_int_t)r->cut_off, "seconds",
-        r->seconds, "faults", faults_json(sweep, r));
+        "measured", (json_int_t)r->measured, "from_store", (json_int_t)r->from_store, "unfinished",
+        (json_int_t)r->unfinished, "infeasible", (json_int_t)r->infeasible, "cut_off",
+        (json_int_t)r->cut_off, "seconds", r->seconds, "faults", faults_json(sweep, r));
     if (summary->points)
         json_object_set_new(document, "chips", points_json(summary));
     return document;
@@ -100,6 +100,7 @@ static void summary_table(const void *what, const struct style *style, FILE *out
     fprintf(out, "%s%s%s: %s job%s, kept in %s\n", style->bold, sweep->file, style->end,
             text_count(sweep->job_count, jobs), sweep->job_count == 1 ? "" : "s", summary->db);
     put_count("searched", r->searched, "", out);
+    put_count("measured", r->measured, "on this machine, one after the other", out);
     put_count("from store", r->from_store, "searched before", out);
     put_count("none legal", r->infeasible, "of these: no tiling fits", out);
     put_count("cut off", r->cut_off, "of these: by the time limit, a longer run may find better",
@@ -127,9 +128,15 @@ void sweep_summary_clear(struct sweep_summary *summary)
 
 #define US_PER_S 1e6
 
+/* What is measured runs alone. */
 static double estimate_s(const struct sweep *sweep, int threads)
 {
-    return (double)sweep->total_cost / US_PER_S / threads;
+    double us = 0;
+    for (int64_t j = 0; j < sweep->job_count; j++) {
+        const struct sweep_job *job = &sweep->jobs[j];
+        us += (double)job->cost / (job->key.kind == STORE_MEASURED ? 1 : threads);
+    }
+    return us / US_PER_S;
 }
 
 struct plan {
@@ -144,11 +151,12 @@ static json_t *plan_json(const struct plan *plan)
     for (int64_t i = 0; i < sweep->job_count; i++) {
         const struct sweep_job *job = &sweep->jobs[i];
         json_array_append_new(
-            jobs, json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:f}", "line", job->line,
-                            "op", job->key.op, "shape", job->key.shape, "options", job->key.options,
-                            "dtype", job->key.dtype, "space", job->key.space, "query",
-                            job->key.query, "hardware", json_text(sweep->chips[job->chip].name),
-                            "cores", job->key.cores, "seconds", (double)job->cost / US_PER_S));
+            jobs, json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:f}", "line",
+                            job->line, "kind", store_kind_name(job->key.kind), "op", job->key.op,
+                            "shape", job->key.shape, "options", job->key.options, "dtype",
+                            job->key.dtype, "space", job->key.space, "query", job->key.query,
+                            "hardware", json_text(sweep->chips[job->chip].name), "cores",
+                            job->key.cores, "seconds", (double)job->cost / US_PER_S));
     }
     return json_pack("{s:i, s:o, s:f, s:i, s:I, s:o, s:o}", "schema", 1, "sweep",
                      json_text(sweep->file), "seconds", estimate_s(sweep, plan->threads), "threads",

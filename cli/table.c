@@ -72,6 +72,18 @@ static const struct {
     [FORMAT_RUNTIME_KB] = {.format = EXPORT_RUNTIME_KB},
 };
 
+/* Where there are results of another kind, how to get them. */
+static void say_that_there_is_none(const char *store, const struct tilings *tilings)
+{
+    fprintf(stderr, "autotune: %s: no %s result to make a table of; ", store,
+            store_kind_name(tilings->kind));
+    for (int kind = 0; kind < STORE_KINDS; kind++)
+        if (kind != (int)tilings->kind && tilings->of_kind[kind])
+            fprintf(stderr, "--kind %s has %lld; ", store_kind_name((enum store_kind)kind),
+                    (long long)tilings->of_kind[kind]);
+    fputs("`autotune store ls` lists what there is\n", stderr);
+}
+
 static void say_what_is_left_out(const struct table_command *command, const struct tilings *tilings)
 {
     if (command->common.quiet)
@@ -87,10 +99,7 @@ static void say_what_is_left_out(const struct table_command *command, const stru
               "and tilingEnable 0\n",
               stderr);
     if (!tilings->count)
-        fprintf(stderr,
-                "autotune: %s: no %s result to make a table of; `autotune store ls` lists what "
-                "there is\n",
-                command->store, store_kind_name(tilings->kind));
+        say_that_there_is_none(command->store, tilings);
 }
 
 static void write_table(const struct table_command *command, const struct tilings *tilings,

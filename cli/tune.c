@@ -2,43 +2,38 @@
 #include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/landscape.h"
-#include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/task.h"
 #include "cli/trace.h"
 #include "cli/tune_export.h"
+#include "cli/tune_find.h"
 #include "jobs/details.h"
 #include "jobs/export.h"
-#include "jobs/job_store.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct tune {
     struct task task; /* first */
     int threads;
-    const char *db;      /* a store of answers; NULL: none */
-    bool fresh;          /* search whatever the store has */
-    bool from_store;     /* where the answer is from */
-    struct host_run run; /* of a processor */
-    struct page page;    /* --report */
-    const char *trace;   /* a file to write; NULL: none */
+    struct tune_find find; /* --db, --fresh */
+    struct host_run run;   /* of a processor */
+    struct page page;      /* --report */
+    const char *trace;     /* a file to write; NULL: none */
     struct search_log log;
     struct landscape_file landscape;
 };
 
 /* Options of the job; a key is KEY_JOB and the position here. */
-static const char *const job_options[] = {"strategy", "top",     "threads", "time-limit",
-                                          "robust",   "compare", "mac",     "transfer-weight",
-                                          "expand-at"};
+static const char *const job_options[] = {"strategy",  "top",     "threads", "time-limit",
+                                          "robust",    "compare", "mac",     "transfer-weight",
+                                          "expand-at", "validate"};
 enum {
     KEY_JOB = 3000,
     JOB_OPTIONS = sizeof job_options / sizeof *job_options,
-    KEY_VALIDATE = 3100,
-    KEY_DB,
+    KEY_DB = 3100,
     KEY_FRESH,
     KEY_REPORT,
     KEY_TRACE,
@@ -57,7 +52,7 @@ static const struct argp_option options[] = {
      2},
     {"robust", KEY_JOB + 4, NULL, 0,
      "the tiling whose worst case is best, over what the description's fit does not know", 2},
-    {"validate", KEY_VALIDATE, "N", 0,
+    {"validate", KEY_JOB + 9, "N", 0,
      "on this machine's processor: run the N most promising tilings and answer with the fastest "
      "(default 8, or as many as fit into 8 seconds); 0: the model alone",
      2},
@@ -69,7 +64,7 @@ static const struct argp_option options[] = {
      "write times, bounds and what is illegal over two tile sizes", 2},
     {"landscape-axes", KEY_LANDSCAPE_AXES, "X,Y", 0,
      "these two (default: those along which the lower bound varies most)", 2},
-    {"fresh", KEY_FRESH, NULL, 0, "search also what the store has an answer to", 2},
+    {"fresh", KEY_FRESH, NULL, 0, "search and measure also what the store has an answer to", 2},
     {NULL, 0, NULL, 0, "What the answer adds:", 3},
     {"compare", KEY_JOB + 5, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
     {"mac", KEY_JOB + 6, "S", 0,
@@ -92,11 +87,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     }
     switch (key) {
-    case KEY_VALIDATE:
-        tune->run.wanted = cli_count_or_none("--validate", argument, HOST_TUNE_MOST);
-        return 0;
     case KEY_DB:
-        tune->db = argument;
+        tune->find.db = argument;
         return 0;
     case KEY_LANDSCAPE:
         tune->landscape.path = argument;
@@ -108,7 +100,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         tune->trace = argument;
         return 0;
     case KEY_FRESH:
-        tune->fresh = true;
+        tune->find.fresh = true;
         return 0;
     case KEY_REPORT:
         tune->page.output = argument;
@@ -141,92 +133,6 @@ static const struct argp argp = {
            "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
            "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
 };
-
-/* ------------------------------------------------------------------ searching */
-
-static void run_search(struct tune *tune, struct job_result *result)
-{
-    struct progress progress;
-    struct error error;
-    struct job_run how = {
-        .threads = tune->threads,
-        .keep_scores = tune->run.wanted != 0,
-        .keep_reached = tune->landscape.path || tune->page.output,
-        .trace = tune->trace ? &tune->log.trace : NULL,
-        .stop = stop_asked(),
-        .progress = progress_draw,
-        .context = &progress,
-    };
-    progress_open(&progress, tune->task.common.quiet);
-    enum status status = job_run(&tune->task.job, &how, result, &error);
-    progress_close(&progress);
-    cli_require(status, &error);
-}
-
-/* ------------------------------------------------------------------ the store */
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static struct store *open_store(const struct tune *tune)
-{
-    struct store *store;
-    struct error error;
-    cli_require(store_open(tune->db, STORE_WRITE, &store, &error), &error);
-    return store;
-}
-
-/* An answer that is damaged is no reason to search in silence: --fresh replaces it. */
-static bool recall(struct tune *tune, struct store *store, struct job_result *result)
-{
-    struct error error;
-    bool found = false;
-    double started_s = now_s();
-    if (!store || tune->fresh)
-        return false;
-    if (job_recall(&tune->task.job, store, &found, result, &error) != STATUS_OK)
-        cli_die("%s: %s; --fresh searches again", tune->db, error.text);
-    if (found)
-        result->search.seconds = now_s() - started_s;
-    return found;
-}
-
-/* What cannot be kept is answered all the same: the error is for afterwards. */
-static enum status keep(const struct tune *tune, struct store *store,
-                        const struct job_result *result, struct error *error)
-{
-    struct job_record record;
-    bool worth;
-    enum status status =
-        job_record(&tune->task.job, result, *stop_asked() != 0, &worth, &record, error);
-    if (status != STATUS_OK || !worth)
-        return status;
-    status = job_record_put(store, &record, error);
-    if (status == STATUS_OK)
-        status = store_commit(store, error);
-    job_record_clear(&record);
-    return status;
-}
-
-/* From the store, or by searching. What runs on this machine is measured anew each time. */
-static enum status find_answer(struct tune *tune, struct job_result *result, struct error *error)
-{
-    struct store *store = tune->db && !tune->run.wanted ? open_store(tune) : NULL;
-    enum status status = STATUS_OK;
-    stop_open();
-    tune->from_store = recall(tune, store, result);
-    if (!tune->from_store) {
-        run_search(tune, result);
-        if (store)
-            status = keep(tune, store, result, error);
-    }
-    store_close(store);
-    return status;
-}
 
 /* ------------------------------------------------------------------ answering */
 
@@ -281,8 +187,8 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
             .threads = search_threads(&job->space, tune->threads),
             .top = job->top,
             .cut_short = tune_was_cut_short(result, job->time_limit_s),
-            .has_store = tune->db != NULL,
-            .from_store = tune->from_store,
+            .has_store = tune->find.db != NULL,
+            .from_store = tune->find.from_store,
             .search_note = job->robust ? "tilings and times of the search are those where "
                                          "every uncertain number costs most"
                                        : NULL,
@@ -327,7 +233,7 @@ static void check(struct tune *tune)
         cli_die("--report: expected --format table, json or csv with it");
     if (tune_is_export(common))
         cli_require(export_check(&job->space, &error), &error);
-    if (tune->fresh && !tune->db)
+    if (tune->find.fresh && !tune->find.db)
         cli_die("--fresh: expected --db, whose answers it does without");
     landscape_file_check(&tune->landscape, &tune->task);
     if (tune->trace)
@@ -335,28 +241,39 @@ static void check(struct tune *tune)
     host_run_check(&tune->task, &tune->run);
 }
 
+static void set_find(struct tune *tune)
+{
+    tune->find.task = &tune->task;
+    tune->find.run = &tune->run;
+    tune->find.how = (struct job_run){
+        .threads = tune->threads,
+        .keep_reached = tune->landscape.path || tune->page.output,
+        .trace = tune->trace ? &tune->log.trace : NULL,
+    };
+}
+
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
         .task.common.formats = ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) &
                                ~(1 << FORMAT_MARKDOWN) & ~(1 << FORMAT_HTML),
-        .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
         .page.command = cli_command_text(NULL, argc, argv),
     };
-    struct job_result result;
-    struct error error, trace_error, map_error;
+    struct job_result result = {0};
+    struct error trace_error, map_error;
     search_log_open(&tune.log);
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
     tune.threads = tune.task.job.threads ? tune.task.job.threads : omp_get_num_procs();
+    tune.run.question = host_job_question(&tune.task.job);
     check(&tune);
-    enum status kept = find_answer(&tune, &result, &error);
+    set_find(&tune);
+    tune_find_search(&tune.find, &result);
     enum status traced = write_trace(&tune, &trace_error);
     enum status mapped = write_landscape(&tune, &result, &map_error);
-    tune.run.time_limit_s = tune.task.job.time_limit_s;
-    host_run_measure(&tune.task, &result.search, result.search.seconds, &tune.run);
+    tune_find_measure(&tune.find, &result);
     bool found = answer_with(&tune, &result);
-    cli_require(kept, &error);
+    tune_find_close(&tune.find);
     cli_require(traced, &trace_error);
     cli_require(mapped, &map_error);
     search_log_close(&tune.log);

@@ -106,16 +106,17 @@ static void fill_processor(const struct tune_report *report, struct tune_answer 
     const struct host *host = report->task->job.hw->host;
     answer->on_processor = true;
     answer->peak_gflops = host->peak_gflops * answer->cores;
-    if (!run || !run->asked)
+    if (!run || !run->answer.asked)
         return;
+    const struct host_tune *tune = &run->answer.tune;
     answer->measured = run->rows;
-    answer->measured_count = run->tune.count;
+    answer->measured_count = tune->count;
     answer->validation = &run->validation;
-    if (run->tune.measured)
+    if (tune->measured)
         answer->best = &run->rows[0].row;
-    else if (run->tune.count && !run->tune.left_out)
+    else if (tune->count && !tune->left_out)
         answer->best = NULL;
-    if (!run->tune.measured || run->rows[0].rank > 1)
+    if (!tune->measured || run->rows[0].rank > 1)
         answer->optimal = false;
     if (answer->best)
         answer->gap = (answer->best->time_ns - answer->lower_bound_ns) / answer->best->time_ns;

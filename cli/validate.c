@@ -1,16 +1,22 @@
 #include "cli/commands.h"
 #include "cli/stop.h"
 #include "cli/tune_answer.h"
+#include "cli/tune_find.h"
 
 #include <omp.h>
 #include <stdlib.h>
 
-enum { KEY_SAMPLE = 8000, KEY_SEED, KEY_THREADS, KEY_TIME_LIMIT };
+enum { KEY_SAMPLE = 8000, KEY_SEED, KEY_THREADS, KEY_TIME_LIMIT, KEY_DB, KEY_FRESH };
 enum { SAMPLE = 32, MAX_THREADS = 1024 };
+
+/* The model's first ones, which always run. */
+#define TOP "3"
+_Static_assert(MODEL_QUALITY_TOP == 3, "TOP");
 
 struct validate {
     struct task task; /* first */
     int64_t threads;
+    struct tune_find find; /* --db, --fresh */
     struct host_run run;
 };
 
@@ -22,6 +28,9 @@ static const struct argp_option options[] = {
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
      "measure for about so long (default 60), less of each tiling or fewer of them", 2},
     {"threads", KEY_THREADS, "N", 0, "threads that search; a processor's space takes one", 2},
+    {"db", KEY_DB, "DB", 0,
+     "a store of answers (SQLite): answer from it what it has, and keep what is measured", 2},
+    {"fresh", KEY_FRESH, NULL, 0, "measure also what the store has", 2},
     {0},
 };
 
@@ -30,16 +39,22 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct validate *validate = state->input;
     switch (key) {
     case KEY_SAMPLE:
-        validate->run.wanted = cli_count("--sample", argument, HOST_TUNE_MOST);
+        validate->run.question.wanted = cli_count("--sample", argument, HOST_TUNE_MOST);
         return 0;
     case KEY_SEED:
-        validate->run.seed = (uint64_t)cli_count_or_none("--seed", argument, UINT32_MAX);
+        validate->run.question.seed = (uint64_t)cli_count_or_none("--seed", argument, UINT32_MAX);
         return 0;
     case KEY_TIME_LIMIT:
-        validate->run.time_limit_s = cli_seconds("--time-limit", argument);
+        validate->run.question.time_limit_s = cli_seconds("--time-limit", argument);
         return 0;
     case KEY_THREADS:
         validate->threads = cli_count("--threads", argument, MAX_THREADS);
+        return 0;
+    case KEY_DB:
+        validate->find.db = argument;
+        return 0;
+    case KEY_FRESH:
+        validate->find.fresh = true;
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &validate->task;
@@ -67,17 +82,13 @@ static const struct argp argp = {
            "    --sample 100 --seed 7 --format csv -o sample.csv\n",
 };
 
-static void rank_all(struct validate *validate, struct search_result *result)
+static void check(const struct validate *validate)
 {
-    struct error error;
-    struct search_options how = {.strategy = search_strategies[0].name,
-                                 .threads = (int)validate->threads,
-                                 .top = MODEL_QUALITY_TOP,
-                                 .keep_scores = true,
-                                 .tolerance = job_fit_share(&validate->task.job),
-                                 .stop = stop_asked()};
-    stop_open();
-    cli_require(search(&validate->task.job.space, &how, result, &error), &error);
+    if (!validate->task.job.hw->host)
+        cli_die("validate: expected --hw host: only this machine can be measured");
+    if (validate->find.fresh && !validate->find.db)
+        cli_die("--fresh: expected --db, whose answers it does without");
+    host_run_check(&validate->task, &validate->run);
 }
 
 static bool answer_with(const struct validate *validate, const struct search_result *result)
@@ -91,6 +102,8 @@ static bool answer_with(const struct validate *validate, const struct search_res
         .threads = search_threads(&validate->task.job.space, (int)validate->threads),
         .top = MODEL_QUALITY_TOP,
         .cut_short = tune_was_cut_short(result, 0),
+        .has_store = validate->find.db != NULL,
+        .from_store = validate->find.from_store,
     };
     bool found = tune_report_write(&report);
     free(rows);
@@ -102,17 +115,22 @@ int cmd_validate(int argc, char **argv)
     struct validate validate = {
         .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
         .threads = omp_get_num_procs(),
-        .run = {.wanted = SAMPLE, .is_sample = true, .seed = 1, .time_limit_s = 60},
+        .run.question = {.wanted = SAMPLE, .is_sample = true, .seed = 1, .time_limit_s = 60},
     };
-    struct search_result result;
+    struct job_result result = {0};
     cli_parse(&argp, "autotune validate", argc, argv, &validate, NULL, 0);
+    task_set(&validate.task, "top", TOP);
     task_open(&validate.task);
-    host_run_check(&validate.task, &validate.run);
-    rank_all(&validate, &result);
-    host_run_measure(&validate.task, &result, 0, &validate.run);
-    bool found = answer_with(&validate, &result);
+    check(&validate);
+    validate.find.task = &validate.task;
+    validate.find.run = &validate.run;
+    validate.find.how.threads = (int)validate.threads;
+    tune_find_search(&validate.find, &result);
+    tune_find_measure(&validate.find, &result);
+    bool found = answer_with(&validate, &result.search);
+    tune_find_close(&validate.find);
     host_run_close(&validate.run);
-    search_result_clear(&result);
+    job_result_clear(&result);
     task_close(&validate.task);
     stop_close();
     return found ? EXIT_ANSWER : EXIT_NONE;

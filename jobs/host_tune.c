@@ -180,31 +180,38 @@ static int by_measured(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
+static int by_rank(const void *left, const void *right)
+{
+    const struct host_candidate *a = left, *b = right;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
 /* Those whose turn never came are no part of the answer. */
 static void leave_out(struct host_tune *tune)
 {
     int kept = 0;
-    for (int i = 0; i < tune->count; i++) {
-        const struct measured *m = &tune->items[i].measured;
-        tune->measured += m->timing.median_ns > 0;
-        if (!m->left_out)
+    for (int i = 0; i < tune->count; i++)
+        if (!tune->items[i].measured.left_out)
             tune->items[kept++] = tune->items[i];
-    }
     tune->left_out = tune->count - kept;
     tune->count = kept;
 }
 
-static enum status judge(struct host_tune *tune, struct error *error)
+enum status host_tune_judge(struct host_tune *tune, struct error *error)
 {
     size_t count = (size_t)tune->count + 1;
     double *times = calloc(2 * count, sizeof *times);
     if (!times)
         return error_memory(error);
+    tune->measured = 0;
+    qsort(tune->items, (size_t)tune->count, sizeof *tune->items, by_rank);
     for (int i = 0; i < tune->count; i++) { /* in the model's order: it decides between equals */
         times[i] = tune->items[i].predicted_ns;
         times[count + (size_t)i] = tune->items[i].measured.timing.median_ns;
+        tune->measured += tune->items[i].measured.timing.median_ns > 0;
     }
     enum status status = model_quality(times, times + count, tune->count, &tune->quality, error);
+    qsort(tune->items, (size_t)tune->count, sizeof *tune->items, by_measured);
     free(times);
     return status;
 }
@@ -280,11 +287,9 @@ enum status host_tune_measure(const struct space *space, const struct search_res
         status = measure_all(space, meter, runner, options, tune, error);
     if (status == STATUS_OK) {
         leave_out(tune);
-        status = judge(tune, error);
+        status = host_tune_judge(tune, error);
     }
-    if (status == STATUS_OK)
-        qsort(tune->items, (size_t)tune->count, sizeof *tune->items, by_measured);
-    else
+    if (status != STATUS_OK)
         host_tune_clear(tune);
     return status;
 }

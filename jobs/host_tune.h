@@ -66,4 +66,8 @@ enum status host_tune_measure(const struct space *space, const struct search_res
                               struct error *error);
 void host_tune_clear(struct host_tune *tune);
 
+/* From the items' ranks and times the rest: how many were measured, the model's quality, the order
+ * of the items. host_tune_measure has done it. */
+enum status host_tune_judge(struct host_tune *tune, struct error *error);
+
 #endif

@@ -174,6 +174,9 @@ static enum status check_details(const struct job *job, struct error *error)
         return error_set(error, STATUS_INVALID,
                          "--%s: it is about programs of chips, and %s is a processor",
                          compare ? "compare" : option, job->hw->name);
+    if (!job->hw->host && job_text(job, "validate"))
+        return error_set(error, STATUS_INVALID,
+                         "--validate: expected --hw host: only this machine can be measured");
     if (compare && op != &knn_operator && op != &cubefx_operator)
         return error_set(error, STATUS_INVALID, "--compare: %s has none", op->name);
     if (option && op != &cubefx_operator)

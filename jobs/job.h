@@ -16,6 +16,9 @@
 #include "kernels/operator.h"
 #include "results/store.h"
 
+/* job.validate where it was not given. */
+enum { JOB_VALIDATE_DEFAULT = -1 };
+
 enum { JOB_MAX_OPTIONS = 40, JOB_MAX_OVERRIDES = 64, JOB_MAX_TOP = 100000, JOB_MAX_THREADS = 1024 };
 
 /* An option given by name; of two of the same name the last counts, but set-hw adds up. */
@@ -38,6 +41,7 @@ struct job {
     const char *strategy;
     int top, threads; /* threads = 0: not given */
     double time_limit_s;
+    int64_t validate; /* tilings to be measured, of a processor; or JOB_VALIDATE_DEFAULT */
     bool robust;
     struct corner corner;              /* with robust */
     struct details_options details;    /* but stop and threads */
@@ -82,6 +86,9 @@ void job_key(const struct job *job, struct job_key_room *room, struct store_key 
 /* An estimate of the work of its search, > 0, about microseconds of one core; the same on every
  * machine. By it sweeps go smallest first and are cut into shards. */
 int64_t job_cost(const struct job *job);
+
+/* The same of measuring that many tilings. */
+int64_t job_measuring_cost(int64_t tilings);
 
 struct job_run {
     int threads;

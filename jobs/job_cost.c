@@ -27,6 +27,9 @@ static const struct {
 #define SIMULATE_US 20.0
 #define SCORE_US    0.5
 
+/* What one tiling costs to measure, about: docs/host.md has eight in a second. */
+enum { MEASURE_US = 125000 };
+
 double log2_by_lines(double x)
 {
     int exponent;
@@ -54,6 +57,11 @@ static double fitted_us(const struct job *job)
         return exp2_by_lines(log < 40 ? log : 40);
     }
     return 0;
+}
+
+int64_t job_measuring_cost(int64_t tilings)
+{
+    return MEASURE_US * tilings;
 }
 
 int64_t job_cost(const struct job *job)

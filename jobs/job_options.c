@@ -1,5 +1,6 @@
 /* A job's options: which there are, what was set, and those that can be read alone. */
 #include "core/number.h"
+#include "jobs/host_tune.h"
 #include "jobs/job_parts.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@ enum { MAX_MAC = 4096 };
 
 typedef enum status option_reader(struct job *job, const char *name, const char *text,
                                   struct error *error);
-static option_reader read_strategy, read_top, read_threads, read_time_limit, read_flag, read_mac,
-    read_transfer_weight, read_expand_at;
+static option_reader read_strategy, read_top, read_threads, read_time_limit, read_validate,
+    read_flag, read_mac, read_transfer_weight, read_expand_at;
 
 /* What job_open reads once the operator is known has no reader of its own here. */
 static const struct option_row {
@@ -32,6 +33,7 @@ static const struct option_row {
     {"top", read_top},
     {"threads", read_threads},
     {"time-limit", read_time_limit},
+    {"validate", read_validate},
     {"robust", read_flag},
     {"compare", read_flag},
     {"mac", read_mac},
@@ -172,6 +174,13 @@ static enum status read_time_limit(struct job *job, const char *name, const char
     return number_seconds("--time-limit", text, &job->time_limit_s, error);
 }
 
+static enum status read_validate(struct job *job, const char *name, const char *text,
+                                 struct error *error)
+{
+    (void)name;
+    return number_count("--validate", text, 0, HOST_TUNE_MOST, &job->validate, error);
+}
+
 /* Options without a value: a command line gives "yes". */
 static enum status read_flag(struct job *job, const char *name, const char *text,
                              struct error *error)
@@ -214,6 +223,7 @@ enum status job_read_alone(struct job *job, struct error *error)
     enum status status = STATUS_OK;
     job->strategy = search_strategies[0].name;
     job->top = 1;
+    job->validate = JOB_VALIDATE_DEFAULT;
     for (int i = 0; i < job->option_count && status == STATUS_OK; i++) {
         const struct option_row *row = find_row(job->options[i].name);
         if (row && row->read)

@@ -1,6 +1,5 @@
 #include "jobs/job_store.h"
 
-#include "core/version.h"
 #include "kernels/knn.h"
 #include "results/tune.h"
 
@@ -249,83 +248,4 @@ enum status job_decode(const struct job *job, const char *json, struct job_resul
     if (status != STATUS_OK)
         job_result_clear(result);
     return status;
-}
-
-/* ------------------------------------------------------------------ rows */
-
-enum status job_record(const struct job *job, const struct job_result *result, bool stopped,
-                       bool *worth, struct job_record *record, struct error *error)
-{
-    const struct search_result *search = &result->search;
-    bool complete = job_is_complete(job, result, stopped);
-    memset(record, 0, sizeof *record);
-    *worth = complete || search->count > 0;
-    if (!*worth)
-        return STATUS_OK;
-    enum status status = job_encode(job, result, &record->answer, error);
-    if (status != STATUS_OK)
-        return status;
-    job_key(job, &record->room, &record->row.key);
-    strcpy(record->fingerprint, job->chip->fingerprint);
-    record->row.key.hardware = record->fingerprint;
-    job_hardware_name(job->hw, record->hardware_name, sizeof record->hardware_name);
-    if (search->count) {
-        tiling_text(job->space.axes, job->space.axis_count, &search->best[0].tiling, ",",
-                    record->tiling, sizeof record->tiling);
-        record->row.time_ns = (double)search->best[0].timeline.end_fs / FS_PER_NS;
-    }
-    record->row.hardware_name = record->hardware_name;
-    record->row.tiling = record->tiling;
-    record->row.optimal = complete;
-    record->row.limit_s = complete || stopped ? 0 : job->time_limit_s;
-    record->row.answer = record->answer;
-    return STATUS_OK;
-}
-
-void job_record_clear(struct job_record *record)
-{
-    free(record->answer);
-    memset(record, 0, sizeof *record);
-}
-
-/* A proof beats everything, then the longer limit, then the better time. */
-bool job_row_says_more(const struct store_row *row, const struct store_row *kept)
-{
-    if (row->optimal || kept->optimal)
-        return !kept->optimal;
-    if (row->limit_s > kept->limit_s || row->limit_s < kept->limit_s)
-        return row->limit_s > kept->limit_s;
-    return row->time_ns > 0 && row->time_ns < kept->time_ns;
-}
-
-enum status job_record_put(struct store *store, const struct job_record *record,
-                           struct error *error)
-{
-    struct store_row kept;
-    bool found = false;
-    enum status status = STATUS_OK;
-    if (!record->row.optimal) /* a proof is always worth writing: --fresh may mend what is there */
-        status = store_get(store, &record->row.key, &found, &kept, error);
-    if (status != STATUS_OK || (found && !job_row_says_more(&record->row, &kept)))
-        return status;
-    return store_put(store, &record->row, error);
-}
-
-bool job_is_answered(const struct store_row *row, double time_limit_s)
-{
-    return row->optimal || (time_limit_s > 0 && row->limit_s >= time_limit_s);
-}
-
-enum status job_recall(const struct job *job, struct store *store, bool *found,
-                       struct job_result *result, struct error *error)
-{
-    struct job_key_room room;
-    struct store_key key;
-    struct store_row row;
-    job_key(job, &room, &key);
-    enum status status = store_get(store, &key, found, &row, error);
-    if (status != STATUS_OK || !*found)
-        return status;
-    *found = job_is_answered(&row, job->time_limit_s);
-    return *found ? job_decode(job, row.answer, result, error) : STATUS_OK;
 }

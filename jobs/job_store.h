@@ -29,16 +29,25 @@ enum status job_record(const struct job *job, const struct job_result *result, b
                        bool *worth, struct job_record *record, struct error *error);
 void job_record_clear(struct job_record *record);
 
-/* Puts a record in, but not one that was cut off over one that says as much. */
-enum status job_record_put(struct store *store, const struct job_record *record,
+/* The parts of a record that every kind has: the job's key and chip, and no tiling; and the best
+ * tiling where there is one. */
+void job_record_open(const struct job *job, struct job_record *record);
+void job_record_best(const struct job *job, const struct tiling *tiling, double time_ns,
+                     struct job_record *record);
+
+/* Puts a record in, but not one that was cut off over one that says as much. `fresh`: what was
+ * measured anew counts, unless less time was allowed for it. */
+enum status job_record_put(struct store *store, const struct job_record *record, bool fresh,
                            struct error *error);
 
 /* Of two results of the same key: does `row` say more than `kept`? A proof beats what was cut off,
- * then the longer time limit counts, then the better time. */
+ * then the longer time limit counts, then the better time. Of two that were measured the one that
+ * was allowed more time, then the faster, then the first by its texts: never neither, unless they
+ * are equal. */
 bool job_row_says_more(const struct store_row *row, const struct store_row *kept);
 
 /* Is what a store has the answer where so much time is allowed (0: without limit)? It is proven, or
- * had as much time. */
+ * had as much time; of what is measured, as if without. */
 bool job_is_answered(const struct store_row *row, double time_limit_s);
 
 /* Looks the job up; *found is false where the store has no answer. */

@@ -68,7 +68,7 @@ static bool is_same(const struct store_row *a, const struct store_row *b)
            a->optimal == b->optimal && a->time_ns <= b->time_ns && a->time_ns >= b->time_ns;
 }
 
-/* Two proofs of the same question say the same. */
+/* Two proofs of the same question say the same; two measurements hardly ever. */
 static enum status merge_row(void *context, const struct store_row *row, struct error *error)
 {
     struct merge *merge = context;
@@ -80,14 +80,16 @@ static enum status merge_row(void *context, const struct store_row *row, struct 
         return status;
     merge->report->duplicates += found;
     merge->report->added += !found;
-    if (found && row->optimal && kept.optimal && !is_same(row, &kept))
+    bool differs = found && !is_same(row, &kept), measured = row->key.kind == STORE_MEASURED;
+    merge->report->measured_twice += differs && measured;
+    if (differs && !measured && row->optimal && kept.optimal)
         return error_set(error, STATUS_INVALID,
                          "%s: another answer to %s %s%s%s than the stores before it have",
                          merge->file, row->key.op, row->key.shape, *row->key.options ? " " : "",
                          row->key.options);
     if (found && !job_row_says_more(row, &kept))
         return STATUS_OK;
-    merge->report->better += found;
+    merge->report->better += found && !measured;
     return store_put(merge->into, row, error);
 }
 

@@ -72,6 +72,7 @@ static enum status add_row(json_t *table, const struct sweep *sweep, struct stor
     sweep_title(sweep, timed->job, title, sizeof title);
     json_t *cells = report_row(table);
     json_array_append_new(cells, json_text(title));
+    json_array_append_new(cells, json_string(store_kind_name(job->key.kind)));
     json_array_append_new(cells, json_integer(job->key.cores));
     json_array_append_new(cells, json_string(job->key.dtype));
     json_array_append_new(cells, json_string(job->key.space));
@@ -86,10 +87,9 @@ static enum status add_row(json_t *table, const struct sweep *sweep, struct stor
 static enum status add_jobs(struct report *report, const struct sweep *sweep, struct store *store,
                             const struct timed *timed, struct error *error)
 {
-    static const char *const columns[][2] = {
-        {"job", NULL},   {"cores", NULL},          {"type", NULL},
-        {"space", NULL}, {"simulated time", "ns"}, {"proven", NULL},
-        {"tiling", NULL}};
+    static const char *const columns[][2] = {{"job", NULL},    {"kind", NULL},  {"cores", NULL},
+                                             {"type", NULL},   {"space", NULL}, {"time", "ns"},
+                                             {"proven", NULL}, {"tiling", NULL}};
     int64_t shown = sweep->job_count < REPORT_SWEEP_ROWS ? sweep->job_count : REPORT_SWEEP_ROWS;
     char note[96];
     snprintf(note, sizeof note, "The first %d; `autotune table` has all.", REPORT_SWEEP_ROWS);

@@ -1,6 +1,5 @@
 #include "jobs/sweep.h"
 
-#include "jobs/job_store.h"
 #include "jobs/sweep_rows.h"
 
 #include <limits.h>
@@ -18,12 +17,6 @@ struct block {
     struct block *next;
     size_t used, size;
     _Alignas(max_align_t) char bytes[];
-};
-
-struct sweep_memory {
-    struct block *blocks;
-    int64_t job_room, fault_room, chip_room;
-    const char *last_text[3]; /* options, query and shape of the last job: most are alike */
 };
 
 void *sweep_allocate(struct sweep *sweep, size_t size)
@@ -49,8 +42,7 @@ const char *sweep_copy(struct sweep *sweep, const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
-/* Makes room for one more element; false without memory. */
-static bool grow(void **array, int64_t count, int64_t *room, size_t size)
+bool sweep_grow(void **array, int64_t count, int64_t *room, size_t size)
 {
     if (count < *room)
         return true;
@@ -86,7 +78,7 @@ enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, str
     if (sweep->fault_count >= sweep->most_jobs)
         return error_set(error, STATUS_TOO_LARGE, "%s: more than %lld bad rows", sweep->file,
                          (long long)sweep->most_jobs);
-    if (!grow(&faults, sweep->fault_count, &sweep->memory->fault_room, sizeof *sweep->faults))
+    if (!sweep_grow(&faults, sweep->fault_count, &sweep->memory->fault_room, sizeof *sweep->faults))
         return error_memory(error);
     sweep->faults = faults;
     struct sweep_fault *fault = &sweep->faults[sweep->fault_count++];
@@ -104,104 +96,6 @@ struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *
     return row;
 }
 
-static enum status set_options(const struct sweep_option *options, int count, struct job *job,
-                               struct error *error)
-{
-    enum status status = STATUS_OK;
-    for (int i = 0; i < count && status == STATUS_OK; i++)
-        status = job_set(job, options[i].name, options[i].text, error);
-    return status;
-}
-
-static enum status open_row(const struct sweep *sweep, const struct sweep_option *options,
-                            int count, struct job *job, struct error *error)
-{
-    job_init(job);
-    enum status status = set_options(options, count, job, error);
-    if (status == STATUS_OK)
-        status = job_open(job, sweep->loaded, error);
-    if (status != STATUS_OK)
-        job_close(job);
-    return status;
-}
-
-enum status sweep_open_job(const struct sweep *sweep, int64_t index, struct job *job,
-                           struct error *error)
-{
-    const struct sweep_job *row = &sweep->jobs[index];
-    return open_row(sweep, row->options, row->option_count, job, error);
-}
-
-/* The chip's number; added where it is new. -1 without memory. */
-static int find_chip(struct sweep *sweep, const struct job *job)
-{
-    void *chips = sweep->chips;
-    for (int64_t i = sweep->chip_count - 1; i >= 0; i--)
-        if (sweep->chips[i].cores == job->cores &&
-            strcmp(sweep->chips[i].fingerprint, job->chip->fingerprint) == 0)
-            return (int)i;
-    if (!grow(&chips, sweep->chip_count, &sweep->memory->chip_room, sizeof *sweep->chips))
-        return -1;
-    sweep->chips = chips;
-    struct sweep_chip *chip = &sweep->chips[sweep->chip_count++];
-    strcpy(chip->fingerprint, job->chip->fingerprint);
-    job_hardware_name(job->hw, chip->name, sizeof chip->name);
-    chip->cores = job->cores;
-    chip->buffer_bytes = chip_buffer_bytes(job->hw);
-    return (int)sweep->chip_count - 1;
-}
-
-/* A copy of the text, or that of the last job where it is the same. */
-static const char *keep_text(struct sweep *sweep, int slot, const char *text)
-{
-    const char **last = &sweep->memory->last_text[slot];
-    if (!*last || strcmp(*last, text) != 0)
-        *last = sweep_copy(sweep, text);
-    return *last;
-}
-
-static enum status keep_key(struct sweep *sweep, const struct job *job, struct sweep_job *row,
-                            struct error *error)
-{
-    struct job_key_room room;
-    job_key(job, &room, &row->key);
-    row->chip = find_chip(sweep, job);
-    row->key.options = keep_text(sweep, 0, row->key.options);
-    row->key.query = keep_text(sweep, 1, row->key.query);
-    row->key.shape = keep_text(sweep, 2, row->key.shape);
-    if (row->chip < 0 || !row->key.options || !row->key.query || !row->key.shape)
-        return error_memory(error);
-    row->time_limit_s = job->time_limit_s;
-    row->cost = job_cost(job);
-    return STATUS_OK;
-}
-
-enum status sweep_add(struct sweep *sweep, int line, const struct sweep_option *options, int count,
-                      struct error *error)
-{
-    struct job job;
-    struct error why;
-    void *jobs = sweep->jobs;
-    if (sweep->job_count >= sweep->most_jobs)
-        return error_set(error, STATUS_TOO_LARGE, "%s:%d: expected at most %lld jobs", sweep->file,
-                         line, (long long)sweep->most_jobs);
-    if (!grow(&jobs, sweep->job_count, &sweep->memory->job_room, sizeof *sweep->jobs))
-        return error_memory(error);
-    sweep->jobs = jobs;
-    enum status status = open_row(sweep, options, count, &job, &why);
-    if (status == STATUS_NO_MEMORY)
-        return error_memory(error);
-    if (status != STATUS_OK)
-        return sweep_add_fault(sweep, line, why.text, error);
-    struct sweep_job *row = &sweep->jobs[sweep->job_count];
-    *row = (struct sweep_job){line, count, options, .position = sweep->job_count};
-    status = keep_key(sweep, &job, row, error);
-    if (status == STATUS_OK)
-        sweep->job_count++;
-    job_close(&job);
-    return status;
-}
-
 /* ------------------------------------------------------------------ order */
 
 static int by_number(int64_t a, int64_t b)
@@ -216,10 +110,12 @@ static int by_key(const void *left, const void *right)
     return order ? order : by_number(a->position, b->position);
 }
 
+/* What is measured comes last, when nothing else runs. */
 static int by_cost(const void *left, const void *right)
 {
     const struct sweep_job *a = left, *b = right;
-    int order = by_number(a->cost, b->cost);
+    int order = by_number(a->key.kind, b->key.kind);
+    order = order ? order : by_number(a->cost, b->cost);
     return order ? order : by_number(a->position, b->position);
 }
 
@@ -357,6 +253,7 @@ enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, s
 void sweep_title(const struct sweep *sweep, int64_t index, char *text, size_t size)
 {
     const struct store_key *key = &sweep->jobs[index].key;
-    snprintf(text, size, "%s %s%s%s on %s", key->op, key->shape, *key->options ? " " : "",
-             key->options, sweep->chips[sweep->jobs[index].chip].name);
+    snprintf(text, size, "%s %s%s%s on %s%s", key->op, key->shape, *key->options ? " " : "",
+             key->options, sweep->chips[sweep->jobs[index].chip].name,
+             key->kind == STORE_MEASURED ? ", measured" : "");
 }

@@ -28,7 +28,8 @@ struct sweep_chip {
     double buffer_bytes;
 };
 
-/* One job: the options as text, what a store knows it by, where it stands. */
+/* One job: the options as text, what a store knows it by, where it stands. A row that has tilings
+ * measured is two jobs, of the kinds simulated and measured. */
 struct sweep_job {
     int line; /* of the sweep's file */
     int option_count;
@@ -49,7 +50,7 @@ struct sweep_fault {
 struct sweep {
     const char *file; /* of messages; in the sweep's memory */
     int64_t job_count, fault_count, chip_count;
-    struct sweep_job *jobs; /* by cost, then in the order of the file; no two with the same key */
+    struct sweep_job *jobs;     /* by kind, cost, then in the order of the file; all keys differ */
     struct sweep_fault *faults; /* by line */
     struct sweep_chip *chips;
     int64_t duplicates; /* rows that ask for what another one asks for */
@@ -101,18 +102,19 @@ struct sweep_options {
 };
 
 struct sweep_report {
-    int64_t searched;            /* now, and on disk */
+    int64_t searched, measured;  /* now, and on disk */
     int64_t from_store;          /* were there */
     int64_t unfinished;          /* a signal came first */
-    int64_t infeasible, cut_off; /* of searched and from_store */
+    int64_t infeasible, cut_off; /* of those before; of what is measured nothing is cut off */
     int64_t fault_count;
     struct sweep_fault *faults; /* of jobs that failed when run, by line; owned */
     double seconds;
 };
 
 /* Runs what the store does not have yet, and commits at least every second. Jobs run side by side,
- * one thread each; only the last ones, fewer than threads, one by one on all. STATUS_IO when the
- * store can take no more: what was committed stays. */
+ * one thread each; only the last ones, fewer than threads, one by one on all. What is measured
+ * comes after that, one by one. STATUS_IO when the store can take no more: what was committed
+ * stays. */
 enum status sweep_run(const struct sweep *sweep, struct store *store,
                       const struct sweep_options *options, struct sweep_report *report,
                       struct error *error);
@@ -132,7 +134,7 @@ struct sweep_point {
     bool best;      /* no complete other has less of one and no more of the other */
 };
 
-/* One point a chip, by bytes, then time; complete ones first. To be freed. */
+/* One point a chip, of what is simulated; by bytes, then time, complete ones first. To be freed. */
 enum status sweep_pareto(const struct sweep *sweep, struct store *store,
                          struct sweep_point **points, struct error *error);
 

@@ -27,6 +27,8 @@ static enum status add_up(const struct sweep *sweep, struct store *store,
         struct sweep_point *point = &points[sweep->jobs[j].chip];
         struct store_row row;
         bool found;
+        if (sweep->jobs[j].key.kind != STORE_SIMULATED)
+            continue;
         status = store_get(store, &sweep->jobs[j].key, &found, &row, error);
         if (status != STATUS_OK || !found || row.time_ns <= 0)
             continue;

@@ -4,6 +4,18 @@
 
 #include "jobs/sweep.h"
 
+/* Texts of jobs that many have in common. */
+enum { SWEEP_OPTIONS, SWEEP_SHAPE, SWEEP_SIMULATED_QUERY, SWEEP_MEASURED_QUERY, SWEEP_TEXTS };
+
+struct sweep_memory {
+    struct block *blocks;
+    int64_t job_room, fault_room, chip_room;
+    const char *last_text[SWEEP_TEXTS]; /* of the last job: most are alike */
+};
+
+/* Makes room for one more element; false without memory. */
+bool sweep_grow(void **array, int64_t count, int64_t *room, size_t size);
+
 /* Memory that is freed as a whole. NULL when there is no more. */
 void *sweep_allocate(struct sweep *sweep, size_t size);
 const char *sweep_copy(struct sweep *sweep, const char *text);

@@ -2,7 +2,7 @@
  * so that others can write to it as well. */
 #include "jobs/sweep.h"
 
-#include "jobs/job_store.h"
+#include "jobs/sweep_outcome.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -15,16 +15,6 @@
 #define COMMIT_SHARE  0.02
 #define COMMIT_MOST_S 1.0
 #define TICK_S        0.05
-
-/* What came of one job. */
-struct outcome {
-    struct outcome *next;
-    int64_t job;
-    enum status status;
-    struct error error;
-    bool worth; /* keeping: record is filled */
-    struct job_record record;
-};
 
 struct run {
     const struct sweep *sweep;
@@ -56,27 +46,9 @@ static double seconds_of(const struct run *run)
 
 /* ------------------------------------------------------------------ workers */
 
-static void search_job(const struct run *run, struct job *job, struct outcome *outcome)
+static bool is_measured(const struct run *run, int64_t job)
 {
-    struct job_result result;
-    struct job_run how = {.threads = run->threads_each, .stop = &run->stop};
-    outcome->status = job_run(job, &how, &result, &outcome->error);
-    if (outcome->status != STATUS_OK)
-        return;
-    if (!run->stop) /* what was cut short by a signal is done again */
-        outcome->status =
-            job_record(job, &result, false, &outcome->worth, &outcome->record, &outcome->error);
-    job_result_clear(&result);
-}
-
-static void do_job(const struct run *run, struct outcome *outcome)
-{
-    struct job job;
-    outcome->status = sweep_open_job(run->sweep, outcome->job, &job, &outcome->error);
-    if (outcome->status != STATUS_OK)
-        return;
-    search_job(run, &job, outcome);
-    job_close(&job);
+    return run->sweep->jobs[job].key.kind == STORE_MEASURED;
 }
 
 static bool is_stopped(const struct run *run)
@@ -109,7 +81,7 @@ static void *work(void *context)
         if (!outcome) /* it stays undone, and is counted so */
             break;
         outcome->job = job;
-        do_job(run, outcome);
+        sweep_do_job(run->sweep, run->threads_each, &run->stop, outcome);
         hand_over(run, outcome);
     }
     pthread_mutex_lock(&run->lock);
@@ -141,7 +113,7 @@ static enum status note_fault(struct run *run, int64_t job, const char *text, st
 static void count_row(struct sweep_report *report, const struct store_row *row)
 {
     report->infeasible += row->optimal && row->time_ns <= 0;
-    report->cut_off += !row->optimal;
+    report->cut_off += row->key.kind == STORE_SIMULATED && !row->optimal;
 }
 
 static enum status keep(struct run *run, const struct outcome *outcome, struct error *error)
@@ -154,9 +126,9 @@ static enum status keep(struct run *run, const struct outcome *outcome, struct e
         run->nothing += !run->stop;
         return STATUS_OK;
     }
-    run->report->searched++;
+    ++*(is_measured(run, outcome->job) ? &run->report->measured : &run->report->searched);
     count_row(run->report, &outcome->record.row);
-    return job_record_put(run->store, &outcome->record, error);
+    return job_record_put(run->store, &outcome->record, run->options->fresh, error);
 }
 
 static struct outcome *take_finished(struct run *run)
@@ -174,7 +146,7 @@ static void tell(const struct run *run)
     if (!run->options->progress)
         return;
     struct sweep_progress progress = {
-        .done = report->searched + report->from_store,
+        .done = report->searched + report->measured + report->from_store,
         .from_store = report->from_store,
         .total = run->sweep->job_count,
         .faults = report->fault_count + run->sweep->fault_count,
@@ -202,6 +174,7 @@ static enum status commit(struct run *run, struct error *error)
         status = store_commit(run->store, error);
     if (status != STATUS_OK) { /* nothing of it is on disk */
         run->report->searched = was.searched;
+        run->report->measured = was.measured;
         run->report->infeasible = was.infeasible;
         run->report->cut_off = was.cut_off;
     }
@@ -288,16 +261,26 @@ static enum status look_up(struct run *run, struct error *error)
     return status;
 }
 
+/* How many of the jobs to do are not to be measured: the first ones. */
+static int64_t count_searches(const struct run *run)
+{
+    int64_t count = 0;
+    while (count < run->todo_count && !is_measured(run, run->todo[count]))
+        count++;
+    return count;
+}
+
 static enum status run_all(struct run *run, struct error *error)
 {
     int threads = run->options->threads;
-    int64_t last = run->todo_count < threads - 1 ? run->todo_count : threads - 1;
-    int64_t many = run->todo_count - last;
+    int64_t searches = count_searches(run);
+    int64_t last = searches < threads - 1 ? searches : threads - 1;
+    int64_t many = searches - last;
     int workers = many < threads ? (int)many : threads;
     enum status status = STATUS_OK;
     if (many)
         status = run_phase(run, many, workers, 1, error);
-    if (status == STATUS_OK && last && !is_stopped(run))
+    if (status == STATUS_OK && (last || run->todo_count > searches) && !is_stopped(run))
         status = run_phase(run, run->todo_count, 1, threads, error);
     return status;
 }
@@ -336,8 +319,8 @@ static void finish(struct run *run)
     if (report->fault_count)
         qsort(report->faults, (size_t)report->fault_count, sizeof *report->faults, by_line);
     report->cut_off += run->nothing;
-    report->unfinished = run->sweep->job_count - report->searched - report->from_store -
-                         report->fault_count - run->nothing;
+    report->unfinished = run->sweep->job_count - report->searched - report->measured -
+                         report->from_store - report->fault_count - run->nothing;
     report->seconds = seconds_of(run);
     pthread_mutex_destroy(&run->lock);
     pthread_cond_destroy(&run->wake);

@@ -207,6 +207,9 @@ static enum status take(void *context, const struct store_row *row, struct error
     struct tilings *tilings = reading->tilings;
     if (!store_filter_matches(&reading->filter, row))
         return STATUS_OK;
+    tilings->of_kind[row->key.kind]++;
+    if (row->key.kind != tilings->kind)
+        return STATUS_OK;
     if (row->key.kind == STORE_SIMULATED && row->key.model_version != MODEL_VERSION) {
         tilings->outdated++;
         return STATUS_OK;
@@ -266,8 +269,7 @@ enum status tilings_read(const char *file, const struct store_filter *filter,
     struct reading reading = {*filter, tilings};
     struct error why = {STATUS_OK, ""};
     *tilings = (struct tilings){.kind = filter->kind_given ? filter->kind : STORE_SIMULATED};
-    reading.filter.kind_given = true;
-    reading.filter.kind = tilings->kind;
+    reading.filter.kind_given = false;
     enum status status = read_rows(file, &reading, error);
     if (status != STATUS_OK || !tilings->rows.count) {
         store_rows_clear(&tilings->rows);

@@ -26,8 +26,9 @@ struct tilings {
     enum store_kind kind;
     const char *hardware, *fingerprint;
     int cores;
-    int64_t infeasible; /* shapes' results without a legal tiling, left out */
-    int64_t outdated;   /* simulated results of other model versions, left out */
+    int64_t infeasible;           /* shapes' results without a legal tiling, left out */
+    int64_t outdated;             /* simulated results of other model versions, left out */
+    int64_t of_kind[STORE_KINDS]; /* results that the filter lets pass, whatever its kind */
 };
 
 /* Opens the store and takes the fastest of each operator, element type, options and shape among the

@@ -79,9 +79,12 @@ struct line {
 static const char *const headings[COLUMNS] = {"op",       "shape", "options", "dtype", "space",
                                               "hardware", "cores", "kind",    "time",  "state"};
 
+/* Measuring proves nothing. */
 static const char *state_of(const struct store_row *row)
 {
-    return row->optimal ? "optimal" : "cut off";
+    if (row->optimal)
+        return "optimal";
+    return row->key.kind == STORE_MEASURED ? "not proven" : "cut off";
 }
 
 /* Long texts are cut: `show` has the whole. */

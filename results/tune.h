@@ -42,7 +42,8 @@ struct tune_validation {
     double noise, dropped; /* of a fixed piece of work: spread, and share of samples dropped */
     bool noisy;
     double seconds;
-    bool is_sample; /* drawn with `seed`, not picked to win */
+    bool from_store; /* measured before, and kept */
+    bool is_sample;  /* drawn with `seed`, not picked to win */
     uint64_t seed;
 };
 
@@ -97,9 +98,13 @@ struct share {
 /* The pipe or bus with the largest share; pipes before buses, then the order of the description. */
 struct share tune_bottleneck(const struct tune_answer *answer, const struct tune_row *row);
 
+/* "measured" and "validation" of processors' answers; NULL when out of memory. Where a measurement
+ * is from is no part of either. */
+json_t *measured_json(const struct axis *axes, int axis_count, const struct tune_measured rows[],
+                      int count);
+json_t *validation_json(const struct tune_validation *validation);
+
 /* Of writers of processors' answers. */
-json_t *measured_json(const struct tune_answer *answer);   /* "measured" */
-json_t *validation_json(const struct tune_answer *answer); /* "validation", or null */
 void measured_write_table(const struct tune_answer *answer, const struct style *style, FILE *out);
 
 /* That of a tiling's measurement, or NULL. */

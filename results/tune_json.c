@@ -66,6 +66,17 @@ static json_t *choices_json(const struct tune_answer *answer)
     return choices;
 }
 
+/* With a store also where the measurement is from. */
+static json_t *measuring_json(const struct tune_answer *answer)
+{
+    if (!answer->validation)
+        return json_null();
+    json_t *json = validation_json(answer->validation);
+    if (answer->has_store)
+        json_object_set_new(json, "from_store", json_boolean(answer->validation->from_store));
+    return json;
+}
+
 enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE *out,
                             struct error *error)
 {
@@ -82,8 +93,10 @@ enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE 
         "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
         answer->space, "search", search_json(answer), "best", best_json(answer), "top", top);
     if (answer->on_processor) {
-        json_object_set_new(document, "measured", measured_json(answer));
-        json_object_set_new(document, "validation", validation_json(answer));
+        json_object_set_new(document, "measured",
+                            measured_json(answer->axes, answer->axis_count, answer->measured,
+                                          answer->measured_count));
+        json_object_set_new(document, "validation", measuring_json(answer));
     }
     if (answer->has_store)
         json_object_set_new(document, "from_store", json_boolean(answer->from_store));

@@ -21,11 +21,11 @@ static json_t *number_json(double number)
     return isfinite(number) ? json_real(number) : json_null();
 }
 
-static json_t *one_json(const struct tune_answer *answer, const struct tune_measured *m)
+static json_t *one_json(const struct axis *axes, int axis_count, const struct tune_measured *m)
 {
     bool known = m->measured_ns > 0;
     return json_pack("{s:o, s:o, s:f, s:o, s:o, s:o, s:b, s:i, s:i, s:b, s:I, s:o}", "tiling",
-                     tiling_json(answer->axes, answer->axis_count, &m->row.tiling), "time_ns",
+                     tiling_json(axes, axis_count, &m->row.tiling), "time_ns",
                      number_json(known ? m->measured_ns : NAN), "predicted_ns", m->row.time_ns,
                      "spread", number_json(known ? m->spread : NAN), "max_error",
                      number_json(m->max_error), "allowed_error", number_json(m->allowed_error),
@@ -34,19 +34,17 @@ static json_t *one_json(const struct tune_answer *answer, const struct tune_meas
                      m->quarantined ? json_text(m->quarantined) : json_null());
 }
 
-json_t *measured_json(const struct tune_answer *answer)
+json_t *measured_json(const struct axis *axes, int axis_count, const struct tune_measured rows[],
+                      int count)
 {
     json_t *list = json_array();
-    for (int i = 0; i < answer->measured_count; i++)
-        json_array_append_new(list, one_json(answer, &answer->measured[i]));
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, one_json(axes, axis_count, &rows[i]));
     return list;
 }
 
-json_t *validation_json(const struct tune_answer *answer)
+json_t *validation_json(const struct tune_validation *v)
 {
-    const struct tune_validation *v = answer->validation;
-    if (!v)
-        return json_null();
     json_t *json =
         json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:f}", "asked",
                   v->asked, "measured", v->measured, "left_out", v->left_out, "mean_error",
@@ -179,7 +177,9 @@ void measured_write_table(const struct tune_answer *a, const struct style *style
     fprintf(out, "  measured     %d of %d %s on this machine in %.1f s", v->measured, v->asked,
             v->is_sample ? "tilings, a random sample and the model's first 3," : "tilings",
             v->seconds);
-    fprintf(out, v->left_out ? "; the end came before %d\n" : "\n", v->left_out);
+    if (v->left_out)
+        fprintf(out, "; the end came before %d", v->left_out);
+    fputs(v->from_store ? "\n               from store: --fresh measures again\n" : "\n", out);
     put_constants(a, out);
     if (v->measured)
         put_list(a, style, out);

@@ -1,0 +1,116 @@
+#include "cli/tune_find.h"
+
+#include "cli/progress.h"
+#include "cli/stop.h"
+
+#include <time.h>
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void run_search(const struct tune_find *find, struct job_result *result)
+{
+    struct progress progress;
+    struct error error;
+    struct job_run how = find->how;
+    how.keep_scores = find->run->question.wanted != 0;
+    how.stop = stop_asked();
+    how.progress = progress_draw;
+    how.context = &progress;
+    progress_open(&progress, find->task->common.quiet);
+    enum status status = job_run(&find->task->job, &how, result, &error);
+    progress_close(&progress);
+    cli_require(status, &error);
+}
+
+/* ------------------------------------------------------------------ from the store */
+
+/* An answer that is damaged is no reason to search in silence: --fresh replaces it. */
+static void recall_search(struct tune_find *find, struct job_result *result)
+{
+    struct error error;
+    double started_s = now_s();
+    if (job_recall(&find->task->job, find->store, &find->from_store, result, &error) != STATUS_OK)
+        cli_die("%s: %s; --fresh searches again", find->db, error.text);
+    if (find->from_store)
+        result->search.seconds = now_s() - started_s;
+}
+
+static void recall(struct tune_find *find, struct job_result *result)
+{
+    struct error error;
+    if (!find->db)
+        return;
+    cli_require(store_open(find->db, STORE_WRITE, &find->store, &error), &error);
+    if (find->fresh)
+        return;
+    recall_search(find, result);
+    if (find->run->question.wanted)
+        host_run_recall(find->task, find->store, find->run, find->db);
+}
+
+/* ------------------------------------------------------------------ into the store */
+
+static enum status put(struct tune_find *find, struct job_record *record)
+{
+    enum status status = job_record_put(find->store, record, find->fresh, &find->error);
+    if (status == STATUS_OK)
+        status = store_commit(find->store, &find->error);
+    job_record_clear(record);
+    return status;
+}
+
+static enum status keep_search(struct tune_find *find, const struct job_result *result)
+{
+    struct job_record record;
+    bool worth;
+    enum status status =
+        job_record(&find->task->job, result, *stop_asked() != 0, &worth, &record, &find->error);
+    return status == STATUS_OK && worth ? put(find, &record) : status;
+}
+
+/* What a signal has ended is half an answer, and to be measured again. */
+static enum status keep_measured(struct tune_find *find)
+{
+    struct job_record record;
+    const struct host_run *run = find->run;
+    bool worth;
+    if (*stop_asked())
+        return STATUS_OK;
+    enum status status = host_job_record(&find->task->job, &run->question, &run->answer, &worth,
+                                         &record, &find->error);
+    return status == STATUS_OK && worth ? put(find, &record) : status;
+}
+
+/* ------------------------------------------------------------------ both */
+
+void tune_find_search(struct tune_find *find, struct job_result *result)
+{
+    stop_open();
+    recall(find, result);
+    if (find->from_store)
+        return;
+    run_search(find, result);
+    if (find->store)
+        find->kept = keep_search(find, result);
+}
+
+void tune_find_measure(struct tune_find *find, const struct job_result *result)
+{
+    struct host_run *run = find->run;
+    if (!run->question.wanted || run->from_store || result->search.count == 0)
+        return;
+    host_run_measure(find->task, &result->search, result->search.seconds, run);
+    if (find->store && find->kept == STATUS_OK)
+        find->kept = keep_measured(find);
+}
+
+void tune_find_close(struct tune_find *find)
+{
+    store_close(find->store);
+    cli_require(find->kept, &find->error);
+}
