@@ -12,20 +12,11 @@ export LC_ALL=C
 unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT AUTOTUNE_ISA
 autotune=$1
 export AUTOTUNE_CONFIGS=$2/configs
-cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
-if ! command -v jq >/dev/null || [ -z "$cpu" ]; then
-    echo 'no jq, or a processor without a name: skipped'
-    exit 77
-fi
 # shellcheck source=tests/support/answers.sh
 . "$2/tests/support/answers.sh"
-
-isa=portable
-if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then isa=avx2; fi
-if [ $isa = avx2 ] && grep -qw avx512dq /proc/cpuinfo && grep -qw avx512vl /proc/cpuinfo &&
-    grep -qw avx512bw /proc/cpuinfo; then isa=avx512; fi
-sed -e "s|cpu = \"[^\"]*\"|cpu = \"$cpu\"|" -e "s|isa = \"avx512\"|isa = \"$isa\"|" \
-    "$2/tests/support/host-loops.cfg" >"$work/host.cfg"
+source_dir=$2
+# shellcheck source=tests/support/this_host.sh
+. "$2/tests/support/this_host.sh"
 
 number='type == "number"'
 fraction='(type == "number" and . >= 0)'
