@@ -1,10 +1,10 @@
 /* What is kept: results by what they are answers to, in one SQLite file.
  *
  * A result is one row: its key (below), an answer as JSON text, and a few members of it as columns
- * for lists. Rows hold no clock and no run: the same work gives the same rows, whoever did it in
- * whatever order. WAL, STRICT tables, a busy timeout, BEGIN IMMEDIATE: any number of processes may
- * read and write at once. A commit is durable: what store_commit returned for is there after a
- * SIGKILL or power loss.
+ * for lists. Rows hold no clock and no run: the same search gives the same row, whoever did it in
+ * whatever order; what is measured differs each time. WAL, STRICT tables, a busy timeout, BEGIN
+ * IMMEDIATE: any number of processes may read and write at once. A commit is durable: what
+ * store_commit returned for is there after a SIGKILL or power loss.
  *
  *   store_open(file, STORE_WRITE, &store, &error)
  *   store_get(…) / store_put(…) … store_commit(…)
@@ -51,8 +51,8 @@ struct store_row {
     const char *hardware_name; /* as the description calls it; not part of the key */
     const char *tiling;        /* of the best: "m_slice=128,…"; "" where nothing is legal */
     double time_ns;            /* of the best; 0: nothing is legal */
-    bool optimal;              /* proven; false: cut off, a longer run may find better */
-    double limit_s;            /* the time limit of a run that was cut off; 0: none */
+    bool optimal;              /* proven; false: cut off, or measured, and others may be better */
+    double limit_s;            /* the time limit of a run that was cut off or measures; 0: none */
     const char *answer;        /* JSON */
 };
 

@@ -550,24 +550,28 @@ Test(host_job, damaged_answers_are_refused)
     static const char *const facts[] = {"asked", "left_out", "noise", "noise_dropped", "seconds"};
     static const struct {
         const char *name, *json;
+        int item; /* 0: the fastest, 4: in quarantine */
     } wrong[] = {
-        {"index", "-1"},
-        {"index", "1"},
-        {"index", "999999999"},
-        {"rank", "0"},
-        {"rank", "99999999"},
-        {"predicted_ns", "0"},
-        {"predicted_ns", "-1.5"},
-        {"time_ns", "null"},
-        {"time_ns", "-3.0"},
-        {"time_ns", "0"},
-        {"quarantined", "\"a \\u001b[31m b\""},
-        {"quarantined", "\"\""},
-        {"quarantined", "\"why\""},
-        {"samples", "-1"},
-        {"samples", "99999999999"},
-        {"spread", "\"x\""},
-        {"tiling", "{\"kernel\":\"6x4\"}"},
+        {"index", "-1", 0},
+        {"index", "1", 0},
+        {"index", "999999999", 0},
+        {"rank", "0", 0},
+        {"rank", "99999999", 0},
+        {"predicted_ns", "0", 0},
+        {"predicted_ns", "-1.5", 0},
+        {"time_ns", "null", 0},
+        {"time_ns", "-3.0", 0},
+        {"time_ns", "0", 0},
+        {"quarantined", "\"why\"", 0},
+        {"quarantined", "null", 4},
+        {"quarantined", "\"\"", 4},
+        {"quarantined", "\"a \\u001b[31m b\"", 4},
+        {"quarantined", "7", 4},
+        {"time_ns", "3.5", 4},
+        {"samples", "-1", 0},
+        {"samples", "99999999999", 0},
+        {"spread", "\"x\"", 0},
+        {"tiling", "{\"kernel\":\"6x4\"}", 0},
     };
     struct job job;
     struct store_row row;
@@ -589,10 +593,10 @@ Test(host_job, damaged_answers_are_refused)
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         json_t *answer = json_loads(good, 0, NULL);
-        json_t *first = json_array_get(json_object_get(answer, "measured"), 0);
+        json_t *list = json_object_get(answer, "measured");
         json_t *value = json_loads(wrong[i].json, JSON_DECODE_ANY, NULL);
         cr_assert(value, "%s", wrong[i].json);
-        json_object_set_new(first, wrong[i].name, value);
+        json_object_set_new(json_array_get(list, (size_t)wrong[i].item), wrong[i].name, value);
         expect_refused(&job, store, answer, wrong[i].name);
         json_decref(answer);
     }
