@@ -3,17 +3,10 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/tune_answer.h"
+#include "search/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void host_run_check(const struct task *task, const struct host_run *run)
 {
@@ -26,13 +19,13 @@ void host_run_check(const struct task *task, const struct host_run *run)
 
 struct watch {
     struct progress progress;
-    double started_s;
+    struct timespec started;
 };
 
 static void draw(void *context, const char *phase, int64_t done, int64_t total)
 {
     struct watch *watch = context;
-    progress_count(&watch->progress, phase, done, total, now_s() - watch->started_s);
+    progress_count(&watch->progress, phase, done, total, seconds_since(&watch->started));
 }
 
 /* ---- rows ---- */
@@ -77,7 +70,7 @@ void host_run_measure(const struct task *task, const struct search_result *resul
                       struct host_run *run)
 {
     struct error error;
-    struct watch watch = {.started_s = now_s()};
+    struct watch watch;
     const struct host_control control = {
         .spent_s = spent_s,
         .stop = stop_over(),
@@ -85,6 +78,7 @@ void host_run_measure(const struct task *task, const struct search_result *resul
         .context = &watch,
     };
     double limit_s = run->question.time_limit_s;
+    clock_gettime(CLOCK_MONOTONIC, &watch.started);
     if (limit_s > 0)
         stop_limit(fmin(fmax(limit_s - spent_s, 1e-6), 1e6));
     progress_open(&watch.progress, task->common.quiet);

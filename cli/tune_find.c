@@ -2,15 +2,7 @@
 
 #include "cli/progress.h"
 #include "cli/stop.h"
-
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "search/clock.h"
 
 static void run_search(const struct tune_find *find, struct job_result *result)
 {
@@ -33,11 +25,12 @@ static void run_search(const struct tune_find *find, struct job_result *result)
 static void recall_search(struct tune_find *find, struct job_result *result)
 {
     struct error error;
-    double started_s = now_s();
+    struct timespec started;
+    clock_gettime(CLOCK_MONOTONIC, &started);
     if (job_recall(&find->task->job, find->store, &find->from_store, result, &error) != STATUS_OK)
         cli_die("%s: %s; --fresh searches again", find->db, error.text);
     if (find->from_store)
-        result->search.seconds = now_s() - started_s;
+        result->search.seconds = seconds_since(&started);
 }
 
 static void recall(struct tune_find *find, struct job_result *result)

@@ -1,11 +1,11 @@
 #include "jobs/host_job.h"
 
+#include "search/clock.h"
 #include "validate/calibrate_host.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Tilings so much slower than the best are not worth all rounds. */
 #define KEEP_WITHIN 1.25
@@ -51,13 +51,6 @@ enum status host_job_check(const struct job *job, const struct host_question *qu
 }
 
 /* ------------------------------------------------------------------ measuring */
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static double budget_s(const struct host_question *question, double spent_s)
 {
@@ -129,7 +122,8 @@ enum status host_job_measure(const struct job *job, const struct host_question *
 {
     struct search_result scored = {0};
     enum status status = STATUS_OK;
-    double started_s = now_s();
+    struct timespec started;
+    clock_gettime(CLOCK_MONOTONIC, &started);
     *answer = (struct host_answer){0};
     if (!search || !search->score_count) {
         status = score(job, control, &scored, error);
@@ -138,7 +132,7 @@ enum status host_job_measure(const struct job *job, const struct host_question *
     if (status == STATUS_OK)
         status = measure_scored(job, question, search, control, answer, error);
     search_result_clear(&scored);
-    answer->seconds = now_s() - started_s;
+    answer->seconds = seconds_since(&started);
     return status;
 }
 

@@ -2,6 +2,7 @@
  * "validation"), the number of each tiling, and the machine. */
 #include "core/host.h"
 #include "jobs/host_job.h"
+#include "jobs/job_json.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -64,41 +65,10 @@ enum status host_job_record(const struct job *job, const struct host_question *q
 
 /* ------------------------------------------------------------------ reading */
 
-static bool get_real(const json_t *object, const char *name, double *value)
-{
-    const json_t *member = json_object_get(object, name);
-    *value = json_number_value(member);
-    return json_is_number(member) && isfinite(*value) && *value >= 0;
-}
-
-/* Null is 0: not known. */
-static bool get_known(const json_t *object, const char *name, double *value)
-{
-    *value = 0;
-    return json_is_null(json_object_get(object, name)) || get_real(object, name, value);
-}
-
-static bool get_int(const json_t *object, const char *name, int64_t most, int *value)
-{
-    const json_t *member = json_object_get(object, name);
-    json_int_t number = json_integer_value(member);
-    *value = (int)(number >= 0 && number <= most ? number : 0);
-    return json_is_integer(member) && number >= 0 && number <= most;
-}
-
-static bool get_bool(const json_t *object, const char *name, bool *value)
-{
-    const json_t *member = json_object_get(object, name);
-    *value = json_is_true(member);
-    return json_is_boolean(member);
-}
-
 /* The tiling is the one that the number names. */
 static bool get_tiling(const struct space *space, const json_t *object, struct host_candidate *item)
 {
-    const json_t *index = json_object_get(object, "index");
-    item->index = json_integer_value(index);
-    if (!json_is_integer(index) || item->index < 0 || item->index >= space->candidates)
+    if (!job_get_integer(object, "index", 0, &item->index) || item->index >= space->candidates)
         return false;
     space_tiling(space, item->index, &item->tiling);
     json_t *named = tiling_json(space->axes, space->axis_count, &item->tiling);
@@ -127,35 +97,33 @@ static bool get_reason(const json_t *object, char text[], size_t size)
 static bool get_measured(const json_t *object, struct measured *m)
 {
     struct timing *timing = &m->timing;
-    return get_known(object, "time_ns", &timing->median_ns) &&
-           get_known(object, "spread", &timing->spread) &&
-           get_known(object, "max_error", &m->max_error) &&
-           get_real(object, "allowed_error", &m->allowed_error) &&
-           get_bool(object, "error_sampled", &m->sampled) &&
-           get_bool(object, "fell_out", &timing->fell_out) &&
-           get_int(object, "samples", INT32_MAX, &timing->samples) &&
-           get_int(object, "dropped", INT32_MAX, &timing->dropped) &&
+    return job_get_known(object, "time_ns", &timing->median_ns) &&
+           job_get_known(object, "spread", &timing->spread) &&
+           job_get_known(object, "max_error", &m->max_error) &&
+           job_get_real(object, "allowed_error", &m->allowed_error) &&
+           job_get_bool(object, "error_sampled", &m->sampled) &&
+           job_get_bool(object, "fell_out", &timing->fell_out) &&
+           job_get_count(object, "samples", INT32_MAX, &timing->samples) &&
+           job_get_count(object, "dropped", INT32_MAX, &timing->dropped) &&
            get_reason(object, m->quarantine, sizeof m->quarantine) &&
            (timing->median_ns > 0) == !m->quarantine[0];
 }
 
 static bool get_item(const struct space *space, const json_t *object, struct host_candidate *item)
 {
-    const json_t *rank = json_object_get(object, "rank");
-    item->rank = json_integer_value(rank);
-    return json_is_integer(rank) && item->rank >= 1 && item->rank <= space->candidates &&
-           get_real(object, "predicted_ns", &item->predicted_ns) && item->predicted_ns > 0 &&
+    return job_get_integer(object, "rank", 1, &item->rank) && item->rank <= space->candidates &&
+           job_get_real(object, "predicted_ns", &item->predicted_ns) && item->predicted_ns > 0 &&
            get_tiling(space, object, item) && get_measured(object, &item->measured);
 }
 
 static bool get_validation(const json_t *object, struct host_answer *answer)
 {
     struct host_tune *tune = &answer->tune;
-    return get_int(object, "asked", HOST_TUNE_MOST + MODEL_QUALITY_TOP, &answer->asked) &&
-           get_int(object, "left_out", answer->asked, &tune->left_out) &&
-           get_real(object, "noise", &tune->noise.spread) &&
-           get_real(object, "noise_dropped", &tune->noise.dropped) &&
-           get_real(object, "seconds", &answer->seconds);
+    return job_get_count(object, "asked", HOST_TUNE_MOST + MODEL_QUALITY_TOP, &answer->asked) &&
+           job_get_count(object, "left_out", answer->asked, &tune->left_out) &&
+           job_get_real(object, "noise", &tune->noise.spread) &&
+           job_get_real(object, "noise_dropped", &tune->noise.dropped) &&
+           job_get_real(object, "seconds", &answer->seconds);
 }
 
 static bool get_items(const struct space *space, const json_t *list, struct host_tune *tune)

@@ -1,5 +1,6 @@
 #include "jobs/job_store.h"
 
+#include "jobs/job_json.h"
 #include "kernels/knn.h"
 #include "results/tune.h"
 
@@ -88,22 +89,6 @@ enum status job_encode(const struct job *job, const struct job_result *result, c
 
 /* ------------------------------------------------------------------ reading */
 
-/* What a file says is checked as any other input: a store may have been written by anybody. */
-
-static bool get_integer(const json_t *object, const char *name, int64_t least, int64_t *value)
-{
-    const json_t *member = json_object_get(object, name);
-    *value = json_integer_value(member);
-    return json_is_integer(member) && *value >= least;
-}
-
-static bool get_bool(const json_t *object, const char *name, bool *value)
-{
-    const json_t *member = json_object_get(object, name);
-    *value = json_is_true(member);
-    return json_is_boolean(member);
-}
-
 /* Exactly `count` integers >= 0. */
 static bool get_integers(const json_t *object, const char *name, int count, int64_t values[])
 {
@@ -159,10 +144,10 @@ static bool get_found(const struct job *job, const json_t *object, struct found 
     int64_t cores;
     memset(found, 0, sizeof *found);
     found->timeline.blocked = -1;
-    if (!get_integer(object, "index", 0, &found->index) ||
-        !get_integer(object, "cores_used", 1, &cores) || cores > job->cores ||
-        !get_integer(object, "bound_fs", 0, &found->bound_fs) ||
-        !get_integer(object, "end_fs", 1, &found->timeline.end_fs) ||
+    if (!job_get_integer(object, "index", 0, &found->index) ||
+        !job_get_integer(object, "cores_used", 1, &cores) || cores > job->cores ||
+        !job_get_integer(object, "bound_fs", 0, &found->bound_fs) ||
+        !job_get_integer(object, "end_fs", 1, &found->timeline.end_fs) ||
         !get_integers(object, "busy_fs", job->hw->pipe_count, found->timeline.busy_fs) ||
         !get_integers(object, "active_fs", job->hw->bus_count, found->timeline.active_fs) ||
         !get_integers(object, "bus_bytes", job->hw->bus_count, found->bus_bytes))
@@ -187,14 +172,14 @@ static bool get_counts(const json_t *answer, struct search_result *search)
     const json_t *gap = json_object_get(answer, "gap");
     search->gap = json_number_value(gap);
     return json_is_number(gap) && isfinite(search->gap) &&
-           get_integer(answer, "candidates", 0, &search->candidates) &&
-           get_integer(answer, "feasible", 0, &search->feasible) &&
-           get_integer(answer, "pruned", 0, &search->pruned) &&
-           get_integer(answer, "simulated", 0, &search->simulated) &&
-           get_integer(answer, "pruned_selb", 0, &search->pruned_selb) &&
-           get_integer(answer, "pruned_harmonic", 0, &search->pruned_harmonic) &&
-           get_integer(answer, "lower_bound_fs", 0, &search->lower_bound_fs) &&
-           get_bool(answer, "optimal", &search->optimal) &&
+           job_get_integer(answer, "candidates", 0, &search->candidates) &&
+           job_get_integer(answer, "feasible", 0, &search->feasible) &&
+           job_get_integer(answer, "pruned", 0, &search->pruned) &&
+           job_get_integer(answer, "simulated", 0, &search->simulated) &&
+           job_get_integer(answer, "pruned_selb", 0, &search->pruned_selb) &&
+           job_get_integer(answer, "pruned_harmonic", 0, &search->pruned_harmonic) &&
+           job_get_integer(answer, "lower_bound_fs", 0, &search->lower_bound_fs) &&
+           job_get_bool(answer, "optimal", &search->optimal) &&
            get_within(answer, "within_1_percent", &search->within_1_percent) &&
            get_within(answer, "within_tolerance", &search->within_tolerance);
 }
@@ -202,9 +187,9 @@ static bool get_counts(const json_t *answer, struct search_result *search)
 static bool get_robust(const struct job *job, const json_t *answer, struct robust *robust)
 {
     const json_t *object = json_object_get(answer, "robust");
-    return get_integer(object, "worst_fs", 1, &robust->worst_fs) &&
-           get_integer(object, "nominal_worst_fs", 1, &robust->nominal_worst_fs) &&
-           get_bool(object, "nominal_optimal", &robust->nominal_optimal) &&
+    return job_get_integer(object, "worst_fs", 1, &robust->worst_fs) &&
+           job_get_integer(object, "nominal_worst_fs", 1, &robust->nominal_worst_fs) &&
+           job_get_bool(object, "nominal_optimal", &robust->nominal_optimal) &&
            get_found(job, json_object_get(object, "nominal_best"), &robust->nominal_best);
 }
 
