@@ -612,15 +612,10 @@ Test(host_job, damaged_answers_are_refused)
             expect_refused(&job, store, answer, facts[i]);
             json_decref(answer);
         }
+    static const char half[] = "{\"measured\":[],\"validation\":{\"asked\":5,\"left_out\":4,"
+                               "\"noise\":0,\"noise_dropped\":0,\"seconds\":1}}";
     static const char *const texts[] = {
-        "",
-        "x",
-        "[]",
-        "{}",
-        "7",
-        "{\"measured\":[],\"validation\":{}}",
-        "{\"measured\":[],\"validation\":{\"asked\":5,\"left_out\":4,\"noise\":0,"
-        "\"noise_dropped\":0,\"seconds\":1}}"};
+        "", "x", "[]", "{}", "7", "{\"measured\":[],\"validation\":{}}", half};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cr_expect_eq(recall_text(&job, store, texts[i], &found), STATUS_INVALID, "%s", texts[i]);
     free(good);
