@@ -108,6 +108,8 @@ struct sweep_report {
     int64_t fault_count;
     struct sweep_fault *faults; /* of jobs that failed when run, by line; owned */
     double seconds;
+    double search_s; /* of all threads together */
+    double keep_s;   /* of the caller's thread, beside them: the store and the progress */
 };
 
 /* Runs what the store does not have yet, and commits at least every second. Jobs run side by side,
