@@ -352,6 +352,32 @@ Test(sweep, cuts_into_shards)
     gsl_rng_free(rng);
 }
 
+/* Products that differ in their rows alone take searches that are alike: of ten such, in two parts,
+ * neither part has all or nearly all. */
+Test(sweep, cuts_jobs_that_are_alike_apart)
+{
+    struct sweep_source source = {.name = "matmul-1000"};
+    struct sweep sweep;
+    struct error error;
+    static int shard_of[1000];
+    cr_assert_eq(sweep_read(&source, &sweep, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(sweep.job_count, 1000);
+    cr_assert_eq(sweep_shards(&sweep, 2, shard_of, &error), STATUS_OK);
+    for (int64_t i = 0; i < sweep.job_count; i++) {
+        const char *rest = strchr(sweep.jobs[i].key.shape, 'x');
+        int alike = 0, of_first = 0;
+        for (int64_t j = 0; j < sweep.job_count; j++) {
+            bool same = strcmp(strchr(sweep.jobs[j].key.shape, 'x'), rest) == 0;
+            alike += same;
+            of_first += same && shard_of[j] == 0;
+        }
+        cr_expect_eq(alike, 10);
+        cr_expect(of_first >= 3 && of_first <= 7, "%d of those with %s are in one part", of_first,
+                  rest);
+    }
+    sweep_clear(&sweep);
+}
+
 Test(sweep, lines_between_powers_of_two_invert_each_other)
 {
     for (int i = 0; i < 88; i++) {
