@@ -312,6 +312,30 @@ static int64_t find_job(const struct sweep *sweep, const struct store_key *key)
     return -1;
 }
 
+/* Rows count, whether they can be jobs or not; what is beyond the limit is not looked at. */
+Test(sweep, refuses_a_table_of_too_many_rows_by_their_number)
+{
+    const char *texts[] = {
+        "op,shape\nmatmul,8x8x8\nmatmul,8\nmatmul,9x8x8\n",
+        "op,shape\nmatmul,8x8x8\nmatmul,8\n\nmatmul,9x8x8\nmatmul,9\n\"\n",
+    };
+    for (int t = 0; t < 2; t++) {
+        struct sweep sweep;
+        struct error error = {STATUS_OK, ""};
+        struct sweep_source source = {.name = write_file(".csv", texts[t]), .most_jobs = 3};
+        enum status status = sweep_read(&source, &sweep, &error);
+        unlink(source.name);
+        cr_assert_eq(status, t == 0 ? STATUS_OK : STATUS_TOO_LARGE, "%s", error.text);
+        if (t == 0) {
+            cr_expect_eq(sweep.job_count, 2);
+            cr_expect_eq(sweep.fault_count, 1);
+            sweep_clear(&sweep);
+        } else {
+            cr_expect(strstr(error.text, ":6: expected at most 3 rows"), "%s", error.text);
+        }
+    }
+}
+
 Test(sweep, cuts_into_shards)
 {
     gsl_rng *rng = open_rng(3);
