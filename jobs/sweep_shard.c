@@ -70,27 +70,45 @@ enum status sweep_shards(const struct sweep *sweep, int count, int shard_of[], s
     return STATUS_OK;
 }
 
+/* Keeps these jobs, which ascend. */
+static void keep_jobs(struct sweep *sweep, const int64_t jobs[], int64_t count)
+{
+    sweep->total_cost = 0;
+    for (int64_t i = 0; i < count; i++) {
+        sweep->jobs[i] = sweep->jobs[jobs[i]];
+        sweep->total_cost += sweep->jobs[i].cost;
+    }
+    sweep->job_count = count;
+}
+
 enum status sweep_shard(struct sweep *sweep, int index, int count, struct error *error)
 {
     int *shard_of = calloc((size_t)sweep->job_count + 1, sizeof *shard_of);
-    int64_t kept = 0;
-    if (!shard_of)
-        return error_memory(error);
-    enum status status = sweep_shards(sweep, count, shard_of, error);
-    if (status != STATUS_OK) {
-        free(shard_of);
-        return status;
+    int64_t *kept = calloc((size_t)sweep->job_count + 1, sizeof *kept), kept_count = 0;
+    enum status status =
+        shard_of && kept ? sweep_shards(sweep, count, shard_of, error) : error_memory(error);
+    if (status == STATUS_OK) {
+        for (int64_t j = 0; j < sweep->job_count; j++)
+            if (shard_of[j] == index - 1)
+                kept[kept_count++] = j;
+        keep_jobs(sweep, kept, kept_count);
+        if (index > 1)
+            sweep->fault_count = 0;
     }
-    sweep->total_cost = 0;
-    for (int64_t j = 0; j < sweep->job_count; j++) {
-        if (shard_of[j] != index - 1)
-            continue;
-        sweep->total_cost += sweep->jobs[j].cost;
-        sweep->jobs[kept++] = sweep->jobs[j];
-    }
-    sweep->job_count = kept;
-    if (index > 1)
-        sweep->fault_count = 0;
     free(shard_of);
+    free(kept);
+    return status;
+}
+
+enum status sweep_drop_answered(struct sweep *sweep, struct store *store, int64_t *dropped,
+                                struct error *error)
+{
+    int64_t *missing, count;
+    enum status status = sweep_missing(sweep, store, &missing, &count, error);
+    if (status != STATUS_OK)
+        return status;
+    *dropped = sweep->job_count - count;
+    keep_jobs(sweep, missing, count);
+    free(missing);
     return STATUS_OK;
 }

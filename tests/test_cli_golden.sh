@@ -67,12 +67,13 @@ for command in tune program simulate check analyse advise explain evaluate repro
 done
 golden version --version
 
-for what in ops hw spaces strategies formats; do
+for what in ops hw spaces strategies formats sweeps; do
     golden list-$what list $what
 done
 golden list-hw-ascend310 list hw ascend310
 golden list-hw-set list hw ascend310-l1-2m --set-hw issue_ns=20
 golden list-json list ops --json
+golden list-set-json list sweeps resnet-50 --json
 
 demo=../../../docs/examples/demo-chip.ini
 golden platform-list list hw $demo
