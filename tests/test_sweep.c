@@ -630,6 +630,37 @@ static const char small[] =
     "op = \"matmul\"; shapes = { m = [16, 48, 100]; k = [16, 70]; n = [33, 64]; };"
     "hardware = ( \"ascend310\", \"ascend910\" );";
 
+Test(sweep, leaves_out_what_a_store_answers)
+{
+    char name[64];
+    struct sweep whole, part;
+    struct sweep_report report;
+    struct sweep_options options = {.threads = 2};
+    struct store *store;
+    struct error error;
+    int64_t dropped, cost = 0;
+    must_read(".cfg", small, &part);
+    cr_assert_eq(sweep_shard(&part, 2, 3, &error), STATUS_OK);
+    run_sweep(&part, store_name(name, "part"), &options, &report);
+    must_read(".cfg", small, &whole);
+    int64_t total = whole.job_count, total_cost = whole.total_cost;
+    cr_assert_eq(store_open(name, STORE_READ, &store, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(sweep_drop_answered(&whole, store, &dropped, &error), STATUS_OK);
+    store_close(store);
+    unlink(name);
+    cr_expect(dropped > 0 && dropped == part.job_count);
+    cr_expect_eq(whole.job_count, total - dropped);
+    cr_expect_eq(whole.total_cost, total_cost - part.total_cost);
+    for (int64_t j = 0; j < whole.job_count; j++) {
+        cr_expect_lt(find_job(&part, &whole.jobs[j].key), 0);
+        cost += whole.jobs[j].cost;
+    }
+    cr_expect_eq(cost, whole.total_cost);
+    sweep_report_clear(&report);
+    sweep_clear(&part);
+    sweep_clear(&whole);
+}
+
 Test(sweep, keeps_the_same_with_any_number_of_threads_and_shards)
 {
     char names[4][64];
@@ -645,6 +676,8 @@ Test(sweep, keeps_the_same_with_any_number_of_threads_and_shards)
         run_sweep(&sweep, names[threads - 1], &options, &report);
         cr_expect_eq(report.searched, 24);
         cr_expect_eq(report.from_store + report.unfinished + report.fault_count, 0);
+        cr_expect(report.search_s > 0 && report.search_s <= options.threads * report.seconds);
+        cr_expect(report.keep_s > 0 && report.keep_s <= report.seconds);
         texts[threads - 1] = content(names[threads - 1]);
         sweep_report_clear(&report);
     }
