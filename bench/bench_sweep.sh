@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # How long a sweep takes: 1,000 products from 64 to 8192 on the Ascend 310, each with its proof.
-# Two processes with a shard each, by turns with one process with two threads; and what is no search,
-# on one core, with the progress on a terminal: what --verbose says of searches against the whole.
+# Two processes with a shard each, by turns with one process with two threads, by the clock and by
+# the seconds of processors, which other programs disturb less; and what is no search, on one core,
+# with the progress on a terminal: what --verbose says of searches against the whole.
 #
 #   bench/bench_sweep.sh [AUTOTUNE [ROUNDS]]     (on a machine that does nothing else)
 set -eu
@@ -18,25 +19,39 @@ seconds() { # command…: of wall-clock time
     awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }'
 }
 
-sweep() { "$autotune" sweep matmul-1000 "$@"; }
+# Into FILE the seconds of processors that a sweep took.
+sweep() { # file options…
+    local TIMEFORMAT='%U %S' file=$1
+    shift
+    { time "$autotune" sweep matmul-1000 -q "$@"; } 2>"$file.time"
+    awk '{ printf "%.3f\n", $1 + $2 }' "$file.time" >"$file"
+}
 
-both_shards() {
-    sweep --shard 1/2 --threads 1 --db "$1.a" -q &
-    sweep --shard 2/2 --threads 1 --db "$1.b" -q
-    wait $!
+both_shards() { # name
+    sweep left --shard 1/2 --threads 1 --db "$1.a" &
+    sweep right --shard 2/2 --threads 1 --db "$1.b" & # by itself: time counts what ends meanwhile
+    wait
 }
 
 for ((r = 1; r <= rounds; r++)); do
-    two=$(seconds sweep --threads 2 --db "two$r.db" -q)
+    two=$(seconds sweep whole --threads 2 --db "two$r.db")
     shards=$(seconds both_shards "shards$r")
     merge=$(seconds "$autotune" merge "all$r.db" "shards$r.a" "shards$r.b")
-    again=$(seconds sweep --threads 2 --db "all$r.db" -q)
-    echo "$two $shards $merge $again"
-done | tee runs | awk '{ printf "2 threads %.2f s; 2 processes %.2f s, %.3f times as long; their merge %.3f s; all from " \
-        "the store %.3f s\n", $1, $2, $2 / $1, $3, $4 }'
-awk '{ print $2 / $1 }' runs | sort -n | awk '{ ratio[NR] = $1 } END {
-    printf "2 processes: median %.3f times as long, %.3f to %.3f\n",
-           (ratio[int((NR + 1) / 2)] + ratio[int(NR / 2) + 1]) / 2, ratio[1], ratio[NR] }'
+    again=$(seconds sweep again --threads 2 --db "all$r.db")
+    echo "$two $shards $(cat whole left right | xargs) $merge $again"
+done | awk '{
+    longer = $4 > $5 ? $4 : $5
+    print $2 / $1, longer / ($3 / 2) >"ratios"
+    printf "2 threads %.2f s (%.2f of processors), 2 processes %.2f s (%.2f and %.2f): %.3f times " \
+           "as long, by processors %.3f; merge %.3f s; all from the store %.3f s\n", \
+           $1, $3, $2, $4, $5, $2 / $1, longer / ($3 / 2), $6, $7
+    fflush() }'
+for column in 1 2; do
+    sort -n -k $column,$column ratios | awk -v c=$column '{ ratio[NR] = $c } END {
+        printf "2 processes, by %s: median %.3f times as long, %.3f to %.3f\n",
+               c == 1 ? "the clock" : "processors",
+               (ratio[int((NR + 1) / 2)] + ratio[int(NR / 2) + 1]) / 2, ratio[1], ratio[NR] }'
+done
 
 one=$(seconds taskset -c 0 script -qec \
     "'$autotune' sweep matmul-1000 --threads 1 --db one.db --verbose" typescript)
