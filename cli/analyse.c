@@ -201,6 +201,7 @@ int cmd_analyse(int argc, char **argv)
         cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
                 "examples");
     page_is_wanted(&options.page, &options.common);
+    page_require_apart(&options.page, "what is analysed", file);
     int status = analyse_file(&options, file);
     free(options.page.command);
     return status;

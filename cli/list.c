@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "core/host.h"
 #include "hardware/load.h"
+#include "jobs/sweep.h"
 #include "kernels/operator.h"
 #include "results/text.h"
 #include "results/tune.h"
@@ -14,12 +15,13 @@ static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .parser = cli_parse_child,
     .children = children,
-    .args_doc = "ops|hw|spaces|strategies|formats [NAME]",
+    .args_doc = "ops|hw|spaces|strategies|formats|sweeps [NAME]",
     .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
            "comes from; the keys are those of --set-hw.\v"
            "Examples:\n"
            "  autotune list ops\n"
-           "  autotune list hw ascend310\n",
+           "  autotune list hw ascend310\n"
+           "  autotune list sweeps\n",
 };
 
 /* A list of rows with a name and a title, for both formats. */
@@ -110,13 +112,24 @@ static void list_hw(struct listing *listing)
     cli_require(hardware_each_from(listing->hw_folders, add_hardware, listing, &error), &error);
 }
 
+static void add_set(void *context, const char *name, const char *title)
+{
+    add_row(context, name, title);
+}
+
+static void list_sweeps(struct listing *listing)
+{
+    struct error error;
+    cli_require(sweep_each_set(add_set, listing, &error), &error);
+}
+
 static const struct {
     const char *word;
     void (*list)(struct listing *listing);
 } lists[] = {
     {"ops", list_ops},         {"hw", list_hw},
     {"spaces", list_spaces},   {"strategies", list_strategies},
-    {"formats", list_formats},
+    {"formats", list_formats}, {"sweeps", list_sweeps},
 };
 
 static void write_listing(json_t *rows, struct answer *answer)
@@ -124,12 +137,18 @@ static void write_listing(json_t *rows, struct answer *answer)
     struct error error;
     size_t index;
     json_t *row;
+    int width = 18;
     if (answer->common->format == FORMAT_JSON) {
         cli_require(json_write(rows, answer->stream, &error), &error);
         return;
     }
     json_array_foreach(rows, index, row)
-        fprintf(answer->stream, "%-18s %s\n", json_string_value(json_object_get(row, "name")),
+    {
+        int length = (int)json_string_length(json_object_get(row, "name"));
+        width = length > width ? length : width;
+    }
+    json_array_foreach(rows, index, row)
+        fprintf(answer->stream, "%-*s %s\n", width, json_string_value(json_object_get(row, "name")),
                 json_string_value(json_object_get(row, "title")));
     json_decref(rows);
 }
@@ -186,9 +205,9 @@ int cmd_list(int argc, char **argv)
     while (count > 0 && kind < kinds && strcmp(lists[kind].word, words[0]) != 0)
         kind++;
     if (count == 0)
-        cli_die("list: expected ops, hw, spaces, strategies or formats");
+        cli_die("list: expected ops, hw, spaces, strategies, formats or sweeps");
     if (kind == kinds)
-        cli_die("list %.64s: expected ops, hw, spaces, strategies or formats", words[0]);
+        cli_die("list %.64s: expected ops, hw, spaces, strategies, formats or sweeps", words[0]);
     cli_answer_open(&answer, &common);
     if (words[1] && lists[kind].list == list_hw) {
         describe_hardware(&common, words[1], &answer);

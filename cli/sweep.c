@@ -15,6 +15,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_SHARDS = 4096 };
 
@@ -176,17 +177,6 @@ static void tell_faults(const struct sweep *sweep, const struct sweep_fault *fau
         cli_warn("%s:%d: %s", sweep->file, faults[i].line, faults[i].text);
 }
 
-static struct store *open_store(const struct sweep_command *command, char name[64])
-{
-    struct store *store;
-    struct error error;
-    snprintf(name, 64, "autotune.db");
-    if (command->shards)
-        snprintf(name, 64, "autotune.%d-of-%d.db", command->shard, command->shards);
-    cli_require(store_open(command->db ? command->db : name, STORE_WRITE, &store, &error), &error);
-    return store;
-}
-
 static void run(const struct sweep_command *command, const struct sweep *sweep, struct store *store,
                 struct sweep_report *report)
 {
@@ -204,6 +194,9 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
     enum status status = sweep_run(sweep, store, &how, report, &error);
     progress_close(&progress);
     cli_require(status, &error);
+    if (command->common.verbose)
+        fprintf(stderr, "searches: %.3f s of %d x %.3f s; store and progress: %.3f s\n",
+                report->search_s, how.threads, report->seconds, report->keep_s);
 }
 
 static void write_page(const struct sweep_command *command, const struct sweep_summary *summary,
@@ -224,14 +217,13 @@ static void write_page(const struct sweep_command *command, const struct sweep_s
 
 static int sweep_files(const struct sweep_command *command, const struct sweep *sweep)
 {
-    char name[64];
     struct error error;
     struct sweep_report report;
-    struct sweep_summary summary = {.sweep = sweep, .report = &report};
-    struct store *store = open_store(command, name);
+    struct sweep_summary summary = {.sweep = sweep, .report = &report, .db = command->db};
+    struct store *store;
+    cli_require(store_open(command->db, STORE_WRITE, &store, &error), &error);
     run(command, sweep, store, &report);
     tell_faults(sweep, report.faults, report.fault_count);
-    summary.db = command->db ? command->db : name;
     summary.stopped = *stop_asked() != 0;
     if (command->pareto || sweep->chip_count > 1)
         cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
@@ -245,7 +237,7 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     return bad ? EXIT_BAD : none ? EXIT_NONE : EXIT_ANSWER;
 }
 
-static void check_options(const struct sweep_command *command)
+static void check_options(const struct sweep_command *command, const char *file)
 {
     if (!command->slurm &&
         (command->submit || command->tasks || command->nodes || command->partition))
@@ -254,13 +246,15 @@ static void check_options(const struct sweep_command *command)
         cli_die("--slurm: expected neither --shard nor --fresh nor --pareto with it");
     if (page_is_wanted(&command->page, &command->common) && (command->slurm || command->dry_run))
         cli_die("--report: expected neither --slurm nor --dry-run with it");
+    page_require_apart(&command->page, "the sweep", file);
+    page_require_apart(&command->page, "the store", command->db);
 }
 
 static int sweep_cluster(const struct sweep_command *command, const struct sweep *sweep)
 {
     const struct slurm_options how = {
         .common = &command->common,
-        .db = command->db ? command->db : "autotune.db",
+        .db = command->db,
         .time_limit = command->time_limit,
         .partition = command->partition,
         .nodes = command->nodes,
@@ -272,6 +266,29 @@ static int sweep_cluster(const struct sweep_command *command, const struct sweep
     return sweep->fault_count ? EXIT_BAD : status;
 }
 
+static void plan(const struct sweep_command *command, struct sweep *sweep)
+{
+    struct error error;
+    struct store *store = NULL;
+    int64_t stored = 0;
+    if (!command->fresh && access(command->db, F_OK) == 0)
+        cli_require(store_open(command->db, STORE_READ, &store, &error), &error);
+    if (store)
+        cli_require(sweep_drop_answered(sweep, store, &stored, &error), &error);
+    store_close(store);
+    sweep_plan_write(&(struct sweep_plan){sweep, command->db, stored, (int)command->threads},
+                     &command->common);
+}
+
+/* The store that is taken without --db. */
+static const char *default_db(const struct sweep_command *command, char name[64])
+{
+    snprintf(name, 64, "autotune.db");
+    if (command->shards)
+        snprintf(name, 64, "autotune.%d-of-%d.db", command->shard, command->shards);
+    return name;
+}
+
 int cmd_sweep(int argc, char **argv)
 {
     struct sweep_command command = {
@@ -280,18 +297,24 @@ int cmd_sweep(int argc, char **argv)
         .page.command = cli_command_text("sweep", argc, argv),
     };
     const char *files[1];
+    char db[64];
     struct sweep sweep;
     struct error error;
     if (cli_parse(&argp, "autotune sweep", argc, argv, &command, files, 1) != 1)
         cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
-    check_options(&command);
+    if (!command.db)
+        command.db = default_db(&command, db);
+    check_options(&command, files[0]);
     sweep_jobs_read(&command.common, command.time_limit, files[0], &sweep);
+    bool none = sweep.job_count == 0;
     if (command.shards)
         cli_require(sweep_shard(&sweep, command.shard, command.shards, &error), &error);
     tell_faults(&sweep, sweep.faults, sweep.fault_count);
+    if (none)
+        cli_die("%s: none of its rows is a job, nothing was done", sweep.file);
     int status = sweep.fault_count ? EXIT_BAD : EXIT_ANSWER;
     if (command.dry_run)
-        sweep_plan_write(&sweep, (int)command.threads, &command.common);
+        plan(&command, &sweep);
     else if (command.slurm)
         status = sweep_cluster(&command, &sweep);
     else

@@ -139,12 +139,7 @@ static double estimate_s(const struct sweep *sweep, int threads)
     return us / US_PER_S;
 }
 
-struct plan {
-    const struct sweep *sweep;
-    int threads;
-};
-
-static json_t *plan_json(const struct plan *plan)
+static json_t *plan_json(const struct sweep_plan *plan)
 {
     const struct sweep *sweep = plan->sweep;
     json_t *jobs = json_array();
@@ -158,15 +153,16 @@ static json_t *plan_json(const struct plan *plan)
                             "hardware", json_text(sweep->chips[job->chip].name), "cores",
                             job->key.cores, "seconds", (double)job->cost / US_PER_S));
     }
-    return json_pack("{s:i, s:o, s:f, s:i, s:I, s:o, s:o}", "schema", 1, "sweep",
+    return json_pack("{s:i, s:o, s:f, s:i, s:I, s:I, s:o, s:o}", "schema", 1, "sweep",
                      json_text(sweep->file), "seconds", estimate_s(sweep, plan->threads), "threads",
-                     plan->threads, "duplicates", (json_int_t)sweep->duplicates, "faults",
-                     faults_json(sweep, NULL), "jobs", jobs);
+                     plan->threads, "from_store", (json_int_t)plan->from_store, "duplicates",
+                     (json_int_t)sweep->duplicates, "faults", faults_json(sweep, NULL), "jobs",
+                     jobs);
 }
 
 static void plan_table(const void *what, const struct style *style, FILE *out)
 {
-    const struct plan *plan = what;
+    const struct sweep_plan *plan = what;
     const struct sweep *sweep = plan->sweep;
     char text[512], count[TEXT_SIZE];
     fprintf(out, "%s%s%s\n   line  about, s  job\n", style->bold, sweep->file, style->end);
@@ -179,14 +175,15 @@ static void plan_table(const void *what, const struct style *style, FILE *out)
     fprintf(out, "%s job%s, about %.1f s on %d thread%s", text_count(sweep->job_count, count),
             sweep->job_count == 1 ? "" : "s", estimate_s(sweep, plan->threads), plan->threads,
             plan->threads == 1 ? "" : "s");
+    if (plan->from_store)
+        fprintf(out, "; %s answered in %s", text_count(plan->from_store, count), plan->db);
     if (sweep->duplicates)
         fprintf(out, "; %s duplicate%s left out", text_count(sweep->duplicates, count),
                 sweep->duplicates == 1 ? "" : "s");
     fprintf(out, "\n");
 }
 
-void sweep_plan_write(const struct sweep *sweep, int threads, const struct common *common)
+void sweep_plan_write(const struct sweep_plan *plan, const struct common *common)
 {
-    struct plan plan = {sweep, threads};
-    print(common->format == FORMAT_JSON ? plan_json(&plan) : NULL, common, plan_table, &plan);
+    print(common->format == FORMAT_JSON ? plan_json(plan) : NULL, common, plan_table, plan);
 }

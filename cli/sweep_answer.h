@@ -16,7 +16,14 @@ struct sweep_summary {
 void sweep_summary_write(const struct sweep_summary *summary, const struct common *common);
 void sweep_summary_clear(struct sweep_summary *summary);
 
-/* The jobs in the order in which they would run. */
-void sweep_plan_write(const struct sweep *sweep, int threads, const struct common *common);
+/* The jobs in the order in which they would run, without those that the store has answers to. */
+struct sweep_plan {
+    const struct sweep *sweep; /* without them */
+    const char *db;
+    int64_t from_store; /* how many they are */
+    int threads;
+};
+
+void sweep_plan_write(const struct sweep_plan *plan, const struct common *common);
 
 #endif

@@ -184,15 +184,11 @@ static enum status find_file(const char *name, char file[PATH_MAX], struct error
     snprintf(file, PATH_MAX, "%s", name);
     if (strpbrk(name, "/.") || access(name, F_OK) == 0)
         return STATUS_OK;
-    enum status status = hardware_folder(folder, sizeof folder, error);
-    if (status != STATUS_OK)
+    enum status status = sweep_set_folder(folder, error);
+    if (status != STATUS_OK || sweep_set_file(folder, name, file))
         return status;
-    if (snprintf(file, PATH_MAX, "%s/sweeps/%s.cfg", folder, name) < PATH_MAX &&
-        access(file, F_OK) == 0)
-        return STATUS_OK;
     return error_set(error, STATUS_INVALID,
-                     "%.64s: expected a file, or a set of %.200s/sweeps without its .cfg", name,
-                     folder);
+                     "%.64s: expected a file, or a set of %.200s without its .cfg", name, folder);
 }
 
 /* What the caller gives for every job need not live as long as the sweep. */

@@ -69,9 +69,14 @@ struct sweep_source {
 };
 
 /* Reads a sweep. STATUS_INVALID where the file as such is wrong (file:line, what was expected), or
- * has no jobs; STATUS_TOO_LARGE beyond the most jobs, before any is made; STATUS_IO. */
+ * has no jobs; STATUS_TOO_LARGE beyond the most jobs, before any is made (of a table that is no
+ * pipe: the most rows); STATUS_IO. */
 enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, struct error *error);
 void sweep_clear(struct sweep *sweep);
+
+/* Calls visit for every named set by the order of their names, with the title in its file. */
+typedef void sweep_set_visitor(void *context, const char *name, const char *title);
+enum status sweep_each_set(sweep_set_visitor *visit, void *context, struct error *error);
 
 /* Opens a job of the sweep; the caller closes it, before the sweep. */
 enum status sweep_open_job(const struct sweep *sweep, int64_t index, struct job *job,
@@ -109,6 +114,8 @@ struct sweep_report {
     int64_t fault_count;
     struct sweep_fault *faults; /* of jobs that failed when run, by line; owned */
     double seconds;
+    double search_s; /* of all threads together */
+    double keep_s;   /* of the caller's thread, beside them: the store and the progress */
 };
 
 /* Runs what the store does not have yet, and commits at least every second. Jobs run side by side,
@@ -123,6 +130,10 @@ void sweep_report_clear(struct sweep_report *report);
 /* Which jobs has the store no answer to? missing[0 … *count), ascending; to be freed. */
 enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_t **missing,
                           int64_t *count, struct error *error);
+
+/* Leaves out what the store has an answer to: so many jobs. */
+enum status sweep_drop_answered(struct sweep *sweep, struct store *store, int64_t *dropped,
+                                struct error *error);
 
 /* What one chip of a sweep takes for all of the sweep's work. */
 struct sweep_point {

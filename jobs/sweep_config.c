@@ -1,6 +1,5 @@
 /* Sweeps as libconfig files: groups of axes, of which every combination is a job; here are their
  * words, and sets within sets. */
-#include "hardware/load.h"
 #include "jobs/sweep_bundles.h"
 
 #include <limits.h>
@@ -376,19 +375,15 @@ static enum status read_set(struct reading *reading, const char *name,
                             struct error *error)
 {
     struct reading inner = {.sweep = reading->sweep, .depth = reading->depth + 1};
-    char folder[PATH_MAX], file[PATH_MAX + 512];
+    char folder[PATH_MAX], file[PATH_MAX];
     if (inner.depth > MAX_SET_DEPTH)
         return tree_error(&reading->tree, setting, NULL, error, "sets within sets, %d deep",
                           inner.depth);
-    enum status status = hardware_folder(folder, sizeof folder, error);
+    enum status status = sweep_set_folder(folder, error);
     if (status != STATUS_OK)
         return status;
-    snprintf(file, sizeof file, "%s/sweeps/%.400s.cfg", folder, name);
-    FILE *there = fopen(file, "re");
-    if (!there)
-        return tree_expected(&reading->tree, setting, error, "the name of a set, see %s/sweeps",
-                             folder);
-    fclose(there);
+    if (!sweep_set_file(folder, name, file))
+        return tree_expected(&reading->tree, setting, error, "the name of a set, see %s", folder);
     status = read_tree(&inner, file, bundles, error);
     for (int64_t i = 0; status == STATUS_OK && i < bundles->count; i++)
         bundles->items[i].line = setting_line(setting);

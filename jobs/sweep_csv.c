@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct table {
     const struct sweep_source *source;
@@ -77,6 +78,30 @@ static enum status add_row(struct table *table, struct error *error)
     return row ? sweep_add(sweep, csv->line, row, count, error) : error_memory(error);
 }
 
+/* Counting rows takes a hundredth of what making jobs of them takes, so too many are refused before
+ * any is made. What cannot be read twice, and a broken row, are left to the reading. */
+static enum status check_count(const struct sweep_source *source, const struct sweep *sweep,
+                               struct error *error)
+{
+    struct csv csv;
+    struct stat about;
+    struct error broken;
+    bool found = true;
+    int64_t rows = -1; /* the header is none */
+    if (stat(source->name, &about) != 0 || !S_ISREG(about.st_mode))
+        return STATUS_OK;
+    enum status status = csv_open(source->name, &csv, error);
+    if (status != STATUS_OK)
+        return status;
+    while (found && rows <= sweep->most_jobs && csv_next(&csv, &found, &broken) == STATUS_OK)
+        rows += found;
+    if (rows > sweep->most_jobs)
+        status = error_set(error, STATUS_TOO_LARGE, "%s:%d: expected at most %lld rows", csv.file,
+                           csv.line, (long long)sweep->most_jobs);
+    csv_close(&csv);
+    return status;
+}
+
 enum status sweep_read_csv(const struct sweep_source *source, struct sweep *sweep,
                            struct error *error)
 {
@@ -86,7 +111,9 @@ enum status sweep_read_csv(const struct sweep_source *source, struct sweep *swee
         return error_memory(error);
     table->source = source;
     table->sweep = sweep;
-    enum status status = csv_open(source->name, &table->csv, error);
+    enum status status = check_count(source, sweep, error);
+    if (status == STATUS_OK)
+        status = csv_open(source->name, &table->csv, error);
     if (status == STATUS_OK) {
         status = read_header(table, error);
         while (status == STATUS_OK && found) {

@@ -2,12 +2,23 @@
 
 #include "jobs/host_job.h"
 
+#include <time.h>
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static void search_job(const struct job *job, int threads, const volatile sig_atomic_t *stop,
                        struct outcome *outcome)
 {
     struct job_result result;
     const struct job_run how = {.threads = threads, .stop = stop};
+    double before_s = now_s();
     outcome->status = job_run(job, &how, &result, &outcome->error);
+    outcome->search_s = (now_s() - before_s) * threads;
     if (outcome->status != STATUS_OK)
         return;
     if (!*stop)
@@ -36,16 +47,18 @@ static enum status record_measured(const struct job *job, const struct host_ques
                                                  : none_measured(job, answer, &outcome->error);
 }
 
-static void measure_job(const struct job *job, const volatile sig_atomic_t *stop,
+static void measure_job(const struct job *job, int threads, const volatile sig_atomic_t *stop,
                         struct outcome *outcome)
 {
     const struct host_question question = host_job_question(job);
     const struct host_control control = {.stop = stop};
     struct host_answer answer;
+    double before_s = now_s();
     outcome->status = host_job_check(job, &question, &outcome->error);
     if (outcome->status == STATUS_OK)
         outcome->status =
             host_job_measure(job, &question, NULL, &control, &answer, &outcome->error);
+    outcome->search_s = (now_s() - before_s) * threads;
     if (outcome->status != STATUS_OK)
         return;
     if (!*stop)
@@ -61,7 +74,7 @@ void sweep_do_job(const struct sweep *sweep, int threads, const volatile sig_ato
     if (outcome->status != STATUS_OK)
         return;
     if (sweep->jobs[outcome->job].key.kind == STORE_MEASURED)
-        measure_job(&job, stop, outcome);
+        measure_job(&job, threads, stop, outcome);
     else
         search_job(&job, threads, stop, outcome);
     job_close(&job);

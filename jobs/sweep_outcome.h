@@ -10,7 +10,8 @@ struct outcome {
     int64_t job; /* of the sweep: given */
     enum status status;
     struct error error;
-    bool worth; /* keeping: record is filled */
+    double search_s; /* searching or measuring, of all its threads */
+    bool worth;      /* keeping: record is filled */
     struct job_record record;
 };
 

@@ -4,6 +4,8 @@
 
 #include "jobs/sweep.h"
 
+#include <limits.h>
+
 /* Texts of jobs that many have in common. */
 enum { SWEEP_OPTIONS, SWEEP_SHAPE, SWEEP_SIMULATED_QUERY, SWEEP_MEASURED_QUERY, SWEEP_TEXTS };
 
@@ -30,6 +32,10 @@ enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, str
 typedef enum status sweep_reader(const struct sweep_source *source, struct sweep *sweep,
                                  struct error *error);
 sweep_reader sweep_read_csv, sweep_read_config;
+
+/* The folder of named sets, and the file of one; false: there is no such set. */
+enum status sweep_set_folder(char folder[PATH_MAX], struct error *error);
+bool sweep_set_file(const char *folder, const char *name, char file[PATH_MAX]);
 
 /* Options of every job, and room for `count` more behind them. */
 struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *sweep, int count);

@@ -120,6 +120,7 @@ static enum status keep(struct run *run, const struct outcome *outcome, struct e
 {
     int64_t cost = run->sweep->jobs[outcome->job].cost;
     run->cost_done += cost;
+    run->report->search_s += outcome->search_s;
     if (outcome->status != STATUS_OK)
         return note_fault(run, outcome->job, outcome->error.text, error);
     if (!outcome->worth) {
@@ -205,11 +206,13 @@ static enum status attend(struct run *run, struct error *error)
             pthread_cond_timedwait(&run->wake, &run->lock, &until);
         over = run->working == 0;
         pthread_mutex_unlock(&run->lock);
+        double woke_s = seconds_of(run);
         if (status == STATUS_OK && (over || commit_is_due(run)))
             status = commit(run, error);
         if (status != STATUS_OK || is_stopped(run))
             run->stop = 1;
         tell(run);
+        run->report->keep_s += seconds_of(run) - woke_s;
     }
     return status;
 }
@@ -341,6 +344,7 @@ enum status sweep_run(const struct sweep *sweep, struct store *store,
     pthread_cond_init(&run.wake, NULL);
     enum status status = look_up(&run, error);
     tell(&run);
+    report->keep_s = seconds_of(&run);
     if (status == STATUS_OK)
         status = run_all(&run, error);
     finish(&run);

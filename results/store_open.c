@@ -2,6 +2,7 @@
 #include "results/store_connection.h"
 #include "results/store_schema.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,9 +233,12 @@ static int open_file(const char *file, enum store_mode mode, sqlite3 **database)
     return open_without_log(file, database);
 }
 
+/* Of other names SQLite makes databases that are gone at the end. */
 static enum status check_file(const char *file, enum store_mode mode, struct error *error)
 {
     struct stat about;
+    if (!*file || *file == ':')
+        return error_set(error, STATUS_INVALID, "'%s': expected the name of a file", file);
     if (stat(file, &about) != 0)
         return mode == STORE_WRITE
                    ? STATUS_OK
@@ -245,15 +249,75 @@ static enum status check_file(const char *file, enum store_mode mode, struct err
                            file);
 }
 
-static enum status open_store(struct store *store, enum store_mode mode, struct error *error)
+static enum status open_at(struct store *store, const char *path, enum store_mode mode,
+                           struct error *error)
 {
-    if (open_file(store->file, mode, &store->database) != SQLITE_OK)
+    if (open_file(path, mode, &store->database) != SQLITE_OK)
         return store->database ? store_fail(store, error) : error_memory(error);
     if (sqlite3_busy_timeout(store->database, BUSY_TIMEOUT_MS) != SQLITE_OK ||
         sqlite3_create_collation(store->database, "shape", SQLITE_UTF8, NULL,
                                  store_compare_shapes) != SQLITE_OK)
         return store_fail(store, error);
     return prepare(store, mode, error);
+}
+
+static void disconnect(struct store *store)
+{
+    for (int s = 0; s < STATEMENTS; s++)
+        sqlite3_finalize(store->statements[s]);
+    if (store->writing)
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    sqlite3_close(store->database);
+    *store = (struct store){.file = store->file};
+}
+
+/* ------------------------------------------------------------------ making */
+
+static void set_usual_mode(int descriptor)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(descriptor, 0644 & ~mask);
+}
+
+/* With what SQLite has beside it while it is at work. */
+static void remove_draft(const char *draft)
+{
+    static const char *const endings[] = {"-journal", "-wal", "-shm", ""};
+    char path[PATH_MAX];
+    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
+        snprintf(path, sizeof path, "%s%s", draft, endings[e]);
+        unlink(path);
+    }
+}
+
+/* A store that is not there yet is made under another name, and gets its own when it is whole:
+ * neither a full disk nor a kill leaves half of one, and nobody else can have opened what is
+ * removed. Where a draft or a second name for it is impossible, opening makes the store in place
+ * or says why not; where another process was faster, its store is the one. */
+static enum status make(struct store *store, struct error *error)
+{
+    char draft[PATH_MAX - 16];
+    int used = snprintf(draft, sizeof draft, "%s.XXXXXX", store->file);
+    int descriptor = used < (int)sizeof draft ? mkstemp(draft) : -1;
+    if (descriptor < 0)
+        return STATUS_OK;
+    set_usual_mode(descriptor);
+    close(descriptor);
+    enum status status = open_at(store, draft, STORE_WRITE, error);
+    disconnect(store);
+    if (status == STATUS_OK)
+        (void)!link(draft, store->file);
+    remove_draft(draft);
+    return status;
+}
+
+static enum status open_store(struct store *store, enum store_mode mode, struct error *error)
+{
+    enum status status = check_file(store->file, mode, error);
+    if (status == STATUS_OK && mode == STORE_WRITE && access(store->file, F_OK) != 0)
+        status = make(store, error);
+    return status == STATUS_OK ? open_at(store, store->file, mode, error) : status;
 }
 
 enum status store_open(const char *file, enum store_mode mode, struct store **store,
@@ -265,9 +329,7 @@ enum status store_open(const char *file, enum store_mode mode, struct store **st
         free(s);
         return error_memory(error);
     }
-    enum status status = check_file(file, mode, error);
-    if (status == STATUS_OK)
-        status = open_store(s, mode, error);
+    enum status status = open_store(s, mode, error);
     if (status == STATUS_OK)
         *store = s;
     else
@@ -279,11 +341,7 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
-    for (int s = 0; s < STATEMENTS; s++)
-        sqlite3_finalize(store->statements[s]);
-    if (store->writing)
-        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
-    sqlite3_close(store->database);
+    disconnect(store);
     free(store->file);
     free(store);
 }

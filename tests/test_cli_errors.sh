@@ -75,7 +75,7 @@ words() {
     bad 'tune: expected nothing here' tune tune
     bad 'extra: expected nothing here' "${product[@]}" extra
     bad '--op: expected nothing here' -- "${product[@]}"
-    bad 'expected ops, hw, spaces, strategies or formats' list
+    bad 'expected ops, hw, spaces, strategies, formats or sweeps' list
     bad 'list nope: expected ops, hw' list nope
     bad 'list ops nope: there is none' list ops nope
     bad 'three: expected nothing here' list ops matmul three
@@ -506,8 +506,47 @@ sweeps() {
     bad 'merge: expected a store to put into' merge all.db
     bad 'none.db: there is no such store' merge all.db none.db
     bad 'jobs.csv: ' merge all.db jobs.csv
+    for value in '' :memory:; do
+        bad "'$value': expected the name of a file" sweep jobs.csv --db "$value"
+        bad "'$value': expected the name of a file" "${product[@]}" --db "$value"
+    done
+    bad 'jobs.csv: expected a store' sweep jobs.csv --db jobs.csv --dry-run
     equal 'refusals leave no store' 'jobs.cfg jobs.csv' "$(ls -A | xargs)"
     rm -f jobs.csv jobs.cfg
+}
+
+# Where no row is a job there is nothing to keep; what a sweep plans, it leaves undone.
+plans() {
+    local value
+    printf 'op,shape\nmatmul,8x8\nmatmul,x\n' >jobs.csv
+    for value in '--json 3' '--dry-run 3' '--shard 1/2 3' '--shard 2/2 1' '--db new.db 3'; do
+        "$autotune" sweep jobs.csv ${value% *} >"$work/out" 2>"$work/err" </dev/null
+        equal "no row is a job, $value: status" 2 $?
+        equal "no row is a job, $value: lines" "0 ${value##* }" \
+            "$(wc -l <"$work/out") $(wc -l <"$work/err")"
+        check "no row is a job, $value" grep -qx \
+            'autotune: jobs.csv: none of its rows is a job, nothing was done' "$work/err"
+    done
+    printf 'op,shape\nmatmul,8x8x8\n' >jobs.csv
+    check 'a plan' "$autotune" sweep jobs.csv --dry-run -o "$work/out"
+    equal 'and no store' 'jobs.csv' "$(ls -A | xargs)"
+
+    # A table may be a pipe.
+    mkfifo pipe.csv
+    cat jobs.csv >pipe.csv &
+    check 'a table from a pipe' "$autotune" sweep pipe.csv --dry-run -o "$work/out"
+    wait $!
+    check 'has its job' grep -q '^1 job,' "$work/out"
+
+    check 'a sweep' "$autotune" sweep jobs.csv --db new.db -o "$work/out"
+    for value in '--db new.db 0' '--db new.db --fresh 1' '--db other.db 1'; do
+        "$autotune" sweep jobs.csv --dry-run ${value% *} --json >"$work/out"
+        equal "jobs left with ${value% *}" "${value##* }" "$(grep -c '"line"' "$work/out")"
+    done
+    "$autotune" sweep jobs.csv --db new.db --fresh --threads 1 -v >"$work/out" 2>"$work/err"
+    check 'where the time went' grep -qEx \
+        'searches: [0-9.]+ s of 1 x [0-9.]+ s; store and progress: [0-9.]+ s' "$work/err"
+    rm -f jobs.csv pipe.csv new.db
 }
 
 # With -o: no half answer, no temporary file, and on an error the old file as it was.
@@ -708,6 +747,7 @@ programs
 odd
 files
 sweeps
+plans
 streams
 plain
 environment

@@ -67,12 +67,13 @@ for command in tune program simulate check analyse advise explain evaluate repro
 done
 golden version --version
 
-for what in ops hw spaces strategies formats; do
+for what in ops hw spaces strategies formats sweeps; do
     golden list-$what list $what
 done
 golden list-hw-ascend310 list hw ascend310
 golden list-hw-set list hw ascend310-l1-2m --set-hw issue_ns=20
 golden list-json list ops --json
+golden list-set-json list sweeps resnet-50 --json
 
 demo=../../../docs/examples/demo-chip.ini
 golden platform-list list hw $demo
@@ -101,6 +102,9 @@ golden sweep-plan sweep sweep.cfg --dry-run --threads 2
 golden sweep-plan-json sweep sweep.csv --dry-run --threads 2 --json
 golden sweep-plan-shard sweep sweep.cfg --dry-run --threads 2 --shard 2/3
 golden sweep-set sweep llama-2-70b-decode --dry-run --threads 2 --hw ascend910
+golden sweep-shard sweep sweep.cfg --shard 2/3 --db "$work/part.db"
+golden sweep-plan-rest sweep sweep.cfg --dry-run --threads 2 --db "$work/part.db"
+golden sweep-plan-rest-json sweep sweep.cfg --shard 1/2 --dry-run --json --db "$work/part.db"
 golden sweep-table sweep sweep.cfg --db "$work/table.db"
 golden sweep-again sweep sweep.cfg --db "$work/table.db" --json
 golden sweep-rows sweep sweep.csv --db "$work/rows.db" -q

@@ -36,6 +36,7 @@ sanitise() {
     sed -E -e "s|$work/||g" -e "s|$source_dir|@SOURCE@|g" -e 's/[ \t]+$//' \
         -e 's/"seconds": [0-9.e+-]+/"seconds": @SECONDS@/' \
         -e 's/"threads": [0-9]+/"threads": @THREADS@/' \
+        -e '/^searches: /s/[0-9.]+ s\b/@SECONDS@ s/g' \
         -e 's/[0-9.]+ s, [0-9]+ threads?$/@SECONDS@ s, @THREADS@ threads/'
 }
 

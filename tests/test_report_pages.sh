@@ -127,6 +127,41 @@ expect 'tables of libraries have no page' refused '--report: expected --format' 
 expect 'nor has a plan' refused '--report: expected neither' "$autotune" sweep "$folder/jobs.csv" \
     --dry-run --report "$folder/a.html"
 
+# A page takes the place of no other file of its command.
+alone() { refused "^autotune: --report .*: expected $1" "$autotune" "${@:2}"; }
+cp "$source/configs/hardware/ascend310.cfg" "$folder/chip.cfg"
+ln -s jobs.csv "$folder/link.csv"
+ln "$folder/jobs.db" "$folder/second.db"
+contents() { find "$folder" -type f ! -name error ! -name said -exec cksum {} + | sort; }
+before=$(contents)
+product=(--op matmul --shape 64x64x64 -q)
+expect 'analyse: the input' alone 'a file of its own, this is what is analysed' analyse \
+    "$folder/long.txt" --report "$folder/../${folder##*/}/long.txt"
+for page in jobs.csv link.csv; do
+    expect "sweep: $page" alone 'a file of its own, this is the sweep' sweep "$folder/jobs.csv" \
+        --db "$folder/jobs.db" --report "$folder/$page"
+done
+for page in jobs second; do
+    expect "sweep: $page.db" alone 'a file of its own, this is the store' sweep \
+        "$folder/jobs.csv" --db "$folder/jobs.db" --report "$folder/$page.db"
+done
+expect 'sweep: a new store' alone 'a file of its own, this is the store' sweep "$folder/jobs.csv" \
+    --db "$folder/new.db" --report "$folder/../${folder##*/}/new.db"
+expect 'tune: a new store' alone 'a file of its own, this is the store' "${product[@]}" \
+    --db "$folder/new.db" --report "$folder/new.db"
+expect 'tune: the description' alone 'a file of its own, this is the description' \
+    "${product[@]}" --hw "$folder/chip.cfg" --report "$folder/chip.cfg"
+for option in -o --trace --landscape; do
+    expect "tune: $option" alone 'a file of its own, this is' "${product[@]}" \
+        $option "$folder/new.json" --report "$folder/new.json"
+done
+for words in "${product[*]}" "analyse $folder/long.txt" "sweep $folder/jobs.csv"; do
+    # shellcheck disable=SC2086 # a list of words
+    expect "$words: standard output" alone 'the name of a file' $words --report -
+done
+expect 'and nothing has changed' test "$(contents)" = "$before"
+expect 'a device may be named twice' "$autotune" "${product[@]}" -o /dev/null --report /dev/null
+
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 node=$(command -v node || command -v nodejs)
 if [[ -z $chromium || -z $node ]]; then

@@ -312,6 +312,30 @@ static int64_t find_job(const struct sweep *sweep, const struct store_key *key)
     return -1;
 }
 
+/* Rows count, whether they can be jobs or not; what is beyond the limit is not looked at. */
+Test(sweep, refuses_a_table_of_too_many_rows_by_their_number)
+{
+    const char *texts[] = {
+        "op,shape\nmatmul,8x8x8\nmatmul,8\nmatmul,9x8x8\n",
+        "op,shape\nmatmul,8x8x8\nmatmul,8\n\nmatmul,9x8x8\nmatmul,9\n\"\n",
+    };
+    for (int t = 0; t < 2; t++) {
+        struct sweep sweep;
+        struct error error = {STATUS_OK, ""};
+        struct sweep_source source = {.name = write_file(".csv", texts[t]), .most_jobs = 3};
+        enum status status = sweep_read(&source, &sweep, &error);
+        unlink(source.name);
+        cr_assert_eq(status, t == 0 ? STATUS_OK : STATUS_TOO_LARGE, "%s", error.text);
+        if (t == 0) {
+            cr_expect_eq(sweep.job_count, 2);
+            cr_expect_eq(sweep.fault_count, 1);
+            sweep_clear(&sweep);
+        } else {
+            cr_expect(strstr(error.text, ":6: expected at most 3 rows"), "%s", error.text);
+        }
+    }
+}
+
 Test(sweep, cuts_into_shards)
 {
     gsl_rng *rng = open_rng(3);
@@ -350,6 +374,32 @@ Test(sweep, cuts_into_shards)
         gsl_rng_set(rng, seed + 1);
     }
     gsl_rng_free(rng);
+}
+
+/* Products that differ in their rows alone take searches that are alike: of ten such, in two parts,
+ * neither part has all or nearly all. */
+Test(sweep, cuts_jobs_that_are_alike_apart)
+{
+    struct sweep_source source = {.name = "matmul-1000"};
+    struct sweep sweep;
+    struct error error;
+    static int shard_of[1000];
+    cr_assert_eq(sweep_read(&source, &sweep, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(sweep.job_count, 1000);
+    cr_assert_eq(sweep_shards(&sweep, 2, shard_of, &error), STATUS_OK);
+    for (int64_t i = 0; i < sweep.job_count; i++) {
+        const char *rest = strchr(sweep.jobs[i].key.shape, 'x');
+        int alike = 0, of_first = 0;
+        for (int64_t j = 0; j < sweep.job_count; j++) {
+            bool same = strcmp(strchr(sweep.jobs[j].key.shape, 'x'), rest) == 0;
+            alike += same;
+            of_first += same && shard_of[j] == 0;
+        }
+        cr_expect_eq(alike, 10);
+        cr_expect(of_first >= 3 && of_first <= 7, "%d of those with %s are in one part", of_first,
+                  rest);
+    }
+    sweep_clear(&sweep);
 }
 
 Test(sweep, lines_between_powers_of_two_invert_each_other)
@@ -580,6 +630,37 @@ static const char small[] =
     "op = \"matmul\"; shapes = { m = [16, 48, 100]; k = [16, 70]; n = [33, 64]; };"
     "hardware = ( \"ascend310\", \"ascend910\" );";
 
+Test(sweep, leaves_out_what_a_store_answers)
+{
+    char name[64];
+    struct sweep whole, part;
+    struct sweep_report report;
+    struct sweep_options options = {.threads = 2};
+    struct store *store;
+    struct error error;
+    int64_t dropped, cost = 0;
+    must_read(".cfg", small, &part);
+    cr_assert_eq(sweep_shard(&part, 2, 3, &error), STATUS_OK);
+    run_sweep(&part, store_name(name, "part"), &options, &report);
+    must_read(".cfg", small, &whole);
+    int64_t total = whole.job_count, total_cost = whole.total_cost;
+    cr_assert_eq(store_open(name, STORE_READ, &store, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(sweep_drop_answered(&whole, store, &dropped, &error), STATUS_OK);
+    store_close(store);
+    unlink(name);
+    cr_expect(dropped > 0 && dropped == part.job_count);
+    cr_expect_eq(whole.job_count, total - dropped);
+    cr_expect_eq(whole.total_cost, total_cost - part.total_cost);
+    for (int64_t j = 0; j < whole.job_count; j++) {
+        cr_expect_lt(find_job(&part, &whole.jobs[j].key), 0);
+        cost += whole.jobs[j].cost;
+    }
+    cr_expect_eq(cost, whole.total_cost);
+    sweep_report_clear(&report);
+    sweep_clear(&part);
+    sweep_clear(&whole);
+}
+
 Test(sweep, keeps_the_same_with_any_number_of_threads_and_shards)
 {
     char names[4][64];
@@ -595,6 +676,8 @@ Test(sweep, keeps_the_same_with_any_number_of_threads_and_shards)
         run_sweep(&sweep, names[threads - 1], &options, &report);
         cr_expect_eq(report.searched, 24);
         cr_expect_eq(report.from_store + report.unfinished + report.fault_count, 0);
+        cr_expect(report.search_s > 0 && report.search_s <= options.threads * report.seconds);
+        cr_expect(report.keep_s > 0 && report.keep_s <= report.seconds);
         texts[threads - 1] = content(names[threads - 1]);
         sweep_report_clear(&report);
     }
