@@ -240,11 +240,13 @@ Test(profile_analyse, shapes_without_a_chip)
 {
     json_t *answer =
         answer_to(SHAPED "mm,MatMulV2,100,20,100,0,90,20,\"64,64;64,64\",FLOAT16;FLOAT16,"
-                         "ND;ND,\"64,64\",ND\nx,Add,100,20,100,0,90,20,,,,,\n",
+                         "ND;ND,\"64,64\",ND\nx,Pool,100,20,100,0,90,20,,,,,\n"
+                         "y,Add,100,20,100,0,90,20,,,,,\n",
                   NULL);
     expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "Cube",
                    "no bytes or operations in the file; Cube's follow from the shapes with --hw");
     cr_expect_null(strstr(text_of(operator_of(answer, 1), "note"), "--hw"));
+    cr_expect(strstr(text_of(operator_of(answer, 2), "note"), "they follow from the shapes with"));
     EXPECT_NEAR(number_of(component_of(operator_of(answer, 0), "Cube"), "utilisation"), -1);
     json_decref(answer);
 }
@@ -271,7 +273,7 @@ Test(profile_analyse, cube_by_the_shapes)
                                "64,64,16,16", cycles, ""),
                 u);
     EXPECT_NEAR(utilisation_of("MatMulV2", "32,64,16,16;128,32,16,16", f16, "FRACTAL_NZ;FRACTAL_NZ",
-                               "128,64,16,16", cycles, "by the shapes, no bytes in the file"),
+                               "128,64,16,16", cycles, "operations of Cube by the shapes"),
                 u);
     /* Blocks are whole. */
     EXPECT_NEAR(utilisation_of("MatMulV2", "1009,1020;1020,1023", f16, nd, "1009,1023", cycles, ""),
@@ -322,7 +324,8 @@ Test(profile_analyse, cube_that_binds)
         answer_to(SHAPED "mm,MatMulV3,4474,20,5263,0,5000,5200,\"8192,8192;8192,8192\","
                          "DT_BF16;DT_BF16,ND;ND,\"8192,8192\",ND\n",
                   chip());
-    expect_verdict(operator_of(answer, 0), "Compute Bound", "Cube", "null", "no bytes in the file");
+    expect_verdict(operator_of(answer, 0), "Compute Bound", "Cube", "null",
+                   "operations of Cube by the shapes; at least the bytes of each operand");
     json_decref(answer);
 }
 
@@ -333,7 +336,7 @@ Test(profile_analyse, cube_that_does_not_bind)
         answer_to(SHAPED "mm,MatMulV3,6000,20,6000,0,5000,2000,\"8192,8192;8192,8192\","
                          "DT_BF16;DT_BF16,ND;ND,\"8192,8192\",ND\n",
                   chip());
-    expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "null", "no bytes");
+    expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "null", "of Cube");
     json_decref(answer);
 }
 
@@ -419,12 +422,12 @@ Test(profile_analyse, csv)
     cr_expect_str_eq(
         text,
         "line,name,type,time_us,core_time_us,verdict,component,utilisation,efficiency,active_ratio,"
-        "may_be_bound_by,note\n"
+        "may_be_bound_by,note,utilisation_at_least,utilisation_at_most\n"
         "2,\"'=HYPERLINK(\"\"x\"\",1)\",\"'+t\",1,1,Insufficient Parallelism,Cube,,,0.5,,no bytes "
-        "or operations in the file\n"
+        "or operations in the file,,0.5\n"
         "3,\"a,b\",t,2,2,Inefficient Compute,Cube,,,0.9,Cube,no bytes or operations in the file; "
-        "Cube bounds it if its utilisation is 80 % or more\n"
-        "4,\"'@x\",\"'-t\",,,,,,,,,no times of AI cores\n");
+        "Cube bounds it if its utilisation is 80 % or more,,0.9\n"
+        "4,\"'@x\",\"'-t\",,,,,,,,,no times of AI cores,,\n");
     free(text);
 }
 
