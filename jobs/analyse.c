@@ -2,9 +2,11 @@
 
 #include "analysis/roofline.h"
 #include "jobs/analyse_peaks.h"
+#include "jobs/analyse_tensors.h"
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* ------------------------------------------------------------------ components */
 
@@ -74,7 +76,7 @@ static void add_components(const struct profile_row *row, struct component_place
 /* ------------------------------------------------------------------ verdict */
 
 /* Of what may reach its threshold, but for what is not known of it, the one that may get furthest.
- */
+ * Whether anyone waited for a bus is not known, so the lower threshold holds of it too. */
 static int find_open(const struct diagnosis *diagnosis,
                      const struct diagnosis_thresholds *thresholds)
 {
@@ -84,7 +86,7 @@ static int find_open(const struct diagnosis *diagnosis,
         return -1;
     for (int c = 0; c < diagnosis->component_count; c++) {
         const struct component *component = &diagnosis->components[c];
-        if (component->utilisation_most >= component_bound_from(diagnosis, thresholds, c) &&
+        if (component->utilisation_most >= diagnosis_bound_from(diagnosis, thresholds) &&
             (open < 0 ||
              component->utilisation_most > diagnosis->components[open].utilisation_most))
             open = c;
@@ -98,10 +100,32 @@ static void note_open(const struct diagnosis_thresholds *thresholds, int open,
     char words[DIAGNOSIS_NOTE_SIZE];
     if (open < 0)
         return;
-    snprintf(words, sizeof words, "%s bounds it if its utilisation is %.0f %% or more",
-             diagnosis->components[open].name,
-             100 * component_bound_from(diagnosis, thresholds, open));
+    double from = diagnosis_bound_from(diagnosis, thresholds);
+    bool waited = from < component_bound_from(diagnosis, thresholds, open);
+    snprintf(words, sizeof words, "%s bounds it if %sits utilisation is %.0f %% or more",
+             diagnosis->components[open].name, waited ? "a transfer waited for it and " : "",
+             100 * from);
     diagnosis_note(diagnosis, words);
+}
+
+/* Kinds of tasks that something else runs: the host, the network, an engine of its own. */
+static bool runs_elsewhere(const struct profile_row *row)
+{
+    static const char *const kinds[] = {"AI_CPU", "HCCL", "COMMUNICATION", "DSA_SQE", "DVPP"};
+    int length;
+    const char *kind = list_entry(row->texts[SLOT_CORE_TYPE], 0, &length);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((int)strlen(kinds[i]) == length && strncasecmp(kind, kinds[i], (size_t)length) == 0)
+            return true;
+    return false;
+}
+
+static int without_cores(const char *why, struct diagnosis *diagnosis)
+{
+    diagnosis->component_count = 0;
+    diagnosis->time_ns = -1;
+    diagnosis_note(diagnosis, why);
+    return -1;
 }
 
 int analyse_row(const struct profile_row *row, const struct analyse_options *how,
@@ -119,12 +143,12 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
         return -1;
     }
     add_components(row, &places, diagnosis);
-    if (diagnosis->component_count == 0 || !(diagnosis->time_ns > 0)) {
-        diagnosis->component_count = 0;
-        diagnosis->time_ns = -1;
-        diagnosis_note(diagnosis, "no times of AI cores");
-        return -1;
-    }
+    if (diagnosis->component_count == 0 || !(diagnosis->time_ns > 0))
+        return without_cores("no times of AI cores", diagnosis);
+    if (runs_elsewhere(row))
+        return without_cores("its task type runs on no AI core, so its times of AI cores are not "
+                             "used",
+                             diagnosis);
     peaks_by_shapes(row, how->hw, &places, diagnosis);
     diagnose(diagnosis, &how->thresholds);
     int open = find_open(diagnosis, &how->thresholds);

@@ -250,8 +250,8 @@ static enum status table_end(struct writer *w, struct error *error)
     json_t *counts = json_copy(summary);
     if (!summary || !tables || !counts)
         return error_memory(error);
-    fprintf(w->out, "%s%s%s (%s)%s%s\n", style.bold, w->job->file, style.end, w->profile.format,
-            hw ? " on " : "", hw ? hw->name : "");
+    fprintf(w->out, "%s%s%s (%s)%s%s\n", style.bold, text_file_name(w->job->file), style.end,
+            w->profile.format, hw ? " on " : "", hw ? hw->name : "");
     if (hw)
         text_put_hardware_lines(hw, &style, w->out);
     json_object_set_new(tables, "operators", counts);

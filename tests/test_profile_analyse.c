@@ -140,6 +140,51 @@ Test(profile_analyse, rows_without_cores)
     json_decref(answer);
 }
 
+/* Tasks of other engines have no verdict, whatever their columns of AI cores say. */
+Test(profile_analyse, tasks_of_other_engines)
+{
+    static const char *const kinds[] = {"HCCL", "AI_CPU", "DSA_SQE", "COMMUNICATION", "dvpp"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char text[512];
+        snprintf(text, sizeof text, UNIFIED "a,Add,%s,100,90,80,0.9,0,0.9,0.3\n", kinds[i]);
+        json_t *answer = answer_to(text, NULL);
+        expect_verdict(operator_of(answer, 0), "null", "null", "null",
+                       "its task type runs on no AI core, so its times of AI cores are not used");
+        cr_expect_eq(json_array_size(json_object_get(operator_of(answer, 0), "components")), 0);
+        EXPECT_NEAR(number_of(operator_of(answer, 0), "time_us"), 100);
+        EXPECT_NEAR(number_of(operator_of(answer, 0), "core_time_us"), -1);
+        EXPECT_NEAR(number_of(json_object_get(answer, "summary"), "without_core_times"), 1);
+        cr_expect_str_eq(problems, "");
+        json_decref(answer);
+    }
+    json_t *answer = answer_to(UNIFIED "a,Add,MIX_AIC,100,90,80,0.9,0,0.9,0.3\n"
+                                       "b,Add,,100,90,80,0.9,0,0.9,0.3\n",
+                               NULL);
+    cr_expect_str_eq(text_of(operator_of(answer, 0), "verdict"), "Inefficient MTE");
+    cr_expect_str_eq(text_of(operator_of(answer, 1), "verdict"), "Inefficient MTE");
+    json_decref(answer);
+}
+
+/* Cores that ran for longer than the task are named, and the row is analysed all the same. */
+Test(profile_analyse, cores_longer_than_the_task)
+{
+    json_t *answer = answer_to(UNIFIED "a,Add,AI_CORE,100,120,12,0.1,0,0.5,0.9\n"
+                                       "b,Add,AI_CORE,100,101,12,0.119,0,0.5,0.9\n"
+                                       "\xff,Add,AI_CORE,1,2,1,0.5,0,0.5,0.9\n",
+                               NULL);
+    expect_verdict(operator_of(answer, 0), "Inefficient MTE", "MTE-UB", "MTE-UB",
+                   "aicore_time(us) is 120, longer than the 100 of Task Duration(us)");
+    EXPECT_NEAR(number_of(operator_of(answer, 0), "core_time_us"), 120);
+    EXPECT_NEAR(number_of(operator_of(answer, 0), "time_us"), 100);
+    EXPECT_NEAR(number_of(json_object_get(answer, "summary"), "broken"), 0);
+    cr_expect_null(strstr(text_of(operator_of(answer, 1), "note"), "longer"));
+    cr_expect(strstr(text_of(operator_of(answer, 2), "note"), "longer than the 1 of"));
+    cr_expect_str_eq(problems,
+                     "2: column aicore_time(us): 120 is longer than Task Duration(us), 100\n"
+                     "4: column Op Name: not UTF-8: such bytes are shown as ?\n");
+    json_decref(answer);
+}
+
 /* Both kinds of cores ran: the longer time is the operator's, and what both have is told apart. */
 Test(profile_analyse, mixed_kernels)
 {

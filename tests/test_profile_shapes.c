@@ -147,6 +147,24 @@ Test(profile_shapes, bound_by_the_bus)
     expect_verdict(VERDICT_TRANSFER_BOUND, "interconnect");
 }
 
+/* Below that limit it depends on whether one waited for the other, which no column says. */
+Test(profile_shapes, bus_that_may_have_been_waited_for)
+{
+    struct profile_row row =
+        row_of("Mul", "1024,480;1024,480", "FLOAT16;FLOAT16", "1024,480", "FLOAT16");
+    row.blocks = 2;
+    row.busy_us[SIDE_CUBE][UNIT_VECTOR] = 50;
+    int open = analyse("ascend310", &row);
+    expect_exact("interconnect", 2949120 / 42e9 * 1e4);
+    expect_verdict(VERDICT_INEFFICIENT_TRANSFER, "MTE-GM");
+    cr_assert_geq(open, 0);
+    cr_expect_str_eq(diagnosis.components[open].name, "interconnect");
+    expect_note("interconnect bounds it if a transfer waited for it and its utilisation is 65 %");
+    row.texts[SLOT_INPUT_SHAPES] = "1024,400;1024,400";
+    row.texts[SLOT_OUTPUT_SHAPES] = "1024,400";
+    cr_expect_eq(analyse("ascend310", &row), -1);
+}
+
 /* Where one instruction does not do, or the unit has no such type, bytes are all that is known. */
 Test(profile_shapes, operations_that_are_not_known)
 {
@@ -298,7 +316,7 @@ Test(profile_shapes, cache_leaves_a_bus_open)
     expect_verdict(VERDICT_INEFFICIENT_COMPUTE, "Vector");
     cr_assert_geq(open, 0);
     cr_expect_str_eq(diagnosis.components[open].name, "hbm");
-    expect_note("hbm bounds it if its utilisation is 80 % or more");
+    expect_note("hbm bounds it if a transfer waited for it and its utilisation is 65 % or more");
 }
 
 /* Cycles say how fast the cores were, whatever their number; without them 30 blocks on 20 cores
