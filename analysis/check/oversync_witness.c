@@ -74,13 +74,19 @@ static void learn(struct known *to, const struct known *from, bool by_unit)
     }
 }
 
+/* Two accesses in order: the later one, a step, and the event that it has to follow. */
+struct pair {
+    int64_t later;
+    const struct record_need *need;
+};
+
 /* What each pipe knows, step by step, and what it had to know already. */
 struct tracing {
     const struct record *record;
     const bool *in_unit; /* per instruction */
     struct known pipes[HARDWARE_MAX_PIPES];
     struct known *slots; /* sets whose waits are still to come */
-    int64_t needed_by[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* step; -1: none so far */
+    struct pair needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the last one; need NULL: none */
 };
 
 static void trace_barrier(struct tracing *tracing, bool by_unit)
@@ -111,31 +117,16 @@ static void trace(struct tracing *tracing, const struct record_step *step)
             learn(&tracing->pipes[pipe], own, false);
 }
 
-/* Two accesses in order: the later one, a step, and the event that it has to follow. */
-struct pair {
-    int64_t later;
-    const struct record_need *need;
-};
-
-static const struct record_need *need_of(const struct record *record, int64_t at, int pipe)
-{
-    const struct record_step *step = &record->steps[at];
-    for (int n = 0; n < step->need_count; n++)
-        if (record->needs[step->need + n].pipe == pipe)
-            return &record->needs[step->need + n];
-    return NULL;
-}
-
 /* Two of which a pipe knows by way of the unit, too, where it had to follow the other pipe anyway:
  * the record leaves out what comes later and needs no more than that. */
 static bool find_known_pair(const struct tracing *tracing, struct pair *pair)
 {
     for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
         for (int other = 0; other < HARDWARE_MAX_PIPES; other++) {
-            int64_t at = tracing->needed_by[pipe][other];
-            if (at < 0 || !tracing->pipes[pipe].by_unit[other])
+            const struct pair *needed = &tracing->needed[pipe][other];
+            if (!needed->need || !tracing->pipes[pipe].by_unit[other])
                 continue;
-            *pair = (struct pair){at, need_of(tracing->record, at, other)};
+            *pair = *needed;
             return true;
         }
     return false;
@@ -146,7 +137,6 @@ static enum oversync_reason find_pair(struct oversync_walk *walk, struct pair *p
 {
     const struct record *record = walk->record;
     struct tracing tracing = {.record = record, .in_unit = walk->in_unit, .slots = walk->known};
-    memset(tracing.needed_by, -1, sizeof tracing.needed_by);
     for (int64_t i = 0; i < record->count; i++) {
         const struct record_step *step = &record->steps[i];
         if (walk->budget-- <= 0)
@@ -157,7 +147,7 @@ static enum oversync_reason find_pair(struct oversync_walk *walk, struct pair *p
             *pair = (struct pair){i, need};
             if (tracing.pipes[step->pipe].by_unit[need->pipe] >= need->number)
                 return OVERSYNC_ORDERED;
-            tracing.needed_by[step->pipe][need->pipe] = i;
+            tracing.needed[step->pipe][need->pipe] = *pair;
         }
     }
     return find_known_pair(&tracing, pair) ? OVERSYNC_ORDERED_BEFORE : OVERSYNC_NO_CONFLICT;
