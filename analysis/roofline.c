@@ -45,6 +45,17 @@ static double rate_ns(struct rate rate)
     return (double)rate.fs / (double)rate.units / FS_PER_NS;
 }
 
+double peak_move_ns(const struct hardware *hw, int price, double bytes)
+{
+    return bytes * rate_ns(hw->prices[price].rate);
+}
+
+double peak_bus_ns(const struct hardware *hw, int bus, double bytes)
+{
+    const struct bus *b = &hw->buses[bus];
+    return bytes * 1e9 / (double)b->total_bytes_per_s[b->sharers - 1];
+}
+
 /* The peak of a move is that of its path, whatever it converts or transposes on the way, unless
  * that makes it even faster (results in f16 leave L0C of a 910B at twice the rate, in bytes of
  * f32). */
@@ -62,6 +73,11 @@ static double repeat_ns(const struct price *price)
     return first < further ? first : further;
 }
 
+double peak_vector_ns(const struct hardware *hw, int price, enum dtype type, double elements)
+{
+    return elements * dtype_bytes(type) / hw->vector_repeat_bytes * repeat_ns(&hw->prices[price]);
+}
+
 static struct piece piece_of(const struct hardware *hw, const struct instruction *in)
 {
     const struct price *price = &hw->prices[in->price];
@@ -71,7 +87,7 @@ static struct piece piece_of(const struct hardware *hw, const struct instruction
         piece.key = peak * DTYPE_COUNT;
         piece.bytes = true;
         piece.amount = (double)in->bytes;
-        piece.ideal_ns = piece.amount * rate_ns(hw->prices[peak].rate);
+        piece.ideal_ns = peak_move_ns(hw, peak, piece.amount);
     } else if (in->kind == INSTRUCTION_MATRIX) {
         const struct matrix_type *type = hardware_matrix_type(hw, in->type);
         piece.amount = 2.0 * type->block_m * type->block_k * type->block_n * (double)in->units;
@@ -79,8 +95,7 @@ static struct piece piece_of(const struct hardware *hw, const struct instruction
     } else if (in->kind == INSTRUCTION_VECTOR) {
         piece.key += in->type;
         piece.amount = (double)in->elements;
-        piece.ideal_ns =
-            piece.amount * dtype_bytes(in->type) / hw->vector_repeat_bytes * repeat_ns(price);
+        piece.ideal_ns = peak_vector_ns(hw, in->price, in->type, piece.amount);
     } else {
         piece.amount = (double)in->count;
         piece.ideal_ns = piece.amount * rate_ns(price->rate);
@@ -153,9 +168,8 @@ static void add_piece(const struct hardware *hw, const struct instruction *in,
 static void add_bus_bytes(const struct hardware *hw, const struct instruction *in, int bus,
                           double bytes, struct tallies *tallies)
 {
-    const struct bus *b = &hw->buses[bus];
     struct piece piece = {hw->paths[in->what].price * DTYPE_COUNT, true, bytes,
-                          bytes * 1e9 / (double)b->total_bytes_per_s[b->sharers - 1]};
+                          peak_bus_ns(hw, bus, bytes)};
     tallies->pipes[in->pipe].buses |= 1u << bus;
     add_piece(hw, in, &piece, 1, &tallies->buses[bus]);
 }

@@ -18,14 +18,23 @@ extern const struct diagnosis_thresholds diagnosis_default_thresholds;
  * the pipe's own name where R has none. */
 const char *component_name(const struct hardware *hw, int pipe);
 
+/* How long work takes one core at its peak, when nothing but the work costs time: `bytes` over a
+ * move's price, `elements` of `type` in full repeats of a vector operation's price, and `bytes` of
+ * all cores over a bus at its largest total. */
+double peak_move_ns(const struct hardware *hw, int price, double bytes);
+double peak_vector_ns(const struct hardware *hw, int price, enum dtype type, double elements);
+double peak_bus_ns(const struct hardware *hw, int bus, double bytes);
+
 /* Fills everything but name, ratios, verdict and the naive reading from a program that was
  * simulated with `cores` cores in step. Pipes and buses without work to do are left out. Of a
  * deadlocked program time and busy times are not known, and the note says where it is stuck. */
 void diagnosis_of_program(const struct program *program, const struct timeline *timeline, int cores,
                           struct diagnosis *diagnosis);
 
-/* Derives ratios, the naive reading and the verdict from time_ns, ideal_ns, busy_ns and parts:
- * - bound by the component of the largest utilisation, of those that reach their threshold;
+/* Derives ratios, the naive reading and the verdict from time_ns, ideal_ns (or least_ns and
+ * most_ns), busy_ns and parts:
+ * - bound by the component of the largest utilisation, of those that reach their threshold; where
+ *   it is not known, what it is at least counts;
  * - else, when no pipe's active ratio reaches thresholds->active, insufficient parallelism
  *   (component: the pipe of the largest active ratio). A bus that is always in use by one transfer
  *   at a time is just that, so buses do not count here;

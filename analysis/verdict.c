@@ -14,13 +14,24 @@ static double ratio(double part, double whole)
     return part >= 0 && whole > 0 ? part / whole : -1;
 }
 
+/* What is not known of a pipe is at most the time that it is busy. */
+static double most_ns(const struct component *c)
+{
+    if (c->busy_ns < 0 || (c->most_ns > 0 && c->most_ns < c->busy_ns))
+        return c->most_ns > 0 ? c->most_ns : -1;
+    return c->busy_ns;
+}
+
 static void derive_ratios(struct diagnosis *d)
 {
     for (int i = 0; i < d->component_count; i++) {
         struct component *c = &d->components[i];
+        bool known = c->ideal_ns >= 0;
         c->efficiency = ratio(c->ideal_ns, c->busy_ns);
         c->active_ratio = ratio(c->busy_ns, d->time_ns);
         c->utilisation = ratio(c->ideal_ns, d->time_ns);
+        c->utilisation_least = ratio(known ? c->ideal_ns : c->least_ns, d->time_ns);
+        c->utilisation_most = ratio(known ? c->ideal_ns : most_ns(c), d->time_ns);
     }
 }
 
@@ -59,8 +70,9 @@ static int most_utilised(const struct diagnosis *d, const struct diagnosis_thres
 {
     int most = -1;
     for (int i = 0; i < d->component_count; i++)
-        if (d->components[i].utilisation >= component_bound_from(d, thresholds, i) &&
-            (most < 0 || d->components[i].utilisation > d->components[most].utilisation))
+        if (d->components[i].utilisation_least >= component_bound_from(d, thresholds, i) &&
+            (most < 0 ||
+             d->components[i].utilisation_least > d->components[most].utilisation_least))
             most = i;
     return most;
 }

@@ -83,8 +83,8 @@ static void put_chain(const struct advice_chain *chain, const struct style *styl
 /* "kernel.txt on Ascend 310, 2 cores in step". */
 static void put_question(const struct advise_question *question, FILE *out)
 {
-    fprintf(out, "%s on %s, %d core%s", question->file, question->hw->name, question->cores,
-            question->cores == 1 ? "" : "s in step");
+    fprintf(out, "%s on %s, %d core%s", text_file_name(question->file), question->hw->name,
+            question->cores, question->cores == 1 ? "" : "s in step");
 }
 
 void advise_write_table(const struct advise_question *question, const struct advices *advices,

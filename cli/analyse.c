@@ -96,6 +96,7 @@ static const struct argp argp = {
            "  autotune analyse kernel.txt --format html -o kernel.html\n"
            "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n"
            "  autotune analyse op_summary.csv --top 20\n"
+           "  zcat op_summary.csv.gz | autotune analyse -\n"
            "  autotune analyse kernel_details.csv --format csv -o rows.csv\n",
 };
 
@@ -167,7 +168,7 @@ static int analyse_program(struct options *options, const char *file)
     int cores = (int)options->common.cores;
     play(file, &program, cores, &timeline);
     diagnosis_of_program(&program, &timeline, cores, &diagnosis);
-    snprintf(diagnosis.name, sizeof diagnosis.name, "%s", file);
+    snprintf(diagnosis.name, sizeof diagnosis.name, "%s", text_file_name(file));
     diagnose(&diagnosis, &options->thresholds);
     if (options->common.format != FORMAT_HTML)
         write_answer(options, &(struct diagnosis_answer){file, &hw, cores, &options->thresholds,

@@ -6,9 +6,12 @@
 #include "results/report_tune.h"
 #include "results/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Of what is wrong with a file, so many lines are shown: the rest is the same again. */
 enum { MAX_PROBLEMS = 20 };
@@ -18,23 +21,70 @@ struct problems {
     int64_t count;
 };
 
-static bool begins_as_profile(const char *file)
+enum { HEAD_SIZE = 4096 };
+
+/* Looks at what stands at an offset of an open file, without reading on. */
+static bool begins_as_profile(int descriptor, off_t offset)
 {
-    char line[4096] = "";
+    char head[HEAD_SIZE + 1];
+    ssize_t count = offset < 0 ? -1 : pread(descriptor, head, HEAD_SIZE, offset);
+    head[count > 0 ? count : 0] = 0;
+    return profile_is_head(head);
+}
+
+static bool file_begins_as_profile(const char *file)
+{
     struct stat info;
     if (stat(file, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
-    FILE *stream = fopen(file, "re");
-    bool is_head = stream && fgets(line, sizeof line, stream) && profile_is_head(line);
-    if (stream)
-        fclose(stream);
+    int descriptor = open(file, O_RDONLY | O_CLOEXEC);
+    bool is_head = descriptor >= 0 && begins_as_profile(descriptor, 0);
+    if (descriptor >= 0)
+        close(descriptor);
     return is_head;
+}
+
+static void copy_standard_input(FILE *copy)
+{
+    char block[1 << 16];
+    ssize_t count;
+    while ((count = read(STDIN_FILENO, block, sizeof block)) != 0) {
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            cli_die("standard input: %s", strerror(errno));
+        if (fwrite(block, 1, (size_t)count, copy) != (size_t)count)
+            cli_die("a temporary file: %s", strerror(errno));
+    }
+    if (fflush(copy) != 0)
+        cli_die("a temporary file: %s", strerror(errno));
+}
+
+/* A program and a table are told apart by the first line, and what comes from a pipe can be read
+ * but once: a temporary file takes its place. */
+static bool standard_input_begins_as_profile(void)
+{
+    off_t offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (offset < 0) {
+        FILE *copy = tmpfile();
+        if (!copy)
+            cli_die("a temporary file: %s", strerror(errno));
+        copy_standard_input(copy);
+        if (dup2(fileno(copy), STDIN_FILENO) < 0)
+            cli_die("standard input: %s", strerror(errno));
+        fclose(copy);
+        offset = lseek(STDIN_FILENO, 0, SEEK_SET);
+    }
+    return begins_as_profile(STDIN_FILENO, offset);
 }
 
 bool analyse_is_profile(const char *file)
 {
     size_t length = strlen(file);
-    return (length > 4 && strcasecmp(file + length - 4, ".csv") == 0) || begins_as_profile(file);
+    if (strcmp(file, "-") == 0)
+        return standard_input_begins_as_profile();
+    return (length > 4 && strcasecmp(file + length - 4, ".csv") == 0) ||
+           file_begins_as_profile(file);
 }
 
 static void show_problem(void *context, const char *text)
@@ -79,7 +129,7 @@ static void write_page(const struct page *page, const struct common *common,
     snprintf(lead, sizeof lead, "%s rows, %s in all",
              text_count(json_integer_value(json_object_get(summary, "rows")), rows),
              text_time(1e3 * json_real_value(json_object_get(summary, "time_us")), time));
-    page_open(page, job->file, lead, &report);
+    page_open(page, text_file_name(job->file), lead, &report);
     report_profile(&report, summary);
     if (job->how.hw)
         report_hardware(&report, job->how.hw);
@@ -95,7 +145,7 @@ int analyse_profile_file(struct common *common, const struct diagnosis_threshold
                                                               [FORMAT_HTML] = ANALYSE_SUMMARY};
     struct hardware hw = {0};
     struct analyse_result result;
-    struct problems problems = {file, 0};
+    struct problems problems = {text_file_name(file), 0};
     load_chip(common, &hw);
     bool wants_page = page_is_wanted(page, common);
     json_t *summary = NULL;
@@ -115,7 +165,7 @@ int analyse_profile_file(struct common *common, const struct diagnosis_threshold
         write_page(page, common, &job, summary);
     json_decref(summary);
     if (problems.count > MAX_PROBLEMS)
-        cli_warn("%s: and %lld lines more with something wrong", file,
+        cli_warn("%s: and %lld lines more with something wrong", problems.file,
                  (long long)(problems.count - MAX_PROBLEMS));
     hardware_clear(&hw);
     stop_close();

@@ -24,7 +24,10 @@ static const char *pipe_of(const struct program *program, int32_t item)
 /* What the list of steps is, for each kind. */
 static const char *steps_name(enum finding_kind kind)
 {
-    return kind == FINDING_DEADLOCK ? "cycle" : kind == FINDING_OVER_SYNC ? "path" : "steps";
+    return kind == FINDING_DEADLOCK         ? "cycle"
+           : kind == FINDING_OVER_SYNC      ? "path"
+           : kind == FINDING_UNMATCHED_FLAG ? "unmatched"
+                                            : "steps";
 }
 
 static void put_access(const struct program *program, const struct finding *finding, int which,
@@ -41,6 +44,18 @@ static void put_access(const struct program *program, const struct finding *find
     for (int i = 0; i < access->index_count; i++)
         fprintf(out, "%s%lld", i ? ", " : "; iteration ", (long long)access->index[i]);
     fputc('\n', out);
+}
+
+/* Why there is no path to show; "": there is one. */
+static const char *because(const struct witness *witness)
+{
+    static const char *const words[OVERSYNC_REASONS] = {
+        [OVERSYNC_UNKNOWN] = "every order stays without it; the program is too long to show one",
+        [OVERSYNC_NO_CONFLICT] = "nothing that it puts behind touches bytes that something before "
+                                 "it touches, one of them writing",
+        [OVERSYNC_SAME_PIPE] = "a pipe does one after the other",
+    };
+    return words[witness->reason] ? words[witness->reason] : "";
 }
 
 static void put_witness(const struct program *program, const struct finding *finding, FILE *out)
@@ -61,8 +76,11 @@ static void put_witness(const struct program *program, const struct finding *fin
     if (finding->kind == FINDING_UNMATCHED_FLAG)
         fprintf(out, "    %lld sets, %lld waits\n", (long long)witness->sets,
                 (long long)witness->waits);
+    if (finding->kind == FINDING_OVER_SYNC && *because(witness))
+        fprintf(out, "    because %s\n", because(witness));
     for (int i = 0; i < witness->step_count; i++)
-        fprintf(out, "    %s line %d: %s\n", i ? "then" : steps_name(finding->kind),
+        fprintf(out, "    %s line %d: %s\n",
+                i && finding->kind != FINDING_UNMATCHED_FLAG ? "then" : steps_name(finding->kind),
                 program->items[witness->steps[i]].line,
                 step_text(program, witness->steps[i], text));
 }
@@ -150,6 +168,8 @@ static json_t *witness_json(const struct program *program, const struct finding 
     if (finding->kind == FINDING_UNMATCHED_FLAG)
         json_object_update_new(json, json_pack("{s:I, s:I}", "sets", (json_int_t)witness->sets,
                                                "waits", (json_int_t)witness->waits));
+    if (finding->kind == FINDING_OVER_SYNC)
+        json_object_set_new(json, "because", json_string(oversync_reason_name(witness->reason)));
     if (witness->step_count || finding->kind == FINDING_OVER_SYNC)
         json_object_set(json, steps_name(finding->kind), steps);
     json_decref(accesses);

@@ -1,6 +1,15 @@
 #include "core/diagnosis.h"
 
+#include <stdio.h>
 #include <string.h>
+
+void diagnosis_note(struct diagnosis *diagnosis, const char *words)
+{
+    size_t used = strlen(diagnosis->note);
+    if (*words)
+        snprintf(diagnosis->note + used, sizeof diagnosis->note - used, "%s%s", used ? "; " : "",
+                 words);
+}
 
 const char *verdict_name(enum verdict verdict)
 {

@@ -14,7 +14,7 @@ enum {
     DIAGNOSIS_MAX_COMPONENTS = HARDWARE_MAX_PIPES + HARDWARE_MAX_BUSES,
     COMPONENT_MAX_PARTS = 24,
     DIAGNOSIS_NAME_SIZE = 256, /* longer names of operators are cut, with "..." */
-    DIAGNOSIS_NOTE_SIZE = 256,
+    DIAGNOSIS_NOTE_SIZE = 512,
 };
 
 enum component_kind {
@@ -45,13 +45,16 @@ struct component {
     char name[HARDWARE_NAME_SIZE]; /* R's where there is one: Cube, Vector, Scalar, MTE-GM, … */
     enum component_kind kind;
     bool matrix;         /* has the matrix unit */
-    double ideal_ns;     /* Σ O_p / P_p; negative: not known */
+    double ideal_ns;     /* Σ O_p / P_p; negative: not known, but it lies … */
+    double least_ns;     /* … from here, 0: nothing is known of it, … */
+    double most_ns;      /* … to here, and is busy_ns at most; 0: nothing is known */
     double busy_ns;      /* T_c */
     double efficiency;   /* E = ideal / busy; the ratios are negative where they are not known */
     double active_ratio; /* R = busy / time */
     double utilisation;  /* U = ideal / time */
-    double waiting_ns;   /* of busy, for a shared bus; 0: none, or not known … */
-    int waits_for;       /* … and that bus, where waiting_ns is positive: a component */
+    double utilisation_least, utilisation_most; /* U, or what it is at least and at most */
+    double waiting_ns; /* of busy, for a shared bus; 0: none, or not known … */
+    int waits_for;     /* … and that bus, where waiting_ns is positive: a component */
     int part_count;
     struct component_part parts[COMPONENT_MAX_PARTS];
 };
@@ -82,6 +85,9 @@ struct diagnosis_thresholds {
     double utilisation; /* U of operators without matrix work from which they are bound; 0.65 */
     double utilisation_matrix; /* the same as soon as the matrix unit has work; 0.80 */
 };
+
+/* Adds words to the note, after those that are there; too many are cut. */
+void diagnosis_note(struct diagnosis *diagnosis, const char *words);
 
 /* The verdict's words in answers ("MTE Bound", …); NULL for VERDICT_NONE. */
 const char *verdict_name(enum verdict verdict);

@@ -1,10 +1,12 @@
 #include "jobs/analyse.h"
 
 #include "analysis/roofline.h"
-#include "jobs/analyse_shapes.h"
+#include "jobs/analyse_peaks.h"
+#include "jobs/analyse_tensors.h"
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* ------------------------------------------------------------------ components */
 
@@ -51,135 +53,85 @@ static double side_us(const struct profile_row *row, int side)
 }
 
 /* Where a side ran for nobody knows how long, neither is the whole known. */
-static void add_components(const struct profile_row *row, struct diagnosis *diagnosis)
+static void add_components(const struct profile_row *row, struct component_places *places,
+                           struct diagnosis *diagnosis)
 {
     bool both = side_ran(row, SIDE_CUBE) && side_ran(row, SIDE_VECTOR), known = true;
     double longest_us = 0;
+    memset(places, -1, sizeof *places);
     for (int side = 0; side < PROFILE_SIDES; side++) {
         if (!side_ran(row, side))
             continue;
         known = known && side_us(row, side) >= 0;
         longest_us = fmax(longest_us, side_us(row, side));
         for (int unit = 0; unit < PROFILE_UNITS; unit++)
-            if (row->busy_us[side][unit] >= 0)
+            if (row->busy_us[side][unit] >= 0) {
+                places->of[side][unit] = diagnosis->component_count;
                 add_component(row, side, unit, both, diagnosis);
+            }
     }
     diagnosis->time_ns = known ? 1e3 * longest_us : -1;
 }
 
-/* ------------------------------------------------------------------ what the shapes give */
-
-/* How many times faster the cores ran than the description says; 1: not known. */
-static double clock_factor(const struct profile_row *row, const struct hardware *hw)
-{
-    double hz = row->cycles[SIDE_CUBE] / (row->core_us[SIDE_CUBE] * 1e-6 * row->blocks);
-    bool known = row->cycles[SIDE_CUBE] > 0 && row->core_us[SIDE_CUBE] > 0 && row->blocks >= 1;
-    return known && hz >= 1e8 && hz <= 1e10 ? hz / (double)hw->clock_hz : 1;
-}
-
-static double padded(double size, int block)
-{
-    return ceil(size / block) * block;
-}
-
-/* Σ O_p / P_p of one core: blocks are whole, and as many cores work as the row says. */
-static double ideal_matmul_ns(const struct profile_row *row, const struct matmul_work *work,
-                              const struct hardware *hw, struct component *cube)
-{
-    const struct matrix_type *matrix = hardware_matrix_type(hw, work->type);
-    double cores = row->blocks >= 1 && row->blocks < hw->cores ? row->blocks : hw->cores;
-    if (!matrix && work->type == DTYPE_BF16)
-        matrix = hardware_matrix_type(hw, DTYPE_F16);
-    if (!matrix)
-        return -1;
-    struct component_part *part = &cube->parts[0];
-    snprintf(part->name, sizeof part->name, "%s", dtype_name(work->type));
-    part->amount = 2 * work->batch * padded(work->m, matrix->block_m) *
-                   padded(work->k, matrix->block_k) * padded(work->n, matrix->block_n) / cores;
-    part->peak_per_ns =
-        hardware_matrix_peak(hw, (enum dtype)matrix->type) * 1e-9 * clock_factor(row, hw);
-    cube->part_count = 1;
-    return part->amount / part->peak_per_ns;
-}
-
-/* Gives Cube its operations. What is more than it could have done in the time is an error in the
- * file, or another chip: it is refused. */
-static void add_operations(const struct profile_row *row, const struct hardware *hw,
-                           struct diagnosis *diagnosis, char *note, size_t size)
-{
-    struct matmul_work work;
-    struct component *cube = NULL;
-    for (int c = 0; c < diagnosis->component_count; c++)
-        if (diagnosis->components[c].matrix)
-            cube = &diagnosis->components[c];
-    note[0] = 0;
-    if (!cube || !shapes_are_matmul(row))
-        return;
-    bool known = shapes_matmul(row, &work);
-    snprintf(note, size, "%s", work.note);
-    double ideal_ns = known ? ideal_matmul_ns(row, &work, hw, cube) : -1;
-    if (known && ideal_ns < 0)
-        snprintf(note, size, "%s has no peak of %s", hw->name, dtype_name(work.type));
-    if (ideal_ns > diagnosis->time_ns || ideal_ns > cube->busy_ns) {
-        snprintf(note, size, "shapes do not fit the time: Cube at its peak would take %.4g us",
-                 ideal_ns / 1e3);
-        ideal_ns = -1;
-        cube->part_count = 0;
-    }
-    cube->ideal_ns = ideal_ns;
-}
-
 /* ------------------------------------------------------------------ verdict */
 
-/* U is at most R: a component that is busy for less than the threshold cannot bind. */
+/* Of what may reach its threshold, but for what is not known of it, the one that may get furthest.
+ * Whether anyone waited for a bus is not known, so the lower threshold holds of it too. */
 static int find_open(const struct diagnosis *diagnosis,
                      const struct diagnosis_thresholds *thresholds)
 {
     int open = -1;
-    double largest = diagnosis_bound_from(diagnosis, thresholds);
     if (diagnosis->verdict == VERDICT_NONE || diagnosis->verdict == VERDICT_COMPUTE_BOUND ||
         diagnosis->verdict == VERDICT_TRANSFER_BOUND)
         return -1;
     for (int c = 0; c < diagnosis->component_count; c++) {
         const struct component *component = &diagnosis->components[c];
-        if (component->ideal_ns >= 0 || component->busy_ns < largest * diagnosis->time_ns)
-            continue;
-        open = c;
-        largest = component->busy_ns / diagnosis->time_ns;
+        if (component->utilisation_most >= diagnosis_bound_from(diagnosis, thresholds) &&
+            (open < 0 ||
+             component->utilisation_most > diagnosis->components[open].utilisation_most))
+            open = c;
     }
     return open;
 }
 
-static void put_note(char note[DIAGNOSIS_NOTE_SIZE], const char *words)
-{
-    size_t used = strlen(note);
-    if (*words)
-        snprintf(note + used, DIAGNOSIS_NOTE_SIZE - used, "%s%s", used ? "; " : "", words);
-}
-
-static void explain(const struct profile_row *row, const struct diagnosis_thresholds *thresholds,
-                    int open, const char *of_shapes, struct diagnosis *diagnosis)
+static void note_open(const struct diagnosis_thresholds *thresholds, int open,
+                      struct diagnosis *diagnosis)
 {
     char words[DIAGNOSIS_NOTE_SIZE];
-    bool any = false;
-    for (int c = 0; c < diagnosis->component_count; c++)
-        any = any || diagnosis->components[c].ideal_ns >= 0;
-    put_note(diagnosis->note, any ? "operations of Cube by the shapes, no bytes in the file"
-                                  : "no bytes or operations in the file");
-    put_note(diagnosis->note, of_shapes);
-    if (open >= 0) {
-        snprintf(words, sizeof words, "%s bounds it if its utilisation is %.0f %% or more",
-                 diagnosis->components[open].name,
-                 100 * diagnosis_bound_from(diagnosis, thresholds));
-        put_note(diagnosis->note, words);
-    }
-    put_note(diagnosis->note, row->note);
+    if (open < 0)
+        return;
+    double from = diagnosis_bound_from(diagnosis, thresholds);
+    bool waited = from < component_bound_from(diagnosis, thresholds, open);
+    snprintf(words, sizeof words, "%s bounds it if %sits utilisation is %.0f %% or more",
+             diagnosis->components[open].name, waited ? "a transfer waited for it and " : "",
+             100 * from);
+    diagnosis_note(diagnosis, words);
+}
+
+/* Kinds of tasks that something else runs: the host, the network, an engine of its own. */
+static bool runs_elsewhere(const struct profile_row *row)
+{
+    static const char *const kinds[] = {"AI_CPU", "HCCL", "COMMUNICATION", "DSA_SQE", "DVPP"};
+    int length;
+    const char *kind = list_entry(row->texts[SLOT_CORE_TYPE], 0, &length);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((int)strlen(kinds[i]) == length && strncasecmp(kind, kinds[i], (size_t)length) == 0)
+            return true;
+    return false;
+}
+
+static int without_cores(const char *why, struct diagnosis *diagnosis)
+{
+    diagnosis->component_count = 0;
+    diagnosis->time_ns = -1;
+    diagnosis_note(diagnosis, why);
+    return -1;
 }
 
 int analyse_row(const struct profile_row *row, const struct analyse_options *how,
                 struct diagnosis *diagnosis)
 {
-    char of_shapes[DIAGNOSIS_NOTE_SIZE] = "";
+    struct component_places places;
     memset(diagnosis, 0, offsetof(struct diagnosis, components));
     diagnosis->note[0] = 0;
     diagnosis->component = -1;
@@ -187,23 +139,21 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
     diagnosis->naive = (struct naive_reading){VERDICT_NONE, -1, -1, -1};
     snprintf(diagnosis->name, sizeof diagnosis->name, "%s", row->name);
     if (row->broken) {
-        put_note(diagnosis->note, row->problem);
+        diagnosis_note(diagnosis, row->problem);
         return -1;
     }
-    add_components(row, diagnosis);
-    if (diagnosis->component_count == 0 || !(diagnosis->time_ns > 0)) {
-        diagnosis->component_count = 0;
-        diagnosis->time_ns = -1;
-        put_note(diagnosis->note, "no times of AI cores");
-        return -1;
-    }
-    if (how->hw)
-        add_operations(row, how->hw, diagnosis, of_shapes, sizeof of_shapes);
-    else if (shapes_are_matmul(row))
-        snprintf(of_shapes, sizeof of_shapes, "Cube's follow from the shapes with --hw");
+    add_components(row, &places, diagnosis);
+    if (diagnosis->component_count == 0 || !(diagnosis->time_ns > 0))
+        return without_cores("no times of AI cores", diagnosis);
+    if (runs_elsewhere(row))
+        return without_cores("its task type runs on no AI core, so its times of AI cores are not "
+                             "used",
+                             diagnosis);
+    peaks_by_shapes(row, how->hw, &places, diagnosis);
     diagnose(diagnosis, &how->thresholds);
     int open = find_open(diagnosis, &how->thresholds);
-    explain(row, &how->thresholds, open, of_shapes, diagnosis);
+    note_open(&how->thresholds, open, diagnosis);
+    diagnosis_note(diagnosis, row->note);
     return open;
 }
 

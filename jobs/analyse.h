@@ -7,8 +7,9 @@
  *   }
  *
  * Active ratios are of the cores' time, as the profilers' own: of the larger one where a kernel
- * runs on both kinds of cores. A profile counts neither bytes nor operations, so what is not known
- * stays negative, and a verdict that more knowledge could turn is said to be open.
+ * runs on both kinds of cores. A profile counts neither bytes nor operations: what shapes do not
+ * give (analyse_peaks.h) stays negative, and a verdict that more knowledge could turn is said to be
+ * open.
  * docs/profiles.md. */
 #ifndef AUTOTUNE_JOBS_ANALYSE_H
 #define AUTOTUNE_JOBS_ANALYSE_H

@@ -24,11 +24,18 @@ static json_t *known(double value)
     return value >= 0 ? json_real(value) : json_null();
 }
 
+/* That it is 0 at least says nothing. */
+static double at_least(const struct component *c)
+{
+    return c->utilisation >= 0 || c->utilisation_least > 0 ? c->utilisation_least : -1;
+}
+
 static json_t *component_json(const struct component *c)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", c->name, "utilisation",
-                     known(c->utilisation), "efficiency", known(c->efficiency), "active_ratio",
-                     known(c->active_ratio), "busy_us",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", c->name, "utilisation",
+                     known(c->utilisation), "utilisation_at_least", known(at_least(c)),
+                     "utilisation_at_most", known(c->utilisation_most), "efficiency",
+                     known(c->efficiency), "active_ratio", known(c->active_ratio), "busy_us",
                      known(c->busy_ns < 0 ? -1 : c->busy_ns / 1e3));
 }
 
@@ -109,16 +116,16 @@ static void put_text(const char *text, FILE *out)
 
 static void put_known(double value, FILE *out)
 {
+    fputc(',', out);
     if (value >= 0)
         fprintf(out, "%.9g", value);
-    fputc(',', out);
 }
 
 static enum status csv_begin(struct writer *w, struct error *error)
 {
     (void)error;
     fputs("line,name,type,time_us,core_time_us,verdict,component,utilisation,efficiency,"
-          "active_ratio,may_be_bound_by,note\n",
+          "active_ratio,may_be_bound_by,note,utilisation_at_least,utilisation_at_most\n",
           w->out);
     return STATUS_OK;
 }
@@ -126,22 +133,27 @@ static enum status csv_begin(struct writer *w, struct error *error)
 static enum status csv_row(struct writer *w, const struct profile_row *row,
                            const struct diagnosis *d, int open, struct error *error)
 {
-    static const struct component none = {.utilisation = -1, .efficiency = -1, .active_ratio = -1};
+    static const struct component none = {.utilisation = -1,
+                                          .efficiency = -1,
+                                          .active_ratio = -1,
+                                          .utilisation_least = -1,
+                                          .utilisation_most = -1};
     const struct component *c = d->component >= 0 ? &d->components[d->component] : &none;
     const char *verdict = verdict_name(d->verdict);
     fprintf(w->out, "%d,", row->line);
     put_text(d->name, w->out);
     fputc(',', w->out);
     put_text(row->type, w->out);
-    fputc(',', w->out);
     put_known(analyse_time_us(row, d), w->out);
     put_known(d->time_ns < 0 ? -1 : d->time_ns / 1e3, w->out);
-    fprintf(w->out, "%s,%s,", verdict ? verdict : "", c->name);
+    fprintf(w->out, ",%s,%s", verdict ? verdict : "", c->name);
     put_known(c->utilisation, w->out);
     put_known(c->efficiency, w->out);
     put_known(c->active_ratio, w->out);
-    fprintf(w->out, "%s,", open >= 0 ? d->components[open].name : "");
+    fprintf(w->out, ",%s,", open >= 0 ? d->components[open].name : "");
     put_text(d->note, w->out);
+    put_known(at_least(c), w->out);
+    put_known(c->utilisation_most, w->out);
     fputc('\n', w->out);
     return ferror(w->out) ? error_set(error, STATUS_IO, "cannot write the CSV") : STATUS_OK;
 }
@@ -214,9 +226,10 @@ static void put_legend(json_t *summary, FILE *out)
 {
     if (json_integer_value(json_object_get(summary, "open")) > 0) {
         fputs("\n  open     ", out);
-        text_put_wrapped("verdicts that could be Bound instead: a profile has no bytes, and "
-                         "operations with --hw alone, so what is active all the time may work at "
-                         "its limit; --json and --format csv name the component (may_be_bound_by)",
+        text_put_wrapped("verdicts that could be Bound instead: a profile has no bytes and no "
+                         "operations, and shapes with --hw do not give all, so what is active all "
+                         "the time may work at its limit; --json and --format csv name the "
+                         "component (may_be_bound_by)",
                          11, out);
     }
     if (json_array_size(json_object_get(summary, "components")) == 0)
@@ -237,8 +250,8 @@ static enum status table_end(struct writer *w, struct error *error)
     json_t *counts = json_copy(summary);
     if (!summary || !tables || !counts)
         return error_memory(error);
-    fprintf(w->out, "%s%s%s (%s)%s%s\n", style.bold, w->job->file, style.end, w->profile.format,
-            hw ? " on " : "", hw ? hw->name : "");
+    fprintf(w->out, "%s%s%s (%s)%s%s\n", style.bold, text_file_name(w->job->file), style.end,
+            w->profile.format, hw ? " on " : "", hw ? hw->name : "");
     if (hw)
         text_put_hardware_lines(hw, &style, w->out);
     json_object_set_new(tables, "operators", counts);

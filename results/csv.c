@@ -75,9 +75,10 @@ static enum status begin(struct csv *csv, struct error *error)
 enum status csv_open(const char *file, struct csv *csv, struct error *error)
 {
     memset(csv, 0, sizeof *csv);
-    csv->file = file;
+    bool standard = strcmp(file, "-") == 0;
+    csv->file = standard ? "standard input" : file;
     csv->next_line = 1;
-    csv->stream = fopen(file, "re");
+    csv->stream = standard ? stdin : fopen(file, "re");
     if (!csv->stream)
         return error_set(error, STATUS_IO, "%s: cannot open it: %s", file, strerror(errno));
     enum status status = begin(csv, error);
@@ -88,7 +89,7 @@ enum status csv_open(const char *file, struct csv *csv, struct error *error)
 
 void csv_close(struct csv *csv)
 {
-    if (csv->stream)
+    if (csv->stream && csv->stream != stdin)
         fclose(csv->stream);
     free(csv->text);
     free(csv->read);

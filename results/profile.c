@@ -144,6 +144,19 @@ static double busy_of(const struct profile *profile, int slot, double core_us, b
     return core_us >= 0 && time_us > core_us ? core_us : time_us;
 }
 
+/* A task lasts at least as long as its cores ran. */
+static void compare_with_duration(const struct profile *profile, int slot, double core_us,
+                                  struct profile_row *row)
+{
+    if (row->duration_us < 0 || core_us <= row->duration_us * (1 + ROUNDING) + ROUNDING)
+        return;
+    snprintf(row->note, sizeof row->note, "%s is %.9g, longer than the %.9g of %s",
+             profile->names[slot], core_us, row->duration_us, profile->names[SLOT_DURATION]);
+    if (!row->problem[0])
+        snprintf(row->problem, sizeof row->problem, "column %s: %.9g is longer than %s, %.9g",
+                 profile->names[slot], core_us, profile->names[SLOT_DURATION], row->duration_us);
+}
+
 /* Without a time of the core, the whole duration stands for it. */
 static void read_times(const struct profile *profile, struct profile_row *row)
 {
@@ -151,6 +164,7 @@ static void read_times(const struct profile *profile, struct profile_row *row)
     for (int side = 0; side < PROFILE_SIDES; side++) {
         int slot = SLOT_CORE_TIME + side;
         double core_us = row->core_us[side] = time_of(profile, slot, row);
+        compare_with_duration(profile, slot, core_us, row);
         bool whole = core_us < 0;
         if (whole)
             core_us = row->duration_us;

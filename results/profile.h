@@ -72,9 +72,10 @@ struct profile_row {
     double blocks;
     bool broken;                        /* a value is wrong: times are not to be relied on */
     char problem[PROFILE_PROBLEM_SIZE]; /* "column X: what is wrong"; "": nothing. Of a row that is
-                                           not broken: its name is not UTF-8 */
-    char note[DIAGNOSIS_NOTE_SIZE];     /* time and ratio of a unit that disagree, columns that the
-                                           file does not have; "" */
+                                           not broken: its name is not UTF-8, or its cores ran for
+                                           longer than it lasted */
+    char note[DIAGNOSIS_NOTE_SIZE];     /* times that disagree, or a unit's time and ratio; else
+                                           columns that the file does not have; "" */
 };
 
 struct profile {

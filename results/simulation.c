@@ -75,7 +75,7 @@ static void put_deadlock(const struct simulation *s, const struct style *style, 
     const struct instruction *in = &s->program->items[s->timeline->blocked];
     instruction_print(s->program, s->timeline->blocked, text, sizeof text);
     fprintf(out, "  %sdeadlock%s     %s:%d: pipe %s waits for ever in '%s'\n", style->warn,
-            style->end, s->file, in->line,
+            style->end, text_file_name(s->file), in->line,
             in->pipe >= 0 ? s->program->hw->pipes[in->pipe].name : "(all)", text);
 }
 
@@ -90,7 +90,8 @@ enum status simulation_write_table(const struct simulation *s, bool colour, FILE
     enum status status = sum_paths(s->program, paths, error);
     if (status != STATUS_OK)
         return status;
-    fprintf(out, "%s%s%s on %s, %d core%s\n", style.bold, s->file, style.end, hw->name, s->cores,
+    fprintf(out, "%s%s%s on %s, %d core%s\n", style.bold, text_file_name(s->file), style.end,
+            hw->name, s->cores,
             s->cores == 1 ? ""
             : s->in_step  ? "s in step"
                           : "s, each by itself");

@@ -17,6 +17,11 @@ const char *text_time(double ns, char text[TEXT_SIZE])
     return text;
 }
 
+const char *text_file_name(const char *file)
+{
+    return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
 const char *text_count(int64_t count, char text[TEXT_SIZE])
 {
     char digits[TEXT_SIZE];

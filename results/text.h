@@ -16,6 +16,9 @@ const char *text_time(double ns, char text[TEXT_SIZE]);
 /* "1,234,567". Returns `text`. */
 const char *text_count(int64_t count, char text[TEXT_SIZE]);
 
+/* What a file that was asked for is called: "standard input" for "-". */
+const char *text_file_name(const char *file);
+
 /* "[######------]" for a share from 0 to 1. Returns `text`. */
 const char *text_bar(double share, char text[TEXT_SIZE]);
 

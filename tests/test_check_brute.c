@@ -27,6 +27,23 @@ static void leave(void)
 
 TestSuite(check_brute, .init = enter, .fini = leave);
 
+/* The witness of an unmatched flag has the sets, or waits, of the lines. */
+static void expect_unmatched(const struct program *program, const struct finding *finding,
+                             const char *text)
+{
+    const struct witness *witness = &finding->witness;
+    const struct instruction *first = &program->items[witness->steps[0]];
+    bool sets = witness->sets > witness->waits;
+    cr_assert_eq(witness->step_count, finding->line_count, "%s", text);
+    for (int i = 0; i < witness->step_count; i++) {
+        const struct instruction *in = &program->items[witness->steps[i]];
+        cr_assert_eq(in->line, finding->lines[i], "%s", text);
+        cr_assert_eq(in->kind, sets ? INSTRUCTION_SET : INSTRUCTION_WAIT, "%s", text);
+        cr_assert(in->from == first->from && in->to == first->to && in->flag == first->flag, "%s",
+                  text);
+    }
+}
+
 /* Every finding is true; of hazards at least one is found where there is one, and of every other
  * kind all (unmatched flags with more lines than fit apart). */
 static void compare(const struct brute *brute, const struct check *check, const char *text)
@@ -36,6 +53,8 @@ static void compare(const struct brute *brute, const struct check *check, const 
         const struct finding *finding = &check->findings[i];
         if (finding->kind == FINDING_OVER_SYNC)
             continue; /* test_oversync */
+        if (finding->kind == FINDING_UNMATCHED_FLAG)
+            expect_unmatched(brute->program, finding, text);
         bool known =
             finding->kind == FINDING_UNMATCHED_FLAG && finding->line_count == FINDING_MAX_LINES;
         for (int j = 0; j < brute->answer_count; j++)

@@ -286,7 +286,8 @@ keys_of_check() {
     answer 1 check "$programs/findings.asm" --json
     holds '.ok == false' '[.findings[].kind] == ["hazard", "double_set", "over_sync", "unmatched_flag", "capacity"]' \
         '.findings | all((.lines | length > 0 and all(. >= 1)) and (.text | type == "string"))' \
-        '.findings[0].lines == [2, 3]'
+        '.findings[0].lines == [2, 3]' '.findings[2].witness == {"because": "no_conflict", "path": []}' \
+        '.findings[3].witness | .sets == 2 and .waits == 1 and [.unmatched[].line] == [5]'
     answer 1 check "$programs/findings.asm"
     answer 1 check "$programs/deadlock.asm" --json
     holds '[.findings[].kind] | contains(["deadlock"])'

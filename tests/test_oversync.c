@@ -243,7 +243,7 @@ static void add_unit(const struct brute *brute, int32_t item, bool *gone)
 }
 
 /* What was found can go together; where the program is sound, nothing else can go too. */
-static void compare(const struct brute *brute, const struct oversync *found, const char *text,
+static bool compare(const struct brute *brute, const struct oversync *found, const char *text,
                     int *sound, int *units)
 {
     const struct program *program = brute->program;
@@ -268,13 +268,147 @@ static void compare(const struct brute *brute, const struct oversync *found, con
     }
     free(gone);
     free(more);
+    return safe;
+}
+
+/* ---- witnesses --------------------------------------------------------------------------------
+ */
+
+/* Every node of a unit that lets through what comes before it: a set, or a barrier. `out` is the
+ * node behind which that is in order: its wait, or the same barrier. */
+static int gate(const struct brute *brute, const bool *unit, int node, int *out)
+{
+    const struct instruction *in = brute->nodes[node].in;
+    *out = node;
+    if (!is_gone(brute, unit, node) || in->kind == INSTRUCTION_WAIT)
+        return false;
+    if (in->kind == INSTRUCTION_SET)
+        *out = brute_nth(brute, INSTRUCTION_WAIT, in, brute_rank(brute, node));
+    return *out >= 0;
+}
+
+/* Are they in order by way of the unit, in the whole program? */
+static bool through(const struct brute *brute, const bool *unit, int u, int v)
+{
+    int out;
+    for (int node = 0; node < brute->count; node++)
+        if (gate(brute, unit, node, &out) && before_all[u][node] && before_all[out][v])
+            return true;
+    return false;
+}
+
+static bool is_work(const struct instruction *in)
+{
+    return !is_sync(in) && in->kind != INSTRUCTION_LOOP && in->kind != INSTRUCTION_END;
+}
+
+/* Lines that lead from one pipe to the other: a set and its wait, a barrier, an instruction that
+ * holds up all later ones. */
+static void expect_path(const struct program *program, const struct witness *witness,
+                        const bool *gone, const char *text)
+{
+    const struct instruction *items = program->items;
+    int pipe = items[witness->accesses[0].item].pipe, to = items[witness->accesses[1].item].pipe;
+    cr_assert_gt(witness->step_count, 0, "%s", text);
+    for (int i = 0; i < witness->step_count; i++) {
+        const struct instruction *in = &items[witness->steps[i]];
+        cr_assert(!gone[witness->steps[i]], "line %d is superfluous itself in\n%s", in->line, text);
+        if (in->kind == INSTRUCTION_SET) {
+            cr_assert(in->pipe == pipe && i + 1 < witness->step_count, "%s", text);
+            const struct instruction *wait = &items[witness->steps[++i]];
+            cr_assert(wait->kind == INSTRUCTION_WAIT && wait->from == in->from &&
+                          wait->to == in->to && wait->flag == in->flag,
+                      "lines %d and %d do not match in\n%s", in->line, wait->line, text);
+            pipe = wait->pipe;
+            continue;
+        }
+        bool barrier = in->kind == INSTRUCTION_BARRIER && in->pipe == PROGRAM_PIPE_ALL;
+        cr_assert(barrier || (in->pipe == pipe && program->hw->pipes[pipe].blocks_dispatch),
+                  "line %d leads nowhere in\n%s", in->line, text);
+        const struct instruction *next =
+            i + 1 < witness->step_count ? &items[witness->steps[i + 1]] : NULL;
+        pipe = !next ? to : next->kind == INSTRUCTION_BARRIER ? pipe : next->pipe;
+    }
+    cr_assert_eq(pipe, to, "the path ends elsewhere in\n%s", text);
+}
+
+static int node_of(const struct brute *brute, const struct witness_access *access)
+{
+    for (int v = 0; v < brute->count; v++)
+        if (brute->nodes[v].in == &brute->program->items[access->item] &&
+            memcmp(brute->nodes[v].index, access->index,
+                   (size_t)access->index_count * sizeof *access->index) == 0)
+            return v;
+    return -1;
+}
+
+/* The pair is one that may conflict, in order without what is gone. */
+static void expect_pair(const struct brute *brute, const struct finding *finding, const bool *unit,
+                        const char *text)
+{
+    const struct witness *witness = &finding->witness;
+    int u = node_of(brute, &witness->accesses[0]);
+    int v = node_of(brute, &witness->accesses[1]);
+    cr_assert(u >= 0 && v >= 0, "no such access in\n%s", text);
+    cr_assert(before_some[u][v] && may_conflict(brute, u, v) &&
+                  (witness->reason != OVERSYNC_ORDERED || through(brute, unit, u, v)),
+              "%s\nin\n%s", finding->text, text);
+}
+
+static void expect_no_conflict(const struct brute *brute, const bool *unit, const char *text)
+{
+    for (int v = 0; v < brute->count; v++)
+        for (int u = 0; u < brute->count; u++) {
+            const struct instruction *a = brute->nodes[u].in, *b = brute->nodes[v].in;
+            if (is_work(a) && is_work(b) && a->pipe != b->pipe && through(brute, unit, u, v))
+                cr_assert(!may_conflict(brute, u, v), "lines %d and %d conflict in\n%s", a->line,
+                          b->line, text);
+        }
+}
+
+static void expect_witness(const struct brute *brute, const struct finding *finding,
+                           const bool *gone, const char *text)
+{
+    const struct program *program = brute->program;
+    bool *unit = calloc((size_t)program->count + 1, sizeof *unit);
+    int32_t item = 0;
+    while (program->items[item].line != finding->lines[0])
+        item++;
+    add_unit(brute, item, unit);
+    if (finding->witness.reason == OVERSYNC_NO_CONFLICT)
+        expect_no_conflict(brute, unit, text);
+    if (finding->witness.access_count) {
+        expect_path(program, &finding->witness, gone, text);
+        expect_pair(brute, finding, unit, text);
+    }
+    free(unit);
+}
+
+/* Of a sound program; before_all is filled. Counts the reasons. */
+static void expect_witnesses(const struct brute *brute, const struct oversync *found,
+                             const char *text, int reasons[OVERSYNC_REASONS])
+{
+    struct check check;
+    struct error error;
+    bool *gone = calloc((size_t)brute->program->count + 1, sizeof *gone);
+    cr_assert_eq(program_check(brute->program, &check, &error), STATUS_OK);
+    for (int i = 0; i < found->item_count; i++)
+        gone[found->items[i]] = true;
+    order_without(brute, gone, before_some);
+    for (size_t i = 0; i < check.count; i++)
+        if (check.findings[i].kind == FINDING_OVER_SYNC) {
+            reasons[check.findings[i].witness.reason]++;
+            expect_witness(brute, &check.findings[i], gone, text);
+        }
+    free(gone);
+    check_clear(&check);
 }
 
 Test(oversync, agrees_with_brute_force)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct brute *brute = malloc(sizeof *brute);
-    int sound = 0, units = 0;
+    int sound = 0, units = 0, reasons[OVERSYNC_REASONS] = {0};
     for (int i = 0; i < 6000; i++) {
         struct program program;
         struct oversync found;
@@ -294,7 +428,8 @@ Test(oversync, agrees_with_brute_force)
         if (brute_check(brute, &program)) {
             cr_assert_eq(oversync_find(&program, &found, &error), STATUS_OK, "%s", error.text);
             cr_assert(found.complete);
-            compare(brute, &found, text, &sound, &units);
+            if (compare(brute, &found, text, &sound, &units))
+                expect_witnesses(brute, &found, text, reasons);
             oversync_clear(&found);
         }
         program_clear(&program);
@@ -302,6 +437,9 @@ Test(oversync, agrees_with_brute_force)
     }
     cr_expect_gt(sound, 500, "%d", sound);
     cr_expect_gt(units, 1000, "%d", units);
+    cr_expect_eq(reasons[OVERSYNC_UNKNOWN], 0);
+    for (int reason = OVERSYNC_ORDERED; reason < OVERSYNC_REASONS; reason++)
+        cr_expect_gt(reasons[reason], 50, "reason %d: %d", reason, reasons[reason]);
     free(brute);
     gsl_rng_free(rng);
 }

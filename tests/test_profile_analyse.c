@@ -140,6 +140,51 @@ Test(profile_analyse, rows_without_cores)
     json_decref(answer);
 }
 
+/* Tasks of other engines have no verdict, whatever their columns of AI cores say. */
+Test(profile_analyse, tasks_of_other_engines)
+{
+    static const char *const kinds[] = {"HCCL", "AI_CPU", "DSA_SQE", "COMMUNICATION", "dvpp"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char text[512];
+        snprintf(text, sizeof text, UNIFIED "a,Add,%s,100,90,80,0.9,0,0.9,0.3\n", kinds[i]);
+        json_t *answer = answer_to(text, NULL);
+        expect_verdict(operator_of(answer, 0), "null", "null", "null",
+                       "its task type runs on no AI core, so its times of AI cores are not used");
+        cr_expect_eq(json_array_size(json_object_get(operator_of(answer, 0), "components")), 0);
+        EXPECT_NEAR(number_of(operator_of(answer, 0), "time_us"), 100);
+        EXPECT_NEAR(number_of(operator_of(answer, 0), "core_time_us"), -1);
+        EXPECT_NEAR(number_of(json_object_get(answer, "summary"), "without_core_times"), 1);
+        cr_expect_str_eq(problems, "");
+        json_decref(answer);
+    }
+    json_t *answer = answer_to(UNIFIED "a,Add,MIX_AIC,100,90,80,0.9,0,0.9,0.3\n"
+                                       "b,Add,,100,90,80,0.9,0,0.9,0.3\n",
+                               NULL);
+    cr_expect_str_eq(text_of(operator_of(answer, 0), "verdict"), "Inefficient MTE");
+    cr_expect_str_eq(text_of(operator_of(answer, 1), "verdict"), "Inefficient MTE");
+    json_decref(answer);
+}
+
+/* Cores that ran for longer than the task are named, and the row is analysed all the same. */
+Test(profile_analyse, cores_longer_than_the_task)
+{
+    json_t *answer = answer_to(UNIFIED "a,Add,AI_CORE,100,120,12,0.1,0,0.5,0.9\n"
+                                       "b,Add,AI_CORE,100,101,12,0.119,0,0.5,0.9\n"
+                                       "\xff,Add,AI_CORE,1,2,1,0.5,0,0.5,0.9\n",
+                               NULL);
+    expect_verdict(operator_of(answer, 0), "Inefficient MTE", "MTE-UB", "MTE-UB",
+                   "aicore_time(us) is 120, longer than the 100 of Task Duration(us)");
+    EXPECT_NEAR(number_of(operator_of(answer, 0), "core_time_us"), 120);
+    EXPECT_NEAR(number_of(operator_of(answer, 0), "time_us"), 100);
+    EXPECT_NEAR(number_of(json_object_get(answer, "summary"), "broken"), 0);
+    cr_expect_null(strstr(text_of(operator_of(answer, 1), "note"), "longer"));
+    cr_expect(strstr(text_of(operator_of(answer, 2), "note"), "longer than the 1 of"));
+    cr_expect_str_eq(problems,
+                     "2: column aicore_time(us): 120 is longer than Task Duration(us), 100\n"
+                     "4: column Op Name: not UTF-8: such bytes are shown as ?\n");
+    json_decref(answer);
+}
+
 /* Both kinds of cores ran: the longer time is the operator's, and what both have is told apart. */
 Test(profile_analyse, mixed_kernels)
 {
@@ -240,11 +285,13 @@ Test(profile_analyse, shapes_without_a_chip)
 {
     json_t *answer =
         answer_to(SHAPED "mm,MatMulV2,100,20,100,0,90,20,\"64,64;64,64\",FLOAT16;FLOAT16,"
-                         "ND;ND,\"64,64\",ND\nx,Add,100,20,100,0,90,20,,,,,\n",
+                         "ND;ND,\"64,64\",ND\nx,Pool,100,20,100,0,90,20,,,,,\n"
+                         "y,Add,100,20,100,0,90,20,,,,,\n",
                   NULL);
     expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "Cube",
                    "no bytes or operations in the file; Cube's follow from the shapes with --hw");
     cr_expect_null(strstr(text_of(operator_of(answer, 1), "note"), "--hw"));
+    cr_expect(strstr(text_of(operator_of(answer, 2), "note"), "they follow from the shapes with"));
     EXPECT_NEAR(number_of(component_of(operator_of(answer, 0), "Cube"), "utilisation"), -1);
     json_decref(answer);
 }
@@ -271,7 +318,7 @@ Test(profile_analyse, cube_by_the_shapes)
                                "64,64,16,16", cycles, ""),
                 u);
     EXPECT_NEAR(utilisation_of("MatMulV2", "32,64,16,16;128,32,16,16", f16, "FRACTAL_NZ;FRACTAL_NZ",
-                               "128,64,16,16", cycles, "by the shapes, no bytes in the file"),
+                               "128,64,16,16", cycles, "operations of Cube by the shapes"),
                 u);
     /* Blocks are whole. */
     EXPECT_NEAR(utilisation_of("MatMulV2", "1009,1020;1020,1023", f16, nd, "1009,1023", cycles, ""),
@@ -322,7 +369,8 @@ Test(profile_analyse, cube_that_binds)
         answer_to(SHAPED "mm,MatMulV3,4474,20,5263,0,5000,5200,\"8192,8192;8192,8192\","
                          "DT_BF16;DT_BF16,ND;ND,\"8192,8192\",ND\n",
                   chip());
-    expect_verdict(operator_of(answer, 0), "Compute Bound", "Cube", "null", "no bytes in the file");
+    expect_verdict(operator_of(answer, 0), "Compute Bound", "Cube", "null",
+                   "operations of Cube by the shapes; at least the bytes of each operand");
     json_decref(answer);
 }
 
@@ -333,7 +381,7 @@ Test(profile_analyse, cube_that_does_not_bind)
         answer_to(SHAPED "mm,MatMulV3,6000,20,6000,0,5000,2000,\"8192,8192;8192,8192\","
                          "DT_BF16;DT_BF16,ND;ND,\"8192,8192\",ND\n",
                   chip());
-    expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "null", "no bytes");
+    expect_verdict(operator_of(answer, 0), "Inefficient Compute", "Cube", "null", "of Cube");
     json_decref(answer);
 }
 
@@ -419,12 +467,12 @@ Test(profile_analyse, csv)
     cr_expect_str_eq(
         text,
         "line,name,type,time_us,core_time_us,verdict,component,utilisation,efficiency,active_ratio,"
-        "may_be_bound_by,note\n"
+        "may_be_bound_by,note,utilisation_at_least,utilisation_at_most\n"
         "2,\"'=HYPERLINK(\"\"x\"\",1)\",\"'+t\",1,1,Insufficient Parallelism,Cube,,,0.5,,no bytes "
-        "or operations in the file\n"
+        "or operations in the file,,0.5\n"
         "3,\"a,b\",t,2,2,Inefficient Compute,Cube,,,0.9,Cube,no bytes or operations in the file; "
-        "Cube bounds it if its utilisation is 80 % or more\n"
-        "4,\"'@x\",\"'-t\",,,,,,,,,no times of AI cores\n");
+        "Cube bounds it if its utilisation is 80 % or more,,0.9\n"
+        "4,\"'@x\",\"'-t\",,,,,,,,,no times of AI cores,,\n");
     free(text);
 }
 

@@ -31,8 +31,8 @@ enum finding_kind {
 
 enum {
     FINDING_MAX_LINES = 8,
-    WITNESS_MAX_STEPS = 8,
-    CHECK_MAX_FINDINGS = 1000, /* of one kind; further ones are left out */
+    WITNESS_MAX_STEPS = 2 * HARDWARE_MAX_PIPES + 1, /* a way passes each pipe once */
+    CHECK_MAX_FINDINGS = 1000,                      /* of one kind; further ones are left out */
 };
 #define CHECK_MAX_EVENTS 50000000LL    /* instructions played; loops that recur are not unrolled */
 #define CHECK_MAX_STARTS 10000000LL    /* different places where rows of shared operands start */
@@ -47,19 +47,31 @@ struct witness_access {
     int64_t index[PROGRAM_MAX_DEPTH];
 };
 
+/* Why synchronisation is superfluous. */
+enum oversync_reason {
+    OVERSYNC_UNKNOWN,        /* too long a program to show it */
+    OVERSYNC_ORDERED,        /* the two accesses that it orders are in order by the steps too */
+    OVERSYNC_ORDERED_BEFORE, /* it orders no two that were not in order by then, such as these */
+    OVERSYNC_NO_CONFLICT,    /* nothing behind it conflicts with anything before it */
+    OVERSYNC_SAME_PIPE,      /* a barrier of one pipe, which keeps its order anyway */
+    OVERSYNC_REASONS,
+};
+
 /* What shows that a finding is true. Parts that do not apply are empty. */
 struct witness {
     int access_count; /* hazard: the earlier and the later; capacity, alignment: one; over_sync: two
-                         that stay ordered, where there are such */
+                         that stay ordered, where its reason has such */
     struct witness_access accesses[2];
     int8_t buffer; /* -1: none; else both accesses touch [low, high) of it, or the one reaches so
                       far */
     int64_t low, high;
     int step_count; /* deadlock: who waits for whom, each for the next, and in a cycle the last
                        step is one of those before it; double_set: set, wait, set; over_sync:
-                       what orders the two accesses all the same */
+                       what orders the two accesses all the same, from the first one's pipe to the
+                       second's; unmatched_flag: the last sets or waits, which have no partner */
     int32_t steps[WITNESS_MAX_STEPS]; /* into program->items */
     int64_t sets, waits;              /* unmatched_flag: how many */
+    enum oversync_reason reason;      /* over_sync */
     bool edge; /* hazard: a set on the first's pipe after it and a wait on the second's before
                   it are missing */
 };
@@ -81,6 +93,9 @@ struct check {
 
 /* The name used in JSON: "hazard", "deadlock", … */
 const char *finding_kind_name(enum finding_kind kind);
+
+/* The reason's name in JSON: "ordered", … */
+const char *oversync_reason_name(enum oversync_reason reason);
 
 /* Checks a closed program (program_close). On success the caller owns *check (check_clear).
  * STATUS_TOO_LARGE when the program is beyond one of the limits above, which the text names.

@@ -19,6 +19,18 @@ const char *finding_kind_name(enum finding_kind kind)
     return names[kind];
 }
 
+const char *oversync_reason_name(enum oversync_reason reason)
+{
+    static const char *const names[OVERSYNC_REASONS] = {
+        [OVERSYNC_UNKNOWN] = "unknown",
+        [OVERSYNC_ORDERED] = "ordered",
+        [OVERSYNC_ORDERED_BEFORE] = "ordered_before",
+        [OVERSYNC_NO_CONFLICT] = "no_conflict",
+        [OVERSYNC_SAME_PIPE] = "same_pipe",
+    };
+    return names[reason];
+}
+
 bool check_is_safe(const struct check *check)
 {
     for (size_t i = 0; i < check->count; i++)

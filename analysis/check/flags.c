@@ -139,19 +139,10 @@ bool flags_leftover(struct flags *flags, struct double_set *twice)
     return false;
 }
 
-static int add_line(int32_t *lines, int count, int32_t line)
-{
-    for (int i = 0; i < count; i++)
-        if (lines[i] == line)
-            return count;
-    lines[count] = line;
-    return count + 1;
-}
-
 /* Backwards through the text, knowing for each line how many sets (or waits) of the register come
  * after its last run: those with fewer than the surplus are surplus themselves. */
-int flags_surplus_lines(const struct flags *flags, const struct nest *nest, size_t index,
-                        int32_t *lines, int max_lines)
+int flags_surplus(const struct flags *flags, const struct nest *nest, size_t index, int32_t *items,
+                  int max_items)
 {
     const struct program *program = flags->program;
     const struct flag_register *reg = &flags->registers[index];
@@ -161,7 +152,7 @@ int flags_surplus_lines(const struct flags *flags, const struct nest *nest, size
 
     int64_t after = 0, outside[PROGRAM_MAX_DEPTH] = {0};
     int count = 0, depth = 0;
-    for (int32_t i = program->count - 1; i >= 0 && after < surplus && count < max_lines; i--) {
+    for (int32_t i = program->count - 1; i >= 0 && after < surplus && count < max_items; i--) {
         const struct instruction *in = &program->items[i];
         if (in->kind == INSTRUCTION_END) {
             if (nest->played[i] == 0)
@@ -172,7 +163,7 @@ int flags_surplus_lines(const struct flags *flags, const struct nest *nest, size
             int64_t before = outside[--depth];
             after = before + (after - before) * in->count;
         } else if (in->kind == kind && flags_index(flags, in) == index) {
-            count = add_line(lines, count, in->line);
+            items[count++] = i;
             after++;
         }
     }

@@ -57,8 +57,9 @@ void flags_wait(struct flags *flags, int32_t item, uint32_t *clock, struct doubl
 /* After the last event: takes the next double set whose wait never ran; false when none is left. */
 bool flags_leftover(struct flags *flags, struct double_set *twice);
 
-/* Lines of the last sets (or waits) that have no partner, latest first, each once; how many. */
-int flags_surplus_lines(const struct flags *flags, const struct nest *nest, size_t index,
-                        int32_t *lines, int max_lines);
+/* The instructions of the last sets (or waits) that have no partner, latest first, each once; how
+ * many, at most max_items. */
+int flags_surplus(const struct flags *flags, const struct nest *nest, size_t index, int32_t *items,
+                  int max_items);
 
 #endif

@@ -1,6 +1,7 @@
 #include "analysis/check/play.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int32_t line_of(const struct program *program, int32_t item)
@@ -36,21 +37,34 @@ static void check_unmatched(const struct flags *flags, const struct nest *nest, 
 {
     const struct flag_register *reg = &flags->registers[index];
     int32_t lines[FINDING_MAX_LINES];
-    int count = flags_surplus_lines(flags, nest, index, lines, FINDING_MAX_LINES);
+    int32_t items[FINDING_MAX_LINES];
+    int count = flags_surplus(flags, nest, index, items, FINDING_MAX_LINES);
+    for (int i = 0; i < count; i++)
+        lines[i] = line_of(flags->program, items[i]);
     struct finding *finding = findings_add(findings, FINDING_UNMATCHED_FLAG, lines, count);
     if (!finding)
         return;
     int pair = (int)index / flags->per_pair;
     struct flag_name name = flag_name(flags->program, pair / flags->pipes, pair % flags->pipes,
                                       (int)index % flags->per_pair);
-    bool sets = reg->total_sets > reg->total_waits;
-    finding->witness.sets = reg->total_sets;
-    finding->witness.waits = reg->total_waits;
-    snprintf(finding->text, sizeof finding->text,
-             "sets and waits of flag %s: %lld and %lld; the last %s, in line "
-             "%d, has no partner",
-             name.text, (long long)reg->total_sets, (long long)reg->total_waits,
-             sets ? "set" : "wait", lines[0]);
+    int64_t surplus = reg->total_sets - reg->total_waits;
+    struct witness *witness = &finding->witness;
+    witness->sets = reg->total_sets;
+    witness->waits = reg->total_waits;
+    while (witness->step_count < count) {
+        witness->steps[witness->step_count] = items[count - 1 - witness->step_count];
+        witness->step_count++;
+    }
+    int used = snprintf(finding->text, sizeof finding->text,
+                        "sets and waits of flag %s: %lld and %lld; the last ", name.text,
+                        (long long)reg->total_sets, (long long)reg->total_waits);
+    const char *what = surplus > 0 ? "set" : "wait";
+    if (surplus == 1 || surplus == -1)
+        snprintf(finding->text + used, sizeof finding->text - (size_t)used,
+                 "%s, in line %d, has no partner", what, lines[0]);
+    else
+        snprintf(finding->text + used, sizeof finding->text - (size_t)used,
+                 "%lld %ss, up to line %d, have no partner", llabs(surplus), what, lines[0]);
 }
 
 static void check_totals(const struct flags *flags, const struct nest *nest,

@@ -1,15 +1,19 @@
 /* What an operator has to compute by the shapes in a profiler's row. Profilers count no operations
- * and no bytes; of multiplications of matrices the shapes give the operations. */
-#ifndef AUTOTUNE_JOBS_ANALYSE_SHAPES_H
-#define AUTOTUNE_JOBS_ANALYSE_SHAPES_H
+ * and no bytes; of multiplications of matrices the shapes give the operations, and the bytes that
+ * they move at least. */
+#ifndef AUTOTUNE_JOBS_ANALYSE_MATMUL_H
+#define AUTOTUNE_JOBS_ANALYSE_MATMUL_H
 
 #include "core/dtype.h"
 #include "results/profile.h"
 
 struct matmul_work {
     double m, k, n, batch;
-    enum dtype type;
-    char note[160]; /* what had to be assumed; "" */
+    enum dtype type;   /* of the operands */
+    double load_bytes; /* of both operands, each once */
+    double results;    /* elements of the output … */
+    int result_bytes;  /* … of so many bytes; 0: not known */
+    char note[160];    /* what had to be assumed; "" */
 };
 
 /* Is the row's operator a multiplication of matrices by its type? */

@@ -1,16 +1,12 @@
-#include "jobs/analyse_shapes.h"
+#include "jobs/analyse_matmul.h"
+
+#include "jobs/analyse_tensors.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_DIMENSIONS = 8, MAX_OPERANDS = 2 };
-
-struct tensor {
-    int count;
-    double size[MAX_DIMENSIONS];
-};
+enum { MAX_OPERANDS = 2 };
 
 bool shapes_are_matmul(const struct profile_row *row)
 {
@@ -25,43 +21,11 @@ bool shapes_are_matmul(const struct profile_row *row)
 
 /* ------------------------------------------------------------------ reading */
 
-/* The part of "a;b;c" with an index, without what stands around the list. */
-static const char *part_of(const char *list, int index, int *length)
-{
-    static const char around[] = "\" \t;";
-    list += strspn(list, "\" \t");
-    for (; index > 0 && *list; index--)
-        list += strcspn(list, ";") + (strchr(list, ';') != NULL);
-    *length = (int)strcspn(list, ";");
-    while (*length && strchr(around, list[*length - 1]))
-        --*length;
-    return list;
-}
-
-/* "8192,512" */
-static bool read_tensor(const char *list, int index, struct tensor *tensor)
-{
-    int length;
-    const char *at = part_of(list, index, &length), *end = at + length;
-    tensor->count = 0;
-    while (at < end && tensor->count < MAX_DIMENSIONS) {
-        char *next;
-        double size = strtod(at, &next);
-        if (next == at || next > end || !(size >= 1 && size <= 1e9) || size != floor(size))
-            return false;
-        tensor->size[tensor->count++] = size;
-        at = next + (next < end && *next == ',');
-        if (next < end && *next != ',')
-            return false;
-    }
-    return at == end && tensor->count >= 2;
-}
-
 /* Blocks of 16x16 in memory, [.., N/16, M/16, 16, 16], as the matrix that they hold. */
 static void flatten(const char *formats, int index, struct tensor *tensor)
 {
     int length, n = tensor->count;
-    const char *format = part_of(formats, index, &length);
+    const char *format = list_entry(formats, index, &length);
     if (n < 4 || length < 2 || strncasecmp(format + length - 2, "NZ", 2) != 0)
         return;
     double rows = tensor->size[n - 3] * tensor->size[n - 2];
@@ -71,22 +35,13 @@ static void flatten(const char *formats, int index, struct tensor *tensor)
     tensor->count = n - 2;
 }
 
-static int type_of(const char *types)
+/* A matrix, or a batch of them. */
+static bool read_matrix(const char *list, const char *formats, int index, struct tensor *tensor)
 {
-    static const struct {
-        const char *name;
-        enum dtype type;
-    } names[] = {{"FLOAT16", DTYPE_F16}, {"BF16", DTYPE_BF16},   {"BFLOAT16", DTYPE_BF16},
-                 {"FLOAT", DTYPE_F32},   {"FLOAT32", DTYPE_F32}, {"INT8", DTYPE_I8}};
-    int length;
-    const char *text = part_of(types, 0, &length);
-    if (length > 3 && strncasecmp(text, "DT_", 3) == 0)
-        text += 3, length -= 3;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((int)strlen(names[i].name) == length &&
-            strncasecmp(text, names[i].name, (size_t)length) == 0)
-            return (int)names[i].type;
-    return -1;
+    if (!tensor_read(list, index, tensor) || tensor->count < 2 || tensor_elements(tensor) < 1)
+        return false;
+    flatten(formats, index, tensor);
+    return true;
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -151,27 +106,39 @@ static double batch_of(const struct tensor *tensor)
 static bool read_operands(const struct profile_row *row, struct tensor operands[MAX_OPERANDS],
                           struct tensor *output)
 {
-    for (int i = 0; i < MAX_OPERANDS; i++) {
-        if (!read_tensor(row->texts[SLOT_INPUT_SHAPES], i, &operands[i]))
+    for (int i = 0; i < MAX_OPERANDS; i++)
+        if (!read_matrix(row->texts[SLOT_INPUT_SHAPES], row->texts[SLOT_INPUT_FORMATS], i,
+                         &operands[i]))
             return false;
-        flatten(row->texts[SLOT_INPUT_FORMATS], i, &operands[i]);
-    }
-    if (!read_tensor(row->texts[SLOT_OUTPUT_SHAPES], 0, output))
-        return false;
-    flatten(row->texts[SLOT_OUTPUT_FORMATS], 0, output);
-    return true;
+    return read_matrix(row->texts[SLOT_OUTPUT_SHAPES], row->texts[SLOT_OUTPUT_FORMATS], 0, output);
+}
+
+/* Every operand comes in once and every result goes out once, at least. */
+static void count_least_bytes(const struct profile_row *row, const struct tensor *operands,
+                              struct matmul_work *work)
+{
+    const struct data_type *a = data_type_of(row->texts[SLOT_INPUT_TYPES], 0);
+    const struct data_type *b = data_type_of(row->texts[SLOT_INPUT_TYPES], 1);
+    const struct data_type *c = data_type_of(row->texts[SLOT_OUTPUT_TYPES], 0);
+    double batch_a = fmin(batch_of(&operands[0]), work->batch);
+    double batch_b = fmin(batch_of(&operands[1]), work->batch);
+    work->load_bytes =
+        work->k * (batch_a * work->m * a->bytes + batch_b * work->n * (b ? b->bytes : 0));
+    work->results = work->batch * work->m * work->n;
+    work->result_bytes = c ? c->bytes : 0;
 }
 
 bool shapes_matmul(const struct profile_row *row, struct matmul_work *work)
 {
     struct tensor operands[MAX_OPERANDS], output;
     double k[MAX_OPERANDS];
-    int type = type_of(row->texts[SLOT_INPUT_TYPES]);
-    *work = (struct matmul_work){.type = type < 0 ? DTYPE_F16 : (enum dtype)type};
-    if (type < 0 || !read_operands(row, operands, &output)) {
+    const struct data_type *type = data_type_of(row->texts[SLOT_INPUT_TYPES], 0);
+    *work = (struct matmul_work){.type = DTYPE_F16};
+    if (!type || type->type < 0 || !read_operands(row, operands, &output)) {
         snprintf(work->note, sizeof work->note, "shapes or data types are missing");
         return false;
     }
+    work->type = (enum dtype)type->type;
     work->m = output.size[output.count - 2];
     work->n = output.size[output.count - 1];
     work->batch = batch_of(&output);
@@ -180,5 +147,6 @@ bool shapes_matmul(const struct profile_row *row, struct matmul_work *work)
         !split_operand(&operands[1], work->n, "N", work, &k[1]))
         return false;
     work->k = agreed(k[0], k[1], "K", work);
+    count_least_bytes(row, operands, work);
     return work->k > 0;
 }

@@ -1,0 +1,220 @@
+#include "analysis/check/oversync_witness.h"
+
+#include "analysis/check/witness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WALK_MAX_STEPS 100000000LL /* looking for witnesses, of all findings together */
+
+static void go_on(struct way *to, const struct way *from, int32_t item)
+{
+    if (!from->known || to->known)
+        return;
+    *to = *from;
+    if (to->count < WITNESS_MAX_STEPS)
+        to->items[to->count++] = item;
+}
+
+static void pass_to_all(struct oversync_walk *walk, int from, int32_t item)
+{
+    for (int pipe = 0; pipe < walk->record->program->hw->pipe_count; pipe++)
+        go_on(&walk->pipes[pipe], &walk->pipes[from], item);
+}
+
+/* Spreads what is known over one step. */
+static void spread(struct oversync_walk *walk, const struct record_step *step)
+{
+    const struct hardware *hw = walk->record->program->hw;
+    if (step->kind == INSTRUCTION_SET && step->slot >= 0) {
+        walk->slots[step->slot].known = false;
+        if (!walk->gone[step->item])
+            go_on(&walk->slots[step->slot], &walk->pipes[step->pipe], step->item);
+    } else if (step->kind == INSTRUCTION_WAIT) {
+        go_on(&walk->pipes[step->pipe], &walk->slots[step->slot], step->item);
+    } else if (step->kind == INSTRUCTION_BARRIER && !walk->gone[step->item]) {
+        for (int pipe = 0; pipe < hw->pipe_count; pipe++)
+            pass_to_all(walk, pipe, step->item);
+    }
+    if (step->pipe != PROGRAM_PIPE_ALL && hw->pipes[step->pipe].blocks_dispatch)
+        pass_to_all(walk, step->pipe, step->item);
+}
+
+/* How pipe `to` knows of event `number` of pipe `from` before step `until`. */
+static struct way find_way(struct oversync_walk *walk, int from, uint32_t number, int64_t until)
+{
+    const struct record *record = walk->record;
+    int to = record->steps[until].pipe;
+    for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
+        walk->pipes[pipe] = (struct way){0};
+    for (int slot = 0; slot < record->slot_count; slot++)
+        walk->slots[slot].known = false;
+    for (int64_t i = 0; i <= until && !walk->pipes[to].known; i++, walk->budget--) {
+        const struct record_step *step = &record->steps[i];
+        if (step->pipe == from && step->number >= number)
+            walk->pipes[from].known = true;
+        spread(walk, step);
+    }
+    return walk->pipes[to];
+}
+
+/* Events that are known to have happened, per pipe: in all, and by way of one unit. */
+struct known {
+    uint32_t all[HARDWARE_MAX_PIPES], by_unit[HARDWARE_MAX_PIPES];
+};
+
+static void learn(struct known *to, const struct known *from, bool by_unit)
+{
+    for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++) {
+        uint32_t more = by_unit ? from->all[pipe] : from->by_unit[pipe];
+        if (from->all[pipe] > to->all[pipe])
+            to->all[pipe] = from->all[pipe];
+        if (more > to->by_unit[pipe])
+            to->by_unit[pipe] = more;
+    }
+}
+
+/* Two accesses in order: the later one, a step, and the event that it has to follow. */
+struct pair {
+    int64_t later;
+    const struct record_need *need;
+};
+
+/* What each pipe knows, step by step, and what it had to know already. */
+struct tracing {
+    const struct record *record;
+    const bool *in_unit; /* per instruction */
+    struct known pipes[HARDWARE_MAX_PIPES];
+    struct known *slots; /* sets whose waits are still to come */
+    struct pair needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the last one; need NULL: none */
+};
+
+static void trace_barrier(struct tracing *tracing, bool by_unit)
+{
+    struct known all = {{0}, {0}};
+    int pipes = tracing->record->program->hw->pipe_count;
+    for (int pipe = 0; pipe < pipes; pipe++)
+        learn(&all, &tracing->pipes[pipe], by_unit);
+    for (int pipe = 0; pipe < pipes; pipe++)
+        tracing->pipes[pipe] = all;
+}
+
+static void trace(struct tracing *tracing, const struct record_step *step)
+{
+    const struct hardware *hw = tracing->record->program->hw;
+    if (step->kind == INSTRUCTION_BARRIER) {
+        trace_barrier(tracing, tracing->in_unit[step->item]);
+        return;
+    }
+    struct known *own = &tracing->pipes[step->pipe];
+    own->all[step->pipe] = step->number;
+    if (step->kind == INSTRUCTION_SET && step->slot >= 0)
+        tracing->slots[step->slot] = *own;
+    else if (step->kind == INSTRUCTION_WAIT)
+        learn(own, &tracing->slots[step->slot], tracing->in_unit[step->item]);
+    if (hw->pipes[step->pipe].blocks_dispatch)
+        for (int pipe = 0; pipe < hw->pipe_count; pipe++)
+            learn(&tracing->pipes[pipe], own, false);
+}
+
+/* Two of which a pipe knows by way of the unit, too, where it had to follow the other pipe anyway:
+ * the record leaves out what comes later and needs no more than that. */
+static bool find_known_pair(const struct tracing *tracing, struct pair *pair)
+{
+    for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
+        for (int other = 0; other < HARDWARE_MAX_PIPES; other++) {
+            const struct pair *needed = &tracing->needed[pipe][other];
+            if (!needed->need || !tracing->pipes[pipe].by_unit[other])
+                continue;
+            *pair = *needed;
+            return true;
+        }
+    return false;
+}
+
+/* The first two accesses that are in order by way of the unit. */
+static enum oversync_reason find_pair(struct oversync_walk *walk, struct pair *pair)
+{
+    const struct record *record = walk->record;
+    struct tracing tracing = {.record = record, .in_unit = walk->in_unit, .slots = walk->known};
+    for (int64_t i = 0; i < record->count; i++) {
+        const struct record_step *step = &record->steps[i];
+        if (walk->budget-- <= 0)
+            return OVERSYNC_UNKNOWN;
+        trace(&tracing, step);
+        for (int n = 0; n < step->need_count; n++) {
+            const struct record_need *need = &record->needs[step->need + n];
+            *pair = (struct pair){i, need};
+            if (tracing.pipes[step->pipe].by_unit[need->pipe] >= need->number)
+                return OVERSYNC_ORDERED;
+            tracing.needed[step->pipe][need->pipe] = *pair;
+        }
+    }
+    return find_known_pair(&tracing, pair) ? OVERSYNC_ORDERED_BEFORE : OVERSYNC_NO_CONFLICT;
+}
+
+static enum oversync_reason find_witness(struct oversync_walk *walk, struct witness *witness)
+{
+    const struct program *program = walk->record->program;
+    struct pair pair;
+    enum oversync_reason reason = find_pair(walk, &pair);
+    if (reason != OVERSYNC_ORDERED && reason != OVERSYNC_ORDERED_BEFORE)
+        return reason;
+    struct way way = find_way(walk, pair.need->pipe, pair.need->number, pair.later);
+    if (!way.known)
+        return OVERSYNC_UNKNOWN;
+    const struct record_step *later = &walk->record->steps[pair.later];
+    witness->access_count = 2;
+    witness_of_event(&witness->accesses[0], program, pair.need->pipe, false, pair.need->number);
+    witness_of_event(&witness->accesses[1], program, later->pipe, false, later->number);
+    for (int i = 0; i < way.count; i++)
+        witness->steps[witness->step_count++] = way.items[i];
+    return reason;
+}
+
+static bool is_of_one_pipe(const struct instruction *in)
+{
+    return in->kind == INSTRUCTION_BARRIER && in->pipe != PROGRAM_PIPE_ALL;
+}
+
+void oversync_witness(struct oversync_walk *walk, const struct oversync_unit *unit,
+                      struct witness *witness)
+{
+    const int32_t *items = &walk->found->items[unit->first];
+    if (is_of_one_pipe(&walk->record->program->items[items[0]])) {
+        witness->reason = OVERSYNC_SAME_PIPE;
+        return;
+    }
+    for (int32_t i = 0; i < unit->count; i++)
+        walk->in_unit[items[i]] = true;
+    witness->reason = find_witness(walk, witness);
+    for (int32_t i = 0; i < unit->count; i++)
+        walk->in_unit[items[i]] = false;
+}
+
+void oversync_walk_clear(struct oversync_walk *walk)
+{
+    free(walk->gone);
+    free(walk->in_unit);
+    free(walk->slots);
+    free(walk->known);
+    *walk = (struct oversync_walk){0};
+}
+
+enum status oversync_walk_init(struct oversync_walk *walk, const struct record *record,
+                               const struct oversync *found, struct error *error)
+{
+    size_t items = (size_t)record->program->count + 1, slots = (size_t)record->slot_count + 1;
+    *walk = (struct oversync_walk){.record = record, .found = found, .budget = WALK_MAX_STEPS};
+    walk->gone = calloc(items, sizeof *walk->gone);
+    walk->in_unit = calloc(items, sizeof *walk->in_unit);
+    walk->slots = calloc(slots, sizeof *walk->slots);
+    walk->known = calloc(slots, sizeof *walk->known);
+    if (!walk->gone || !walk->in_unit || !walk->slots || !walk->known) {
+        oversync_walk_clear(walk);
+        return error_memory(error);
+    }
+    for (int32_t i = 0; i < found->item_count; i++)
+        walk->gone[found->items[i]] = true;
+    return STATUS_OK;
+}
