@@ -38,20 +38,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_CHAIN:
         advising->chain = cli_count_or_none("--chain", argument, ADVICE_MAX_STEPS);
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &advising->common;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = common_children,
     .args_doc = "FILE",
     .doc = "Says what to change in a kernel program to make it faster, and what that would save. "
            "Each change is made on a copy, proven safe and to compute the same, and simulated. "
@@ -89,10 +84,7 @@ static void advise_or_die(const struct advising *advising, const char *file,
 {
     struct error error;
     int cores = (int)advising->common.cores;
-    cli_require_of(file,
-                   strategy ? advise_one(program, cores, strategy, advices, &error)
-                            : advise(program, cores, advices, &error),
-                   &error);
+    cli_require_of(file, advise(program, cores, strategy, advices, &error), &error);
 }
 
 /* The best each time, up to `steps` changes; the first look is at hand. */

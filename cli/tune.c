@@ -113,20 +113,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_REPORT:
         tune->page.output = argument;
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &tune->task;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = task_children,
     .args_doc = "--op OP --shape SHAPE",
     .doc = "Finds the fastest tiling of an operator on a described chip by simulation, and proves "
            "that nothing in the space is better.\v"

@@ -203,7 +203,7 @@ Test(advice, every_strategy_keeps_what_random_programs_compute)
         const struct program *start = run % 2 && make_flags(&program, &flags) ? &flags : &program;
         struct advices advices;
         struct error error;
-        cr_assert_eq(advise(start, 1, &advices, &error), STATUS_OK, "%s", error.text);
+        cr_assert_eq(advise(start, 1, NULL, &advices, &error), STATUS_OK, "%s", error.text);
         cr_assert(advices.safe);
         cr_assert_eq(advices.time_fs, time_of(start));
         for (int i = 0; i < advices.count; i++) {
@@ -231,7 +231,7 @@ static struct program apply(const char *name, const char *text)
     struct program program = parse(text), changed = {0};
     struct advices advices;
     struct error error;
-    cr_assert_eq(advise_one(&program, 1, advice_strategy(name), &advices, &error), STATUS_OK);
+    cr_assert_eq(advise(&program, 1, advice_strategy(name), &advices, &error), STATUS_OK);
     cr_assert(advices.safe, "%s", advices.why);
     cr_assert_eq(advices.count, 1);
     if (advices.items[0].applies) {
@@ -455,7 +455,7 @@ Test(advice, unsafe_programs_get_none)
                                    "V relu elements=2048 src=ub:0 dst=ub:0\n");
     struct advices advices;
     struct error error;
-    cr_assert_eq(advise(&program, 1, &advices, &error), STATUS_OK);
+    cr_assert_eq(advise(&program, 1, NULL, &advices, &error), STATUS_OK);
     cr_assert_not(advices.safe);
     cr_assert_eq(advices.count, 0);
     cr_assert(strstr(advices.why, "ub[0, 4096)"), "%s", advices.why);
@@ -474,7 +474,7 @@ Test(advice, operands_that_are_left_out_bar_all_but_rus)
                                    "end\n");
     struct advices advices;
     struct error error;
-    cr_assert_eq(advise(&program, 1, &advices, &error), STATUS_OK);
+    cr_assert_eq(advise(&program, 1, NULL, &advices, &error), STATUS_OK);
     for (int i = 0; i < advices.count; i++)
         cr_expect_not(advices.items[i].applies, "%s", advices.items[i].strategy->name);
     advices_clear(&advices);
@@ -486,7 +486,7 @@ Test(advice, what_applies_comes_first_by_time)
     struct program program = parse(in_place);
     struct advices advices;
     struct error error;
-    cr_assert_eq(advise(&program, 1, &advices, &error), STATUS_OK);
+    cr_assert_eq(advise(&program, 1, NULL, &advices, &error), STATUS_OK);
     cr_assert_eq(advices.count, 12);
     cr_assert(advices.items[0].applies);
     for (int i = 1; i < advices.count; i++) {
