@@ -18,8 +18,9 @@ struct advising {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Advice:", 1},
     {"apply", KEY_APPLY, "NAME", 0,
-     "write the program as this strategy changes it, with -o to a file; several are applied in "
-     "their order, and 'best' stands for the best each time until nothing helps",
+     "write the program as this strategy changes it, with -o to a file, or with --format diff as a "
+     "patch of FILE; several are applied in their order, and 'best' stands for the best each time "
+     "until nothing helps",
      1},
     {"chain", KEY_CHAIN, "N", 0,
      "how many changes to try one after the other, the best each time (default 4)", 1},
@@ -55,17 +56,32 @@ static const struct argp argp = {
            "  autotune advise docs/examples/kernels/softmax.txt\n"
            "  autotune advise kernel.txt --cores 1 --json\n"
            "  autotune advise kernel.txt --apply RUS --apply AIS -o faster.txt\n"
+           "  autotune advise kernel.txt --apply MRT --format diff | patch -p0\n"
            "  autotune advise kernel.txt --apply best | autotune simulate -\n",
 };
 
-/* Takes the changed program of a piece of advice for the current one. */
-static void take(struct advice *advice, int64_t before_fs, struct program *current,
-                 struct advice_chain *chain)
+/* One change after the other. */
+struct walk {
+    const struct advise_question *question;
+    const struct program *now; /* after the changes so far; not owned */
+    struct program changed;    /* owned; empty while `now` belongs to others */
+    struct advice_chain chain;
+};
+
+/* Another program that a piece of advice leaves; whose it is, is not said. */
+static void step(struct walk *walk, const struct advices *advices, const struct advice *advice)
 {
-    chain->steps[chain->count++] =
-        (struct advice_step){advice->strategy, before_fs, advice->time_fs};
-    program_clear(current);
-    *current = advice->changed;
+    walk->chain.steps[walk->chain.count++] =
+        (struct advice_step){advice->strategy, advices->time_fs, advice->time_fs};
+    walk->now = &advice->changed;
+}
+
+static void take(struct walk *walk, const struct advices *advices, struct advice *advice)
+{
+    step(walk, advices, advice);
+    program_clear(&walk->changed);
+    walk->changed = advice->changed;
+    walk->now = &walk->changed;
     advice->changed = (struct program){0};
 }
 
@@ -78,35 +94,45 @@ static void require_safe(const char *file, const struct advices *advices)
     exit(EXIT_NONE);
 }
 
-static void advise_or_die(const struct advising *advising, const char *file,
-                          const struct program *program, const struct advice_strategy *strategy,
-                          struct advices *advices)
+/* About what the changes so far have made. */
+static void ask(const struct walk *walk, const struct advice_strategy *only,
+                struct advices *advices)
 {
     struct error error;
-    int cores = (int)advising->common.cores;
-    cli_require_of(file, advise(program, cores, strategy, advices, &error), &error);
+    cli_require_of(walk->question->file,
+                   advise(walk->now, walk->question->cores, only, advices, &error), &error);
 }
 
-/* The best each time, up to `steps` changes; the first look is at hand. */
-static void follow_best(const struct advising *advising, const char *file, struct advices *advices,
-                        int64_t steps, struct program *current, struct advice_chain *chain)
+/* The best each time, up to `steps` changes in all. */
+static void follow_best(struct walk *walk, int64_t steps)
 {
-    while (chain->count < steps && advices->count && advices->items[0].applies) {
-        take(&advices->items[0], advices->time_fs, current, chain);
-        advices_clear(advices);
-        if (chain->count < steps)
-            advise_or_die(advising, file, current, NULL, advices);
+    bool goes_on = true;
+    while (goes_on && walk->chain.count < steps) {
+        struct advices advices;
+        ask(walk, NULL, &advices);
+        require_safe(walk->question->file, &advices);
+        goes_on = advices.items[0].applies;
+        if (goes_on)
+            take(walk, &advices, &advices.items[0]);
+        advices_clear(&advices);
     }
-    advices_clear(advices);
+}
+
+static void follow_one(struct walk *walk, const struct advice_strategy *strategy)
+{
+    struct advices advices;
+    ask(walk, strategy, &advices);
+    require_safe(walk->question->file, &advices);
+    if (advices.items[0].applies && walk->chain.count < ADVICE_MAX_STEPS)
+        take(walk, &advices, &advices.items[0]);
+    advices_clear(&advices);
 }
 
 /* STEP is one of --apply; false: it changes nothing. */
-static bool apply_step(const struct advising *advising, const char *file, const char *step,
-                       struct program *current, struct advice_chain *chain)
+static bool apply_step(struct walk *walk, const char *step)
 {
-    struct advices advices;
     const struct advice_strategy *strategy = advice_strategy(step);
-    int before = chain->count;
+    int before = walk->chain.count;
     if (!strategy && strcasecmp(step, "best") != 0)
         cli_die("--apply: unknown strategy '%.64s'; `autotune advise FILE` names them, and 'best' "
                 "stands for the best each time",
@@ -114,89 +140,81 @@ static bool apply_step(const struct advising *advising, const char *file, const 
     if (strategy && !strategy->apply)
         cli_die("--apply: %s (%s) is nothing that a program shows, expected another strategy",
                 strategy->name, strategy->title);
-    advise_or_die(advising, file, current, strategy, &advices);
-    require_safe(file, &advices);
-    if (!strategy)
-        follow_best(advising, file, &advices, ADVICE_MAX_STEPS, current, chain);
-    else if (advices.items[0].applies && chain->count < ADVICE_MAX_STEPS)
-        take(&advices.items[0], advices.time_fs, current, chain);
-    advices_clear(&advices);
-    return chain->count > before;
+    if (strategy)
+        follow_one(walk, strategy);
+    else
+        follow_best(walk, ADVICE_MAX_STEPS);
+    return walk->chain.count > before;
 }
 
-static int apply(const struct advising *advising, const char *file, struct program *program)
+static int apply(const struct advising *advising, const struct advise_question *question)
 {
-    struct advise_question question = {file, program->hw, (int)advising->common.cores};
-    struct advice_chain chain = {0};
+    static enum status (*const writers[FORMAT_COUNT])(
+        const struct advise_question *, const struct program *, const struct advice_chain *, FILE *,
+        struct error *) = {
+        [FORMAT_TABLE] = advise_write_program,
+        [FORMAT_JSON] = advise_write_program_json,
+        [FORMAT_DIFF] = advise_write_program_diff,
+    };
+    struct walk walk = {.question = question, .now = question->program};
     struct answer answer;
     struct error error;
     for (int i = 0; i < advising->apply_count; i++)
-        if (!apply_step(advising, file, advising->apply[i], program, &chain)) {
-            cli_warn("%s: %s saves nothing here; nothing is written", file, advising->apply[i]);
+        if (!apply_step(&walk, advising->apply[i])) {
+            cli_warn("%s: %s saves nothing here; nothing is written", question->file,
+                     advising->apply[i]);
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
-    enum status status =
-        advising->common.format == FORMAT_JSON
-            ? advise_write_program_json(&question, program, &chain, answer.stream, &error)
-            : advise_write_program(&question, program, &chain, answer.stream, &error);
-    cli_require(status, &error);
+    cli_require(
+        writers[advising->common.format](question, walk.now, &walk.chain, answer.stream, &error),
+        &error);
     cli_answer_close(&answer);
+    program_clear(&walk.changed);
     return EXIT_ANSWER;
 }
 
-/* What would be best after the best, found on copies that the answer does not keep. */
-static void look_ahead(const struct advising *advising, const char *file,
-                       const struct advices *advices, struct advice_chain *chain)
+static int show(const struct advising *advising, const struct advise_question *question)
 {
-    if (advising->chain == 0 || advices->count == 0 || !advices->items[0].applies)
-        return;
-    const struct advice *best = &advices->items[0];
-    struct advices next;
-    struct program current = {0};
-    chain->steps[chain->count++] =
-        (struct advice_step){best->strategy, advices->time_fs, best->time_fs};
-    if (advising->chain == 1)
-        return;
-    advise_or_die(advising, file, &best->changed, NULL, &next);
-    follow_best(advising, file, &next, advising->chain, &current, chain);
-    program_clear(&current);
-}
-
-static int show(const struct advising *advising, const char *file, const struct program *program)
-{
-    struct advise_question question = {file, program->hw, (int)advising->common.cores};
+    struct walk walk = {.question = question, .now = question->program};
     struct advices advices;
-    struct advice_chain chain = {0};
     struct answer answer;
     struct error error;
-    advise_or_die(advising, file, program, NULL, &advices);
+    if (advising->common.format == FORMAT_DIFF)
+        cli_die("--format diff: of which change? expected --apply NAME too");
+    ask(&walk, NULL, &advices);
     if (advising->common.format != FORMAT_JSON)
-        require_safe(file, &advices);
-    look_ahead(advising, file, &advices, &chain);
+        require_safe(question->file, &advices);
+    if (advices.count && advices.items[0].applies && advising->chain > 0) {
+        step(&walk, &advices, &advices.items[0]);
+        follow_best(&walk, advising->chain);
+    }
     cli_answer_open(&answer, &advising->common);
-    if (advising->common.format == FORMAT_JSON)
-        cli_require(advise_write_json(&question, &advices, &chain, answer.stream, &error), &error);
-    else
-        advise_write_table(&question, &advices, &chain, answer.colour, answer.stream);
+    cli_require((advising->common.format == FORMAT_JSON ? advise_write_json : advise_write_table)(
+                    question, &advices, &walk.chain, answer.colour, answer.stream, &error),
+                &error);
     cli_answer_close(&answer);
+    program_clear(&walk.changed);
     advices_clear(&advices);
     return advices.safe ? EXIT_ANSWER : EXIT_NONE;
 }
 
 int cmd_advise(int argc, char **argv)
 {
-    struct advising advising = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON, .chain = 4};
+    struct advising advising = {
+        .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_DIFF, .chain = 4};
     struct hardware hw;
     struct program program;
+    struct program_source source;
     struct error error;
     const char *file;
     if (cli_parse(&argp, "autotune advise", argc, argv, &advising, &file, 1) == 0)
         cli_die("advise: a program file is missing; `autotune advise --help` has examples");
     cli_load_chip(&advising.common, &hw);
-    cli_require(program_read(&hw, file, &program, &error), &error);
-    int status =
-        advising.apply_count ? apply(&advising, file, &program) : show(&advising, file, &program);
+    cli_require(program_read_source(&hw, file, &program, &source, &error), &error);
+    struct advise_question question = {file, &program, &source, (int)advising.common.cores};
+    int status = (advising.apply_count ? apply : show)(&advising, &question);
+    program_source_clear(&source);
     program_clear(&program);
     hardware_clear(&hw);
     return status;

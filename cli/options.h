@@ -25,6 +25,7 @@ enum format {
     FORMAT_C,
     FORMAT_MARKDOWN,
     FORMAT_HTML,
+    FORMAT_DIFF,
     FORMAT_TCUBETILING, /* and what follows: tables that operator libraries load */
     FORMAT_TCUBETILING_JSON,
     FORMAT_RUNTIME_KB,

@@ -333,8 +333,8 @@ static void check(struct tune *tune)
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats = ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) &
-                               ~(1 << FORMAT_MARKDOWN) & ~(1 << FORMAT_HTML),
+        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV |
+                               ((1 << FORMAT_COUNT) - (1 << FORMAT_TCUBETILING)),
         .run = {.wanted = HOST_RUN_DEFAULT, .seed = 1},
         .page.command = cli_command_text(NULL, argc, argv),
     };

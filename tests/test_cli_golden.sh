@@ -234,6 +234,7 @@ advisable=../../../docs/examples/advise.txt
 golden advise advise $advisable --cores 1
 golden advise-json advise $advisable --cores 1 --json --chain 2
 golden advise-apply advise $advisable --cores 1 --apply MRT --apply PP
+golden advise-apply-diff advise $advisable --cores 1 --apply RSD --format diff
 golden advise-apply-json advise $advisable --cores 1 --apply rus --json
 golden advise-best advise $advisable --cores 1 --apply best
 golden advise-apply-none advise $advisable --cores 1 --apply AIP

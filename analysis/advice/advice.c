@@ -69,7 +69,6 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
         advice->time_fs = trial->best_fs;
         advice->changed = trial->best;
         trial->best = (struct program){0};
-        status = diff_programs(trial->first, &advice->changed, &advice->diff, error);
     }
     if (status == STATUS_OK && !advice->applies)
         strategy->condition(trial, diagnosis, advice->condition);
@@ -116,9 +115,7 @@ enum status advise(const struct program *program, int cores, const struct advice
 
 void advices_clear(struct advices *advices)
 {
-    for (int i = 0; i < advices->count; i++) {
+    for (int i = 0; i < advices->count; i++)
         program_clear(&advices->items[i].changed);
-        diff_clear(&advices->items[i].diff);
-    }
     advices->count = 0;
 }

@@ -13,7 +13,6 @@
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
 #define AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
 
-#include "analysis/advice/diff.h"
 #include "analysis/advice/trial.h"
 #include "core/diagnosis.h"
 
@@ -42,8 +41,7 @@ struct advice {
     const struct advice_strategy *strategy;
     bool applies;           /* the changed program is faster */
     int64_t time_fs;        /* of the changed program */
-    struct program changed; /* owned; empty unless it applies */
-    struct diff diff;       /* owned; lines of the program that was given */
+    struct program changed; /* owned; empty unless it applies; lines as in edit.h */
     char condition[ADVICE_CONDITION_SIZE];
 };
 

@@ -64,7 +64,7 @@ void trial_begin(struct trial *trial)
 
 const struct program *trial_program(const struct trial *trial)
 {
-    return trial->best.count ? &trial->best : trial->first;
+    return trial->best.hw ? &trial->best : trial->first;
 }
 
 bool trial_goes_on(const struct trial *trial)

@@ -38,7 +38,7 @@ struct trial {
     int64_t grain;        /* that first_meaning was taken at */
     struct meaning first_meaning;
 
-    struct program best; /* owned; the first program's copy is not made: count == 0 */
+    struct program best; /* owned; the first program's copy is not made: hw == NULL */
     int64_t best_fs;
     int tries;
     int64_t events;
