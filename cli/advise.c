@@ -71,8 +71,8 @@ struct walk {
 /* Another program that a piece of advice leaves; whose it is, is not said. */
 static void step(struct walk *walk, const struct advices *advices, const struct advice *advice)
 {
-    walk->chain.steps[walk->chain.count++] =
-        (struct advice_step){advice->strategy, advices->time_fs, advice->time_fs};
+    walk->chain.steps[walk->chain.count++] = (struct advice_step){
+        advice->strategy, advices->time_fs, advice->time_fs, advice->tidied_fs};
     walk->now = &advice->changed;
 }
 

@@ -30,16 +30,26 @@ static void put_verdict(const struct diagnosis *diagnosis, const struct style *s
     fputc('\n', out);
 }
 
+/* What taking out superfluous synchronisation does, where it helps. */
+static void put_tidied(int64_t tidied_fs, FILE *out)
+{
+    char time[TEXT_SIZE];
+    if (tidied_fs > 0)
+        fprintf(out, "; %s of it by taking out synchronisation that it makes superfluous",
+                text_time(ns(tidied_fs), time));
+}
+
 static enum status put_applied(const struct advise_question *question, const struct advice *advice,
                                int64_t time_fs, const struct style *style, FILE *out,
                                struct error *error)
 {
     char saved[TEXT_SIZE], time[TEXT_SIZE];
-    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s%s\n",
-            style->bold, advice->strategy->name, style->end,
-            text_time(ns(time_fs - advice->time_fs), saved),
+    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s", style->bold,
+            advice->strategy->name, style->end, text_time(ns(time_fs - advice->time_fs), saved),
             percent(time_fs - advice->time_fs, time_fs), text_time(ns(advice->time_fs), time),
-            verdict_name(advice->strategy->cause), style->dim, advice->strategy->title, style->end);
+            verdict_name(advice->strategy->cause), style->dim, advice->strategy->title);
+    put_tidied(advice->tidied_fs, out);
+    fprintf(out, "%s\n", style->end);
     return advise_put_diff(question, &advice->changed, style, out, error);
 }
 
@@ -122,10 +132,11 @@ static json_t *advice_json(const struct advise_question *question, const struct 
     struct error error;
     if (diff_advice(question, advice, &diff, &error) != STATUS_OK)
         return NULL;
-    json_t *json = json_pack("{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:o, s:s?}", "strategy",
+    json_t *json = json_pack("{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:s?}", "strategy",
                              advice->strategy->name, "cause", verdict_name(advice->strategy->cause),
                              "title", advice->strategy->title, "applies", applies, "saved_ns",
                              applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(),
+                             "tidied_ns", applies ? json_real(ns(advice->tidied_fs)) : json_null(),
                              "time_ns", applies ? json_real(ns(advice->time_fs)) : json_null(),
                              "changes", advise_changes_json(&diff), "diff",
                              applies ? advise_diff_json(&diff, question->file) : json_null(),
@@ -194,8 +205,10 @@ static void put_steps(const struct advise_question *question, const struct advic
     fputs(", changed by `autotune advise`:\n", out);
     for (int i = 0; i < chain->count; i++) {
         const struct advice_step *step = &chain->steps[i];
-        fprintf(out, "# %s: %.6f ns instead of %.6f (%s)\n", step->strategy->name,
-                ns(step->after_fs), ns(step->before_fs), step->strategy->title);
+        fprintf(out, "# %s: %.6f ns instead of %.6f (%s", step->strategy->name, ns(step->after_fs),
+                ns(step->before_fs), step->strategy->title);
+        put_tidied(step->tidied_fs, out);
+        fputs(")\n", out);
     }
 }
 

@@ -14,7 +14,7 @@ enum { ADVICE_MAX_STEPS = 16 };
 /* One strategy after another, each applied to the program that the one before left. */
 struct advice_step {
     const struct advice_strategy *strategy;
-    int64_t before_fs, after_fs;
+    int64_t before_fs, after_fs, tidied_fs; /* advice.h */
 };
 
 struct advice_chain {

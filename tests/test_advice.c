@@ -113,7 +113,6 @@ Test(advice, mrt_moves_once_what_stays)
                 "loop i 4\n"
                 "  barrier\n"
                 "  MTE3 ub->gm bytes=4096 src=ub:0 dst=gm:65536+4096*i\n"
-                "  barrier\n"
                 "end\n");
 }
 

@@ -88,3 +88,57 @@ Test(advice_random, every_strategy_keeps_what_random_programs_compute)
         if (s->apply && test_thinning() == 1)
             cr_expect_gt(applied[s - advice_strategies], 0, "%s never applied", s->name);
 }
+
+/* What `--apply best` does. */
+static void follow_best(const struct program *program, struct program *changed)
+{
+    struct advices advices;
+    struct error error;
+    const struct program *now = program;
+    do {
+        cr_assert_eq(advise(now, 1, NULL, &advices, &error), STATUS_OK, "%s", error.text);
+        if (advices.items[0].applies) {
+            program_clear(changed);
+            *changed = advices.items[0].changed;
+            advices.items[0].changed = (struct program){0};
+            now = changed;
+        }
+        advices_clear(&advices);
+    } while (advices.items[0].applies);
+}
+
+/* A program in which `check` finds nothing stays one, whichever changes are made. */
+Test(advice_random, no_change_leaves_synchronisation_that_is_superfluous)
+{
+    int runs = 400 / test_thinning(), clean = 0, changed = 0, tidied = 0;
+    for (int run = 0; run < runs; run++) {
+        gsl_rng_set(rng, (unsigned long)run + 20000);
+        char *text = advised_random(rng, true);
+        struct program program = advised_parse(&hw, text), flags = {0}, best = {0};
+        struct advices advices;
+        struct error error;
+        bool fits = advised_resync(&program, &flags);
+        const struct program *start = fits ? &flags : &program;
+        if (advised_superfluous(start) == 0) {
+            clean++;
+            cr_assert_eq(advise(start, 1, NULL, &advices, &error), STATUS_OK, "%s", error.text);
+            for (int i = 0; i < advices.count && advices.items[i].applies; i++, changed++) {
+                const struct advice *advice = &advices.items[i];
+                cr_expect_eq(advised_superfluous(&advice->changed), 0, "%s of\n%s",
+                             advice->strategy->name, text);
+                tidied += advice->tidied_fs != 0;
+            }
+            advices_clear(&advices);
+            follow_best(start, &best);
+            cr_expect_eq(best.hw ? advised_superfluous(&best) : 0, 0, "the best of\n%s", text);
+        }
+        program_clear(&best);
+        program_clear(&flags);
+        program_clear(&program);
+        free(text);
+    }
+    cr_expect_gt(clean, runs / 4, "%d", clean);
+    cr_expect_gt(changed, runs / 4, "%d", changed);
+    if (test_thinning() == 1)
+        cr_expect_gt(tidied, 0);
+}

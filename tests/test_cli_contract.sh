@@ -256,11 +256,11 @@ keys_of_advise() {
             "RUS", "TT"]' \
         '.time_ns as $time | [.advice[] | select(.applies)] | length > 2 and all(.saved_ns > 0
             and (.time_ns + .saved_ns - $time | fabs) < 1e-6 and .condition == null
-            and (.changes | length > 0 and all(.line >= 1 and (.before != null or .after != null)))
+            and .tidied_ns <= .saved_ns and (.changes | length > 0 and all(.line >= 1 and (.before != null or .after != null)))
             and (.diff | startswith("--- ")))' \
         '[.advice[] | select(.applies) | .saved_ns] | . == (sort | reverse)' \
         '.advice | map(.applies) | . == (sort | reverse)' \
-        '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null
+        '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null and .tidied_ns == null
             and .changes == [] and .diff == null and (.condition | length > 0))' \
         '.advice[0] as $best | .chain[0] == ($best | {strategy, saved_ns, time_ns})' '.chain | length <= 4'
     for name in $(jq -r '.advice[] | select(.applies) | .strategy' "$work/out"); do

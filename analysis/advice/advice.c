@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice_named.h"
 #include "analysis/advice/advice_table.h"
+#include "analysis/advice/tidy.h"
 #include "analysis/roofline.h"
 
 #include <stdlib.h>
@@ -64,9 +65,13 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
     trial_begin(trial);
     if (strategy->apply && (strategy->apply == advice_rus || !trial->unnamed_line))
         status = strategy->apply(trial, error);
+    int64_t untidy_fs = trial->best_fs;
+    if (status == STATUS_OK && trial->tidy && trial->best.hw)
+        status = tidy_change(trial, error);
     if (status == STATUS_OK && trial->first_fs - trial->best_fs > trial->first_fs / LEAST_SHARE) {
         advice->applies = true;
         advice->time_fs = trial->best_fs;
+        advice->tidied_fs = untidy_fs - trial->best_fs;
         advice->changed = trial->best;
         trial->best = (struct program){0};
     }

@@ -41,6 +41,7 @@ struct advice {
     const struct advice_strategy *strategy;
     bool applies;           /* the changed program is faster */
     int64_t time_fs;        /* of the changed program */
+    int64_t tidied_fs;      /* that taking out what the change left superfluous has saved */
     struct program changed; /* owned; empty unless it applies; lines as in edit.h */
     char condition[ADVICE_CONDITION_SIZE];
 };
