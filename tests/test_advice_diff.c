@@ -255,6 +255,31 @@ Test(advice_diff, hunks_are_those_of_gnu_diff)
     expect_hunks(2, (int[]){0}, "");
 }
 
+/* Too long for the best: what was made of a line is that line all the same. */
+Test(advice_diff, long_texts_keep_what_was_not_moved)
+{
+    enum { LINES = 9000 };
+    char *first, *second;
+    size_t size, longer;
+    FILE *one = open_memstream(&first, &size), *other = open_memstream(&second, &longer);
+    int32_t *origins = calloc(LINES, sizeof *origins);
+    for (int line = 1; line <= LINES; line++) {
+        bool edge = line == 1 || line == LINES;
+        fprintf(one, "S nop count=%d # %d\n", edge ? 1 : 2 + line % 3, line);
+        fprintf(other, "S nop count=%d\n", edge ? 7 : 2 + line % 3);
+        origins[line - 1] = line;
+    }
+    fclose(one);
+    fclose(other);
+    struct written written = change(first, second, origins);
+    cr_expect(strstr(written.text, "S nop count=3 # 4000\n"));
+    cr_expect(strstr(written.unified, "@@ -8997,4 +8997,4 @@\n"));
+    clear_written(&written);
+    free(first);
+    free(second);
+    free(origins);
+}
+
 /* ---- random programs ------------------------------------------------------------------------- */
 
 /* Takes one line off a text; its length without the newline, which *ended says is there. */

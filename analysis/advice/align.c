@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this many pairs of lines, all lines between the first and the last that differ do. */
 #define MAX_PAIRS 16000000LL
 
 enum status align_print(const struct program *program, struct align_text *text, struct error *error)
@@ -78,14 +77,30 @@ static void pair_lines(const struct middle *middle, int32_t first, int32_t *part
     }
 }
 
-static enum status align_middle(struct middle *middle, int32_t first, int32_t *partners,
-                                struct error *error)
+static bool is_small(const struct middle *middle)
 {
     int64_t pairs = (int64_t)(middle->before_count + 1) * (middle->after_count + 1);
-    if (pairs > MAX_PAIRS || middle->before_count >= UINT16_MAX ||
-        middle->after_count >= UINT16_MAX)
-        return STATUS_OK;
-    middle->common = calloc((size_t)pairs, sizeof *middle->common);
+    return pairs <= MAX_PAIRS && middle->before_count < UINT16_MAX &&
+           middle->after_count < UINT16_MAX;
+}
+
+static void pair_origins(const struct middle *middle, int32_t first, const int32_t *origins,
+                         int32_t *partners)
+{
+    for (int32_t j = 0, next = 0; j < middle->after_count; j++) {
+        int32_t i = origins[j] - first;
+        if (i < next || i >= middle->before_count || !same(middle, i, j))
+            continue;
+        partners[j] = origins[j];
+        next = i + 1;
+    }
+}
+
+static enum status pair_most(struct middle *middle, int32_t first, int32_t *partners,
+                             struct error *error)
+{
+    size_t rows = (size_t)middle->before_count + 1, columns = (size_t)middle->after_count + 1;
+    middle->common = calloc(rows * columns, sizeof *middle->common);
     if (!middle->common)
         return error_memory(error);
     find_common(middle);
@@ -95,7 +110,7 @@ static enum status align_middle(struct middle *middle, int32_t first, int32_t *p
 }
 
 enum status align(const struct align_text *before, const struct align_text *after,
-                  int32_t *partners, struct error *error)
+                  const int32_t *origins, int32_t *partners, struct error *error)
 {
     int32_t olds = before->count, news = after->count, first = 0;
     for (int32_t j = 0; j < news; j++)
@@ -109,5 +124,8 @@ enum status align(const struct align_text *before, const struct align_text *afte
         partners[news - 1] = olds - 1;
     struct middle middle = {before->lines + first, after->lines + first, olds - first, news - first,
                             NULL};
-    return align_middle(&middle, first, partners + first, error);
+    if (is_small(&middle))
+        return pair_most(&middle, first, partners + first, error);
+    pair_origins(&middle, first, origins + first, partners + first);
+    return STATUS_OK;
 }

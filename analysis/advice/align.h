@@ -16,9 +16,9 @@ enum status align_print(const struct program *program, struct align_text *text,
 void align_text_clear(struct align_text *text);
 
 /* partners[j]: the line of `before` that line j of `after` is, or -1; ascending, and as many as
- * there can be (beyond 16 million pairs of lines, only those that both begin and end with). The
- * array has after->count elements. */
+ * there can be. Where more than 16 million pairs of lines would have to be compared, a line is only
+ * what it was made of: origins[j], or -1. Both arrays have after->count elements. */
 enum status align(const struct align_text *before, const struct align_text *after,
-                  int32_t *partners, struct error *error);
+                  const int32_t *origins, int32_t *partners, struct error *error);
 
 #endif

@@ -14,7 +14,7 @@ struct piece {
 struct making {
     const struct program *before, *after;
     struct align_text old_text, new_text; /* as printed */
-    int32_t *partners;                    /* align.h */
+    int32_t *origins, *partners;          /* of each new line: align.h */
     size_t line_count;
     struct piece *lines;                         /* of the source, without newlines */
     bool unended;                                /* its last line */
@@ -109,7 +109,7 @@ static const char *unindented(const char *text)
 static void make_line(struct making *making, int32_t j, int depth)
 {
     const char *text = unindented(making->new_text.lines[j]);
-    int32_t origin = find_origin(making, making->after->items[j].line);
+    int32_t origin = making->origins[j];
     struct piece content = {text, strlen(text)};
     if (origin >= 0 && strcmp(unindented(making->old_text.lines[origin]), text) == 0) {
         struct piece line = *source_line(making, origin);
@@ -227,13 +227,17 @@ static enum status make(struct making *making, const struct program_source *sour
         status = align_print(making->before, &making->old_text, error);
     if (status == STATUS_OK)
         status = align_print(making->after, &making->new_text, error);
+    making->origins = calloc((size_t)making->after->count + 1, sizeof *making->origins);
     making->partners = calloc((size_t)making->after->count + 1, sizeof *making->partners);
     making->diff->lines =
         calloc(making->line_count + (size_t)making->after->count + 1, sizeof *making->diff->lines);
-    if (status == STATUS_OK && (!making->partners || !making->diff->lines))
+    if (status == STATUS_OK && (!making->origins || !making->partners || !making->diff->lines))
         status = error_memory(error);
+    for (int32_t j = 0; j < making->after->count && status == STATUS_OK; j++)
+        making->origins[j] = find_origin(making, making->after->items[j].line);
     if (status == STATUS_OK)
-        status = align(&making->old_text, &making->new_text, making->partners, error);
+        status =
+            align(&making->old_text, &making->new_text, making->origins, making->partners, error);
     if (status == STATUS_OK) {
         find_indents(making);
         status = make_lines(making, error);
@@ -257,6 +261,7 @@ enum status diff_programs(const struct program_source *source, const struct prog
     align_text_clear(&making.old_text);
     align_text_clear(&making.new_text);
     free(making.lines);
+    free(making.origins);
     free(making.partners);
     return status;
 }
