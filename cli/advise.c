@@ -1,3 +1,4 @@
+#include "analysis/advice/look.h"
 #include "cli/advise_answer.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
@@ -63,25 +64,16 @@ static const struct argp argp = {
 /* One change after the other. */
 struct walk {
     const struct advise_question *question;
-    const struct program *now; /* after the changes so far; not owned */
-    struct program changed;    /* owned; empty while `now` belongs to others */
+    struct program changed; /* owned; before the first change it is empty: hw == NULL */
     struct advice_chain chain;
 };
 
-/* Another program that a piece of advice leaves; whose it is, is not said. */
-static void step(struct walk *walk, const struct advices *advices, const struct advice *advice)
+static void take(struct walk *walk, const struct advices *advices, struct advice *advice)
 {
     walk->chain.steps[walk->chain.count++] = (struct advice_step){
         advice->strategy, advices->time_fs, advice->time_fs, advice->tidied_fs};
-    walk->now = &advice->changed;
-}
-
-static void take(struct walk *walk, const struct advices *advices, struct advice *advice)
-{
-    step(walk, advices, advice);
     program_clear(&walk->changed);
     walk->changed = advice->changed;
-    walk->now = &walk->changed;
     advice->changed = (struct program){0};
 }
 
@@ -99,23 +91,30 @@ static void ask(const struct walk *walk, const struct advice_strategy *only,
                 struct advices *advices)
 {
     struct error error;
-    cli_require_of(walk->question->file,
-                   advise(walk->now, walk->question->cores, only, advices, &error), &error);
+    const struct program *now = walk->changed.hw ? &walk->changed : walk->question->program;
+    cli_require_of(walk->question->file, advise(now, walk->question->cores, only, advices, &error),
+                   &error);
 }
 
-/* The best each time, up to `steps` changes in all. */
+/* The best each time, up to `steps` changes in all, with an eye on the one after. */
 static void follow_best(struct walk *walk, int64_t steps)
 {
-    bool goes_on = true;
-    while (goes_on && walk->chain.count < steps) {
-        struct advices advices;
-        ask(walk, NULL, &advices);
-        require_safe(walk->question->file, &advices);
-        goes_on = advices.items[0].applies;
-        if (goes_on)
-            take(walk, &advices, &advices.items[0]);
+    struct advices advices;
+    struct error error;
+    ask(walk, NULL, &advices);
+    require_safe(walk->question->file, &advices);
+    while (walk->chain.count < steps && advices.items[0].applies) {
+        struct advices behind = {0};
+        int first = 0;
+        if (walk->chain.count + 1 < steps)
+            cli_require_of(walk->question->file,
+                           look_ahead(&advices, walk->question->cores, &first, &behind, &error),
+                           &error);
+        take(walk, &advices, &advices.items[first]);
         advices_clear(&advices);
+        advices = behind;
     }
+    advices_clear(&advices);
 }
 
 static void follow_one(struct walk *walk, const struct advice_strategy *strategy)
@@ -156,7 +155,7 @@ static int apply(const struct advising *advising, const struct advise_question *
         [FORMAT_JSON] = advise_write_program_json,
         [FORMAT_DIFF] = advise_write_program_diff,
     };
-    struct walk walk = {.question = question, .now = question->program};
+    struct walk walk = {.question = question};
     struct answer answer;
     struct error error;
     for (int i = 0; i < advising->apply_count; i++)
@@ -166,9 +165,9 @@ static int apply(const struct advising *advising, const struct advise_question *
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
-    cli_require(
-        writers[advising->common.format](question, walk.now, &walk.chain, answer.stream, &error),
-        &error);
+    cli_require(writers[advising->common.format](question, &walk.changed, &walk.chain,
+                                                 answer.stream, &error),
+                &error);
     cli_answer_close(&answer);
     program_clear(&walk.changed);
     return EXIT_ANSWER;
@@ -176,7 +175,7 @@ static int apply(const struct advising *advising, const struct advise_question *
 
 static int show(const struct advising *advising, const struct advise_question *question)
 {
-    struct walk walk = {.question = question, .now = question->program};
+    struct walk walk = {.question = question};
     struct advices advices;
     struct answer answer;
     struct error error;
@@ -185,10 +184,8 @@ static int show(const struct advising *advising, const struct advise_question *q
     ask(&walk, NULL, &advices);
     if (advising->common.format != FORMAT_JSON)
         require_safe(question->file, &advices);
-    if (advices.count && advices.items[0].applies && advising->chain > 0) {
-        step(&walk, &advices, &advices.items[0]);
+    if (advices.safe && advising->chain > 0)
         follow_best(&walk, advising->chain);
-    }
     cli_answer_open(&answer, &advising->common);
     cli_require((advising->common.format == FORMAT_JSON ? advise_write_json : advise_write_table)(
                     question, &advices, &walk.chain, answer.colour, answer.stream, &error),

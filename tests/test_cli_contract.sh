@@ -262,7 +262,7 @@ keys_of_advise() {
         '.advice | map(.applies) | . == (sort | reverse)' \
         '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null and .tidied_ns == null
             and .changes == [] and .diff == null and (.condition | length > 0))' \
-        '.advice[0] as $best | .chain[0] == ($best | {strategy, saved_ns, time_ns})' '.chain | length <= 4'
+        '.chain[0] as $first | .advice | any({strategy, saved_ns, time_ns} == $first)' '.chain | length <= 4'
     for name in $(jq -r '.advice[] | select(.applies) | .strategy' "$work/out"); do
         answer 0 advise "$example" --json
         best=$(jq ".advice[] | select(.strategy == \"$name\") | .time_ns" "$work/out")
