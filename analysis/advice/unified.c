@@ -40,7 +40,7 @@ static bool next_hunk(const struct diff *diff, struct hunk *hunk)
     hunk->before_line += hunk->first - from;
     hunk->after_line += hunk->first - from;
     size_t last = change;
-    for (size_t i = change; i < diff->count && i <= last + 2 * CONTEXT + 1; i++)
+    for (size_t i = change; i < diff->count && i <= last + CONTEXT + CONTEXT + 1; i++)
         if (differs(diff, i))
             last = i;
     hunk->end = diff->count - last > CONTEXT ? last + 1 + CONTEXT : diff->count;

@@ -5,8 +5,8 @@
 #include "analysis/check/play.h"
 
 /* With what is superfluous, or without. */
-static enum status check(const struct program *program, bool fully, struct check *found,
-                         struct error *error)
+static enum status find_all(const struct program *program, bool fully, struct check *check,
+                            struct error *error)
 {
     struct findings findings = {0};
     struct play play;
@@ -18,19 +18,19 @@ static enum status check(const struct program *program, bool fully, struct check
     if (status == STATUS_OK && fully)
         status = oversync_report(&play, &findings, error);
     if (status == STATUS_OK)
-        status = findings_take(&findings, found, error);
+        status = findings_take(&findings, check, error);
     findings_clear(&findings);
     play_clear(&play);
     return status;
 }
 
-enum status program_check(const struct program *program, struct check *found, struct error *error)
+enum status program_check(const struct program *program, struct check *check, struct error *error)
 {
-    return check(program, true, found, error);
+    return find_all(program, true, check, error);
 }
 
-enum status program_check_safety(const struct program *program, struct check *found,
+enum status program_check_safety(const struct program *program, struct check *check,
                                  struct error *error)
 {
-    return check(program, false, found, error);
+    return find_all(program, false, check, error);
 }
