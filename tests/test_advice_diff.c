@@ -149,6 +149,19 @@ Test(advice_diff, lines_that_move_are_indented_anew)
                   " end\n");
 }
 
+Test(advice_diff, comments_at_the_top_stay_there)
+{
+    expect_change("# head\n\nS nop count=1\n", "S nop count=2\nS nop count=1\n", (int32_t[]){3, 3},
+                  "# head\n\nS    nop count=2\nS nop count=1\n",
+                  "--- k.txt\n"
+                  "+++ k.txt\n"
+                  "@@ -1,3 +1,4 @@\n"
+                  " # head\n"
+                  " \n"
+                  "+S    nop count=2\n"
+                  " S nop count=1\n");
+}
+
 /* Deeper than the source ever goes: two blanks more than its deepest. */
 Test(advice_diff, depths_that_the_source_has_not_are_indented)
 {
