@@ -247,6 +247,17 @@ Test(advice, rsd_gives_a_result_its_own_place)
     program_clear(&changed);
 }
 
+/* Nothing at all may be left. */
+Test(advice, changes_may_empty_a_program)
+{
+    struct program changed = apply("MRT", "MTE2 gm->ub bytes=0 src=gm:0 dst=ub:0\n");
+    cr_expect_eq(changed.hw, &hw);
+    cr_expect_eq(changed.count, 0);
+    program_clear(&changed);
+    changed = apply("RUS", "barrier\n");
+    cr_expect_null(changed.hw); /* it costs nothing */
+}
+
 Test(advice, unsafe_programs_get_none)
 {
     struct program program = advised_parse(&hw, "MTE2 gm->ub bytes=4096 src=gm:0 dst=ub:0\n"

@@ -43,22 +43,37 @@ static int64_t best_fs(const struct program *program)
     return least;
 }
 
+/* The constant comes anew in every iteration, and behind the loop `tail` instructions do nothing.
+ */
+static struct program constant_in_loop(int tail)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fputs("loop i 16\n"
+          "MTE2 gm->ub bytes=16384 src=gm:0 dst=ub:131072\n"
+          "MTE2 gm->ub bytes=16384 src=gm:16384+16384*i dst=ub:0\n"
+          "barrier\n"
+          "V vadd elements=8192 src=ub:0 src2=ub:131072 dst=ub:0\n"
+          "barrier\n"
+          "V relu elements=8192 src=ub:0 dst=ub:0\n"
+          "barrier\n"
+          "MTE3 ub->gm bytes=16384 src=ub:0 dst=gm:1048576+16384*i\n"
+          "barrier\n"
+          "end\n",
+          out);
+    fprintf(out, "loop %d\nS nop count=0\nend\n", tail);
+    fclose(out);
+    struct program program = advised_parse(&hw, text);
+    free(text);
+    return program;
+}
+
 /* Ping-pong saves most, but it doubles the load of the constant, which then is not moved out of the
  * loop as one: the other way round, less is left. */
 Test(advice_look, the_best_change_need_not_be_the_best_to_begin_with)
 {
-    struct program program =
-        advised_parse(&hw, "loop i 16\n"
-                           "MTE2 gm->ub bytes=16384 src=gm:0 dst=ub:131072\n"
-                           "MTE2 gm->ub bytes=16384 src=gm:16384+16384*i dst=ub:0\n"
-                           "barrier\n"
-                           "V vadd elements=8192 src=ub:0 src2=ub:131072 dst=ub:0\n"
-                           "barrier\n"
-                           "V relu elements=8192 src=ub:0 dst=ub:0\n"
-                           "barrier\n"
-                           "MTE3 ub->gm bytes=16384 src=ub:0 dst=gm:1048576+16384*i\n"
-                           "barrier\n"
-                           "end\n");
+    struct program program = constant_in_loop(1);
     struct advices advices, behind;
     struct error error;
     int first;
@@ -115,24 +130,16 @@ Test(advice_look, leaves_least_of_all_pairs)
 /* A long program is not looked at from all sides. */
 Test(advice_look, of_long_programs_only_the_best_is_followed)
 {
-    size_t size;
-    char *text;
-    FILE *out = open_memstream(&text, &size);
-    for (int i = 0; i < LOOK_MAX_LINES; i++)
-        fprintf(out, "MTE2 gm->ub bytes=32 src=gm:%d dst=ub:%d\nbarrier\nS nop count=1\n", 64 * i,
-                64 * (i % 100));
-    fclose(out);
-    struct program program = advised_parse(&hw, text);
+    struct program program = constant_in_loop(LOOK_MAX_PLAYED);
     struct advices advices, behind;
     struct error error;
     int first;
     ask(&program, &advices);
-    cr_assert(advices.items[1].applies);
+    cr_expect_str_eq(advices.items[0].strategy->name, "PP");
     cr_assert_eq(look_ahead(&advices, 1, &first, &behind, &error), STATUS_OK);
     cr_expect_eq(first, 0);
     cr_expect_eq(behind.time_fs, advices.items[0].time_fs);
     advices_clear(&behind);
     advices_clear(&advices);
     program_clear(&program);
-    free(text);
 }
