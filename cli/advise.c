@@ -1,3 +1,4 @@
+#include "analysis/advice/look.h"
 #include "cli/advise_answer.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
@@ -18,8 +19,9 @@ struct advising {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Advice:", 1},
     {"apply", KEY_APPLY, "NAME", 0,
-     "write the program as this strategy changes it, with -o to a file; several are applied in "
-     "their order, and 'best' stands for the best each time until nothing helps",
+     "write the program as this strategy changes it, with -o to a file, or with --format diff as a "
+     "patch of FILE; several are applied in their order, and 'best' stands for the best each time "
+     "until nothing helps",
      1},
     {"chain", KEY_CHAIN, "N", 0,
      "how many changes to try one after the other, the best each time (default 4)", 1},
@@ -38,20 +40,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_CHAIN:
         advising->chain = cli_count_or_none("--chain", argument, ADVICE_MAX_STEPS);
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &advising->common;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = common_children,
     .args_doc = "FILE",
     .doc = "Says what to change in a kernel program to make it faster, and what that would save. "
            "Each change is made on a copy, proven safe and to compute the same, and simulated. "
@@ -60,17 +57,23 @@ static const struct argp argp = {
            "  autotune advise docs/examples/kernels/softmax.txt\n"
            "  autotune advise kernel.txt --cores 1 --json\n"
            "  autotune advise kernel.txt --apply RUS --apply AIS -o faster.txt\n"
+           "  autotune advise kernel.txt --apply MRT --format diff | patch -p0\n"
            "  autotune advise kernel.txt --apply best | autotune simulate -\n",
 };
 
-/* Takes the changed program of a piece of advice for the current one. */
-static void take(struct advice *advice, int64_t before_fs, struct program *current,
-                 struct advice_chain *chain)
+/* One change after the other. */
+struct walk {
+    const struct advise_question *question;
+    struct program changed; /* owned; before the first change it is empty: hw == NULL */
+    struct advice_chain chain;
+};
+
+static void take(struct walk *walk, const struct advices *advices, struct advice *advice)
 {
-    chain->steps[chain->count++] =
-        (struct advice_step){advice->strategy, before_fs, advice->time_fs};
-    program_clear(current);
-    *current = advice->changed;
+    walk->chain.steps[walk->chain.count++] = (struct advice_step){
+        advice->strategy, advices->time_fs, advice->time_fs, advice->tidied_fs};
+    program_clear(&walk->changed);
+    walk->changed = advice->changed;
     advice->changed = (struct program){0};
 }
 
@@ -83,38 +86,52 @@ static void require_safe(const char *file, const struct advices *advices)
     exit(EXIT_NONE);
 }
 
-static void advise_or_die(const struct advising *advising, const char *file,
-                          const struct program *program, const struct advice_strategy *strategy,
-                          struct advices *advices)
+/* About what the changes so far have made. */
+static void ask(const struct walk *walk, const struct advice_strategy *only,
+                struct advices *advices)
 {
     struct error error;
-    int cores = (int)advising->common.cores;
-    cli_require_of(file,
-                   strategy ? advise_one(program, cores, strategy, advices, &error)
-                            : advise(program, cores, advices, &error),
+    const struct program *now = walk->changed.hw ? &walk->changed : walk->question->program;
+    cli_require_of(walk->question->file, advise(now, walk->question->cores, only, advices, &error),
                    &error);
 }
 
-/* The best each time, up to `steps` changes; the first look is at hand. */
-static void follow_best(const struct advising *advising, const char *file, struct advices *advices,
-                        int64_t steps, struct program *current, struct advice_chain *chain)
+/* The best each time, up to `steps` changes in all, with an eye on the one after. */
+static void follow_best(struct walk *walk, int64_t steps)
 {
-    while (chain->count < steps && advices->count && advices->items[0].applies) {
-        take(&advices->items[0], advices->time_fs, current, chain);
-        advices_clear(advices);
-        if (chain->count < steps)
-            advise_or_die(advising, file, current, NULL, advices);
+    struct advices advices;
+    struct error error;
+    ask(walk, NULL, &advices);
+    require_safe(walk->question->file, &advices);
+    while (walk->chain.count < steps && advices.items[0].applies) {
+        struct advices behind = {0};
+        int first = 0;
+        if (walk->chain.count + 1 < steps)
+            cli_require_of(walk->question->file,
+                           look_ahead(&advices, walk->question->cores, &first, &behind, &error),
+                           &error);
+        take(walk, &advices, &advices.items[first]);
+        advices_clear(&advices);
+        advices = behind;
     }
-    advices_clear(advices);
+    advices_clear(&advices);
+}
+
+static void follow_one(struct walk *walk, const struct advice_strategy *strategy)
+{
+    struct advices advices;
+    ask(walk, strategy, &advices);
+    require_safe(walk->question->file, &advices);
+    if (advices.items[0].applies && walk->chain.count < ADVICE_MAX_STEPS)
+        take(walk, &advices, &advices.items[0]);
+    advices_clear(&advices);
 }
 
 /* STEP is one of --apply; false: it changes nothing. */
-static bool apply_step(const struct advising *advising, const char *file, const char *step,
-                       struct program *current, struct advice_chain *chain)
+static bool apply_step(struct walk *walk, const char *step)
 {
-    struct advices advices;
     const struct advice_strategy *strategy = advice_strategy(step);
-    int before = chain->count;
+    int before = walk->chain.count;
     if (!strategy && strcasecmp(step, "best") != 0)
         cli_die("--apply: unknown strategy '%.64s'; `autotune advise FILE` names them, and 'best' "
                 "stands for the best each time",
@@ -122,89 +139,79 @@ static bool apply_step(const struct advising *advising, const char *file, const 
     if (strategy && !strategy->apply)
         cli_die("--apply: %s (%s) is nothing that a program shows, expected another strategy",
                 strategy->name, strategy->title);
-    advise_or_die(advising, file, current, strategy, &advices);
-    require_safe(file, &advices);
-    if (!strategy)
-        follow_best(advising, file, &advices, ADVICE_MAX_STEPS, current, chain);
-    else if (advices.items[0].applies && chain->count < ADVICE_MAX_STEPS)
-        take(&advices.items[0], advices.time_fs, current, chain);
-    advices_clear(&advices);
-    return chain->count > before;
+    if (strategy)
+        follow_one(walk, strategy);
+    else
+        follow_best(walk, ADVICE_MAX_STEPS);
+    return walk->chain.count > before;
 }
 
-static int apply(const struct advising *advising, const char *file, struct program *program)
+static int apply(const struct advising *advising, const struct advise_question *question)
 {
-    struct advise_question question = {file, program->hw, (int)advising->common.cores};
-    struct advice_chain chain = {0};
+    static enum status (*const writers[FORMAT_COUNT])(
+        const struct advise_question *, const struct program *, const struct advice_chain *, FILE *,
+        struct error *) = {
+        [FORMAT_TABLE] = advise_write_program,
+        [FORMAT_JSON] = advise_write_program_json,
+        [FORMAT_DIFF] = advise_write_program_diff,
+    };
+    struct walk walk = {.question = question};
     struct answer answer;
     struct error error;
     for (int i = 0; i < advising->apply_count; i++)
-        if (!apply_step(advising, file, advising->apply[i], program, &chain)) {
-            cli_warn("%s: %s saves nothing here; nothing is written", file, advising->apply[i]);
+        if (!apply_step(&walk, advising->apply[i])) {
+            cli_warn("%s: %s saves nothing here; nothing is written", question->file,
+                     advising->apply[i]);
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
-    enum status status =
-        advising->common.format == FORMAT_JSON
-            ? advise_write_program_json(&question, program, &chain, answer.stream, &error)
-            : advise_write_program(&question, program, &chain, answer.stream, &error);
-    cli_require(status, &error);
+    cli_require(writers[advising->common.format](question, &walk.changed, &walk.chain,
+                                                 answer.stream, &error),
+                &error);
     cli_answer_close(&answer);
+    program_clear(&walk.changed);
     return EXIT_ANSWER;
 }
 
-/* What would be best after the best, found on copies that the answer does not keep. */
-static void look_ahead(const struct advising *advising, const char *file,
-                       const struct advices *advices, struct advice_chain *chain)
+static int show(const struct advising *advising, const struct advise_question *question)
 {
-    if (advising->chain == 0 || advices->count == 0 || !advices->items[0].applies)
-        return;
-    const struct advice *best = &advices->items[0];
-    struct advices next;
-    struct program current = {0};
-    chain->steps[chain->count++] =
-        (struct advice_step){best->strategy, advices->time_fs, best->time_fs};
-    if (advising->chain == 1)
-        return;
-    advise_or_die(advising, file, &best->changed, NULL, &next);
-    follow_best(advising, file, &next, advising->chain, &current, chain);
-    program_clear(&current);
-}
-
-static int show(const struct advising *advising, const char *file, const struct program *program)
-{
-    struct advise_question question = {file, program->hw, (int)advising->common.cores};
+    struct walk walk = {.question = question};
     struct advices advices;
-    struct advice_chain chain = {0};
     struct answer answer;
     struct error error;
-    advise_or_die(advising, file, program, NULL, &advices);
+    if (advising->common.format == FORMAT_DIFF)
+        cli_die("--format diff: of which change? expected --apply NAME too");
+    ask(&walk, NULL, &advices);
     if (advising->common.format != FORMAT_JSON)
-        require_safe(file, &advices);
-    look_ahead(advising, file, &advices, &chain);
+        require_safe(question->file, &advices);
+    if (advices.safe && advising->chain > 0)
+        follow_best(&walk, advising->chain);
     cli_answer_open(&answer, &advising->common);
-    if (advising->common.format == FORMAT_JSON)
-        cli_require(advise_write_json(&question, &advices, &chain, answer.stream, &error), &error);
-    else
-        advise_write_table(&question, &advices, &chain, answer.colour, answer.stream);
+    cli_require((advising->common.format == FORMAT_JSON ? advise_write_json : advise_write_table)(
+                    question, &advices, &walk.chain, answer.colour, answer.stream, &error),
+                &error);
     cli_answer_close(&answer);
+    program_clear(&walk.changed);
     advices_clear(&advices);
     return advices.safe ? EXIT_ANSWER : EXIT_NONE;
 }
 
 int cmd_advise(int argc, char **argv)
 {
-    struct advising advising = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON, .chain = 4};
+    struct advising advising = {
+        .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_DIFF, .chain = 4};
     struct hardware hw;
     struct program program;
+    struct program_source source;
     struct error error;
     const char *file;
     if (cli_parse(&argp, "autotune advise", argc, argv, &advising, &file, 1) == 0)
         cli_die("advise: a program file is missing; `autotune advise --help` has examples");
     cli_load_chip(&advising.common, &hw);
-    cli_require(program_read(&hw, file, &program, &error), &error);
-    int status =
-        advising.apply_count ? apply(&advising, file, &program) : show(&advising, file, &program);
+    cli_require(program_read_source(&hw, file, &program, &source, &error), &error);
+    struct advise_question question = {file, &program, &source, (int)advising.common.cores};
+    int status = (advising.apply_count ? apply : show)(&advising, &question);
+    program_source_clear(&source);
     program_clear(&program);
     hardware_clear(&hw);
     return status;

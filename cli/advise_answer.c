@@ -30,33 +30,27 @@ static void put_verdict(const struct diagnosis *diagnosis, const struct style *s
     fputc('\n', out);
 }
 
-/* What goes of a block of changes, then what comes; returns the first change behind it. */
-static size_t put_block(const struct diff *diff, size_t first, const struct style *style, FILE *out)
+/* What taking out superfluous synchronisation does, where it helps. */
+static void put_tidied(int64_t tidied_fs, FILE *out)
 {
-    size_t end = first + 1;
-    while (end < diff->count && !diff->lines[end].begins)
-        end++;
-    for (size_t i = first; i < end; i++)
-        if (*diff->lines[i].before)
-            fprintf(out, "  %6d %s- %s%s\n", diff->lines[i].line, style->warn,
-                    diff->lines[i].before, style->end);
-    for (size_t i = first; i < end; i++)
-        if (*diff->lines[i].after)
-            fprintf(out, "  %6s %s+ %s%s\n", "", style->good, diff->lines[i].after, style->end);
-    return end;
+    char time[TEXT_SIZE];
+    if (tidied_fs > 0)
+        fprintf(out, "; %s of it by taking out synchronisation that it makes superfluous",
+                text_time(ns(tidied_fs), time));
 }
 
-static void put_applied(const struct advice *advice, int64_t time_fs, const struct style *style,
-                        FILE *out)
+static enum status put_applied(const struct advise_question *question, const struct advice *advice,
+                               int64_t time_fs, const struct style *style, FILE *out,
+                               struct error *error)
 {
     char saved[TEXT_SIZE], time[TEXT_SIZE];
-    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s%s\n",
-            style->bold, advice->strategy->name, style->end,
-            text_time(ns(time_fs - advice->time_fs), saved),
+    fprintf(out, "\n  %s%-4s%s saves %s (%.1f %%), leaves %s; against %s\n       %s%s", style->bold,
+            advice->strategy->name, style->end, text_time(ns(time_fs - advice->time_fs), saved),
             percent(time_fs - advice->time_fs, time_fs), text_time(ns(advice->time_fs), time),
-            verdict_name(advice->strategy->cause), style->dim, advice->strategy->title, style->end);
-    for (size_t i = 0; i < advice->diff.count;)
-        i = put_block(&advice->diff, i, style, out);
+            verdict_name(advice->strategy->cause), style->dim, advice->strategy->title);
+    put_tidied(advice->tidied_fs, out);
+    fprintf(out, "%s\n", style->end);
+    return advise_put_diff(question, &advice->changed, style, out, error);
 }
 
 static void put_named(const struct advice *advice, FILE *out)
@@ -83,24 +77,34 @@ static void put_chain(const struct advice_chain *chain, const struct style *styl
 /* "kernel.txt on Ascend 310, 2 cores in step". */
 static void put_question(const struct advise_question *question, FILE *out)
 {
-    fprintf(out, "%s on %s, %d core%s", text_file_name(question->file), question->hw->name,
-            question->cores, question->cores == 1 ? "" : "s in step");
+    const char *name = text_file_name(question->file);
+    advise_put_printable(name, strlen(name), out);
+    fprintf(out, " on %s, %d core%s", question->program->hw->name, question->cores,
+            question->cores == 1 ? "" : "s in step");
 }
 
-void advise_write_table(const struct advise_question *question, const struct advices *advices,
-                        const struct advice_chain *chain, bool colour, FILE *out)
+static void put_head(const struct advise_question *question, const struct advices *advices,
+                     const struct style *style, FILE *out)
 {
-    struct style style = text_style(colour);
     char time[TEXT_SIZE];
-    int i = 0;
     put_question(question, out);
     fputc('\n', out);
-    text_put_hardware(question->hw, &style, out);
-    fprintf(out, "  time         %s%s%s  (%.6f ns)\n", style.bold,
-            text_time(ns(advices->time_fs), time), style.end, ns(advices->time_fs));
-    put_verdict(&advices->diagnosis, &style, out);
-    for (; i < advices->count && advices->items[i].applies; i++)
-        put_applied(&advices->items[i], advices->time_fs, &style, out);
+    text_put_hardware(question->program->hw, style, out);
+    fprintf(out, "  time         %s%s%s  (%.6f ns)\n", style->bold,
+            text_time(ns(advices->time_fs), time), style->end, ns(advices->time_fs));
+    put_verdict(&advices->diagnosis, style, out);
+}
+
+enum status advise_write_table(const struct advise_question *question,
+                               const struct advices *advices, const struct advice_chain *chain,
+                               bool colour, FILE *out, struct error *error)
+{
+    struct style style = text_style(colour);
+    enum status status = STATUS_OK;
+    int i = 0;
+    put_head(question, advices, &style, out);
+    for (; i < advices->count && advices->items[i].applies && status == STATUS_OK; i++)
+        status = put_applied(question, &advices->items[i], advices->time_fs, &style, out, error);
     if (i == 0)
         fputs("\n  no change of this program that was tried makes it faster\n", out);
     put_chain(chain, &style, out);
@@ -108,29 +112,38 @@ void advise_write_table(const struct advise_question *question, const struct adv
         fputs("\n  what else there is, and when it helps\n", out);
     for (; i < advices->count; i++)
         put_named(&advices->items[i], out);
+    return status;
 }
 
-static json_t *changes_json(const struct diff *diff)
+/* The diff of a piece of advice, empty unless it applies. */
+static enum status diff_advice(const struct advise_question *question, const struct advice *advice,
+                               struct diff *diff, struct error *error)
 {
-    json_t *changes = json_array();
-    for (size_t i = 0; i < diff->count; i++) {
-        const struct diff_line *line = &diff->lines[i];
-        json_array_append_new(changes, json_pack("{s:i, s:s?, s:s?}", "line", (int)line->line,
-                                                 "before", *line->before ? line->before : NULL,
-                                                 "after", *line->after ? line->after : NULL));
-    }
-    return changes;
+    *diff = (struct diff){0};
+    return advice->applies
+               ? diff_programs(question->source, question->program, &advice->changed, diff, error)
+               : STATUS_OK;
 }
 
-static json_t *advice_json(const struct advice *advice, int64_t time_fs)
+static json_t *advice_json(const struct advise_question *question, const struct advice *advice,
+                           int64_t time_fs)
 {
     bool applies = advice->applies;
-    return json_pack(
-        "{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:s?}", "strategy", advice->strategy->name, "cause",
-        verdict_name(advice->strategy->cause), "title", advice->strategy->title, "applies", applies,
-        "saved_ns", applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(), "time_ns",
-        applies ? json_real(ns(advice->time_fs)) : json_null(), "changes",
-        changes_json(&advice->diff), "condition", *advice->condition ? advice->condition : NULL);
+    struct diff diff;
+    struct error error;
+    if (diff_advice(question, advice, &diff, &error) != STATUS_OK)
+        return NULL;
+    json_t *json = json_pack("{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:s?}", "strategy",
+                             advice->strategy->name, "cause", verdict_name(advice->strategy->cause),
+                             "title", advice->strategy->title, "applies", applies, "saved_ns",
+                             applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(),
+                             "tidied_ns", applies ? json_real(ns(advice->tidied_fs)) : json_null(),
+                             "time_ns", applies ? json_real(ns(advice->time_fs)) : json_null(),
+                             "changes", advise_changes_json(&diff), "diff",
+                             applies ? advise_diff_json(&diff, question->file) : json_null(),
+                             "condition", *advice->condition ? advice->condition : NULL);
+    diff_clear(&diff);
+    return json;
 }
 
 static json_t *chain_json(const struct advice_chain *chain)
@@ -149,7 +162,7 @@ static json_t *chain_json(const struct advice_chain *chain)
 static enum status put_json(const struct advise_question *question, json_t *members, FILE *out,
                             struct error *error)
 {
-    json_t *answer = program_answer_json(question->file, question->hw);
+    json_t *answer = program_answer_json(question->file, question->program->hw);
     if (answer)
         json_object_set_new(answer, "cores", json_integer(question->cores));
     if (!members || json_object_update_new(answer, members) != 0) {
@@ -160,12 +173,18 @@ static enum status put_json(const struct advise_question *question, json_t *memb
 }
 
 enum status advise_write_json(const struct advise_question *question, const struct advices *advices,
-                              const struct advice_chain *chain, FILE *out, struct error *error)
+                              const struct advice_chain *chain, bool colour, FILE *out,
+                              struct error *error)
 {
     const struct diagnosis *diagnosis = &advices->diagnosis;
     json_t *advice = json_array();
+    (void)colour;
     for (int i = 0; i < advices->count; i++)
-        json_array_append_new(advice, advice_json(&advices->items[i], advices->time_fs));
+        if (json_array_append_new(
+                advice, advice_json(question, &advices->items[i], advices->time_fs)) != 0) {
+            json_decref(advice);
+            return error_memory(error);
+        }
     const char *component = advices->safe && diagnosis->component >= 0
                                 ? diagnosis->components[diagnosis->component].name
                                 : NULL;
@@ -178,40 +197,87 @@ enum status advise_write_json(const struct advise_question *question, const stru
                     out, error);
 }
 
-enum status advise_write_program(const struct advise_question *question,
-                                 const struct program *program, const struct advice_chain *chain,
-                                 FILE *out, struct error *error)
+/* What was done, as comments. */
+static void put_steps(const struct advise_question *question, const struct advice_chain *chain,
+                      FILE *out)
 {
     fputs("# ", out);
     put_question(question, out);
     fputs(", changed by `autotune advise`:\n", out);
     for (int i = 0; i < chain->count; i++) {
         const struct advice_step *step = &chain->steps[i];
-        fprintf(out, "# %s: %.6f ns instead of %.6f (%s)\n", step->strategy->name,
-                ns(step->after_fs), ns(step->before_fs), step->strategy->title);
+        fprintf(out, "# %s: %.6f ns instead of %.6f (%s", step->strategy->name, ns(step->after_fs),
+                ns(step->before_fs), step->strategy->title);
+        put_tidied(step->tidied_fs, out);
+        fputs(")\n", out);
     }
-    return program_print(program, out, error);
 }
 
-enum status advise_write_program_json(const struct advise_question *question,
-                                      const struct program *program,
+static enum status write_program(const struct diff *diff, const char *file, FILE *out,
+                                 struct error *error)
+{
+    (void)file;
+    return diff_write_text(diff, out, error);
+}
+
+/* The comments, and what `write` makes of the change. */
+static enum status write_changed(const struct advise_question *question,
+                                 const struct program *changed, const struct advice_chain *chain,
+                                 enum status (*write)(const struct diff *, const char *, FILE *,
+                                                      struct error *),
+                                 FILE *out, struct error *error)
+{
+    struct diff diff;
+    enum status status = diff_programs(question->source, question->program, changed, &diff, error);
+    if (status != STATUS_OK)
+        return status;
+    put_steps(question, chain, out);
+    status = write(&diff, question->file, out, error);
+    diff_clear(&diff);
+    return status;
+}
+
+enum status advise_write_program(const struct advise_question *question,
+                                 const struct program *changed, const struct advice_chain *chain,
+                                 FILE *out, struct error *error)
+{
+    return write_changed(question, changed, chain, write_program, out, error);
+}
+
+enum status advise_write_program_diff(const struct advise_question *question,
+                                      const struct program *changed,
                                       const struct advice_chain *chain, FILE *out,
                                       struct error *error)
 {
+    return write_changed(question, changed, chain, diff_write_unified, out, error);
+}
+
+/* What a writer writes, for JSON; NULL when that fails. */
+static json_t *written_json(const struct advise_question *question, const struct program *changed,
+                            const struct advice_chain *chain, advise_changed_writer *write)
+{
     char *text = NULL;
     size_t size;
+    struct error error;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return error_memory(error);
-    enum status status = advise_write_program(question, program, chain, stream, error);
-    if (fclose(stream) && status == STATUS_OK)
-        status = error_memory(error);
-    if (status == STATUS_OK)
-        status = put_json(question,
-                          json_pack("{s:f, s:o, s:s}", "time_ns",
-                                    ns(chain->steps[chain->count - 1].after_fs), "applied",
-                                    chain_json(chain), "program", text),
-                          out, error);
+    bool written = stream && write(question, changed, chain, stream, &error) == STATUS_OK;
+    if (stream && fclose(stream) != 0)
+        written = false;
+    json_t *value = written ? json_text(text) : NULL;
     free(text);
-    return status;
+    return value;
+}
+
+enum status advise_write_program_json(const struct advise_question *question,
+                                      const struct program *changed,
+                                      const struct advice_chain *chain, FILE *out,
+                                      struct error *error)
+{
+    return put_json(question,
+                    json_pack("{s:f, s:o, s:o, s:o}", "time_ns",
+                              ns(chain->steps[chain->count - 1].after_fs), "applied",
+                              chain_json(chain), "program",
+                              written_json(question, changed, chain, advise_write_program), "diff",
+                              written_json(question, changed, chain, advise_write_program_diff)),
+                    out, error);
 }

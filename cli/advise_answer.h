@@ -3,14 +3,18 @@
 #define AUTOTUNE_CLI_ADVISE_ANSWER_H
 
 #include "analysis/advice/advice.h"
+#include "analysis/advice/diff.h"
 #include "cli/options.h"
+#include "results/text.h"
+
+#include <jansson.h>
 
 enum { ADVICE_MAX_STEPS = 16 };
 
 /* One strategy after another, each applied to the program that the one before left. */
 struct advice_step {
     const struct advice_strategy *strategy;
-    int64_t before_fs, after_fs;
+    int64_t before_fs, after_fs, tidied_fs; /* advice.h */
 };
 
 struct advice_chain {
@@ -21,22 +25,36 @@ struct advice_chain {
 /* What was asked. */
 struct advise_question {
     const char *file;
-    const struct hardware *hw;
+    const struct program *program;       /* of the file */
+    const struct program_source *source; /* its text */
     int cores;
 };
 
-void advise_write_table(const struct advise_question *question, const struct advices *advices,
-                        const struct advice_chain *chain, bool colour, FILE *out);
+enum status advise_write_table(const struct advise_question *question,
+                               const struct advices *advices, const struct advice_chain *chain,
+                               bool colour, FILE *out, struct error *error);
 enum status advise_write_json(const struct advise_question *question, const struct advices *advices,
-                              const struct advice_chain *chain, FILE *out, struct error *error);
+                              const struct advice_chain *chain, bool colour, FILE *out,
+                              struct error *error);
 
-/* The program after a chain of changes. */
-enum status advise_write_program(const struct advise_question *question,
-                                 const struct program *program, const struct advice_chain *chain,
-                                 FILE *out, struct error *error);
-enum status advise_write_program_json(const struct advise_question *question,
-                                      const struct program *program,
-                                      const struct advice_chain *chain, FILE *out,
-                                      struct error *error);
+/* The text of the file with a chain of changes made, and comments that say which: as it is, as an
+ * answer's member, or as what is to be changed in the file. */
+typedef enum status advise_changed_writer(const struct advise_question *question,
+                                          const struct program *changed,
+                                          const struct advice_chain *chain, FILE *out,
+                                          struct error *error);
+advise_changed_writer advise_write_program, advise_write_program_json, advise_write_program_diff;
+
+/* ---- advise_diff.c --------------------------------------------------------------------------- */
+
+/* What a change is to the file: a unified diff for people, and "changes" and "diff" of an answer in
+ * JSON (both NULL when out of memory, or where nothing was changed: `changed` is empty). */
+enum status advise_put_diff(const struct advise_question *question, const struct program *changed,
+                            const struct style *style, FILE *out, struct error *error);
+json_t *advise_changes_json(const struct diff *diff);
+json_t *advise_diff_json(const struct diff *diff, const char *file);
+
+/* Text that may hold any bytes, so that none of them steers a terminal or ends the line. */
+void advise_put_printable(const char *text, size_t length, FILE *out);
 
 #endif

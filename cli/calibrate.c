@@ -131,20 +131,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_KEEP_GOING:
         calibrate->keep_going = true;
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &calibrate->common;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = common_children,
     .doc =
         "Fits a description to measurements and writes it, complete, with -o: moves and the "
         "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "

@@ -25,21 +25,16 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct checking *checking = state->input;
-    if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = &checking->common;
-    else if (key == KEY_RUNTIME_KB)
-        checking->runtime_kb = argument;
-    else
-        return ARGP_ERR_UNKNOWN;
+    if (key != KEY_RUNTIME_KB)
+        return cli_parse_child(key, argument, state);
+    checking->runtime_kb = argument;
     return 0;
 }
-
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = common_children,
     .args_doc = "FILE\n--runtime-kb FILE",
     .doc =
         "Checks that a program is safe on the chip: no two accesses to the same bytes that could "

@@ -79,20 +79,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_TIME_LIMIT:
         evaluate->time_limit_s = cli_seconds("--time-limit", argument);
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &evaluate->common;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = common_children,
     .args_doc = "FILE",
     .doc =
         "Simulates every kernel of a bank with the tiling it was recorded with, and compares the "

@@ -7,12 +7,10 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
-
 static const struct argp argp = {
     .options = options,
     .parser = task_parse_set,
-    .children = children,
+    .children = task_children,
     .args_doc = "--op OP --shape SHAPE --set NAME=VALUE,...",
     .doc = "Says whether a tiling is legal on a chip; if not, which limits it breaks, by how many "
            "bytes, and the nearest legal tiling.\v"

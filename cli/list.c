@@ -10,11 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
-
 static const struct argp argp = {
     .parser = cli_parse_child,
-    .children = children,
+    .children = common_children,
     .args_doc = "ops|hw|spaces|strategies|formats|sweeps [NAME]",
     .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
            "comes from; the keys are those of --set-hw.\v"

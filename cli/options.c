@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const char *const format_names[FORMAT_COUNT] = {
-    "table",      "json",       "csv", "c", "markdown", "html", "tcubetiling", "tcubetiling-json",
+    "table",      "json",       "csv", "c", "markdown", "html", "diff", "tcubetiling", "tcubetiling-json",
     "runtime_kb", "static_bank"};
 
 enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
@@ -276,6 +276,7 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 
 const struct argp common_argp = {
     .options = common_options, .parser = parse_common, .help_filter = filter_help};
+const struct argp_child common_children[] = {{&common_argp, 0, NULL, 0}, {0}};
 const struct argp output_argp = {.options = common_options + HARDWARE_OPTIONS,
                                  .parser = parse_common,
                                  .help_filter = filter_help};

@@ -25,6 +25,7 @@ enum format {
     FORMAT_C,
     FORMAT_MARKDOWN,
     FORMAT_HTML,
+    FORMAT_DIFF,
     FORMAT_TCUBETILING, /* and what follows: tables that operator libraries load */
     FORMAT_TCUBETILING_JSON,
     FORMAT_RUNTIME_KB,
@@ -50,11 +51,13 @@ struct common {
 
 /* The child parser for struct common: the first member of every command's own options. */
 extern const struct argp common_argp;
+extern const struct argp_child common_children[];
 
 /* The same without what is about hardware. */
 extern const struct argp output_argp;
 
-/* The parser of commands that have no options but their child's. */
+/* The parser of commands that have no options but their child's, and what the parsers of others
+ * leave the rest to: the child's options are the first member of the command's. */
 error_t cli_parse_child(int key, char *argument, struct argp_state *state);
 
 struct command {

@@ -35,12 +35,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     return 0;
 }
 
-static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
-
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = task_children,
     .args_doc = "--op OP --shape SHAPE",
     .doc =
         "Prints the kernel program of a tiling. With several cores it is the program of the core "

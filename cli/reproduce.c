@@ -6,11 +6,9 @@
 #include <omp.h>
 #include <string.h>
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
-
 static const struct argp argp = {
     .parser = cli_parse_child,
-    .children = children,
+    .children = common_children,
     .doc = "Recomputes the published numbers that the model can produce, on the described Ascend "
            "310, and prints paper | ours | ratio with the reason for a difference. Numbers that "
            "need silicon that is not at hand are shown without ours.\v"

@@ -43,20 +43,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_FULL:
         options->play_fully = true;
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->common;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options_list,
     .parser = parse,
-    .children = children,
+    .children = common_children,
     .args_doc = "FILE",
     .doc = "Plays a kernel program instruction by instruction and says how long it takes and what "
            "each pipe does. FILE - is the standard input.\v"

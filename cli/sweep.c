@@ -141,20 +141,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         cli_seconds("--time-limit", argument);
         command->time_limit = argument;
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &command->common;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = common_children,
     .args_doc = "FILE.csv|FILE.cfg|SET",
     .doc =
         "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "

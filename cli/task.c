@@ -58,27 +58,20 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         task_set(task, job_options[key - KEY_OPTION], argument);
         return 0;
     }
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = &task->common;
-    return 0;
+    return cli_parse_child(key, argument, state);
 }
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
-
-const struct argp task_argp = {.options = options, .parser = parse, .children = children};
+const struct argp task_argp = {.options = options, .parser = parse, .children = common_children};
+const struct argp_child task_children[] = {{&task_argp, 0, NULL, 0}, {0}};
 
 error_t task_parse_set(int key, char *argument, struct argp_state *state)
 {
     struct task *task = state->input;
-    if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = task;
-    else if (key == TASK_KEY_SET && task->set)
+    if (key != TASK_KEY_SET)
+        return cli_parse_child(key, argument, state);
+    if (task->set)
         cli_die("--set: given twice; one takes all values, separated by commas");
-    else if (key == TASK_KEY_SET)
-        task->set = argument;
-    else
-        return ARGP_ERR_UNKNOWN;
+    task->set = argument;
     return 0;
 }
 

@@ -15,6 +15,7 @@ struct task {
 
 /* --op, --shape, the operators' own options, --dtype, --space; the common options are its child. */
 extern const struct argp task_argp;
+extern const struct argp_child task_children[];
 
 /* The parser of commands whose only option is --set, key TASK_KEY_SET; task_argp is its child. */
 enum { TASK_KEY_SET = 2500 };

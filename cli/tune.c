@@ -105,20 +105,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_REPORT:
         tune->page.output = argument;
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &tune->task;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = task_children,
     .args_doc = "--op OP --shape SHAPE",
     .doc = "Finds the fastest tiling of an operator on a described chip by simulation, and proves "
            "that nothing in the space is better.\v"
@@ -258,8 +253,8 @@ static void set_find(struct tune *tune)
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats = ((1 << FORMAT_COUNT) - 1) & ~(1 << FORMAT_C) &
-                               ~(1 << FORMAT_MARKDOWN) & ~(1 << FORMAT_HTML),
+        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV |
+                               ((1 << FORMAT_COUNT) - (1 << FORMAT_TCUBETILING)),
         .page.command = cli_command_text(NULL, argc, argv),
     };
     struct job_result result = {0};

@@ -56,20 +56,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_FRESH:
         validate->find.fresh = true;
         return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &validate->task;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_parse_child(key, argument, state);
     }
 }
-
-static const struct argp_child children[] = {{&task_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = task_children,
     .args_doc = "--op OP --shape SHAPE --hw host",
     .doc = "Says how far the model of this machine's processor can be trusted: runs tilings drawn "
            "at random, and the model's first ones, and compares predicted and measured times. "

@@ -308,23 +308,38 @@ static enum status read_all(FILE *stream, const char *file, char **text, size_t 
     return error_memory(error);
 }
 
-enum status program_read(const struct hardware *hw, const char *file, struct program *program,
-                         struct error *error)
+enum status program_read_source(const struct hardware *hw, const char *file,
+                                struct program *program, struct program_source *source,
+                                struct error *error)
 {
     bool standard = strcmp(file, "-") == 0;
-    char *text = NULL;
-    size_t length;
+    const char *shown = standard ? "(standard input)" : file;
     *program = (struct program){.hw = hw};
+    *source = (struct program_source){0};
     FILE *stream = standard ? stdin : fopen(file, "rb");
     if (!stream)
         return error_set(error, STATUS_IO, "%s: %s", file, strerror(errno));
-    enum status status =
-        read_all(stream, standard ? "(standard input)" : file, &text, &length, error);
+    enum status status = read_all(stream, shown, &source->text, &source->length, error);
     if (!standard)
         fclose(stream);
     if (status == STATUS_OK)
-        status =
-            program_parse(hw, standard ? "(standard input)" : file, text, length, program, error);
-    free(text);
+        status = program_parse(hw, shown, source->text, source->length, program, error);
+    if (status != STATUS_OK)
+        program_source_clear(source);
+    return status;
+}
+
+void program_source_clear(struct program_source *source)
+{
+    free(source->text);
+    *source = (struct program_source){0};
+}
+
+enum status program_read(const struct hardware *hw, const char *file, struct program *program,
+                         struct error *error)
+{
+    struct program_source source;
+    enum status status = program_read_source(hw, file, program, &source, error);
+    program_source_clear(&source);
     return status;
 }

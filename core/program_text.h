@@ -30,6 +30,18 @@ enum status program_parse(const struct hardware *hw, const char *file, const cha
 enum status program_read(const struct hardware *hw, const char *file, struct program *program,
                          struct error *error);
 
+/* The text that a program was read from: an instruction's `line` is its line there, from 1 on. */
+struct program_source {
+    char *text; /* owned: program_source_clear */
+    size_t length;
+};
+
+/* As program_read, and keeps the text. On failure both are empty. */
+enum status program_read_source(const struct hardware *hw, const char *file,
+                                struct program *program, struct program_source *source,
+                                struct error *error);
+void program_source_clear(struct program_source *source);
+
 /* Prints the program in the form above; parsing that text gives an equal program. STATUS_IO when
  * the stream fails. */
 enum status program_print(const struct program *program, FILE *stream, struct error *error);

@@ -1,20 +1,15 @@
-/* Small pieces of text output: times, counts, bars, colours. */
+/* Small pieces of text output: times and counts (core/quantity.h), bars, colours. */
 #ifndef AUTOTUNE_RESULTS_TEXT_H
 #define AUTOTUNE_RESULTS_TEXT_H
 
 #include "core/hardware.h"
+#include "core/quantity.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum { TEXT_SIZE = 32, BAR_WIDTH = 24 };
-
-/* "123.4 us": four significant digits and the unit that suits. Returns `text`. */
-const char *text_time(double ns, char text[TEXT_SIZE]);
-
-/* "1,234,567". Returns `text`. */
-const char *text_count(int64_t count, char text[TEXT_SIZE]);
+enum { BAR_WIDTH = 24 };
 
 /* What a file that was asked for is called: "standard input" for "-". */
 const char *text_file_name(const char *file);

@@ -256,12 +256,13 @@ keys_of_advise() {
             "RUS", "TT"]' \
         '.time_ns as $time | [.advice[] | select(.applies)] | length > 2 and all(.saved_ns > 0
             and (.time_ns + .saved_ns - $time | fabs) < 1e-6 and .condition == null
-            and (.changes | length > 0 and all(.line >= 1 and (.before != null or .after != null))))' \
+            and .tidied_ns <= .saved_ns and (.changes | length > 0 and all(.line >= 1 and (.before != null or .after != null)))
+            and (.diff | startswith("--- ")))' \
         '[.advice[] | select(.applies) | .saved_ns] | . == (sort | reverse)' \
         '.advice | map(.applies) | . == (sort | reverse)' \
-        '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null
-            and .changes == [] and (.condition | length > 0))' \
-        '.advice[0] as $best | .chain[0] == ($best | {strategy, saved_ns, time_ns})' '.chain | length <= 4'
+        '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null and .tidied_ns == null
+            and .changes == [] and .diff == null and (.condition | length > 0))' \
+        '.chain[0] as $first | .advice | any({strategy, saved_ns, time_ns} == $first)' '.chain | length <= 4'
     for name in $(jq -r '.advice[] | select(.applies) | .strategy' "$work/out"); do
         answer 0 advise "$example" --json
         best=$(jq ".advice[] | select(.strategy == \"$name\") | .time_ns" "$work/out")
@@ -271,7 +272,8 @@ keys_of_advise() {
         holds ".time_ns == $best"
     done
     answer 0 advise "$example" --apply best --json
-    holds '.applied | length > 0' '.time_ns == .applied[-1].time_ns' '.program | length > 0'
+    holds '.applied | length > 0' '.time_ns == .applied[-1].time_ns' '.program | length > 0' \
+        '.diff | contains("\n@@ -")'
     answer 1 advise "$example" --apply AIP
     answer 1 advise "$programs/findings.asm" --json
     holds '.safe == false' '.note | length > 0' '.advice == []' '.verdict == null'

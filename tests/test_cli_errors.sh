@@ -85,6 +85,7 @@ words() {
     bad 'a program file is missing' analyse
     bad 'a program file is missing' advise
     bad "unknown strategy 'nope'" advise /dev/null --apply nope
+    bad 'of which change' advise /dev/null --format diff
     bad 'OP (operator fusion' advise /dev/null --apply op
     bad 'at most 16 strategies' advise /dev/null --apply={RUS,RUS,RUS,RUS}{,}{,} --apply RUS
     bad 'expected one of them' check x --runtime-kb y

@@ -238,9 +238,11 @@ advisable=../../../docs/examples/advise.txt
 golden advise advise $advisable --cores 1
 golden advise-json advise $advisable --cores 1 --json --chain 2
 golden advise-apply advise $advisable --cores 1 --apply MRT --apply PP
+golden advise-apply-diff advise $advisable --cores 1 --apply RSD --format diff
 golden advise-apply-json advise $advisable --cores 1 --apply rus --json
 golden advise-best advise $advisable --cores 1 --apply best
 golden advise-apply-none advise $advisable --cores 1 --apply AIP
+golden advise-leftover advise leftover.asm --cores 1 --set-hw dispatch_ns=20 --apply PP
 golden advise-nothing advise pipeline.asm
 golden advise-short advise short.asm --chain 0
 golden advise-unsafe advise findings.asm

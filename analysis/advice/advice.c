@@ -2,6 +2,7 @@
 
 #include "analysis/advice/advice_named.h"
 #include "analysis/advice/advice_table.h"
+#include "analysis/advice/tidy.h"
 #include "analysis/roofline.h"
 
 #include <stdlib.h>
@@ -64,35 +65,18 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
     trial_begin(trial);
     if (strategy->apply && (strategy->apply == advice_rus || !trial->unnamed_line))
         status = strategy->apply(trial, error);
+    int64_t untidy_fs = trial->best_fs;
+    if (status == STATUS_OK && trial->tidy && trial->best.hw)
+        status = tidy_change(trial, error);
     if (status == STATUS_OK && trial->first_fs - trial->best_fs > trial->first_fs / LEAST_SHARE) {
         advice->applies = true;
         advice->time_fs = trial->best_fs;
+        advice->tidied_fs = untidy_fs - trial->best_fs;
         advice->changed = trial->best;
         trial->best = (struct program){0};
-        status = diff_programs(trial->first, &advice->changed, &advice->diff, error);
     }
-    if (status == STATUS_OK && !advice->applies && diagnosis)
+    if (status == STATUS_OK && !advice->applies)
         strategy->condition(trial, diagnosis, advice->condition);
-    return status;
-}
-
-enum status advise_one(const struct program *program, int cores,
-                       const struct advice_strategy *strategy, struct advices *advices,
-                       struct error *error)
-{
-    struct trial trial;
-    memset(advices, 0, sizeof *advices);
-    enum status status = trial_open(&trial, program, cores, error);
-    if (status != STATUS_OK)
-        return status;
-    advices->safe = trial.safe;
-    memcpy(advices->why, trial.why, sizeof trial.why);
-    advices->time_fs = trial.first_fs;
-    if (trial.safe)
-        status = try_strategy(&trial, strategy, NULL, &advices->items[advices->count++], error);
-    trial_close(&trial);
-    if (status != STATUS_OK)
-        advices_clear(advices);
     return status;
 }
 
@@ -109,8 +93,8 @@ static enum status diagnose_first(const struct trial *trial, struct diagnosis *d
     return STATUS_OK;
 }
 
-enum status advise(const struct program *program, int cores, struct advices *advices,
-                   struct error *error)
+enum status advise(const struct program *program, int cores, const struct advice_strategy *only,
+                   struct advices *advices, struct error *error)
 {
     struct trial trial;
     memset(advices, 0, sizeof *advices);
@@ -124,8 +108,9 @@ enum status advise(const struct program *program, int cores, struct advices *adv
         status = diagnose_first(&trial, &advices->diagnosis, error);
     const struct advice_strategy *strategy = advice_strategies;
     for (; trial.safe && strategy->name && status == STATUS_OK; strategy++)
-        status = try_strategy(&trial, strategy, &advices->diagnosis,
-                              &advices->items[advices->count++], error);
+        if (!only || strategy == only)
+            status = try_strategy(&trial, strategy, &advices->diagnosis,
+                                  &advices->items[advices->count++], error);
     qsort(advices->items, (size_t)advices->count, sizeof *advices->items, compare);
     trial_close(&trial);
     if (status != STATUS_OK)
@@ -135,9 +120,7 @@ enum status advise(const struct program *program, int cores, struct advices *adv
 
 void advices_clear(struct advices *advices)
 {
-    for (int i = 0; i < advices->count; i++) {
+    for (int i = 0; i < advices->count; i++)
         program_clear(&advices->items[i].changed);
-        diff_clear(&advices->items[i].diff);
-    }
     advices->count = 0;
 }

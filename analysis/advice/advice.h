@@ -5,7 +5,7 @@
  * is faster, safe, and computes the same; the others are named with the condition under which they
  * would help this program.
  *
- *   advise(&program, cores, &advices, &error);
+ *   advise(&program, cores, NULL, &advices, &error);
  *   advices_clear(&advices);
  *
  * A new strategy is a file advice_NAME.c, its line in advice_table.h and its row in
@@ -13,7 +13,6 @@
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
 #define AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
 
-#include "analysis/advice/diff.h"
 #include "analysis/advice/trial.h"
 #include "core/diagnosis.h"
 
@@ -42,8 +41,8 @@ struct advice {
     const struct advice_strategy *strategy;
     bool applies;           /* the changed program is faster */
     int64_t time_fs;        /* of the changed program */
-    struct program changed; /* owned; empty unless it applies */
-    struct diff diff;       /* owned; lines of the program that was given */
+    int64_t tidied_fs;      /* that taking out what the change left superfluous has saved */
+    struct program changed; /* owned; empty unless it applies; lines as in edit.h */
     char condition[ADVICE_CONDITION_SIZE];
 };
 
@@ -56,16 +55,11 @@ struct advices {
     struct advice items[ADVICE_MAX]; /* what applies by time saved, then the others; ties by name */
 };
 
-/* Tries every strategy on a closed program; those against the verdict and the others alike, since
- * what is hidden behind a bottleneck may be the next one. The caller owns *advices.
+/* Tries every strategy on a closed program, or `only` one; those against the verdict and the others
+ * alike, since what is hidden behind a bottleneck may be the next one. The caller owns *advices.
  * STATUS_TOO_LARGE beyond the limits of analysis/check/check.h, edit.h and meaning.h. */
-enum status advise(const struct program *program, int cores, struct advices *advices,
-                   struct error *error);
-
-/* Only one strategy, without conditions: advices->count is 1 unless the program is not safe. */
-enum status advise_one(const struct program *program, int cores,
-                       const struct advice_strategy *strategy, struct advices *advices,
-                       struct error *error);
+enum status advise(const struct program *program, int cores, const struct advice_strategy *only,
+                   struct advices *advices, struct error *error);
 
 void advices_clear(struct advices *advices);
 

@@ -9,38 +9,39 @@ static bool is_flag(const struct instruction *in)
 }
 
 /* The next line of the block that can be merged into line `at`; -1: none. Loops are passed. */
-static int32_t find_next(const struct edit *edit, int32_t at, struct edit_line *merged)
+static int32_t find_next(const struct edit *edit, int32_t at)
 {
     for (int32_t i = at + 1; i < edit->count; i++) {
-        *merged = edit->lines[at];
         if (edit->lines[i].in.kind == INSTRUCTION_LOOP)
             i = edit_end(edit, i);
         else if (edit->lines[i].in.kind == INSTRUCTION_END)
             return -1;
-        else if (merge_lines(merged, &edit->lines[i]))
+        else if (merge_fits(&edit->lines[at], &edit->lines[i]))
             return i;
     }
     return -1;
 }
 
+static bool has_next(const struct edit *edit, int32_t at)
+{
+    return find_next(edit, at) >= 0;
+}
+
 static bool at_first(struct edit *edit, int32_t at)
 {
-    struct edit_line merged;
-    int32_t next = find_next(edit, at, &merged);
-    if (next < 0)
+    int32_t next = find_next(edit, at);
+    if (!merge_lines(&edit->lines[at], &edit->lines[next]))
         return false;
-    edit->lines[at] = merged;
     edit_delete(edit, next, 1);
     return true;
 }
 
 static bool at_second(struct edit *edit, int32_t at)
 {
-    struct edit_line merged;
-    int32_t next = find_next(edit, at, &merged);
-    if (next < 0)
+    int32_t next = find_next(edit, at);
+    if (!merge_lines(&edit->lines[at], &edit->lines[next]))
         return false;
-    edit->lines[next] = merged;
+    edit->lines[next] = edit->lines[at];
     edit_delete(edit, at, 1);
     return true;
 }
@@ -111,32 +112,57 @@ static bool whole_loop(struct edit *edit, int32_t at)
     return work > 1;
 }
 
-static bool (*const changes[])(struct edit *edit, int32_t at) = {
-    whole_loop, before_loop, behind_loop, at_first, at_second,
+static bool is_in_loop(const struct edit *edit, int32_t at)
+{
+    return edit_parent(edit, at) >= 0;
+}
+
+/* Does `find` tell of a line that `make` may be tried there? A change costs a copy of all lines. */
+static const struct {
+    bool (*find)(const struct edit *edit, int32_t at);
+    bool (*make)(struct edit *edit, int32_t at);
+} changes[] = {
+    {is_in_loop, whole_loop}, {is_in_loop, before_loop}, {is_in_loop, behind_loop},
+    {has_next, at_first},     {has_next, at_second},
 };
 
-static enum status grow_at(struct trial *trial, int32_t at, bool *taken, struct error *error)
+static enum status grow_at(struct trial *trial, const struct edit *now, int32_t at, bool *taken,
+                           struct error *error)
 {
     enum status status = STATUS_OK;
     for (size_t c = 0; c < sizeof changes / sizeof *changes && status == STATUS_OK && !*taken;
          c++) {
         struct edit edit;
-        status = edit_open(&edit, trial_program(trial), error);
-        if (status == STATUS_OK && trial_goes_on(trial) && changes[c](&edit, at))
+        if (!trial_goes_on(trial) || !changes[c].find(now, at))
+            continue;
+        status = edit_copy(&edit, now, error);
+        if (status == STATUS_OK && changes[c].make(&edit, at))
             status = trial_try_synced(trial, &edit, taken, error);
         edit_close(&edit);
     }
     return status;
 }
 
+/* Tries at each line, until one change is taken. */
+static enum status grow_once(struct trial *trial, enum instruction_kind kind, bool *taken,
+                             struct error *error)
+{
+    struct edit now;
+    *taken = false;
+    enum status status = edit_open(&now, trial_program(trial), error);
+    for (int32_t at = 0; at < now.count && status == STATUS_OK && !*taken && trial_goes_on(trial);
+         at++)
+        if (now.lines[at].in.kind == kind)
+            status = grow_at(trial, &now, at, taken, error);
+    edit_close(&now);
+    return status;
+}
+
 enum status advice_grow(struct trial *trial, enum instruction_kind kind, struct error *error)
 {
+    bool taken = true;
     enum status status = STATUS_OK;
-    for (int32_t at = 0; at < trial_program(trial)->count && status == STATUS_OK;) {
-        bool taken = false;
-        if (trial_program(trial)->items[at].kind == kind)
-            status = grow_at(trial, at, &taken, error);
-        at = taken ? 0 : at + 1;
-    }
+    while (taken && status == STATUS_OK)
+        status = grow_once(trial, kind, &taken, error);
     return status;
 }

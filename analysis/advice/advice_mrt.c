@@ -30,7 +30,7 @@ static enum status try_at(struct trial *trial, int32_t at, bool (*change)(struct
 {
     struct edit edit;
     enum status status = edit_open(&edit, trial_program(trial), error);
-    if (status == STATUS_OK && trial_goes_on(trial) && change(&edit, at))
+    if (status == STATUS_OK && change(&edit, at))
         status = trial_try_synced(trial, &edit, taken, error);
     edit_close(&edit);
     return status;
@@ -41,7 +41,7 @@ enum status advice_mrt(struct trial *trial, struct error *error)
     enum status status = STATUS_OK;
     for (int32_t at = 0; at < trial_program(trial)->count && status == STATUS_OK; at++) {
         bool taken = false;
-        if (trial_program(trial)->items[at].kind != INSTRUCTION_MOVE)
+        if (trial_program(trial)->items[at].kind != INSTRUCTION_MOVE || !trial_goes_on(trial))
             continue;
         status = try_at(trial, at, drop, &taken, error);
         if (status == STATUS_OK && !taken)

@@ -2,6 +2,7 @@
  * is about, or with that work in another type: more than that is hardly to be had. */
 #include "analysis/advice/advice_named.h"
 
+#include "core/quantity.h"
 #include "core/work.h"
 
 #include <stdio.h>
@@ -47,6 +48,11 @@ static double saved_ns(const struct trial *trial, int64_t time_fs)
                : (double)(trial->first_fs - time_fs) / FS_PER_NS;
 }
 
+static const char *saved(const struct trial *trial, int64_t time_fs, char text[TEXT_SIZE])
+{
+    return text_time(saved_ns(trial, time_fs), text);
+}
+
 void condition_tried(struct trial *trial, const struct diagnosis *diagnosis,
                      char text[ADVICE_CONDITION_SIZE])
 {
@@ -85,20 +91,20 @@ static enum change no_store(const struct hardware *hw, struct edit_line *line, i
 }
 
 /* Bytes of one core over the paths that store. */
-static double stored_bytes(const struct trial *trial)
+static int64_t stored_bytes(const struct trial *trial)
 {
     struct work_total totals[HARDWARE_MAX_PRICES];
     struct error error;
     const struct hardware *hw = trial->first->hw;
-    double bytes = 0;
+    int64_t bytes = 0;
     if (work_totals(trial->first, totals, &error) != STATUS_OK)
         return 0;
     for (int p = 0; p < hw->path_count; p++) {
         if (!is_external(hw, hw->paths[p].destination))
             continue;
-        bytes += (double)totals[hw->paths[p].price].units;
+        bytes += totals[hw->paths[p].price].units;
         for (int c = 0; c < hw->paths[p].cast_count; c++)
-            bytes += (double)totals[hw->paths[p].casts[c].price].units;
+            bytes += totals[hw->paths[p].casts[c].price].units;
     }
     return bytes;
 }
@@ -106,15 +112,16 @@ static double stored_bytes(const struct trial *trial)
 void condition_op(struct trial *trial, const struct diagnosis *diagnosis,
                   char text[ADVICE_CONDITION_SIZE])
 {
+    char bytes[TEXT_SIZE], time[TEXT_SIZE];
     (void)diagnosis;
     int64_t time_fs = time_changed(trial, no_store, 0);
     if (time_fs < 0)
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: nothing leaves the chip");
     else
         snprintf(text, ADVICE_CONDITION_SIZE,
-                 "where the next operator takes this result: fused with it, %.0f bytes a core need "
-                 "not leave the chip; without storing them it takes %.1f ns less",
-                 stored_bytes(trial), saved_ns(trial, time_fs));
+                 "where the next operator takes this result: fused with it, %s bytes a core need "
+                 "not leave the chip; without storing them it takes %s less",
+                 text_count(stored_bytes(trial), bytes), saved(trial, time_fs, time));
 }
 
 /* Does a path lead into the buffer from external memory? */
@@ -161,12 +168,13 @@ void condition_tt(struct trial *trial, const struct diagnosis *diagnosis,
                  "does not apply: no buffer that is filled here has a faster way in");
         return;
     }
-    char slow[2 * HARDWARE_NAME_SIZE + 3], fast[2 * HARDWARE_NAME_SIZE + 3];
+    char slow[2 * HARDWARE_NAME_SIZE + 3], fast[2 * HARDWARE_NAME_SIZE + 3], bytes[TEXT_SIZE];
     snprintf(text, ADVICE_CONDITION_SIZE,
-             "where data can be kept in %s: %s is faster than %s, over which %lld bytes a core go",
+             "where data can be kept in %s: %s is faster than %s, over which %s bytes a core go",
              hw->buffers[hw->paths[faster_path(hw, most)].source].name,
              hardware_path_name(hw, faster_path(hw, most), fast),
-             hardware_path_name(hw, most, slow), (long long)totals[hw->paths[most].price].units);
+             hardware_path_name(hw, most, slow),
+             text_count(totals[hw->paths[most].price].units, bytes));
 }
 
 /* Vector instructions of one operation, or all that computes. */
@@ -183,14 +191,15 @@ void condition_ea(struct trial *trial, const struct diagnosis *diagnosis,
                   char text[ADVICE_CONDITION_SIZE])
 {
     const struct hardware *hw = trial->first->hw;
-    double most = -1;
+    char all[TEXT_SIZE], one[TEXT_SIZE];
+    double most_ns = -1;
     int operation = -1;
     (void)diagnosis;
     for (int o = 0; o < hw->operation_count; o++) {
         int64_t time_fs =
             hw->operations[o].class == OPERATION_VECTOR ? time_changed(trial, no_work, o) : -1;
-        if (time_fs >= 0 && saved_ns(trial, time_fs) > most) {
-            most = saved_ns(trial, time_fs);
+        if (time_fs >= 0 && saved_ns(trial, time_fs) > most_ns) {
+            most_ns = saved_ns(trial, time_fs);
             operation = o;
         }
     }
@@ -199,13 +208,14 @@ void condition_ea(struct trial *trial, const struct diagnosis *diagnosis,
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: nothing is computed");
     else if (operation < 0)
         snprintf(text, ADVICE_CONDITION_SIZE,
-                 "where an algorithm needs fewer products: without any it takes %.1f ns less",
-                 saved_ns(trial, all_fs));
+                 "where an algorithm needs fewer products: without any it takes %s less",
+                 saved(trial, all_fs, all));
     else
         snprintf(text, ADVICE_CONDITION_SIZE,
-                 "where an algorithm needs fewer operations: without any it takes %.1f ns less, "
-                 "without %s, the most of one kind, %.1f ns",
-                 saved_ns(trial, all_fs), hw->operations[operation].name, most);
+                 "where an algorithm needs fewer operations: without any it takes %s less, "
+                 "without %s, the most of one kind, %s",
+                 saved(trial, all_fs, all), hw->operations[operation].name,
+                 text_time(most_ns, one));
 }
 
 /* The same product in another type of the matrix unit. */
@@ -234,6 +244,7 @@ void condition_lc(struct trial *trial, const struct diagnosis *diagnosis,
 {
     const struct hardware *hw = trial->first->hw;
     int type = product_type(trial->first), best = -1;
+    char time[TEXT_SIZE];
     (void)diagnosis;
     for (int t = 0; t < hw->matrix_type_count && type >= 0; t++) {
         int other = hw->matrix_types[t].type;
@@ -247,14 +258,14 @@ void condition_lc(struct trial *trial, const struct diagnosis *diagnosis,
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: no type is faster than %s on %s",
                  dtype_name((enum dtype)type), hw->name);
     else
-        snprintf(
-            text, ADVICE_CONDITION_SIZE,
-            "where %s is precise enough: the matrix unit does %.3g times as much as in %s; "
-            "with products alone in %s it takes %.1f ns less, and smaller operands come on top",
-            dtype_name((enum dtype)best),
-            hardware_matrix_peak(hw, (enum dtype)best) / hardware_matrix_peak(hw, (enum dtype)type),
-            dtype_name((enum dtype)type), dtype_name((enum dtype)best),
-            saved_ns(trial, time_changed(trial, other_type, best)));
+        snprintf(text, ADVICE_CONDITION_SIZE,
+                 "where %s is precise enough: the matrix unit does %.3g times as much as in %s; "
+                 "with products alone in %s it takes %s less, and smaller operands come on top",
+                 dtype_name((enum dtype)best),
+                 hardware_matrix_peak(hw, (enum dtype)best) /
+                     hardware_matrix_peak(hw, (enum dtype)type),
+                 dtype_name((enum dtype)type), dtype_name((enum dtype)best),
+                 saved(trial, time_changed(trial, other_type, best), time));
 }
 
 static enum change no_vector(const struct hardware *hw, struct edit_line *line, int choice)
@@ -267,6 +278,7 @@ void condition_ct(struct trial *trial, const struct diagnosis *diagnosis,
 {
     const struct hardware *hw = trial->first->hw;
     int64_t time_fs = time_changed(trial, no_vector, -1);
+    char time[TEXT_SIZE];
     (void)diagnosis;
     if (hw->matrix_pipe < 0 || time_fs < 0)
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: %s",
@@ -274,6 +286,6 @@ void condition_ct(struct trial *trial, const struct diagnosis *diagnosis,
     else
         snprintf(text, ADVICE_CONDITION_SIZE,
                  "where vector operations can be written as a matrix product (sums and averages "
-                 "can): without them it takes %.1f ns less",
-                 saved_ns(trial, time_fs));
+                 "can): without them it takes %s less",
+                 saved(trial, time_fs, time));
 }

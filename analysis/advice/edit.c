@@ -24,10 +24,12 @@ enum status edit_open(struct edit *edit, const struct program *program, struct e
 {
     *edit = (struct edit){.hw = program->hw};
     if (program->count > EDIT_MAX_LINES)
-        return error_set(error, STATUS_TOO_LARGE, "%d instructions, expected at most %d",
+        return error_set(error, STATUS_TOO_LARGE,
+                         "%d instructions, expected at most %d: every change is tried on all of "
+                         "them; write what recurs as a loop, or ask about a part",
                          program->count, EDIT_MAX_LINES);
     edit->capacity = program->count + 16;
-    edit->lines = calloc((size_t)edit->capacity, sizeof *edit->lines);
+    edit->lines = malloc((size_t)edit->capacity * sizeof *edit->lines);
     if (!edit->lines)
         return error_memory(error);
     for (int32_t i = 0; i < program->count; i++) {

@@ -61,26 +61,34 @@ static void drop_stride(struct region *region, int depth)
     region->loop_stride_bytes[PROGRAM_MAX_DEPTH - 1] = 0;
 }
 
+static bool regions_follow(const struct region *one, const struct region *next)
+{
+    return one->buffer == next->buffer && one->role == next->role &&
+           (one->rows > 1) == (next->rows > 1) &&
+           (one->rows <= 1 || one->bytes / one->rows == next->bytes / next->rows) &&
+           one->row_stride_bytes == next->row_stride_bytes &&
+           next->offset_bytes - one->offset_bytes == advance_of(one) &&
+           memcmp(one->loop_stride_bytes, next->loop_stride_bytes, sizeof one->loop_stride_bytes) ==
+               0;
+}
+
+bool merge_fits(const struct edit_line *line, const struct edit_line *next)
+{
+    const struct instruction *a = &line->in, *b = &next->in;
+    if (!can_grow(a) || a->kind != b->kind || a->what != b->what || a->type != b->type ||
+        a->to_type != b->to_type || a->unit != b->unit || b->transpose ||
+        (a->bursts > 1) != (b->bursts > 1) || a->align_bytes != b->align_bytes ||
+        a->region_count != b->region_count || a->region_count == 0)
+        return false;
+    for (int r = 0; r < a->region_count; r++)
+        if (!regions_follow(&line->regions[r], &next->regions[r]))
+            return false;
+    return true;
+}
+
 bool merge_lines(struct edit_line *line, const struct edit_line *next)
 {
-    struct instruction a = line->in, b = next->in;
-    if (!can_grow(&a) || a.kind != b.kind || a.what != b.what || a.type != b.type ||
-        a.to_type != b.to_type || a.unit != b.unit || b.transpose ||
-        (a.bursts > 1) != (b.bursts > 1) || a.align_bytes != b.align_bytes ||
-        a.region_count != b.region_count || a.region_count == 0)
-        return false;
-    for (int r = 0; r < a.region_count; r++) {
-        const struct region *one = &line->regions[r], *other = &next->regions[r];
-        if (one->buffer != other->buffer || one->role != other->role ||
-            (one->rows > 1) != (other->rows > 1) ||
-            (one->rows > 1 && one->bytes / one->rows != other->bytes / other->rows) ||
-            one->row_stride_bytes != other->row_stride_bytes ||
-            other->offset_bytes - one->offset_bytes != advance_of(one) ||
-            memcmp(one->loop_stride_bytes, other->loop_stride_bytes,
-                   sizeof one->loop_stride_bytes) != 0)
-            return false;
-    }
-    return add_amount(line, next);
+    return merge_fits(line, next) && add_amount(line, next);
 }
 
 /* Do all operands advance by `stride` and have the same length, as rows of one line must? */

@@ -5,8 +5,11 @@
 
 #include "analysis/advice/edit.h"
 
-/* Makes `line` do what it and then `next` do, where both are the same instruction and every operand
- * of the second begins where that of the first ends (or, in rows, at its next row). */
+/* Are both the same instruction, and does every operand of the second begin where that of the first
+ * ends (or, in rows, at its next row)? */
+bool merge_fits(const struct edit_line *line, const struct edit_line *next);
+
+/* Makes `line` do what it and then `next` do, where they fit. */
 bool merge_lines(struct edit_line *line, const struct edit_line *next);
 
 /* Makes `line` do at once what it does in `count` iterations of the loop at `depth` (0: outermost),

@@ -1,7 +1,6 @@
 #include "analysis/advice/safety.h"
 
-#include "analysis/check/places.h"
-#include "analysis/check/play.h"
+#include "analysis/check/check.h"
 
 #include <string.h>
 
@@ -31,22 +30,21 @@ static int32_t find_unnamed(const struct program *program)
 
 enum status safety_of(const struct program *program, struct safety *safety, struct error *error)
 {
-    struct findings findings = {0};
-    struct play play;
-    enum status status = play_init(&play, program, error);
-    *safety = (struct safety){.unnamed_line = find_unnamed(program)};
+    struct check check;
+    enum status status = program_check_safety(program, &check, error);
+    *safety = (struct safety){.safe = status == STATUS_OK, .unnamed_line = find_unnamed(program)};
     if (status != STATUS_OK)
         return status;
-    places_check(program, &play.nest, &findings);
-    status = play_run(&play, &findings, error);
-    safety->misaligned = findings.of_kind[FINDING_ALIGNMENT];
-    safety->safe = status == STATUS_OK && findings.count == safety->misaligned;
-    for (size_t i = 0; i < findings.count && !*safety->why; i++)
-        if (findings.items[i].kind != FINDING_ALIGNMENT)
-            memcpy(safety->why, findings.items[i].text, sizeof safety->why);
-    if (findings.no_memory)
-        status = error_memory(error);
-    findings_clear(&findings);
-    play_clear(&play);
-    return status;
+    for (size_t i = 0; i < check.count; i++) {
+        const struct finding *finding = &check.findings[i];
+        if (finding->kind == FINDING_ALIGNMENT) {
+            safety->misaligned++;
+            continue;
+        }
+        if (safety->safe)
+            memcpy(safety->why, finding->text, sizeof safety->why);
+        safety->safe = false;
+    }
+    check_clear(&check);
+    return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include "analysis/advice/grain.h"
 #include "analysis/advice/resync.h"
 #include "analysis/advice/safety.h"
+#include "analysis/advice/tidy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,8 @@ enum status trial_open(struct trial *trial, const struct program *program, int c
         trial->grain = grain_of(program);
         status = meaning_of(program, trial->grain, &trial->first_meaning, error);
     }
+    if (status == STATUS_OK && trial->safe)
+        status = tidy_is(program, &trial->tidy, error);
     if (status != STATUS_OK)
         trial_close(trial);
     return status;
@@ -64,7 +67,7 @@ void trial_begin(struct trial *trial)
 
 const struct program *trial_program(const struct trial *trial)
 {
-    return trial->best.count ? &trial->best : trial->first;
+    return trial->best.hw ? &trial->best : trial->first;
 }
 
 bool trial_goes_on(const struct trial *trial)
@@ -94,8 +97,10 @@ static enum status find_gate(struct trial *trial, const struct program *program,
     bool same = false;
     enum status status = time_of(trial, program, time_fs, error);
     *gate = *time_fs < 0 ? TRIAL_UNSAFE : TRIAL_SLOWER;
-    if (status != STATUS_OK || *time_fs < 0 || *time_fs > trial->best_fs ||
-        (*time_fs == trial->best_fs && aim == TRIAL_FASTER))
+    int64_t most_fs[] = {[TRIAL_FASTER] = trial->best_fs - 1,
+                         [TRIAL_NOT_SLOWER] = trial->best_fs,
+                         [TRIAL_ANY_TIME] = INT64_MAX};
+    if (status != STATUS_OK || *time_fs < 0 || *time_fs > most_fs[aim])
         return status;
     *gate = TRIAL_UNSAFE;
     trial->events += program->played;

@@ -32,13 +32,14 @@ struct trial {
     int64_t first_fs;     /* time of the first program; -1: it deadlocks */
     bool safe;            /* the first program is; otherwise nothing can be tried */
     char why[256];        /* it is not */
+    bool tidy;            /* nor is there superfluous synchronisation in it (tidy.h) */
     size_t misaligned;    /* operands of the first program */
     int32_t unnamed_line; /* a line that leaves out an operand in a buffer of the chip, whose
                              place nobody knows; 0: none */
     int64_t grain;        /* that first_meaning was taken at */
     struct meaning first_meaning;
 
-    struct program best; /* owned; the first program's copy is not made: count == 0 */
+    struct program best; /* owned; the first program's copy is not made: hw == NULL */
     int64_t best_fs;
     int tries;
     int64_t events;
@@ -56,8 +57,8 @@ void trial_begin(struct trial *trial);
 /* What the next change starts from. */
 const struct program *trial_program(const struct trial *trial);
 
-/* How much better a change has to be: less time, or as little. */
-enum trial_aim { TRIAL_FASTER, TRIAL_NOT_SLOWER };
+/* How much better a change has to be: less time, as little, or it need not. */
+enum trial_aim { TRIAL_FASTER, TRIAL_NOT_SLOWER, TRIAL_ANY_TIME };
 
 /* *taken: the lines passed, and trial_program is now made of them. A change that does not pass is
  * no error. */

@@ -102,6 +102,10 @@ const char *oversync_reason_name(enum oversync_reason reason);
  * After a deadlock, what could run before it is still checked. */
 enum status program_check(const struct program *program, struct check *check, struct error *error);
 
+/* The same but for superfluous synchronisation, the search for which takes most of the time. */
+enum status program_check_safety(const struct program *program, struct check *check,
+                                 struct error *error);
+
 /* Was nothing found but superfluous synchronisation? */
 bool check_is_safe(const struct check *check);
 

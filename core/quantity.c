@@ -1,0 +1,31 @@
+#include "core/quantity.h"
+
+#include <stdio.h>
+
+const char *text_time(double ns, char text[TEXT_SIZE])
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    int u = 0;
+    while (u < 3 && ns < units[u].ns)
+        u++;
+    double value = ns / units[u].ns;
+    int digits = value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0;
+    snprintf(text, TEXT_SIZE, "%.*f %s", digits, value, units[u].unit);
+    return text;
+}
+
+const char *text_count(int64_t count, char text[TEXT_SIZE])
+{
+    char digits[TEXT_SIZE];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)count), used = 0;
+    for (int i = 0; i < length && used < TEXT_SIZE - 2; i++) {
+        if (i && (length - i) % 3 == 0 && digits[i - 1] != '-')
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = 0;
+    return text;
+}
