@@ -226,7 +226,7 @@ static void check(struct tune *tune)
         cli_die("--compare: the csv has no place for it, expected --format table or json");
     if (page_is_wanted(&tune->page, common) && tune_is_export(common))
         cli_die("--report: expected --format table, json or csv with it");
-    page_require_apart(&tune->page, "the store", tune->db);
+    page_require_apart(&tune->page, "the store", tune->find.db);
     page_require_apart(&tune->page, "that of --landscape", tune->landscape.path);
     page_require_apart(&tune->page, "that of --trace", tune->trace);
     if (tune_is_export(common))
