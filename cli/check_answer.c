@@ -49,10 +49,11 @@ static void put_access(const struct program *program, const struct finding *find
 /* Why there is no path to show; "": there is one. */
 static const char *because(const struct witness *witness)
 {
+    static const char no_conflict[] = "nothing that it puts behind touches bytes that something "
+                                      "before it touches, one of them writing";
     static const char *const words[OVERSYNC_REASONS] = {
         [OVERSYNC_UNKNOWN] = "every order stays without it; the program is too long to show one",
-        [OVERSYNC_NO_CONFLICT] = "nothing that it puts behind touches bytes that something before "
-                                 "it touches, one of them writing",
+        [OVERSYNC_NO_CONFLICT] = no_conflict,
         [OVERSYNC_SAME_PIPE] = "a pipe does one after the other",
     };
     return words[witness->reason] ? words[witness->reason] : "";

@@ -1,5 +1,6 @@
 #include "analysis/check/play.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static void check_unmatched(const struct flags *flags, const struct nest *nest, 
     int32_t lines[FINDING_MAX_LINES];
     int32_t items[FINDING_MAX_LINES];
     int count = flags_surplus(flags, nest, index, items, FINDING_MAX_LINES);
+    assert(count > 0); /* the totals differ */
     for (int i = 0; i < count; i++)
         lines[i] = line_of(flags->program, items[i]);
     struct finding *finding = findings_add(findings, FINDING_UNMATCHED_FLAG, lines, count);
