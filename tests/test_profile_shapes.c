@@ -117,7 +117,7 @@ Test(profile_shapes, add)
     expect_exact("MTE-GM", 1048576 / 28e9 * 1e4);
     expect_exact("MTE-UB", 524288 / 28e9 * 1e4);
     expect_exact("interconnect", 1572864 / 42e9 * 1e4);
-    expect_exact("Vector", 262144 / 128 * 2 / 680e6 * 1e4);
+    expect_exact("Vector", 262144 / 128.0 * 2 / 680e6 * 1e4);
     expect_note("bytes and operations of Vector by the shapes");
     expect_verdict(VERDICT_INEFFICIENT_COMPUTE, "Vector");
     EXPECT_NEAR(find("MTE-GM")->efficiency, find("MTE-GM")->utilisation);
@@ -131,7 +131,7 @@ Test(profile_shapes, bound_by_what_it_stores)
     row.busy_us[SIDE_CUBE][UNIT_VECTOR] = 50;
     cr_expect_eq(analyse("ascend310", &row), -1);
     expect_exact("MTE-UB", 2097152 / 28e9 * 1e4);
-    expect_exact("Vector", 524288 / 64 / 680e6 * 1e4);
+    expect_exact("Vector", 524288 / 64.0 / 680e6 * 1e4);
     expect_verdict(VERDICT_TRANSFER_BOUND, "MTE-UB");
 }
 
@@ -142,7 +142,7 @@ Test(profile_shapes, bound_by_the_bus)
         row_of("Mul", "1024,640;1024,640", "FLOAT16;FLOAT16", "1024,640", "FLOAT16");
     row.blocks = 2;
     cr_expect_eq(analyse("ascend310", &row), -1);
-    expect_exact("MTE-GM", 2621440 / 2 / 28e9 * 1e4);
+    expect_exact("MTE-GM", 2621440 / 2.0 / 28e9 * 1e4);
     expect_exact("interconnect", 3932160 / 42e9 * 1e4);
     expect_verdict(VERDICT_TRANSFER_BOUND, "interconnect");
 }
