@@ -187,9 +187,12 @@ static int show(const struct advising *advising, const struct advise_question *q
     if (advices.safe && advising->chain > 0)
         follow_best(&walk, advising->chain);
     cli_answer_open(&answer, &advising->common);
-    cli_require((advising->common.format == FORMAT_JSON ? advise_write_json : advise_write_table)(
-                    question, &advices, &walk.chain, answer.colour, answer.stream, &error),
-                &error);
+    enum status status = advising->common.format == FORMAT_JSON
+                             ? advise_write_json(question, &advices, &walk.chain, answer.colour,
+                                                 answer.stream, &error)
+                             : advise_write_table(question, &advices, &walk.chain, answer.colour,
+                                                  answer.stream, &error);
+    cli_require(status, &error);
     cli_answer_close(&answer);
     program_clear(&walk.changed);
     advices_clear(&advices);

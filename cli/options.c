@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 static const char *const format_names[FORMAT_COUNT] = {
-    "table",      "json",       "csv", "c", "markdown", "html", "diff", "tcubetiling", "tcubetiling-json",
+    "table",      "json",        "csv",
+    "c",          "markdown",    "html",
+    "diff",       "tcubetiling", "tcubetiling-json",
     "runtime_kb", "static_bank"};
 
 enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */

@@ -33,9 +33,8 @@ static int is_set(const struct dirent *entry)
     return length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
 }
 
-static int by_bytes(const void *left, const void *right)
+static int by_bytes(const struct dirent **a, const struct dirent **b)
 {
-    const struct dirent *const *a = left, *const *b = right;
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
@@ -65,10 +64,9 @@ enum status sweep_each_set(sweep_set_visitor *visit, void *context, struct error
     enum status status = sweep_set_folder(folder, error);
     if (status != STATUS_OK)
         return status;
-    int count = scandir(folder, &entries, is_set, NULL);
+    int count = scandir(folder, &entries, is_set, by_bytes);
     if (count < 0)
         return error_set(error, STATUS_IO, "%s: cannot be read: %s", folder, strerror(errno));
-    qsort(entries, (size_t)count, sizeof(struct dirent *), by_bytes);
     for (int i = 0; i < count; i++) {
         entries[i]->d_name[strlen(entries[i]->d_name) - strlen(ENDING)] = '\0';
         visit_set(folder, entries[i]->d_name, visit, context);
