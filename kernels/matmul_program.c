@@ -150,13 +150,13 @@ static void emit_step(struct writer *e)
     e->phase = (e->phase + 1) % e->buffers;
 }
 
-/* Of `count` bodies of `steps` k-tiles each, how many run in one loop. Where they change the phase
- * its body is a pair of them. */
+/* Bodies of `steps` k-tiles that one body of a loop holds: where they change the phase, a pair. */
 static int64_t pair_of(const struct writer *e, int64_t steps)
 {
     return steps % e->buffers ? 2 : 1;
 }
 
+/* How many of `count` such bodies run in a loop; the others stand alone. */
 static int64_t looped(const struct writer *e, int64_t count, int64_t steps)
 {
     int64_t pair = pair_of(e, steps);
@@ -210,8 +210,7 @@ static void emit_tile(struct writer *e)
     emit_set(&e->emit, m->mte3, m->vector, 0);
 }
 
-/* ---- Handing panels on
- * ---------------------------------------------------------------------------
+/* ---- Handing panels on ----------------------------------------------------------------------
  *
  * A resident tile is overwritten in the next row (A) or product (B), once MTE1 has fed it for the
  * last time. Mostly that is so without further ado: steps (k-tiles, all counted on) load and feed
@@ -242,6 +241,8 @@ static bool loads_order_a(const struct writer *e, int64_t rows, int64_t rows_bef
     return ordered;
 }
 
+/* A loop over rows has one answer for all of them, and the flags before and behind it belong to its
+ * own. Where a row loads neither operand in each step, nothing orders the next row's loads. */
 static void find_flags(struct writer *e)
 {
     int64_t steps = e->k.count * e->n.count, second = e->m.count == 2 ? e->m.last : e->m.slice;
