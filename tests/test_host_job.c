@@ -540,39 +540,87 @@ static void expect_refused(const struct job *job, struct store *store, const jso
     free(text);
 }
 
-/* Each member that is read, gone or of a wrong kind. */
-Test(host_job, damaged_answers_are_refused)
+static const struct {
+    const char *name, *json;
+    int item; /* 0: the fastest, 4: in quarantine */
+} wrong_members[] = {
+    {"index", "-1", 0},
+    {"index", "1", 0},
+    {"index", "999999999", 0},
+    {"rank", "0", 0},
+    {"rank", "99999999", 0},
+    {"predicted_ns", "0", 0},
+    {"predicted_ns", "-1.5", 0},
+    {"time_ns", "null", 0},
+    {"time_ns", "-3.0", 0},
+    {"time_ns", "0", 0},
+    {"quarantined", "\"why\"", 0},
+    {"quarantined", "null", 4},
+    {"quarantined", "\"\"", 4},
+    {"quarantined", "\"a \\u001b[31m b\"", 4},
+    {"quarantined", "7", 4},
+    {"time_ns", "3.5", 4},
+    {"samples", "-1", 0},
+    {"samples", "99999999999", 0},
+    {"spread", "\"x\"", 0},
+    {"tiling", "{\"kernel\":\"6x4\"}", 0},
+};
+
+/* Each member of a tiling's row, gone. */
+static void refuse_without_members(const struct job *job, struct store *store, const char *good)
 {
     static const char *const members[] = {"index",        "tiling",  "rank",      "predicted_ns",
                                           "time_ns",      "spread",  "max_error", "allowed_error",
                                           "samples",      "dropped", "fell_out",  "quarantined",
                                           "error_sampled"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        json_t *answer = json_loads(good, 0, NULL);
+        json_t *first = json_array_get(json_object_get(answer, "measured"), 0);
+        cr_assert(json_object_get(first, members[i]), "%s", members[i]);
+        json_object_del(first, members[i]);
+        expect_refused(job, store, answer, members[i]);
+        json_decref(answer);
+    }
+}
+
+static void refuse_wrong_members(const struct job *job, struct store *store, const char *good)
+{
+    for (size_t i = 0; i < sizeof wrong_members / sizeof *wrong_members; i++) {
+        json_t *answer = json_loads(good, 0, NULL);
+        json_t *list = json_object_get(answer, "measured");
+        json_t *value = json_loads(wrong_members[i].json, JSON_DECODE_ANY, NULL);
+        cr_assert(value, "%s", wrong_members[i].json);
+        json_object_set_new(json_array_get(list, (size_t)wrong_members[i].item),
+                            wrong_members[i].name, value);
+        expect_refused(job, store, answer, wrong_members[i].name);
+        json_decref(answer);
+    }
+}
+
+/* What is said of all of them, gone or negative. */
+static void refuse_wrong_facts(const struct job *job, struct store *store, const char *good)
+{
     static const char *const facts[] = {"asked", "left_out", "noise", "noise_dropped", "seconds"};
-    static const struct {
-        const char *name, *json;
-        int item; /* 0: the fastest, 4: in quarantine */
-    } wrong[] = {
-        {"index", "-1", 0},
-        {"index", "1", 0},
-        {"index", "999999999", 0},
-        {"rank", "0", 0},
-        {"rank", "99999999", 0},
-        {"predicted_ns", "0", 0},
-        {"predicted_ns", "-1.5", 0},
-        {"time_ns", "null", 0},
-        {"time_ns", "-3.0", 0},
-        {"time_ns", "0", 0},
-        {"quarantined", "\"why\"", 0},
-        {"quarantined", "null", 4},
-        {"quarantined", "\"\"", 4},
-        {"quarantined", "\"a \\u001b[31m b\"", 4},
-        {"quarantined", "7", 4},
-        {"time_ns", "3.5", 4},
-        {"samples", "-1", 0},
-        {"samples", "99999999999", 0},
-        {"spread", "\"x\"", 0},
-        {"tiling", "{\"kernel\":\"6x4\"}", 0},
-    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        for (int gone = 0; gone < 2; gone++) {
+            json_t *answer = json_loads(good, 0, NULL);
+            json_t *validation = json_object_get(answer, "validation");
+            cr_assert(json_object_get(validation, facts[i]));
+            if (gone)
+                json_object_del(validation, facts[i]);
+            else
+                json_object_set_new(validation, facts[i], json_integer(-1));
+            expect_refused(job, store, answer, facts[i]);
+            json_decref(answer);
+        }
+}
+
+Test(host_job, damaged_answers_are_refused)
+{
+    static const char half[] = "{\"measured\":[],\"validation\":{\"asked\":5,\"left_out\":4,"
+                               "\"noise\":0,\"noise_dropped\":0,\"seconds\":1}}";
+    static const char *const texts[] = {
+        "", "x", "[]", "{}", "7", "{\"measured\":[],\"validation\":{}}", half};
     struct job job;
     struct store_row row;
     bool found;
@@ -583,39 +631,9 @@ Test(host_job, damaged_answers_are_refused)
     char *good = strdup(row.answer);
     cr_assert_eq(recall_text(&job, store, good, &found), STATUS_OK);
     cr_assert(found);
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        json_t *answer = json_loads(good, 0, NULL);
-        json_t *first = json_array_get(json_object_get(answer, "measured"), 0);
-        cr_assert(json_object_get(first, members[i]), "%s", members[i]);
-        json_object_del(first, members[i]);
-        expect_refused(&job, store, answer, members[i]);
-        json_decref(answer);
-    }
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        json_t *answer = json_loads(good, 0, NULL);
-        json_t *list = json_object_get(answer, "measured");
-        json_t *value = json_loads(wrong[i].json, JSON_DECODE_ANY, NULL);
-        cr_assert(value, "%s", wrong[i].json);
-        json_object_set_new(json_array_get(list, (size_t)wrong[i].item), wrong[i].name, value);
-        expect_refused(&job, store, answer, wrong[i].name);
-        json_decref(answer);
-    }
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        for (int gone = 0; gone < 2; gone++) {
-            json_t *answer = json_loads(good, 0, NULL);
-            json_t *validation = json_object_get(answer, "validation");
-            cr_assert(json_object_get(validation, facts[i]));
-            if (gone)
-                json_object_del(validation, facts[i]);
-            else
-                json_object_set_new(validation, facts[i], json_integer(-1));
-            expect_refused(&job, store, answer, facts[i]);
-            json_decref(answer);
-        }
-    static const char half[] = "{\"measured\":[],\"validation\":{\"asked\":5,\"left_out\":4,"
-                               "\"noise\":0,\"noise_dropped\":0,\"seconds\":1}}";
-    static const char *const texts[] = {
-        "", "x", "[]", "{}", "7", "{\"measured\":[],\"validation\":{}}", half};
+    refuse_without_members(&job, store, good);
+    refuse_wrong_members(&job, store, good);
+    refuse_wrong_facts(&job, store, good);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cr_expect_eq(recall_text(&job, store, texts[i], &found), STATUS_INVALID, "%s", texts[i]);
     free(good);
