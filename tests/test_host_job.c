@@ -556,6 +556,7 @@ static const struct {
     {"time_ns", "0", 0},
     {"quarantined", "\"why\"", 0},
     {"quarantined", "null", 4},
+    {"quarantined", "\"\"", 0},
     {"quarantined", "\"\"", 4},
     {"quarantined", "\"a \\u001b[31m b\"", 4},
     {"quarantined", "7", 4},
