@@ -1,24 +1,17 @@
 #include "jobs/sweep_outcome.h"
 
 #include "jobs/host_job.h"
-
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "search/clock.h"
 
 static void search_job(const struct job *job, int threads, const volatile sig_atomic_t *stop,
                        struct outcome *outcome)
 {
     struct job_result result;
     const struct job_run how = {.threads = threads, .stop = stop};
-    double before_s = now_s();
+    struct timespec started;
+    clock_gettime(CLOCK_MONOTONIC, &started);
     outcome->status = job_run(job, &how, &result, &outcome->error);
-    outcome->search_s = (now_s() - before_s) * threads;
+    outcome->search_s = seconds_since(&started) * threads;
     if (outcome->status != STATUS_OK)
         return;
     if (!*stop)
@@ -53,12 +46,13 @@ static void measure_job(const struct job *job, int threads, const volatile sig_a
     const struct host_question question = host_job_question(job);
     const struct host_control control = {.stop = stop};
     struct host_answer answer;
-    double before_s = now_s();
+    struct timespec started;
+    clock_gettime(CLOCK_MONOTONIC, &started);
     outcome->status = host_job_check(job, &question, &outcome->error);
     if (outcome->status == STATUS_OK)
         outcome->status =
             host_job_measure(job, &question, NULL, &control, &answer, &outcome->error);
-    outcome->search_s = (now_s() - before_s) * threads;
+    outcome->search_s = seconds_since(&started) * threads;
     if (outcome->status != STATUS_OK)
         return;
     if (!*stop)

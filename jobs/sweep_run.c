@@ -3,6 +3,7 @@
 #include "jobs/sweep.h"
 
 #include "jobs/sweep_outcome.h"
+#include "search/clock.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -35,14 +36,6 @@ struct run {
     int working;
     struct outcome *finished; /* newest first */
 };
-
-static double seconds_of(const struct run *run)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - run->started.tv_sec) +
-           1e-9 * (double)(now.tv_nsec - run->started.tv_nsec);
-}
 
 /* ------------------------------------------------------------------ workers */
 
@@ -151,7 +144,7 @@ static void tell(const struct run *run)
         .from_store = report->from_store,
         .total = run->sweep->job_count,
         .faults = report->fault_count + run->sweep->fault_count,
-        .seconds = seconds_of(run),
+        .seconds = seconds_since(&run->started),
         .cost_done = run->cost_done,
         .cost_total = run->cost_total,
     };
@@ -162,7 +155,7 @@ static void tell(const struct run *run)
 static enum status commit(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
-    double before_s = seconds_of(run);
+    double before_s = seconds_since(&run->started);
     struct sweep_report was = *run->report;
     for (struct outcome *o = take_finished(run), *next; o; o = next) {
         next = o->next;
@@ -179,7 +172,7 @@ static enum status commit(struct run *run, struct error *error)
         run->report->infeasible = was.infeasible;
         run->report->cut_off = was.cut_off;
     }
-    run->last_commit_s = seconds_of(run);
+    run->last_commit_s = seconds_since(&run->started);
     run->commit_s = run->last_commit_s - before_s;
     return status;
 }
@@ -187,7 +180,7 @@ static enum status commit(struct run *run, struct error *error)
 static bool commit_is_due(const struct run *run)
 {
     double wait_s = fmin(COMMIT_MOST_S, run->commit_s / COMMIT_SHARE);
-    return seconds_of(run) - run->last_commit_s >= wait_s - TICK_S / 2;
+    return seconds_since(&run->started) - run->last_commit_s >= wait_s - TICK_S / 2;
 }
 
 /* Until the workers have ended: keeps, tells, and passes on the wish to stop. */
@@ -206,13 +199,13 @@ static enum status attend(struct run *run, struct error *error)
             pthread_cond_timedwait(&run->wake, &run->lock, &until);
         over = run->working == 0;
         pthread_mutex_unlock(&run->lock);
-        double woke_s = seconds_of(run);
+        double woke_s = seconds_since(&run->started);
         if (status == STATUS_OK && (over || commit_is_due(run)))
             status = commit(run, error);
         if (status != STATUS_OK || is_stopped(run))
             run->stop = 1;
         tell(run);
-        run->report->keep_s += seconds_of(run) - woke_s;
+        run->report->keep_s += seconds_since(&run->started) - woke_s;
     }
     return status;
 }
@@ -324,7 +317,7 @@ static void finish(struct run *run)
     report->cut_off += run->nothing;
     report->unfinished = run->sweep->job_count - report->searched - report->measured -
                          report->from_store - report->fault_count - run->nothing;
-    report->seconds = seconds_of(run);
+    report->seconds = seconds_since(&run->started);
     pthread_mutex_destroy(&run->lock);
     pthread_cond_destroy(&run->wake);
     free(run->todo);
@@ -344,7 +337,7 @@ enum status sweep_run(const struct sweep *sweep, struct store *store,
     pthread_cond_init(&run.wake, NULL);
     enum status status = look_up(&run, error);
     tell(&run);
-    report->keep_s = seconds_of(&run);
+    report->keep_s = seconds_since(&run.started);
     if (status == STATUS_OK)
         status = run_all(&run, error);
     finish(&run);
