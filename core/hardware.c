@@ -1,5 +1,8 @@
 #include "core/hardware.h"
 
+#include "core/least.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,15 +100,22 @@ int hardware_move_price(const struct hardware *hw, int path, enum dtype from, en
     return -1;
 }
 
+/* The row of pieces that begin at multiples of align_bytes; 0: of those that begin best. */
+static int burst_row(const struct burst_table *table, int64_t align_bytes)
+{
+    int row = table->row_count - 1;
+    while (align_bytes && row > 0 && table->align_bytes[row] > align_bytes)
+        row--;
+    return row;
+}
+
 int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, int64_t burst_bytes,
                           int64_t align_bytes)
 {
     if (price->burst_table < 0)
         return 0;
     const struct burst_table *table = &hw->burst_tables[price->burst_table];
-    int row = table->row_count - 1, column = 0;
-    while (align_bytes && row > 0 && table->align_bytes[row] > align_bytes)
-        row--;
+    int row = burst_row(table, align_bytes), column = 0;
     while (column < table->limit_count && burst_bytes > table->up_to_bytes[column])
         column++;
     if (column < table->limit_count)
@@ -114,6 +124,22 @@ int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, 
                         (burst_bytes % table->up_to_bytes[column - 1] > 0);
     int64_t fs;
     return __builtin_mul_overflow(stretches, table->fs[row][column], &fs) ? INT64_MAX : fs;
+}
+
+double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price,
+                                int64_t bytes, int64_t align_bytes)
+{
+    if (price->burst_table < 0)
+        return 0;
+    const struct burst_table *table = &hw->burst_tables[price->burst_table];
+    const int64_t *fs = table->fs[burst_row(table, align_bytes)];
+    double least = INFINITY;
+    /* no piece of a column is longer than its limit, nor is a stretch of the last one */
+    for (int c = 0; c <= table->limit_count && (c == 0 || table->up_to_bytes[c - 1] < bytes); c++) {
+        int64_t longest = table->up_to_bytes[c < table->limit_count ? c : c - 1];
+        least = fmin(least, (double)fs[c] * (double)bytes / (double)least_of(longest, bytes));
+    }
+    return least;
 }
 
 int64_t hardware_start_fs(const struct hardware *hw, int cores)

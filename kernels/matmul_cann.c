@@ -46,10 +46,10 @@ static enum status fill(struct cann *cann, int axis, int64_t first, int64_t last
     return STATUS_OK;
 }
 
-/* The union of the slices of several sizes, up to `most`: all in multiples of block. Marks of all
- * multiples are few: `most` is what a buffer of the chip holds. */
-static enum status fill_slices(struct cann *cann, int axis, const int64_t sizes[], int size_count,
-                               int64_t block, int64_t most, struct error *error)
+/* The union of what several sizes are cut into, up to `most`: all in multiples of block. Marks of
+ * all multiples are few: `most` is what a buffer of the chip holds. */
+static enum status fill_cuts(struct cann *cann, int axis, const int64_t sizes[], int size_count,
+                             int64_t block, int64_t most, struct error *error)
 {
     int64_t marks = most / block;
     bool *seen = calloc((size_t)marks + 1, sizeof *seen);
@@ -57,14 +57,9 @@ static enum status fill_slices(struct cann *cann, int axis, const int64_t sizes[
     int count = 0;
     cann->values[axis] = values;
     bool complete = seen && values;
-    for (int i = 0; complete && i < size_count; i++) {
-        int slice_count;
-        int64_t *slices = slices_of(sizes[i], block, &slice_count);
-        complete = slices != NULL;
-        for (int s = 0; complete && s < slice_count && slices[s] <= most; s++)
-            seen[slices[s] / block] = true;
-        free(slices);
-    }
+    for (int i = 0; complete && i < size_count; i++)
+        for (int64_t cut = 0; (cut = next_cut(sizes[i] / block, cut)) && cut <= marks;)
+            seen[cut] = true;
     for (int64_t i = 1; complete && i <= marks; i++)
         if (seen[i])
             values[count++] = i * block;
@@ -86,7 +81,7 @@ static enum status fill_base(struct cann *cann, int axis, int single, int l0, st
     int64_t most = least_of(buffer_elements(cann, l0, m->type_bytes) / m->block_k,
                             buffer_elements(cann, m->l0c, m->accumulator_bytes) / m->block_mn);
     most = least_of(most, cann->values[single][cann->count[single] - 1]);
-    return fill_slices(cann, axis, cann->values[single], cann->count[single], m->block_mn, most,
+    return fill_cuts(cann, axis, cann->values[single], cann->count[single], m->block_mn, most,
                        error);
 }
 
@@ -108,27 +103,20 @@ static enum status fill_steps(struct cann *cann, int axis, const int64_t sizes[]
     if (!counts)
         return error_memory(error);
     enum status status =
-        fill_slices(cann, axis, counts, size_count * slice_count, 1, most > 1 ? most : 1, error);
+        fill_cuts(cann, axis, counts, size_count * slice_count, 1, most > 1 ? most : 1, error);
     free(counts);
     return status;
 }
 
-/* Slices of the blocks that one core takes, for all sizes of them. */
+/* Any number of blocks of a batch: cores take any number of them. */
 static enum status fill_batch_steps(struct cann *cann, int axis, int64_t most, struct error *error)
 {
-    int m_count = cann->count[CANN_SINGLE_M], n_count = cann->count[CANN_SINGLE_N];
-    int64_t *blocks = malloc((size_t)m_count * (size_t)n_count * sizeof *blocks), cores;
-    if (!blocks)
-        return error_memory(error);
-    for (int i = 0; i < m_count * n_count; i++)
-        blocks[i] = cann->size[CANN_BATCH] == 1
-                        ? 1
-                        : cann_turns(cann, cann->values[CANN_SINGLE_M][i / n_count],
-                                     cann->values[CANN_SINGLE_N][i % n_count], &cores);
-    enum status status =
-        fill_slices(cann, axis, blocks, m_count * n_count, 1, most > 1 ? most : 1, error);
-    free(blocks);
-    return status;
+    int64_t blocks = cann->size[CANN_BATCH];
+    if (blocks > 1)
+        blocks = product_of(blocks, product_of(cann->size[CANN_M] / cann->machine.block_mn,
+                                               cann->size[CANN_N] / cann->machine.block_mn));
+    most = least_of(blocks, most);
+    return fill(cann, axis, 1, most > 1 ? most : 1, error);
 }
 
 /* What stands in L1 bounds the steps: of k over one row of blocks, of m and n and the batch over
@@ -175,12 +163,10 @@ static enum status fill_sizes(struct cann *cann, struct error *error)
     };
     for (int i = 0; i < 3; i++) {
         int axis = sizes[i].axis;
-        cann->values[axis] =
-            slices_of(cann->size[sizes[i].direction], sizes[i].block, &cann->count[axis]);
-        if (!cann->values[axis])
-            return error_memory(error);
-        while (cann->count[axis] > 1 && cann->values[axis][cann->count[axis] - 1] > sizes[i].most)
-            cann->count[axis]--;
+        int64_t size = cann->size[sizes[i].direction], most = least_of(size, sizes[i].most);
+        enum status status = fill_cuts(cann, axis, &size, 1, sizes[i].block, most, error);
+        if (status != STATUS_OK)
+            return status;
     }
     return STATUS_OK;
 }
@@ -354,6 +340,7 @@ static const struct operator_nesting nesting = {
     .begins = cann_begins,
     .summarise = cann_summarise_least,
     .completions = cann_completions,
+    .alike = cann_alike,
 };
 
 const struct operator_space matmul_cann = {

@@ -5,28 +5,25 @@
 #include "kernels/matmul_cann_nesting.h"
 
 const int cann_lengths[] = {CANN_CORES + 1,   CANN_BASE_N + 1,       CANN_L0B_HOLDS + 1,
-                            CANN_STEP_KB + 1, CANN_STEP_BATCH_B + 1, 0};
+                            CANN_STEP_KB + 1, CANN_STEP_BATCH_B + 1, CANN_L1B_BUFFERS + 1, 0};
 
 /* ---- what a beginning says ------------------------------------------------------------------ */
 
-int64_t cann_turns(const struct cann *cann, int64_t m, int64_t n, int64_t *cores)
+/* Blocks of m × n that the problem has in all. */
+static int64_t all_blocks(const struct cann *cann, int64_t m, int64_t n)
 {
-    int64_t blocks = cann->size[CANN_BATCH] * divide_up(cann->size[CANN_M], m) *
-                     divide_up(cann->size[CANN_N], n);
-    int64_t turns = divide_up(blocks, cann->cores < blocks ? cann->cores : blocks);
-    *cores = divide_up(blocks, turns);
-    return turns;
+    return cann->size[CANN_BATCH] * divide_up(cann->size[CANN_M], m) *
+           divide_up(cann->size[CANN_N], n);
 }
 
 struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, int fixed)
 {
-    int64_t cores;
     struct cann_facts f = {.m = value[CANN_SINGLE_M],
                            .n = fixed > CANN_SINGLE_N ? value[CANN_SINGLE_N] : 0,
                            .k = cann->size[CANN_K]};
-    if (fixed <= CANN_SINGLE_N)
+    if (fixed <= CANN_CORES)
         return f;
-    f.blocks = cann_turns(cann, f.m, f.n, &cores);
+    f.blocks = divide_up(all_blocks(cann, f.m, f.n), value[CANN_CORES]);
     f.batch_blocks = cann->size[CANN_BATCH] > 1 ? f.blocks : 1;
     f.one_b =
         cann->share_b && cann->size[CANN_BATCH] * divide_up(cann->size[CANN_M], f.m) >= f.blocks;
@@ -69,6 +66,18 @@ bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k,
 bool cann_c_turns(const struct cann_facts *f)
 {
     return f->blocks * f->m_tiles * f->n_tiles > 1;
+}
+
+double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab)
+{
+    double steps = tiles * (double)k_tiles;
+    return 64 + 3 * 24 * steps + 7 * 24 * tiles + (slab ? 3 * 16 * steps : 0);
+}
+
+bool cann_playable(const struct cann_facts *f, bool slab)
+{
+    double tiles = (double)f->blocks * (double)f->m_tiles * (double)f->n_tiles;
+    return cann_instructions_at_most(tiles, f->k_tiles, slab) <= (double)PROGRAM_MAX_PLAYED;
 }
 
 /* ---- one value after the other -------------------------------------------------------------- */
@@ -117,9 +126,7 @@ static enum beginning some_while(bool fits, bool some)
 static enum beginning begins_cores(const struct cann *cann, const struct cann_facts *f,
                                    const int64_t *v)
 {
-    int64_t cores;
-    cann_turns(cann, f->m, f->n, &cores);
-    return some_while(v[CANN_CORES] <= cores, v[CANN_CORES] == cores);
+    return some_while(v[CANN_CORES] <= least_of(cann->cores, all_blocks(cann, f->m, f->n)), true);
 }
 
 static enum beginning begins_base(const struct cann *cann, const struct cann_facts *f,
@@ -134,12 +141,12 @@ static enum beginning begins_base(const struct cann *cann, const struct cann_fac
                 (slab_fits || base_n * base_k <= room.l0b) &&
                 (v[CANN_BASE_M] + base_n) * base_k <= room.l1;
     if (axis == CANN_BASE_M)
-        return some_while(fits, is_slice(f->m, v[axis], m->block_mn));
+        return some_while(fits, is_cut_of(f->m, v[axis], m->block_mn));
     if (axis == CANN_BASE_N)
         return some_while(fits,
-                          is_slice(f->n, v[axis], m->block_mn) &&
+                          is_cut_of(f->n, v[axis], m->block_mn) &&
                               (v[CANN_OUTER] == OUTER_M || (f->m_tiles > 1 && f->n_tiles > 1)));
-    return some_while(fits, is_slice(f->k, v[axis], m->block_k));
+    return some_while(fits, is_cut_of(f->k, v[axis], m->block_k) && cann_playable(f, false));
 }
 
 static enum beginning begins_holds(const struct cann *cann, const struct cann_facts *f,
@@ -147,7 +154,8 @@ static enum beginning begins_holds(const struct cann *cann, const struct cann_fa
 {
     int64_t room = cann_room_of(cann, v[CANN_BASE_N]).l0b;
     if (v[CANN_L0B_HOLDS] == HOLDS_SLAB)
-        return some_if(f->n * f->k <= room && f->n_tiles * f->k_tiles > 1);
+        return some_if(f->n * f->k <= room && f->n_tiles * f->k_tiles > 1 &&
+                       cann_playable(f, true));
     return some_if(v[CANN_BASE_N] * v[CANN_BASE_K] <= room);
 }
 
@@ -162,24 +170,24 @@ static enum beginning begins_steps(const struct cann *cann, const struct cann_fa
     int64_t chunks_b = axis >= CANN_STEP_KB ? divide_up(f->k_tiles, v[CANN_STEP_KB]) : 1;
     switch (axis) {
     case CANN_STEP_KA:
-        return some_while(fits, is_slice(f->k_tiles, v[axis], 1) && (!third || f->whole_a));
+        return some_while(fits, is_cut(f->k_tiles, v[axis]) && (!third || f->whole_a));
     case CANN_STEP_KB:
-        return some_while(fits, is_slice(f->k_tiles, v[axis], 1) && (!third || f->whole_b) &&
+        return some_while(fits, is_cut(f->k_tiles, v[axis]) && (!third || f->whole_b) &&
                                     (chunks_a % chunks_b == 0 || chunks_b % chunks_a == 0));
     case CANN_STEP_M:
         return some_while(fits && (v[axis] == 1 || f->whole_a),
-                          is_slice(f->m_tiles, v[axis], 1) &&
+                          is_cut(f->m_tiles, v[axis]) &&
                               (!third || (v[axis] > 1 && v[axis] < f->m_tiles)));
     case CANN_STEP_N:
         return some_while(fits && (v[axis] == 1 || f->whole_b),
-                          is_slice(f->n_tiles, v[axis], 1) &&
+                          is_cut(f->n_tiles, v[axis]) &&
                               (!third || (v[axis] > 1 && v[axis] < f->n_tiles)));
     case CANN_STEP_BATCH_A:
         return some_while(fits && (v[axis] == 1 || (f->whole_a && all_m)),
-                          is_slice(f->batch_blocks, v[axis], 1));
+                          is_cut(f->batch_blocks, v[axis]));
     default:
         return some_while(fits && (v[axis] == 1 || (f->whole_b && all_n)),
-                          is_slice(f->one_b ? 1 : f->batch_blocks, v[axis], 1));
+                          is_cut(f->one_b ? 1 : f->batch_blocks, v[axis]));
     }
 }
 
@@ -213,12 +221,6 @@ static enum beginning begins_buffers(const struct cann *cann, const struct cann_
     }
 }
 
-bool cann_surely_playable(const struct cann_facts *f)
-{
-    double tiles = (double)f->blocks * (double)f->m_tiles * (double)f->n_tiles;
-    return 64 + 600 * tiles * (double)f->k_tiles <= (double)PROGRAM_MAX_PLAYED;
-}
-
 enum beginning cann_begins(const struct space *space, const struct tiling *tiling, int fixed)
 {
     const struct cann *cann = cann_of(space);
@@ -237,8 +239,5 @@ enum beginning cann_begins(const struct space *space, const struct tiling *tilin
         return begins_holds(cann, &f, v);
     if (axis <= CANN_STEP_BATCH_B)
         return begins_steps(cann, &f, v, axis);
-    enum beginning some = begins_buffers(cann, &f, v, axis);
-    if (some == BEGINS_SOME && fixed == CANN_AXES && !cann_surely_playable(&f))
-        return some_if(cann_legal(space, tiling));
-    return some;
+    return begins_buffers(cann, &f, v, axis);
 }

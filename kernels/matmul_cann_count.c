@@ -10,17 +10,10 @@
 
 #include <stdlib.h>
 
-/* The slices of a size above `slice`; 0: no more. */
-static int64_t next_slice(int64_t size, int64_t slice)
-{
-    int64_t tiles = slice ? divide_up(size, slice) : size + 1;
-    return tiles > 1 ? divide_up(size, tiles - 1) : 0;
-}
-
 /* Fills one entry for k in so many steps; `k` and `dividing` are large enough. */
 static void fill_chunks(int64_t steps, int64_t base_k, int64_t most, struct cann_chunks *chunks)
 {
-    for (int64_t s = 0; (s = next_slice(steps, s)) && s < steps && s * base_k <= most;)
+    for (int64_t s = 0; (s = next_cut(steps, s)) && s < steps && s * base_k <= most;)
         chunks->k[chunks->count++] = s * base_k;
     int *sum = chunks->dividing;
     for (int i = 0; i < chunks->count; i++) {
@@ -42,12 +35,15 @@ enum status cann_make_chunks(struct cann *cann, struct error *error)
     for (int i = 0; cann->chunks && i < count; i++) {
         int64_t steps = divide_up(k, cann->values[CANN_BASE_K][i]);
         size_t ways = 0;
-        for (int64_t s = 0; (s = next_slice(steps, s));)
+        for (int64_t s = 0; (s = next_cut(steps, s));)
             ways++;
         cann->chunks[i].k = malloc((ways + 1) * sizeof *cann->chunks[i].k);
         cann->chunks[i].dividing =
             malloc((ways + 1) * (ways + 1) * sizeof *cann->chunks[i].dividing);
-        if (!cann->chunks[i].k || !cann->chunks[i].dividing)
+        cann->chunks[i].cut_pairs =
+            calloc((size_t)cann->count[CANN_BASE_M] * (size_t)cann->count[CANN_BASE_N],
+                   sizeof *cann->chunks[i].cut_pairs);
+        if (!cann->chunks[i].k || !cann->chunks[i].dividing || !cann->chunks[i].cut_pairs)
             return error_memory(error);
         fill_chunks(steps, cann->values[CANN_BASE_K][i], most, &cann->chunks[i]);
     }
@@ -59,12 +55,13 @@ void cann_free_chunks(struct cann *cann)
     for (int i = 0; cann->chunks && i < cann->count[CANN_BASE_K]; i++) {
         free(cann->chunks[i].k);
         free(cann->chunks[i].dividing);
+        free(cann->chunks[i].cut_pairs);
     }
     free(cann->chunks);
 }
 
 /* Sizes of parts of one operand in L1, in elements, ascending: of one copy, and of two. */
-enum { MAX_PARTS = 1152 };
+enum { MAX_PARTS = 1280 };
 struct parts {
     int count[2];
     int64_t elements[2][MAX_PARTS];
@@ -78,26 +75,35 @@ struct counter {
     struct cann_facts facts;
     struct cann_room room;
     const struct cann_chunks *chunks; /* of the base_k at hand */
+    int at_m, at_n;                   /* the places of base_m and base_n on their axes */
     /* what stands whole along k in L1, and how many pairs of it there are */
     struct parts *whole_a, *whole_b;
     int64_t whole_pairs,
         several_pairs; /* of all; of L1 tiles that are several, of several L0 ones */
 };
 
-/* The values of an axis that are slices of `size`: the given one, or all. */
+/* The values of an axis into which `size` is cut: the given one, or all. */
 static int64_t next_value(const struct counter *c, int axis, int64_t size, int64_t unit,
                           int64_t value)
 {
     if (c->fixed <= axis)
-        return next_slice(size / unit, value / unit) * unit;
+        return next_cut(size / unit, value / unit) * unit;
     int64_t given = c->tiling.value[axis];
-    return value == 0 && is_slice(size, given, unit) ? given : 0;
+    return value == 0 && is_cut_of(size, given, unit) ? given : 0;
 }
 
-static void add_part(const struct counter *c, struct parts *parts, int64_t elements, bool turns)
+/* Are so many copies more than one of the operand's parts open, or given? */
+static bool may_have(const struct counter *c, bool of_a, int copies)
+{
+    int axis = of_a ? CANN_L1A_BUFFERS : CANN_L1B_BUFFERS;
+    return c->fixed <= axis || c->tiling.value[axis] == copies + 1;
+}
+
+static void add_part(const struct counter *c, bool of_a, struct parts *parts, int64_t elements,
+                     bool turns)
 {
     for (int copies = 0; copies <= (turns ? 1 : 0); copies++)
-        if ((copies + 1) * elements <= c->room.l1)
+        if (may_have(c, of_a, copies) && (copies + 1) * elements <= c->room.l1)
             parts->elements[copies][parts->count[copies]++] = (copies + 1) * elements;
 }
 
@@ -147,13 +153,13 @@ static void list_whole(const struct counter *c, bool of_a, bool several, struct 
             continue;
         if (size < s.size) {
             if (may_be_one(c, s.step_batch))
-                add_part(c, parts, elements, true);
+                add_part(c, of_a, parts, elements, true);
             continue;
         }
         for (int64_t batch = 0; (batch = next_value(c, s.step_batch, s.batch_blocks, 1, batch));) {
             if (batch * elements > c->room.l1)
                 break;
-            add_part(c, parts, batch * elements, !s.one && batch < f->blocks);
+            add_part(c, of_a, parts, batch * elements, !s.one && batch < f->blocks);
         }
     }
 }
@@ -220,6 +226,29 @@ static int64_t count_cut_pairs(const struct counter *c, const int a[2], const in
     return count;
 }
 
+static int64_t count_all_cut_pairs(const struct counter *c, const int a[2], const int b[2])
+{
+    int64_t count = 0;
+    for (int copies = 0; copies < 2; copies++)
+        for (int other = 0; other < 2; other++)
+            if (may_have(c, true, copies) && may_have(c, false, other))
+                count += count_cut_pairs(c, a, b, copies + 1, other + 1);
+    return count;
+}
+
+/* The same where all is open, looked up: it does not depend on the block. */
+static int64_t look_up_cut_pairs(const struct counter *c, const int a[2], const int b[2])
+{
+    ptrdiff_t entry = (ptrdiff_t)c->at_m * c->cann->count[CANN_BASE_N] + c->at_n;
+    int64_t *known = &c->chunks->cut_pairs[entry];
+    int64_t count = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (count == 0) {
+        count = 1 + count_all_cut_pairs(c, a, b);
+        __atomic_store_n(known, count, __ATOMIC_RELAXED);
+    }
+    return count - 1;
+}
+
 static int64_t count_l1(const struct counter *c)
 {
     const int64_t *k = c->chunks->k, room = c->room.l1;
@@ -229,15 +258,16 @@ static int64_t count_l1(const struct counter *c)
     int a[2], b[2];
     find_ways(c, true, &a[0], &a[1]);
     find_ways(c, false, &b[0], &b[1]);
+    count += (c->fixed <= CANN_STEP_KA ? look_up_cut_pairs : count_all_cut_pairs)(c, a, b);
     for (int copies = 0; copies < 2; copies++)
         for (int other = 0; other < 2; other++) {
-            if (whole_a)
+            bool a_may = may_have(c, true, copies), b_may = may_have(c, false, other);
+            if (whole_a && b_may)
                 count += count_pairs(c->whole_a->elements[copies], c->whole_a->count[copies], 1,
                                      k + b[0], b[1] - b[0], n * (other + 1), room);
-            if (whole_b)
-                count += count_pairs(c->whole_b->elements[copies], c->whole_b->count[copies], 1,
-                                     k + a[0], a[1] - a[0], m * (other + 1), room);
-            count += count_cut_pairs(c, a, b, copies + 1, other + 1);
+            if (whole_b && a_may)
+                count += count_pairs(c->whole_b->elements[other], c->whole_b->count[other], 1,
+                                     k + a[0], a[1] - a[0], m * (copies + 1), room);
         }
     return count;
 }
@@ -264,32 +294,10 @@ static int64_t count_l0b(const struct counter *c)
     bool tile = c->fixed <= CANN_L0B_HOLDS || v[CANN_L0B_HOLDS] == HOLDS_TILE;
     bool slab = c->fixed <= CANN_L0B_HOLDS || v[CANN_L0B_HOLDS] == HOLDS_SLAB;
     int64_t count = 0;
-    if (tile)
+    if (tile && cann_playable(f, false))
         count += copies(n * k, c->room.l0b, cann_b_l0_turns(f, n, k, false));
-    if (slab && f->n_tiles * f->k_tiles > 1)
+    if (slab && f->n_tiles * f->k_tiles > 1 && cann_playable(f, true))
         count += copies(f->n * f->k, c->room.l0b, cann_b_l0_turns(f, n, k, true));
-    return count;
-}
-
-/* Tilings whose programs may be too long are looked at one by one: few, and of no use. */
-static int64_t count_one_by_one(struct counter *c, int axis)
-{
-    const struct space_block *block = &c->space->blocks[0];
-    int64_t count = 0;
-    if (axis == CANN_AXES)
-        return 1;
-    if (axis < c->fixed || (axis >= CANN_BASE_M && axis <= CANN_BASE_K)) {
-        enum beginning some = cann_begins(c->space, &c->tiling, axis + 1);
-        return some == BEGINS_SOME ? count_one_by_one(c, axis + 1) : 0;
-    }
-    for (int i = 0; i < block->count[axis]; i++) {
-        c->tiling.value[axis] = block->values[axis][i];
-        enum beginning some = cann_begins(c->space, &c->tiling, axis + 1);
-        if (some == BEGINS_NONE)
-            break;
-        if (some == BEGINS_SOME)
-            count += count_one_by_one(c, axis + 1);
-    }
     return count;
 }
 
@@ -309,14 +317,10 @@ static int64_t count_base(struct counter *c)
                     count_l0b(c);
     if (count == 0)
         return 0;
-    if (!cann_surely_playable(f)) {
-        struct counter slow = *c;
-        return count_one_by_one(&slow, CANN_OUTER);
-    }
     return count * ((others ? others * count_l1(c) : 0) + (third ? third * count_several(c) : 0));
 }
 
-/* The axis has the slices of k in order, as next_value. */
+/* The axis has the sizes into which k is cut in order, as next_value. */
 static int64_t count_base_k(struct counter *c)
 {
     const int64_t *values = c->cann->values[CANN_BASE_K];
@@ -334,15 +338,26 @@ static int64_t count_base_k(struct counter *c)
     return count;
 }
 
+/* Moves on to a value's place on its axis; false: it is larger than any. */
+static bool find_place(const struct cann *cann, int axis, int64_t value, int *place)
+{
+    while (*place < cann->count[axis] && cann->values[axis][*place] < value)
+        ++*place;
+    return *place < cann->count[axis];
+}
+
 static int64_t count_base_n(struct counter *c)
 {
     int64_t count = 0, *v = c->tiling.value, n = 0;
+    c->at_n = 0;
     while ((n = next_value(c, CANN_BASE_N, c->facts.n, c->cann->machine.block_mn, n))) {
         c->room = cann_room_of(c->cann, n);
         if (n * v[CANN_BASE_M] > c->room.l0c)
             break;
         v[CANN_BASE_N] = n;
         c->facts.n_tiles = divide_up(c->facts.n, n);
+        if (!find_place(c->cann, CANN_BASE_N, n, &c->at_n))
+            break;
         c->several_pairs = list_whole_pairs(c, true);
         c->whole_pairs = list_whole_pairs(c, false);
         count += count_base_k(c);
@@ -365,7 +380,29 @@ int64_t cann_completions(const struct space *space, const struct tiling *tiling,
     while ((m = next_value(&c, CANN_BASE_M, c.facts.m, cann->machine.block_mn, m))) {
         c.tiling.value[CANN_BASE_M] = m;
         c.facts.m_tiles = divide_up(c.facts.m, m);
+        if (!find_place(cann, CANN_BASE_M, m, &c.at_m))
+            break;
         count += count_base_n(&c);
     }
     return count;
+}
+
+/* In the smallest tiles, of which there are most. */
+static bool always_playable(const struct cann *cann, struct cann_facts f)
+{
+    f.m_tiles = f.m / cann->machine.block_mn;
+    f.n_tiles = f.n / cann->machine.block_mn;
+    f.k_tiles = f.k / cann->machine.block_k;
+    return cann_playable(&f, true);
+}
+
+bool cann_alike(const struct space *space, const struct tiling *a, const struct tiling *b)
+{
+    const struct cann *cann = cann_of(space);
+    struct cann_facts f = cann_facts_of(cann, a->value, CANN_CORES + 1);
+    struct cann_facts g = cann_facts_of(cann, b->value, CANN_CORES + 1);
+    if (f.m != g.m || f.n != g.n || f.batch_blocks != g.batch_blocks || f.one_b != g.one_b)
+        return false;
+    return f.blocks == g.blocks || (f.blocks > 1 && g.blocks > 1 && always_playable(cann, f) &&
+                                    always_playable(cann, g));
 }

@@ -154,7 +154,9 @@ int64_t cann_pieces(const struct cann *cann, enum cann_operand operand,
 /* The power of two, up to 512, that these pieces begin at multiples of. */
 int64_t cann_alignment(const struct cann *cann, enum cann_operand operand);
 
-/* One load from global memory in up to two moves: what hits the cache, and what is behind it. */
+/* One load from global memory in up to two moves: what hits the cache, and what is behind it, in
+ * whole grains of bytes. */
+enum { CANN_MISS_GRAIN = 512 };
 struct cann_load {
     int64_t hit_bytes, miss_bytes; /* 0: no such move */
     int64_t hit_pieces, miss_pieces;

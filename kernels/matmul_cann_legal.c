@@ -6,7 +6,7 @@
  * instead of sizes that leave a smaller rest only, no step beyond what there is, no second buffer
  * where a tile is fetched once, as few cores as take equally many blocks. */
 #include "kernels/limits.h"
-#include "kernels/matmul_cann_internal.h"
+#include "kernels/matmul_cann_nesting.h"
 
 #include <stdio.h>
 
@@ -151,23 +151,13 @@ static const struct {
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
-/* More instructions than the program has: at most 24 begin and end the scopes of a body, 16 each
- * body of the slab's loops. */
-static double instructions_at_most(const struct cann_plan *plan)
+static double instructions_at_most(const struct view *v)
 {
-    double played = 64, slab = (double)plan->extent[CANN_BATCH];
-    for (int l = 0; l < CANN_LEVELS; l++) {
-        double bodies = 1;
-        for (int d = 0; d < CANN_DIRECTIONS; d++)
-            bodies *= (double)cann_bodies(plan, (enum cann_direction)d, SCOPE_PROGRAM, l,
-                                          plan->extent[d]);
-        played += bodies * 24;
-    }
-    for (int l = SLAB_N_L1; plan->slab && l <= SLAB_TILE; l++) {
-        slab *= (double)divide_up(plan->level[l].parent, plan->level[l].slice);
-        played += slab * 16;
-    }
-    return played;
+    const int64_t *value = v->value, *core = v->plan->extent;
+    int64_t m = divide_up(core[CANN_M], value[CANN_BASE_M]);
+    int64_t n = divide_up(core[CANN_N], value[CANN_BASE_N]);
+    return cann_instructions_at_most((double)core[CANN_BATCH] * (double)m * (double)n,
+                                     divide_up(core[CANN_K], value[CANN_BASE_K]), v->plan->slab);
 }
 
 static bool follows_rules(const struct view *v)
@@ -181,7 +171,7 @@ static bool follows_rules(const struct view *v)
 static bool fits(const struct view *v)
 {
     return follows_rules(v) && holds_all(v->cann, v->plan) &&
-           instructions_at_most(v->plan) <= (double)PROGRAM_MAX_PLAYED;
+           instructions_at_most(v) <= (double)PROGRAM_MAX_PLAYED;
 }
 
 bool cann_fits(const struct space *space, const struct tiling *tiling)
@@ -210,7 +200,7 @@ int cann_violations(const struct space *space, const struct tiling *tiling,
     for (int n = 0; n < NEEDS; n++)
         add_excess(list, &count, need_names[n], need_contents[n], needed[n], available[n]);
     if (count == 0)
-        add_length(list, &count, instructions_at_most(&plan));
+        add_length(list, &count, instructions_at_most(&view));
     return count;
 }
 
@@ -220,21 +210,17 @@ static bool sizes_agreed(const struct view *v)
 {
     const int64_t *value = v->value, *size = v->cann->size, *core = v->plan->extent;
     int block = v->cann->machine.block_mn;
-    return is_slice(size[CANN_M], value[CANN_SINGLE_M], block) &&
-           is_slice(size[CANN_N], value[CANN_SINGLE_N], block) &&
-           is_slice(core[CANN_M], value[CANN_BASE_M], block) &&
-           is_slice(core[CANN_N], value[CANN_BASE_N], block) &&
-           is_slice(core[CANN_K], value[CANN_BASE_K], v->cann->machine.block_k);
+    return is_cut_of(size[CANN_M], value[CANN_SINGLE_M], block) &&
+           is_cut_of(size[CANN_N], value[CANN_SINGLE_N], block) &&
+           is_cut_of(core[CANN_M], value[CANN_BASE_M], block) &&
+           is_cut_of(core[CANN_N], value[CANN_BASE_N], block) &&
+           is_cut_of(core[CANN_K], value[CANN_BASE_K], v->cann->machine.block_k);
 }
 
-/* As few cores as need equally many turns. */
+/* No core without a block. */
 static bool cores_agreed(const struct view *v)
 {
-    int64_t grid = divide_up(v->cann->size[CANN_M], v->plan->extent[CANN_M]) *
-                   divide_up(v->cann->size[CANN_N], v->plan->extent[CANN_N]);
-    int64_t blocks = v->cann->size[CANN_BATCH] * grid;
-    int64_t turns = divide_up(blocks, v->cann->cores < blocks ? v->cann->cores : blocks);
-    return v->value[CANN_CORES] == divide_up(blocks, turns);
+    return v->value[CANN_CORES] == v->plan->cores;
 }
 
 /* The order of loops of which one runs once is that of outer = m; a third order says something
@@ -254,8 +240,8 @@ static bool steps_agreed(const struct view *v)
     int64_t m = divide_up(core[CANN_M], value[CANN_BASE_M]);
     int64_t n = divide_up(core[CANN_N], value[CANN_BASE_N]);
     int64_t k = divide_up(core[CANN_K], value[CANN_BASE_K]);
-    return is_slice(m, value[CANN_STEP_M], 1) && is_slice(n, value[CANN_STEP_N], 1) &&
-           is_slice(k, value[CANN_STEP_KA], 1) && is_slice(k, value[CANN_STEP_KB], 1) &&
+    return is_cut(m, value[CANN_STEP_M]) && is_cut(n, value[CANN_STEP_N]) &&
+           is_cut(k, value[CANN_STEP_KA]) && is_cut(k, value[CANN_STEP_KB]) &&
            order_agreed(v, m, n) && (n * k > 1 || value[CANN_L0B_HOLDS] == HOLDS_TILE);
 }
 
@@ -263,8 +249,8 @@ static bool steps_agreed(const struct view *v)
 static bool batches_agreed(const struct view *v)
 {
     int64_t blocks = v->cann->size[CANN_BATCH] > 1 ? v->plan->extent[CANN_BATCH] : 1;
-    return is_slice(blocks, v->value[CANN_STEP_BATCH_A], 1) &&
-           is_slice(v->plan->one_b ? 1 : blocks, v->value[CANN_STEP_BATCH_B], 1);
+    return is_cut(blocks, v->value[CANN_STEP_BATCH_A]) &&
+           is_cut(v->plan->one_b ? 1 : blocks, v->value[CANN_STEP_BATCH_B]);
 }
 
 static bool buffers_agreed(const struct view *v)

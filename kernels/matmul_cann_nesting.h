@@ -26,13 +26,13 @@ struct cann_chunks {
     int count;
     int64_t *k;    /* of a chunk, in elements; owned */
     int *dividing; /* [i·(count + 1) + j]: of the first j ways, how many go with way i; owned */
+    /* for each value of base_m and base_n: 1 + the pairs of parts that are both cut along k, with
+     * any copies; 0 until somebody asks. Any thread may: all find the same. Owned */
+    int64_t *cut_pairs;
 };
 
 enum status cann_make_chunks(struct cann *cann, struct error *error);
 void cann_free_chunks(struct cann *cann);
-
-/* Blocks of single_m × single_n for the core with most of them, on the cores that work then. */
-int64_t cann_turns(const struct cann *cann, int64_t single_m, int64_t single_n, int64_t *cores);
 
 struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, int fixed);
 struct cann_room cann_room_of(const struct cann *cann, int64_t base_n);
@@ -42,12 +42,15 @@ bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k)
 bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k, bool slab);
 bool cann_c_turns(const struct cann_facts *f);
 
-/* Is a program surely short enough to be played, whatever the steps? */
-bool cann_surely_playable(const struct cann_facts *f);
+/* More instructions than a program has with so many tiles of C and steps in each, whatever the rest
+ * of its tiling: a body of a loop has at most 24, of the slab's loops 16. */
+double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab);
+bool cann_playable(const struct cann_facts *f, bool slab);
 
 /* Members of struct operator_nesting. */
 extern const int cann_lengths[];
 enum beginning cann_begins(const struct space *space, const struct tiling *tiling, int fixed);
+bool cann_alike(const struct space *space, const struct tiling *a, const struct tiling *b);
 int64_t cann_completions(const struct space *space, const struct tiling *tiling, int fixed);
 void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,
                           struct work *work);

@@ -292,8 +292,7 @@ int64_t cann_alignment(const struct cann *cann, enum cann_operand operand)
  * piece in two at most. */
 struct cann_load cann_load_split(double miss_share, int64_t bytes, int64_t pieces)
 {
-    const int64_t grain = 512;
-    int64_t miss = (int64_t)floor((double)bytes * miss_share / (double)grain) * grain;
+    int64_t miss = (int64_t)floor((double)bytes * miss_share / CANN_MISS_GRAIN) * CANN_MISS_GRAIN;
     if (miss_share >= 1)
         miss = bytes;
     int64_t miss_pieces = miss ? (int64_t)ceil((double)pieces * miss_share) : 0;

@@ -25,7 +25,6 @@ static void fill_prices(const struct cann_machine *m, int price[])
     static const enum cann_line loads[] = {LOAD_A,
                                            LOAD_B,
                                            LOAD_BIAS,
-                                           LOAD_ELSEWHERE,
                                            START_LOAD,
                                            START_WAIT_LOAD,
                                            FEED_LOAD,
@@ -35,7 +34,7 @@ static void fill_prices(const struct cann_machine *m, int price[])
                                            TURN_A1_WAIT_LOAD,
                                            TURN_B1_LOAD,
                                            TURN_B1_WAIT_LOAD};
-    static const enum cann_line misses[] = {MISS_A,          MISS_B,
+    static const enum cann_line misses[] = {LOAD_ELSEWHERE,  MISS_A,          MISS_B,
                                             MISS_BIAS,       START_MISS,
                                             START_WAIT_MISS, FEED_MISS,
                                             FEED_WAIT_MISS,  AFTER_LOAD_WAIT_MISS,

@@ -56,6 +56,8 @@ struct operator_nesting {
                       struct work *work);
     /* How many legal tilings begin so; exact; of one of the lengths. */
     int64_t (*completions)(const struct space *space, const struct tiling *tiling, int fixed);
+    /* Have two beginnings of the first length equally many, for all that is known? */
+    bool (*alike)(const struct space *space, const struct tiling *a, const struct tiling *b);
 };
 
 /* One way to tile an operator. All functions but create and generate are closed forms that neither

@@ -1,5 +1,7 @@
 #include "kernels/slices.h"
 
+#include "core/least.h"
+
 #include <stdlib.h>
 
 struct tiles tiles_of(int64_t size, int64_t slice)
@@ -26,6 +28,37 @@ bool is_slice(int64_t size, int64_t slice, int64_t block)
     int64_t blocks = size / block, tile = slice / block;
     return slice % block == 0 && tile > 0 && tile <= blocks &&
            divide_up(blocks, divide_up(blocks, tile)) == tile;
+}
+
+/* The slices above a size of less than `whole`. */
+static int64_t next_slice(int64_t whole, int64_t slice)
+{
+    int64_t tiles = slice ? divide_up(whole, slice) : whole + 1;
+    return divide_up(whole, tiles - 1);
+}
+
+int64_t next_cut(int64_t whole, int64_t cut)
+{
+    int64_t power = 1;
+    if (cut >= whole)
+        return 0;
+    if (cut < CUTS_ALL)
+        return cut + 1;
+    while (power <= cut)
+        power *= 2;
+    return least_of(power, next_slice(whole, cut));
+}
+
+bool is_cut(int64_t whole, int64_t cut)
+{
+    if (cut <= 0 || cut > whole)
+        return false;
+    return cut <= CUTS_ALL || (cut & (cut - 1)) == 0 || is_slice(whole, cut, 1);
+}
+
+bool is_cut_of(int64_t size, int64_t cut, int64_t block)
+{
+    return cut % block == 0 && is_cut(size / block, cut / block);
 }
 
 int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used)

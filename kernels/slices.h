@@ -18,6 +18,13 @@ int64_t round_up(int64_t value, int64_t unit);
 /* Is `slice` what some number of tiles gives? Both are multiples of `block`. */
 bool is_slice(int64_t size, int64_t slice, int64_t block);
 
+/* Sizes into which a wider space cuts, in blocks: any up to CUTS_ALL, beyond these the equal slices
+ * and the powers of two; `whole` itself always. */
+enum { CUTS_ALL = 8 };
+bool is_cut(int64_t whole, int64_t cut);
+bool is_cut_of(int64_t size, int64_t cut, int64_t block); /* both in elements: multiples of block */
+int64_t next_cut(int64_t whole, int64_t cut); /* the least above `cut` >= 0; 0: none */
+
 /* The share of the core with most work when `size` is cut into equal shares of whole blocks. */
 int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used);
 

@@ -48,6 +48,8 @@ struct splitter {
     struct piece *piece;
     int64_t limit_fs, tally_fs; /* bounds up to which beginnings stay open, and are counted */
     int64_t completions;        /* of beginnings of the shortest length */
+    struct tiling counted;      /* the last of these, and how many it has */
+    int64_t count;              /* -1: none yet */
     bool uncounted;
 };
 
@@ -105,7 +107,20 @@ static int64_t completions_of(const struct run *run, const struct tiling *tiling
                : run->space->kind->nesting->completions(run->space, tiling, run->length[level]);
 }
 
+/* Beginnings of the shortest length come one after the other that have equally many. */
+static int64_t count_shortest(struct splitter *splitter, const struct tiling *tiling)
+{
+    const struct run *run = splitter->run;
+    const struct operator_nesting *nesting = run->space->kind->nesting;
+    if (splitter->count < 0 || !nesting->alike(run->space, &splitter->counted, tiling))
+        splitter->count = completions_of(run, tiling, 1);
+    splitter->counted = *tiling;
+    return splitter->count;
+}
+
 /* A bound of a longer beginning that is less than the shorter one's says less: both hold. */
+#include <stdio.h>
+static int64_t dbg_bound[20], dbg_open[20], dbg_split[20];
 static void split_into(void *context, const struct tiling *tiling, int64_t index)
 {
     struct splitter *splitter = context;
@@ -113,7 +128,7 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     struct piece *piece = splitter->piece;
     int level = piece->level + 1;
     int64_t bound_fs = bound_of(run, tiling, level), completions = 0;
-    piece->bounded++;
+    piece->bounded++; dbg_bound[level]++;
     if (!is_tiling(run, level) && bound_fs < piece->candidate.bound_fs)
         bound_fs = piece->candidate.bound_fs;
     bool open = bound_fs <= splitter->limit_fs;
@@ -122,11 +137,14 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
         count = false;
         splitter->uncounted = true;
     }
-    if (count || (!open && bound_fs <= splitter->tally_fs))
+    if (count)
+        completions = count_shortest(splitter, tiling);
+    else if (!open && bound_fs <= splitter->tally_fs)
         completions = completions_of(run, tiling, level);
     splitter->completions += completions;
     if (count && completions == 0)
         return;
+    if (open) dbg_open[level]++;
     if (open)
         add_longer(piece, (struct open_node){bound_fs, index});
     else if (bound_fs <= splitter->tally_fs)
@@ -137,14 +155,14 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
 static struct splitter splitter_of(struct run *run)
 {
     return (struct splitter){
-        .run = run, .limit_fs = limit_fs(run), .tally_fs = tally_limit_fs(run)};
+        .run = run, .limit_fs = limit_fs(run), .tally_fs = tally_limit_fs(run), .count = -1};
 }
 
 /* Splits a beginning; false: it was stopped before all of the shortest length were counted. */
 static bool split(struct splitter splitter, struct piece *piece, int64_t *completions)
 {
     const struct run *run = splitter.run;
-    splitter.piece = piece;
+    splitter.piece = piece; dbg_split[piece->level]++;
     space_walk(run->space, piece->candidate.index, run->length[piece->level],
                run->length[piece->level + 1], split_into, &splitter);
     *completions = splitter.completions;
@@ -474,6 +492,7 @@ enum status nested_search(const struct space *space, const struct search_options
     if (status == STATUS_OK)
         status = answer(&run, result, error);
     result->seconds = seconds_since(&run.started);
+    for (int l = 0; l < run.levels; l++) fprintf(stderr, "level %d length %d: bounded %lld open %lld split/played %lld left %lld\n", l, run.length[l], (long long)dbg_bound[l], (long long)dbg_open[l], (long long)dbg_split[l], (long long)run.open[l].count);
     close_run(&run);
     if (status != STATUS_OK)
         search_result_clear(result);
