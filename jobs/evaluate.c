@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Plays a tiling that has been found legal. */
+/* Plays a tiling that the chip can run. */
 static enum status play(struct player *player, const struct space *space,
                         const struct tiling *tiling, struct prediction *p, struct error *error)
 {
@@ -24,13 +24,16 @@ static enum status play(struct player *player, const struct space *space,
     return STATUS_OK;
 }
 
-static enum status play_if_legal(struct player *player, const struct space *space,
-                                 const struct tiling *tiling, struct prediction *p,
-                                 struct error *error)
+/* What was measured has run, in the space or outside. */
+static enum status play_if_it_runs(struct player *player, const struct space *space,
+                                   const struct tiling *tiling, struct prediction *p,
+                                   struct error *error)
 {
     struct violation violations[MAX_VIOLATIONS];
-    if (space->kind->violations(space, tiling, violations) > 0)
-        return error_set(error, STATUS_INVALID, "illegal here: %s", violations[0].text);
+    int count = space->kind->violations(space, tiling, violations);
+    for (int i = 0; i < count; i++)
+        if (!violations[i].outside)
+            return error_set(error, STATUS_INVALID, "illegal here: %s", violations[i].text);
     return play(player, space, tiling, p, error);
 }
 
@@ -53,7 +56,7 @@ static enum status evaluate_row(struct player *player, const struct bank_row *ro
         status = space_open(&problem, &matmul_cann, hw, hw->cores, &space, error);
     if (status != STATUS_OK)
         return status;
-    status = play_if_legal(player, &space, &tiling, p, error);
+    status = play_if_it_runs(player, &space, &tiling, p, error);
     space_close(&space);
     return status;
 }

@@ -165,10 +165,8 @@ struct cann_load cann_load_split(double miss_share, int64_t bytes, int64_t piece
 
 /* ---- members of struct operator_space ------------------------------------------------------- */
 
-/* matmul_cann_legal.c. A tiling that fits can be written and played; a legal one is also the one
- * point of the space that stands for what it does. */
-bool cann_fits(const struct space *space, const struct tiling *tiling);
-bool cann_possible(const struct space *space, const struct tiling *tiling, int fixed);
+/* matmul_cann_legal.c */
+void cann_agree(const struct space *space, struct tiling *tiling);
 bool cann_legal(const struct space *space, const struct tiling *tiling);
 int cann_violations(const struct space *space, const struct tiling *tiling,
                     struct violation list[MAX_VIOLATIONS]);

@@ -1,14 +1,14 @@
-/* What fits, and which of the tilings that do the same stands for them.
+/* What fits, and which of the tilings that mean the same kernel stands for them.
  *
- * A tiling fits when the chip can hold its tiles and the nest of loops can say it: such a tiling
- * can be explained, written and played, a point of the space or not. A legal one is a point of the
- * space besides, and of all values that mean the same nest it has the agreed ones: slices
- * instead of sizes that leave a smaller rest only, no step beyond what there is, no second buffer
- * where a tile is fetched once, as few cores as take equally many blocks. */
+ * A tiling is legal when the chip can hold its tiles, the nest of loops can say it, and all that is
+ * cut is cut into sizes of this space (kernels/slices.h). Of the legal tilings that mean the same
+ * kernel the agreed one is the point of the space. */
+#include "core/least.h"
 #include "kernels/limits.h"
 #include "kernels/matmul_cann_nesting.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum need { NEED_L0A, NEED_L0B, NEED_L0C, NEED_L1, NEED_BT, NEEDS };
 
@@ -35,29 +35,6 @@ static void count_needs(const struct cann *cann, const struct cann_plan *plan,
     needed[NEED_L1] = plan->l1_bytes;
 }
 
-static bool holds_all(const struct cann *cann, const struct cann_plan *plan)
-{
-    int64_t needed[NEEDS], available[NEEDS];
-    count_needs(cann, plan, needed, available);
-    for (int n = 0; n < NEEDS; n++)
-        if (needed[n] > available[n])
-            return false;
-    return true;
-}
-
-/* With the open sizes, steps and buffers at their least: what a tiling needs grows with each of
- * them. */
-bool cann_possible(const struct space *space, const struct tiling *tiling, int fixed)
-{
-    const struct cann *cann = cann_of(space);
-    struct tiling least = *tiling;
-    struct cann_plan plan;
-    for (int a = fixed; a < CANN_AXES; a++)
-        least.value[a] = cann->values[a][0];
-    cann_plan_make(cann, &least, &plan);
-    return plan.cores <= cann->cores && holds_all(cann, &plan);
-}
-
 /* ---- rules that are not about bytes --------------------------------------------------------- */
 
 /* What a rule looks at. */
@@ -79,21 +56,6 @@ static bool whole_block(const struct view *v, bool of_a)
     int64_t base = v->value[of_a ? CANN_BASE_M : CANN_BASE_N];
     return whole_k(v, of_a ? CANN_STEP_KA : CANN_STEP_KB) &&
            product_of(v->value[step], base) >= v->plan->extent[of_a ? CANN_M : CANN_N];
-}
-
-static bool base_m_blocks(const struct view *v)
-{
-    return v->value[CANN_BASE_M] % v->cann->machine.block_mn == 0;
-}
-
-static bool base_n_blocks(const struct view *v)
-{
-    return v->value[CANN_BASE_N] % v->cann->machine.block_mn == 0;
-}
-
-static bool base_k_blocks(const struct view *v)
-{
-    return v->value[CANN_BASE_K] % v->cann->machine.block_k == 0;
 }
 
 static bool enough_cores(const struct view *v)
@@ -121,6 +83,13 @@ static bool batch_b_whole(const struct view *v)
     return v->value[CANN_STEP_BATCH_B] == 1 || whole_block(v, false);
 }
 
+static bool along_a_batch(const struct view *v)
+{
+    int64_t step = least_of(v->value[CANN_STEP_BATCH_A], v->plan->extent[CANN_BATCH]);
+    int64_t other = least_of(v->value[CANN_STEP_BATCH_B], v->plan->extent[CANN_BATCH]);
+    return v->cann->size[CANN_BATCH] > 1 || (step == 1 && other == 1);
+}
+
 static bool chunks_divide(const struct view *v)
 {
     return v->plan->chunks_a % v->plan->chunks_b == 0 || v->plan->chunks_b % v->plan->chunks_a == 0;
@@ -139,13 +108,11 @@ static const struct {
     const char *limit, *text;
 } rules[] = {
     {enough_cores, "cores", "cores: more than may work"},
-    {base_m_blocks, "base_m", "base_m: no multiple of the matrix unit's block"},
-    {base_n_blocks, "base_n", "base_n: no multiple of the matrix unit's block"},
-    {base_k_blocks, "base_k", "base_k: no multiple of the matrix unit's block"},
     {step_m_one, "step_m", "step_m: more than 1 where the k of A is not whole in l1"},
     {step_n_one, "step_n", "step_n: more than 1 where the k of B is not whole in l1"},
     {batch_a_whole, "step_batch_a", "step_batch_a: more than 1 block where one of A is not whole"},
     {batch_b_whole, "step_batch_b", "step_batch_b: more than 1 block where one of B is not whole"},
+    {along_a_batch, "step_batch", "step_batch_a, step_batch_b: more than 1 block without a batch"},
     {chunks_divide, "step_ka", "step_ka, step_kb: neither number of chunks divides the other"},
     {few_buffers, "buffers", "buffers: 1 or 2 of each kind"},
 };
@@ -160,42 +127,123 @@ static double instructions_at_most(const struct view *v)
                                      divide_up(core[CANN_K], value[CANN_BASE_K]), v->plan->slab);
 }
 
-static bool follows_rules(const struct view *v)
+static void add_rules(const struct view *v, struct violation list[MAX_VIOLATIONS], int *count)
 {
     for (int r = 0; r < RULES; r++)
-        if (!rules[r].holds(v))
-            return false;
-    return true;
+        if (!rules[r].holds(v)) {
+            list[*count] = (struct violation){0};
+            snprintf(list[*count].limit, sizeof list->limit, "%s", rules[r].limit);
+            snprintf(list[*count].text, sizeof list->text, "%s", rules[r].text);
+            ++*count;
+        }
 }
 
-static bool fits(const struct view *v)
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* What is cut along an axis of sizes or steps, and into multiples of what. Later ones depend on the
+ * values of those before them. */
+static const int cut_axes[] = {CANN_SINGLE_M, CANN_SINGLE_N,     CANN_BASE_M,  CANN_BASE_N,
+                               CANN_BASE_K,   CANN_STEP_KA,      CANN_STEP_KB, CANN_STEP_M,
+                               CANN_STEP_N,   CANN_STEP_BATCH_A, CANN_STEP_BATCH_B};
+enum { CUT_AXES = sizeof cut_axes / sizeof *cut_axes };
+
+static int64_t whole_of(const struct view *v, int axis, int64_t *unit)
 {
-    return follows_rules(v) && holds_all(v->cann, v->plan) &&
-           instructions_at_most(v) <= (double)PROGRAM_MAX_PLAYED;
+    const int64_t *size = v->cann->size, *core = v->plan->extent, *value = v->value;
+    int64_t batch = size[CANN_BATCH] > 1 ? core[CANN_BATCH] : 1;
+    *unit = axis == CANN_BASE_K   ? v->cann->machine.block_k
+            : axis <= CANN_BASE_N ? v->cann->machine.block_mn
+                                  : 1;
+    switch (axis) {
+    case CANN_SINGLE_M: return size[CANN_M];
+    case CANN_SINGLE_N: return size[CANN_N];
+    case CANN_BASE_M: return core[CANN_M];
+    case CANN_BASE_N: return core[CANN_N];
+    case CANN_BASE_K: return core[CANN_K];
+    case CANN_STEP_M: return divide_up(core[CANN_M], value[CANN_BASE_M]);
+    case CANN_STEP_N: return divide_up(core[CANN_N], value[CANN_BASE_N]);
+    case CANN_STEP_BATCH_A: return batch;
+    case CANN_STEP_BATCH_B: return v->plan->one_b ? 1 : batch;
+    default: return divide_up(core[CANN_K], value[CANN_BASE_K]);
+    }
 }
 
-bool cann_fits(const struct space *space, const struct tiling *tiling)
+/* Values of an agreed tiling into which nothing is cut. A tile that is no multiple of the matrix
+ * unit's block is none at all; the others could be written and played. */
+static void add_sizes(const struct view *v, struct violation list[MAX_VIOLATIONS], int *count)
 {
+    for (int i = 0; i < CUT_AXES; i++) {
+        int axis = cut_axes[i];
+        int64_t unit, whole = whole_of(v, axis, &unit), value = v->value[axis];
+        if (is_cut_of(whole, value, unit))
+            continue;
+        int64_t below = value / unit, above = next_cut(whole / unit, value / unit);
+        while (below > 0 && !is_cut(whole / unit, below))
+            below--;
+        add_value(list, count, cann_axes[axis].name, value, "size of this space", below * unit,
+                  above * unit);
+        list[*count - 1].outside = value % unit == 0;
+    }
+}
+
+/* ---- one tiling a kernel -------------------------------------------------------------------- */
+
+/* The order of loops of which one runs once is that of outer = m; the third order is one of the
+ * others unless both the L1 tiles and the L0 tiles of both directions are several. */
+static int64_t agreed_order(const int64_t *v, int64_t m, int64_t n)
+{
+    if (m == 1 || n == 1)
+        return OUTER_M;
+    if (v[CANN_OUTER] != OUTER_M_N)
+        return v[CANN_OUTER];
+    if (v[CANN_STEP_M] == 1 || v[CANN_STEP_N] == 1)
+        return OUTER_M;
+    return v[CANN_STEP_M] < m && v[CANN_STEP_N] < n ? OUTER_M_N : OUTER_N;
+}
+
+/* No size beyond what is cut, no core without a block, no second buffer where a tile is fetched
+ * once. */
+void cann_agree(const struct space *space, struct tiling *tiling)
+{
+    static const enum cann_hold holds[] = {HOLD_A_L1, HOLD_B_L1, HOLD_A_L0, HOLD_B_L0, HOLD_C};
+    const struct cann *cann = cann_of(space);
     struct cann_plan plan;
-    cann_plan_make(cann_of(space), tiling, &plan);
-    return fits(&(struct view){cann_of(space), &plan, tiling->value});
+    struct view view = {cann, &plan, tiling->value};
+    int64_t *v = tiling->value, unit;
+    cann_plan_make(cann, tiling, &plan);
+    v[CANN_SINGLE_M] = plan.extent[CANN_M];
+    v[CANN_SINGLE_N] = plan.extent[CANN_N];
+    if (v[CANN_CORES] <= cann->cores)
+        v[CANN_CORES] = plan.cores;
+    for (int i = 0; i < CUT_AXES; i++)
+        v[cut_axes[i]] = least_of(v[cut_axes[i]], whole_of(&view, cut_axes[i], &unit));
+    int64_t m = whole_of(&view, CANN_STEP_M, &unit), n = whole_of(&view, CANN_STEP_N, &unit);
+    v[CANN_OUTER] = agreed_order(v, m, n);
+    if (n * whole_of(&view, CANN_STEP_KB, &unit) == 1)
+        v[CANN_L0B_HOLDS] = HOLDS_TILE;
+    cann_plan_make(cann, tiling, &plan);
+    for (int i = 0; i < 5; i++)
+        if (v[CANN_L1A_BUFFERS + i] == 2 &&
+            cann_openings(&plan, holds[i], SCOPE_PROGRAM, plan.extent) < 2)
+            v[CANN_L1A_BUFFERS + i] = 1;
 }
+
+/* ---- all together --------------------------------------------------------------------------- */
 
 int cann_violations(const struct space *space, const struct tiling *tiling,
                     struct violation list[MAX_VIOLATIONS])
 {
     const struct cann *cann = cann_of(space);
+    struct tiling agreed = *tiling;
     struct cann_plan plan;
     int64_t needed[NEEDS], available[NEEDS];
     int count = 0;
     cann_plan_make(cann, tiling, &plan);
-    struct view view = {cann, &plan, tiling->value};
-    for (int r = 0; r < RULES; r++)
-        if (!rules[r].holds(&view)) {
-            list[count] = (struct violation){0};
-            snprintf(list[count].limit, sizeof list->limit, "%s", rules[r].limit);
-            snprintf(list[count++].text, sizeof list->text, "%s", rules[r].text);
-        }
+    add_rules(&(struct view){cann, &plan, tiling->value}, list, &count);
+    cann_agree(space, &agreed);
+    cann_plan_make(cann, &agreed, &plan);
+    struct view view = {cann, &plan, agreed.value};
+    add_sizes(&view, list, &count);
     count_needs(cann, &plan, needed, available);
     for (int n = 0; n < NEEDS; n++)
         add_excess(list, &count, need_names[n], need_contents[n], needed[n], available[n]);
@@ -204,70 +252,11 @@ int cann_violations(const struct space *space, const struct tiling *tiling,
     return count;
 }
 
-/* ---- one tiling a meaning ------------------------------------------------------------------- */
-
-static bool sizes_agreed(const struct view *v)
-{
-    const int64_t *value = v->value, *size = v->cann->size, *core = v->plan->extent;
-    int block = v->cann->machine.block_mn;
-    return is_cut_of(size[CANN_M], value[CANN_SINGLE_M], block) &&
-           is_cut_of(size[CANN_N], value[CANN_SINGLE_N], block) &&
-           is_cut_of(core[CANN_M], value[CANN_BASE_M], block) &&
-           is_cut_of(core[CANN_N], value[CANN_BASE_N], block) &&
-           is_cut_of(core[CANN_K], value[CANN_BASE_K], v->cann->machine.block_k);
-}
-
-/* No core without a block. */
-static bool cores_agreed(const struct view *v)
-{
-    return v->value[CANN_CORES] == v->plan->cores;
-}
-
-/* The order of loops of which one runs once is that of outer = m; a third order says something
- * where both the L1 tiles and the L0 tiles of both directions are several. */
-static bool order_agreed(const struct view *v, int64_t m, int64_t n)
-{
-    const int64_t *value = v->value;
-    if (m == 1 || n == 1)
-        return value[CANN_OUTER] == OUTER_M;
-    return value[CANN_OUTER] != OUTER_M_N || (value[CANN_STEP_M] > 1 && value[CANN_STEP_M] < m &&
-                                              value[CANN_STEP_N] > 1 && value[CANN_STEP_N] < n);
-}
-
-static bool steps_agreed(const struct view *v)
-{
-    const int64_t *value = v->value, *core = v->plan->extent;
-    int64_t m = divide_up(core[CANN_M], value[CANN_BASE_M]);
-    int64_t n = divide_up(core[CANN_N], value[CANN_BASE_N]);
-    int64_t k = divide_up(core[CANN_K], value[CANN_BASE_K]);
-    return is_cut(m, value[CANN_STEP_M]) && is_cut(n, value[CANN_STEP_N]) &&
-           is_cut(k, value[CANN_STEP_KA]) && is_cut(k, value[CANN_STEP_KB]) &&
-           order_agreed(v, m, n) && (n * k > 1 || value[CANN_L0B_HOLDS] == HOLDS_TILE);
-}
-
-/* Blocks are loaded together along the batch only, and one B is loaded once anyhow. */
-static bool batches_agreed(const struct view *v)
-{
-    int64_t blocks = v->cann->size[CANN_BATCH] > 1 ? v->plan->extent[CANN_BATCH] : 1;
-    return is_cut(blocks, v->value[CANN_STEP_BATCH_A]) &&
-           is_cut(v->plan->one_b ? 1 : blocks, v->value[CANN_STEP_BATCH_B]);
-}
-
-static bool buffers_agreed(const struct view *v)
-{
-    static const enum cann_hold holds[] = {HOLD_A_L1, HOLD_B_L1, HOLD_A_L0, HOLD_B_L0, HOLD_C};
-    for (int i = 0; i < 5; i++)
-        if (v->value[CANN_L1A_BUFFERS + i] == 2 &&
-            cann_openings(v->plan, holds[i], SCOPE_PROGRAM, v->plan->extent) < 2)
-            return false;
-    return true;
-}
-
 bool cann_legal(const struct space *space, const struct tiling *tiling)
 {
-    struct cann_plan plan;
-    cann_plan_make(cann_of(space), tiling, &plan);
-    struct view v = {cann_of(space), &plan, tiling->value};
-    return sizes_agreed(&v) && cores_agreed(&v) && steps_agreed(&v) && batches_agreed(&v) &&
-           fits(&v) && buffers_agreed(&v);
+    struct violation list[MAX_VIOLATIONS];
+    struct tiling agreed = *tiling;
+    cann_agree(space, &agreed);
+    return memcmp(agreed.value, tiling->value, CANN_AXES * sizeof *agreed.value) == 0 &&
+           cann_violations(space, tiling, list) == 0;
 }

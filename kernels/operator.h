@@ -17,7 +17,7 @@
 #include "core/status.h"
 #include "core/work.h"
 
-enum { OPERATOR_MAX_SIZES = 6, OPERATOR_MAX_CHOICES = 8, MAX_VIOLATIONS = 16 };
+enum { OPERATOR_MAX_SIZES = 6, OPERATOR_MAX_CHOICES = 8, MAX_VIOLATIONS = 32 };
 
 /* One instance of an operator: its sizes, in the order of operator->size_names, and its choices. */
 struct problem {
@@ -31,6 +31,7 @@ struct problem {
  * and say themselves in `text`. */
 struct violation {
     char limit[32]; /* the buffer, or the axis */
+    bool outside;   /* of the space only: the kernel can be written and played all the same */
     int64_t needed_bytes, available_bytes;
     char text[160];
 };
@@ -70,12 +71,15 @@ struct operator_space {
                           struct error *error);
     void (*destroy)(struct space *space);
     /* Could any tiling with the first `fixed` values of *tiling be legal? False must stay false
-     * when the last of these values grows, and when more are fixed. */
+     * when the last of these values grows, and when more are fixed. NULL with `nesting`. */
     bool (*possible)(const struct space *space, const struct tiling *tiling, int fixed);
-    /* Is it a point that a search counts? It breaks no limit; and of tilings that mean the same
-     * kernel a space may take one only. */
+    /* Turns a tiling into the one that stands for all that mean the same kernel, which takes the
+     * same time; NULL: no two do. */
+    void (*agree)(const struct space *space, struct tiling *tiling);
+    /* Is it a point that a search counts: agreed, and without violations? */
     bool (*legal)(const struct space *space, const struct tiling *tiling);
-    /* Every limit that the tiling breaks; 0 when legal, and then it can be written and played. */
+    /* Every limit that the tiling breaks, agreed or not; 0 when legal: then it can be written and
+     * played, and the search has covered it. */
     int (*violations)(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS]);
     /* Cores that have work, all running the largest share's program in step. */

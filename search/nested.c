@@ -119,8 +119,6 @@ static int64_t count_shortest(struct splitter *splitter, const struct tiling *ti
 }
 
 /* A bound of a longer beginning that is less than the shorter one's says less: both hold. */
-#include <stdio.h>
-static int64_t dbg_bound[20], dbg_open[20], dbg_split[20];
 static void split_into(void *context, const struct tiling *tiling, int64_t index)
 {
     struct splitter *splitter = context;
@@ -128,7 +126,7 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     struct piece *piece = splitter->piece;
     int level = piece->level + 1;
     int64_t bound_fs = bound_of(run, tiling, level), completions = 0;
-    piece->bounded++; dbg_bound[level]++;
+    piece->bounded++;
     if (!is_tiling(run, level) && bound_fs < piece->candidate.bound_fs)
         bound_fs = piece->candidate.bound_fs;
     bool open = bound_fs <= splitter->limit_fs;
@@ -144,7 +142,6 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     splitter->completions += completions;
     if (count && completions == 0)
         return;
-    if (open) dbg_open[level]++;
     if (open)
         add_longer(piece, (struct open_node){bound_fs, index});
     else if (bound_fs <= splitter->tally_fs)
@@ -162,7 +159,7 @@ static struct splitter splitter_of(struct run *run)
 static bool split(struct splitter splitter, struct piece *piece, int64_t *completions)
 {
     const struct run *run = splitter.run;
-    splitter.piece = piece; dbg_split[piece->level]++;
+    splitter.piece = piece;
     space_walk(run->space, piece->candidate.index, run->length[piece->level],
                run->length[piece->level + 1], split_into, &splitter);
     *completions = splitter.completions;
@@ -492,7 +489,6 @@ enum status nested_search(const struct space *space, const struct search_options
     if (status == STATUS_OK)
         status = answer(&run, result, error);
     result->seconds = seconds_since(&run.started);
-    for (int l = 0; l < run.levels; l++) fprintf(stderr, "level %d length %d: bounded %lld open %lld split/played %lld left %lld\n", l, run.length[l], (long long)dbg_bound[l], (long long)dbg_open[l], (long long)dbg_split[l], (long long)run.open[l].count);
     close_run(&run);
     if (status != STATUS_OK)
         search_result_clear(result);
