@@ -126,8 +126,8 @@ int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, 
     return __builtin_mul_overflow(stretches, table->fs[row][column], &fs) ? INT64_MAX : fs;
 }
 
-double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price,
-                                int64_t bytes, int64_t align_bytes)
+double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price, int64_t bytes,
+                                int64_t align_bytes)
 {
     if (price->burst_table < 0)
         return 0;

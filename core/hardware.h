@@ -232,8 +232,8 @@ int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, 
                           int64_t align_bytes);
 
 /* What the pieces cost at least into which so many bytes may be cut, however that is done. */
-double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price,
-                                int64_t bytes, int64_t align_bytes);
+double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price, int64_t bytes,
+                                int64_t align_bytes);
 
 /* When the pipes of `cores` working cores start. */
 int64_t hardware_start_fs(const struct hardware *hw, int cores);

@@ -82,7 +82,7 @@ static enum status fill_base(struct cann *cann, int axis, int single, int l0, st
                             buffer_elements(cann, m->l0c, m->accumulator_bytes) / m->block_mn);
     most = least_of(most, cann->values[single][cann->count[single] - 1]);
     return fill_cuts(cann, axis, cann->values[single], cann->count[single], m->block_mn, most,
-                       error);
+                     error);
 }
 
 /* The numbers of tiles that each size is cut into by each of some slices. */

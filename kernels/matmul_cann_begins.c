@@ -4,8 +4,13 @@
 #include "kernels/limits.h"
 #include "kernels/matmul_cann_nesting.h"
 
-const int cann_lengths[] = {CANN_CORES + 1,   CANN_BASE_N + 1,       CANN_L0B_HOLDS + 1,
-                            CANN_STEP_KB + 1, CANN_STEP_BATCH_B + 1, CANN_L1B_BUFFERS + 1, 0};
+const int cann_lengths[] = {CANN_CORES + 1,
+                            CANN_BASE_N + 1,
+                            CANN_L0B_HOLDS + 1,
+                            CANN_STEP_KB + 1,
+                            CANN_STEP_BATCH_B + 1,
+                            CANN_L1B_BUFFERS + 1,
+                            0};
 
 /* ---- what a beginning says ------------------------------------------------------------------ */
 

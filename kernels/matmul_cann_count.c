@@ -403,6 +403,6 @@ bool cann_alike(const struct space *space, const struct tiling *a, const struct 
     struct cann_facts g = cann_facts_of(cann, b->value, CANN_CORES + 1);
     if (f.m != g.m || f.n != g.n || f.batch_blocks != g.batch_blocks || f.one_b != g.one_b)
         return false;
-    return f.blocks == g.blocks || (f.blocks > 1 && g.blocks > 1 && always_playable(cann, f) &&
-                                    always_playable(cann, g));
+    return f.blocks == g.blocks ||
+           (f.blocks > 1 && g.blocks > 1 && always_playable(cann, f) && always_playable(cann, g));
 }

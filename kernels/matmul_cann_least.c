@@ -158,6 +158,9 @@ static double bursts_fs(const struct least *l, bool of_a)
     /* a part of one row, or of units that are rows of blocks, may be one piece */
     if (layout->unit > 1 || cann->miss_share > 0)
         return 0;
+    /* nor does what several blocks of a batch share take more pieces than one of them */
+    if (!of_a && cann->share_b && !f->one_b && whole)
+        return 0;
     bool joined = row == cann->size[layout->inner] && (whole || (!deep && base == across));
     if (joined && layout->pitch_bytes % 64 == 0)
         return 0;

@@ -106,15 +106,20 @@ static bool few_buffers(const struct view *v)
 static const struct {
     bool (*holds)(const struct view *v);
     const char *limit, *text;
+    bool outside; /* can such a kernel be written and played all the same? */
 } rules[] = {
-    {enough_cores, "cores", "cores: more than may work"},
-    {step_m_one, "step_m", "step_m: more than 1 where the k of A is not whole in l1"},
-    {step_n_one, "step_n", "step_n: more than 1 where the k of B is not whole in l1"},
-    {batch_a_whole, "step_batch_a", "step_batch_a: more than 1 block where one of A is not whole"},
-    {batch_b_whole, "step_batch_b", "step_batch_b: more than 1 block where one of B is not whole"},
-    {along_a_batch, "step_batch", "step_batch_a, step_batch_b: more than 1 block without a batch"},
-    {chunks_divide, "step_ka", "step_ka, step_kb: neither number of chunks divides the other"},
-    {few_buffers, "buffers", "buffers: 1 or 2 of each kind"},
+    {enough_cores, "cores", "cores: more than may work", false},
+    {step_m_one, "step_m", "step_m: more than 1 where the k of A is not whole in l1", false},
+    {step_n_one, "step_n", "step_n: more than 1 where the k of B is not whole in l1", false},
+    {batch_a_whole, "step_batch_a", "step_batch_a: more than 1 block where one of A is not whole",
+     false},
+    {batch_b_whole, "step_batch_b", "step_batch_b: more than 1 block where one of B is not whole",
+     false},
+    {along_a_batch, "step_batch", "step_batch_a, step_batch_b: more than 1 block without a batch",
+     true},
+    {chunks_divide, "step_ka", "step_ka, step_kb: neither number of chunks divides the other",
+     false},
+    {few_buffers, "buffers", "buffers: 1 or 2 of each kind", false},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -131,7 +136,7 @@ static void add_rules(const struct view *v, struct violation list[MAX_VIOLATIONS
 {
     for (int r = 0; r < RULES; r++)
         if (!rules[r].holds(v)) {
-            list[*count] = (struct violation){0};
+            list[*count] = (struct violation){.outside = rules[r].outside};
             snprintf(list[*count].limit, sizeof list->limit, "%s", rules[r].limit);
             snprintf(list[*count].text, sizeof list->text, "%s", rules[r].text);
             ++*count;
@@ -142,29 +147,38 @@ static void add_rules(const struct view *v, struct violation list[MAX_VIOLATIONS
 
 /* What is cut along an axis of sizes or steps, and into multiples of what. Later ones depend on the
  * values of those before them. */
-static const int cut_axes[] = {CANN_SINGLE_M, CANN_SINGLE_N,     CANN_BASE_M,  CANN_BASE_N,
-                               CANN_BASE_K,   CANN_STEP_KA,      CANN_STEP_KB, CANN_STEP_M,
+static const int cut_axes[] = {CANN_SINGLE_M, CANN_SINGLE_N,     CANN_BASE_M,      CANN_BASE_N,
+                               CANN_BASE_K,   CANN_STEP_KA,      CANN_STEP_KB,     CANN_STEP_M,
                                CANN_STEP_N,   CANN_STEP_BATCH_A, CANN_STEP_BATCH_B};
 enum { CUT_AXES = sizeof cut_axes / sizeof *cut_axes };
 
 static int64_t whole_of(const struct view *v, int axis, int64_t *unit)
 {
     const int64_t *size = v->cann->size, *core = v->plan->extent, *value = v->value;
-    int64_t batch = size[CANN_BATCH] > 1 ? core[CANN_BATCH] : 1;
     *unit = axis == CANN_BASE_K   ? v->cann->machine.block_k
             : axis <= CANN_BASE_N ? v->cann->machine.block_mn
                                   : 1;
     switch (axis) {
-    case CANN_SINGLE_M: return size[CANN_M];
-    case CANN_SINGLE_N: return size[CANN_N];
-    case CANN_BASE_M: return core[CANN_M];
-    case CANN_BASE_N: return core[CANN_N];
-    case CANN_BASE_K: return core[CANN_K];
-    case CANN_STEP_M: return divide_up(core[CANN_M], value[CANN_BASE_M]);
-    case CANN_STEP_N: return divide_up(core[CANN_N], value[CANN_BASE_N]);
-    case CANN_STEP_BATCH_A: return batch;
-    case CANN_STEP_BATCH_B: return v->plan->one_b ? 1 : batch;
-    default: return divide_up(core[CANN_K], value[CANN_BASE_K]);
+    case CANN_SINGLE_M:
+        return size[CANN_M];
+    case CANN_SINGLE_N:
+        return size[CANN_N];
+    case CANN_BASE_M:
+        return core[CANN_M];
+    case CANN_BASE_N:
+        return core[CANN_N];
+    case CANN_BASE_K:
+        return core[CANN_K];
+    case CANN_STEP_M:
+        return divide_up(core[CANN_M], value[CANN_BASE_M]);
+    case CANN_STEP_N:
+        return divide_up(core[CANN_N], value[CANN_BASE_N]);
+    case CANN_STEP_BATCH_A:
+        return core[CANN_BATCH];
+    case CANN_STEP_BATCH_B:
+        return v->plan->one_b ? 1 : core[CANN_BATCH];
+    default:
+        return divide_up(core[CANN_K], value[CANN_BASE_K]);
     }
 }
 

@@ -32,8 +32,8 @@ static const char *const loop_names[CANN_ALL_LEVELS] = {"g", "h", "b", "x", "y",
 
 /* A loop's index as the program knows it: first + step · (index of the loop at `depth`). */
 struct place {
-    bool open; /* are we within this level? */
-    bool last; /* in its last body, which stands apart where that matters */
+    bool open;    /* are we within this level? */
+    bool ends[2]; /* in its first body, in its last, which stand apart where that matters */
     int64_t first, step;
     int depth;
 };
@@ -332,59 +332,64 @@ static void begin_loads(struct writer *w, int level)
         load(w, HOLD_BIAS_L1, w->extent[CANN_N] * w->cann->bias_bytes, 1, 0);
 }
 
-/* Is an L1 part read by one feed only, in the body where its scope begins? */
-static bool fed_at_once(const struct writer *w, enum cann_hold l1, enum cann_hold l0, int level)
-{
-    return begins(w, l1, level) && begins(w, l0, level);
-}
-
-/* Is an L1 part a K chunk that is fed step by step? Its last feed is then in the last step. */
-static bool fed_in_steps(const struct writer *w, enum cann_hold l1, enum cann_hold l0)
-{
-    const struct cann_scope *scope = w->plan->scope;
-    return scope[l1].used && scope[l0].level == LEVEL_STEP && scope[l1].level < LEVEL_STEP &&
-           scope[l1].level >= LEVEL_K_WIDE;
-}
-
-/* Are we in the last step of the chunk? */
-static bool last_step(const struct writer *w, enum cann_hold l1)
-{
-    bool last = true;
-    for (int l = w->plan->scope[l1].level + 1; l <= LEVEL_STEP; l++)
-        last = last && w->place[l].last;
-    return last;
-}
-
+/* A and B: what is fed out of what. */
 static const enum cann_hold fed_pairs[2][2] = {{HOLD_A_L1, HOLD_A_L0}, {HOLD_B_L1, HOLD_B_L0}};
 
-/* Do bodies of this level differ when they are the last? */
-static bool ends_chunks(const struct writer *w, int level)
+/* The two ends of a loop. */
+enum end { FIRST_BODY, LAST_BODY };
+
+/* The levels within a part's scope up to that of its feeds; none where a slab is brought in loops
+ * of its own, of which the part's scope is one. */
+static void levels_fed(const struct writer *w, int operand, int *first, int *last)
 {
-    for (int i = 0; i < 2; i++)
-        if (fed_in_steps(w, fed_pairs[i][0], fed_pairs[i][1]) &&
-            level > w->plan->scope[fed_pairs[i][0]].level && level <= LEVEL_STEP)
+    *first = w->plan->scope[fed_pairs[operand][0]].level + 1;
+    *last = w->plan->scope[fed_pairs[operand][1]].level;
+}
+
+/* Is a feed in this body the first (or last) of its part? */
+static bool is_outermost_feed(const struct writer *w, int operand, enum end end)
+{
+    int first, last;
+    bool at_end = true;
+    levels_fed(w, operand, &first, &last);
+    for (int l = first; l <= last; l++)
+        at_end = at_end && w->place[l].ends[end];
+    return at_end && first <= last + 1;
+}
+
+/* Does a body of this level differ from others because the first (or last) feed of a part is in
+ * it? All bodies around are the first (or last) of the part's scope then. */
+static bool stands_apart(const struct writer *w, int level, enum end end)
+{
+    for (int i = 0; i < 2; i++) {
+        int first, last;
+        levels_fed(w, i, &first, &last);
+        bool apart = first <= level && level <= last;
+        for (int l = first; l < level && apart; l++)
+            apart = w->place[l].ends[end];
+        if (apart)
             return true;
+    }
     return false;
 }
 
-/* MTE1 waits for a part right before its first feed of it, and frees it right after the last. */
+/* MTE1 waits for a part right before its first feed of it, and frees it right after the last: no
+ * flag holds back more than it has to. */
 static void begin_feeds(struct writer *w, int level)
 {
     for (int i = 0; i < 2; i++) {
         enum cann_hold l1 = fed_pairs[i][0], l0 = fed_pairs[i][1];
         if (!begins(w, l0, level))
             continue;
-        if (begins(w, l1, level))
+        if (is_outermost_feed(w, i, FIRST_BODY))
             full_flag(w, l1, emit_wait);
         feed(w, l1, l0);
-        if (begins(w, l1, level) || (fed_in_steps(w, l1, l0) && last_step(w, l1)))
+        if (is_outermost_feed(w, i, LAST_BODY))
             free_flag(w, l1, emit_set);
         full_flag(w, l0, emit_wait);
     }
-    for (int i = 0; i < 2; i++)
-        if (begins(w, fed_pairs[i][0], level) &&
-            !fed_at_once(w, fed_pairs[i][0], fed_pairs[i][1], level))
-            full_flag(w, fed_pairs[i][0], emit_wait);
+    if (level >= SLAB_N_L1 && begins(w, HOLD_B_L1, level))
+        full_flag(w, HOLD_B_L1, emit_wait);
     if (begins(w, HOLD_BIAS_L1, level))
         feed_bias(w);
     if (begins(w, HOLD_C, level)) {
@@ -396,11 +401,8 @@ static void begin_feeds(struct writer *w, int level)
 
 static void end_scopes(struct writer *w, int level)
 {
-    for (int i = 0; i < 2; i++) {
-        enum cann_hold l1 = fed_pairs[i][0], l0 = fed_pairs[i][1];
-        if (begins(w, l1, level) && !fed_at_once(w, l1, l0, level) && !fed_in_steps(w, l1, l0))
-            free_flag(w, l1, emit_set);
-    }
+    if (level >= SLAB_N_L1 && begins(w, HOLD_B_L1, level))
+        free_flag(w, HOLD_B_L1, emit_set);
     for (int h = HOLD_A_L0; h <= HOLD_B_L0; h++)
         if (begins(w, (enum cann_hold)h, level))
             free_flag(w, (enum cann_hold)h, emit_set);
@@ -439,23 +441,23 @@ static bool alternates(const struct writer *w, int level)
     return false;
 }
 
-/* Bodies [first, last) of a level, as a loop where that is shorter; `ends`: one that is the last
- * of all. */
-static void repeat(struct writer *w, int level, int64_t first, int64_t last, bool ends)
+/* Bodies [first, last) of `count`, as a loop where that is shorter. */
+static void repeat(struct writer *w, int level, int64_t first, int64_t last, int64_t count)
 {
     int64_t pair = alternates(w, level) ? 2 : 1, rounds = (last - first) / pair;
     struct place *place = &w->place[level];
     if (rounds >= 2) {
         emit_loop(&w->emit, loop_names[level], rounds);
         for (int64_t u = 0; u < pair; u++) {
-            *place = (struct place){true, false, first + u, pair, w->emit.depth - 1};
+            *place = (struct place){true, {false, false}, first + u, pair, w->emit.depth - 1};
             emit_body(w, level);
         }
         emit_end(&w->emit);
         first += rounds * pair;
     }
     for (; first < last; first++) {
-        *place = (struct place){.open = true, .last = ends, .first = first};
+        *place =
+            (struct place){.open = true, .ends = {first == 0, first == count - 1}, .first = first};
         emit_body(w, level);
     }
 }
@@ -465,18 +467,16 @@ static void emit_level(struct writer *w, int level)
 {
     enum cann_direction direction = w->plan->level[level].direction;
     int64_t slice = w->plan->level[level].slice, extent = w->extent[direction];
-    int64_t full = extent / slice, rest = extent % slice;
-    bool apart = direction == CANN_K && level < CANN_LEVELS && w->first_step && full > 0;
-    int64_t looped = full - (full > 0 && !rest && ends_chunks(w, level));
+    int64_t full = extent / slice, rest = extent % slice, count = full + (rest > 0);
+    bool starts = direction == CANN_K && level < CANN_LEVELS && w->first_step;
+    int64_t first = full > 0 && (starts || stands_apart(w, level, FIRST_BODY));
+    int64_t last = full - (full > first && !rest && stands_apart(w, level, LAST_BODY));
     w->extent[direction] = slice;
-    if (apart)
-        repeat(w, level, 0, 1, looped == 0);
-    repeat(w, level, apart, looped, false);
-    if (looped < full && full > apart)
-        repeat(w, level, full - 1, full, true);
+    repeat(w, level, 0, first, count);
+    repeat(w, level, first, last, count);
+    repeat(w, level, last, full, count);
     w->extent[direction] = rest;
-    if (rest)
-        repeat(w, level, full, full + 1, true);
+    repeat(w, level, full, count, count);
     w->extent[direction] = extent;
     w->place[level].open = false;
 }
@@ -486,8 +486,10 @@ enum status cann_generate(const struct space *space, const struct tiling *tiling
 {
     (void)part;
     struct cann_plan plan;
+    struct tiling agreed = *tiling; /* one kernel, one program */
     const struct cann *cann = cann_of(space);
-    cann_plan_make(cann, tiling, &plan);
+    cann_agree(space, &agreed);
+    cann_plan_make(cann, &agreed, &plan);
     struct writer w = {
         .emit = {.program = program, .error = error},
         .cann = cann,

@@ -22,24 +22,25 @@ static const uint64_t wait_lines =
 /* The price of every line; a line of a price that the chip lacks is never used. */
 static void fill_prices(const struct cann_machine *m, int price[])
 {
-    static const enum cann_line loads[] = {LOAD_A,
-                                           LOAD_B,
-                                           LOAD_BIAS,
-                                           START_LOAD,
-                                           START_WAIT_LOAD,
-                                           FEED_LOAD,
-                                           FEED_WAIT_LOAD,
-                                           AFTER_LOAD_WAIT_LOAD,
-                                           TURN_A1_LOAD,
-                                           TURN_A1_WAIT_LOAD,
-                                           TURN_B1_LOAD,
-                                           TURN_B1_WAIT_LOAD};
-    static const enum cann_line misses[] = {LOAD_ELSEWHERE,  MISS_A,          MISS_B,
-                                            MISS_BIAS,       START_MISS,
-                                            START_WAIT_MISS, FEED_MISS,
-                                            FEED_WAIT_MISS,  AFTER_LOAD_WAIT_MISS,
-                                            TURN_A1_MISS,    TURN_A1_WAIT_MISS,
-                                            TURN_B1_MISS,    TURN_B1_WAIT_MISS};
+    static const enum cann_line loads[] = {LOAD_A,          LOAD_B,
+                                           LOAD_BIAS,       START_LOAD,
+                                           START_WAIT_LOAD, FEED_LOAD,
+                                           FEED_WAIT_LOAD,  AFTER_LOAD_WAIT_LOAD,
+                                           TURN_A1_LOAD,    TURN_A1_WAIT_LOAD,
+                                           TURN_B1_LOAD,    TURN_B1_WAIT_LOAD};
+    static const enum cann_line misses[] = {LOAD_ELSEWHERE,
+                                            MISS_A,
+                                            MISS_B,
+                                            MISS_BIAS,
+                                            START_MISS,
+                                            START_WAIT_MISS,
+                                            FEED_MISS,
+                                            FEED_WAIT_MISS,
+                                            AFTER_LOAD_WAIT_MISS,
+                                            TURN_A1_MISS,
+                                            TURN_A1_WAIT_MISS,
+                                            TURN_B1_MISS,
+                                            TURN_B1_WAIT_MISS};
     static const enum cann_line feeds_a[] = {
         FEED_A,         START_FEED_A,   START_WAIT_A, AFTER_FEED_WAIT_A, AFTER_LOAD_FEED_A,
         TURN_A0_FEED_A, TURN_A0_WAIT_A, TURN_A1_FEED};

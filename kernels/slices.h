@@ -23,7 +23,7 @@ bool is_slice(int64_t size, int64_t slice, int64_t block);
 enum { CUTS_ALL = 8 };
 bool is_cut(int64_t whole, int64_t cut);
 bool is_cut_of(int64_t size, int64_t cut, int64_t block); /* both in elements: multiples of block */
-int64_t next_cut(int64_t whole, int64_t cut); /* the least above `cut` >= 0; 0: none */
+int64_t next_cut(int64_t whole, int64_t cut);             /* the least above `cut` >= 0; 0: none */
 
 /* The share of the core with most work when `size` is cut into equal shares of whole blocks. */
 int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used);

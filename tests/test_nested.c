@@ -65,9 +65,19 @@ static enum beginning begins(const struct space *space, const struct tiling *til
     return fixed < THESIS_AXES || thesis_legal(space, tiling) ? BEGINS_SOME : BEGINS_NOT;
 }
 
+static bool never_alike(const struct space *space, const struct tiling *a, const struct tiling *b)
+{
+    (void)space;
+    (void)a;
+    (void)b;
+    return false;
+}
+
 static const int lengths[] = {1, 2, 4, 0};
-static const struct operator_nesting nesting = {lengths, begins, summarise_beginning, completions},
-                                     endless = {lengths, begins, summarise_beginning, very_many};
+static const struct operator_nesting nesting = {lengths, begins, summarise_beginning, completions,
+                                                never_alike},
+                                     endless = {lengths, begins, summarise_beginning, very_many,
+                                                never_alike};
 static struct operator_space nested_kind; /* the thesis's, with beginnings */
 
 static void make_kind(void)

@@ -202,11 +202,23 @@ void random_cann_values(gsl_rng *rng, const struct space *space, struct tiling *
         v[a] = pick(rng, 2);
 }
 
+/* In the space or outside. */
+static bool can_run(const struct space *space, const struct tiling *tiling)
+{
+    struct violation list[MAX_VIOLATIONS];
+    int count = cann_violations(space, tiling, list);
+    for (int i = 0; i < count; i++)
+        if (!list[i].outside)
+            return false;
+    return true;
+}
+
 bool random_cann_tiling(gsl_rng *rng, const struct space *space, struct tiling *tiling)
 {
     for (int i = 0; i < 200; i++) {
         random_cann_values(rng, space, tiling);
-        if (cann_fits(space, tiling))
+        cann_agree(space, tiling);
+        if (can_run(space, tiling))
             return true;
     }
     return false;
