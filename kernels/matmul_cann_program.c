@@ -140,13 +140,28 @@ static int memory_of(const struct writer *w, enum cann_hold hold)
     return buffers[hold];
 }
 
+/* What a part in L1 leaves of its copy: a smaller part stands at the end, so that it overwrites
+ * what is fed last of the part before it. At the beginning it could be loaded earlier than its flag
+ * says.
+ */
+static int64_t room_before(const struct writer *w, enum cann_hold hold)
+{
+    if (hold > HOLD_B_L1)
+        return 0;
+    const int64_t *held = w->held[hold];
+    int64_t batch = hold == HOLD_B_L1 && w->plan->one_b ? 1 : held[CANN_BATCH];
+    int64_t across = held[hold == HOLD_A_L1 ? CANN_M : CANN_N];
+    return w->plan->scope[hold].bytes - batch * across * held[CANN_K] * w->machine->type_bytes;
+}
+
 /* The beginning of the present copy. */
 static struct region copy_of(const struct writer *w, enum cann_hold hold, enum operand_role role)
 {
     const struct cann_scope *scope = &w->plan->scope[hold];
     return (struct region){.role = (uint8_t)role,
                            .buffer = (int8_t)memory_of(w, hold),
-                           .offset_bytes = scope->offset_bytes + w->copy[hold] * scope->bytes};
+                           .offset_bytes = scope->offset_bytes + w->copy[hold] * scope->bytes +
+                                           room_before(w, hold)};
 }
 
 /* The tile at hand in a part that holds blocks one after the other, each cut along `across` (m or
@@ -185,8 +200,8 @@ static void load(struct writer *w, enum cann_hold hold, int64_t bytes, int64_t p
     const struct cann_machine *m = w->machine;
     struct cann_load load =
         cann_load_split(hold <= HOLD_B_L1 ? w->plan->miss_share[hold] : 0, bytes, pieces);
-    struct region target = copy_of(w, hold, OPERAND_DST);
     memcpy(w->held[hold], w->extent, sizeof w->extent);
+    struct region target = copy_of(w, hold, OPERAND_DST);
     free_flag(w, hold, emit_wait);
     if (load.hit_bytes) {
         move(w, m->load, load.hit_bytes, load.hit_pieces, align_bytes);

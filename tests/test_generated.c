@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILINGS = 30, PANELS = 1500, TRIES = 4000 };
+enum { TILINGS = 100, PANELS = 1500, TRIES = 4000 };
 
-static int programs, of_cann, thinner, other_times;
+static int programs, thinner;
 
 static int64_t log_uniform(gsl_rng *rng, double most)
 {
@@ -52,7 +52,6 @@ static void expect_clean(const struct program *program, const char *what)
     check_clear(&check);
 }
 
-/* Of the space cann some hundredth part may be handed out faster than the search has it. */
 static void compare(const struct space *space, const int64_t *sizes, const struct tiling *tiling,
                     int part)
 {
@@ -76,13 +75,10 @@ static void compare(const struct space *space, const int64_t *sizes, const struc
     cr_assert_eq(player_play(&player, space, tiling, part, &timeline, &error), STATUS_OK, "%s: %s",
                  what, error.text);
     bool alike = (double)timeline.end_fs == play_fs(&tidy, cores);
-    bool cann = strcmp(space->kind->name, "cann") == 0;
     cr_expect(alike, "%s: %lld fs, handed out %g fs", what, (long long)timeline.end_fs,
               play_fs(&tidy, cores));
     programs++;
-    of_cann += cann;
     thinner += tidy.count < written.count;
-    other_times += !alike;
     player_close(&player);
     program_clear(&written);
     program_clear(&tidy);
@@ -171,7 +167,6 @@ Test(generated, every_program_is_clean)
     each_chip(try_chip);
     cr_expect_gt(programs, 150, "%d", programs);
     cr_expect_gt(thinner, programs / 3, "%d of %d", thinner, programs);
-    cr_expect_lt(other_times, of_cann / 25, "%d of %d", other_times, of_cann);
 }
 
 /* Flags that hand panels on: too few is a hazard, and too many hold loads back. */
