@@ -5,6 +5,7 @@
  * B, that fit together and whose chunks divide. So the tilings are counted by products and sums
  * over the base tiles. */
 #include "core/least.h"
+#include "core/stop.h"
 #include "kernels/limits.h"
 #include "kernels/matmul_cann_nesting.h"
 
@@ -70,6 +71,8 @@ struct parts {
     int64_t elements[2][MAX_PARTS];
 };
 
+enum { LOOK_EVERY = 64 }; /* single tilings, between two looks at space->stop */
+
 struct counter {
     const struct space *space;
     const struct cann *cann;
@@ -82,6 +85,8 @@ struct counter {
     struct parts *whole_a, *whole_b;
     int64_t whole_pairs,
         several_pairs; /* of all; of L1 tiles that are several, of several L0 ones */
+    unsigned looks;    /* at single tilings */
+    bool stopped;
 };
 
 /* The values of an axis that are slices of `size`: the given one, or all. */
@@ -271,6 +276,13 @@ static int64_t count_l0b(const struct counter *c)
     return count;
 }
 
+static bool is_stopped(struct counter *c)
+{
+    if (++c->looks % LOOK_EVERY == 0 && stop_due(c->space->stop))
+        c->stopped = true;
+    return c->stopped;
+}
+
 /* Tilings whose programs may be too long are looked at one by one: few, and of no use. */
 static int64_t count_one_by_one(struct counter *c, int axis)
 {
@@ -282,7 +294,7 @@ static int64_t count_one_by_one(struct counter *c, int axis)
         enum beginning some = cann_begins(c->space, &c->tiling, axis + 1);
         return some == BEGINS_SOME ? count_one_by_one(c, axis + 1) : 0;
     }
-    for (int i = 0; i < block->count[axis]; i++) {
+    for (int i = 0; i < block->count[axis] && !is_stopped(c); i++) {
         c->tiling.value[axis] = block->values[axis][i];
         enum beginning some = cann_begins(c->space, &c->tiling, axis + 1);
         if (some == BEGINS_NONE)
@@ -337,7 +349,8 @@ static int64_t count_base_k(struct counter *c)
 static int64_t count_base_n(struct counter *c)
 {
     int64_t count = 0, *v = c->tiling.value, n = 0;
-    while ((n = next_value(c, CANN_BASE_N, c->facts.n, c->cann->machine.block_mn, n))) {
+    while ((n = next_value(c, CANN_BASE_N, c->facts.n, c->cann->machine.block_mn, n)) &&
+           !stop_due(c->space->stop)) {
         c->room = cann_room_of(c->cann, n);
         if (n * v[CANN_BASE_M] > c->room.l0c)
             break;
