@@ -24,4 +24,12 @@ bool stop_due(const struct stop *stop);
 /* The deadline so many seconds from now. */
 int64_t stop_after_s(double seconds);
 
+/* Signals that would end the program wait between these two, so that no temporary file outlives it.
+ * For a moment, by one thread at a time. */
+struct stop_held {
+    struct sigaction before[3];
+};
+void stop_hold(struct stop_held *held);
+void stop_release(const struct stop_held *held);
+
 #endif
