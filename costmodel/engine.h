@@ -97,7 +97,7 @@ struct simulator {
     struct share *shares; /* of one of n transfers: [price · share_stride + n - 1] */
     bool failed;          /* out of memory for flag sets */
     const struct stop *stop;
-    uint32_t turns; /* of lanes, between two looks at `stop` */
+    uint32_t turns; /* between two looks at `stop` */
     bool stopped;
     struct snapshot snapshots[PROGRAM_MAX_DEPTH];
     struct snapshot current;

@@ -9,7 +9,7 @@
 
 enum {
     MAX_PENDING_SETS = 1 << 26, /* of one register */
-    LOOK_EVERY = 1 << 12,       /* turns of lanes: less than a millisecond */
+    LOOK_EVERY = 1 << 12,       /* events of buses, or ops one by one: about a millisecond */
 };
 
 /* Makes a full ring larger. Sets beyond the last wait of the program are dropped instead. */
@@ -222,9 +222,9 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
 /* `run` is inlined once for each way to play. */
 #define PLAY(s, general, folding, late)                                                            \
     do                                                                                             \
-        while ((s)->ready_count && !is_stopped(s))                                                 \
+        while ((s)->ready_count)                                                                   \
             run((s), &(s)->lanes[(s)->ready[--(s)->ready_count]], general, folding, late);         \
-    while (!(s)->failed && !(s)->stopped && bus_step(s))
+    while (!(s)->failed && !is_stopped(s) && bus_step(s))
 
 static void play_plainly(struct simulator *s)
 {

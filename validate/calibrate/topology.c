@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <math.h>
-#include <omp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +129,10 @@ static int whole_within(double quota, int most)
 
 int topology_processors(const char *groups)
 {
-    return whole_within(read_quota(groups ? groups : CONTROL_GROUPS),
-                        omp_get_num_procs()); /* which asks sched_getaffinity */
+    cpu_set_t sets[16]; /* of 1024 processors each */
+    int allowed = sched_getaffinity(0, sizeof sets, sets) == 0 ? CPU_COUNT_S(sizeof sets, sets)
+                                                               : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return whole_within(read_quota(groups ? groups : CONTROL_GROUPS), allowed);
 }
 
 /* What is free now, within the limit of a control group. */
