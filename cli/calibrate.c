@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "cli/threads.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
 #include "results/outline.h"
@@ -10,7 +11,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -293,6 +293,8 @@ static void fit_kernels(struct calibrate *calibrate, const struct rows *rows,
     enum status status =
         calibrate_kernels(calibration, rows->rows, rows->count, &calibrate->kernels, &error);
     progress_close(&progress);
+    if (status == STATUS_STOPPED) /* before there was anything to write */
+        stop_close();
     cli_require(status, &error);
 }
 
@@ -331,7 +333,7 @@ int cmd_calibrate(int argc, char **argv)
     const struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
     if (calibrate_is_of_host(common->hw_name))
         return calibrate_the_host(&calibrate.common, calibrate.threads, calibrate.of_fits);
-    calibrate.kernels.threads = calibrate.threads ? calibrate.threads : omp_get_num_procs();
+    calibrate.kernels.threads = cli_threads(calibrate.threads);
     if (!calibrate.file_count)
         cli_die("calibrate: --from FILE is missing; `autotune calibrate --help` has examples");
     if (!common->hw_name)

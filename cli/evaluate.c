@@ -1,13 +1,13 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "cli/threads.h"
 #include "jobs/against.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
 #include "results/outline.h"
 #include "results/tune.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -337,7 +337,6 @@ int cmd_evaluate(int argc, char **argv)
     struct evaluate evaluate = {
         .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
         .format = BANK_AUTO,
-        .threads = omp_get_num_procs(),
         .worst = DEFAULT_WORST,
     };
     struct hardware hw;
@@ -350,6 +349,7 @@ int cmd_evaluate(int argc, char **argv)
         cli_die("--time-limit: expected --against, whose searches it is for");
     if (evaluate.against && evaluate.common.format == FORMAT_CSV)
         cli_die("--against: the csv has no place for it, expected --format table or json");
+    evaluate.threads = cli_threads(evaluate.threads);
     load_hardware(&evaluate, file, &hw);
     cli_require(bank_load(file, evaluate.format, evaluate.keep_going, &bank, &error), &error);
     json_t *answer = evaluate_bank(&evaluate, &bank, &hw);

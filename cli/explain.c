@@ -26,6 +26,7 @@ int cmd_explain(int argc, char **argv)
     struct answer answer;
     struct error error;
     cli_parse(&argp, "autotune explain", argc, argv, &task, NULL, 0);
+    task.job.validate = 0; /* asks the model alone */
     task_open(&task);
     if (!task.set)
         cli_die("explain: --set is missing; `autotune explain --help` has an example");

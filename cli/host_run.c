@@ -2,6 +2,7 @@
 
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "cli/threads.h"
 #include "cli/tune_answer.h"
 #include "search/clock.h"
 
@@ -11,8 +12,10 @@
 void host_run_check(const struct task *task, const struct host_run *run)
 {
     struct error error;
-    if (run->question.wanted)
-        cli_require(host_job_check(&task->job, &run->question, &error), &error);
+    if (!run->question.wanted)
+        return;
+    cli_require(host_job_check(&task->job, &run->question, &error), &error);
+    cli_require_threads(task->job.cores);
 }
 
 /* ---- progress ---- */

@@ -1,4 +1,5 @@
 #include "cli/options.h"
+#include "core/stop.h"
 
 #include "core/number.h"
 #include "hardware/load.h"
@@ -468,8 +469,8 @@ static mode_t new_file_mode(void)
 }
 
 /* By way of a temporary file beside it. */
-static enum status replace(const char *path, mode_t mode, const struct content *content,
-                           struct error *error)
+static enum status write_beside(const char *path, mode_t mode, const struct content *content,
+                                struct error *error)
 {
     char temporary[PATH_MAX];
     int used = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
@@ -485,6 +486,16 @@ static enum status replace(const char *path, mode_t mode, const struct content *
         return STATUS_OK;
     enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     unlink(temporary);
+    return status;
+}
+
+static enum status replace(const char *path, mode_t mode, const struct content *content,
+                           struct error *error)
+{
+    struct stop_held held;
+    stop_hold(&held);
+    enum status status = write_beside(path, mode, content, error);
+    stop_release(&held);
     return status;
 }
 

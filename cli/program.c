@@ -1,11 +1,11 @@
 #include "cli/commands.h"
+#include "cli/threads.h"
 #include "cli/verdict.h"
 #include "core/program_text.h"
 #include "jobs/generate.h"
 #include "results/tune.h"
 #include "search/search.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,7 +66,7 @@ static bool choose(const struct task *task, struct tiling *tiling)
     struct error error;
     struct search_result result;
     struct search_options how = {
-        .strategy = search_strategies[0].name, .threads = omp_get_num_procs(), .top = 1};
+        .strategy = search_strategies[0].name, .threads = cli_threads(0), .top = 1};
     if (task->set) {
         cli_require(tiling_parse(&task->job.space, task->set, tiling, &error), &error);
         return true;

@@ -1,9 +1,9 @@
 #include "jobs/reproduce.h"
 #include "cli/commands.h"
+#include "cli/threads.h"
 #include "results/text.h"
 #include "results/tune.h"
 
-#include <omp.h>
 #include <string.h>
 
 static const struct argp argp = {
@@ -79,7 +79,7 @@ int cmd_reproduce(int argc, char **argv)
     json_t *rows;
     cli_parse(&argp, "autotune reproduce", argc, argv, &common, NULL, 0);
     cli_load_chip(&common, &hw);
-    cli_require(reproduce(&hw, omp_get_num_procs(), &rows, &error), &error);
+    cli_require(reproduce(&hw, cli_threads(0), &rows, &error), &error);
     cli_answer_open(&answer, &common);
     if (common.format == FORMAT_JSON)
         cli_require(json_write(json_pack("{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "hardware",

@@ -7,12 +7,13 @@
 #include "cli/sweep_answer.h"
 #include "cli/sweep_jobs.h"
 #include "cli/sweep_slurm.h"
+#include "cli/threads.h"
 #include "core/number.h"
 #include "jobs/report_sweep.h"
 #include "jobs/slurm.h"
 #include "results/text.h"
+#include "validate/calibrate/topology.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ struct sweep_command {
     bool dry_run, fresh, pareto;
     int64_t nodes, tasks; /* of --slurm; 0: not given */
     const char *partition;
-    bool slurm, submit, threads_given;
+    bool slurm, submit;
     struct page page; /* --report */
 };
 
@@ -134,7 +135,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         command->partition = argument;
         return 0;
     case KEY_THREADS:
-        command->threads_given = true;
         command->threads = cli_count("--threads", argument, JOB_MAX_THREADS);
         return 0;
     case KEY_TIME_LIMIT:
@@ -178,7 +178,7 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
     struct progress progress;
     struct error error;
     struct sweep_options how = {
-        .threads = (int)command->threads,
+        .threads = cli_threads(command->threads),
         .fresh = command->fresh,
         .stop = stop_asked(),
         .progress = progress_sweep,
@@ -254,7 +254,7 @@ static int sweep_cluster(const struct sweep_command *command, const struct sweep
         .partition = command->partition,
         .nodes = command->nodes,
         .tasks = command->tasks,
-        .threads = command->threads_given ? command->threads : 0,
+        .threads = (int)command->threads,
         .submit = command->submit,
     };
     int status = sweep_slurm(&how, sweep);
@@ -271,8 +271,10 @@ static void plan(const struct sweep_command *command, struct sweep *sweep)
     if (store)
         cli_require(sweep_drop_answered(sweep, store, &stored, &error), &error);
     store_close(store);
-    sweep_plan_write(&(struct sweep_plan){sweep, command->db, stored, (int)command->threads},
-                     &command->common);
+    sweep_plan_write(
+        &(struct sweep_plan){sweep, command->db, stored,
+                             command->threads ? (int)command->threads : topology_processors(NULL)},
+        &command->common);
 }
 
 /* The store that is taken without --db. */
@@ -288,7 +290,6 @@ int cmd_sweep(int argc, char **argv)
 {
     struct sweep_command command = {
         .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON,
-        .threads = omp_get_num_procs(),
         .page.command = cli_command_text("sweep", argc, argv),
     };
     const char *files[1];

@@ -4,6 +4,7 @@
 #include "cli/landscape.h"
 #include "cli/stop.h"
 #include "cli/task.h"
+#include "cli/threads.h"
 #include "cli/trace.h"
 #include "cli/tune_export.h"
 #include "cli/tune_find.h"
@@ -11,7 +12,6 @@
 #include "jobs/export.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,7 +262,7 @@ int cmd_tune(int argc, char **argv)
     search_log_open(&tune.log);
     cli_parse(&argp, "autotune tune", argc, argv, &tune, NULL, 0);
     task_open(&tune.task);
-    tune.threads = tune.task.job.threads ? tune.task.job.threads : omp_get_num_procs();
+    tune.threads = cli_threads(tune.task.job.threads);
     tune.run.question = host_job_question(&tune.task.job);
     check(&tune);
     set_find(&tune);

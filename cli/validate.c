@@ -1,9 +1,9 @@
 #include "cli/commands.h"
 #include "cli/stop.h"
+#include "cli/threads.h"
 #include "cli/tune_answer.h"
 #include "cli/tune_find.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 enum { KEY_SAMPLE = 8000, KEY_SEED, KEY_THREADS, KEY_TIME_LIMIT, KEY_DB, KEY_FRESH };
@@ -109,7 +109,6 @@ int cmd_validate(int argc, char **argv)
 {
     struct validate validate = {
         .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
-        .threads = omp_get_num_procs(),
         .run.question = {.wanted = SAMPLE, .is_sample = true, .seed = 1, .time_limit_s = 60},
     };
     struct job_result result = {0};
@@ -119,7 +118,7 @@ int cmd_validate(int argc, char **argv)
     check(&validate);
     validate.find.task = &validate.task;
     validate.find.run = &validate.run;
-    validate.find.how.threads = (int)validate.threads;
+    validate.find.how.threads = cli_threads(validate.threads);
     tune_find_search(&validate.find, &result);
     tune_find_measure(&validate.find, &result);
     bool found = answer_with(&validate, &result.search);

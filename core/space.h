@@ -32,6 +32,7 @@ struct space_block {
 };
 
 struct operator_space;
+struct stop; /* core/stop.h */
 
 struct space {
     const struct operator_space *kind; /* who made it (kernels/operator.h) */
@@ -44,6 +45,9 @@ struct space {
     int layout_count; /* of the work summaries */
     const struct work_layout *layouts;
     void *detail; /* the operator's own; freed by its destroy */
+    /* When whoever works on this space is to end early, or NULL: set by a search in a copy of its
+     * own. */
+    const struct stop *stop;
 };
 
 /* The tiling with a given index, 0 <= index < space->candidates. */

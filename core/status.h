@@ -12,6 +12,7 @@ enum status {
     STATUS_TOO_LARGE, /* legal, but beyond a documented limit */
     STATUS_NO_MEMORY,
     STATUS_IO,
+    STATUS_STOPPED, /* told to end early (core/stop.h): neither an answer nor an error */
 };
 
 struct error {

@@ -96,6 +96,9 @@ struct simulator {
     int32_t share_capacity;
     struct share *shares; /* of one of n transfers: [price · share_stride + n - 1] */
     bool failed;          /* out of memory for flag sets */
+    const struct stop *stop;
+    uint32_t turns; /* between two looks at `stop` */
+    bool stopped;
     struct snapshot snapshots[PROGRAM_MAX_DEPTH];
     struct snapshot current;
 };

@@ -1,12 +1,16 @@
 #include "costmodel/simulate.h"
 
+#include "core/stop.h"
 #include "core/work.h"
 #include "costmodel/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PENDING_SETS = 1 << 26 }; /* of one register */
+enum {
+    MAX_PENDING_SETS = 1 << 26, /* of one register */
+    LOOK_EVERY = 1 << 12,       /* events of buses, or ops one by one: about a millisecond */
+};
 
 /* Makes a full ring larger. Sets beyond the last wait of the program are dropped instead. */
 static bool grow_ring(struct simulator *s, struct slot *slot)
@@ -117,6 +121,14 @@ static void block(struct lane *lane, enum lane_state state, const struct stream_
     lane->time_fs = time;
 }
 
+/* Looks seldom enough to cost nothing. */
+static inline bool is_stopped(struct simulator *s)
+{
+    if ((++s->turns & (LOOK_EVERY - 1)) == 0 && stop_due(s->stop))
+        s->stopped = true;
+    return s->stopped;
+}
+
 /* Runs one lane until it blocks. `general` adds what most runs do without: dispatch times and
  * trace events; `late` results that come after their pipe goes on. One switch, so that `op` and
  * `time` stay in registers. */
@@ -198,8 +210,11 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
             block(lane, LANE_STOPPED, op, time);
             return;
         }
-        if (general)
+        if (general) {
             note_op(s, lane, done, start, time, set);
+            if (is_stopped(s))
+                return;
+        }
     }
 }
 /* NOLINTEND(readability-function-size,readability-function-cognitive-complexity) */
@@ -209,7 +224,7 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
     do                                                                                             \
         while ((s)->ready_count)                                                                   \
             run((s), &(s)->lanes[(s)->ready[--(s)->ready_count]], general, folding, late);         \
-    while (!(s)->failed && bus_step(s))
+    while (!(s)->failed && !is_stopped(s) && bus_step(s))
 
 static void play_plainly(struct simulator *s)
 {
@@ -321,6 +336,8 @@ enum status simulate(struct simulator *s, const struct program *program,
     s->hw = program->hw;
     s->items = program->items;
     s->trace = options->trace;
+    s->stop = options->stop;
+    s->stopped = false;
     s->core_count = options->separately ? options->cores : 1;
     s->in_step = options->separately ? 1 : options->cores;
     s->lane_count = s->core_count * s->hw->pipe_count;
@@ -332,6 +349,8 @@ enum status simulate(struct simulator *s, const struct program *program,
     if (!engine_open(s, options))
         return error_memory(error);
     play(s, options);
+    if (s->stopped)
+        return error_set(error, STATUS_STOPPED, "stopped");
     if (s->failed)
         return error_set(error, STATUS_TOO_LARGE,
                          "more than %d sets of one flag register wait to be matched",

@@ -20,6 +20,7 @@
 #include "core/timeline.h"
 
 struct simulator;
+struct stop; /* core/stop.h */
 
 struct simulate_options {
     int cores;                 /* that run the program; >= 1 */
@@ -27,6 +28,7 @@ struct simulate_options {
     bool skew;                 /* with separately: core c starts c·core_skew_fs later */
     bool play_fully;           /* no folding of loops */
     const struct trace *trace; /* NULL: none; implies play_fully */
+    const struct stop *stop;   /* NULL: never; else STATUS_STOPPED once it says so */
 };
 
 /* NULL when out of memory. */

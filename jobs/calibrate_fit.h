@@ -74,7 +74,7 @@ enum status kernel_fit_set_buses(struct kernel_fit *s, const char *source);
 enum status kernel_fit_apply(struct kernel_fit *s, const double at[], bool *legal);
 
 /* Plays the first `count` rows on the description as it stands. */
-enum status kernel_fit_play(struct kernel_fit *s, size_t count);
+enum status kernel_fit_play(struct kernel_fit *s, size_t count, const volatile sig_atomic_t *stop);
 
 /* A point's value, as of validate/simplex.h; the context is the fit. */
 bool kernel_fit_try(void *context, const double at[], double *value);

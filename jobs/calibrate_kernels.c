@@ -153,10 +153,12 @@ static enum status split(struct kernel_fit *s, const struct bank_row rows[], siz
     return STATUS_OK;
 }
 
-/* Both halves on the description as it stands; before or after the fit. */
-static enum status judge(struct kernel_fit *s, struct accuracy *fitted, struct accuracy *held_out)
+/* Both halves on the description as it stands; before the fit, which `stop` may end, or after it:
+ * what was fitted is judged even then. */
+static enum status judge(struct kernel_fit *s, const volatile sig_atomic_t *stop,
+                         struct accuracy *fitted, struct accuracy *held_out)
 {
-    enum status status = kernel_fit_play(s, s->count);
+    enum status status = kernel_fit_play(s, s->count, stop);
     if (status == STATUS_OK)
         status = accuracy_of(s->rows, s->predictions, s->fitted, NULL, fitted, s->error);
     if (status == STATUS_OK)
@@ -243,7 +245,8 @@ static enum status fit_variables(struct kernel_fit *s, double at[], double *matr
             standard_errors(s, matrix, used, errors);
     status = s->status == STATUS_OK ? kernel_fit_apply(s, at, &legal) : s->status;
     if (status == STATUS_OK)
-        status = judge(s, &s->calibration->fitted_half.after, &s->calibration->held_out.after);
+        status =
+            judge(s, NULL, &s->calibration->fitted_half.after, &s->calibration->held_out.after);
     for (int v = 0; v < s->variable_count && status == STATUS_OK; v++)
         status = note_variable(s, v, at[v], known && errors[v] > 0 ? errors[v] : NAN);
     return status;
@@ -259,7 +262,9 @@ static enum status fit(struct kernel_fit *s)
     for (int v = 0; v < s->variable_count; v++)
         at[v] = log(s->variables[v].start);
     if (status == STATUS_OK)
-        status = judge(s, &c->fitted_half.before, &c->held_out.before);
+        status = judge(s, s->options->stop, &c->fitted_half.before, &c->held_out.before);
+    if (status == STATUS_OK && s->options->stop && *s->options->stop)
+        status = error_set(s->error, STATUS_STOPPED, "stopped");
     if (status != STATUS_OK)
         return status;
     if (c->fitted_half.before.used <= s->variable_count)

@@ -187,9 +187,9 @@ static bool time_is_up(const struct kernel_fit *s)
     return s->options->time_limit_s > 0 && seconds >= s->options->time_limit_s;
 }
 
-enum status kernel_fit_play(struct kernel_fit *s, size_t count)
+enum status kernel_fit_play(struct kernel_fit *s, size_t count, const volatile sig_atomic_t *stop)
 {
-    return evaluate_rows(s->rows, count, &s->calibration->hw, s->options->threads, s->options->stop,
+    return evaluate_rows(s->rows, count, &s->calibration->hw, s->options->threads, stop,
                          s->predictions, s->error);
 }
 
@@ -224,7 +224,7 @@ bool kernel_fit_try(void *context, const double at[], double *value)
         return false;
     s->status = kernel_fit_apply(s, at, &legal);
     if (s->status == STATUS_OK && legal)
-        s->status = kernel_fit_play(s, s->fitted);
+        s->status = kernel_fit_play(s, s->fitted, s->options->stop);
     if (s->status != STATUS_OK || (s->options->stop && *s->options->stop))
         return false;
     *value = legal ? mean_log(s) + 10 * excess(s, at) : 1e3;

@@ -60,7 +60,7 @@ static double budget_s(const struct host_question *question, double spent_s)
     return question->is_sample ? left_s : fmin(HOST_TUNE_BUDGET_S, left_s);
 }
 
-static enum status choose(const struct job *job, const struct host_question *question,
+static enum status choose(const struct space *space, const struct host_question *question,
                           const struct search_result *search, double within_s, int64_t positions[],
                           int *picked, struct error *error)
 {
@@ -68,7 +68,7 @@ static enum status choose(const struct job *job, const struct host_question *que
     int count = given ? (int)question->wanted : HOST_TUNE_COUNT;
     if (question->is_sample)
         return host_tune_sample(search, count, question->seed, positions, picked, error);
-    *picked = host_tune_pick(&job->space, search, count, given ? 0 : within_s, positions);
+    *picked = host_tune_pick(space, search, count, given ? 0 : within_s, positions);
     return STATUS_OK;
 }
 
@@ -78,6 +78,9 @@ static enum status measure_scored(const struct job *job, const struct host_quest
                                   struct error *error)
 {
     double within_s = budget_s(question, control->spent_s);
+    struct limited limited;
+    const struct space *space =
+        search_until(&job->space, (struct stop){.told = control->stop}, &limited);
     int64_t most = question->wanted > 0 ? question->wanted : HOST_TUNE_COUNT;
     int64_t *positions = calloc((size_t)most + MODEL_QUALITY_TOP, sizeof *positions);
     const struct measure_options options = {
@@ -91,7 +94,8 @@ static enum status measure_scored(const struct job *job, const struct host_quest
     };
     if (!positions)
         return error_memory(error);
-    enum status status = choose(job, question, search, within_s, positions, &answer->asked, error);
+    enum status status =
+        choose(space, question, search, within_s, positions, &answer->asked, error);
     if (status == STATUS_OK && answer->asked)
         status =
             host_tune_measure(&job->space, search, positions, answer->asked,

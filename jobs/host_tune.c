@@ -1,4 +1,5 @@
 #include "jobs/host_tune.h"
+#include "core/stop.h"
 
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -91,6 +92,8 @@ static void pick(struct picker *picker, picks *wanted, double within)
     int64_t end = picker->result->score_count;
     end = end < LOOKED_AT ? end : LOOKED_AT;
     for (int64_t p = 0; p < end && picker->count < picker->most; p++) {
+        if (stop_due(picker->space->stop))
+            return;
         if ((double)scores[p].time_fs > within * (double)scores[0].time_fs)
             return;
         if (!is_picked(picker, p) && wanted(picker, p))

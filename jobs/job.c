@@ -3,6 +3,7 @@
 #include "core/number.h"
 #include "kernels/cubefx.h"
 #include "kernels/knn.h"
+#include "validate/calibrate/topology.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,6 +110,19 @@ static const char *hardware_name(const struct job *job)
     return name ? name : CHIP_DEFAULT;
 }
 
+/* What is to be measured runs on the processors that this process may use, and on no more. */
+static enum status limit_cores(struct job *job, int64_t asked, struct error *error)
+{
+    int allowed = topology_processors(NULL);
+    if (asked > allowed)
+        return error_set(error, STATUS_INVALID,
+                         "--cores %lld: expected at most %d, the processors that this process may "
+                         "use",
+                         (long long)asked, allowed);
+    job->cores = job->cores < allowed ? job->cores : allowed;
+    return STATUS_OK;
+}
+
 static enum status set_chip(struct job *job, struct error *error)
 {
     int64_t cores = 0;
@@ -121,7 +135,9 @@ static enum status set_chip(struct job *job, struct error *error)
     if (status != STATUS_OK)
         return status;
     job->hw = &job->chip->hw;
-    return chip_cores(job->hw, cores, &job->cores, error);
+    status = chip_cores(job->hw, cores, &job->cores, error);
+    return status == STATUS_OK && job->hw->host && job->validate ? limit_cores(job, cores, error)
+                                                                 : status;
 }
 
 /* Kernels of a processor are in f32. */

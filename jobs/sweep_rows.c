@@ -18,6 +18,7 @@ static enum status open_row(const struct sweep *sweep, const struct sweep_option
                             int count, struct job *job, struct error *error)
 {
     job_init(job);
+    job->validate = 0; /* the model alone, unless the row says otherwise */
     enum status status = set_options(options, count, job, error);
     if (status == STATUS_OK)
         status = job_open(job, sweep->loaded, error);

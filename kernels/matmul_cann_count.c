@@ -5,6 +5,7 @@
  * B, that fit together and whose chunks divide. So the tilings are counted by products and sums
  * over the base tiles. */
 #include "core/least.h"
+#include "core/stop.h"
 #include "kernels/limits.h"
 #include "kernels/matmul_cann_nesting.h"
 
@@ -350,7 +351,8 @@ static int64_t count_base_n(struct counter *c)
 {
     int64_t count = 0, *v = c->tiling.value, n = 0;
     c->at_n = 0;
-    while ((n = next_value(c, CANN_BASE_N, c->facts.n, c->cann->machine.block_mn, n))) {
+    while ((n = next_value(c, CANN_BASE_N, c->facts.n, c->cann->machine.block_mn, n)) &&
+           !stop_due(c->space->stop)) {
         c->room = cann_room_of(c->cann, n);
         if (n * v[CANN_BASE_M] > c->room.l0c)
             break;

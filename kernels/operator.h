@@ -55,7 +55,8 @@ struct operator_nesting {
     /* A summary whose bound holds for every legal tiling that begins so; of one of the lengths. */
     void (*summarise)(const struct space *space, const struct tiling *tiling, int fixed,
                       struct work *work);
-    /* How many legal tilings begin so; exact; of one of the lengths. */
+    /* How many legal tilings begin so; exact, unless space->stop has ended the count meanwhile; of
+     * one of the lengths. */
     int64_t (*completions)(const struct space *space, const struct tiling *tiling, int fixed);
     /* Have two beginnings of the first length equally many, for all that is known? */
     bool (*alike)(const struct space *space, const struct tiling *a, const struct tiling *b);

@@ -1,5 +1,7 @@
 /* Opening a store: is the file one, is it whole, of which version; and failures in words. */
 #include "results/store_connection.h"
+
+#include "core/stop.h"
 #include "results/store_schema.h"
 
 #include <limits.h>
@@ -295,7 +297,7 @@ static void remove_draft(const char *draft)
  * neither a full disk nor a kill leaves half of one, and nobody else can have opened what is
  * removed. Where a draft or a second name for it is impossible, opening makes the store in place
  * or says why not; where another process was faster, its store is the one. */
-static enum status make(struct store *store, struct error *error)
+static enum status make_by_draft(struct store *store, struct error *error)
 {
     char draft[PATH_MAX - 16];
     int used = snprintf(draft, sizeof draft, "%s.XXXXXX", store->file);
@@ -309,6 +311,15 @@ static enum status make(struct store *store, struct error *error)
     if (status == STATUS_OK)
         (void)!link(draft, store->file);
     remove_draft(draft);
+    return status;
+}
+
+static enum status make(struct store *store, struct error *error)
+{
+    struct stop_held held;
+    stop_hold(&held);
+    enum status status = make_by_draft(store, error);
+    stop_release(&held);
     return status;
 }
 

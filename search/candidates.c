@@ -1,5 +1,6 @@
 #include "search/candidates.h"
 
+#include "search/clock.h"
 #include "search/player.h"
 #include "search/walk.h"
 
@@ -55,6 +56,7 @@ struct keeper {
     const struct space *space;
     const struct bounder *bounder;
     struct row *row;
+    struct limited *once; /* the walk's limits, to end it by once there is one; or NULL */
     bool failed;
 };
 
@@ -73,6 +75,8 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
     if (keeper->failed)
         return;
     int64_t bound_fs = bounder_tiling_fs(keeper->bounder, keeper->space, tiling);
+    if (keeper->once)
+        keeper->once->stop.deadline_ns = 1;
     /* On a processor the bound is the time: what lies within a share of the best is known of all.
      */
     row->items[row->count++] = (struct candidate){
@@ -101,13 +105,15 @@ static bool gather(struct candidates *candidates, struct row *rows, int64_t row_
     return at != NULL;
 }
 
-/* Collects what is under one root. */
+/* Collects what is under one root; *complete becomes false where that is not all. */
 static bool collect_row(const struct space *space, const struct bounder *bounder,
-                        const struct recorder *recorder, int64_t number, struct row *row)
+                        const struct recorder *recorder, int64_t number, struct row *row,
+                        bool *complete)
 {
     struct keeper keeper = {.space = space, .bounder = bounder, .row = row};
     int64_t start_ns = recorder_now(recorder);
-    space_walk(space, space_root(space, number), 1, space->axis_count, keep, &keeper);
+    if (!space_walk(space, space_root(space, number), 1, space->axis_count, keep, &keeper))
+        *complete = false;
     recorder_fill(recorder, PHASE_BOUNDING, start_ns, row->count, &row->span);
     return !keeper.failed;
 }
@@ -122,35 +128,47 @@ static void close_rows(struct row *rows, int64_t row_count, struct recorder *rec
 }
 
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
-                               struct recorder *recorder, bool (*stopped)(void *context),
-                               void *context, struct candidates *candidates, struct error *error)
+                               struct recorder *recorder, struct candidates *candidates,
+                               struct error *error)
 {
     int64_t row_count = space_roots(space);
     struct row *rows = calloc((size_t)row_count + 1, sizeof *rows);
     *candidates = (struct candidates){.complete = true};
     if (!rows)
         return error_memory(error);
-    bool failed = false, complete = true, any = false;
+    bool failed = false, complete = true;
     recorder_begin(recorder);
 #pragma omp parallel for num_threads(recorder->threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
     for (int64_t r = 0; r < row_count; r++) {
-        bool found;
-#pragma omp atomic read
-        found = any;
-        if (found && stopped(context)) /* the first legal tiling is always found: an answer */
+        if (stop_due(space->stop))
             complete = false;
         else
-            failed = !collect_row(space, bounder, recorder, r, &rows[r]) || failed;
-        if (rows[r].count) {
-#pragma omp atomic write
-            any = true;
-        }
+            failed = !collect_row(space, bounder, recorder, r, &rows[r], &complete) || failed;
     }
     candidates->complete = complete;
     failed = failed || !gather(candidates, rows, row_count);
     close_rows(rows, row_count, recorder);
     recorder_end(recorder);
     if (failed)
+        return error_memory(error);
+    qsort(candidates->items, (size_t)candidates->count, sizeof *candidates->items, compare);
+    return STATUS_OK;
+}
+
+enum status candidates_collect_first(const struct space *space, const struct bounder *bounder,
+                                     struct candidates *candidates, struct error *error)
+{
+    struct limited once;
+    struct stop both = space->stop ? *space->stop : (struct stop){.told = NULL};
+    struct row row = {0};
+    struct keeper keeper = {
+        .space = search_until(space, both, &once), .bounder = bounder, .row = &row, .once = &once};
+    *candidates = (struct candidates){.complete = false};
+    for (int64_t r = 0; r < space_roots(space) && !stop_due(&once.stop); r++)
+        space_walk(keeper.space, space_root(space, r), 1, space->axis_count, keep, &keeper);
+    bool kept = !keeper.failed && gather(candidates, &row, 1);
+    free(row.items);
+    if (!kept)
         return error_memory(error);
     qsort(candidates->items, (size_t)candidates->count, sizeof *candidates->items, compare);
     return STATUS_OK;

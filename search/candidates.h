@@ -37,10 +37,14 @@ static inline int64_t bounder_fs(const struct bounder *bounder, const struct wor
 int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *space,
                           const struct tiling *tiling);
 
-/* `stopped` is asked now and then; true ends the walk early, but not before a legal tiling has been
- * found or all have been seen. The recorder's threads do it. */
+/* space->stop ends it early: what was found until then is not complete. The recorder's threads do
+ * it. */
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
-                               struct recorder *recorder, bool (*stopped)(void *context),
-                               void *context, struct candidates *candidates, struct error *error);
+                               struct recorder *recorder, struct candidates *candidates,
+                               struct error *error);
+
+/* The first legal tiling alone, where candidates_collect was stopped before it had any. */
+enum status candidates_collect_first(const struct space *space, const struct bounder *bounder,
+                                     struct candidates *candidates, struct error *error);
 
 #endif

@@ -40,8 +40,11 @@ static enum status open_product(const struct knn_costs *costs, int64_t product, 
     struct problem problem;
     distance_tiling(costs, product, &tiling);
     knn_distance_problem(costs->space, &tiling, &problem);
-    return space_open(&problem, &matmul_thesis, costs->space->hw,
-                      knn_space_of(costs->space)->cores_used, space, error);
+    enum status status = space_open(&problem, &matmul_thesis, costs->space->hw,
+                                    knn_space_of(costs->space)->cores_used, space, error);
+    if (status == STATUS_OK)
+        space->stop = costs->space->stop;
+    return status;
 }
 
 /* The roofline, less what its rounding could add. */
@@ -56,12 +59,6 @@ static enum status roofline_product(struct knn_costs *costs, int64_t product, st
         .time_fs = costs->space->hw->launch_fs + (int64_t)roofline_fs, .known = ROOFLINE};
     space_close(&space);
     return STATUS_OK;
-}
-
-static bool never(void *context)
-{
-    (void)context;
-    return false;
 }
 
 /* The least bound of all tilings. */
@@ -79,7 +76,9 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
         return status;
     status = bounder_open(&bounder, &space, error);
     if (status == STATUS_OK)
-        status = candidates_collect(&space, &bounder, &alone, never, NULL, &candidates, error);
+        status = candidates_collect(&space, &bounder, &alone, &candidates, error);
+    if (status == STATUS_OK && !candidates.complete)
+        status = error_set(error, STATUS_STOPPED, "stopped");
     if (status == STATUS_OK && candidates.count && candidates.items[0].bound_fs > cost->time_fs)
         *cost = (struct product_cost){candidates.items[0].bound_fs, 0, BOUNDED};
     free(candidates.items);
@@ -100,8 +99,10 @@ static enum status tune_product(struct knn_costs *costs, int64_t product, struct
     if (status != STATUS_OK)
         return status;
     status = search(&space, &options, &result, error);
-    if (status == STATUS_OK && result.count == 0)
-        status = error_set(error, STATUS_INVALID, "no MatMul tiling fits a distance tile");
+    if (status == STATUS_OK && !result.optimal)
+        status = stop_due(space.stop)
+                     ? error_set(error, STATUS_STOPPED, "stopped")
+                     : error_set(error, STATUS_INVALID, "no MatMul tiling fits a distance tile");
     if (status == STATUS_OK)
         costs->products[product] =
             (struct product_cost){result.best[0].timeline.end_fs, result.best[0].index, TUNED};
@@ -122,7 +123,8 @@ struct failure {
 static void act_on(action *act, struct knn_costs *costs, int64_t number, struct failure *first)
 {
     struct error error;
-    enum status status = act(costs, number, &error);
+    enum status status = stop_due(costs->space->stop) ? error_set(&error, STATUS_STOPPED, "stopped")
+                                                      : act(costs, number, &error);
     if (status == STATUS_OK)
         return;
 #pragma omp critical(knn_costs)

@@ -10,8 +10,9 @@
 #include <string.h>
 
 enum {
-    BATCH = 8,    /* tuning a distance tile takes long */
-    AT_ONCE = 32, /* distance tiles, where all are tuned, between two looks at the clock */
+    BATCH = 8,         /* tuning a distance tile takes long */
+    AT_ONCE = 32,      /* distance tiles, where all are tuned */
+    LOOK_EVERY = 1024, /* tilings, between two looks at the clock */
 };
 
 struct run {
@@ -19,6 +20,7 @@ struct run {
     const struct search_strategy *strategy;
     const struct search_options *options;
     struct timespec started;
+    struct limited hurry;
     struct knn_costs costs;
     struct recorder recorder;
     struct leaders leaders;
@@ -41,9 +43,18 @@ struct tally {
     struct choices kept; /* the `most` of lowest bound that no inequality prunes, sorted when full;
                             or all at or below the limit */
     int64_t most, limit_fs;
-    bool failed;
+    const struct stop *stop;
+    bool failed, stopped;
     struct search_span span; /* who did it */
 };
+
+/* Is it time to end a row? Not before there is something in it. */
+static bool is_over(struct tally *tally)
+{
+    if (tally->seen % LOOK_EVERY == 0 && tally->kept.count && stop_due(tally->stop))
+        tally->stopped = true;
+    return tally->failed || tally->stopped;
+}
 
 /* Keeps twice what is wanted, and drops the worse half when that is full. */
 static bool count_choice(void *context, const struct choice *choice)
@@ -53,13 +64,13 @@ static bool count_choice(void *context, const struct choice *choice)
     tally->feasible++;
     tally->pruned[choice->fate]++;
     if (choice->fate != FATE_LIVES)
-        return true;
+        return !is_over(tally);
     if (tally->kept.count == 2 * tally->most) {
         choices_sort(&tally->kept);
         tally->kept.count = tally->most;
     }
     tally->failed = !choices_push(&tally->kept, choice);
-    return !tally->failed;
+    return !is_over(tally);
 }
 
 static bool keep_choice(void *context, const struct choice *choice)
@@ -68,7 +79,7 @@ static bool keep_choice(void *context, const struct choice *choice)
     tally->seen++;
     if (choice->bound_fs <= tally->limit_fs)
         tally->failed = !choices_push(&tally->kept, choice);
-    return !tally->failed;
+    return !is_over(tally);
 }
 
 static bool append(struct choices *all, struct choices *more)
@@ -103,10 +114,10 @@ static enum status visit_all(struct run *run, choice_visitor *visit, int64_t mos
 #pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)
     for (int m1 = 0; m1 < rows; m1++) {
         bool found;
-        tallies[m1] = (struct tally){.most = most, .limit_fs = limit_fs};
+        tallies[m1] = (struct tally){.most = most, .limit_fs = limit_fs, .stop = run->space->stop};
 #pragma omp atomic read
         found = any;
-        if (found && search_stopped(run->options, &run->started)) {
+        if (found && stop_due(run->space->stop)) {
 #pragma omp atomic write
             complete = false;
             continue;
@@ -119,6 +130,7 @@ static enum status visit_all(struct run *run, choice_visitor *visit, int64_t mos
     }
     for (int m1 = 0; m1 < rows; m1++) {
         recorder_hand_on(&run->recorder, &tallies[m1].span);
+        complete = complete && !tallies[m1].stopped;
         failed = failed || tallies[m1].failed || !append(&total->kept, &tallies[m1].kept);
         total->feasible += tallies[m1].feasible;
         for (int f = 0; f < FATES; f++)
@@ -166,6 +178,8 @@ static enum status improve_bounds(struct run *run, struct error *error)
 {
     struct choices *choices = &run->choices;
     enum status status = improve(run, choices->items, choices->count, knn_costs_bound, error);
+    if (status == STATUS_STOPPED)
+        status = STATUS_OK; /* those of some are */
     for (int64_t i = 0; i < choices->count; i++)
         choices->items[i].bound_fs = choice_time_fs(&run->costs, &choices->items[i]);
     choices_sort(choices);
@@ -193,7 +207,8 @@ static enum status play_batch(struct run *run, struct choice *batch, int64_t cou
         batch[i].time_fs = choice_time_fs(&run->costs, &batch[i]);
         leaders_note(&run->leaders, batch[i].time_fs);
     }
-    run->played += count;
+    if (status == STATUS_OK)
+        run->played += count;
     return status;
 }
 
@@ -239,12 +254,16 @@ static enum status play_all(struct run *run, struct error *error)
     struct choice *items = run->choices.items;
     while (status == STATUS_OK && run->played < run->choices.count &&
            items[run->played].bound_fs <= limit_fs(run) &&
-           (run->played == 0 || !search_stopped(run->options, &run->started))) {
+           search_goes_on(&run->space, run->options, run->played > 0, &run->hurry)) {
         int64_t count = 0, limit = limit_fs(run);
-        while (count < BATCH && run->played + count < run->choices.count &&
+        int64_t most = run->space == &run->hurry.space ? 1 : BATCH;
+        run->costs.space = run->space;
+        while (count < most && run->played + count < run->choices.count &&
                items[run->played + count].bound_fs <= limit)
             count++;
         status = play_batch(run, items + run->played, count, error);
+        if (status == STATUS_STOPPED)
+            status = STATUS_OK;
         report(run, "simulating");
     }
     run->limit_fs = limit_fs(run);
@@ -276,6 +295,10 @@ static enum status collect(struct run *run, struct error *error)
     memcpy(run->pruned, seeds.pruned, sizeof run->pruned);
     if (status == STATUS_OK && run->complete && run->strategy->prunes)
         status = set_limit(run, &seeds.kept, &limit, error);
+    if (status == STATUS_STOPPED) {
+        status = STATUS_OK;
+        run->complete = false;
+    }
     if (status == STATUS_OK && run->complete)
         status = visit_all(run, keep_choice, 0, limit, &chosen, error);
     run->choices = status == STATUS_OK && run->complete ? chosen.kept : seeds.kept;
@@ -283,19 +306,26 @@ static enum status collect(struct run *run, struct error *error)
     return status;
 }
 
+/* All of the first is said, and as much of the others as there is time for. */
 static enum status fill_best(struct run *run, struct search_result *result, struct error *error)
 {
     struct choice *items = run->choices.items;
     if (run->played)
         qsort(items, (size_t)run->played, sizeof *items, by_time);
-    result->count = run->leaders.count;
-    result->best = calloc((size_t)result->count + 1, sizeof *result->best);
+    struct limited moment, whole;
+    const struct space *until = search_moment(run->space, &moment);
+    result->best = calloc((size_t)run->leaders.count + 1, sizeof *result->best);
     if (!result->best)
         return error_memory(error);
     enum status status = STATUS_OK;
-    for (int i = 0; i < result->count && status == STATUS_OK; i++)
+    run->costs.space = search_until(run->space, (struct stop){.told = NULL}, &whole);
+    for (int i = 0; i < run->leaders.count && status == STATUS_OK; i++) {
         status = knn_found_fill(&run->costs, &items[i], &result->best[i], error);
-    return status;
+        result->count += status == STATUS_OK;
+        run->costs.space = until;
+    }
+    run->costs.space = run->space;
+    return status == STATUS_STOPPED ? STATUS_OK : status;
 }
 
 /* What was not played is beyond one percent, once the search has come to its end, and anything
@@ -370,12 +400,21 @@ static enum status tune_all(struct run *run, struct error *error)
     enum status status = STATUS_OK;
     for (int64_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE) {
         int64_t size = count - first < AT_ONCE ? count - first : AT_ONCE;
-        if (search_stopped(run->options, &run->started))
-            break;
         for (int64_t i = 0; i < size; i++)
             products[i] = first + i;
         status = knn_costs_tune(&run->costs, products, size, error);
     }
+    return status == STATUS_STOPPED ? STATUS_OK : status;
+}
+
+/* No time limit ends it: without there is no answer. */
+static enum status open_costs(struct run *run, struct error *error)
+{
+    struct limited patient;
+    const struct space *space =
+        search_until(run->space, (struct stop){.told = run->options->stop}, &patient);
+    enum status status = knn_costs_open(&run->costs, space, &run->recorder, error);
+    run->costs.space = run->space;
     return status;
 }
 
@@ -388,7 +427,7 @@ enum status knn_search(const struct space *space, const struct search_strategy *
     report(&run, "profiling tiles");
     enum status status = recorder_open(&run.recorder, options->trace, options->threads, error);
     if (status == STATUS_OK)
-        status = knn_costs_open(&run.costs, space, &run.recorder, error);
+        status = open_costs(&run, error);
     if (status == STATUS_OK)
         status = leaders_open(&run.leaders, options->top, options->best_only, error);
     if (status == STATUS_OK && !strategy->prunes)
@@ -401,6 +440,8 @@ enum status knn_search(const struct space *space, const struct search_strategy *
         status = play_all(&run, error);
     if (status == STATUS_OK)
         status = answer(&run, result, error);
+    if (status == STATUS_STOPPED) /* before there was anything to say */
+        status = STATUS_OK;
     result->seconds = seconds_since(&run.started);
     knn_costs_close(&run.costs);
     recorder_close(&run.recorder);

@@ -36,12 +36,6 @@ static bool closer(const struct distance *a, const struct distance *b)
     return a->index < b->index;
 }
 
-static bool never(void *context)
-{
-    (void)context;
-    return false;
-}
-
 /* ---- spaces too large to list --------------------------------------------------------------- */
 
 /* A walk over all tilings with up to so many changed values, in order of index. */
@@ -112,7 +106,7 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
     }
     enum status status = bounder_open(&bounder, space, error);
     if (status == STATUS_OK)
-        status = candidates_collect(space, &bounder, &recorder, never, NULL, &candidates, error);
+        status = candidates_collect(space, &bounder, &recorder, &candidates, error);
     for (int64_t i = 0; status == STATUS_OK && i < candidates.count; i++) {
         struct tiling tiling;
         space_tiling(space, candidates.items[i].index, &tiling);

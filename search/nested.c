@@ -21,6 +21,7 @@ struct run {
     const struct space *space;
     const struct search_options *options;
     struct timespec started;
+    struct limited hurry;
     struct bounder bounder;
     struct workers workers;
     struct leaders leaders;
@@ -29,7 +30,9 @@ struct run {
     struct heap open[MAX_LEVELS];
     struct tally tally; /* legal tilings that are no longer open, by their bound */
     int64_t feasible, played_count, played_capacity;
-    bool uncounted; /* it was stopped before all shortest beginnings were counted */
+    bool uncounted;               /* it was stopped before all shortest beginnings were counted */
+    int64_t most, counted;        /* counting alone: how far, and what there is so far */
+    volatile sig_atomic_t enough; /* … that is more */
     struct candidate *played;
 };
 
@@ -100,11 +103,22 @@ static int64_t bound_of(const struct run *run, const struct tiling *tiling, int 
     return bounder_fs(&run->bounder, &work);
 }
 
-static int64_t completions_of(const struct run *run, const struct tiling *tiling, int level)
+static int64_t completions_of(const struct run *run, const struct space *space,
+                              const struct tiling *tiling, int level)
 {
     return is_tiling(run, level)
                ? 1
-               : run->space->kind->nesting->completions(run->space, tiling, run->length[level]);
+               : space->kind->nesting->completions(space, tiling, run->length[level]);
+}
+
+/* Where there is nothing to do but to count. */
+static void note_count(struct run *run, int64_t completions)
+{
+    int64_t counted;
+#pragma omp atomic capture
+    counted = run->counted += completions;
+    if (counted > run->most)
+        run->enough = 1;
 }
 
 /* Beginnings of the shortest length come one after the other that have equally many. */
@@ -113,7 +127,7 @@ static int64_t count_shortest(struct splitter *splitter, const struct tiling *ti
     const struct run *run = splitter->run;
     const struct operator_nesting *nesting = run->space->kind->nesting;
     if (splitter->count < 0 || !nesting->alike(run->space, &splitter->counted, tiling))
-        splitter->count = completions_of(run, tiling, 1);
+        splitter->count = completions_of(run, run->space, tiling, 1);
     splitter->counted = *tiling;
     return splitter->count;
 }
@@ -131,14 +145,18 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
         bound_fs = piece->candidate.bound_fs;
     bool open = bound_fs <= splitter->limit_fs;
     bool count = level == 1 && !splitter->uncounted;
-    if (count && search_stopped(run->options, &run->started)) {
-        count = false;
-        splitter->uncounted = true;
+    if (count || (!open && bound_fs <= splitter->tally_fs)) {
+        completions = count ? count_shortest(splitter, tiling)
+                            : completions_of(run, run->space, tiling, level);
+        if (run->most)
+            note_count(run, completions);
+        if (stop_due(run->space->stop)) { /* these may not be all: it stays open */
+            splitter->uncounted = splitter->uncounted || level == 1;
+            completions = 0;
+            count = false;
+            open = true;
+        }
     }
-    if (count)
-        completions = count_shortest(splitter, tiling);
-    else if (!open && bound_fs <= splitter->tally_fs)
-        completions = completions_of(run, tiling, level);
     splitter->completions += completions;
     if (count && completions == 0)
         return;
@@ -155,15 +173,13 @@ static struct splitter splitter_of(struct run *run)
         .run = run, .limit_fs = limit_fs(run), .tally_fs = tally_limit_fs(run), .count = -1};
 }
 
-/* Splits a beginning; false: it was stopped before all of the shortest length were counted. */
-static bool split(struct splitter splitter, struct piece *piece, int64_t *completions)
+/* Splits a beginning; false: it was stopped before that was done. */
+static bool split(struct splitter *splitter, const struct space *space, struct piece *piece)
 {
-    const struct run *run = splitter.run;
-    splitter.piece = piece;
-    space_walk(run->space, piece->candidate.index, run->length[piece->level],
-               run->length[piece->level + 1], split_into, &splitter);
-    *completions = splitter.completions;
-    return !splitter.uncounted;
+    const struct run *run = splitter->run;
+    splitter->piece = piece;
+    return space_walk(space, piece->candidate.index, run->length[piece->level],
+                      run->length[piece->level + 1], split_into, splitter);
 }
 
 /* Opens what a beginning was split into. */
@@ -183,7 +199,8 @@ static enum status open_roots(struct run *run, struct error *error)
     int64_t count = space_roots(run->space), feasible = 0;
     struct piece *pieces = calloc((size_t)count + 1, sizeof *pieces);
     bool kept = pieces != NULL, uncounted = false;
-    struct splitter splitter = splitter_of(run);
+    struct limited whole;
+    const struct space *all = search_until(run->space, (struct stop){.told = NULL}, &whole);
     if (!pieces)
         return error_memory(error);
     recorder_begin(&run->recorder);
@@ -192,10 +209,11 @@ static enum status open_roots(struct run *run, struct error *error)
         int64_t start_ns = recorder_now(&run->recorder), bounded = 0;
 #pragma omp for schedule(dynamic) nowait reduction(+ : feasible) reduction(|| : uncounted)
         for (int64_t i = 0; i < count; i++) {
-            int64_t completions;
+            struct splitter splitter = splitter_of(run);
             pieces[i].candidate.index = space_root(run->space, i);
-            uncounted = !split(splitter, &pieces[i], &completions) || uncounted;
-            feasible += completions;
+            split(&splitter, all, &pieces[i]);
+            uncounted = splitter.uncounted || uncounted;
+            feasible += splitter.completions;
             bounded += pieces[i].bounded;
         }
         recorder_keep(&run->recorder, PHASE_BOUNDING, start_ns, bounded, 0);
@@ -244,7 +262,8 @@ static int take_batch(struct run *run, struct piece pieces[BATCH])
     bool dive = run->leaders.count < run->leaders.top || open_count(run) > MANY;
     int64_t limit = limit_fs(run);
     int count = 0, level = next_level(run, dive), first = level;
-    while (count < BATCH && level >= 0 && run->open[level].items[0].bound_fs <= limit) {
+    int most = run->space == &run->hurry.space ? 1 : BATCH;
+    while (count < most && level >= 0 && run->open[level].items[0].bound_fs <= limit) {
         struct open_node node = heap_pop(&run->open[level]);
         pieces[count++] = (struct piece){
             .level = level, .candidate = {.bound_fs = node.bound_fs, .index = node.index}};
@@ -270,19 +289,14 @@ static bool note_played(struct run *run, const struct candidate *candidate)
     return true;
 }
 
-/* Only what comes first, and only until there is a time, once the search is to stop. */
-static bool may_run(const struct run *run, int place)
-{
-    return (place == 0 && run->leaders.count == 0) || !search_stopped(run->options, &run->started);
-}
-
 static void run_piece(struct run *run, struct splitter splitter, struct piece *piece)
 {
-    int64_t completions;
-    if (is_tiling(run, piece->level))
+    if (is_tiling(run, piece->level)) {
         worker_play(&run->workers.items[omp_get_thread_num()], run->space, &piece->candidate);
-    else
-        split(splitter, piece, &completions);
+        piece->ran = piece->candidate.time_fs != 0;
+    } else {
+        piece->ran = split(&splitter, run->space, piece);
+    }
 }
 
 static void run_pieces(struct run *run, struct splitter splitter, struct piece *pieces, int count)
@@ -296,8 +310,7 @@ static void run_pieces(struct run *run, struct splitter splitter, struct piece *
         int64_t start_ns = recorder_now(&run->recorder), bounded = 0, played = 0;
 #pragma omp for schedule(dynamic) nowait
         for (int i = 0; i < count; i++) {
-            pieces[i].ran = may_run(run, i);
-            if (pieces[i].ran)
+            if (!stop_due(run->space->stop))
                 run_piece(run, splitter, &pieces[i]);
             bounded += pieces[i].bounded;
             played += pieces[i].ran && is_tiling(run, pieces[i].level);
@@ -312,8 +325,10 @@ static void run_pieces(struct run *run, struct splitter splitter, struct piece *
 static bool close_piece(struct run *run, struct piece *piece)
 {
     struct open_node node = {piece->candidate.bound_fs, piece->candidate.index};
-    if (!piece->ran)
+    if (!piece->ran) {
+        free(piece->longer);
         return heap_push(&run->open[piece->level], node);
+    }
     return is_tiling(run, piece->level) ? note_played(run, &piece->candidate)
                                         : open_longer(run, piece);
 }
@@ -359,7 +374,7 @@ static enum status run_all(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
     while (status == STATUS_OK && next_level(run, false) >= 0 && next_bound(run) <= limit_fs(run) &&
-           (run->leaders.count == 0 || !search_stopped(run->options, &run->started))) {
+           search_goes_on(&run->space, run->options, run->leaders.count > 0, &run->hurry)) {
         status = run_batch(run, error);
         report(run);
     }
@@ -368,14 +383,14 @@ static enum status run_all(struct run *run, struct error *error)
 
 /* How many tilings an open beginning adds that may be within a time; none that is known to be
  * outside. */
-static int64_t open_within(const struct run *run, int level, struct open_node node,
-                           int64_t latest_fs)
+static int64_t open_within(const struct run *run, const struct space *space, int level,
+                           struct open_node node, int64_t latest_fs)
 {
     struct tiling tiling;
     if (node.bound_fs > latest_fs)
         return 0;
-    space_tiling(run->space, node.index, &tiling);
-    return completions_of(run, &tiling, level);
+    space_tiling(space, node.index, &tiling);
+    return completions_of(run, space, &tiling, level);
 }
 
 /* All legal tilings are played, or in the tally, or open, or beyond what either may count. Where
@@ -385,20 +400,21 @@ static void fill_within(struct run *run, struct within *within, double share, in
 {
     int64_t latest_fs = within_fs(best_fs, share);
     int64_t all = run->uncounted ? run->space->candidates : run->feasible;
-    bool stopped = search_stopped(run->options, &run->started);
-    struct timespec began;
-    clock_gettime(CLOCK_MONOTONIC, &began);
+    struct limited moment;
+    const struct space *space = search_moment(run->space, &moment);
     for (int64_t i = 0; i < run->played_count; i++)
         within_note(within, &run->played[i], best_fs, share);
     within->at_most += tally_sum(&run->tally, latest_fs);
     for (int l = 1; l < run->levels; l++)
         for (int64_t i = 0; i < run->open[l].count; i++) {
-            within->at_most += open_within(run, l, run->open[l].items[i], latest_fs);
-            if (stopped && seconds_since(&began) > 0.25) {
+            within->at_most += open_within(run, space, l, run->open[l].items[i], latest_fs);
+            if (stop_due(space->stop)) {
                 within->at_most = all;
                 return;
             }
         }
+    if (within->at_most > all)
+        within->at_most = all;
 }
 
 static void keep_reached(struct run *run, struct search_result *result)
@@ -418,9 +434,10 @@ static enum status fill_result(struct run *run, struct search_result *result, st
     int64_t best_fs = result->count ? result->best[0].timeline.end_fs : 0, next = next_bound(run);
     bool finished = !run->uncounted && (next_level(run, false) < 0 || next > limit_fs(run));
     result->candidates = run->space->candidates;
-    result->feasible = run->feasible;
+    result->feasible =
+        run->feasible > run->played_count ? run->feasible : run->played_count; /* where uncounted */
     result->simulated = run->played_count;
-    result->pruned = finished ? run->feasible - run->played_count : 0;
+    result->pruned = finished ? result->feasible - run->played_count : 0;
     result->optimal = finished && result->count > 0;
     result->lower_bound_fs = next < best_fs ? next : best_fs;
     result->gap = best_fs ? (double)(best_fs - result->lower_bound_fs) / (double)best_fs : 0;
@@ -495,15 +512,18 @@ enum status nested_search(const struct space *space, const struct search_options
     return status;
 }
 
-enum status nested_count(const struct space *space, int threads, int64_t *count,
+enum status nested_count(const struct space *space, int64_t most, int threads, int64_t *count,
                          struct error *error)
 {
     struct search_options options = {.threads = threads, .top = 1, .best_only = true};
-    struct run run = {.space = space, .options = &options};
+    struct limited limited;
+    struct run run = {.options = &options, .most = most};
+    run.space =
+        search_until(space, (struct stop){.told = &run.enough, .also = space->stop}, &limited);
     enum status status = open_run(&run, error);
     if (status == STATUS_OK)
         status = open_roots(&run, error);
-    *count = run.feasible;
+    *count = run.counted;
     close_run(&run);
     return status;
 }

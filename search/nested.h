@@ -13,8 +13,9 @@
 enum status nested_search(const struct space *space, const struct search_options *options,
                           struct search_result *result, struct error *error);
 
-/* How many tilings of such a space are legal. */
-enum status nested_count(const struct space *space, int threads, int64_t *count,
+/* How many tilings of such a space are legal: all, or some number that is more than `most`; less,
+ * where space->stop ends it. */
+enum status nested_count(const struct space *space, int64_t most, int threads, int64_t *count,
                          struct error *error);
 
 #endif

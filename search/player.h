@@ -25,7 +25,7 @@ enum status player_tidy(struct player *player, struct error *error);
 
 /* Generates one part of a tiling and plays it, all working cores in step on the bus. A generated
  * program that deadlocks is an error. The program stays in player->program. On a processor there is
- * none: the closed form is the time. */
+ * none: the closed form is the time. STATUS_STOPPED when space->stop says so. */
 enum status player_play(struct player *player, const struct space *space,
                         const struct tiling *tiling, int part, struct timeline *timeline,
                         struct error *error);

@@ -37,6 +37,7 @@ struct run {
     int threads;
     const struct search_strategy *strategy;
     struct timespec started;
+    struct limited hurry;
     struct candidates candidates;
     struct bounder bounder;
     struct workers workers;
@@ -44,12 +45,6 @@ struct run {
     struct recorder recorder;
     int64_t played;
 };
-
-static bool stopped(void *context)
-{
-    const struct run *run = context;
-    return search_stopped(run->options, &run->started);
-}
 
 static int64_t limit_fs(const struct run *run)
 {
@@ -84,6 +79,23 @@ static void report(const struct run *run)
     run->options->progress(run->options->context, &progress);
 }
 
+/* Those that were played before the search had to end come before the others. */
+static void close_batch(struct run *run, struct candidate batch[], int64_t count)
+{
+    struct candidate left[BATCH];
+    int64_t played = 0, unplayed = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (batch[i].time_fs == 0) {
+            left[unplayed++] = batch[i];
+            continue;
+        }
+        leaders_note(&run->leaders, batch[i].time_fs);
+        batch[played++] = batch[i];
+    }
+    memcpy(batch + played, left, (size_t)unplayed * sizeof *left);
+    run->played += played;
+}
+
 static void play_batch(struct run *run, int64_t count)
 {
     struct candidate *batch = run->candidates.items + run->played;
@@ -93,25 +105,27 @@ static void play_batch(struct run *run, int64_t count)
         int64_t start_ns = recorder_now(&run->recorder), played = 0;
 #pragma omp for schedule(dynamic) nowait
         for (int64_t i = 0; i < count; i++) {
+            if (stop_due(run->space->stop))
+                continue;
             worker_play(&run->workers.items[omp_get_thread_num()], run->space, &batch[i]);
             played++;
         }
         recorder_keep(&run->recorder, PHASE_SIMULATING, start_ns, 0, played);
     }
     recorder_end(&run->recorder);
-    for (int64_t i = 0; i < count; i++)
-        leaders_note(&run->leaders, batch[i].time_fs);
-    run->played += count;
+    close_batch(run, batch, count);
 }
 
 static enum status play_all(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
     while (status == STATUS_OK && next_bound(run) <= limit_fs(run) &&
-           run->played < run->candidates.count && (run->played == 0 || !stopped(run))) {
+           run->played < run->candidates.count &&
+           search_goes_on(&run->space, run->options, run->played > 0, &run->hurry)) {
         int64_t count = 0, limit = limit_fs(run);
+        int64_t most = run->space == &run->hurry.space ? 1 : BATCH;
         const struct candidate *next = run->candidates.items + run->played;
-        while (count < BATCH && run->played + count < run->candidates.count &&
+        while (count < most && run->played + count < run->candidates.count &&
                next[count].bound_fs <= limit)
             count++;
         play_batch(run, count);
@@ -214,18 +228,27 @@ static enum status check_size(const struct space *space, int threads, struct err
 {
     int64_t count = 0;
     enum status status =
-        space->kind->nesting ? nested_count(space, threads, &count, error) : STATUS_OK;
+        space->kind->nesting ? nested_count(space, MOST_LISTED, threads, &count, error) : STATUS_OK;
     if (status == STATUS_OK && count > MOST_LISTED)
         return error_set(error, STATUS_TOO_LARGE,
-                         "strategy exhaustive simulates up to %d tilings; %lld are legal here",
-                         MOST_LISTED, (long long)count);
+                         "strategy exhaustive simulates up to %d tilings; more are legal here",
+                         MOST_LISTED);
     return status;
+}
+
+static enum status collect_first(struct run *run, struct error *error)
+{
+    free(run->candidates.items);
+    return candidates_collect_first(run->space, &run->bounder, &run->candidates, error);
 }
 
 static enum status list_search(struct run *run, struct search_result *result, struct error *error)
 {
-    enum status status = candidates_collect(run->space, &run->bounder, &run->recorder, stopped, run,
-                                            &run->candidates, error);
+    enum status status =
+        candidates_collect(run->space, &run->bounder, &run->recorder, &run->candidates, error);
+    if (status == STATUS_OK && run->candidates.count == 0 && !run->candidates.complete &&
+        search_goes_on(&run->space, run->options, false, &run->hurry))
+        status = collect_first(run, error);
     if (status == STATUS_OK)
         status = play_all(run, error);
     if (status == STATUS_OK)
@@ -238,9 +261,11 @@ int search_threads(const struct space *space, int threads)
     return space->kind->ask ? 1 : threads;
 }
 
-enum status search(const struct space *space, const struct search_options *options,
+enum status search(const struct space *given, const struct search_options *options,
                    struct search_result *result, struct error *error)
 {
+    struct limited limited;
+    const struct space *space = search_limit(given, options, &limited);
     struct run run = {.space = space,
                       .options = options,
                       .threads = search_threads(space, options->threads),

@@ -20,6 +20,7 @@
 #define AUTOTUNE_SEARCH_SEARCH_H
 
 #include "core/search_trace.h"
+#include "core/stop.h"
 #include "core/timeline.h"
 #include "kernels/operator.h"
 

@@ -1,5 +1,9 @@
 #include "search/walk.h"
 
+#include "core/stop.h"
+
+enum { LOOK_EVERY = 64 }; /* values, between two looks at space->stop */
+
 struct walk {
     const struct space *space;
     const struct space_block *block;
@@ -7,6 +11,8 @@ struct walk {
     walk_visit *visit;
     void *context;
     struct tiling tiling;
+    unsigned values;
+    bool stopped;
 };
 
 static const struct space_block *block_of(const struct space *space, int64_t index)
@@ -36,6 +42,13 @@ static enum beginning begins(const struct space *space, const struct tiling *til
     return fixed < space->axis_count || kind->legal(space, tiling) ? BEGINS_SOME : BEGINS_NOT;
 }
 
+static bool is_stopped(struct walk *walk)
+{
+    if (++walk->values % LOOK_EVERY == 0 && stop_due(walk->space->stop))
+        walk->stopped = true;
+    return walk->stopped;
+}
+
 static void walk_axis(struct walk *walk, int fixed, int64_t index, int64_t stride)
 {
     if (fixed == walk->to) {
@@ -45,7 +58,7 @@ static void walk_axis(struct walk *walk, int fixed, int64_t index, int64_t strid
     const int64_t *values = walk->block->values[fixed];
     int count = walk->block->count[fixed];
     stride /= count;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !is_stopped(walk); i++) {
         walk->tiling.value[fixed] = values[i];
         enum beginning some = begins(walk->space, &walk->tiling, fixed + 1);
         if (some == BEGINS_NONE)
@@ -57,7 +70,7 @@ static void walk_axis(struct walk *walk, int fixed, int64_t index, int64_t strid
     walk->tiling.value[fixed] = values[0];
 }
 
-void space_walk(const struct space *space, int64_t index, int from, int to, walk_visit *visit,
+bool space_walk(const struct space *space, int64_t index, int from, int to, walk_visit *visit,
                 void *context)
 {
     struct walk walk = {.space = space,
@@ -68,6 +81,7 @@ void space_walk(const struct space *space, int64_t index, int from, int to, walk
     space_tiling(space, index, &walk.tiling);
     if (begins(space, &walk.tiling, from) == BEGINS_SOME)
         walk_axis(&walk, from, index, stride_of(space, walk.block, from));
+    return !walk.stopped;
 }
 
 int64_t space_roots(const struct space *space)

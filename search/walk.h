@@ -10,8 +10,8 @@ typedef void walk_visit(void *context, const struct tiling *tiling, int64_t inde
 
 /* Visits every beginning of `to` values that is possible (struct operator_space) and continues the
  * first `from` values of tiling number `index`, in order of index; 1 <= from <= to. With `to` all
- * axes these are the legal tilings. */
-void space_walk(const struct space *space, int64_t index, int from, int to, walk_visit *visit,
+ * axes these are the legal tilings. False: space->stop has ended it before. */
+bool space_walk(const struct space *space, int64_t index, int from, int to, walk_visit *visit,
                 void *context);
 
 /* Visits the beginnings of one value: one for each value of each block's first axis, possible or

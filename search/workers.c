@@ -1,5 +1,7 @@
 #include "search/workers.h"
 
+#include "search/clock.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -31,9 +33,12 @@ void worker_play_tiling(struct worker *worker, const struct space *space,
         return;
     worker->status = player_play(&worker->player, space, tiling, 0, &timeline, &worker->error);
     worker->failed_index = candidate->index;
-    if (worker->status == STATUS_OK)
+    if (worker->status == STATUS_OK) {
         candidate->time_fs = timeline.end_fs;
-    assert(worker->status != STATUS_OK || candidate->bound_fs <= candidate->time_fs);
+        assert(candidate->bound_fs <= candidate->time_fs);
+    }
+    if (worker->status == STATUS_STOPPED)
+        worker->status = STATUS_OK;
 }
 
 void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate)
@@ -99,15 +104,20 @@ enum status best_fill(struct worker *worker, const struct space *space,
     result->best = calloc((size_t)count + 1, sizeof *result->best);
     if (!result->best)
         return error_memory(error);
-    result->count = count;
     enum status status = STATUS_OK;
+    struct limited moment, whole;
+    const struct space *until = search_moment(space, &moment);
+    const struct space *first = search_until(space, (struct stop){.told = NULL}, &whole);
     for (int i = 0; i < count && status == STATUS_OK; i++) {
         result->best[i].index = played[i].index;
         space_tiling(space, played[i].index, &result->best[i].tiling);
-        status = worker_fill(worker, space, bounder, &result->best[i]);
-        if (status != STATUS_OK && error)
-            *error = worker->error;
+        status = worker_fill(worker, i == 0 ? first : until, bounder, &result->best[i]);
+        result->count += status == STATUS_OK;
     }
+    if (status == STATUS_STOPPED)
+        status = STATUS_OK;
+    if (status != STATUS_OK && error)
+        *error = worker->error;
     return status;
 }
 

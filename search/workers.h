@@ -24,8 +24,8 @@ struct workers {
 enum status workers_open(struct workers *workers, int threads, struct error *error);
 void workers_close(struct workers *workers);
 
-/* Fills candidate->time_fs; after an error the worker does nothing. Errors go by the candidate's
- * index, which need not be the tiling's. */
+/* Fills candidate->time_fs, unless space->stop ends it before; after an error the worker does
+ * nothing. Errors go by the candidate's index, which need not be the tiling's. */
 void worker_play_tiling(struct worker *worker, const struct space *space,
                         const struct tiling *tiling, struct candidate *candidate);
 void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate);
@@ -37,7 +37,8 @@ enum status workers_status(const struct workers *workers, struct error *error);
 enum status worker_fill(struct worker *worker, const struct space *space,
                         const struct bounder *bounder, struct found *found);
 
-/* Sorts what was played and fills result->best with the first `count` of it. */
+/* Sorts what was played and fills result->best with the first `count` of it; with fewer, but one,
+ * where space->stop ends it. */
 enum status best_fill(struct worker *worker, const struct space *space,
                       const struct bounder *bounder, struct candidate *played, int64_t played_count,
                       int count, struct search_result *result, struct error *error);

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define CONTROL_GROUPS "/sys/fs/cgroup"
 
 /* The processors that may be used, those of different cores first. */
 struct processors {
@@ -119,6 +122,19 @@ static double read_quota(const char *folder)
     return quota > 0 && per > 0 ? quota / per : 0;
 }
 
+static int whole_within(double quota, int most)
+{
+    return quota > 0 && quota < most ? (int)fmax(quota, 1) : most;
+}
+
+int topology_processors(const char *groups)
+{
+    cpu_set_t sets[16]; /* of 1024 processors each */
+    int allowed = sched_getaffinity(0, sizeof sets, sets) == 0 ? CPU_COUNT_S(sizeof sets, sets)
+                                                               : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return whole_within(read_quota(groups ? groups : CONTROL_GROUPS), allowed);
+}
+
 /* What is free now, within the limit of a control group. */
 static int64_t read_memory(const char *folder)
 {
@@ -208,8 +224,7 @@ static enum status choose_threads(const struct processors *p, int threads,
                                   struct topology *topology, struct error *error)
 {
     int most = p->count < topology->cores ? p->count : topology->cores;
-    if (topology->quota > 0 && topology->quota < most)
-        most = topology->quota < 1 ? 1 : (int)topology->quota;
+    most = whole_within(topology->quota, most);
     if (threads > p->count)
         return error_set(error, STATUS_INVALID,
                          "--threads %d: expected at most %d, the processors that this process may "
@@ -230,7 +245,7 @@ static enum status choose_threads(const struct processors *p, int threads,
 static enum status fill(const struct topology_source *source, struct processors *p, int threads,
                         struct topology *topology, struct error *error)
 {
-    const char *groups = source->cgroup ? source->cgroup : "/sys/fs/cgroup";
+    const char *groups = source->cgroup ? source->cgroup : CONTROL_GROUPS;
     topology->allowed = hwloc_bitmap_weight(p->allowed);
     topology->processors = topology->allowed;
     if (is_here(source) && sysconf(_SC_NPROCESSORS_CONF) > topology->allowed)

@@ -49,4 +49,9 @@ struct topology_source {
 enum status topology_read(const struct topology_source *source, int threads,
                           struct topology *topology, struct error *error);
 
+/* How many processors this process may use: those that taskset and cpusets leave it, and whole ones
+ * within the quota of its control groups, whose folder is `groups` or, with NULL, the usual one; at
+ * least 1. */
+int topology_processors(const char *groups);
+
 #endif
