@@ -188,9 +188,9 @@ static int show(const struct advising *advising, const struct advise_question *q
         follow_best(&walk, advising->chain);
     cli_answer_open(&answer, &advising->common);
     enum status status = advising->common.format == FORMAT_JSON
-                             ? advise_write_json(question, &advices, &walk.chain, answer.colour,
+                             ? advise_write_json(question, &advices, &walk.chain, &answer.style,
                                                  answer.stream, &error)
-                             : advise_write_table(question, &advices, &walk.chain, answer.colour,
+                             : advise_write_table(question, &advices, &walk.chain, &answer.style,
                                                   answer.stream, &error);
     cli_require(status, &error);
     cli_answer_close(&answer);

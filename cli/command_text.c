@@ -5,8 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A word as a shell takes it. */
-static void put_word(const char *word, FILE *out)
+void cli_put_word(const char *word, FILE *out)
 {
     bool plain = *word;
     for (const char *c = word; *c; c++)
@@ -31,7 +30,7 @@ char *cli_command_text(const char *word, int argc, char *const argv[])
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
-        put_word(argv[i], out);
+        cli_put_word(argv[i], out);
     }
     if (fclose(out))
         cli_die("out of memory");

@@ -244,13 +244,13 @@ static void add_against(json_t *tables, json_t *against)
     spread_rows(tables, json_object_get(against, "losses"), "loss_in_row");
 }
 
-static void write_table(const struct hardware *hw, json_t *answer, bool colour, FILE *out)
+static void write_table(const struct hardware *hw, json_t *answer, const struct style *style,
+                        FILE *out)
 {
-    struct style style = text_style(colour);
     char kernels[TEXT_SIZE], used[TEXT_SIZE];
     json_t *tables = json_object();
-    fprintf(out, "%s%s%s on %s\n", style.bold, text_of(answer, "file"), style.end, hw->name);
-    text_put_hardware(hw, &style, out);
+    fprintf(out, "%s%s%s on %s\n", style->bold, text_of(answer, "file"), style->end, hw->name);
+    text_put_hardware(hw, style, out);
     fprintf(out, "%s kernels (%s), %s of them simulated\n",
             text_count(json_integer_value(json_object_get(answer, "kernels")), kernels),
             text_of(answer, "format"),
@@ -262,7 +262,7 @@ static void write_table(const struct hardware *hw, json_t *answer, bool colour, 
     if (json_array_size(json_object_get(answer, "skipped")))
         json_object_set_new(tables, "skipped", skipped_table(answer));
     add_against(tables, json_object_get(answer, "against"));
-    outline_write(tables, &style, out);
+    outline_write(tables, style, out);
     json_decref(tables);
 }
 
@@ -276,7 +276,7 @@ static void write_answer(const struct common *common, const struct hardware *hw,
     else if (common->format == FORMAT_CSV)
         write_csv(answer, out.stream);
     else
-        write_table(hw, answer, out.colour, out.stream);
+        write_table(hw, answer, &out.style, out.stream);
     cli_answer_close(&out);
 }
 

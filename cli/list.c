@@ -7,8 +7,10 @@
 #include "results/tune.h"
 #include "search/search.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static const struct argp argp = {
     .parser = cli_parse_child,
@@ -130,8 +132,18 @@ static const struct {
     {"formats", list_formats}, {"sweeps", list_sweeps},
 };
 
+/* Rows are wrapped on a terminal; elsewhere each is a line, for grep and diff. */
+static struct style row_style(const struct answer *answer)
+{
+    struct style style = answer->style;
+    if (answer->common->output || !isatty(STDOUT_FILENO))
+        style.width = INT_MAX;
+    return style;
+}
+
 static void write_listing(json_t *rows, struct answer *answer)
 {
+    struct style style = row_style(answer);
     struct error error;
     size_t index;
     json_t *row;
@@ -146,8 +158,12 @@ static void write_listing(json_t *rows, struct answer *answer)
         width = length > width ? length : width;
     }
     json_array_foreach(rows, index, row)
-        fprintf(answer->stream, "%-*s %s\n", width, json_string_value(json_object_get(row, "name")),
-                json_string_value(json_object_get(row, "title")));
+    {
+        fprintf(answer->stream, "%-*s ", width, json_string_value(json_object_get(row, "name")));
+        text_put_wrapped(json_string_value(json_object_get(row, "title")), width + 1, &style,
+                         answer->stream);
+        fputc('\n', answer->stream);
+    }
     json_decref(rows);
 }
 
@@ -168,6 +184,7 @@ static void describe_json(const struct hardware *hw, struct answer *answer)
 
 static void describe_table(const struct hardware *hw, struct answer *answer)
 {
+    struct style style = row_style(answer);
     size_t key = 0, value = 0;
     for (size_t i = 0; i < hw->fact_count; i++) {
         size_t length = strlen(hw->facts[i].key);
@@ -176,9 +193,12 @@ static void describe_table(const struct hardware *hw, struct answer *answer)
         value = length > value ? length : value;
     }
     fprintf(answer->stream, "%s\n%s\n\n", hw->name, hw->file);
-    for (size_t i = 0; i < hw->fact_count; i++)
-        fprintf(answer->stream, "%-*s  %*s  %s\n", (int)key, hw->facts[i].key, (int)value,
-                hw->facts[i].value, hw->facts[i].source);
+    for (size_t i = 0; i < hw->fact_count; i++) {
+        fprintf(answer->stream, "%-*s  %*s  ", (int)key, hw->facts[i].key, (int)value,
+                hw->facts[i].value);
+        text_put_wrapped(hw->facts[i].source, (int)(key + value) + 4, &style, answer->stream);
+        fputc('\n', answer->stream);
+    }
 }
 
 static void describe_hardware(struct common *common, const char *name, struct answer *answer)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +22,8 @@ static const char *const format_names[FORMAT_COUNT] = {
     "diff",       "tcubetiling", "tcubetiling-json",
     "runtime_kb", "static_bank"};
 
-enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
+enum { LEAST_WIDTH = 40, MOST_WIDTH = 1000 }; /* of lines */
+enum { HARDWARE_OPTIONS = 5 };                /* rows before those about output */
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
 static const struct argp_option common_options[] = {
@@ -102,6 +104,20 @@ bool cli_is_terminal(int descriptor)
 {
     const char *kind = getenv("TERM");
     return isatty(descriptor) && kind && strcmp(kind, "dumb") != 0;
+}
+
+int cli_width(int descriptor)
+{
+    struct winsize size;
+    const char *text = getenv("COLUMNS");
+    if (!isatty(descriptor))
+        return TEXT_WIDTH;
+    long columns = text ? strtol(text, NULL, 10) : 0;
+    if (columns <= 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0)
+        columns = size.ws_col;
+    if (columns <= 0)
+        return TEXT_WIDTH;
+    return columns < LEAST_WIDTH ? LEAST_WIDTH : columns > MOST_WIDTH ? MOST_WIDTH : (int)columns;
 }
 
 void cli_require(enum status status, const struct error *error)
@@ -406,7 +422,8 @@ void cli_answer_open(struct answer *answer, const struct common *common)
 {
     *answer = (struct answer){.common = common};
     const char *plain = getenv("NO_COLOR");
-    answer->colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
+    bool colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
+    answer->style = text_style(colour, common->output ? TEXT_WIDTH : cli_width(STDOUT_FILENO));
     answer->stream = open_memstream(&answer->text, &answer->length);
     if (!answer->stream)
         cli_die("out of memory");

@@ -100,7 +100,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
     program_reset(&program, task->job.hw);
     cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
     job_title(&task->job, title, sizeof title);
-    tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
+    tiling_text(space->axes, space->axis_count, tiling, text, sizeof text);
     fprintf(out, "# %s on %s: ", title, task->job.hw->name);
     if (cores == 1)
         fprintf(out, "one core\n# %s\n", text);

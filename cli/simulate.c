@@ -106,7 +106,7 @@ int cmd_simulate(int argc, char **argv)
     cli_require_of(
         file,
         (options.common.format == FORMAT_JSON ? simulation_write_json : simulation_write_table)(
-            &simulation, answer.colour, answer.stream, &error),
+            &simulation, &answer.style, answer.stream, &error),
         &error);
     cli_answer_close(&answer);
     program_clear(&program);

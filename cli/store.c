@@ -91,7 +91,7 @@ static int list_rows(struct store_command *command, const char *const files[],
     cli_require(store_rows_read(store, &command->filter, answers, &rows, &error), &error);
     store_close(store);
     cli_answer_open(&answer, &command->common);
-    cli_require(writers[command->common.format](&rows, answer.colour, answer.stream, &error),
+    cli_require(writers[command->common.format](&rows, &answer.style, answer.stream, &error),
                 &error);
     cli_answer_close(&answer);
     int status = rows.count ? EXIT_ANSWER : EXIT_NONE;
@@ -127,7 +127,7 @@ static int run_diff(struct store_command *command, const char *const files[])
     cli_answer_open(&answer, &command->common);
     cli_require(command->common.format == FORMAT_JSON
                     ? store_diff_json(old, new, &diff, answer.stream, &error)
-                    : store_diff_table(old, new, &diff, answer.colour, answer.stream, &error),
+                    : store_diff_table(old, new, &diff, &answer.style, answer.stream, &error),
                 &error);
     store_close(old);
     store_close(new);

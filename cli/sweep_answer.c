@@ -25,11 +25,11 @@ static void print(json_t *document, const struct common *common,
     struct answer out;
     struct error error;
     cli_answer_open(&out, common);
-    struct style style = text_style(out.colour);
+    const struct style *style = &out.style;
     if (document)
         cli_require(json_write(document, out.stream, &error), &error);
     else
-        write_table(what, &style, out.stream);
+        write_table(what, style, out.stream);
     cli_answer_close(&out);
 }
 

@@ -104,8 +104,9 @@ static char *written(tune_writer *writer, const struct tune_answer *answer)
     struct error error;
     char *text;
     size_t length;
+    struct style style = text_style(false, TEXT_WIDTH);
     FILE *out = open_memstream(&text, &length);
-    cr_assert_eq(writer(answer, false, out, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(writer(answer, &style, out, &error), STATUS_OK, "%s", error.text);
     fclose(out);
     cr_assert_null(strstr(text, "nan"));
     cr_assert_null(strstr(text, "inf"));
