@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "core/suggest.h"
 #include "jobs/against.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
@@ -53,8 +54,11 @@ static int parse_bank_format(const char *name)
     for (int f = 0; f < BANK_FORMATS; f++)
         if (strcasecmp(name, bank_format_names[f]) == 0)
             return f;
-    cli_die("--bank-format %.64s: expected repository, static_bank, runtime_kb or tcubetiling",
-            name);
+    struct suggestion like = suggest_for(name, -1);
+    for (int f = 0; f < BANK_FORMATS; f++)
+        suggest_try(&like, bank_format_names[f]);
+    cli_die("--bank-format %.64s: expected repository, static_bank, runtime_kb or tcubetiling%s",
+            name, like.text);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)

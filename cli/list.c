@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "core/host.h"
+#include "core/suggest.h"
 #include "hardware/load.h"
 #include "jobs/sweep.h"
 #include "kernels/operator.h"
@@ -213,6 +214,27 @@ static void describe_hardware(struct common *common, const char *name, struct an
     hardware_clear(&hw);
 }
 
+static void die_of_kind(const char *word)
+{
+    struct suggestion like = suggest_for(word, -1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        suggest_try(&like, lists[i].word);
+    cli_die("list %.64s: expected ops, hw, spaces, strategies, formats or sweeps%s", word,
+            like.text);
+}
+
+/* Nothing has this name. */
+static void die_of_name(const struct listing *all, const char *kind, const char *name)
+{
+    size_t index;
+    json_t *row;
+    struct suggestion like = suggest_for(name, -1);
+    json_array_foreach(all->rows, index, row)
+        suggest_try(&like, json_string_value(json_object_get(row, "name")));
+    cli_die("list %s %.64s: there is none; `autotune list %s` shows all%s", kind, name, kind,
+            like.text);
+}
+
 int cmd_list(int argc, char **argv)
 {
     struct common common = {.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
@@ -225,7 +247,7 @@ int cmd_list(int argc, char **argv)
     if (count == 0)
         cli_die("list: expected ops, hw, spaces, strategies, formats or sweeps");
     if (kind == kinds)
-        cli_die("list %.64s: expected ops, hw, spaces, strategies, formats or sweeps", words[0]);
+        die_of_kind(words[0]);
     cli_answer_open(&answer, &common);
     if (words[1] && lists[kind].list == list_hw) {
         describe_hardware(&common, words[1], &answer);
@@ -233,9 +255,11 @@ int cmd_list(int argc, char **argv)
         struct listing listing = {
             .rows = json_array(), .only = words[1], .hw_folders = common.hw_folders};
         lists[kind].list(&listing);
-        if (words[1] && json_array_size(listing.rows) == 0)
-            cli_die("list %s %.64s: there is none; `autotune list %s` shows all", words[0],
-                    words[1], words[0]);
+        if (words[1] && json_array_size(listing.rows) == 0) {
+            listing.only = NULL;
+            lists[kind].list(&listing);
+            die_of_name(&listing, words[0], words[1]);
+        }
         write_listing(listing.rows, &answer);
     }
     cli_answer_close(&answer);

@@ -1,5 +1,6 @@
 /* autotune: finds the word, hands over to its command. */
 #include "cli/commands.h"
+#include "core/suggest.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -41,9 +42,12 @@ static void print_overview(void)
 static void die_of_word(const char *word)
 {
     char list[256] = "";
-    for (const struct command *c = commands; c->word; c++)
+    struct suggestion like = suggest_for(word, -1);
+    for (const struct command *c = commands; c->word; c++) {
         strcat(strcat(list, *list ? ", " : ""), c->word);
-    cli_die("unknown command '%.64s', expected one of %s", word, list);
+        suggest_try(&like, c->word);
+    }
+    cli_die("unknown command '%.64s', expected one of %s%s", word, list, like.text);
 }
 
 /* A standard stream that the caller closed would become the next file opened. Opened for writing,

@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "core/number.h"
+#include "core/suggest.h"
 #include "hardware/load.h"
 #include "jobs/chips.h"
 
@@ -166,14 +167,16 @@ double cli_seconds(const char *option, const char *text)
 static enum format parse_format(const char *name, unsigned formats)
 {
     char allowed[128] = "";
+    struct suggestion like = suggest_for(name, -1);
     for (int f = 0; f < FORMAT_COUNT; f++) {
         if (!(formats >> f & 1))
             continue;
+        suggest_try(&like, format_names[f]);
         if (strcasecmp(name, format_names[f]) == 0)
             return (enum format)f;
         strcat(strcat(allowed, *allowed ? ", " : ""), format_names[f]);
     }
-    cli_die("--format %.64s: expected one of %s", name, allowed);
+    cli_die("--format %.64s: expected one of %s%s", name, allowed, like.text);
 }
 
 /* Of --format: the names that the command has. */
@@ -322,13 +325,28 @@ static const struct argp_option *find_option(const struct argp *argp, const char
     return found;
 }
 
+static void try_options(const struct argp *argp, struct suggestion *like)
+{
+    char name[64];
+    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+        if (o->name) {
+            snprintf(name, sizeof name, "--%s", o->name);
+            suggest_try(like, name);
+        }
+    for (const struct argp_child *c = argp->children; c && c->argp; c++)
+        try_options(c->argp, like);
+}
+
 /* Does the option in `word` take the next word for its value? */
 static bool check_long(const struct argp *argp, const char *name, const char *word)
 {
     size_t length = strcspn(word, "=");
     const struct argp_option *option = find_option(argp, word + 2, length - 2, -1);
-    if (!option)
-        cli_die("unknown option %.64s; `%s --help` lists the options", word, name);
+    if (!option) {
+        struct suggestion like = suggest_for(word, (int)length);
+        try_options(argp, &like);
+        cli_die("unknown option %.64s; `%s --help` lists the options%s", word, name, like.text);
+    }
     if (!option->arg && word[length])
         cli_die("%.64s: takes no value; `%s --help` lists the options", word, name);
     return option->arg && !word[length];

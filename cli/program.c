@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/verdict.h"
 #include "core/program_text.h"
+#include "core/suggest.h"
 #include "jobs/generate.h"
 #include "results/tune.h"
 #include "search/search.h"
@@ -52,12 +53,14 @@ static const struct argp argp = {
 static int find_part(const struct operator_space *kind, const char *name)
 {
     char list[128] = "";
+    struct suggestion like = suggest_for(name ? name : "", -1);
     for (int i = 0; kind->parts[i]; i++) {
+        suggest_try(&like, kind->parts[i]);
         if (!name || strcasecmp(kind->parts[i], name) == 0)
             return i;
         strcat(strcat(list, i ? ", " : ""), kind->parts[i]);
     }
-    cli_die("--part %.64s: expected %s", name, list);
+    cli_die("--part %.64s: expected %s%s", name, list, like.text);
 }
 
 /* The tiling asked for, or the best; false when there is none. */
