@@ -113,12 +113,6 @@ static bool is_task_option(const char *name)
     return known;
 }
 
-static void put_option(const char *name, const char *value, FILE *out)
-{
-    fprintf(out, " --%s ", name);
-    cli_put_word(value, out);
-}
-
 char *task_command(const struct task *task, const char *word, const struct tiling *tiling)
 {
     const struct job *job = &task->job;
@@ -130,14 +124,14 @@ char *task_command(const struct task *task, const char *word, const struct tilin
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 0; i < job->option_count; i++)
         if (is_task_option(job->options[i].name))
-            put_option(job->options[i].name, job->options[i].text, out);
+            cli_put_option(job->options[i].name, job->options[i].text, out);
     if (*task->common.hw_folders)
-        put_option("hw-path", task->common.hw_folders, out);
+        cli_put_option("hw-path", task->common.hw_folders, out);
     for (int i = 0; i < job->override_count; i++)
-        put_option("set-hw", job->overrides[i], out);
+        cli_put_option("set-hw", job->overrides[i], out);
     if (tiling) {
         tiling_text(job->space.axes, job->space.axis_count, tiling, set, sizeof set);
-        put_option("set", set, out);
+        cli_put_option("set", set, out);
     }
     if (fclose(out))
         cli_die("out of memory");
