@@ -57,7 +57,7 @@ static const struct argp argp = {
            "Examples:\n"
            "  autotune advise docs/examples/kernels/softmax.txt\n"
            "  autotune advise kernel.txt --cores 1 --json\n"
-           "  autotune advise kernel.txt --apply RUS --apply AIS -o faster.txt\n"
+           "  autotune advise kernel.txt --apply MRT --apply PP -o faster.txt\n"
            "  autotune advise kernel.txt --apply MRT --format diff | patch -p0\n"
            "  autotune advise kernel.txt --apply best | autotune simulate -\n",
 };

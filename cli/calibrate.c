@@ -150,9 +150,10 @@ static const struct argp argp = {
         "looked up, or to FILE with -o.\v"
         "Examples:\n"
         "  autotune calibrate --hw host\n"
-        "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv -o my910b1.cfg\n"
-        "  autotune calibrate --hw my910b2.cfg --from repository.jsonl --time-limit 600 -o "
-        "fitted.cfg\n"
+        "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv \\\n"
+        "    -o my910b1.cfg\n"
+        "  autotune calibrate --hw my910b2.cfg --from repository.jsonl \\\n"
+        "    --time-limit 600 -o fitted.cfg\n"
         "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n",
 };
 

@@ -99,9 +99,11 @@ static const struct argp argp = {
         "worst rows and what bounds them. FILE - is the standard input.\v"
         "Examples:\n"
         "  autotune evaluate matmul_repository.jsonl --hw ascend910b2\n"
-        "  autotune evaluate matmul_repository.jsonl --hw ascend910b2 --keep-going --json\n"
+        "  autotune evaluate matmul_repository.jsonl --hw ascend910b2 \\\n"
+        "    --keep-going --json\n"
         "  autotune evaluate bank.json --hw ascend910b1 --format csv -o rows.csv\n"
-        "  autotune evaluate docs/examples/cann-heuristics.json --hw ascend910b1 --against\n",
+        "  autotune evaluate docs/examples/cann-heuristics.json --hw ascend910b1 \\\n"
+        "    --against\n",
 };
 
 /* "…_25_AiCore_…": the cores that the bank was tuned on. 0: the name says nothing. */

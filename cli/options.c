@@ -208,6 +208,9 @@ static char *filter_help(int key, const char *text, void *input)
 
 static void print_help(struct argp_state *state)
 {
+    char margin[32];
+    snprintf(margin, sizeof margin, "rmargin=%d", cli_width(STDOUT_FILENO) - 1);
+    setenv("ARGP_HELP_FMT", margin, 0);
     state->flags &= ~(unsigned)ARGP_NO_ERRS; /* with it argp prints no help either */
     argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
     cli_exit_printed();
