@@ -73,18 +73,8 @@ static void list_strategies(struct listing *listing)
 
 static void list_formats(struct listing *listing)
 {
-    add_row(listing, "table", "for people");
-    add_row(listing, "json", "for machines; the keys are stable");
-    add_row(listing, "csv", "one tiling a line, with --top");
-    add_row(listing, "c", "table: a header for C99 and C++11 with the entries and a lookup");
-    add_row(listing, "markdown", "table: for people and for review");
-    add_row(listing, "html", "analyse: a page of charts and tables, as --report writes");
-    add_row(
-        listing, "tcubetiling",
-        "matmul in cann: a header of AscendC's TCubeTiling; tune -o NAME.h writes NAME.json too");
-    add_row(listing, "tcubetiling-json", "its 50 fields in order, as JSON alone");
-    add_row(listing, "runtime_kb", "matmul in cann: JSON lines that CANN's MatMulV3 loads");
-    add_row(listing, "static_bank", "matmul in cann: CANN's static bank of MatMul");
+    for (int f = 0; f < FORMAT_COUNT; f++)
+        add_row(listing, format_rows[f].name, format_rows[f].title);
 }
 
 static void add_hardware(void *context, const char *name)

@@ -17,11 +17,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const format_names[FORMAT_COUNT] = {
-    "table",      "json",        "csv",
-    "c",          "markdown",    "html",
-    "diff",       "tcubetiling", "tcubetiling-json",
-    "runtime_kb", "static_bank"};
+const struct format_row format_rows[FORMAT_COUNT] = {
+    [FORMAT_TABLE] = {"table", "for people"},
+    [FORMAT_JSON] = {"json", "for machines; the keys are stable"},
+    [FORMAT_CSV] = {"csv", "a line for each tiling, kernel or result"},
+    [FORMAT_C] = {"c", "table: a header for C99 and C++11 with the entries and a lookup"},
+    [FORMAT_MARKDOWN] = {"markdown", "table: for people and for review"},
+    [FORMAT_HTML] = {"html", "analyse: a page of charts and tables, as --report writes"},
+    [FORMAT_DIFF] = {"diff", "advise --apply: a patch"},
+    [FORMAT_TCUBETILING] = {"tcubetiling", "matmul in cann: a header of AscendC's TCubeTiling; "
+                                           "tune -o NAME.h writes NAME.json too"},
+    [FORMAT_TCUBETILING_JSON] = {"tcubetiling-json", "its 50 fields in order, as JSON alone"},
+    [FORMAT_RUNTIME_KB] = {"runtime_kb", "matmul in cann: JSON lines that CANN's MatMulV3 loads"},
+    [FORMAT_STATIC_BANK] = {"static_bank", "matmul in cann: CANN's static bank of MatMul"},
+};
 
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 1000 }; /* of lines */
 enum { HARDWARE_OPTIONS = 5 };                /* rows before those about output */
@@ -171,10 +180,10 @@ static enum format parse_format(const char *name, unsigned formats)
     for (int f = 0; f < FORMAT_COUNT; f++) {
         if (!(formats >> f & 1))
             continue;
-        suggest_try(&like, format_names[f]);
-        if (strcasecmp(name, format_names[f]) == 0)
+        suggest_try(&like, format_rows[f].name);
+        if (strcasecmp(name, format_rows[f].name) == 0)
             return (enum format)f;
-        strcat(strcat(allowed, *allowed ? ", " : ""), format_names[f]);
+        strcat(strcat(allowed, *allowed ? ", " : ""), format_rows[f].name);
     }
     cli_die("--format %.64s: expected one of %s%s", name, allowed, like.text);
 }
@@ -186,7 +195,7 @@ static char *describe_formats(const struct common *common)
     for (int f = 0; f < FORMAT_COUNT; f++) {
         const char *before = !*text ? "" : common->formats >> f == 1 ? " or " : ", ";
         if (common->formats >> f & 1)
-            strcat(strcat(text, before), format_names[f]);
+            strcat(strcat(text, before), format_rows[f].name);
         if (f == (int)common->default_format)
             strcat(text, " (default)");
     }

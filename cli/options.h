@@ -34,6 +34,11 @@ enum format {
     FORMAT_COUNT
 };
 
+struct format_row {
+    const char *name, *title; /* of --format; what it is, for `autotune list formats` */
+};
+extern const struct format_row format_rows[FORMAT_COUNT];
+
 struct common {
     const char *hw_name;
     char hw_folders[MAX_HW_FOLDERS]; /* of --hw-path, separated by colons */
