@@ -244,7 +244,8 @@ static enum status table_end(struct writer *w, struct error *error)
 {
     static const char *const lists[][2] = {
         {"causes", "verdict"}, {"components", "component"}, {"types", "type"}, {"names", "name"}};
-    const struct style *style = w->job->style;
+    const struct style plain = text_style(false, TEXT_WIDTH);
+    const struct style *style = w->job->style ? w->job->style : &plain;
     const struct hardware *hw = w->job->how.hw;
     json_t *summary = summary_json(w->summary, w->job->top), *tables = json_object();
     json_t *counts = json_copy(summary);

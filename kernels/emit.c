@@ -180,10 +180,11 @@ enum status machine_matrix(const struct hardware *hw, const char *who, enum dtyp
 enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
                           const struct matrix_type **matrix, struct error *error)
 {
-    enum status status = machine_matrix(hw, who, type, matrix, error);
+    if (machine_matrix(hw, who, type, matrix, error) != STATUS_OK)
+        return STATUS_INVALID;
     const struct matrix_type *m = *matrix;
-    if (status != STATUS_OK || (m->block_m == m->block_n && m->block_m == m->block_k))
-        return status;
+    if (m->block_m == m->block_n && m->block_m == m->block_k)
+        return STATUS_OK;
     return error_set(error, STATUS_INVALID,
                      "%s needs cubic blocks of the matrix unit; those of %s in %s are %dx%dx%d",
                      who, hw->name, dtype_name(type), m->block_m, m->block_k, m->block_n);
