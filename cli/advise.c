@@ -2,6 +2,7 @@
 #include "cli/advise_answer.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
+#include "core/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static const struct argp argp = {
            "Examples:\n"
            "  autotune advise docs/examples/kernels/softmax.txt\n"
            "  autotune advise kernel.txt --cores 1 --json\n"
-           "  autotune advise kernel.txt --apply RUS --apply AIS -o faster.txt\n"
+           "  autotune advise kernel.txt --apply MRT --apply PP -o faster.txt\n"
            "  autotune advise kernel.txt --apply MRT --format diff | patch -p0\n"
            "  autotune advise kernel.txt --apply best | autotune simulate -\n",
 };
@@ -132,10 +133,15 @@ static bool apply_step(struct walk *walk, const char *step)
 {
     const struct advice_strategy *strategy = advice_strategy(step);
     int before = walk->chain.count;
-    if (!strategy && strcasecmp(step, "best") != 0)
+    if (!strategy && strcasecmp(step, "best") != 0) {
+        struct suggestion like = suggest_for(step, -1);
+        suggest_try(&like, "best");
+        for (int i = 0; advice_strategies[i].name; i++)
+            suggest_try(&like, advice_strategies[i].name);
         cli_die("--apply: unknown strategy '%.64s'; `autotune advise FILE` names them, and 'best' "
-                "stands for the best each time",
-                step);
+                "stands for the best each time%s",
+                step, like.text);
+    }
     if (strategy && !strategy->apply)
         cli_die("--apply: %s (%s) is nothing that a program shows, expected another strategy",
                 strategy->name, strategy->title);
@@ -188,9 +194,9 @@ static int show(const struct advising *advising, const struct advise_question *q
         follow_best(&walk, advising->chain);
     cli_answer_open(&answer, &advising->common);
     enum status status = advising->common.format == FORMAT_JSON
-                             ? advise_write_json(question, &advices, &walk.chain, answer.colour,
+                             ? advise_write_json(question, &advices, &walk.chain, &answer.style,
                                                  answer.stream, &error)
-                             : advise_write_table(question, &advices, &walk.chain, answer.colour,
+                             : advise_write_table(question, &advices, &walk.chain, &answer.style,
                                                   answer.stream, &error);
     cli_require(status, &error);
     cli_answer_close(&answer);

@@ -53,10 +53,10 @@ static enum status put_applied(const struct advise_question *question, const str
     return advise_put_diff(question, &advice->changed, style, out, error);
 }
 
-static void put_named(const struct advice *advice, FILE *out)
+static void put_named(const struct advice *advice, const struct style *style, FILE *out)
 {
     fprintf(out, "  %-4s ", advice->strategy->name);
-    text_put_wrapped(advice->condition, 7, out);
+    text_put_wrapped(advice->condition, 7, style, out);
     fputc('\n', out);
 }
 
@@ -97,21 +97,20 @@ static void put_head(const struct advise_question *question, const struct advice
 
 enum status advise_write_table(const struct advise_question *question,
                                const struct advices *advices, const struct advice_chain *chain,
-                               bool colour, FILE *out, struct error *error)
+                               const struct style *style, FILE *out, struct error *error)
 {
-    struct style style = text_style(colour);
     enum status status = STATUS_OK;
     int i = 0;
-    put_head(question, advices, &style, out);
+    put_head(question, advices, style, out);
     for (; i < advices->count && advices->items[i].applies && status == STATUS_OK; i++)
-        status = put_applied(question, &advices->items[i], advices->time_fs, &style, out, error);
+        status = put_applied(question, &advices->items[i], advices->time_fs, style, out, error);
     if (i == 0)
         fputs("\n  no change of this program that was tried makes it faster\n", out);
-    put_chain(chain, &style, out);
+    put_chain(chain, style, out);
     if (i < advices->count)
         fputs("\n  what else there is, and when it helps\n", out);
     for (; i < advices->count; i++)
-        put_named(&advices->items[i], out);
+        put_named(&advices->items[i], style, out);
     return status;
 }
 
@@ -173,12 +172,12 @@ static enum status put_json(const struct advise_question *question, json_t *memb
 }
 
 enum status advise_write_json(const struct advise_question *question, const struct advices *advices,
-                              const struct advice_chain *chain, bool colour, FILE *out,
-                              struct error *error)
+                              const struct advice_chain *chain, const struct style *style,
+                              FILE *out, struct error *error)
 {
     const struct diagnosis *diagnosis = &advices->diagnosis;
     json_t *advice = json_array();
-    (void)colour;
+    (void)style;
     for (int i = 0; i < advices->count; i++)
         if (json_array_append_new(
                 advice, advice_json(question, &advices->items[i], advices->time_fs)) != 0) {

@@ -32,10 +32,10 @@ struct advise_question {
 
 enum status advise_write_table(const struct advise_question *question,
                                const struct advices *advices, const struct advice_chain *chain,
-                               bool colour, FILE *out, struct error *error);
+                               const struct style *style, FILE *out, struct error *error);
 enum status advise_write_json(const struct advise_question *question, const struct advices *advices,
-                              const struct advice_chain *chain, bool colour, FILE *out,
-                              struct error *error);
+                              const struct advice_chain *chain, const struct style *style,
+                              FILE *out, struct error *error);
 
 /* The text of the file with a chain of changes made, and comments that say which: as it is, as an
  * answer's member, or as what is to be changed in the file. */

@@ -107,17 +107,17 @@ static void play(const char *file, const struct program *program, int cores,
     simulator_free(simulator);
 }
 
-static enum status write_csv(const struct diagnosis_answer *answer, bool colour, FILE *out,
-                             struct error *error)
+static enum status write_csv(const struct diagnosis_answer *answer, const struct style *style,
+                             FILE *out, struct error *error)
 {
-    (void)colour;
+    (void)style;
     return analyse_write_csv(answer->diagnosis, out, error);
 }
 
 static void write_answer(const struct options *options, const struct diagnosis_answer *diagnosed)
 {
-    static enum status (*const writers[FORMAT_COUNT])(const struct diagnosis_answer *, bool, FILE *,
-                                                      struct error *) = {
+    static enum status (*const writers[FORMAT_COUNT])(
+        const struct diagnosis_answer *, const struct style *, FILE *, struct error *) = {
         [FORMAT_TABLE] = diagnosis_write_table,
         [FORMAT_JSON] = diagnosis_write_json,
         [FORMAT_CSV] = write_csv,
@@ -126,7 +126,7 @@ static void write_answer(const struct options *options, const struct diagnosis_a
     struct answer answer;
     cli_answer_open(&answer, &options->common);
     cli_require_of(diagnosed->file,
-                   writers[options->common.format](diagnosed, answer.colour, answer.stream, &error),
+                   writers[options->common.format](diagnosed, &answer.style, answer.stream, &error),
                    &error);
     cli_answer_close(&answer);
 }

@@ -110,14 +110,14 @@ static void analyse(const struct analyse_job *job, const struct common *common,
 {
     struct error error;
     struct answer answer;
-    struct analyse_job coloured = *job;
+    struct analyse_job styled = *job;
     if (job->format == ANALYSE_SUMMARY) {
         cli_require(analyse_profile(job, NULL, result, &error), &error);
         return;
     }
     cli_answer_open_long(&answer, common);
-    coloured.colour = answer.colour;
-    cli_require(analyse_profile(&coloured, answer.stream, result, &error), &error);
+    styled.style = &answer.style;
+    cli_require(analyse_profile(&styled, answer.stream, result, &error), &error);
     cli_answer_close(&answer);
 }
 

@@ -150,9 +150,10 @@ static const struct argp argp = {
         "looked up, or to FILE with -o.\v"
         "Examples:\n"
         "  autotune calibrate --hw host\n"
-        "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv -o my910b1.cfg\n"
-        "  autotune calibrate --hw my910b2.cfg --from repository.jsonl --time-limit 600 -o "
-        "fitted.cfg\n"
+        "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv \\\n"
+        "    -o my910b1.cfg\n"
+        "  autotune calibrate --hw my910b2.cfg --from repository.jsonl \\\n"
+        "    --time-limit 600 -o fitted.cfg\n"
         "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n",
 };
 
@@ -230,13 +231,13 @@ static void clear_rows(struct rows *rows)
 static void put_text(const struct calibration *calibration, const char *output,
                      struct answer *answer)
 {
-    struct style style = text_style(answer->colour);
+    const struct style *style = &answer->style;
     json_t *tables = calibration_json(calibration), *value;
     void *next;
     const char *key;
-    fprintf(answer->stream, "%s%s%s, fitted to measurements on %s\n", style.bold,
-            calibration->hw.name, style.end, calibration->chip);
-    text_put_hardware(&calibration->hw, &style, answer->stream);
+    fprintf(answer->stream, "%s%s%s, fitted to measurements on %s\n", style->bold,
+            calibration->hw.name, style->end, calibration->chip);
+    text_put_hardware(&calibration->hw, style, answer->stream);
     if (output)
         fprintf(answer->stream, "written to %s\n", output);
     if (calibration->rejected_points)
@@ -248,7 +249,7 @@ static void put_text(const struct calibration *calibration, const char *output,
                 calibration->ended);
     json_object_foreach_safe(tables, next, key, value) if (!json_array_size(value))
         json_object_del(tables, key);
-    outline_write(tables, &style, answer->stream);
+    outline_write(tables, style, answer->stream);
     json_decref(tables);
 }
 

@@ -185,15 +185,15 @@ static void put_loops(const struct host_calibration *c, const struct style *styl
 
 static void put_text(const struct host_calibration *c, const char *file, struct answer *answer)
 {
-    struct style style = text_style(answer->colour);
-    fprintf(answer->stream, "%s%s%s, measured on %s with %s\n", style.bold, c->host.cpu, style.end,
-            c->host.date, host_isa_name(c->host.isa));
+    const struct style *style = &answer->style;
+    fprintf(answer->stream, "%s%s%s, measured on %s with %s\n", style->bold, c->host.cpu,
+            style->end, c->host.date, host_isa_name(c->host.isa));
     if (file)
         fprintf(answer->stream, "written to %s\n", file);
     fputc('\n', answer->stream);
-    put_facts(c, &style, answer->stream);
-    put_levels(c, &style, answer->stream);
-    put_loops(c, &style, answer->stream);
+    put_facts(c, style, answer->stream);
+    put_levels(c, style, answer->stream);
+    put_loops(c, style, answer->stream);
 }
 
 static void put_json(const struct host_calibration *c, const char *file, struct answer *answer)

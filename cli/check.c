@@ -64,7 +64,7 @@ static int check_program(const struct common *common, const struct hardware *hw,
     if (common->format == FORMAT_JSON)
         cli_require(check_write_json(file, &program, &check, answer.stream, &error), &error);
     else
-        check_write_table(file, &program, &check, common->verbose, answer.colour, answer.stream);
+        check_write_table(file, &program, &check, common->verbose, &answer.style, answer.stream);
     cli_answer_close(&answer);
     int status = check_is_safe(&check) ? EXIT_ANSWER : EXIT_NONE;
     check_clear(&check);

@@ -97,17 +97,16 @@ static void put_finding(const char *file, const struct finding *finding, const s
 }
 
 void check_write_table(const char *file, const struct program *program, const struct check *check,
-                       bool verbose, bool colour, FILE *out)
+                       bool verbose, const struct style *style, FILE *out)
 {
-    struct style style = text_style(colour);
     for (size_t i = 0; i < check->count; i++) {
-        put_finding(file, &check->findings[i], &style, out);
+        put_finding(file, &check->findings[i], style, out);
         if (verbose)
             put_witness(program, &check->findings[i], out);
     }
     if (check_is_safe(check))
-        fprintf(out, "%s: %sok%s: no hazard, double set, deadlock or overflow\n", file, style.good,
-                style.end);
+        fprintf(out, "%s: %sok%s: no hazard, double set, deadlock or overflow\n", file, style->good,
+                style->end);
     if (check->count == 0)
         return;
     fprintf(out, "%zu finding%s", check->count, check->count == 1 ? "" : "s");

@@ -37,3 +37,29 @@ char *cli_command_text(const char *word, int argc, char *const argv[])
         cli_die("out of memory");
     return text;
 }
+
+void cli_put_option(const char *name, const char *value, FILE *out)
+{
+    fprintf(out, " --%s ", name);
+    put_word(value, out);
+}
+
+char *cli_file_command(const char *word, const struct common *common, const char *file)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        cli_die("out of memory");
+    fprintf(out, "autotune %s ", word);
+    put_word(file, out);
+    if (common->hw_name)
+        cli_put_option("hw", common->hw_name, out);
+    if (*common->hw_folders)
+        cli_put_option("hw-path", common->hw_folders, out);
+    for (int i = 0; i < common->override_count; i++)
+        cli_put_option("set-hw", common->overrides[i], out);
+    if (fclose(out))
+        cli_die("out of memory");
+    return text;
+}

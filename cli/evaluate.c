@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/threads.h"
+#include "core/suggest.h"
 #include "jobs/against.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
@@ -53,8 +54,11 @@ static int parse_bank_format(const char *name)
     for (int f = 0; f < BANK_FORMATS; f++)
         if (strcasecmp(name, bank_format_names[f]) == 0)
             return f;
-    cli_die("--bank-format %.64s: expected repository, static_bank, runtime_kb or tcubetiling",
-            name);
+    struct suggestion like = suggest_for(name, -1);
+    for (int f = 0; f < BANK_FORMATS; f++)
+        suggest_try(&like, bank_format_names[f]);
+    cli_die("--bank-format %.64s: expected repository, static_bank, runtime_kb or tcubetiling%s",
+            name, like.text);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -95,9 +99,11 @@ static const struct argp argp = {
         "worst rows and what bounds them. FILE - is the standard input.\v"
         "Examples:\n"
         "  autotune evaluate matmul_repository.jsonl --hw ascend910b2\n"
-        "  autotune evaluate matmul_repository.jsonl --hw ascend910b2 --keep-going --json\n"
+        "  autotune evaluate matmul_repository.jsonl --hw ascend910b2 \\\n"
+        "    --keep-going --json\n"
         "  autotune evaluate bank.json --hw ascend910b1 --format csv -o rows.csv\n"
-        "  autotune evaluate docs/examples/cann-heuristics.json --hw ascend910b1 --against\n",
+        "  autotune evaluate docs/examples/cann-heuristics.json --hw ascend910b1 \\\n"
+        "    --against\n",
 };
 
 /* "…_25_AiCore_…": the cores that the bank was tuned on. 0: the name says nothing. */
@@ -244,13 +250,13 @@ static void add_against(json_t *tables, json_t *against)
     spread_rows(tables, json_object_get(against, "losses"), "loss_in_row");
 }
 
-static void write_table(const struct hardware *hw, json_t *answer, bool colour, FILE *out)
+static void write_table(const struct hardware *hw, json_t *answer, const struct style *style,
+                        FILE *out)
 {
-    struct style style = text_style(colour);
     char kernels[TEXT_SIZE], used[TEXT_SIZE];
     json_t *tables = json_object();
-    fprintf(out, "%s%s%s on %s\n", style.bold, text_of(answer, "file"), style.end, hw->name);
-    text_put_hardware(hw, &style, out);
+    fprintf(out, "%s%s%s on %s\n", style->bold, text_of(answer, "file"), style->end, hw->name);
+    text_put_hardware(hw, style, out);
     fprintf(out, "%s kernels (%s), %s of them simulated\n",
             text_count(json_integer_value(json_object_get(answer, "kernels")), kernels),
             text_of(answer, "format"),
@@ -262,7 +268,7 @@ static void write_table(const struct hardware *hw, json_t *answer, bool colour, 
     if (json_array_size(json_object_get(answer, "skipped")))
         json_object_set_new(tables, "skipped", skipped_table(answer));
     add_against(tables, json_object_get(answer, "against"));
-    outline_write(tables, &style, out);
+    outline_write(tables, style, out);
     json_decref(tables);
 }
 
@@ -276,7 +282,7 @@ static void write_answer(const struct common *common, const struct hardware *hw,
     else if (common->format == FORMAT_CSV)
         write_csv(answer, out.stream);
     else
-        write_table(hw, answer, out.colour, out.stream);
+        write_table(hw, answer, &out.style, out.stream);
     cli_answer_close(&out);
 }
 

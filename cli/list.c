@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "core/host.h"
+#include "core/suggest.h"
 #include "hardware/load.h"
 #include "jobs/sweep.h"
 #include "kernels/operator.h"
@@ -7,8 +8,10 @@
 #include "results/tune.h"
 #include "search/search.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static const struct argp argp = {
     .parser = cli_parse_child,
@@ -70,18 +73,8 @@ static void list_strategies(struct listing *listing)
 
 static void list_formats(struct listing *listing)
 {
-    add_row(listing, "table", "for people");
-    add_row(listing, "json", "for machines; the keys are stable");
-    add_row(listing, "csv", "one tiling a line, with --top");
-    add_row(listing, "c", "table: a header for C99 and C++11 with the entries and a lookup");
-    add_row(listing, "markdown", "table: for people and for review");
-    add_row(listing, "html", "analyse: a page of charts and tables, as --report writes");
-    add_row(
-        listing, "tcubetiling",
-        "matmul in cann: a header of AscendC's TCubeTiling; tune -o NAME.h writes NAME.json too");
-    add_row(listing, "tcubetiling-json", "its 50 fields in order, as JSON alone");
-    add_row(listing, "runtime_kb", "matmul in cann: JSON lines that CANN's MatMulV3 loads");
-    add_row(listing, "static_bank", "matmul in cann: CANN's static bank of MatMul");
+    for (int f = 0; f < FORMAT_COUNT; f++)
+        add_row(listing, format_rows[f].name, format_rows[f].title);
 }
 
 static void add_hardware(void *context, const char *name)
@@ -130,8 +123,18 @@ static const struct {
     {"formats", list_formats}, {"sweeps", list_sweeps},
 };
 
+/* Rows are wrapped on a terminal; elsewhere each is a line, for grep and diff. */
+static struct style row_style(const struct answer *answer)
+{
+    struct style style = answer->style;
+    if (answer->common->output || !isatty(STDOUT_FILENO))
+        style.width = INT_MAX;
+    return style;
+}
+
 static void write_listing(json_t *rows, struct answer *answer)
 {
+    struct style style = row_style(answer);
     struct error error;
     size_t index;
     json_t *row;
@@ -146,8 +149,12 @@ static void write_listing(json_t *rows, struct answer *answer)
         width = length > width ? length : width;
     }
     json_array_foreach(rows, index, row)
-        fprintf(answer->stream, "%-*s %s\n", width, json_string_value(json_object_get(row, "name")),
-                json_string_value(json_object_get(row, "title")));
+    {
+        fprintf(answer->stream, "%-*s ", width, json_string_value(json_object_get(row, "name")));
+        text_put_wrapped(json_string_value(json_object_get(row, "title")), width + 1, &style,
+                         answer->stream);
+        fputc('\n', answer->stream);
+    }
     json_decref(rows);
 }
 
@@ -168,6 +175,7 @@ static void describe_json(const struct hardware *hw, struct answer *answer)
 
 static void describe_table(const struct hardware *hw, struct answer *answer)
 {
+    struct style style = row_style(answer);
     size_t key = 0, value = 0;
     for (size_t i = 0; i < hw->fact_count; i++) {
         size_t length = strlen(hw->facts[i].key);
@@ -176,9 +184,12 @@ static void describe_table(const struct hardware *hw, struct answer *answer)
         value = length > value ? length : value;
     }
     fprintf(answer->stream, "%s\n%s\n\n", hw->name, hw->file);
-    for (size_t i = 0; i < hw->fact_count; i++)
-        fprintf(answer->stream, "%-*s  %*s  %s\n", (int)key, hw->facts[i].key, (int)value,
-                hw->facts[i].value, hw->facts[i].source);
+    for (size_t i = 0; i < hw->fact_count; i++) {
+        fprintf(answer->stream, "%-*s  %*s  ", (int)key, hw->facts[i].key, (int)value,
+                hw->facts[i].value);
+        text_put_wrapped(hw->facts[i].source, (int)(key + value) + 4, &style, answer->stream);
+        fputc('\n', answer->stream);
+    }
 }
 
 static void describe_hardware(struct common *common, const char *name, struct answer *answer)
@@ -193,6 +204,27 @@ static void describe_hardware(struct common *common, const char *name, struct an
     hardware_clear(&hw);
 }
 
+static void die_of_kind(const char *word)
+{
+    struct suggestion like = suggest_for(word, -1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        suggest_try(&like, lists[i].word);
+    cli_die("list %.64s: expected ops, hw, spaces, strategies, formats or sweeps%s", word,
+            like.text);
+}
+
+/* Nothing has this name. */
+static void die_of_name(const struct listing *all, const char *kind, const char *name)
+{
+    size_t index;
+    json_t *row;
+    struct suggestion like = suggest_for(name, -1);
+    json_array_foreach(all->rows, index, row)
+        suggest_try(&like, json_string_value(json_object_get(row, "name")));
+    cli_die("list %s %.64s: there is none; `autotune list %s` shows all%s", kind, name, kind,
+            like.text);
+}
+
 int cmd_list(int argc, char **argv)
 {
     struct common common = {.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
@@ -205,7 +237,7 @@ int cmd_list(int argc, char **argv)
     if (count == 0)
         cli_die("list: expected ops, hw, spaces, strategies, formats or sweeps");
     if (kind == kinds)
-        cli_die("list %.64s: expected ops, hw, spaces, strategies, formats or sweeps", words[0]);
+        die_of_kind(words[0]);
     cli_answer_open(&answer, &common);
     if (words[1] && lists[kind].list == list_hw) {
         describe_hardware(&common, words[1], &answer);
@@ -213,9 +245,11 @@ int cmd_list(int argc, char **argv)
         struct listing listing = {
             .rows = json_array(), .only = words[1], .hw_folders = common.hw_folders};
         lists[kind].list(&listing);
-        if (words[1] && json_array_size(listing.rows) == 0)
-            cli_die("list %s %.64s: there is none; `autotune list %s` shows all", words[0],
-                    words[1], words[0]);
+        if (words[1] && json_array_size(listing.rows) == 0) {
+            listing.only = NULL;
+            lists[kind].list(&listing);
+            die_of_name(&listing, words[0], words[1]);
+        }
         write_listing(listing.rows, &answer);
     }
     cli_answer_close(&answer);

@@ -1,5 +1,6 @@
 /* autotune: finds the word, hands over to its command. */
 #include "cli/commands.h"
+#include "core/suggest.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,9 +11,8 @@ const struct command commands[] = {
     {"tune", "find the fastest tiling (the main job: the word may be left out)", cmd_tune},
     {"program", "print the kernel program of a tiling", cmd_program},
     {"simulate", "play a program and say how long it takes", cmd_simulate},
-    {"check", "find hazards, doubly set flags, deadlocks and overflows in a program", cmd_check},
-    {"analyse", "say what limits a program, or the kernels of a profile: component roofline",
-     cmd_analyse},
+    {"check", "find hazards, double sets, deadlocks and overflows in a program", cmd_check},
+    {"analyse", "say what limits a program, or the kernels of a profile", cmd_analyse},
     {"advise", "say what to change in a program, and what that would save", cmd_advise},
     {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
     {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
@@ -30,21 +30,24 @@ const struct command commands[] = {
 static void print_overview(void)
 {
     printf(
-        "autotune finds the fastest tiling of an operator on a described chip, and proves it.\n\n"
+        "autotune finds the fastest tiling of an operator on a described chip, and proves\nit.\n\n"
         "  autotune --op matmul --shape 512x1024x512\n\n"
         "Commands (each has --help with examples):\n");
     for (const struct command *c = commands; c->word; c++)
         printf("  %-10s %s\n", c->word, c->title);
-    printf("\nExit status: 0 answered; 1 answered \"none\" (no legal tiling, a check failed, a "
-           "deadlock);\n2 usage, input or I/O error. `autotune --version` prints the version.\n");
+    printf("\nExit status: 0 answered; 1 answered \"none\" (no legal tiling, a check failed, a\n"
+           "deadlock); 2 usage, input or I/O error. `autotune --version` prints the version.\n");
 }
 
 static void die_of_word(const char *word)
 {
     char list[256] = "";
-    for (const struct command *c = commands; c->word; c++)
+    struct suggestion like = suggest_for(word, -1);
+    for (const struct command *c = commands; c->word; c++) {
         strcat(strcat(list, *list ? ", " : ""), c->word);
-    cli_die("unknown command '%.64s', expected one of %s", word, list);
+        suggest_try(&like, c->word);
+    }
+    cli_die("unknown command '%.64s', expected one of %s%s", word, list, like.text);
 }
 
 /* A standard stream that the caller closed would become the next file opened. Opened for writing,

@@ -2,6 +2,7 @@
 #include "core/stop.h"
 
 #include "core/number.h"
+#include "core/suggest.h"
 #include "hardware/load.h"
 #include "jobs/chips.h"
 
@@ -13,16 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const format_names[FORMAT_COUNT] = {
-    "table",      "json",        "csv",
-    "c",          "markdown",    "html",
-    "diff",       "tcubetiling", "tcubetiling-json",
-    "runtime_kb", "static_bank"};
+const struct format_row format_rows[FORMAT_COUNT] = {
+    [FORMAT_TABLE] = {"table", "for people"},
+    [FORMAT_JSON] = {"json", "for machines; the keys are stable"},
+    [FORMAT_CSV] = {"csv", "a line for each tiling, kernel or result"},
+    [FORMAT_C] = {"c", "table: a header for C99 and C++11 with the entries and a lookup"},
+    [FORMAT_MARKDOWN] = {"markdown", "table: for people and for review"},
+    [FORMAT_HTML] = {"html", "analyse: a page of charts and tables, as --report writes"},
+    [FORMAT_DIFF] = {"diff", "advise --apply: a patch"},
+    [FORMAT_TCUBETILING] = {"tcubetiling", "matmul in cann: a header of AscendC's TCubeTiling; "
+                                           "tune -o NAME.h writes NAME.json too"},
+    [FORMAT_TCUBETILING_JSON] = {"tcubetiling-json", "its 50 fields in order, as JSON alone"},
+    [FORMAT_RUNTIME_KB] = {"runtime_kb", "matmul in cann: JSON lines that CANN's MatMulV3 loads"},
+    [FORMAT_STATIC_BANK] = {"static_bank", "matmul in cann: CANN's static bank of MatMul"},
+};
 
-enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
+enum { LEAST_WIDTH = 40, MOST_WIDTH = 1000 }; /* of lines */
+enum { HARDWARE_OPTIONS = 5 };                /* rows before those about output */
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
 static const struct argp_option common_options[] = {
@@ -105,6 +117,20 @@ bool cli_is_terminal(int descriptor)
     return isatty(descriptor) && kind && strcmp(kind, "dumb") != 0;
 }
 
+int cli_width(int descriptor)
+{
+    struct winsize size;
+    const char *text = getenv("COLUMNS");
+    if (!isatty(descriptor))
+        return TEXT_WIDTH;
+    long columns = text ? strtol(text, NULL, 10) : 0;
+    if (columns <= 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0)
+        columns = size.ws_col;
+    if (columns <= 0)
+        return TEXT_WIDTH;
+    return columns < LEAST_WIDTH ? LEAST_WIDTH : columns > MOST_WIDTH ? MOST_WIDTH : (int)columns;
+}
+
 void cli_require(enum status status, const struct error *error)
 {
     if (status != STATUS_OK)
@@ -151,14 +177,16 @@ double cli_seconds(const char *option, const char *text)
 static enum format parse_format(const char *name, unsigned formats)
 {
     char allowed[128] = "";
+    struct suggestion like = suggest_for(name, -1);
     for (int f = 0; f < FORMAT_COUNT; f++) {
         if (!(formats >> f & 1))
             continue;
-        if (strcasecmp(name, format_names[f]) == 0)
+        suggest_try(&like, format_rows[f].name);
+        if (strcasecmp(name, format_rows[f].name) == 0)
             return (enum format)f;
-        strcat(strcat(allowed, *allowed ? ", " : ""), format_names[f]);
+        strcat(strcat(allowed, *allowed ? ", " : ""), format_rows[f].name);
     }
-    cli_die("--format %.64s: expected one of %s", name, allowed);
+    cli_die("--format %.64s: expected one of %s%s", name, allowed, like.text);
 }
 
 /* Of --format: the names that the command has. */
@@ -168,7 +196,7 @@ static char *describe_formats(const struct common *common)
     for (int f = 0; f < FORMAT_COUNT; f++) {
         const char *before = !*text ? "" : common->formats >> f == 1 ? " or " : ", ";
         if (common->formats >> f & 1)
-            strcat(strcat(text, before), format_names[f]);
+            strcat(strcat(text, before), format_rows[f].name);
         if (f == (int)common->default_format)
             strcat(text, " (default)");
     }
@@ -190,6 +218,9 @@ static char *filter_help(int key, const char *text, void *input)
 
 static void print_help(struct argp_state *state)
 {
+    char margin[32];
+    snprintf(margin, sizeof margin, "rmargin=%d", cli_width(STDOUT_FILENO) - 1);
+    setenv("ARGP_HELP_FMT", margin, 0);
     state->flags &= ~(unsigned)ARGP_NO_ERRS; /* with it argp prints no help either */
     argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
     cli_exit_printed();
@@ -307,13 +338,28 @@ static const struct argp_option *find_option(const struct argp *argp, const char
     return found;
 }
 
+static void try_options(const struct argp *argp, struct suggestion *like)
+{
+    char name[64];
+    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+        if (o->name) {
+            snprintf(name, sizeof name, "--%s", o->name);
+            suggest_try(like, name);
+        }
+    for (const struct argp_child *c = argp->children; c && c->argp; c++)
+        try_options(c->argp, like);
+}
+
 /* Does the option in `word` take the next word for its value? */
 static bool check_long(const struct argp *argp, const char *name, const char *word)
 {
     size_t length = strcspn(word, "=");
     const struct argp_option *option = find_option(argp, word + 2, length - 2, -1);
-    if (!option)
-        cli_die("unknown option %.64s; `%s --help` lists the options", word, name);
+    if (!option) {
+        struct suggestion like = suggest_for(word, (int)length);
+        try_options(argp, &like);
+        cli_die("unknown option %.64s; `%s --help` lists the options%s", word, name, like.text);
+    }
     if (!option->arg && word[length])
         cli_die("%.64s: takes no value; `%s --help` lists the options", word, name);
     return option->arg && !word[length];
@@ -407,7 +453,8 @@ void cli_answer_open(struct answer *answer, const struct common *common)
 {
     *answer = (struct answer){.common = common};
     const char *plain = getenv("NO_COLOR");
-    answer->colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
+    bool colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
+    answer->style = text_style(colour, common->output ? TEXT_WIDTH : cli_width(STDOUT_FILENO));
     answer->stream = open_memstream(&answer->text, &answer->length);
     if (!answer->stream)
         cli_die("out of memory");

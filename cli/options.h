@@ -7,6 +7,7 @@
 
 #include "core/hardware.h"
 #include "core/status.h"
+#include "results/text.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -32,6 +33,11 @@ enum format {
     FORMAT_STATIC_BANK,
     FORMAT_COUNT
 };
+
+struct format_row {
+    const char *name, *title; /* of --format; what it is, for `autotune list formats` */
+};
+extern const struct format_row format_rows[FORMAT_COUNT];
 
 struct common {
     const char *hw_name;
@@ -86,6 +92,10 @@ void cli_exit_printed(void) __attribute__((noreturn));
 /* Is it a terminal that understands escape sequences? */
 bool cli_is_terminal(int descriptor);
 
+/* How long the lines of an answer may be: those of a terminal, or of COLUMNS where it is set; what
+ * goes anywhere else has TEXT_WIDTH, the same for everybody. */
+int cli_width(int descriptor);
+
 /* Exits with the error's text when status is not STATUS_OK. */
 void cli_require(enum status status, const struct error *error);
 
@@ -121,7 +131,8 @@ struct answer {
     char *text;
     size_t length;
     const struct common *common;
-    bool colour, is_long;
+    struct style style;
+    bool is_long;
 };
 
 void cli_answer_open(struct answer *answer, const struct common *common);

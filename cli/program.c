@@ -2,6 +2,7 @@
 #include "cli/threads.h"
 #include "cli/verdict.h"
 #include "core/program_text.h"
+#include "core/suggest.h"
 #include "jobs/generate.h"
 #include "results/tune.h"
 #include "search/search.h"
@@ -52,12 +53,14 @@ static const struct argp argp = {
 static int find_part(const struct operator_space *kind, const char *name)
 {
     char list[128] = "";
+    struct suggestion like = suggest_for(name ? name : "", -1);
     for (int i = 0; kind->parts[i]; i++) {
+        suggest_try(&like, kind->parts[i]);
         if (!name || strcasecmp(kind->parts[i], name) == 0)
             return i;
         strcat(strcat(list, i ? ", " : ""), kind->parts[i]);
     }
-    cli_die("--part %.64s: expected %s", name, list);
+    cli_die("--part %.64s: expected %s%s", name, list, like.text);
 }
 
 /* The tiling asked for, or the best; false when there is none. */
@@ -100,7 +103,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
     program_reset(&program, task->job.hw);
     cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
     job_title(&task->job, title, sizeof title);
-    tiling_text(space->axes, space->axis_count, tiling, " ", text, sizeof text);
+    tiling_text(space->axes, space->axis_count, tiling, text, sizeof text);
     fprintf(out, "# %s on %s: ", title, task->job.hw->name);
     if (cores == 1)
         fprintf(out, "one core\n# %s\n", text);

@@ -4,7 +4,6 @@
 #include "results/text.h"
 
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 void progress_open(struct progress *progress, bool quiet)
@@ -15,8 +14,7 @@ void progress_open(struct progress *progress, bool quiet)
 /* A longer line would wrap, and then not be drawn over. */
 static int line_width(void)
 {
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
+    return cli_width(STDERR_FILENO) - 1;
 }
 
 void progress_count(struct progress *progress, const char *phase, int64_t done, int64_t total,

@@ -36,7 +36,7 @@ static void put_why(const char *why, const struct style *style, FILE *out)
 {
     const int column = 55; /* where the quantities stand */
     fprintf(out, "%s%*s", style->dim, column, "");
-    text_put_wrapped(why, column, out);
+    text_put_wrapped(why, column, style, out);
     fprintf(out, "%s\n", style->end);
 }
 
@@ -61,13 +61,13 @@ static void put_rows(const json_t *rows, const struct style *style, FILE *out)
 
 static void write_table(const struct hardware *hw, const json_t *rows, struct answer *answer)
 {
-    struct style style = text_style(answer->colour);
+    const struct style *style = &answer->style;
     fprintf(answer->stream, "published numbers, recomputed on %s\n", hw->name);
-    text_put_hardware(hw, &style, answer->stream);
+    text_put_hardware(hw, style, answer->stream);
     fputs("T: Y. Tang's thesis; R: Y. Zhou et al. on the component roofline. A ratio is ours over "
           "the paper's.\n\n",
           answer->stream);
-    put_rows(rows, &style, answer->stream);
+    put_rows(rows, style, answer->stream);
 }
 
 int cmd_reproduce(int argc, char **argv)

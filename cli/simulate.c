@@ -1,7 +1,11 @@
 #include "costmodel/simulate.h"
+#include "analysis/check/check.h"
+#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/trace.h"
 #include "core/program_text.h"
+
+#include <stdlib.h>
 
 struct options {
     struct common common; /* first */
@@ -9,6 +13,7 @@ struct options {
     bool separately, skew, play_fully;
 };
 
+enum { MOST_CHECKED = 2000000 }; /* instructions that a core plays: a second at most */
 enum { KEY_TRACE = 4000, KEY_SEPARATELY, KEY_SKEW, KEY_FULL };
 
 static const struct argp_option options_list[] = {
@@ -86,6 +91,31 @@ static void play(const struct options *options, const char *file, const struct p
     simulator_free(simulator);
 }
 
+/* How long an unsafe program takes is of no use. Only where the check is sure to take no time to
+ * speak of, and without what is no error: superfluous synchronisation. */
+static void warn_of_hazards(const struct common *common, const char *file,
+                            const struct program *program)
+{
+    struct check check;
+    struct error error;
+    if (common->quiet)
+        return;
+    if (program->played > MOST_CHECKED) {
+        if (common->verbose)
+            cli_warn("%s: too long to be checked beside; `autotune check` does it", file);
+        return;
+    }
+    if (program_check_safety(program, &check, &error) != STATUS_OK)
+        return;
+    if (check.count) {
+        char *command = cli_file_command("check", common, file);
+        cli_warn("%s: unsafe, %zu finding%s%s; `%s` names them", file, check.count,
+                 check.count == 1 ? "" : "s", check.truncated ? " and more" : "", command);
+        free(command);
+    }
+    check_clear(&check);
+}
+
 int cmd_simulate(int argc, char **argv)
 {
     struct options options = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
@@ -100,13 +130,14 @@ int cmd_simulate(int argc, char **argv)
     cli_load_chip(&options.common, &hw);
     cli_require(program_read(&hw, file, &program, &error), &error);
     play(&options, file, &program, &timeline);
+    warn_of_hazards(&options.common, file, &program);
     struct simulation simulation = {file, &program, &timeline, (int)options.common.cores,
                                     !options.separately};
     cli_answer_open(&answer, &options.common);
     cli_require_of(
         file,
         (options.common.format == FORMAT_JSON ? simulation_write_json : simulation_write_table)(
-            &simulation, answer.colour, answer.stream, &error),
+            &simulation, &answer.style, answer.stream, &error),
         &error);
     cli_answer_close(&answer);
     program_clear(&program);

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/store_options.h"
+#include "core/suggest.h"
 #include "results/store_diff.h"
 #include "results/store_gc.h"
 #include "results/store_import.h"
@@ -91,7 +92,7 @@ static int list_rows(struct store_command *command, const char *const files[],
     cli_require(store_rows_read(store, &command->filter, answers, &rows, &error), &error);
     store_close(store);
     cli_answer_open(&answer, &command->common);
-    cli_require(writers[command->common.format](&rows, answer.colour, answer.stream, &error),
+    cli_require(writers[command->common.format](&rows, &answer.style, answer.stream, &error),
                 &error);
     cli_answer_close(&answer);
     int status = rows.count ? EXIT_ANSWER : EXIT_NONE;
@@ -127,7 +128,7 @@ static int run_diff(struct store_command *command, const char *const files[])
     cli_answer_open(&answer, &command->common);
     cli_require(command->common.format == FORMAT_JSON
                     ? store_diff_json(old, new, &diff, answer.stream, &error)
-                    : store_diff_table(old, new, &diff, answer.colour, answer.stream, &error),
+                    : store_diff_table(old, new, &diff, &answer.style, answer.stream, &error),
                 &error);
     store_close(old);
     store_close(new);
@@ -255,14 +256,16 @@ enum { WORDS = sizeof words / sizeof *words, MAX_FILES = 2 };
 static int find_word(const char *name)
 {
     char list[128] = "";
+    struct suggestion like = suggest_for(name ? name : "", -1);
     for (int w = 0; w < WORDS; w++) {
+        suggest_try(&like, words[w].word);
         if (name && strcmp(words[w].word, name) == 0)
             return w;
         strcat(strcat(list, !w ? "" : w == WORDS - 1 ? " or " : ", "), words[w].word);
     }
     if (!name)
         cli_die("store: expected %s", list);
-    cli_die("store %.64s: expected %s", name, list);
+    cli_die("store %.64s: expected %s%s", name, list, like.text);
 }
 
 static void check_options(const struct store_command *command, const char *word)

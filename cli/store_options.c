@@ -1,5 +1,7 @@
 #include "cli/store_options.h"
 
+#include "core/suggest.h"
+
 enum { KEY_OP = 4000, KEY_SHAPE, KEY_OPTIONS, KEY_DTYPE, KEY_SPACE, KEY_HW, KEY_CORES, KEY_KIND };
 
 static const struct argp_option options[] = {
@@ -20,8 +22,12 @@ static const struct argp_option options[] = {
 static void set_kind(struct store_filter *filter, const char *name)
 {
     int kind = store_kind_find(name);
-    if (kind < 0)
-        cli_die("--kind %.64s: expected simulated, measured or imported", name);
+    if (kind < 0) {
+        struct suggestion like = suggest_for(name, -1);
+        for (int k = 0; k < STORE_KINDS; k++)
+            suggest_try(&like, store_kind_name((enum store_kind)k));
+        cli_die("--kind %.64s: expected simulated, measured or imported%s", name, like.text);
+    }
     filter->kind_given = true;
     filter->kind = (enum store_kind)kind;
 }

@@ -210,6 +210,37 @@ static void write_page(const struct sweep_command *command, const struct sweep_s
     page_close(&command->page, &command->common, &report);
 }
 
+/* The same again where some are missing, else a table of the chip that the slowest is of: the store
+ * may hold answers for others. */
+static char *next_command(const struct sweep_command *command, const struct sweep_summary *summary)
+{
+    const struct sweep *sweep = summary->sweep;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        cli_die("out of memory");
+    int64_t job = -1;
+    for (int k = 0; k < STORE_KINDS && job < 0; k++)
+        job = summary->found[k].count ? summary->found[k].slowest : -1;
+    if (summary->report->unfinished) {
+        fputs(command->page.command, out);
+    } else if (job >= 0) {
+        const struct store_key *key = &sweep->jobs[job].key;
+        char cores[24];
+        snprintf(cores, sizeof cores, "%d", key->cores);
+        fputs("autotune table", out);
+        cli_put_option("db", command->db, out);
+        cli_put_option("hw", key->hardware, out);
+        cli_put_option("cores", cores, out);
+        if (key->kind != STORE_SIMULATED)
+            cli_put_option("kind", store_kind_name(key->kind), out);
+    }
+    if (fclose(out))
+        cli_die("out of memory");
+    return text;
+}
+
 static int sweep_files(const struct sweep_command *command, const struct sweep *sweep)
 {
     struct error error;
@@ -222,7 +253,13 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     summary.stopped = *stop_asked() != 0;
     if (command->pareto || sweep->chip_count > 1)
         cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
+    for (int k = 0; k < STORE_KINDS; k++)
+        cli_require(sweep_found(sweep, store, (enum store_kind)k, &summary.found[k], &error),
+                    &error);
+    char *next = next_command(command, &summary);
+    summary.next = next;
     sweep_summary_write(&summary, &command->common);
+    free(next);
     if (page_is_wanted(&command->page, &command->common))
         write_page(command, &summary, store);
     bool bad = sweep->fault_count + report.fault_count > 0, none = report.infeasible > 0;

@@ -25,11 +25,11 @@ static void print(json_t *document, const struct common *common,
     struct answer out;
     struct error error;
     cli_answer_open(&out, common);
-    struct style style = text_style(out.colour);
+    const struct style *style = &out.style;
     if (document)
         cli_require(json_write(document, out.stream, &error), &error);
     else
-        write_table(what, &style, out.stream);
+        write_table(what, style, out.stream);
     cli_answer_close(&out);
 }
 
@@ -51,6 +51,24 @@ static json_t *points_json(const struct sweep_summary *summary)
     return points;
 }
 
+static json_t *found_json(const struct sweep_summary *summary)
+{
+    json_t *list = json_array();
+    char title[512];
+    for (int k = 0; k < STORE_KINDS; k++) {
+        const struct sweep_found *found = &summary->found[k];
+        if (!found->count)
+            continue;
+        sweep_title(summary->sweep, found->slowest, title, sizeof title);
+        json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:f, s:{s:o, s:f}}", "kind",
+                                              store_kind_name((enum store_kind)k), "rows",
+                                              (json_int_t)found->count, "time_ns", found->time_ns,
+                                              "median_ns", found->median_ns, "slowest", "job",
+                                              json_text(title), "time_ns", found->slowest_ns));
+    }
+    return list;
+}
+
 static json_t *summary_json(const struct sweep_summary *summary)
 {
     const struct sweep *sweep = summary->sweep;
@@ -62,6 +80,7 @@ static json_t *summary_json(const struct sweep_summary *summary)
         "measured", (json_int_t)r->measured, "from_store", (json_int_t)r->from_store, "unfinished",
         (json_int_t)r->unfinished, "infeasible", (json_int_t)r->infeasible, "cut_off",
         (json_int_t)r->cut_off, "seconds", r->seconds, "faults", faults_json(sweep, r));
+    json_object_set_new(document, "found", found_json(summary));
     if (summary->points)
         json_object_set_new(document, "chips", points_json(summary));
     return document;
@@ -91,6 +110,28 @@ static void put_points(const struct sweep_summary *summary, const struct style *
     fprintf(out, "  * Pareto front: no other is faster with as few bytes\n");
 }
 
+static void put_found(const struct sweep_summary *summary, const struct style *style, FILE *out)
+{
+    char count[TEXT_SIZE], all[TEXT_SIZE], median[TEXT_SIZE], slowest[TEXT_SIZE], title[512];
+    for (int k = 0; k < STORE_KINDS; k++) {
+        const struct sweep_found *found = &summary->found[k];
+        if (found->count) {
+            sweep_title(summary->sweep, found->slowest, title, sizeof title);
+            text_put_line("found", style, out, "%s tiling%s, %s: %s in all, median %s",
+                          text_count(found->count, count), found->count == 1 ? "" : "s",
+                          store_kind_name((enum store_kind)k), text_time(found->time_ns, all),
+                          text_time(found->median_ns, median));
+            text_put_line("slowest", style, out, "%s: %s", title,
+                          text_time(found->slowest_ns, slowest));
+        }
+        if (found->infeasible >= 0) {
+            sweep_title(summary->sweep, found->infeasible, title, sizeof title);
+            text_put_line("no tiling", style, out, "%s%s", title,
+                          summary->report->infeasible > 1 ? " and others" : "");
+        }
+    }
+}
+
 static void summary_table(const void *what, const struct style *style, FILE *out)
 {
     const struct sweep_summary *summary = what;
@@ -109,8 +150,14 @@ static void summary_table(const void *what, const struct style *style, FILE *out
     put_count("bad", sweep->fault_count + r->fault_count, "rows and jobs, named above", out);
     put_count("duplicates", sweep->duplicates, "rows that ask for what another one asks for", out);
     fprintf(out, "  %-13s %9.1f  s\n", "time", r->seconds);
+    put_found(summary, style, out);
     if (summary->points)
         put_points(summary, style, out);
+    if (summary->next && *summary->next) {
+        fputs("\n  next         ", out);
+        text_put_command(summary->next, TEXT_LABEL, style, out);
+        fputc('\n', out);
+    }
 }
 
 void sweep_summary_write(const struct sweep_summary *summary, const struct common *common)

@@ -10,6 +10,8 @@ struct sweep_summary {
     const struct sweep_report *report;
     const char *db;
     bool stopped;
+    struct sweep_found found[STORE_KINDS];
+    const char *next;           /* the command to go on with; or NULL */
     struct sweep_point *points; /* owned; NULL: none asked for */
 };
 

@@ -1,6 +1,10 @@
 #include "cli/task.h"
 
+#include "cli/command_text.h"
+#include "results/tune.h"
+
 #include <stdio.h>
+#include <string.h>
 
 /* Options of a job; a key is KEY_OPTION and the position here. An operator refuses sizes and
  * choices (struct operator) that are not its. */
@@ -98,6 +102,40 @@ void task_open(struct task *task)
     cli_require(job_open(&task->job, task->chips, &error), &error);
     if (task->common.verbose)
         fprintf(stderr, "hardware: %s from %s\n", task->job.hw->name, task->job.hw->file);
+}
+
+/* Does every command about a job have it? */
+static bool is_task_option(const char *name)
+{
+    bool known = strcmp(name, "hw") == 0 || strcmp(name, "cores") == 0;
+    for (int i = 0; i < JOB_OPTIONS && !known; i++)
+        known = strcmp(job_options[i], name) == 0;
+    return known;
+}
+
+char *task_command(const struct task *task, const char *word, const struct tiling *tiling)
+{
+    const struct job *job = &task->job;
+    char *text = NULL, set[512];
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        cli_die("out of memory");
+    fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
+    for (int i = 0; i < job->option_count; i++)
+        if (is_task_option(job->options[i].name))
+            cli_put_option(job->options[i].name, job->options[i].text, out);
+    if (*task->common.hw_folders)
+        cli_put_option("hw-path", task->common.hw_folders, out);
+    for (int i = 0; i < job->override_count; i++)
+        cli_put_option("set-hw", job->overrides[i], out);
+    if (tiling) {
+        tiling_text(job->space.axes, job->space.axis_count, tiling, set, sizeof set);
+        cli_put_option("set", set, out);
+    }
+    if (fclose(out))
+        cli_die("out of memory");
+    return text;
 }
 
 void task_close(struct task *task)

@@ -24,6 +24,10 @@ error_t task_parse_set(int key, char *argument, struct argp_state *state);
 /* Sets an option of the job, or death. */
 void task_set(struct task *task, const char *name, const char *text);
 
+/* "autotune program --op … --shape … --set …": that command about the same job, as a shell takes
+ * it; without a tiling no --set, without a word the main job. To be freed. */
+char *task_command(const struct task *task, const char *word, const struct tiling *tiling);
+
 /* Everything from chip to space, or death. */
 void task_open(struct task *task);
 void task_close(struct task *task);

@@ -22,6 +22,7 @@ void tune_fill_row(const struct task *task, const struct found *found, struct tu
     };
     if (found->part_count)
         row->launches = found->part_weight[KNN_COST_DISTANCE] + found->part_weight[KNN_COST_IDLE];
+    row->launch_ns = row->launches * (double)hardware_start_fs(hw, found->cores_used) / FS_PER_NS;
     for (int p = 0; p < hw->pipe_count; p++)
         row->busy_ns[p] = (double)found->timeline.busy_fs[p] / FS_PER_NS;
     for (int b = 0; b < hw->bus_count; b++)
@@ -78,7 +79,7 @@ static void print_answer(const struct tune_answer *answer, const struct common *
     struct answer out;
     struct error error;
     cli_answer_open(&out, common);
-    cli_require(writers[common->format](answer, out.colour, out.stream, &error), &error);
+    cli_require(writers[common->format](answer, &out.style, out.stream, &error), &error);
     cli_answer_close(&out);
 }
 
@@ -122,7 +123,7 @@ static void fill_processor(const struct tune_report *report, struct tune_answer 
         answer->gap = (answer->best->time_ns - answer->lower_bound_ns) / answer->best->time_ns;
 }
 
-static void fill_problem(const struct task *task, struct tune_answer *answer)
+void tune_fill_problem(const struct task *task, struct tune_answer *answer)
 {
     answer->op = task->job.problem.op->name;
     answer->space = task->job.space.kind->name;
@@ -171,11 +172,16 @@ bool tune_report_write(const struct tune_report *report)
         .reason = find_reason(report, reason, sizeof reason),
         .search_note = report->search_note,
     };
-    fill_problem(task, &answer);
+    tune_fill_problem(task, &answer);
     fill_search(result, &answer);
     if (task->job.hw->host)
         fill_processor(report, &answer);
+    char *next = answer.best ? task_command(task, task->job.hw->host ? "explain" : "program",
+                                            &answer.best->tiling)
+                             : NULL;
+    answer.next = next;
     print_answer(&answer, &task->common);
+    free(next);
     if (report->page && report->page->output)
         tune_page_write(report, &answer, title);
     return answer.best != NULL;

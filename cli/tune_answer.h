@@ -24,6 +24,9 @@ struct tune_report {
 
 void tune_fill_row(const struct task *task, const struct found *found, struct tune_row *row);
 
+/* What an answer says of the problem and the chip, not of what was found. */
+void tune_fill_problem(const struct task *task, struct tune_answer *answer);
+
 /* A row for each of the best, to be freed. */
 struct tune_row *tune_rows(const struct task *task, const struct search_result *result);
 

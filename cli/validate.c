@@ -72,9 +72,10 @@ static const struct argp argp = {
            "Examples:\n"
            "  autotune calibrate --hw host\n"
            "  autotune validate --op matmul --shape 512x1024x512 --hw host\n"
-           "  autotune validate --op knn --shape 1280x128x20480 --k 16 --hw host --cores 1 --json\n"
-           "  autotune validate --op cubefx --shape 16384 --order 16 --functions 3 --hw host \\\n"
-           "    --sample 100 --seed 7 --format csv -o sample.csv\n",
+           "  autotune validate --op knn --shape 1280x128x20480 --k 16 --hw host \\\n"
+           "    --cores 1 --json\n"
+           "  autotune validate --op cubefx --shape 16384 --order 16 --functions 3 \\\n"
+           "    --hw host --sample 100 --seed 7 --format csv -o sample.csv\n",
 };
 
 static void check(const struct validate *validate)

@@ -1,4 +1,5 @@
 #include "core/parser.h"
+#include "core/suggest.h"
 
 #include <string.h>
 
@@ -50,6 +51,15 @@ enum status parser_number(struct parser *parser, const char *key, struct span sp
     return FAIL(parser, "%s=%.*s, expected a whole number from 0 to 2^63-1", key, SPAN(span));
 }
 
+static enum status fail_key(struct parser *parser, struct span name, unsigned allowed)
+{
+    struct suggestion like = suggest_for(name.text, name.length);
+    for (int key = 0; key < KEY_KINDS; key++)
+        if (allowed & BIT(key))
+            suggest_try(&like, key_names[key]);
+    return FAIL(parser, "unknown key '%.*s' here%s", SPAN(name), like.text);
+}
+
 enum status parser_keys(struct parser *parser, int first, enum instruction_kind kind,
                         struct keys *keys)
 {
@@ -60,7 +70,7 @@ enum status parser_keys(struct parser *parser, int first, enum instruction_kind 
         while (key < KEY_KINDS && !span_is(name, key_names[key]))
             key++;
         if (key == KEY_KINDS || !(allowed & BIT(key)))
-            return FAIL(parser, "unknown key '%.*s' here", SPAN(name));
+            return fail_key(parser, name, allowed);
         if (keys->seen & BIT(key))
             return FAIL(parser, "key '%s' is given twice", key_names[key]);
         keys->seen |= BIT(key);
@@ -80,11 +90,15 @@ enum status parser_keys(struct parser *parser, int first, enum instruction_kind 
 static enum status parse_type(struct parser *parser, struct span text, uint8_t *type)
 {
     int found = dtype_find(text.text, text.length);
-    if (found < 0)
+    if (found < 0) {
+        struct suggestion like = suggest_for(text.text, text.length);
+        for (int t = 0; t < DTYPE_COUNT; t++)
+            suggest_try(&like, dtype_name((enum dtype)t));
         return FAIL(parser,
                     "unknown type '%.*s', expected f16, f32, bf16, i8, u8, i16, u16, i32 "
-                    "or u32",
-                    SPAN(text));
+                    "or u32%s",
+                    SPAN(text), like.text);
+    }
     *type = (uint8_t)found;
     return STATUS_OK;
 }
@@ -153,13 +167,22 @@ static enum status parse_term(struct parser *parser, struct span term, bool nega
     return FAIL(parser, "'%.*s' is no index of a loop around this line", SPAN(name));
 }
 
+static enum status fail_buffer(struct parser *parser, struct span name)
+{
+    const struct hardware *hw = parser->program->hw;
+    struct suggestion like = suggest_for(name.text, name.length);
+    for (int b = 0; b < hw->buffer_count; b++)
+        suggest_try(&like, hw->buffers[b].name);
+    return FAIL(parser, "unknown buffer '%.*s' of %s%s", SPAN(name), hw->name, like.text);
+}
+
 /* buffer:offset, offset = [-]term{(+|-)term} */
 static enum status parse_operand(struct parser *parser, struct span text, struct region *region)
 {
     struct span offset, name = span_before(text, ':', &offset);
     int buffer = hardware_buffer(parser->program->hw, name.text, name.length);
     if (buffer < 0)
-        return FAIL(parser, "unknown buffer '%.*s' of %s", SPAN(name), parser->program->hw->name);
+        return fail_buffer(parser, name);
     region->buffer = (int8_t)buffer;
     if (offset.length == 0)
         return FAIL(parser, "operand '%.*s', expected buffer:offset", SPAN(text));

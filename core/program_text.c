@@ -1,4 +1,5 @@
 #include "core/program_text.h"
+#include "core/suggest.h"
 
 #include "core/parser.h"
 
@@ -9,6 +10,10 @@
 #include <strings.h>
 
 enum { MAX_FILE_BYTES = 256 << 20 };
+
+/* Lines that begin with one of these are no work of a pipe; their parsers are in `statements`. */
+static const char *const statement_words[] = {"set", "wait", "barrier", "loop", "end"};
+enum { STATEMENTS = sizeof statement_words / sizeof *statement_words };
 
 /* "M, V, MTE1". */
 static const char *pipe_names(const struct hardware *hw,
@@ -27,8 +32,13 @@ static enum status parse_pipe(struct parser *parser, struct span span, int8_t *p
     int found = hardware_pipe(hw, span.text, span.length);
     if (found < 0) {
         char known[HARDWARE_MAX_PIPES * (HARDWARE_NAME_SIZE + 2)];
-        return FAIL(parser, "unknown pipe '%.*s' of %s, expected %s", SPAN(span), hw->name,
-                    pipe_names(hw, known));
+        struct suggestion like = suggest_for(span.text, span.length);
+        for (int p = 0; p < hw->pipe_count; p++)
+            suggest_try(&like, hw->pipes[p].name);
+        for (size_t s = 0; s < STATEMENTS && span.text == parser->words[0].text; s++)
+            suggest_try(&like, statement_words[s]);
+        return FAIL(parser, "unknown pipe '%.*s' of %s, expected %s%s", SPAN(span), hw->name,
+                    pipe_names(hw, known), like.text);
     }
     *pipe = (int8_t)found;
     return STATUS_OK;
@@ -87,6 +97,23 @@ static void fill_amount(const struct keys *keys, struct instruction *in)
     }
 }
 
+static enum status fail_mnemonic(struct parser *parser, struct span word, const char *what)
+{
+    const struct hardware *hw = parser->program->hw;
+    struct suggestion like = suggest_for(word.text, word.length);
+    char path[2 * HARDWARE_NAME_SIZE + 2];
+    for (int p = 0; p < hw->path_count; p++) {
+        snprintf(path, sizeof path, "%s->%s", hw->buffers[hw->paths[p].source].name,
+                 hw->buffers[hw->paths[p].destination].name);
+        suggest_try(&like, path);
+    }
+    for (int o = 0; o < hw->operation_count; o++)
+        suggest_try(&like, hw->operations[o].name);
+    if (hw->matrix_pipe >= 0)
+        suggest_try(&like, "mmad");
+    return FAIL(parser, "unknown %s '%.*s' of %s%s", what, SPAN(word), hw->name, like.text);
+}
+
 /* What stands after the pipe: a path, mmad or an operation; sets in->kind and in->what. */
 static enum status parse_mnemonic(struct parser *parser, struct span word, struct instruction *in)
 {
@@ -99,15 +126,14 @@ static enum status parse_mnemonic(struct parser *parser, struct span word, struc
         in->kind = INSTRUCTION_MOVE;
         in->what =
             (int16_t)(source < 0 || destination < 0 ? -1 : hardware_path(hw, source, destination));
-        return in->what >= 0 ? STATUS_OK
-                             : FAIL(parser, "unknown path '%.*s' of %s", SPAN(word), hw->name);
+        return in->what >= 0 ? STATUS_OK : fail_mnemonic(parser, word, "path");
     }
     in->kind = INSTRUCTION_MATRIX;
     if (span_is(word, "mmad") && hw->matrix_pipe >= 0)
         return STATUS_OK;
     in->what = (int16_t)hardware_operation(hw, word.text, word.length);
     if (in->what < 0)
-        return FAIL(parser, "unknown path or operation '%.*s' of %s", SPAN(word), hw->name);
+        return fail_mnemonic(parser, word, "path or operation");
     in->kind = hw->operations[in->what].class == OPERATION_SCALAR ? INSTRUCTION_SCALAR
                                                                   : INSTRUCTION_VECTOR;
     return STATUS_OK;
@@ -234,12 +260,8 @@ static enum status parse_end(struct parser *parser)
     return add(parser, &in);
 }
 
-static const struct {
-    const char *word;
-    enum status (*parse)(struct parser *parser);
-} statements[] = {
-    {"set", parse_set},   {"wait", parse_wait}, {"barrier", parse_barrier},
-    {"loop", parse_loop}, {"end", parse_end},
+static enum status (*const statements[STATEMENTS])(struct parser *parser) = {
+    parse_set, parse_wait, parse_barrier, parse_loop, parse_end,
 };
 
 static enum status parse_line(struct parser *parser, const char *text, size_t length)
@@ -247,9 +269,9 @@ static enum status parse_line(struct parser *parser, const char *text, size_t le
     enum status status = parser_split(parser, text, length);
     if (status != STATUS_OK || parser->word_count == 0)
         return status;
-    for (size_t s = 0; s < sizeof statements / sizeof *statements; s++)
-        if (span_is(parser->words[0], statements[s].word))
-            return statements[s].parse(parser);
+    for (size_t s = 0; s < STATEMENTS; s++)
+        if (span_is(parser->words[0], statement_words[s]))
+            return statements[s](parser);
     return parse_work(parser);
 }
 

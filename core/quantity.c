@@ -2,6 +2,12 @@
 
 #include <stdio.h>
 
+/* After the point, of four significant ones. */
+static int digits_of(double value)
+{
+    return value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0;
+}
+
 const char *text_time(double ns, char text[TEXT_SIZE])
 {
     static const struct {
@@ -12,8 +18,17 @@ const char *text_time(double ns, char text[TEXT_SIZE])
     while (u < 3 && ns < units[u].ns)
         u++;
     double value = ns / units[u].ns;
-    int digits = value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0;
-    snprintf(text, TEXT_SIZE, "%.*f %s", digits, value, units[u].unit);
+    snprintf(text, TEXT_SIZE, "%.*f %s", digits_of(value), value, units[u].unit);
+    return text;
+}
+
+const char *text_rate(double gflops, char text[TEXT_SIZE])
+{
+    double teraflops = gflops / 1000;
+    if (teraflops < 1)
+        snprintf(text, TEXT_SIZE, "%.*f GFLOP/s", gflops < 1 ? 6 : 1, gflops);
+    else
+        snprintf(text, TEXT_SIZE, "%.*f TFLOP/s", digits_of(teraflops), teraflops);
     return text;
 }
 

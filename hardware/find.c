@@ -1,4 +1,5 @@
 #include "hardware/find.h"
+#include "core/suggest.h"
 
 #include "hardware/load.h"
 #include "hardware/text.h"
@@ -203,15 +204,18 @@ static enum status unknown_name(const char *folder, const char *name, struct err
             "--hw " HARDWARE_HOST_NAME ": this processor has not been calibrated, "
             "expected a description made by `autotune calibrate --hw " HARDWARE_HOST_NAME "`");
     struct listing listing = list_folder(folder, is_description);
+    struct suggestion like = suggest_for(name, -1);
+    suggest_try(&like, HARDWARE_HOST_NAME);
     for (int i = 0; i < listing.count; i++) {
         listing.entries[i]->d_name[base_length(listing.entries[i])] = '\0';
         text_append(known, sizeof known, listing.entries[i]->d_name);
+        suggest_try(&like, listing.entries[i]->d_name);
     }
     listing_clear(&listing);
     return error_set(error, STATUS_INVALID,
                      "no hardware description is called \"%.100s\", expected %s or a path to a "
-                     ".cfg or .ini",
-                     name, *known ? known : "a file");
+                     ".cfg or .ini%s",
+                     name, *known ? known : "a file", like.text);
 }
 
 static void folder_of(const char *file, char folder[PATH_MAX])

@@ -1,4 +1,5 @@
 #include "hardware/override.h"
+#include "core/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -36,38 +37,10 @@ static bool read_number(const char *text, struct number *number)
     return true;
 }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* Levenshtein's distance from a wrong key to a right one, letters of either case being equal.
- * What is missing costs less than what is wrong: people leave parts of long keys out. */
-static int distance(const char *a, const char *b)
-{
-    enum { MISSING = 1, WRONG = 3 };
-    int row[TREE_KEY_SIZE];
-    int length = (int)strlen(b);
-    for (int j = 0; j <= length; j++)
-        row[j] = MISSING * j;
-    for (int i = 1; a[i - 1]; i++) {
-        int diagonal = row[0];
-        row[0] = WRONG * i;
-        for (int j = 1; j <= length; j++) {
-            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            int replaced = diagonal + (same ? 0 : WRONG);
-            diagonal = row[j];
-            row[j] = smaller(replaced, smaller(row[j] + WRONG, row[j - 1] + MISSING));
-        }
-    }
-    return row[length];
-}
-
 struct lookup {
     const char *key;
     config_setting_t *found;
-    int nearest_distance;
-    char nearest[TREE_KEY_SIZE];
+    struct suggestion like;
 };
 
 static bool look(void *context, config_setting_t *number)
@@ -75,11 +48,7 @@ static bool look(void *context, config_setting_t *number)
     struct lookup *lookup = context;
     char key[TREE_KEY_SIZE];
     tree_key(number, key);
-    int away = distance(lookup->key, key);
-    if (away < lookup->nearest_distance) {
-        lookup->nearest_distance = away;
-        strcpy(lookup->nearest, key);
-    }
+    suggest_try(&lookup->like, key);
     if (strcasecmp(key, lookup->key) == 0)
         lookup->found = number;
     return !lookup->found;
@@ -97,12 +66,12 @@ enum status override_apply(struct tree *tree, const struct change *change, struc
         !read_number(value, &override.number))
         return error_at(error, change->file, change->line, "%s: \"%.40s\", expected a number", key,
                         equals + 1);
-    struct lookup lookup = {key, NULL, INT_MAX, ""};
+    struct lookup lookup = {key, NULL, suggest_for(key, -1)};
     tree_each_number(config_root_setting(tree->config), look, &lookup);
     if (!lookup.found)
         return error_at(error, change->file, change->line,
-                        "%s: unknown key, expected a number of the description, such as %s", key,
-                        lookup.nearest);
+                        "%s: unknown key, expected a number of the description%s", key,
+                        lookup.like.text);
     override.file = change->file;
     override.source = change->source;
     return tree_override(lookup.found, &override, error);

@@ -1,4 +1,5 @@
 #include "hardware/schema.h"
+#include "core/suggest.h"
 
 #include "core/hardware.h"
 #include "hardware/schema_keys.h"
@@ -175,10 +176,13 @@ static enum status unknown_key(const struct check *check, const struct group *gr
                                const config_setting_t *setting)
 {
     char known[256] = "";
-    for (size_t i = 0; i < group->count; i++)
+    struct suggestion like = suggest_for(config_setting_name(setting), -1);
+    for (size_t i = 0; i < group->count; i++) {
         text_append(known, sizeof known, group->keys[i].name);
-    return tree_error(check->tree, setting, NULL, check->error, "unknown key, expected one of %s",
-                      known);
+        suggest_try(&like, group->keys[i].name);
+    }
+    return tree_error(check->tree, setting, NULL, check->error, "unknown key, expected one of %s%s",
+                      known, like.text);
 }
 
 static enum status check_known(const struct check *check, const struct group *group,

@@ -222,7 +222,7 @@ static json_t *columns_of(json_t *rows, const char *name)
 }
 
 /* What the words of the table above mean, where it has them. */
-static void put_legend(json_t *summary, FILE *out)
+static void put_legend(json_t *summary, const struct style *style, FILE *out)
 {
     if (json_integer_value(json_object_get(summary, "open")) > 0) {
         fputs("\n  open     ", out);
@@ -230,13 +230,13 @@ static void put_legend(json_t *summary, FILE *out)
                          "operations, and shapes with --hw do not give all, so what is active all "
                          "the time may work at its limit; --json and --format csv name the "
                          "component (may_be_bound_by)",
-                         11, out);
+                         11, style, out);
     }
     if (json_array_size(json_object_get(summary, "components")) == 0)
         return;
     fputs("\n  overlap  ", out);
     text_put_wrapped("what is saved at most if the busiest component never waits for another", 11,
-                     out);
+                     style, out);
     fputc('\n', out);
 }
 
@@ -244,16 +244,17 @@ static enum status table_end(struct writer *w, struct error *error)
 {
     static const char *const lists[][2] = {
         {"causes", "verdict"}, {"components", "component"}, {"types", "type"}, {"names", "name"}};
-    struct style style = text_style(w->job->colour);
+    const struct style plain = text_style(false, TEXT_WIDTH);
+    const struct style *style = w->job->style ? w->job->style : &plain;
     const struct hardware *hw = w->job->how.hw;
     json_t *summary = summary_json(w->summary, w->job->top), *tables = json_object();
     json_t *counts = json_copy(summary);
     if (!summary || !tables || !counts)
         return error_memory(error);
-    fprintf(w->out, "%s%s%s (%s)%s%s\n", style.bold, text_file_name(w->job->file), style.end,
+    fprintf(w->out, "%s%s%s (%s)%s%s\n", style->bold, text_file_name(w->job->file), style->end,
             w->profile.format, hw ? " on " : "", hw ? hw->name : "");
     if (hw)
-        text_put_hardware_lines(hw, &style, w->out);
+        text_put_hardware_lines(hw, style, w->out);
     json_object_set_new(tables, "operators", counts);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         json_t *rows = json_object_get(summary, lists[i][0]);
@@ -261,8 +262,8 @@ static enum status table_end(struct writer *w, struct error *error)
             json_object_set_new(tables, lists[i][0], columns_of(rows, lists[i][1]));
         json_object_del(counts, lists[i][0]);
     }
-    outline_write(tables, &style, w->out);
-    put_legend(summary, w->out);
+    outline_write(tables, style, w->out);
+    put_legend(summary, style, w->out);
     json_decref(tables);
     json_decref(summary);
     return ferror(w->out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;

@@ -8,6 +8,7 @@
 #define AUTOTUNE_JOBS_ANALYSE_WRITE_H
 
 #include "jobs/analyse.h"
+#include "results/text.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -20,8 +21,8 @@ struct analyse_job {
     const char *file;
     struct analyse_options how;
     enum analyse_format format;
-    int top; /* types and names in the summary */
-    bool colour;
+    int top;                           /* types and names in the summary */
+    const struct style *style;         /* of the table; NULL: plain */
     const volatile sig_atomic_t *stop; /* read on no further once it is set; or NULL */
     /* What is wrong with the file: "12: column X: what", of line 12. */
     void (*problem)(void *context, const char *text);

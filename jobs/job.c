@@ -1,3 +1,4 @@
+#include "core/suggest.h"
 #include "jobs/job_parts.h"
 
 #include "core/number.h"
@@ -27,11 +28,15 @@ static enum status find_operator(const struct job *job, const struct operator** 
     *op = name ? operator_find(name) : NULL;
     if (*op)
         return STATUS_OK;
-    for (int i = 0; operators[i]; i++)
+    struct suggestion like = suggest_for(name ? name : "", -1);
+    for (int i = 0; operators[i]; i++) {
         job_list_word(list, ", ", operators[i]->name);
+        suggest_try(&like, operators[i]->name);
+    }
     if (!name)
         return error_set(error, STATUS_INVALID, "--op is missing, expected one of %s", list);
-    return error_set(error, STATUS_INVALID, "--op %.64s: expected one of %s", name, list);
+    return error_set(error, STATUS_INVALID, "--op %.64s: expected one of %s%s", name, list,
+                     like.text);
 }
 
 /* Without a name that of the chip, once it is known: *space is NULL. */
@@ -43,9 +48,13 @@ static enum status find_space(const struct job *job, const struct operator* op,
     *space = name ? operator_space_find(op, name) : NULL;
     if (*space || !name)
         return STATUS_OK;
-    for (int i = 0; op->spaces[i]; i++)
+    struct suggestion like = suggest_for(name, -1);
+    for (int i = 0; op->spaces[i]; i++) {
         job_list_word(list, ", ", op->spaces[i]->name);
-    return error_set(error, STATUS_INVALID, "--space %.64s: expected one of %s", name, list);
+        suggest_try(&like, op->spaces[i]->name);
+    }
+    return error_set(error, STATUS_INVALID, "--space %.64s: expected one of %s%s", name, list,
+                     like.text);
 }
 
 /* Named functions are as many as their names. */
@@ -147,9 +156,13 @@ static enum status set_type(struct job *job, struct error *error)
     int type = job->hw->host ? DTYPE_F32 : DTYPE_F16;
     if (name)
         type = dtype_find(name, (int)strlen(name));
-    if (type < 0)
+    if (type < 0) {
+        struct suggestion like = suggest_for(name, -1);
+        for (int t = 0; t < DTYPE_COUNT; t++)
+            suggest_try(&like, dtype_name((enum dtype)t));
         return error_set(error, STATUS_INVALID,
-                         "--dtype %.64s: expected an element type such as f16", name);
+                         "--dtype %.64s: expected an element type such as f16%s", name, like.text);
+    }
     if (job->hw->host && type != DTYPE_F32)
         return error_set(error, STATUS_INVALID,
                          "--dtype %.64s: expected f32, as kernels of a processor are", name);

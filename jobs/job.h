@@ -10,6 +10,7 @@
 #ifndef AUTOTUNE_JOBS_JOB_H
 #define AUTOTUNE_JOBS_JOB_H
 
+#include "core/suggest.h"
 #include "jobs/chips.h"
 #include "jobs/details.h"
 #include "jobs/robust.h"
@@ -61,6 +62,9 @@ const char *job_text(const struct job *job, const char *name);
 
 /* Is it an option that a job may have; does it take a value on a command line? */
 bool job_has_option(const char *name);
+
+/* Of the names that it may have, the one that `name`, which it may not, is like. */
+struct suggestion job_option_like(const char *name);
 
 /* Each error is about an option and begins with "--NAME VALUE: ", or is the description file's.
  * With chips = NULL the job loads its own, with no platform folders. After a failure the job is as

@@ -69,6 +69,20 @@ bool job_has_option(const char *name)
     return find_row(name) || job_is_operators(name);
 }
 
+struct suggestion job_option_like(const char *name)
+{
+    struct suggestion like = suggest_for(name, -1);
+    for (int i = 0; i < OPTION_ROWS; i++)
+        suggest_try(&like, option_rows[i].name);
+    for (int o = 0; operators[o]; o++) {
+        for (int i = operators[o]->shape_sizes; i < operators[o]->size_count; i++)
+            suggest_try(&like, operators[o]->size_names[i]);
+        for (int i = 0; i < operators[o]->choice_count; i++)
+            suggest_try(&like, operators[o]->choices[i].name);
+    }
+    return like;
+}
+
 static enum status add_override(struct job *job, const char *text, struct error *error)
 {
     if (job->override_count == JOB_MAX_OVERRIDES)
@@ -85,7 +99,8 @@ enum status job_set(struct job *job, const char *name, const char *text, struct 
     int i = 0;
     if (!job_has_option(name))
         return error_set(error, STATUS_INVALID,
-                         "%.64s: expected an option of the main job, see `autotune --help`", name);
+                         "%.64s: expected an option of the main job, see `autotune --help`%s", name,
+                         job_option_like(name).text);
     if (strcmp(name, "set-hw") == 0)
         return add_override(job, text, error);
     while (i < job->option_count && strcmp(job->options[i].name, name) != 0)
@@ -133,9 +148,13 @@ static enum status read_strategy(struct job *job, const char *name, const char *
         job->strategy = strategy->name;
         return STATUS_OK;
     }
-    for (const struct search_strategy *s = search_strategies; s->name; s++)
+    struct suggestion like = suggest_for(text, -1);
+    for (const struct search_strategy *s = search_strategies; s->name; s++) {
         job_list_word(list, " or ", s->name);
-    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s", name, text, list);
+        suggest_try(&like, s->name);
+    }
+    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s%s", name, text, list,
+                     like.text);
 }
 
 static enum status read_count(const char *name, const char *text, int64_t largest, int64_t *count,

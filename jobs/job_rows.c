@@ -20,7 +20,7 @@ void job_record_open(const struct job *job, struct job_record *record)
 void job_record_best(const struct job *job, const struct tiling *tiling, double time_ns,
                      struct job_record *record)
 {
-    tiling_text(job->space.axes, job->space.axis_count, tiling, ",", record->tiling,
+    tiling_text(job->space.axes, job->space.axis_count, tiling, record->tiling,
                 sizeof record->tiling);
     record->row.time_ns = time_ns;
 }

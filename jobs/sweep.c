@@ -177,6 +177,12 @@ static bool ends_in(const char *name, const char *ending)
     return length >= most && strcasecmp(name + length - most, ending) == 0;
 }
 
+static void try_set(void *context, const char *name, const char *title)
+{
+    (void)title;
+    suggest_try(context, name);
+}
+
 /* What has neither a '/' nor a '.' is the name of a set, unless there is such a file. */
 static enum status find_file(const char *name, char file[PATH_MAX], struct error *error)
 {
@@ -187,8 +193,13 @@ static enum status find_file(const char *name, char file[PATH_MAX], struct error
     enum status status = sweep_set_folder(folder, error);
     if (status != STATUS_OK || sweep_set_file(folder, name, file))
         return status;
+    struct suggestion like = suggest_for(name, -1);
+    status = sweep_each_set(try_set, &like, error);
+    if (status != STATUS_OK)
+        return status;
     return error_set(error, STATUS_INVALID,
-                     "%.64s: expected a file, or a set of %.200s without its .cfg", name, folder);
+                     "%.64s: expected a file, or a set of %.200s without its .cfg%s", name, folder,
+                     like.text);
 }
 
 /* What the caller gives for every job need not live as long as the sweep. */

@@ -135,6 +135,18 @@ enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_
 enum status sweep_drop_answered(struct sweep *sweep, struct store *store, int64_t *dropped,
                                 struct error *error);
 
+/* The answers of one kind that a store has to a sweep. */
+struct sweep_found {
+    int64_t count; /* with a tiling; the rest is about these */
+    double time_ns, median_ns;
+    int64_t slowest; /* a job: of equally slow ones the first */
+    double slowest_ns;
+    int64_t infeasible; /* the first job without a legal tiling, or -1 */
+};
+
+enum status sweep_found(const struct sweep *sweep, struct store *store, enum store_kind kind,
+                        struct sweep_found *found, struct error *error);
+
 /* What one chip of a sweep takes for all of the sweep's work. */
 struct sweep_point {
     int chip;

@@ -113,7 +113,8 @@ static const char *option_name(struct reading *reading, const config_setting_t *
     const char *name = config_setting_name(member);
     if (!job_has_option(name)) {
         tree_error(&reading->tree, member, NULL, error,
-                   "expected an option of the main job, or what docs/sweeps.md lists");
+                   "expected an option of the main job, or what docs/sweeps.md lists%s",
+                   job_option_like(name).text);
         return NULL;
     }
     name = sweep_copy(reading->sweep, name);

@@ -30,8 +30,8 @@ static enum status add_column(struct table *table, const char *name, struct erro
     if (!job_has_option(name))
         return error_at(error, file, line,
                         "column '%.64s': expected op, shape, or another long option that says what "
-                        "to search",
-                        name);
+                        "to search%s",
+                        name, job_option_like(name).text);
     if (strcmp(name, "set-hw") != 0 && has_column(table, name))
         return error_at(error, file, line, "column '%.64s' is there twice", name);
     const char *copy = sweep_copy(table->sweep, name);

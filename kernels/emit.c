@@ -116,8 +116,8 @@ enum status machine_buffer(const struct hardware *hw, const char *who, const cha
     *buffer = hardware_buffer(hw, name, (int)strlen(name));
     if (*buffer >= 0)
         return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "%s needs a buffer '%s'; %s has none", who, name,
-                     hw->name);
+    return error_set(error, STATUS_INVALID,
+                     "%s needs a buffer '%s'; the description of %s has none", who, name, hw->name);
 }
 
 /* Is it a path between the two sides of a chip whose results leave the matrix unit for global
@@ -146,7 +146,9 @@ enum status machine_path(const struct hardware *hw, const char *who, int source,
                      hw->buffers[source].name, hw->buffers[destination].name,
                      from != to ? " with cast " : "", from != to ? dtype_name(from) : "",
                      from != to ? ":" : "", from != to ? dtype_name(to) : "", hw->name,
-                     cores_apart(hw, source, destination)
+                     *path >= 0 ? "the path, but its description lacks the price of this, an entry "
+                                  "of the path's `casts`"
+                     : cores_apart(hw, source, destination)
                          ? "cube and vector cores apart, and none between their buffers"
                          : "none");
 }
@@ -157,19 +159,35 @@ enum status machine_operation(const struct hardware *hw, const char *who, const 
     *operation = hardware_operation(hw, name, (int)strlen(name));
     if (*operation >= 0)
         return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "%s needs the operation '%s'; %s has none", who, name,
+    return error_set(error, STATUS_INVALID,
+                     "%s needs the operation '%s'; the description of %s has none", who, name,
                      hw->name);
+}
+
+enum status machine_matrix(const struct hardware *hw, const char *who, enum dtype type,
+                           const struct matrix_type **matrix, struct error *error)
+{
+    *matrix = hardware_matrix_type(hw, type);
+    if (*matrix)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID,
+                     "%s in %s: the description of %s lacks the price of this type, an entry of "
+                     "`matrix` with type = \"%s\"; add one to a copy of %.200s, docs/hardware.md "
+                     "says how",
+                     who, dtype_name(type), hw->name, dtype_name(type), hw->file);
 }
 
 enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
                           const struct matrix_type **matrix, struct error *error)
 {
-    const struct matrix_type *m = *matrix = hardware_matrix_type(hw, type);
-    if (m && m->block_m == m->block_n && m->block_m == m->block_k)
+    if (machine_matrix(hw, who, type, matrix, error) != STATUS_OK)
+        return STATUS_INVALID;
+    const struct matrix_type *m = *matrix;
+    if (m->block_m == m->block_n && m->block_m == m->block_k)
         return STATUS_OK;
     return error_set(error, STATUS_INVALID,
-                     "%s in %s needs a matrix unit with cubic blocks of that type; %s has none",
-                     who, dtype_name(type), hw->name);
+                     "%s needs cubic blocks of the matrix unit; those of %s in %s are %dx%dx%d",
+                     who, hw->name, dtype_name(type), m->block_m, m->block_k, m->block_n);
 }
 
 enum status machine_pipes_differ(const struct hardware *hw, const char *who, const char *roles,

@@ -55,7 +55,11 @@ enum status machine_path(const struct hardware *hw, const char *who, int source,
 enum status machine_operation(const struct hardware *hw, const char *who, const char *name,
                               int *operation, struct error *error);
 
-/* A matrix unit for the type whose blocks are cubes. */
+/* What the matrix unit takes for products of this type: no entry is no price, not no unit. */
+enum status machine_matrix(const struct hardware *hw, const char *who, enum dtype type,
+                           const struct matrix_type **matrix, struct error *error);
+
+/* The same where its blocks have to be cubes. */
 enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
                           const struct matrix_type **matrix, struct error *error);
 

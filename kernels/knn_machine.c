@@ -56,7 +56,8 @@ static int pipe_of(const struct hardware *hw, int operation)
 
 static enum status lacks(const struct knn_machine *machine, int i, struct error *error)
 {
-    return error_set(error, STATUS_INVALID, "k-NN needs the operation '%s'; %s has none",
+    return error_set(error, STATUS_INVALID,
+                     "k-NN needs the operation '%s'; the description of %s has none",
                      operations[i].name, machine->hw->name);
 }
 

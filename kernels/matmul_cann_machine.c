@@ -92,12 +92,13 @@ static enum status find_pipes(const struct hardware *hw, struct cann_machine *m,
 enum status cann_machine_find(const struct hardware *hw, const struct problem *problem,
                               struct cann_machine *machine, struct error *error)
 {
-    const struct matrix_type *matrix = hardware_matrix_type(hw, problem->type);
-    if (!matrix || matrix->block_m != matrix->block_n)
+    const struct matrix_type *matrix;
+    if (machine_matrix(hw, "MatMul", problem->type, &matrix, error) != STATUS_OK)
+        return STATUS_INVALID;
+    if (matrix->block_m != matrix->block_n)
         return error_set(error, STATUS_INVALID,
-                         "MatMul in %s needs a matrix unit with square blocks of C of that type; "
-                         "%s has none",
-                         dtype_name(problem->type), hw->name);
+                         WHO " needs square blocks of C; those of %s in %s are %dx%d", hw->name,
+                         dtype_name(problem->type), matrix->block_m, matrix->block_n);
     enum dtype accumulator = matrix->accumulator;
     enum dtype out = problem->choice[MATMUL_OUT_TYPE] == 0 ? problem->type : accumulator;
     *machine = (struct cann_machine){

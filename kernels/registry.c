@@ -1,3 +1,4 @@
+#include "core/suggest.h"
 #include "kernels/cubefx.h"
 #include "kernels/knn.h"
 #include "kernels/matmul.h"
@@ -83,14 +84,17 @@ static enum status set_choice(struct problem *problem, int number, const char *t
 {
     const struct operator_choice *choice = &problem->op->choices[number];
     char list[128] = "";
+    struct suggestion like = suggest_for(text, -1);
     for (int v = 0; v < choice->count; v++) {
+        suggest_try(&like, choice->values[v]);
         if (strcasecmp(choice->values[v], text) == 0) {
             problem->choice[number] = v;
             return STATUS_OK;
         }
         strcat(strcat(list, v ? " or " : ""), choice->values[v]);
     }
-    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s", choice->name, text, list);
+    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s%s", choice->name, text, list,
+                     like.text);
 }
 
 enum status problem_set(struct problem *problem, const char *name, const char *text,
@@ -212,9 +216,13 @@ static enum status parse_setting(const struct space *space, char *setting, unsig
     char *equals = strchr(setting, '=');
     int axis = equals ? space_axis(space, setting, (int)(equals - setting)) : -1;
     list_axes(space, names, sizeof names);
-    if (axis < 0)
-        return error_set(error, STATUS_INVALID, "--set '%.64s': expected name=value with name %s",
-                         setting, names);
+    if (axis < 0) {
+        struct suggestion like = suggest_for(setting, (int)strcspn(setting, "="));
+        for (int a = 0; a < space->axis_count; a++)
+            suggest_try(&like, space->axes[a].name);
+        return error_set(error, STATUS_INVALID, "--set '%.64s': expected name=value with name %s%s",
+                         setting, names, like.text);
+    }
     if (*seen >> axis & 1)
         return error_set(error, STATUS_INVALID, "--set: '%s' is given twice",
                          space->axes[axis].name);
@@ -223,8 +231,11 @@ static enum status parse_setting(const struct space *space, char *setting, unsig
         (space->axes[axis].value_names || tiling->value[axis] > 0))
         return STATUS_OK;
     list_values(&space->axes[axis], names, sizeof names);
-    return error_set(error, STATUS_INVALID, "--set %s=%.64s: expected %s", space->axes[axis].name,
-                     equals + 1, names[0] ? names : "a positive whole number");
+    struct suggestion like = suggest_for(equals + 1, -1);
+    for (int v = 0; space->axes[axis].value_names && v < space->axes[axis].name_count; v++)
+        suggest_try(&like, space->axes[axis].value_names[v]);
+    return error_set(error, STATUS_INVALID, "--set %s=%.64s: expected %s%s", space->axes[axis].name,
+                     equals + 1, names[0] ? names : "a positive whole number", like.text);
 }
 
 enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,

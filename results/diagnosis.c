@@ -153,15 +153,20 @@ static void put_parts(const struct diagnosis *d, const struct component *c, FILE
     }
 }
 
-static void put_naive(const struct diagnosis *d, FILE *out)
+static void put_naive(const struct diagnosis *d, const struct style *style, FILE *out)
 {
+    char text[256];
     const struct naive_reading *n = &d->naive;
-    if (n->component >= 0)
-        fprintf(out,
-                "\n  A naive roofline, of every path and type alone, says %s: %s is used most, at "
-                "%.1f %%.\n",
-                n->verdict ? verdict_name(n->verdict) : "no limit is near",
-                d->components[n->component].parts[n->part].name, 100 * n->utilisation);
+    if (n->component < 0)
+        return;
+    snprintf(
+        text, sizeof text,
+        "A naive roofline, of every path and type alone, says %s: %s is used most, at %.1f %%.",
+        n->verdict ? verdict_name(n->verdict) : "no limit is near",
+        d->components[n->component].parts[n->part].name, 100 * n->utilisation);
+    fputs("\n  ", out);
+    text_put_wrapped(text, 2, style, out);
+    fputc('\n', out);
 }
 
 static void put_time(const struct diagnosis *d, const struct style *style, FILE *out)
@@ -180,29 +185,28 @@ static void put_verdict(const struct diagnosis_answer *a, const struct style *st
     if (d->verdict) {
         fprintf(out, "  %s%s: %s%s\n  ", style->bold, verdict_name(d->verdict),
                 d->components[d->component].name, style->end);
-        text_put_wrapped(diagnosis_reason(d, a->thresholds, reason), 2, out);
+        text_put_wrapped(diagnosis_reason(d, a->thresholds, reason), 2, style, out);
         fputc('\n', out);
     }
     if (*d->note) {
         fprintf(out, "  %snote:%s ", style->warn, style->end);
-        text_put_wrapped(d->note, 8, out);
+        text_put_wrapped(d->note, 8, style, out);
         fputc('\n', out);
     }
 }
 
-enum status diagnosis_write_table(const struct diagnosis_answer *a, bool colour, FILE *out,
-                                  struct error *error)
+enum status diagnosis_write_table(const struct diagnosis_answer *a, const struct style *style,
+                                  FILE *out, struct error *error)
 {
-    struct style style = text_style(colour);
     const struct diagnosis *d = a->diagnosis;
-    fprintf(out, "%s%s%s on %s, %d core%s\n", style.bold, text_file_name(a->file), style.end,
+    fprintf(out, "%s%s%s on %s, %d core%s\n", style->bold, text_file_name(a->file), style->end,
             a->hw->name, a->cores, a->cores == 1 ? "" : "s in step");
-    text_put_hardware(a->hw, &style, out);
-    put_time(d, &style, out);
-    put_verdict(a, &style, out);
-    put_components(d, &style, out);
+    text_put_hardware(a->hw, style, out);
+    put_time(d, style, out);
+    put_verdict(a, style, out);
+    put_components(d, style, out);
     if (d->component >= 0)
         put_parts(d, &d->components[d->component], out);
-    put_naive(d, out);
+    put_naive(d, style, out);
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "core/diagnosis.h"
 #include "core/status.h"
+#include "results/text.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -16,10 +17,10 @@ struct diagnosis_answer {
     const struct diagnosis *diagnosis; /* after diagnose() */
 };
 
-enum status diagnosis_write_table(const struct diagnosis_answer *answer, bool colour, FILE *out,
-                                  struct error *error);
-enum status diagnosis_write_json(const struct diagnosis_answer *answer, bool colour, FILE *out,
-                                 struct error *error);
+enum status diagnosis_write_table(const struct diagnosis_answer *answer, const struct style *style,
+                                  FILE *out, struct error *error);
+enum status diagnosis_write_json(const struct diagnosis_answer *answer, const struct style *style,
+                                 FILE *out, struct error *error);
 
 /* One member of "operators"; NULL when out of memory. */
 json_t *diagnosis_json(const struct diagnosis *diagnosis,

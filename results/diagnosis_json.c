@@ -104,10 +104,10 @@ json_t *diagnosis_json(const struct diagnosis *d, const struct diagnosis_thresho
                      naive_json(d), "pairs", pairs_json(d));
 }
 
-enum status diagnosis_write_json(const struct diagnosis_answer *a, bool colour, FILE *out,
-                                 struct error *error)
+enum status diagnosis_write_json(const struct diagnosis_answer *a, const struct style *style,
+                                 FILE *out, struct error *error)
 {
-    (void)colour;
+    (void)style;
     return json_write(json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:[o]}", "schema", 1, "file",
                                 json_text(a->file), "hardware", json_text(a->hw->name),
                                 "hardware_file", json_text(a->hw->file), "hardware_changes",

@@ -67,7 +67,7 @@ static void put_pairs(json_t *object, char *text)
         char one[CELL_SIZE];
         put_member(value, one);
         if (used < CELL_SIZE)
-            used += (size_t)snprintf(text + used, CELL_SIZE - used, "%s%s=%s", used ? " " : "", key,
+            used += (size_t)snprintf(text + used, CELL_SIZE - used, "%s%s=%s", used ? "," : "", key,
                                      one);
     }
 }
@@ -201,7 +201,7 @@ static void put_members(json_t *object, const struct style *style, FILE *out)
         }
         put_cell(key, value, text);
         fprintf(out, "%*s%-*s  ", 2 * INDENT, "", width, heading);
-        text_put_wrapped(text, 2 * INDENT + width + 2, out);
+        text_put_wrapped(text, 2 * INDENT + width + 2, style, out);
         fputc('\n', out);
     }
 }

@@ -6,14 +6,15 @@
 
 static void add_rate(json_t *facts, const struct tune_answer *a, const struct tune_row *row)
 {
+    char rate[TEXT_SIZE], most[TEXT_SIZE];
     double gflops = row->operations / row->time_ns;
     double peak =
         a->on_processor ? a->peak_gflops : hardware_matrix_peak(a->hw, a->type) / 1e9 * a->cores;
     if (peak > 0)
-        report_fact(facts, "rate", "%.*f GFLOP/s, %.1f %% of %.1f GFLOP/s", gflops < 1 ? 6 : 1,
-                    gflops, 100 * gflops / peak, peak);
+        report_fact(facts, "rate", "%s, %.1f %% of %s", text_rate(gflops, rate),
+                    100 * gflops / peak, text_rate(peak, most));
     else
-        report_fact(facts, "rate", "%.*f GFLOP/s", gflops < 1 ? 6 : 1, gflops);
+        report_fact(facts, "rate", "%s", text_rate(gflops, rate));
 }
 
 static void add_best(json_t *facts, const struct tune_answer *a, const struct tune_row *row)
@@ -21,11 +22,14 @@ static void add_best(json_t *facts, const struct tune_answer *a, const struct tu
     char tiling[512], text[TEXT_SIZE];
     struct share most = tune_bottleneck(a, row);
     const struct tune_measured *measured = tune_measured_of(a, row);
-    tiling_text(a->axes, a->axis_count, &row->tiling, "  ", tiling, sizeof tiling);
+    tiling_text(a->axes, a->axis_count, &row->tiling, tiling, sizeof tiling);
     report_fact(facts, "tiling", "%s", tiling);
     report_fact(facts, a->on_processor ? "time by the model" : "simulated time", "%s on %d %s%s",
                 text_time(row->time_ns, text), row->cores_used, a->on_processor ? "thread" : "core",
                 row->cores_used == 1 ? "" : "s");
+    if (!a->on_processor)
+        report_fact(facts, row->launches > 1 ? "launches, in this time" : "launch, in this time",
+                    "%s", text_time(row->launch_ns, text));
     if (measured && measured->measured_ns > 0)
         report_fact(facts, "measured time", "%s, spread %.2f %%",
                     text_time(measured->measured_ns, text), 100 * measured->spread);

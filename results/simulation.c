@@ -79,29 +79,28 @@ static void put_deadlock(const struct simulation *s, const struct style *style, 
             in->pipe >= 0 ? s->program->hw->pipes[in->pipe].name : "(all)", text);
 }
 
-enum status simulation_write_table(const struct simulation *s, bool colour, FILE *out,
+enum status simulation_write_table(const struct simulation *s, const struct style *style, FILE *out,
                                    struct error *error)
 {
     const struct hardware *hw = s->program->hw;
-    struct style style = text_style(colour);
     struct path_bytes paths[HARDWARE_MAX_PATHS];
     struct operation_counts counts;
     char text[TEXT_SIZE], bar[TEXT_SIZE];
     enum status status = sum_paths(s->program, paths, error);
     if (status != STATUS_OK)
         return status;
-    fprintf(out, "%s%s%s on %s, %d core%s\n", style.bold, text_file_name(s->file), style.end,
+    fprintf(out, "%s%s%s on %s, %d core%s\n", style->bold, text_file_name(s->file), style->end,
             hw->name, s->cores,
             s->cores == 1 ? ""
             : s->in_step  ? "s in step"
                           : "s, each by itself");
-    text_put_hardware(hw, &style, out);
+    text_put_hardware(hw, style, out);
     if (s->timeline->blocked >= 0) {
-        put_deadlock(s, &style, out);
+        put_deadlock(s, style, out);
         return STATUS_OK;
     }
-    fprintf(out, "  time         %s%s%s  (%.6f ns)\n\n  busy share of the time\n", style.bold,
-            text_time((double)s->timeline->end_fs / FS_PER_NS, text), style.end,
+    fprintf(out, "  time         %s%s%s  (%.6f ns)\n\n  busy share of the time\n", style->bold,
+            text_time((double)s->timeline->end_fs / FS_PER_NS, text), style->end,
             (double)s->timeline->end_fs / FS_PER_NS);
     for (int p = 0; p < hw->pipe_count; p++)
         fprintf(out, "  %-12s %s %5.1f %%  %s\n", hw->pipes[p].name,
@@ -155,10 +154,10 @@ static void add_operations(json_t *array, const char *unit, const double counts[
                                                    dtype_name((enum dtype)t), "count", counts[t]));
 }
 
-enum status simulation_write_json(const struct simulation *s, bool colour, FILE *out,
+enum status simulation_write_json(const struct simulation *s, const struct style *style, FILE *out,
                                   struct error *error)
 {
-    (void)colour;
+    (void)style;
     const struct hardware *hw = s->program->hw;
     struct path_bytes path_list[HARDWARE_MAX_PATHS] = {0};
     struct operation_counts counts;

@@ -4,6 +4,7 @@
 
 #include "core/program.h"
 #include "core/timeline.h"
+#include "results/text.h"
 
 #include <stdio.h>
 
@@ -15,10 +16,10 @@ struct simulation {
     bool in_step; /* one core stood for all */
 };
 
-enum status simulation_write_table(const struct simulation *simulation, bool colour, FILE *out,
-                                   struct error *error);
-enum status simulation_write_json(const struct simulation *simulation, bool colour, FILE *out,
-                                  struct error *error);
+enum status simulation_write_table(const struct simulation *simulation, const struct style *style,
+                                   FILE *out, struct error *error);
+enum status simulation_write_json(const struct simulation *simulation, const struct style *style,
+                                  FILE *out, struct error *error);
 
 /* Collects trace events; pass `trace` to the simulator and then write. At most
  * TRACE_MAX_EVENTS are kept: beyond that, writing fails with STATUS_TOO_LARGE. */

@@ -8,6 +8,7 @@
 #define AUTOTUNE_RESULTS_STORE_DIFF_H
 
 #include "results/store_rows.h"
+#include "results/text.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ enum status store_diff(struct store *old, struct store *new, struct store_diff *
 
 /* The differences as text for review or as JSON, ending with how many there are of each kind. */
 enum status store_diff_table(struct store *old, struct store *new, struct store_diff *diff,
-                             bool colour, FILE *out, struct error *error);
+                             const struct style *style, FILE *out, struct error *error);
 enum status store_diff_json(struct store *old, struct store *new, struct store_diff *diff,
                             FILE *out, struct error *error);
 

@@ -136,9 +136,9 @@ static const enum store_change summary[] = {STORE_BETTER, STORE_WORSE, STORE_OTH
 enum { SUMMARY = sizeof summary / sizeof *summary };
 
 enum status store_diff_table(struct store *old, struct store *new, struct store_diff *diff,
-                             bool colour, FILE *out, struct error *error)
+                             const struct style *style, FILE *out, struct error *error)
 {
-    struct writing writing = {.out = out, .style = text_style(colour)};
+    struct writing writing = {.out = out, .style = *style};
     char count[TEXT_SIZE];
     enum status status = visit_changes(old, new, diff, write_change, &writing, error);
     for (int i = 0; i < SUMMARY && status == STATUS_OK; i++)

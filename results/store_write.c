@@ -120,10 +120,9 @@ static void put_line(const struct line *line, const int widths[COLUMNS], FILE *o
     fputc('\n', out);
 }
 
-enum status store_list_table(const struct store_rows *rows, bool colour, FILE *out,
+enum status store_list_table(const struct store_rows *rows, const struct style *style, FILE *out,
                              struct error *error)
 {
-    struct style style = text_style(colour);
     struct line line = {0};
     int widths[COLUMNS] = {0};
     char count[TEXT_SIZE];
@@ -138,9 +137,9 @@ enum status store_list_table(const struct store_rows *rows, bool colour, FILE *o
     for (int c = 0; c < COLUMNS; c++)
         snprintf(line.cell[c], CELL_SIZE, "%s", headings[c]);
     if (rows->count) {
-        fputs(style.dim, out);
+        fputs(style->dim, out);
         put_line(&line, widths, out);
-        fputs(style.end, out);
+        fputs(style->end, out);
     }
     for (size_t i = 0; i < rows->count; i++) {
         fill_line(&rows->rows[i], &line);
@@ -201,17 +200,17 @@ static enum status write_json(const struct store_rows *rows, bool answers, FILE 
     return json_write(json_pack("{s:i, s:o}", "schema", 1, "results", list), out, error);
 }
 
-enum status store_list_json(const struct store_rows *rows, bool colour, FILE *out,
+enum status store_list_json(const struct store_rows *rows, const struct style *style, FILE *out,
                             struct error *error)
 {
-    (void)colour;
+    (void)style;
     return write_json(rows, false, out, error);
 }
 
-enum status store_show_json(const struct store_rows *rows, bool colour, FILE *out,
+enum status store_show_json(const struct store_rows *rows, const struct style *style, FILE *out,
                             struct error *error)
 {
-    (void)colour;
+    (void)style;
     return write_json(rows, true, out, error);
 }
 
@@ -229,10 +228,10 @@ static void put_field(const char *text, FILE *out)
         fputc('"', out);
 }
 
-enum status store_list_csv(const struct store_rows *rows, bool colour, FILE *out,
+enum status store_list_csv(const struct store_rows *rows, const struct style *style, FILE *out,
                            struct error *error)
 {
-    (void)colour;
+    (void)style;
     fputs("kind,op,shape,options,dtype,space,query,hardware,fingerprint,tiling,cores,"
           "model_version,time_ns,optimal,limit_s\n",
           out);
@@ -294,14 +293,13 @@ static void show_row(const struct store_row *row, const struct style *style, FIL
     json_decref(answer);
 }
 
-enum status store_show_table(const struct store_rows *rows, bool colour, FILE *out,
+enum status store_show_table(const struct store_rows *rows, const struct style *style, FILE *out,
                              struct error *error)
 {
-    struct style style = text_style(colour);
     for (size_t i = 0; i < rows->count; i++) {
         if (i)
             fputc('\n', out);
-        show_row(&rows->rows[i], &style, out);
+        show_row(&rows->rows[i], style, out);
     }
     return written(out, error);
 }

@@ -4,13 +4,14 @@
 #define AUTOTUNE_RESULTS_STORE_WRITE_H
 
 #include "results/store_rows.h"
+#include "results/text.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
 /* Lists: a line a row, without the answers. */
-typedef enum status store_list_writer(const struct store_rows *rows, bool colour, FILE *out,
-                                      struct error *error);
+typedef enum status store_list_writer(const struct store_rows *rows, const struct style *style,
+                                      FILE *out, struct error *error);
 store_list_writer store_list_table, store_list_json, store_list_csv;
 
 /* The same with the whole answers. */

@@ -22,11 +22,10 @@ const char *table_origin(const struct table *table, char *text, size_t size)
 }
 
 /* "m_slice=64,resident=a" */
-static void put_tiling(const struct table_part *part, const struct table_entry *entry,
-                       const char *separator, FILE *out)
+static void put_tiling(const struct table_part *part, const struct table_entry *entry, FILE *out)
 {
     for (int a = 0; a < part->axis_count; a++) {
-        fprintf(out, "%s%s=", a ? separator : "", part->axis_names[a]);
+        fprintf(out, "%s%s=", a ? "," : "", part->axis_names[a]);
         if (entry->value[a].word)
             fputs(entry->value[a].word, out);
         else
@@ -114,9 +113,9 @@ enum status table_write_csv(const struct table *table, FILE *out, struct error *
             put_shape(part, entry, out);
             fputc(',', out);
             put_choices(part, out);
-            fprintf(out, ",%s,%s,", part->type, part->space);
-            put_tiling(part, entry, " ", out);
-            fprintf(out, ",%s,%d,%s,", store_number(entry->time_ns, time), entry->optimal,
+            fprintf(out, ",%s,%s,\"", part->type, part->space);
+            put_tiling(part, entry, out);
+            fprintf(out, "\",%s,%d,%s,", store_number(entry->time_ns, time), entry->optimal,
                     table->kind);
             put_quoted(table->hardware, out);
             fprintf(out, ",%s,%d,%d,%s,", table->fingerprint, table->cores, table->model_version,

@@ -1,5 +1,6 @@
 #include "results/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 const char *text_file_name(const char *file)
@@ -18,11 +19,11 @@ const char *text_bar(double share, char text[TEXT_SIZE])
     return text;
 }
 
-struct style text_style(bool colour)
+struct style text_style(bool colour, int width)
 {
     if (!colour)
-        return (struct style){"", "", "", "", ""};
-    return (struct style){"\033[1m", "\033[32m", "\033[33m", "\033[2m", "\033[0m"};
+        return (struct style){"", "", "", "", "", width};
+    return (struct style){"\033[1m", "\033[32m", "\033[33m", "\033[2m", "\033[0m", width};
 }
 
 void text_put_hardware_lines(const struct hardware *hw, const struct style *style, FILE *out)
@@ -40,18 +41,84 @@ void text_put_hardware(const struct hardware *hw, const struct style *style, FIL
     fputc('\n', out);
 }
 
-void text_put_wrapped(const char *words, int column, FILE *out)
+/* To the next blank, which one before "%" is not. */
+static int word_length(const char *words)
+{
+    int length = (int)strcspn(words, " ");
+    return strncmp(words + length, " %", 2) == 0
+               ? length + 2 + (int)strcspn(words + length + 2, " ")
+               : length;
+}
+
+/* Columns that a text takes: escape sequences take none. */
+static int columns_of(const char *text, int length)
+{
+    int columns = 0;
+    for (int i = 0; i < length; i++)
+        if (text[i] == '\033')
+            i += (int)strcspn(text + i, "m");
+        else
+            columns++;
+    return columns;
+}
+
+void text_put_wrapped(const char *words, int column, const struct style *style, FILE *out)
 {
     int at = column;
     while (*words) {
-        int length = (int)strcspn(words, " ");
-        if (at > column && at + 1 + length > TEXT_WIDTH) {
+        int gap = (int)strspn(words, " "), length = word_length(words + gap);
+        int columns = columns_of(words + gap, length);
+        if (at > column && gap + columns > style->width - at) {
             fprintf(out, "\n%*s", column, "");
             at = column;
+            words += gap;
+            gap = 0;
         }
-        at += fprintf(out, at > column ? " %.*s" : "%.*s", length, words);
-        words += length;
-        words += strspn(words, " ");
+        fprintf(out, "%.*s", gap + length, words);
+        at += gap + columns;
+        words += gap + length;
+    }
+}
+
+void text_put_line(const char *label, const struct style *style, FILE *out, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    fprintf(out, "  %s%*s", label, TEXT_LABEL - 2 - columns_of(label, (int)strlen(label)), "");
+    text_put_wrapped(text, TEXT_LABEL, style, out);
+    fputc('\n', out);
+}
+
+/* How long is the next option with its value, in quotes or not? */
+static int option_length(const char *command)
+{
+    bool quoted = false;
+    int length = 0;
+    for (; command[length]; length++) {
+        quoted = quoted != (command[length] == '\'');
+        if (length && !quoted && strncmp(command + length, " --", 3) == 0)
+            break;
+    }
+    return length;
+}
+
+void text_put_command(const char *command, int column, const struct style *style, FILE *out)
+{
+    const int end = 2; /* " \\" */
+    int at = column;
+    while (*command) {
+        int length = option_length(command);
+        bool last = !command[length];
+        if (at > column && at + length > style->width - (last ? 0 : end)) {
+            fprintf(out, " \\\n%*s", column + 1, "");
+            at = column + 1;
+        }
+        fprintf(out, "%.*s", length, command);
+        at += length;
+        command += length;
     }
 }
 

@@ -16,6 +16,7 @@ struct tune_row {
     int cores_used;
     double time_ns, lower_bound_ns;
     double launches;   /* kernels started one after the other: 1, or one a tile */
+    double launch_ns;  /* of all of them, part of time_ns */
     double operations; /* that the user asked for */
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_ns[HARDWARE_MAX_BUSES]; /* bytes of all cores at the bus's best rate */
@@ -86,6 +87,7 @@ struct tune_answer {
     const struct tune_validation *validation; /* NULL: nothing was measured */
     const char *reason;      /* count = 0: why even the smallest tiling is illegal; or NULL */
     const char *search_note; /* of the table: what the search was about; NULL: the chip */
+    const char *next;        /* of the table: the command to go on with; or NULL */
     json_t *details;         /* of the operator: members of the answer; NULL: none */
 };
 
@@ -111,17 +113,27 @@ void measured_write_table(const struct tune_answer *answer, const struct style *
 const struct tune_measured *tune_measured_of(const struct tune_answer *answer,
                                              const struct tune_row *row);
 
-/* The three writers. `colour` asks for terminal colours. */
-typedef enum status tune_writer(const struct tune_answer *answer, bool colour, FILE *out,
-                                struct error *error);
+/* The three writers. */
+typedef enum status tune_writer(const struct tune_answer *answer, const struct style *style,
+                                FILE *out, struct error *error);
 tune_writer tune_write_table, tune_write_json, tune_write_csv;
+
+/* Of a tiling of a chip or processor, as the table has them: time, rate, bounds; and the shares of
+ * pipes and buses. */
+void tune_write_time(const struct tune_answer *answer, const struct tune_row *row,
+                     const struct style *style, FILE *out);
+void tune_write_shares(const struct tune_answer *answer, const struct tune_row *row,
+                       const struct style *style, FILE *out);
+
+/* The members of a tiling in JSON. NULL when out of memory. */
+json_t *tune_row_json(const struct tune_answer *answer, const struct tune_row *row);
 
 /* "tiling": {axis: value, …}. NULL when out of memory. */
 json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling);
 
-/* "m_slice=128 k_slice=64 …", cut to `size`. */
-void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling,
-                 const char *separator, char *text, size_t size);
+/* "m_slice=128,k_slice=64,…", as --set takes it, cut to `size`. */
+void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling, char *text,
+                 size_t size);
 
 /* A string for JSON: bytes that are no UTF-8 (file names may hold any) become '?'. */
 json_t *json_text(const char *text);

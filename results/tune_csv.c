@@ -109,10 +109,10 @@ static void put_processor(const struct tune_answer *answer, FILE *out)
     }
 }
 
-enum status tune_write_csv(const struct tune_answer *answer, bool colour, FILE *out,
+enum status tune_write_csv(const struct tune_answer *answer, const struct style *style, FILE *out,
                            struct error *error)
 {
-    (void)colour;
+    (void)style;
     put_header(answer, out);
     if (answer->on_processor)
         put_processor(answer, out);

@@ -6,7 +6,7 @@ static json_t *share_json(const char *name, double busy_ns, double time_ns)
                      busy_ns / time_ns);
 }
 
-static json_t *row_json(const struct tune_answer *answer, const struct tune_row *row)
+json_t *tune_row_json(const struct tune_answer *answer, const struct tune_row *row)
 {
     const struct hardware *hw = answer->hw;
     json_t *pipes = json_array(), *buses = json_array();
@@ -14,18 +14,21 @@ static json_t *row_json(const struct tune_answer *answer, const struct tune_row 
         json_array_append_new(pipes, share_json(hw->pipes[p].name, row->busy_ns[p], row->time_ns));
     for (int b = 0; b < hw->bus_count; b++)
         json_array_append_new(buses, share_json(hw->buses[b].name, row->bus_ns[b], row->time_ns));
-    return json_pack("{s:o, s:i, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "tiling",
-                     tiling_json(answer->axes, answer->axis_count, &row->tiling), "cores_used",
-                     row->cores_used, "time_ns", row->time_ns, "lower_bound_ns",
-                     row->lower_bound_ns, "roofline_ns", answer->roofline_ns, "gflops",
-                     row->operations / row->time_ns, "pipes", pipes, "buses", buses, "bottleneck",
-                     tune_bottleneck(answer, row).name);
+    json_t *json =
+        json_pack("{s:o, s:i, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "tiling",
+                  tiling_json(answer->axes, answer->axis_count, &row->tiling), "cores_used",
+                  row->cores_used, "time_ns", row->time_ns, "lower_bound_ns", row->lower_bound_ns,
+                  "roofline_ns", answer->roofline_ns, "gflops", row->operations / row->time_ns,
+                  "pipes", pipes, "buses", buses, "bottleneck", tune_bottleneck(answer, row).name);
+    if (!answer->on_processor)
+        json_object_set_new(json, "launch_ns", json_real(row->launch_ns));
+    return json;
 }
 
 /* Of a processor's tiling also what its clock says. */
 static json_t *best_json(const struct tune_answer *answer)
 {
-    json_t *best = answer->best ? row_json(answer, answer->best) : json_null();
+    json_t *best = answer->best ? tune_row_json(answer, answer->best) : json_null();
     if (!answer->on_processor || !answer->best)
         return best;
     const struct tune_measured *measured = tune_measured_of(answer, answer->best);
@@ -77,15 +80,15 @@ static json_t *measuring_json(const struct tune_answer *answer)
     return json;
 }
 
-enum status tune_write_json(const struct tune_answer *answer, bool colour, FILE *out,
+enum status tune_write_json(const struct tune_answer *answer, const struct style *style, FILE *out,
                             struct error *error)
 {
-    (void)colour;
+    (void)style;
     json_t *shape = json_object(), *top = json_array();
     for (int i = 0; i < answer->size_count; i++)
         json_object_set_new(shape, answer->size_names[i], json_integer(answer->sizes[i]));
     for (int i = 0; i < answer->count; i++)
-        json_array_append_new(top, row_json(answer, &answer->rows[i]));
+        json_array_append_new(top, tune_row_json(answer, &answer->rows[i]));
     json_t *document = json_pack(
         "{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
         answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",

@@ -139,7 +139,7 @@ static void put_quarantine(const struct tune_answer *a, const struct style *styl
         const struct tune_measured *m = &a->measured[i];
         if (!m->quarantined)
             continue;
-        tiling_text(a->axes, a->axis_count, &m->row.tiling, ",", text, sizeof text);
+        tiling_text(a->axes, a->axis_count, &m->row.tiling, text, sizeof text);
         fprintf(out, "  %squarantine%s   %s\n", style->warn, style->end, m->quarantined);
         fprintf(out, "               --set %s\n", text);
     }

@@ -3,15 +3,17 @@
 
 #include <string.h>
 
-void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling,
-                 const char *separator, char *text, size_t size)
+enum { TOP_COLUMNS = 45, LINE_SIZE = 128 }; /* columns before a tiling of the top list */
+
+void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling, char *text,
+                 size_t size)
 {
     char value[24];
     size_t used = 0;
     text[0] = 0;
     for (int a = 0; a < axis_count && used < size; a++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", a ? separator : "",
-                                 axes[a].name, axis_value_text(&axes[a], tiling->value[a], value));
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", a ? "," : "", axes[a].name,
+                                 axis_value_text(&axes[a], tiling->value[a], value));
 }
 
 struct share tune_bottleneck(const struct tune_answer *answer, const struct tune_row *row)
@@ -36,62 +38,68 @@ static void put_head(const struct tune_answer *a, const struct style *style, FIL
     text_put_hardware(a->hw, style, out);
 }
 
-static void put_best(const struct tune_answer *a, const struct tune_row *row,
-                     const struct style *style, FILE *out)
+static void put_chip_time(const struct tune_answer *a, const struct tune_row *row,
+                          const struct style *style, FILE *out)
 {
-    char text[512], time[TEXT_SIZE], launch[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
-    char launches[TEXT_SIZE];
+    char time[TEXT_SIZE], launch[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
+    char launches[TEXT_SIZE], rate[TEXT_SIZE], most[TEXT_SIZE];
     double gflops = row->operations / row->time_ns;
     double peak = hardware_matrix_peak(a->hw, a->type) / 1e9 * a->cores;
-    tiling_text(a->axes, a->axis_count, &row->tiling, "  ", text, sizeof text);
-    fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
-    fprintf(out, "  time         %s%s%s  simulated, on %d core%s; %s of it ", style->bold,
-            text_time(row->time_ns, time), style->end, row->cores_used,
-            row->cores_used == 1 ? "" : "s",
-            text_time((double)a->hw->launch_fs / FS_PER_NS * row->launches, launch));
-    if (row->launches > 1)
-        fprintf(out, "are %s launches, one a tile\n", text_count((int64_t)row->launches, launches));
-    else
-        fputs("is the launch\n", out);
+    bool many = row->launches > 1;
+    text_put_line("time", style, out, "%s%s%s  simulated, on %d core%s; %s of it %s%s%s",
+                  style->bold, text_time(row->time_ns, time), style->end, row->cores_used,
+                  row->cores_used == 1 ? "" : "s", text_time(row->launch_ns, launch),
+                  many ? "are " : "is the launch",
+                  many ? text_count((int64_t)row->launches, launches) : "",
+                  many ? " launches, one a tile" : "");
     if (peak > 0)
-        fprintf(out,
-                "  rate         %.*f GFLOP/s, %.1f %% of the %.1f GFLOP/s that %d core%s can do\n",
-                gflops < 1 ? 6 : 1, gflops, 100 * gflops / peak, peak, a->cores,
-                a->cores == 1 ? "" : "s");
-    fprintf(out, "  lower bound  %s for this tiling; roofline of the problem %s\n\n",
-            text_time(row->lower_bound_ns, bound), text_time(a->roofline_ns, roofline));
+        text_put_line("rate", style, out, "%s, %.1f %% of the %s that %d core%s can do",
+                      text_rate(gflops, rate), 100 * gflops / peak, text_rate(peak, most), a->cores,
+                      a->cores == 1 ? "" : "s");
+    text_put_line("lower bound", style, out, "%s for this tiling; roofline of the problem %s",
+                  text_time(row->lower_bound_ns, bound), text_time(a->roofline_ns, roofline));
 }
 
 /* The time and rate of a processor's tiling: by its clock where it was measured. */
 static void put_processor_time(const struct tune_answer *a, const struct tune_row *row,
                                const struct style *style, FILE *out)
 {
-    char time[TEXT_SIZE], model[TEXT_SIZE];
+    char time[TEXT_SIZE], rate[TEXT_SIZE], most[TEXT_SIZE];
+    char roofline[TEXT_SIZE];
     const struct tune_measured *m = tune_measured_of(a, row);
     bool measured = m && m->measured_ns > 0;
     double ns = measured ? m->measured_ns : row->time_ns, gflops = row->operations / ns;
     const char *how = measured ? "measured" : "by the model";
-    fprintf(out, "  time         %s%s%s  %s, on %d thread%s", style->bold, text_time(ns, time),
-            style->end, how, row->cores_used, row->cores_used == 1 ? "" : "s");
+    char model[LINE_SIZE] = "", peak[LINE_SIZE] = "";
     if (measured)
-        fprintf(out, ", spread %.2f %%; the model says %s, %+.1f %%", 100 * m->spread,
-                text_time(row->time_ns, model), 100 * (row->time_ns / ns - 1));
-    fprintf(out, "\n  rate         %.*f GFLOP/s %s", gflops < 1 ? 6 : 1, gflops, how);
+        snprintf(model, sizeof model, ", spread %.2f %%; the model says %s, %+.1f %%",
+                 100 * m->spread, text_time(row->time_ns, time), 100 * (row->time_ns / ns - 1));
     if (a->peak_gflops > 0)
-        fprintf(out, ", %.1f %% of the %.1f GFLOP/s that %d thread%s can do",
-                100 * gflops / a->peak_gflops, a->peak_gflops, a->cores, a->cores == 1 ? "" : "s");
-    fputc('\n', out);
+        snprintf(peak, sizeof peak, ", %.1f %% of the %s that %d thread%s can do",
+                 100 * gflops / a->peak_gflops, text_rate(a->peak_gflops, most), a->cores,
+                 a->cores == 1 ? "" : "s");
+    text_put_line("time", style, out, "%s%s%s  %s, on %d thread%s%s", style->bold,
+                  text_time(ns, time), style->end, how, row->cores_used,
+                  row->cores_used == 1 ? "" : "s", model);
+    text_put_line("rate", style, out, "%s %s%s", text_rate(gflops, rate), how, peak);
+    text_put_line("lower bound", style, out, "roofline of the problem %s",
+                  text_time(a->roofline_ns, roofline));
 }
 
-static void put_processor_best(const struct tune_answer *a, const struct tune_row *row,
-                               const struct style *style, FILE *out)
+void tune_write_time(const struct tune_answer *a, const struct tune_row *row,
+                     const struct style *style, FILE *out)
 {
-    char text[512], roofline[TEXT_SIZE];
-    tiling_text(a->axes, a->axis_count, &row->tiling, "  ", text, sizeof text);
+    (a->on_processor ? put_processor_time : put_chip_time)(a, row, style, out);
+}
+
+static void put_best(const struct tune_answer *a, const struct tune_row *row,
+                     const struct style *style, FILE *out)
+{
+    char text[512];
+    tiling_text(a->axes, a->axis_count, &row->tiling, text, sizeof text);
     fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
-    put_processor_time(a, row, style, out);
-    fprintf(out, "  lower bound  roofline of the problem %s\n\n",
-            text_time(a->roofline_ns, roofline));
+    tune_write_time(a, row, style, out);
+    fputc('\n', out);
 }
 
 static void put_share(const char *name, double busy_ns, double time_ns, bool busiest,
@@ -103,7 +111,7 @@ static void put_share(const char *name, double busy_ns, double time_ns, bool bus
             busiest ? "  busiest" : "");
 }
 
-static void put_shares(const struct tune_answer *a, const struct tune_row *row,
+void tune_write_shares(const struct tune_answer *a, const struct tune_row *row,
                        const struct style *style, FILE *out)
 {
     const char *busiest = tune_bottleneck(a, row).name;
@@ -115,135 +123,169 @@ static void put_shares(const struct tune_answer *a, const struct tune_row *row,
     for (int b = 0; b < a->hw->bus_count; b++)
         put_share(a->hw->buses[b].name, row->bus_ns[b], row->time_ns,
                   a->hw->buses[b].name == busiest, style, out);
-    fputc('\n', out);
 }
 
 /* What was cut short does not know of all tilings whether they are legal. */
-static void put_legal(const struct tune_answer *a, FILE *out)
+static void put_legal(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char all[TEXT_SIZE], none[TEXT_SIZE], legal[TEXT_SIZE];
     text_count(a->candidates, all);
     text_count(a->candidates - a->feasible, none);
     text_count(a->feasible, legal);
     if (a->cut_short)
-        fprintf(out, "  search       %s tilings: %s are known to be legal\n", all, legal);
+        text_put_line("search", style, out, "%s tilings: %s are known to be legal", all, legal);
     else
-        fprintf(out, "  search       %s tilings: %s break a limit, %s are legal\n", all, none,
-                legal);
+        text_put_line("search", style, out, "%s tilings: %s break a limit, %s are legal", all, none,
+                      legal);
 }
 
 static void put_nothing(const struct tune_answer *a, const struct style *style, FILE *out)
 {
+    char label[LINE_SIZE];
+    snprintf(label, sizeof label, "%s%s%s", style->warn, a->cut_short ? "cut short" : "none legal",
+             style->end);
     if (a->cut_short)
-        fprintf(out, "  %scut short%s    before any was simulated\n", style->warn, style->end);
+        text_put_line(label, style, out, "before any was simulated");
     else if (a->reason)
-        fprintf(out, "  %snone legal%s   not even the smallest tiling fits:\n               %s\n",
-                style->warn, style->end, a->reason);
+        text_put_line(label, style, out, "not even the smallest tiling fits: %s", a->reason);
     else
-        fprintf(out, "  %snone legal%s   `autotune explain` says which limit one breaks\n",
-                style->warn, style->end);
+        text_put_line(label, style, out, "`autotune explain` says which limit one breaks");
 }
 
 /* "11 to 187,480 tilings within 1 %". */
-static void put_within(int64_t surely, int64_t at_most, double share, FILE *out)
+static const char *within_text(int64_t surely, int64_t at_most, double share, char text[LINE_SIZE])
 {
     char n[2][TEXT_SIZE];
-    fprintf(out, "%s", text_count(surely, n[0]));
-    if (at_most > surely)
-        fprintf(out, " to %s", text_count(at_most, n[1]));
-    fprintf(out, " tiling%s within %.3g %%", at_most == 1 ? "" : "s", 100 * share);
+    bool open = at_most > surely;
+    snprintf(text, LINE_SIZE, "%s%s%s tiling%s within %.3g %%", text_count(surely, n[0]),
+             open ? " to " : "", open ? text_count(at_most, n[1]) : "", at_most == 1 ? "" : "s",
+             100 * share);
+    return text;
 }
 
-/* How the search came to its answer, which ends with seconds and threads. */
-static void put_effort(const struct tune_answer *a, FILE *out)
+/* How the search came to its answer. Seconds and threads, which are never the same, have a line of
+ * their own. */
+static void put_effort(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char n[2][TEXT_SIZE];
     if (a->on_processor)
-        fprintf(out, "               all scored by the model;");
+        text_put_line("", style, out, "all scored by the model");
     else
-        fprintf(out, "               %s discarded by %s, %s simulated;",
-                text_count(a->pruned, n[0]),
-                a->discarded_count ? "bounds and inequalities" : "their lower bound",
-                text_count(a->simulated, n[1]));
-    fprintf(out, " %.3f s, %d thread%s\n", a->seconds, a->threads, a->threads == 1 ? "" : "s");
+        text_put_line("", style, out, "%s discarded by %s, %s simulated",
+                      text_count(a->pruned, n[0]),
+                      a->discarded_count ? "bounds and inequalities" : "their lower bound",
+                      text_count(a->simulated, n[1]));
     for (int i = 0; i < a->discarded_count; i++)
-        fprintf(out, "               %s of them (%.2f %% of the legal) by %s\n",
-                text_count(a->discarded[i].count, n[1]),
-                a->feasible ? 100.0 * (double)a->discarded[i].count / (double)a->feasible : 0.0,
-                a->discarded[i].title);
+        text_put_line("", style, out, "%s of them (%.2f %% of the legal) by %s",
+                      text_count(a->discarded[i].count, n[1]),
+                      a->feasible ? 100.0 * (double)a->discarded[i].count / (double)a->feasible
+                                  : 0.0,
+                      a->discarded[i].title);
+    text_put_line("", style, out, "%.3f s, %d thread%s", a->seconds, a->threads,
+                  a->threads == 1 ? "" : "s");
 }
 
 /* How good the answer is. A winner by measurement need not be the model's first. */
 static void put_proof(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    char bound[TEXT_SIZE];
+    char bound[TEXT_SIZE], within[LINE_SIZE], label[LINE_SIZE];
     const struct tune_measured *winner = a->best ? tune_measured_of(a, a->best) : NULL;
+    const char *verdict = a->optimal ? "optimal" : !a->best ? "none runs" : "cut short";
+    bool open = !a->optimal && winner && !a->cut_short;
+    snprintf(label, sizeof label, "%s%s%s", a->optimal ? style->good : style->warn, verdict,
+             style->end);
+    within_text(a->within_1_percent, a->within_1_percent_at_most, 0.01, within);
+    text_time(a->lower_bound_ns, bound);
     if (a->optimal)
-        fprintf(out, "  %soptimal%s      nothing in the space is faster%s", style->good, style->end,
-                a->on_processor ? " by the model" : "");
-    else if (winner && !a->cut_short)
-        fprintf(out, "               the fastest is number %lld of the model, whose first takes %s",
-                (long long)winner->rank, text_time(a->lower_bound_ns, bound));
+        text_put_line(label, style, out, "nothing in the space is faster%s; %s",
+                      a->on_processor ? " by the model" : "", within);
+    else if (open)
+        text_put_line("", style, out,
+                      "the fastest is number %lld of the model, whose first takes %s; %s",
+                      (long long)winner->rank, bound, within);
     else if (!a->best)
-        fprintf(out, "  %snone runs%s    all that were measured are in quarantine", style->warn,
-                style->end);
+        text_put_line(label, style, out, "all that were measured are in quarantine; %s", within);
     else
-        fprintf(out, "  %scut short%s    nothing is faster than %s: at most %.2f %% to gain",
-                style->warn, style->end, text_time(a->lower_bound_ns, bound), 100 * a->gap);
-    fprintf(out, "; ");
-    put_within(a->within_1_percent, a->within_1_percent_at_most, 0.01, out);
-    if (a->fit_error > 0) {
-        fprintf(out, "\n               ");
-        put_within(a->within_fit_error, a->within_fit_error_at_most, a->fit_error, out);
-        fprintf(out, ", the error of the description's fit");
-    }
-    fputc('\n', out);
+        text_put_line(label, style, out, "nothing is faster than %s: at most %.2f %% to gain; %s",
+                      bound, 100 * a->gap, within);
+    if (a->fit_error > 0)
+        text_put_line(
+            "", style, out, "%s, the error of the description's fit",
+            within_text(a->within_fit_error, a->within_fit_error_at_most, a->fit_error, within));
 }
 
 static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     if (a->from_store)
         fprintf(out, "  from store   searched before: --fresh searches again\n");
-    put_legal(a, out);
+    put_legal(a, style, out);
     if (a->search_note)
         fprintf(out, "               %s\n", a->search_note);
     if (a->count == 0) {
         put_nothing(a, style, out);
         return;
     }
-    put_effort(a, out);
+    put_effort(a, style, out);
     put_proof(a, style, out);
 }
 
-static void put_top(const struct tune_answer *a, FILE *out)
+/* In lines of their own where one would not fit beside the rest. */
+static bool tilings_fit(const struct tune_answer *a, const struct style *style)
 {
-    char text[512], time[TEXT_SIZE];
-    fprintf(out, "\n  rank  time        slower   busiest       tiling\n");
+    char text[512];
+    size_t longest = 0;
+    for (int i = 0; i < a->count; i++) {
+        tiling_text(a->axes, a->axis_count, &a->rows[i].tiling, text, sizeof text);
+        longest = strlen(text) > longest ? strlen(text) : longest;
+    }
+    return TOP_COLUMNS + (int)longest <= style->width;
+}
+
+static void put_top_row(const char *rank, const char *time, const char *slower, const char *busiest,
+                        const char *tiling, bool fits, FILE *out)
+{
+    fprintf(out, "  %4s  %-10s %8s  ", rank, time, slower);
+    fprintf(out, fits ? "%-12s  %s\n" : "%s\n        %s\n", busiest, tiling);
+}
+
+static void put_top(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    char text[512], time[TEXT_SIZE], rank[TEXT_SIZE], slower[TEXT_SIZE];
+    bool fit = tilings_fit(a, style);
+    fputc('\n', out);
+    put_top_row("rank", "time", "slower", "busiest", "tiling", fit, out);
     for (int i = 0; i < a->count; i++) {
         const struct tune_row *row = &a->rows[i];
-        tiling_text(a->axes, a->axis_count, &row->tiling, " ", text, sizeof text);
-        fprintf(out, "  %4d  %-10s %6.2f %%  %-12s  %s\n", i + 1, text_time(row->time_ns, time),
-                100 * (row->time_ns / a->rows[0].time_ns - 1), tune_bottleneck(a, row).name, text);
+        snprintf(rank, sizeof rank, "%d", i + 1);
+        snprintf(slower, sizeof slower, "%.2f %%", 100 * (row->time_ns / a->rows[0].time_ns - 1));
+        tiling_text(a->axes, a->axis_count, &row->tiling, text, sizeof text);
+        put_top_row(rank, text_time(row->time_ns, time), slower, tune_bottleneck(a, row).name, text,
+                    fit, out);
     }
 }
 
-enum status tune_write_table(const struct tune_answer *answer, bool colour, FILE *out,
+enum status tune_write_table(const struct tune_answer *answer, const struct style *style, FILE *out,
                              struct error *error)
 {
-    struct style style = text_style(colour);
-    put_head(answer, &style, out);
+    put_head(answer, style, out);
     bool is_sample = answer->validation && answer->validation->is_sample;
     if (answer->best && !is_sample) {
-        (answer->on_processor ? put_processor_best : put_best)(answer, answer->best, &style, out);
-        measured_write_table(answer, &style, out);
-        put_shares(answer, answer->best, &style, out);
+        put_best(answer, answer->best, style, out);
+        measured_write_table(answer, style, out);
+        tune_write_shares(answer, answer->best, style, out);
+        fputc('\n', out);
     } else if (answer->validation) {
-        measured_write_table(answer, &style, out);
+        measured_write_table(answer, style, out);
     }
-    put_search(answer, &style, out);
+    put_search(answer, style, out);
     if (answer->top > 1 && answer->count)
-        put_top(answer, out);
+        put_top(answer, style, out);
     if (answer->details)
-        outline_write(answer->details, &style, out);
+        outline_write(answer->details, style, out);
+    if (answer->next && answer->best) {
+        fputs("\n  next         ", out);
+        text_put_command(answer->next, TEXT_LABEL, style, out);
+        fputc('\n', out);
+    }
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }

@@ -1,3 +1,4 @@
+#include "core/suggest.h"
 #include "search/candidates.h"
 #include "search/landscape_grid.h"
 
@@ -183,9 +184,13 @@ static enum status parse_axes(const struct space *space, const char *names, int 
     size_t length[2] = {(size_t)(comma - names), strlen(comma + 1)};
     for (int a = 0; a < 2; a++) {
         axes[a] = length[a] < 64 ? space_axis(space, name[a], (int)length[a]) : -1;
-        if (axes[a] < 0)
-            return error_set(error, STATUS_INVALID, "the space %s has no axis '%.*s'",
-                             space->kind->name, length[a] < 64 ? (int)length[a] : 64, name[a]);
+        if (axes[a] < 0) {
+            struct suggestion like = suggest_for(name[a], length[a] < 64 ? (int)length[a] : 64);
+            for (int i = 0; i < space->axis_count; i++)
+                suggest_try(&like, space->axes[i].name);
+            return error_set(error, STATUS_INVALID, "the space %s has no axis '%s'%s",
+                             space->kind->name, like.word, like.text);
+        }
     }
     return axes[0] != axes[1]
                ? STATUS_OK

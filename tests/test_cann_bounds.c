@@ -222,7 +222,7 @@ static void scan_spaces(unsigned long first, int count, int64_t most)
         cr_assert_eq(player_open(&f.player, &error), STATUS_OK);
         random_cann_space(f.rng, &f.hw, most, &f.problem, &f.space);
         cr_assert_eq(bounder_open(&f.bounder, &f.space, &error), STATUS_OK);
-        cr_assert_eq(nested_count(&f.space, 1, &inside, &error), STATUS_OK);
+        cr_assert_eq(nested_count(&f.space, MOST_SCANNED, 1, &inside, &error), STATUS_OK);
         if (inside < MOST_SCANNED)
             scan_space(&f, &legal, &brute);
         bounder_close(&f.bounder);

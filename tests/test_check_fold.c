@@ -109,7 +109,7 @@ Test(check_fold, a_thousand_million_iterations)
                "");
     expect_all("loop 1000000000\n" LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1")
                    FEED("0") "end\n",
-               "hazard 2,5; double_set 3,4");
+               "double_set 3,4; hazard 2,5");
     expect_all("loop 1000\nloop 1000000\n" LOAD("0") "barrier\n" FEED("0") "barrier\nend\nend\n",
                "");
 }

@@ -181,7 +181,7 @@ operator_options() {
     bad 'multiplications, expected at most' --op cubefx --shape 2147483647 --order 256 --functions 4096
     bad 'expected MxDxN' --op knn --shape 64x32 --k 1
     bad 'expected N with' --op cubefx --shape 64x32 --order 1 --functions 1
-    bad 'matrix unit with cubic blocks' "${polynomials[@]}" --dtype f32
+    bad 'entry of `matrix` with type = "f32"' "${polynomials[@]}" --dtype f32
     for value in '' hardwar relux '0' 'hardware '; do
         bad 'expected hardware or relu' "${points[@]}" --k 2 --vec-compare "$value"
         bad 'expected hardware or vector' "${points[@]}" --k 2 --index "$value"
@@ -328,8 +328,9 @@ numbers() {
     for value in f64 '' f16x float half; do
         bad 'expected an element type such as f16' "${product[@]}" --dtype "$value"
     done
-    for value in f32 i8 bf16; do # of the simulator, but the matrix unit has none
-        bad 'Ascend 310 has none' "${product[@]}" --dtype $value
+    for value in f32 i8 bf16; do # of the simulator, but without a price
+        bad "lacks the price of this type, an entry of \`matrix\` with type = \"$value\"" \
+            "${product[@]}" --dtype $value
     done
     bad '--space nope: expected one of thesis' "${product[@]}" --space nope
     bad '--robust: Ascend 310 says of no number how well it is known' "${product[@]}" --robust

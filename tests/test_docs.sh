@@ -2,7 +2,9 @@
 # The documentation says what the program does:
 # - every command of a ```console block prints what stands below it,
 # - links lead somewhere, every key of a description is in docs/hardware.md,
-# - the example chip loads, the manual page has all options and is free of warnings.
+# - the example chip loads,
+# - the manual page has every option of every command, all formats, variables, folders and exit
+#   statuses, and is free of warnings.
 #
 #   tests/test_docs.sh AUTOTUNE SOURCE_DIR
 #
@@ -161,15 +163,28 @@ check_tiny_chip() {
     fi
 }
 
-# Options of all commands by --help, and those that the manual page explains.
+options_of() { # command
+    "$autotune" "$1" --help | grep -oE '^ +(-[a-z], |    )--[a-z-]+' | grep -oE '\-\-[a-z-]+' |
+        grep -vx -e --help | sort -u
+}
+
+# Options of all commands by --help, and those that the manual page explains: of all commands
+# together, and of each what stands behind "Options:" in its section.
 check_options() {
     local command commands
     commands=$("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p')
     for command in $commands; do
-        if grep -q "^\.SS \"$command: " docs/autotune.1; then
+        options_of "$command" >"$work/help"
+        awk -v start=".SS \"$command: " 'index($0, start) == 1 { on = 1; next }
+            on && /^\.S[SH] / { exit }
+            on' docs/autotune.1 |
+            sed -n '/^Options: /,$p' | sed 's/\\-/-/g' | grep -oE '\-\-[a-z-]+' | sort -u \
+            >"$work/manual"
+        if diff -u --label "$command --help" --label docs/autotune.1 "$work/help" \
+            "$work/manual"; then
             pass
         else
-            fail "docs/autotune.1 has no section on $command"
+            fail "docs/autotune.1 has other options of $command than --help"
         fi
     done
     for command in $commands; do "$autotune" "$command" --help; done |
@@ -181,6 +196,52 @@ check_options() {
     else
         fail 'docs/autotune.1 has other options than --help'
     fi
+}
+
+section() { # title of a section of the manual page
+    awk -v title=".SH $1" '$0 == title { on = 1; next } /^\.SH / { on = 0 } on' docs/autotune.1 |
+        sed -e 's/\\-/-/g' -e 's/\\f[RIPB]//g' -e 's/^\.[A-Z]* //' -e 's/[" ]//g'
+}
+
+# Every word in a list must be in a section, or with "all" anywhere, of the manual page.
+check_words() { # what section words…
+    local what=$1 section=$2 word
+    shift 2
+    if [ "$section" = all ]; then sed 's/\\//g' docs/autotune.1; else section "$section"; fi >"$work/section"
+    for word in "$@"; do
+        if grep -qF -e "$word" "$work/section"; then
+            pass
+        else
+            fail "docs/autotune.1, $section: no word of the $what $word"
+        fi
+    done
+}
+
+# What the sources read, have and say, against the manual page.
+check_surroundings() {
+    local formats
+    formats=$("$autotune" list formats | cut -d' ' -f1)
+    # shellcheck disable=SC2046,SC2086 # words
+    check_words format all $formats
+    for command in $("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
+        "$autotune" "$command" --help
+    done | tr -s '\n ' ' ' | grep -oE -- '--format=NAME [a-z_, ()-]*' |
+        sed -E -e 's/--format=NAME//' -e 's/ --json.*//' -e 's/\(default\)|,| or / /g' | tr -s ' ' '\n' |
+        grep -v '^$' | sort -u >"$work/help"
+    if diff -u --label 'all --help' --label 'list formats' "$work/help" <(sort <<<"$formats"); then
+        pass
+    else
+        fail "list formats has other formats than --help"
+    fi
+    # shellcheck disable=SC2046 # words
+    check_words variable ENVIRONMENT $(grep -rhoE 'getenv\("[A-Z_]+' --include='*.c' analysis cli core \
+        costmodel hardware jobs kernels results runtime search validate | sed 's/.*"//' | sort -u)
+    # shellcheck disable=SC2046 # words
+    check_words folder FILES $(cd configs && printf 'configs/%s ' *) .config/autotune/hardware \
+        autotune.db autotune.I-of-N.db .slurm
+    # shellcheck disable=SC2046 # words
+    check_words status 'EXIT STATUS' $(sed -nE 's/.*enum \{ EXIT_ANSWER = (.), EXIT_NONE = (.), EXIT_BAD = (.) \};.*/\1 \2 \3/p' \
+        cli/options.h)
 }
 
 check_manual() {
@@ -201,6 +262,7 @@ done
 check_keys
 check_tiny_chip
 check_options
+check_surroundings
 check_manual
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -250,7 +250,7 @@ Test(host_job, the_row_is_of_the_fastest)
     keep(&job, &usual, &answer, store, false);
     read_row(&job, &usual, store, &row);
     const struct host_candidate *best = &answer.tune.items[0];
-    tiling_text(job.space.axes, job.space.axis_count, &best->tiling, ",", tiling, sizeof tiling);
+    tiling_text(job.space.axes, job.space.axis_count, &best->tiling, tiling, sizeof tiling);
     cr_expect_eq(best->measured.timing.median_ns, 0.5 * best->predicted_ns);
     cr_expect_eq(row.time_ns, best->measured.timing.median_ns);
     cr_expect_str_eq(row.tiling, tiling);

@@ -86,7 +86,7 @@ Test(oversync, left_out_operands_may_be_anything)
 
 Test(oversync, after_a_deadlock_nothing_is_said)
 {
-    expect_all("barrier MTE1\nwait V M 0\n", "deadlock 2; unmatched_flag 2");
+    expect_all("barrier MTE1\nwait V M 0\n", "unmatched_flag 2; deadlock 2");
 }
 
 Test(oversync, long_loops)

@@ -104,8 +104,9 @@ static char *written(tune_writer *writer, const struct tune_answer *answer)
     struct error error;
     char *text;
     size_t length;
+    struct style style = text_style(false, TEXT_WIDTH);
     FILE *out = open_memstream(&text, &length);
-    cr_assert_eq(writer(answer, false, out, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(writer(answer, &style, out, &error), STATUS_OK, "%s", error.text);
     fclose(out);
     cr_assert_null(strstr(text, "nan"));
     cr_assert_null(strstr(text, "inf"));
@@ -201,7 +202,8 @@ Test(tune_measured, table)
     struct fixture f;
     open_all(&f);
     char *text = written(tune_write_table, &f.answer);
-    expect_line(text, "time", "900.0 ns", "measured", "spread 1.25 %", "1.100 us", "+22.2 %");
+    expect_line(text, "time", "900.0 ns", "measured", "spread 1.25 %", "the model says");
+    expect_line(text, " 1.100 us, +22.2 %"); /* the same, wrapped */
     expect_line(text, "2 of 3 tilings");
     expect_line(text, "900.0 ns", "1.25 %", "1.100 us", "+22.2 %", "7", "1.0e-07 ", "32");
     expect_line(text, "1.500 us", "1.000 us", "-33.3 %", "2.0e-07*", "16");

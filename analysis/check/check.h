@@ -86,7 +86,8 @@ struct finding {
 
 struct check {
     size_t count;
-    struct finding *findings; /* owned: check_clear; ordered by first line, kind, further lines;
+    struct finding *findings; /* owned: check_clear; causes first: unmatched flags, double sets,
+                                 capacity, alignment, deadlocks, hazards, over_sync; then by lines;
                                  one finding for each distinct (kind, lines) */
     bool truncated;           /* some kind had more than CHECK_MAX_FINDINGS */
 };

@@ -136,15 +136,22 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
     return &findings->items[findings->count - 1];
 }
 
-/* By first line, kind, further lines; shorter lists end in zeros and come first. */
+/* Causes before what they bring about: a flag without its partner shifts all pairs behind it, one
+ * set twice leaves open which pair is meant; an operand in the wrong place meets what it should
+ * not; of each of them waits for ever and unordered accesses may be the consequence. */
+static const int rank[FINDING_KINDS] = {
+    [FINDING_UNMATCHED_FLAG] = 0, [FINDING_DOUBLE_SET] = 1, [FINDING_CAPACITY] = 2,
+    [FINDING_ALIGNMENT] = 3,      [FINDING_DEADLOCK] = 4,   [FINDING_HAZARD] = 5,
+    [FINDING_OVER_SYNC] = 6,
+};
+
+/* By rank, then lines; shorter lists end in zeros and come first. */
 static int compare(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    if (x->lines[0] != y->lines[0])
-        return x->lines[0] < y->lines[0] ? -1 : 1;
     if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    for (int i = 1; i < FINDING_MAX_LINES; i++)
+        return rank[x->kind] < rank[y->kind] ? -1 : 1;
+    for (int i = 0; i < FINDING_MAX_LINES; i++)
         if (x->lines[i] != y->lines[i])
             return x->lines[i] < y->lines[i] ? -1 : 1;
     return 0;

@@ -1,4 +1,5 @@
 #include "validate/host/cubefx_functions.h"
+#include "core/suggest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,11 +10,14 @@
 static enum status refuse(const char *text, int length, struct error *error)
 {
     char list[256] = "";
-    for (const struct series *s = series_functions; s->name; s++)
+    struct suggestion like = suggest_for(text, length);
+    for (const struct series *s = series_functions; s->name; s++) {
         strcat(strcat(list, *list ? ", " : ""), s->name);
+        suggest_try(&like, s->name);
+    }
     return error_set(error, STATUS_INVALID,
-                     "'%.*s': expected one of %s, or up to %d coefficients such as 1:0:-0.5",
-                     length > 64 ? 64 : length, text, list, SERIES_MAX_TERMS);
+                     "'%.*s': expected one of %s, or up to %d coefficients such as 1:0:-0.5%s",
+                     length > 64 ? 64 : length, text, list, SERIES_MAX_TERMS, like.text);
 }
 
 /* "c0:c1:…", `length` characters; false when it is no list of finite numbers. */
