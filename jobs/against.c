@@ -69,21 +69,13 @@ static enum status collect(struct against *a, const struct prediction prediction
     return STATUS_OK;
 }
 
-static bool has_value(const struct space_block *block, int axis, int64_t value)
-{
-    for (int i = 0; i < block->count[axis]; i++)
-        if (block->values[axis][i] == value)
-            return true;
-    return false;
-}
-
 /* Of the block that has most of the values; -1: one has them all. */
 static int off_axis_of(const struct space *space, const struct tiling *tiling)
 {
     int furthest = 0;
     for (int b = 0; b < space->block_count; b++) {
         int axis = 0;
-        while (axis < space->axis_count && has_value(&space->blocks[b], axis, tiling->value[axis]))
+        while (axis < space->axis_count && block_has(&space->blocks[b], axis, tiling->value[axis]))
             axis++;
         if (axis == space->axis_count)
             return -1;

@@ -112,7 +112,7 @@ static int64_t play(struct fixture *f, const struct program *program, bool fully
 {
     struct error error;
     struct timeline timeline;
-    struct simulate_options options = {.cores = f->space.kind->cores_used(&f->space, &f->tiling),
+    struct simulate_options options = {.cores = f->space.kind->cores_used(&f->space, &f->tiling, 0),
                                        .play_fully = fully};
     cr_assert_eq(simulate(f->simulator, program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
@@ -975,7 +975,7 @@ Test(matmul_cann, recorded_tilings_fit)
     cr_assert(cann_fits(&f.space, &f.tiling));
     cr_assert_not(cann_legal(&f.space, &f.tiling));
     generate(&f);
-    cr_assert_eq(f.space.kind->cores_used(&f.space, &f.tiling), 24);
+    cr_assert_eq(f.space.kind->cores_used(&f.space, &f.tiling, 0), 24);
     space_close(&f.space);
     close_fixture(&f);
 }
