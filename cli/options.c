@@ -51,7 +51,7 @@ static const struct argp_option common_options[] = {
      "change one number of the description, such as "
      "issue_ns=20; may be repeated; `autotune list hw NAME` shows the keys",
      10},
-    {"cores", KEY_CORES, "N", 0, "cores that work (default: all of the chip's)", 10},
+    {"cores", KEY_CORES, "N", 0, "cores that may work (default: all of the chip's)", 10},
     {NULL, 0, NULL, 0, "Output:", 11},
     {"format", KEY_FORMAT, "NAME", 0, "", 11}, /* see filter_help */
     {"json", KEY_JSON, NULL, 0, "short for --format json", 11},

@@ -99,7 +99,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
     struct program program = {0};
     struct error error;
     char title[128], text[512];
-    int cores = space->kind->cores_used(space, tiling);
+    int cores = space->kind->cores_used(space, tiling, printing->part);
     program_reset(&program, task->job.hw);
     cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
     job_title(&task->job, title, sizeof title);
@@ -130,7 +130,7 @@ static void write_json(const struct printing *printing, const struct tiling *til
         cli_die("out of memory");
     json_t *document = json_pack("{s:i, s:o, s:i, s:s, s:s}", "schema", 1, "tiling",
                                  tiling_json(space->axes, space->axis_count, tiling), "cores_used",
-                                 space->kind->cores_used(space, tiling), "part",
+                                 space->kind->cores_used(space, tiling, printing->part), "part",
                                  space->kind->parts[printing->part], "program", text);
     cli_require(json_write(document, out, &error), &error);
     free(text);

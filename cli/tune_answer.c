@@ -172,6 +172,10 @@ bool tune_report_write(const struct tune_report *report)
         .reason = find_reason(report, reason, sizeof reason),
         .search_note = report->search_note,
     };
+    int64_t *core_counts;
+    if (!space_core_counts(&task->job.space, &core_counts, &answer.core_count_count))
+        cli_die("out of memory");
+    answer.core_counts = core_counts;
     tune_fill_problem(task, &answer);
     fill_search(result, &answer);
     if (task->job.hw->host)
@@ -184,5 +188,6 @@ bool tune_report_write(const struct tune_report *report)
     free(next);
     if (report->page && report->page->output)
         tune_page_write(report, &answer, title);
+    free(core_counts);
     return answer.best != NULL;
 }

@@ -14,11 +14,45 @@ static int64_t block_size(const struct space *space, const struct space_block *b
     return size;
 }
 
+struct space_block *space_add_block(struct space *space)
+{
+    int count = space->block_count;
+    if ((count & (count - 1)) == 0) { /* a power of two: all places are taken */
+        size_t places = count ? 2 * (size_t)count : 1;
+        struct space_block *grown = realloc(space->blocks, places * sizeof *grown);
+        if (!grown)
+            return NULL;
+        space->blocks = grown;
+    }
+    space->blocks[space->block_count++] = (struct space_block){0};
+    return &space->blocks[count];
+}
+
+void space_number(struct space *space)
+{
+    space->candidates = 0;
+    for (int b = 0; b < space->block_count; b++) {
+        space->blocks[b].first_index = space->candidates;
+        space->candidates += block_size(space, &space->blocks[b]);
+    }
+}
+
+const struct space_block *space_block_of(const struct space *space, int64_t index)
+{
+    int low = 0, high = space->block_count;
+    while (low + 1 < high) {
+        int middle = low + (high - low) / 2;
+        if (space->blocks[middle].first_index <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &space->blocks[low];
+}
+
 void space_tiling(const struct space *space, int64_t index, struct tiling *tiling)
 {
-    const struct space_block *block = space->blocks;
-    while (index - block->first_index >= block_size(space, block))
-        block++;
+    const struct space_block *block = space_block_of(space, index);
     index -= block->first_index;
     for (int a = space->axis_count - 1; a >= 0; a--) {
         tiling->value[a] = block->values[a][index % block->count[a]];
@@ -32,6 +66,11 @@ static int find_value(const struct space_block *block, int axis, int64_t value)
         if (block->values[axis][i] == value)
             return i;
     return -1;
+}
+
+bool block_has(const struct space_block *block, int axis, int64_t value)
+{
+    return find_value(block, axis, value) >= 0;
 }
 
 int64_t space_index(const struct space *space, const struct tiling *tiling)
@@ -50,6 +89,44 @@ int64_t space_index(const struct space *space, const struct tiling *tiling)
             return block->first_index + index;
     }
     return -1;
+}
+
+static int core_axis(const struct space *space)
+{
+    int axis = 0;
+    while (axis < space->axis_count && !space->axes[axis].counts_cores)
+        axis++;
+    return axis < space->axis_count ? axis : -1;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+bool space_core_counts(const struct space *space, int64_t **values, int *count)
+{
+    int axis = core_axis(space);
+    size_t all = 0;
+    *values = NULL;
+    *count = 0;
+    if (axis < 0)
+        return true;
+    for (int b = 0; b < space->block_count; b++)
+        all += (size_t)space->blocks[b].count[axis];
+    *values = malloc((all + 1) * sizeof **values);
+    if (!*values)
+        return false;
+    all = 0;
+    for (int b = 0; b < space->block_count; b++)
+        for (int i = 0; i < space->blocks[b].count[axis]; i++)
+            (*values)[all++] = space->blocks[b].values[axis][i];
+    qsort(*values, all, sizeof **values, ascending);
+    for (size_t i = 0; i < all; i++)
+        if (*count == 0 || (*values)[i] != (*values)[*count - 1])
+            (*values)[(*count)++] = (*values)[i];
+    return true;
 }
 
 int space_axis(const struct space *space, const char *name, int length)

@@ -6,9 +6,10 @@
 #ifndef AUTOTUNE_CORE_SPACE_H
 #define AUTOTUNE_CORE_SPACE_H
 
+#include "core/status.h"
 #include "core/work.h"
 
-enum { SPACE_MAX_AXES = 20, SPACE_MAX_BLOCKS = 64 };
+enum { SPACE_MAX_AXES = 20 };
 
 struct tiling {
     int64_t value[SPACE_MAX_AXES];
@@ -16,12 +17,17 @@ struct tiling {
 
 #define AXIS_NO_VALUE "-"
 
+struct space;
+
 struct axis {
     const char *name;               /* the key in JSON and --set */
     const char *const *value_names; /* of an enumeration, by value; NULL: plain numbers. Where
                                        values count from 1, the first is AXIS_NO_VALUE */
     int name_count;
-    const char *unit; /* of numbers, for people: "elements"; NULL: none */
+    const char *unit;  /* of numbers, for people: "elements"; NULL: none */
+    bool counts_cores; /* its values are the numbers of cores that work */
+    /* The value that a tiling has which leaves it out, from those before it; NULL: all name it. */
+    int64_t (*usual)(const struct space *space, const struct tiling *tiling);
 };
 
 /* Values ascend within each axis. */
@@ -40,7 +46,7 @@ struct space {
     int axis_count;
     const struct axis *axes;
     int block_count;
-    struct space_block blocks[SPACE_MAX_BLOCKS];
+    struct space_block *blocks; /* owned; of space_add_block */
     int64_t candidates;
     int layout_count; /* of the work summaries */
     const struct work_layout *layouts;
@@ -50,11 +56,28 @@ struct space {
     const struct stop *stop;
 };
 
+/* Appends a block without values, all zero, and returns it; it stays where it is until the next
+ * one. NULL without memory. */
+struct space_block *space_add_block(struct space *space);
+
+/* Numbers the candidates, once all blocks have their values. */
+void space_number(struct space *space);
+
+/* The block that a candidate is in. */
+const struct space_block *space_block_of(const struct space *space, int64_t index);
+
 /* The tiling with a given index, 0 <= index < space->candidates. */
 void space_tiling(const struct space *space, int64_t index, struct tiling *tiling);
 
 /* The index of a tiling, or -1 when it is no point of the space. */
 int64_t space_index(const struct space *space, const struct tiling *tiling);
+
+/* Has a block this value of an axis? */
+bool block_has(const struct space_block *block, int axis, int64_t value);
+
+/* The numbers of cores of a space, ascending; the caller frees them. *values is NULL where no axis
+ * counts cores. False without memory. */
+bool space_core_counts(const struct space *space, int64_t **values, int *count);
 
 /* The axis called `name` (any case), or -1. */
 int space_axis(const struct space *space, const char *name, int length);

@@ -52,16 +52,20 @@ static bool is_optimal(const struct merge_choice *choice, int64_t merge)
 static enum status best_with(const struct space *space, int64_t merge, int threads,
                              struct found *found, struct error *error)
 {
-    const struct tiling fixed = {
-        {[CUBEFX_MERGE] = merge, [CUBEFX_TILE] = AXIS_FREE, [CUBEFX_SEGMENTS] = AXIS_FREE}};
+    const struct tiling fixed = {{[CUBEFX_MERGE] = merge,
+                                  [CUBEFX_TILE] = AXIS_FREE,
+                                  [CUBEFX_SEGMENTS] = AXIS_FREE,
+                                  [CUBEFX_CORES] = AXIS_FREE}};
     struct space part;
     struct search_result result = {0};
     struct search_options options = {
         .strategy = search_strategies[0].name, .threads = threads, .top = 1};
-    space_restrict(space, &fixed, &part);
-    enum status status = search(&part, &options, &result, error);
+    enum status status = space_restrict(space, &fixed, &part, error);
+    if (status == STATUS_OK)
+        status = search(&part, &options, &result, error);
     *found = status == STATUS_OK && result.count ? result.best[0] : (struct found){0};
     search_result_clear(&result);
+    space_restrict_clear(&part);
     return status;
 }
 

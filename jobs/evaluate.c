@@ -11,7 +11,7 @@ static enum status play(struct player *player, const struct space *space,
                         const struct tiling *tiling, struct prediction *p, struct error *error)
 {
     struct played played;
-    p->cores_used = space->kind->cores_used(space, tiling);
+    p->cores_used = space->kind->cores_used(space, tiling, 0);
     program_reset(&player->program, space->hw);
     enum status status = space->kind->generate(space, tiling, 0, &player->program, error);
     if (status == STATUS_OK)

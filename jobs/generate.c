@@ -28,7 +28,7 @@ enum status generate_program(const struct space *space, const struct tiling *til
                              struct program *program, struct error *error)
 {
     int64_t searched_fs = 0, tidy_fs = 0;
-    int cores = space->kind->cores_used(space, tiling);
+    int cores = space->kind->cores_used(space, tiling, part);
     bool dispatched = space->hw->dispatch_fs > 0; /* then the search has tidied it, too */
     enum status status = write_program(space, tiling, part, program, error);
     if (status == STATUS_OK && !dispatched)

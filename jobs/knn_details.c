@@ -26,7 +26,10 @@ static enum status play_part(struct player *player, const struct space *space,
     program_reset(&player->program, space->hw);
     enum status status =
         space->kind->generate(space, &found->tiling, part, &player->program, error);
-    return status == STATUS_OK ? play_program(player, found->cores_used, played, error) : status;
+    return status == STATUS_OK
+               ? play_program(player, space->kind->cores_used(space, &found->tiling, part), played,
+                              error)
+               : status;
 }
 
 static json_t *stage_json(const struct hardware *hw, const char *name, const struct played *stage,
@@ -147,12 +150,14 @@ static json_t *compared(const struct space *space, const char *name, const struc
                      "slower", time_ns / best_ns);
 }
 
-static enum status compare_stages(const struct space *space, double best_ns,
+static enum status compare_stages(const struct space *space, const struct found *found,
                                   const struct details_options *options, json_t *rows,
                                   struct error *error)
 {
     struct knn_stages stages;
-    enum status status = knn_stages_find(space, options->threads, options->stop, &stages, error);
+    double best_ns = (double)found->timeline.end_fs / FS_PER_NS;
+    enum status status =
+        knn_stages_find(space, found->cores_used, options->threads, options->stop, &stages, error);
     if (status != STATUS_OK || !stages.any)
         return status;
     json_array_append_new(rows, compared(space, "distance stage tuned alone", &stages.distance,
@@ -163,7 +168,7 @@ static enum status compare_stages(const struct space *space, double best_ns,
 }
 
 /* The mean time of a selection tile by another algorithm, which has no early exit. */
-static enum status bitonic_ns(struct player *player, const struct knn_space *knn,
+static enum status bitonic_ns(struct player *player, const struct knn_space *knn, int cores,
                               const struct knn_tile *tile, int64_t tiles, double *ns,
                               struct error *error)
 {
@@ -172,12 +177,12 @@ static enum status bitonic_ns(struct player *player, const struct knn_space *knn
     program_reset(&player->program, knn->machine.hw);
     enum status status = knn_bitonic_program(&knn->machine, tile, &player->program, error);
     if (status == STATUS_OK)
-        status = play_program(player, knn->cores_used, &played, error);
+        status = play_program(player, cores, &played, error);
     *ns = status == STATUS_OK ? played.time_ns : 0;
     return status;
 }
 
-static enum status heap_with(struct player *player, const struct knn_space *knn,
+static enum status heap_with(struct player *player, const struct knn_space *knn, int cores,
                              const struct knn_tile *tile, int64_t rebuilds, double *ns,
                              struct error *error)
 {
@@ -185,20 +190,20 @@ static enum status heap_with(struct player *player, const struct knn_space *knn,
     program_reset(&player->program, knn->machine.hw);
     enum status status = knn_heap_program(&knn->machine, tile, rebuilds, &player->program, error);
     if (status == STATUS_OK)
-        status = play_program(player, knn->cores_used, &played, error);
+        status = play_program(player, cores, &played, error);
     *ns = status == STATUS_OK ? played.time_ns : 0;
     return status;
 }
 
 /* A re-heap costs the same every time: a line through no column and all columns. */
-static enum status heap_ns(struct player *player, const struct knn_space *knn,
+static enum status heap_ns(struct player *player, const struct knn_space *knn, int cores,
                            const struct knn_tile *tile, int64_t tiles, double *ns,
                            struct error *error)
 {
     double none, all, rebuilds = 0;
-    enum status status = heap_with(player, knn, tile, 0, &none, error);
+    enum status status = heap_with(player, knn, cores, tile, 0, &none, error);
     if (status == STATUS_OK)
-        status = heap_with(player, knn, tile, tile->columns, &all, error);
+        status = heap_with(player, knn, cores, tile, tile->columns, &all, error);
     if (status != STATUS_OK)
         return status;
     struct knn_tile whole = *tile;
@@ -213,8 +218,8 @@ static enum status compare_baselines(struct player *player, const struct space *
 {
     static const struct {
         const char *name;
-        enum status (*tile_ns)(struct player *, const struct knn_space *, const struct knn_tile *,
-                               int64_t, double *, struct error *);
+        enum status (*tile_ns)(struct player *, const struct knn_space *, int,
+                               const struct knn_tile *, int64_t, double *, struct error *);
     } baselines[] = {{"bitonic selection", bitonic_ns}, {"heap selection", heap_ns}};
     const struct knn_space *knn = knn_space_of(space);
     const int64_t *v = found->tiling.value;
@@ -228,7 +233,7 @@ static enum status compare_baselines(struct player *player, const struct space *
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof baselines / sizeof *baselines && status == STATUS_OK; i++) {
         double ns;
-        status = baselines[i].tile_ns(player, knn, &tile, tiles, &ns, error);
+        status = baselines[i].tile_ns(player, knn, found->cores_used, &tile, tiles, &ns, error);
         if (status == STATUS_OK)
             json_array_append_new(
                 rows, compared(space, baselines[i].name, &found->tiling,
@@ -242,8 +247,7 @@ static enum status add_comparison(struct player *player, const struct space *spa
                                   json_t *details, struct error *error)
 {
     json_t *rows = json_array();
-    enum status status =
-        compare_stages(space, (double)found->timeline.end_fs / FS_PER_NS, options, rows, error);
+    enum status status = compare_stages(space, found, options, rows, error);
     if (status == STATUS_OK)
         status = compare_baselines(player, space, found, rows, error);
     bool dropped = options->stop && *options->stop;

@@ -62,7 +62,7 @@ static enum status add_part(struct report *report, struct simulator *simulator,
                             struct error *error)
 {
     const char *const *parts = space->kind->parts;
-    struct simulate_options how = {.cores = space->kind->cores_used(space, tiling)};
+    struct simulate_options how = {.cores = space->kind->cores_used(space, tiling, part)};
     struct program program = {0};
     struct timeline timeline;
     program_reset(&program, space->hw);

@@ -76,7 +76,7 @@ static enum status pipeline(struct reproduction *r, int64_t inputs, int64_t orde
 {
     struct problem problem = {
         .op = &cubefx_operator, .size = {inputs, order, functions}, .type = DTYPE_F16};
-    struct tiling fixed = {{[CUBEFX_MERGE] = merge, [CUBEFX_TILE] = AXIS_FREE}};
+    struct tiling fixed = {{[CUBEFX_MERGE] = merge, [CUBEFX_TILE] = AXIS_FREE, [CUBEFX_CORES] = 1}};
     struct space space, part;
     struct search_result result = {0};
     struct search_options options = {
@@ -87,13 +87,15 @@ static enum status pipeline(struct reproduction *r, int64_t inputs, int64_t orde
     int64_t edge =
         space.blocks[0].values[CUBEFX_SEGMENTS][space.blocks[0].count[CUBEFX_SEGMENTS] - 1];
     fixed.value[CUBEFX_SEGMENTS] = (edge + merge - 1) / merge;
-    space_restrict(&space, &fixed, &part);
-    status = search(&part, &options, &result, error);
+    status = space_restrict(&space, &fixed, &part, error);
+    if (status == STATUS_OK)
+        status = search(&part, &options, &result, error);
     if (status == STATUS_OK && result.count == 0)
         status = error_set(error, STATUS_INVALID, "no tile fits merge %lld", (long long)merge);
     if (status == STATUS_OK)
         *found = result.best[0];
     search_result_clear(&result);
+    space_restrict_clear(&part);
     space_close(&space);
     return status;
 }

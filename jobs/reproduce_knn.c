@@ -4,6 +4,7 @@
 
 #include "kernels/knn_space.h"
 #include "search/knn_stages.h"
+#include "search/restrict.h"
 #include "search/selb.h"
 
 #include <math.h>
@@ -277,14 +278,16 @@ static void one_kernel(struct setting *s, double product_us, double *ours)
     ours[FIXED_COST] = unused.us;
 }
 
-/* The search of 1280 × 128 × 204800, every tile with `call_fs` beyond its kernel's time. */
+/* The search of 1280 × 128 × 204800 on all cores, every tile with `call_fs` beyond its kernel's
+ * time. */
 static enum status search_batch(struct reproduction *r, int64_t k, int64_t call_fs, bool stages,
                                 double *pruned_percent, double over[2], struct error *error)
 {
     struct hardware hw = *r->hw;
     struct problem problem = {
         .op = &knn_operator, .size = {1280, 128, 204800, k}, .type = DTYPE_F16};
-    struct space space;
+    const struct tiling fixed = {{AXIS_FREE, AXIS_FREE, AXIS_FREE, AXIS_FREE, [KNN_CORES] = CORES}};
+    struct space space, part;
     struct search_result result = {0};
     struct knn_stages alone = {0};
     struct search_options options = {
@@ -293,11 +296,13 @@ static enum status search_batch(struct reproduction *r, int64_t k, int64_t call_
     enum status status = space_open(&problem, &knn_selb, &hw, CORES, &space, error);
     if (status != STATUS_OK)
         return status;
-    status = search(&space, &options, &result, error);
+    status = space_restrict(&space, &fixed, &part, error);
+    if (status == STATUS_OK)
+        status = search(&part, &options, &result, error);
     if (status == STATUS_OK && result.count == 0)
         status = error_set(error, STATUS_INVALID, "no tiling of the thesis's problem is legal");
     if (status == STATUS_OK && stages)
-        status = knn_stages_find(&space, r->threads, NULL, &alone, error);
+        status = knn_stages_find(&space, CORES, r->threads, NULL, &alone, error);
     if (status == STATUS_OK)
         *pruned_percent = 100.0 * (double)result.pruned_selb / (double)result.feasible;
     if (status == STATUS_OK && stages) {
@@ -305,6 +310,7 @@ static enum status search_batch(struct reproduction *r, int64_t k, int64_t call_
         over[1] = (double)alone.selection_fs / (double)result.best[0].timeline.end_fs;
     }
     search_result_clear(&result);
+    space_restrict_clear(&part);
     space_close(&space);
     return status;
 }

@@ -22,8 +22,9 @@ extern const struct operator_space cubefx_segments;
 
 /* merge: Sequence Matrices side by side, 1 … s; tile: inputs that go through the pipeline together,
  * a multiple of s²; segments: into how many groups of steps a tile's ⌈s/merge⌉ steps are cut, so
- * that the matrix unit works on one while the vector unit works on another. */
-enum cubefx_axis { CUBEFX_MERGE, CUBEFX_TILE, CUBEFX_SEGMENTS, CUBEFX_AXES };
+ * that the matrix unit works on one while the vector unit works on another; cores: that work, on
+ * equal shares of the inputs. */
+enum cubefx_axis { CUBEFX_MERGE, CUBEFX_TILE, CUBEFX_SEGMENTS, CUBEFX_CORES, CUBEFX_AXES };
 
 /* The places of a chip that the pipeline needs. */
 enum cubefx_move {

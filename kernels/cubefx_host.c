@@ -302,10 +302,7 @@ static int violations(const struct space *space, const struct tiling *tiling,
 
 static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
 {
-    (void)space;
-    (void)tiling;
-    (void)fixed;
-    return true; /* the whole space is small */
+    return fixed < CUBEFX_HOST_AXES || legal(space, tiling); /* the whole space is small */
 }
 
 static int ascending(const void *a, const void *b)
@@ -326,9 +323,11 @@ static int list_tiles(struct cubefx_host *host)
     return count;
 }
 
-static void make_block(struct space *space, struct cubefx_host *host)
+static enum status make_block(struct space *space, struct cubefx_host *host, struct error *error)
 {
-    struct space_block *block = &space->blocks[space->block_count++];
+    struct space_block *block = space_add_block(space);
+    if (!block)
+        return error_memory(error);
     for (int i = 0; i < POLY_SIZES; i++) {
         host->function_tiles[i] = poly_functions[i];
         host->vector_tiles[i] = poly_vectors[i];
@@ -345,6 +344,7 @@ static void make_block(struct space *space, struct cubefx_host *host)
                   [CUBEFX_HOST_TILE] = list_tiles(host),
                   [CUBEFX_HOST_STORE] = CUBEFX_HOST_STREAM},
     };
+    return STATUS_OK;
 }
 
 /* Powers that leave the last cache would be read from memory for every group of functions. */
@@ -390,8 +390,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     host->slab = slab_of(host->inputs, cores, LINE_FLOATS, &host->threads);
     host->slab = host->slab < host->inputs ? host->slab : host->inputs;
     host->powers_bytes = powers_limit(space->hw->host, host->threads);
-    make_block(space, host);
-    return STATUS_OK;
+    return make_block(space, host, error);
 }
 
 static void destroy(struct space *space)
@@ -399,9 +398,9 @@ static void destroy(struct space *space)
     free(space->detail);
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
-    (void)tiling;
+    (void)tiling, (void)part;
     return detail_of(space)->threads;
 }
 

@@ -47,24 +47,6 @@ static bool fits(const struct cubefx_space *cubefx, const struct cubefx_plan *pl
     return true;
 }
 
-/* More segments never need more, so they are left open; one copy and, in L0B, one step's matrices
- * are the least. All of this grows with merge within a block, and with the tile. */
-bool cubefx_possible(const struct space *space, const struct tiling *tiling, int fixed)
-{
-    const struct cubefx_space *cubefx = cubefx_of(space);
-    struct cubefx_plan plan;
-    struct tiling least = *tiling;
-    int64_t square = (int64_t)cubefx->machine.block * cubefx->machine.block;
-    if (fixed <= CUBEFX_TILE)
-        least.value[CUBEFX_TILE] = square;
-    least.value[CUBEFX_SEGMENTS] = cubefx->machine.block;
-    cubefx_plan(&cubefx->machine, &cubefx->share, &least, &plan);
-    plan.copies = 1;
-    plan.steps = 1;
-    plan.sequences_stay = true;
-    return fits(cubefx, &plan);
-}
-
 /* More instructions than the program has: 36 a group, 2 a step, 20 a tile. */
 static double instructions_at_most(const struct cubefx_plan *plan)
 {
@@ -78,40 +60,59 @@ static bool playable(const struct cubefx_plan *plan)
     return instructions_at_most(plan) <= (double)PROGRAM_MAX_PLAYED;
 }
 
-bool cubefx_legal(const struct space *space, const struct tiling *tiling)
+/* More segments never need more, so they are left open; one copy and, in L0B, one step's matrices
+ * are the least. All of this grows with merge within a block, and with the tile. */
+bool cubefx_possible(const struct space *space, const struct tiling *tiling, int fixed)
 {
     const struct cubefx_space *cubefx = cubefx_of(space);
+    const struct cubefx_share *share = &cubefx_part_of(space, tiling)->share;
     struct cubefx_plan plan;
-    cubefx_plan(&cubefx->machine, &cubefx->share, tiling, &plan);
-    return fits(cubefx, &plan) && playable(&plan);
+    struct tiling least = *tiling;
+    if (fixed == CUBEFX_AXES) {
+        cubefx_plan(&cubefx->machine, share, tiling, &plan);
+        return fits(cubefx, &plan) && playable(&plan);
+    }
+    if (fixed <= CUBEFX_TILE)
+        least.value[CUBEFX_TILE] = (int64_t)cubefx->machine.block * cubefx->machine.block;
+    least.value[CUBEFX_SEGMENTS] = cubefx->machine.block;
+    cubefx_plan(&cubefx->machine, share, &least, &plan);
+    plan.copies = 1;
+    plan.steps = 1;
+    plan.sequences_stay = true;
+    return fits(cubefx, &plan);
 }
 
-/* Values that the axes do not have. The segments depend on merge, so they are asked in its block.
- */
+/* Values that the axes do not have. The segments depend on merge and the tiles on the cores, so
+ * they are asked in their block. */
 static int off_axis(const struct space *space, const struct tiling *tiling,
                     struct violation list[MAX_VIOLATIONS])
 {
     const struct cubefx_space *cubefx = cubefx_of(space);
-    int64_t merge = tiling->value[CUBEFX_MERGE], s = cubefx->machine.block;
+    const struct cubefx_part *part = cubefx_part_of(space, tiling);
+    int64_t merge = tiling->value[CUBEFX_MERGE], s = cubefx->machine.block, below, above;
     int count = 0;
+    char groups[64];
     if (merge > s) {
-        list[count] = (struct violation){.limit = "merge"};
-        snprintf(list[count++].text, sizeof list->text,
-                 "merge=%lld: at most %lld matrices stand side by side", (long long)merge,
-                 (long long)s);
-        return count;
+        if (list) {
+            list[count] = (struct violation){.limit = "merge"};
+            snprintf(list[count].text, sizeof list->text,
+                     "merge=%lld: at most %lld matrices stand side by side", (long long)merge,
+                     (long long)s);
+        }
+        return count + 1;
     }
     const struct space_block *block = space->blocks;
-    int64_t below, above;
-    char groups[64];
+    while (block->values[CUBEFX_CORES][0] != part->cores_used ||
+           !block_has(block, CUBEFX_MERGE, merge))
+        block++;
     snprintf(groups, sizeof groups, "number of groups of this space with merge=%lld",
              (long long)merge);
-    while (!on_axis(block, CUBEFX_MERGE, merge, &below, &above))
-        block++;
-    for (int a = CUBEFX_TILE; a < CUBEFX_AXES; a++)
+    for (int a = CUBEFX_TILE; a <= CUBEFX_SEGMENTS; a++)
         if (!on_axis(block, a, tiling->value[a], &below, &above))
             add_value(list, &count, cubefx_axes[a].name, tiling->value[a],
                       a == CUBEFX_TILE ? "equal slice of this space" : groups, below, above);
+    add_core_count(list, &count, tiling->value[CUBEFX_CORES], cubefx->padded_inputs / (s * s), 1,
+                   cubefx->parts[cubefx->cores - 1].cores_used);
     return count;
 }
 
@@ -127,11 +128,16 @@ int cubefx_violations(const struct space *space, const struct tiling *tiling,
     struct cubefx_plan plan;
     int count = off_axis(space, tiling, list);
     int64_t needs[NEEDS];
-    cubefx_plan(&cubefx->machine, &cubefx->share, tiling, &plan);
+    cubefx_plan(&cubefx->machine, &cubefx_part_of(space, tiling)->share, tiling, &plan);
     count_needs(cubefx, &plan, needs);
     for (int n = 0; n < NEEDS; n++)
         add_excess(list, &count, names[n], contents[n], needs[n],
                    capacity(&cubefx->machine, (enum need)n));
     add_length(list, &count, instructions_at_most(&plan));
     return count;
+}
+
+bool cubefx_legal(const struct space *space, const struct tiling *tiling)
+{
+    return cubefx_violations(space, tiling, NULL) == 0;
 }

@@ -3,10 +3,18 @@
 
 #include <stdlib.h>
 
+/* All that get work. */
+static int64_t usual_cores(const struct space *space, const struct tiling *tiling)
+{
+    (void)tiling;
+    return cubefx_of(space)->parts[cubefx_of(space)->cores - 1].cores_used;
+}
+
 const struct axis cubefx_axes[CUBEFX_AXES] = {
     [CUBEFX_MERGE] = {.name = "merge", .unit = "matrices"},
     [CUBEFX_TILE] = {.name = "tile", .unit = "inputs"},
     [CUBEFX_SEGMENTS] = {.name = "segments"},
+    [CUBEFX_CORES] = {.name = "cores", .counts_cores = true, .usual = usual_cores},
 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -49,8 +57,10 @@ void cubefx_plan(const struct cubefx_machine *machine, const struct cubefx_share
 static void destroy(struct space *space)
 {
     struct cubefx_space *cubefx = space->detail;
+    for (int c = 0; cubefx && cubefx->parts && c < cubefx->cores; c++)
+        free(cubefx->parts[c].slices);
     if (cubefx)
-        free(cubefx->slices);
+        free(cubefx->parts);
     free(cubefx);
 }
 
@@ -66,23 +76,54 @@ static int list_segments(int64_t steps, int64_t values[])
 
 /* A block for all values of merge that give the same number of steps: these have the same
  * segments. */
-static void add_blocks(struct space *space, struct cubefx_space *cubefx, int slice_count)
+static enum status add_blocks(struct space *space, struct cubefx_space *cubefx,
+                              const struct cubefx_part *part, struct error *error)
 {
     int64_t s = cubefx->machine.block, steps = 0;
+    struct space_block *block = NULL;
     for (int64_t merge = 1; merge <= s; merge++) {
         cubefx->numbers[merge - 1] = merge;
         if (ceil_div(s, merge) != steps) {
-            int b = space->block_count++;
-            struct space_block *block = &space->blocks[b];
+            block = space_add_block(space);
+            if (!block)
+                return error_memory(error);
             steps = ceil_div(s, merge);
             block->values[CUBEFX_MERGE] = &cubefx->numbers[merge - 1];
-            block->values[CUBEFX_TILE] = cubefx->slices;
-            block->count[CUBEFX_TILE] = slice_count;
-            block->values[CUBEFX_SEGMENTS] = cubefx->segments[b];
-            block->count[CUBEFX_SEGMENTS] = list_segments(steps, cubefx->segments[b]);
+            block->values[CUBEFX_TILE] = part->slices;
+            block->count[CUBEFX_TILE] = part->slice_count;
+            block->values[CUBEFX_SEGMENTS] = cubefx->segments[steps];
+            block->count[CUBEFX_SEGMENTS] = list_segments(steps, cubefx->segments[steps]);
+            block->values[CUBEFX_CORES] = &part->cores;
+            block->count[CUBEFX_CORES] = 1;
         }
-        space->blocks[space->block_count - 1].count[CUBEFX_MERGE]++;
+        block->count[CUBEFX_MERGE]++;
     }
+    return STATUS_OK;
+}
+
+/* The blocks of each number of cores that has equal shares. */
+static enum status add_parts(struct space *space, struct cubefx_space *cubefx,
+                             const struct problem *problem, struct error *error)
+{
+    enum status status = STATUS_OK;
+    int64_t square = (int64_t)cubefx->machine.block * cubefx->machine.block;
+    cubefx->parts = calloc((size_t)cubefx->cores, sizeof *cubefx->parts);
+    if (!cubefx->parts)
+        return error_memory(error);
+    for (int c = 1; c <= cubefx->cores && status == STATUS_OK; c++) {
+        struct cubefx_part *part = &cubefx->parts[c - 1];
+        part->cores = c;
+        part->share = (struct cubefx_share){
+            .inputs = slab_of(cubefx->padded_inputs, c, square, &part->cores_used),
+            .order = problem->size[CUBEFX_ORDER],
+            .functions = problem->size[CUBEFX_FUNCTIONS],
+        };
+        if (part->cores_used != c)
+            continue;
+        part->slices = slices_of(part->share.inputs, square, &part->slice_count);
+        status = part->slices ? add_blocks(space, cubefx, part, error) : error_memory(error);
+    }
+    return status;
 }
 
 static enum status check_machine(const struct cubefx_machine *machine, struct error *error)
@@ -102,7 +143,6 @@ static enum status create(struct space *space, const struct problem *problem, in
                           struct error *error)
 {
     struct cubefx_space *cubefx = calloc(1, sizeof *cubefx);
-    int slice_count;
     if (!cubefx)
         return error_memory(error);
     space->detail = cubefx;
@@ -116,33 +156,24 @@ static enum status create(struct space *space, const struct problem *problem, in
     int64_t square = (int64_t)cubefx->machine.block * cubefx->machine.block;
     cubefx->cores = cores;
     cubefx->padded_inputs = round_up(problem->size[CUBEFX_N], square);
-    cubefx->share = (struct cubefx_share){
-        .inputs = slab_of(cubefx->padded_inputs, cores, square, &cubefx->cores_used),
-        .order = problem->size[CUBEFX_ORDER],
-        .functions = problem->size[CUBEFX_FUNCTIONS],
-    };
-    cubefx->slices = slices_of(cubefx->share.inputs, square, &slice_count);
-    if (!cubefx->slices)
-        return error_memory(error);
     cubefx_make_layouts(cubefx);
     space->layout_count = CUBEFX_LAYOUTS;
     space->layouts = cubefx->layouts;
-    add_blocks(space, cubefx, slice_count);
-    return STATUS_OK;
+    return add_parts(space, cubefx, problem, error);
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
-    (void)tiling;
-    return cubefx_of(space)->cores_used;
+    (void)part;
+    return cubefx_part_of(space, tiling)->cores_used;
 }
 
 static enum status generate(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error)
 {
     (void)part;
-    return cubefx_program(&cubefx_of(space)->machine, &cubefx_of(space)->share, tiling, program,
-                          error);
+    return cubefx_program(&cubefx_of(space)->machine, &cubefx_part_of(space, tiling)->share, tiling,
+                          program, error);
 }
 
 static const char *const parts[] = {"kernel", NULL};
@@ -157,6 +188,7 @@ const struct operator_space cubefx_segments = {
     .violations = cubefx_violations,
     .cores_used = cores_used,
     .summarise = cubefx_summarise,
+    .least = cubefx_least,
     .parts = parts,
     .generate = generate,
     .roofline_ns = cubefx_roofline_ns,

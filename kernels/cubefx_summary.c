@@ -146,12 +146,11 @@ struct place {
     double type, accumulator; /* bytes */
 };
 
-static void put_totals(const struct cubefx_space *cubefx, const struct cubefx_plan *plan,
-                       const struct place *p, struct work *work)
+static void put_totals(const struct cubefx_machine *m, const struct cubefx_share *share,
+                       const struct cubefx_plan *plan, const struct place *p, struct work *work)
 {
-    const struct cubefx_machine *m = &cubefx->machine;
     double tiles = (double)plan->tiles.count, groups = tiles * (double)plan->groups.count;
-    double inputs = (double)cubefx->share.inputs, steps = (double)plan->steps;
+    double inputs = (double)share->inputs, steps = (double)plan->steps;
     double products = tiles * steps, places = inputs / m->block * steps;
     double sequences = steps * (double)plan->sequence_bytes;
     double coefficients = (double)plan->coefficient_bytes;
@@ -175,10 +174,9 @@ static void put_totals(const struct cubefx_space *cubefx, const struct cubefx_pl
     put(work, STORE, groups, places * p->outputs * p->type);
 }
 
-static void put_ends(const struct cubefx_space *cubefx, const struct cubefx_plan *plan,
+static void put_ends(const struct cubefx_machine *m, const struct cubefx_plan *plan,
                      const struct place *p, struct work *work)
 {
-    const struct cubefx_machine *m = &cubefx->machine;
     double inputs = (double)plan->tiles.slice * p->type, steps = (double)plan->groups.slice;
     double first = (double)plan->rows * steps;
     double last = (double)(plan->last_rows * plan->groups.last);
@@ -196,25 +194,57 @@ static void put_ends(const struct cubefx_space *cubefx, const struct cubefx_plan
     put(work, LAST_STORE, 1, last * p->outputs * p->type);
 }
 
-void cubefx_summarise(const struct space *space, const struct tiling *tiling, struct work *work)
+static struct place place_of(const struct cubefx_machine *m, const struct cubefx_plan *plan)
 {
-    const struct cubefx_space *cubefx = cubefx_of(space);
-    const struct cubefx_machine *m = &cubefx->machine;
-    struct cubefx_plan plan;
     double s = m->block;
-    cubefx_plan(m, &cubefx->share, tiling, &plan);
-    const struct place place = {
-        .powers = (double)plan.powers,
-        .outputs = (double)plan.outputs,
-        .sequence_blocks = (double)plan.powers / (s * s),
-        .coefficient_blocks = (double)plan.powers * (double)plan.outputs / (s * s * s),
+    return (struct place){
+        .powers = (double)plan->powers,
+        .outputs = (double)plan->outputs,
+        .sequence_blocks = (double)plan->powers / (s * s),
+        .coefficient_blocks = (double)plan->powers * (double)plan->outputs / (s * s * s),
         .type = m->type_bytes,
         .accumulator = m->accumulator_bytes,
     };
-    work->cores = cubefx->cores_used;
+}
+
+void cubefx_summarise(const struct space *space, const struct tiling *tiling, struct work *work)
+{
+    const struct cubefx_machine *m = &cubefx_of(space)->machine;
+    const struct cubefx_part *part = cubefx_part_of(space, tiling);
+    struct cubefx_plan plan;
+    cubefx_plan(m, &part->share, tiling, &plan);
+    const struct place place = place_of(m, &plan);
+    work->cores = part->cores_used;
     work->layout = plan.copies == 1 ? CUBEFX_SERIAL : CUBEFX_PIPELINED;
-    put_totals(cubefx, &plan, &place, work);
-    put_ends(cubefx, &plan, &place, work);
+    put_totals(m, &part->share, &plan, &place, work);
+    put_ends(m, &plan, &place, work);
+}
+
+/* More vector instructions have fewer repeats after the first: no loss where starting one takes as
+ * long as a repeat. */
+static void forget_repeats(const struct cubefx_machine *m, enum line line, int operation,
+                           struct work *work)
+{
+    const struct price *price = &m->hw->prices[m->hw->operations[operation].price];
+    if ((double)price->base_fs < (double)price->rate.fs / (double)price->rate.units)
+        put(work, line, work->instructions[line], 0);
+}
+
+/* One tile and one group of it, with the block's smallest merge, without the instructions at the
+ * ends and with the chains that all tilings have: none of the block does less. */
+void cubefx_least(const struct space *space, const struct space_block *block, struct work *work)
+{
+    const struct cubefx_machine *m = &cubefx_of(space)->machine;
+    struct tiling least = {{[CUBEFX_MERGE] = block->values[CUBEFX_MERGE][0],
+                            [CUBEFX_SEGMENTS] = 1,
+                            [CUBEFX_CORES] = block->values[CUBEFX_CORES][0]}};
+    least.value[CUBEFX_TILE] = cubefx_part_of(space, &least)->share.inputs;
+    cubefx_summarise(space, &least, work);
+    for (int line = TOTALS; line < LINES; line++)
+        put(work, (enum line)line, 0, 0);
+    forget_repeats(m, LN, m->ln, work);
+    forget_repeats(m, EXP, m->exp, work);
+    work->layout = CUBEFX_PIPELINED;
 }
 
 /* Inputs in and results out, once, at the `merge` with least of each;
@@ -230,8 +260,8 @@ double cubefx_roofline_ns(const struct space *space)
     double blocks = INFINITY, stored = INFINITY;
     for (int merge = 1; merge <= m->block; merge++) {
         struct cubefx_plan plan;
-        const struct tiling tiling = {{merge, cubefx->share.inputs, 1}};
-        cubefx_plan(m, &cubefx->share, &tiling, &plan);
+        const struct tiling tiling = {{merge, cubefx->padded_inputs, 1, 1}};
+        cubefx_plan(m, &cubefx->parts[0].share, &tiling, &plan);
         double powers = (double)(plan.steps * plan.powers) / s, outputs = (double)plan.outputs;
         blocks = fmin(blocks, rows / s * powers * (1 + outputs / s)); /* eq. 4.9 */
         stored = fmin(stored, rows * (double)plan.steps * outputs);

@@ -36,7 +36,7 @@ extern const struct operator_space knn_selb;
 
 /* The first axes are the space; the rest, which no user sets, is the distance tile's own MatMul
  * tiling (enum thesis_axis), 0 until the search has chosen it. */
-enum knn_axis { KNN_M1, KNN_N1, KNN_M2, KNN_N2, KNN_AXES, KNN_DISTANCE = KNN_AXES };
+enum knn_axis { KNN_M1, KNN_N1, KNN_M2, KNN_N2, KNN_CORES, KNN_AXES, KNN_DISTANCE = KNN_AXES };
 
 /* Programs of a tiling: a distance tile; a selection tile in which no row is updated (g0); one with
  * a single step (g is the difference); one with all k steps, as the first tile along n. */

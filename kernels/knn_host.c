@@ -134,11 +134,19 @@ static bool fill_block(const struct knn_host *knn, const enum share_of_values *s
     return true;
 }
 
-static void make_blocks(struct space *space, struct knn_host *knn)
+static enum status make_blocks(struct space *space, struct knn_host *knn, struct error *error)
 {
     fill_values(knn);
-    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
-        space->block_count += fill_block(knn, blocks[b], &space->blocks[space->block_count]);
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+        struct space_block filled, *block;
+        if (!fill_block(knn, blocks[b], &filled))
+            continue;
+        block = space_add_block(space);
+        if (!block)
+            return error_memory(error);
+        *block = filled;
+    }
+    return STATUS_OK;
 }
 
 static int find_loop(const struct host *host, const char *variant)
@@ -186,8 +194,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     enum status status = find_loops(space, knn, error);
     if (status != STATUS_OK)
         return status;
-    make_blocks(space, knn);
-    return STATUS_OK;
+    return make_blocks(space, knn, error);
 }
 
 static void destroy(struct space *space)
@@ -354,12 +361,12 @@ static bool legal(const struct space *space, const struct tiling *tiling)
 
 static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
 {
-    (void)space, (void)tiling, (void)fixed;
-    return true;
+    return fixed < KNN_HOST_AXES || legal(space, tiling);
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
+    (void)part;
     int64_t rows;
     return knn_host_threads(knn_host_of(space), tiling, &rows);
 }

@@ -6,15 +6,24 @@
 #include "kernels/limits.h"
 #include "kernels/slices.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* All that get work. */
+static int64_t usual_cores(const struct space *space, const struct tiling *tiling)
+{
+    (void)tiling;
+    return knn_space_of(space)->shares[knn_space_of(space)->cores - 1].cores_used;
+}
 
 static const struct axis axes[KNN_AXES] = {
     [KNN_M1] = {.name = "m1", .unit = "elements"},
     [KNN_N1] = {.name = "n1", .unit = "elements"},
     [KNN_M2] = {.name = "m2", .unit = "elements"},
     [KNN_N2] = {.name = "n2", .unit = "elements"},
+    [KNN_CORES] = {.name = "cores", .counts_cores = true, .usual = usual_cores},
 };
 
 static struct knn_tile tile_of(const struct space *space, int64_t rows, int64_t columns)
@@ -55,20 +64,16 @@ static bool fits(const struct space *space, const int64_t *v)
            selection_bytes(space, v) <= knn->ub_bytes;
 }
 
+/* Any number of cores takes the same bytes. */
 static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
 {
     struct tiling least = *tiling;
-    for (int a = fixed; a < KNN_AXES; a++)
-        least.value[a] = knn_space_of(space)->block;
-    return least.value[KNN_M2] <= least.value[KNN_M1] &&
-           least.value[KNN_N2] <= least.value[KNN_N1] && fits(space, least.value);
-}
-
-static bool legal(const struct space *space, const struct tiling *tiling)
-{
-    const int64_t *v = tiling->value, block = knn_space_of(space)->block;
-    return is_slice(v[KNN_M1], v[KNN_M2], block) && is_slice(v[KNN_N1], v[KNN_N2], block) &&
-           fits(space, v);
+    const int64_t *v = least.value, block = knn_space_of(space)->block;
+    for (int a = fixed; a < KNN_CORES; a++)
+        least.value[a] = block;
+    return v[KNN_M2] <= v[KNN_M1] && v[KNN_N2] <= v[KNN_N1] && fits(space, v) &&
+           (fixed < KNN_AXES ||
+            (is_slice(v[KNN_M1], v[KNN_M2], block) && is_slice(v[KNN_N1], v[KNN_N2], block)));
 }
 
 /* A value on `axis` that is no equal slice of `whole`; names the ones next to it. */
@@ -76,6 +81,10 @@ static void add_slice(struct violation list[MAX_VIOLATIONS], int *count, int axi
                       int64_t whole, const char *of, int64_t block)
 {
     char kind[64];
+    if (!list) {
+        ++*count;
+        return;
+    }
     int64_t below = value < whole ? value - value % block : whole, above = below + block;
     above -= above % block;
     while (below > 0 && !is_slice(whole, below, block))
@@ -91,12 +100,13 @@ static int violations(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS])
 {
     const struct knn_space *knn = knn_space_of(space);
+    const struct knn_share *share = knn_share_of(space, tiling);
     const int64_t *v = tiling->value;
     const struct {
         int axis;
         int64_t whole;
         const char *of;
-    } slices[] = {{KNN_M1, knn->rows, "a core's rows"},
+    } slices[] = {{KNN_M1, share->rows, "a core's rows"},
                   {KNN_N1, knn->columns, "n"},
                   {KNN_M2, v[KNN_M1], "m1"},
                   {KNN_N2, v[KNN_N1], "n1"}};
@@ -113,13 +123,21 @@ static int violations(const struct space *space, const struct tiling *tiling,
                knn->memory_bytes);
     add_excess(list, &count, "ub", "a selection tile and its arrays", selection_bytes(space, v),
                knn->ub_bytes);
+    add_core_count(list, &count, v[KNN_CORES], knn->rows / knn->block, 1,
+                   knn->shares[knn->cores - 1].cores_used);
     return count;
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static bool legal(const struct space *space, const struct tiling *tiling)
 {
-    (void)tiling;
-    return knn_space_of(space)->cores_used;
+    return violations(space, tiling, NULL) == 0;
+}
+
+/* The distance tile's own tiling may leave some of the cores idle. */
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
+{
+    int64_t own = tiling->value[KNN_DISTANCE + THESIS_CORES];
+    return part == KNN_PART_DISTANCE && own ? (int)own : knn_share_of(space, tiling)->cores_used;
 }
 
 void knn_distance_problem(const struct space *space, const struct tiling *tiling,
@@ -128,7 +146,7 @@ void knn_distance_problem(const struct space *space, const struct tiling *tiling
     const struct knn_space *knn = knn_space_of(space);
     *problem = (struct problem){
         .op = &matmul_operator,
-        .size = {[MATMUL_M] = tiling->value[KNN_M1] * knn->cores_used,
+        .size = {[MATMUL_M] = tiling->value[KNN_M1] * knn_share_of(space, tiling)->cores_used,
                  [MATMUL_K] = knn->d,
                  [MATMUL_N] = tiling->value[KNN_N1],
                  [MATMUL_BATCH] = 1},
@@ -147,7 +165,7 @@ static enum status generate_distance(const struct space *space, const struct til
         return error_set(error, STATUS_INVALID, "the distance tile has no tiling of its own yet");
     knn_distance_problem(space, tiling, &problem);
     enum status status = space_open(&problem, &matmul_thesis, space->hw,
-                                    knn_space_of(space)->cores_used, &product_space, error);
+                                    knn_share_of(space, tiling)->cores_used, &product_space, error);
     if (status != STATUS_OK)
         return status;
     status = matmul_thesis.generate(&product_space, &inner, 0, program, error);
@@ -174,31 +192,44 @@ static enum status generate(const struct space *space, const struct tiling *tili
 }
 
 /* Products on the matrix unit, or both sets of points in and the results out, once. */
-static double roofline_ns(const struct space *space)
+double knn_share_roofline_ns(const struct knn_space *knn, const struct knn_share *share)
 {
-    const struct knn_space *knn = knn_space_of(space);
     const struct matmul_machine *m = &knn->product;
     const struct price *matrix = &m->hw->prices[m->matrix_price];
     const struct price *load = &m->hw->prices[m->load_price];
-    double block = (double)knn->block, rows = (double)knn->rows * knn->cores_used;
+    double block = (double)knn->block, rows = (double)share->rows * share->cores_used;
     double columns = (double)knn->columns, d = (double)knn->d;
     double bytes =
         ((rows + columns) * d + 2 * rows * (double)knn->tile.k) * dtype_bytes(knn->tile.type);
-    double compute_fs = rows * columns * d / (block * block * block) / knn->cores_used *
+    double compute_fs = rows * columns * d / (block * block * block) / share->cores_used *
                         (double)matrix->rate.fs / (double)matrix->rate.units;
-    double memory_fs = bytes * (double)load->rate.fs / (double)load->rate.units / knn->cores_used;
-    if (load->bus >= 0) {
-        const struct bus *bus = &m->hw->buses[load->bus];
-        memory_fs = bytes * 1e15 / (double)bus->total_bytes_per_s[bus->sharers - 1];
-    }
-    return (compute_fs > memory_fs ? compute_fs : memory_fs) / 1e6;
+    double memory_fs = price_least_fs(m->hw, load, share->cores_used, bytes);
+    return fmax(compute_fs, memory_fs) / 1e6;
+}
+
+/* Of the number of cores that is best off. */
+static double roofline_ns(const struct space *space)
+{
+    const struct knn_space *knn = knn_space_of(space);
+    double least_ns = INFINITY;
+    for (int c = 0; c < knn->cores; c++)
+        if (knn->shares[c].m1)
+            least_ns = fmin(least_ns, knn_share_roofline_ns(knn, &knn->shares[c]));
+    return least_ns;
 }
 
 static void destroy(struct space *space)
 {
     struct knn_space *knn = space->detail;
-    for (int a = 0; knn && a < KNN_AXES; a++)
-        free(knn->values[a]);
+    for (int c = 0; knn && knn->shares && c < knn->cores; c++) {
+        free(knn->shares[c].m1);
+        free(knn->shares[c].m2);
+    }
+    if (knn) {
+        free(knn->n1);
+        free(knn->n2);
+        free(knn->shares);
+    }
     free(knn);
 }
 
@@ -220,21 +251,47 @@ static int64_t *multiples(const struct space *space, int axis, int64_t whole, in
     return values;
 }
 
-static enum status make_axes(struct space *space, struct error *error)
+/* The tilings of one number of cores. */
+static enum status add_block(struct space *space, const struct knn_space *knn,
+                             struct knn_share *share, struct error *error)
 {
-    struct knn_space *knn = space->detail;
-    struct space_block *block = &space->blocks[0];
-    knn->values[KNN_M1] = slices_of(knn->rows, knn->block, &block->count[KNN_M1]);
-    knn->values[KNN_N1] = slices_of(knn->columns, knn->block, &block->count[KNN_N1]);
-    knn->values[KNN_M2] = multiples(space, KNN_M2, knn->rows, &block->count[KNN_M2]);
-    knn->values[KNN_N2] = multiples(space, KNN_N2, knn->columns, &block->count[KNN_N2]);
-    for (int a = 0; a < KNN_AXES; a++) {
-        if (!knn->values[a])
-            return error_memory(error);
-        block->values[a] = knn->values[a];
-    }
-    space->block_count = 1;
+    struct space_block *block = space_add_block(space);
+    share->m1 = slices_of(share->rows, knn->block, &share->m1_count);
+    share->m2 = multiples(space, KNN_M2, share->rows, &share->m2_count);
+    if (!block || !share->m1 || !share->m2)
+        return error_memory(error);
+    *block = (struct space_block){
+        .values = {[KNN_M1] = share->m1,
+                   [KNN_N1] = knn->n1,
+                   [KNN_M2] = share->m2,
+                   [KNN_N2] = knn->n2,
+                   [KNN_CORES] = &share->cores},
+        .count = {[KNN_M1] = share->m1_count,
+                  [KNN_N1] = knn->n1_count,
+                  [KNN_M2] = share->m2_count,
+                  [KNN_N2] = knn->n2_count,
+                  [KNN_CORES] = 1},
+    };
     return STATUS_OK;
+}
+
+/* A block for each number of cores that has equal shares. */
+static enum status add_blocks(struct space *space, struct knn_space *knn, struct error *error)
+{
+    enum status status = STATUS_OK;
+    knn->n1 = slices_of(knn->columns, knn->block, &knn->n1_count);
+    knn->n2 = multiples(space, KNN_N2, knn->columns, &knn->n2_count);
+    knn->shares = calloc((size_t)knn->cores, sizeof *knn->shares);
+    if (!knn->n1 || !knn->n2 || !knn->shares)
+        return error_memory(error);
+    for (int c = 1; c <= knn->cores && status == STATUS_OK; c++) {
+        struct knn_share *share = &knn->shares[c - 1];
+        share->cores = c;
+        share->rows = slab_of(knn->rows, c, knn->block, &share->cores_used);
+        if (share->cores_used == c)
+            status = add_block(space, knn, share, error);
+    }
+    return status;
 }
 
 static enum status create(struct space *space, const struct problem *problem, int cores,
@@ -262,10 +319,11 @@ static enum status create(struct space *space, const struct problem *problem, in
     knn->steps = (enum knn_steps)problem->choice[KNN_STEPS];
     knn->d = round_up(problem->size[KNN_D], knn->block);
     knn->columns = round_up(problem->size[KNN_N], knn->block);
-    knn->rows = slab_of(problem->size[KNN_M], cores, knn->block, &knn->cores_used);
+    knn->rows = round_up(problem->size[KNN_M], knn->block);
+    knn->cores = cores;
     knn->ub_bytes = capacity_of(space->hw, knn->machine.ub);
     knn->memory_bytes = sum_of(capacity_of(space->hw, knn->product.l1), knn->ub_bytes);
-    return make_axes(space, error);
+    return add_blocks(space, knn, error);
 }
 
 static const char *const parts[KNN_PARTS + 1] = {

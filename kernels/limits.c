@@ -1,4 +1,5 @@
 #include "kernels/limits.h"
+#include "kernels/slices.h"
 
 #include <stdio.h>
 
@@ -20,9 +21,13 @@ int64_t capacity_of(const struct hardware *hw, int buffer)
     return bytes ? bytes : INT64_MAX;
 }
 
+/* NULL where violations are only counted. */
 static struct violation *add(struct violation list[MAX_VIOLATIONS], int *count, const char *limit)
 {
-    struct violation *violation = &list[(*count)++];
+    int number = (*count)++;
+    if (!list)
+        return NULL;
+    struct violation *violation = &list[number];
     *violation = (struct violation){0};
     snprintf(violation->limit, sizeof violation->limit, "%s", limit);
     return violation;
@@ -34,6 +39,8 @@ void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *l
     if (needed_bytes <= available_bytes)
         return;
     struct violation *violation = add(list, count, limit);
+    if (!violation)
+        return;
     violation->needed_bytes = needed_bytes;
     violation->available_bytes = available_bytes;
     snprintf(violation->text, sizeof violation->text,
@@ -46,6 +53,8 @@ void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *ax
                const char *kind, int64_t below, int64_t above)
 {
     struct violation *violation = add(list, count, axis);
+    if (!violation)
+        return;
     int used = snprintf(violation->text, sizeof violation->text, "%s=%lld is no %s; next", axis,
                         (long long)value, kind);
     const int64_t next[] = {below, above};
@@ -69,12 +78,27 @@ bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *
     return found;
 }
 
+void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t cores, int64_t units,
+                    int64_t least, int64_t most)
+{
+    int64_t below = cores - 1 < most ? cores - 1 : most, above = cores > least ? cores + 1 : least;
+    if (cores >= least && cores <= most && is_slice(units, cores, 1))
+        return;
+    while (below >= least && !is_slice(units, below, 1))
+        below--;
+    while (above <= most && !is_slice(units, above, 1))
+        above++;
+    add_value(list, count, "cores", cores, "number of cores that get equal work",
+              below >= least ? below : 0, above <= most ? above : 0);
+}
+
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions)
 {
     if (instructions <= (double)PROGRAM_MAX_PLAYED)
         return;
     struct violation *violation = add(list, count, "instructions");
-    snprintf(violation->text, sizeof violation->text,
-             "instructions: about %.2g, more than the %lld that are played", instructions,
-             PROGRAM_MAX_PLAYED);
+    if (violation)
+        snprintf(violation->text, sizeof violation->text,
+                 "instructions: about %.2g, more than the %lld that are played", instructions,
+                 PROGRAM_MAX_PLAYED);
 }

@@ -1,4 +1,5 @@
-/* What does not fit, counted and said: shared by the legality of every space. */
+/* What does not fit, counted and said: shared by the legality of every space. With list = NULL
+ * violations are only counted, so that a space's `legal` and its `violations` are one function. */
 #ifndef AUTOTUNE_KERNELS_LIMITS_H
 #define AUTOTUNE_KERNELS_LIMITS_H
 
@@ -23,6 +24,11 @@ void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *ax
 /* Is `value` on the axis of a block? If not, the values next to it, 0 for none. */
 bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *below,
              int64_t *above);
+
+/* Appends the same for `cores`: equal work is for the numbers of cores c with c =
+ * divide_up(units, divide_up(units, c)), from `least` to `most` (is_slice with blocks of 1). */
+void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t cores, int64_t units,
+                    int64_t least, int64_t most);
 
 /* Appends "instructions: …" where a program is longer than what is played. */
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions);

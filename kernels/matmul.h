@@ -20,6 +20,7 @@ enum thesis_axis {
     THESIS_BUFFERS,  /* control flows: buffers of L0A, L0B and of what is reloaded */
     THESIS_RESIDENT, /* enum thesis_resident */
     THESIS_SPLIT,    /* enum thesis_split */
+    THESIS_CORES,    /* that work, all on equal shares */
     THESIS_AXES,
 };
 
@@ -47,6 +48,11 @@ struct matmul_slab {
     int64_t m, k, n, batch;
     int cores_used;
 };
+
+/* A time that no tiling of the thesis's space beats on up to `cores` cores, for a whole padded
+ * problem: its roofline. */
+double matmul_thesis_roofline_ns(const struct matmul_machine *machine,
+                                 const struct matmul_slab *whole, int cores);
 
 /* Appends the thesis's Algorithm 3 with flags and operands for one core. */
 enum status matmul_thesis_program(const struct matmul_machine *machine,

@@ -291,8 +291,10 @@ static enum status create(struct space *space, const struct problem *problem, in
         status = cann_make_chunks(cann, error);
     if (status != STATUS_OK)
         return status;
-    struct space_block *block = &space->blocks[space->block_count++];
+    struct space_block *block = space_add_block(space);
     int64_t candidates = 1;
+    if (!block)
+        return error_memory(error);
     for (int a = 0; a < CANN_AXES; a++) {
         block->values[a] = cann->values[a];
         block->count[a] = cann->count[a];
@@ -304,8 +306,9 @@ static enum status create(struct space *space, const struct problem *problem, in
     return STATUS_OK;
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
+    (void)part;
     struct cann_plan plan;
     cann_plan_make(cann_of(space), tiling, &plan);
     return plan.cores;

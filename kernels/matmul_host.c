@@ -227,14 +227,16 @@ static bool is_needless(const struct matmul_host *host, int kernel)
 static enum status make_blocks(struct space *space, struct matmul_host *host, struct error *error)
 {
     int64_t splits_of[] = {HOST_SPLIT_M, HOST_SPLIT_N};
-    host->values = malloc(sizeof *host->values * SPACE_MAX_BLOCKS * BLOCK_VALUES);
+    host->values = malloc(sizeof *host->values * 2 * KERNELS * BLOCK_VALUES);
     if (!host->values)
         return error_memory(error);
     struct filler filler = {.next = host->values};
     for (int s = 0; s < (host->threads > 1 ? 2 : 1); s++)
         for (int i = 0; i < KERNELS; i++)
             if (has_kernel(host, i) && !is_needless(host, i)) {
-                filler.block = &space->blocks[space->block_count++];
+                filler.block = space_add_block(space);
+                if (!filler.block)
+                    return error_memory(error);
                 fill_block(host, i, splits_of[s], &filler);
             }
     if (space->block_count)
@@ -331,18 +333,15 @@ static int conflicts(const struct space *space, const struct tiling *tiling,
     return count;
 }
 
-static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
-{
-    (void)space;
-    (void)tiling;
-    (void)fixed;
-    return true;
-}
-
 static bool legal(const struct space *space, const struct tiling *tiling)
 {
     struct violation list[MAX_VIOLATIONS];
     return has_known_kernel(tiling) && conflicts(space, tiling, list) == 0;
+}
+
+static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    return fixed < HOST_MATMUL_AXES || legal(space, tiling);
 }
 
 /* The block of a tiling's kernel and split, or NULL. */
@@ -385,8 +384,9 @@ static int violations(const struct space *space, const struct tiling *tiling,
     return count > with_tiles ? count : with_tiles;
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
+    (void)part;
     const struct matmul_host *host = matmul_host_of(space);
     int64_t split = tiling->value[HOST_SPLIT];
     return host_sharers(split == HOST_SPLIT_M ? host->m : host->n,

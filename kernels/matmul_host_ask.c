@@ -345,7 +345,7 @@ static void ask_dot(const struct matmul_host *host, const struct tiling *tiling,
 void matmul_host_ask(const struct space *space, const struct tiling *tiling, struct host_work *work)
 {
     const struct matmul_host *host = matmul_host_of(space);
-    work->threads = space->kind->cores_used(space, tiling);
+    work->threads = space->kind->cores_used(space, tiling, 0);
     work->parallel_regions = work->threads > 1;
     work->phase_count = 0;
     if (matmul_host_kernel(tiling)->path == HOST_PATH_DOT)

@@ -46,16 +46,6 @@ static bool fits(const struct space *space, const struct tiling *tiling, int las
     return true;
 }
 
-/* With the open slices at one block and one buffer: L1 is left out, for what it needs does not
- * grow with every axis. */
-bool thesis_possible(const struct space *space, const struct tiling *tiling, int fixed)
-{
-    struct tiling least = *tiling;
-    for (int a = fixed; a < THESIS_AXES; a++)
-        least.value[a] = a <= THESIS_N ? thesis_of(space)->machine.block : a == THESIS_BUFFERS;
-    return fits(space, &least, NEED_UB);
-}
-
 /* More instructions than the program has: 17 a k-tile, 10 a tile of C, 2 a row and a product. */
 static double instructions_at_most(const struct space *space, const struct tiling *tiling)
 {
@@ -71,30 +61,67 @@ static bool playable(const struct space *space, const struct tiling *tiling)
     return instructions_at_most(space, tiling) <= (double)PROGRAM_MAX_PLAYED;
 }
 
-bool thesis_legal(const struct space *space, const struct tiling *tiling)
+/* With the open slices at one block and one buffer: L1 is left out, for what it needs does not
+ * grow with every axis. */
+bool thesis_possible(const struct space *space, const struct tiling *tiling, int fixed)
 {
-    return fits(space, tiling, NEED_L1) && playable(space, tiling);
+    if (fixed == THESIS_AXES)
+        return fits(space, tiling, NEED_L1) && playable(space, tiling);
+    struct tiling least = *tiling;
+    for (int a = fixed; a <= THESIS_BUFFERS; a++)
+        least.value[a] = a <= THESIS_N ? thesis_of(space)->machine.block : 1;
+    return fits(space, &least, NEED_UB);
+}
+
+/* The values of one split on one number of cores; NULL where that has no equal shares. */
+static const struct space_block *find_block(const struct space *space, int64_t split, int64_t cores)
+{
+    for (int b = 0; b < space->block_count; b++)
+        if (space->blocks[b].values[THESIS_SPLIT][0] == split &&
+            space->blocks[b].values[THESIS_CORES][0] == cores)
+            return &space->blocks[b];
+    return NULL;
+}
+
+/* A number of cores that is no value, or a split that one core does not have. */
+static void check_cores(const struct space *space, const struct tiling *tiling,
+                        struct violation list[MAX_VIOLATIONS], int *count)
+{
+    const struct thesis *thesis = thesis_of(space);
+    int64_t split = tiling->value[THESIS_SPLIT], block = thesis->machine.block;
+    int64_t size = split == SPLIT_M ? thesis->whole.m : thesis->whole.n;
+    int64_t most = thesis->shares[split][thesis->cores - 1].slab.cores_used;
+    if (split == SPLIT_M || (most > 1 && tiling->value[THESIS_CORES] > 1)) {
+        add_core_count(list, count, tiling->value[THESIS_CORES], size / block,
+                       split == SPLIT_M ? 1 : 2, most);
+        return;
+    }
+    if (list) {
+        list[*count] = (struct violation){.limit = "split"};
+        snprintf(list[*count].text, sizeof list->text, "split=%s needs more than one core%s",
+                 thesis_axes[THESIS_SPLIT].value_names[split],
+                 most > 1            ? "; on one, split=m is the same"
+                 : thesis->cores > 1 ? ", and one block is work for one only"
+                                     : "");
+    }
+    ++*count;
 }
 
 /* Values that no tile count gives, on any axis. */
 static int off_axis(const struct space *space, const struct tiling *tiling,
                     struct violation list[MAX_VIOLATIONS])
 {
+    const int64_t *v = tiling->value;
+    int64_t cores = thesis_slab(space, tiling)->cores_used, below, above;
+    const struct space_block *block =
+        find_block(space, cores > 1 ? v[THESIS_SPLIT] : SPLIT_M, cores);
     int count = 0;
-    if (tiling->value[THESIS_SPLIT] >= space->block_count) {
-        list[count] = (struct violation){.limit = "split"};
-        snprintf(list[count++].text, sizeof list->text, "split=%s needs more than one core",
-                 thesis_axes[THESIS_SPLIT].value_names[tiling->value[THESIS_SPLIT]]);
-        return count;
-    }
-    const struct space_block *block = &space->blocks[tiling->value[THESIS_SPLIT]];
-    for (int a = 0; a < THESIS_AXES; a++) {
-        int64_t value = tiling->value[a], below, above;
-        if (!on_axis(block, a, value, &below, &above))
-            add_value(list, &count, thesis_axes[a].name, value,
+    for (int a = 0; a < THESIS_SPLIT; a++)
+        if (!on_axis(block, a, v[a], &below, &above))
+            add_value(list, &count, thesis_axes[a].name, v[a],
                       a <= THESIS_N ? "equal slice of this space" : "value of this space", below,
                       above);
-    }
+    check_cores(space, tiling, list, &count);
     return count;
 }
 
@@ -113,4 +140,9 @@ int thesis_violations(const struct space *space, const struct tiling *tiling,
                    capacity(&thesis_of(space)->machine, (enum need)n));
     add_length(list, &count, instructions_at_most(space, tiling));
     return count;
+}
+
+bool thesis_legal(const struct space *space, const struct tiling *tiling)
+{
+    return thesis_violations(space, tiling, NULL) == 0;
 }

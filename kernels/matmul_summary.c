@@ -182,20 +182,44 @@ void thesis_summarise(const struct space *space, const struct tiling *tiling, st
     put_after_loads(&c, work);
 }
 
+/* One tile of everything, all of it resident, without the instructions at the ends, and in the
+ * layout that has no chains but those of all: no tiling on so many cores does less. */
+void thesis_least(const struct space *space, const struct space_block *block, struct work *work)
+{
+    const struct tiling any = {{[THESIS_SPLIT] = block->values[THESIS_SPLIT][0],
+                                [THESIS_CORES] = block->values[THESIS_CORES][0]}};
+    const struct matmul_slab *slab = thesis_slab(space, &any);
+    struct tiling least = any;
+    least.value[THESIS_M] = slab->m;
+    least.value[THESIS_K] = slab->k;
+    least.value[THESIS_N] = slab->n;
+    least.value[THESIS_BUFFERS] = 2;
+    least.value[THESIS_RESIDENT] = RESIDENT_BOTH;
+    thesis_summarise(space, &least, work);
+    for (int line = TOTALS; line < LINES; line++)
+        put(work, (enum line)line, 0, 0);
+    work->layout = layout_number(2, RESIDENT_NONE, false);
+}
+
 /* Compulsory traffic: A and B in and C out, once; on one bus they share it. */
+double matmul_thesis_roofline_ns(const struct matmul_machine *m, const struct matmul_slab *whole,
+                                 int cores)
+{
+    const struct price *prices = m->hw->prices, *matrix = &prices[m->matrix_price];
+    const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
+    double block = m->block, rows = (double)whole->m, k = (double)whole->k;
+    double n = (double)whole->n, bytes = (double)whole->batch * m->type_bytes;
+    double load_fs = price_least_fs(m->hw, load, cores, (rows * k + k * n) * bytes);
+    double store_fs = price_least_fs(m->hw, store, cores, rows * n * bytes);
+    double memory_fs =
+        load->bus >= 0 && load->bus == store->bus ? load_fs + store_fs : fmax(load_fs, store_fs);
+    double compute_fs = rows * k * n * (double)whole->batch / (block * block * block) / cores *
+                        (double)matrix->rate.fs / (double)matrix->rate.units;
+    return fmax(compute_fs, memory_fs) / 1e6;
+}
+
 double thesis_roofline_ns(const struct space *space)
 {
     const struct thesis *thesis = thesis_of(space);
-    const struct matmul_machine *m = &thesis->machine;
-    const struct price *prices = m->hw->prices, *matrix = &prices[m->matrix_price];
-    const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
-    double block = m->block, rows = (double)thesis->whole.m, k = (double)thesis->whole.k;
-    double n = (double)thesis->whole.n, bytes = (double)thesis->whole.batch * m->type_bytes;
-    double load_fs = price_least_fs(m->hw, load, thesis->cores, (rows * k + k * n) * bytes);
-    double store_fs = price_least_fs(m->hw, store, thesis->cores, rows * n * bytes);
-    double memory_fs =
-        load->bus >= 0 && load->bus == store->bus ? load_fs + store_fs : fmax(load_fs, store_fs);
-    double compute_fs = rows * k * n * (double)thesis->whole.batch / (block * block * block) /
-                        thesis->cores * (double)matrix->rate.fs / (double)matrix->rate.units;
-    return fmax(compute_fs, memory_fs) / 1e6;
+    return matmul_thesis_roofline_ns(&thesis->machine, &thesis->whole, thesis->cores);
 }

@@ -6,6 +6,13 @@
 static const char *const resident_names[RESIDENT_KINDS] = {"both", "a", "b", "none"};
 static const char *const split_names[SPLIT_KINDS] = {"m", "n"};
 
+/* All that get work. */
+static int64_t usual_cores(const struct space *space, const struct tiling *tiling)
+{
+    const struct thesis *thesis = thesis_of(space);
+    return thesis->shares[tiling->value[THESIS_SPLIT]][thesis->cores - 1].slab.cores_used;
+}
+
 const struct axis thesis_axes[THESIS_AXES] = {
     [THESIS_M] = {.name = "m_slice", .unit = "elements"},
     [THESIS_K] = {.name = "k_slice", .unit = "elements"},
@@ -15,6 +22,7 @@ const struct axis thesis_axes[THESIS_AXES] = {
                          .value_names = resident_names,
                          .name_count = RESIDENT_KINDS},
     [THESIS_SPLIT] = {.name = "split", .value_names = split_names, .name_count = SPLIT_KINDS},
+    [THESIS_CORES] = {.name = "cores", .counts_cores = true, .usual = usual_cores},
 };
 
 static const int64_t buffer_values[] = {1, 2};
@@ -40,31 +48,76 @@ static struct matmul_slab make_slab(const struct problem *problem, enum thesis_s
 static void destroy(struct space *space)
 {
     struct thesis *thesis = space->detail;
-    for (int s = 0; thesis && s < SPLIT_KINDS; s++)
-        for (int a = 0; a < 3; a++)
-            free(thesis->slices[s][a]);
+    for (int s = 0; thesis && s < SPLIT_KINDS; s++) {
+        for (int c = 0; thesis->shares[s] && c < thesis->cores; c++)
+            free(thesis->shares[s][c].slices);
+        free(thesis->shares[s]);
+    }
+    for (int a = 0; thesis && a < 3; a++)
+        free(thesis->slices[a]);
     free(thesis);
 }
 
+/* The tilings of one split over one number of cores. */
 static enum status add_block(struct space *space, struct thesis *thesis, enum thesis_split split,
-                             struct error *error)
+                             struct thesis_share *share, struct error *error)
 {
-    struct space_block *block = &space->blocks[space->block_count++];
-    const struct matmul_slab *slab = &thesis->slabs[split];
-    const int64_t sizes[3] = {slab->m, slab->k, slab->n};
+    int along = split == SPLIT_M ? THESIS_M : THESIS_N;
+    struct space_block *block = space_add_block(space);
+    if (!block)
+        return error_memory(error);
     for (int a = 0; a < 3; a++) {
-        thesis->slices[split][a] = slices_of(sizes[a], thesis->machine.block, &block->count[a]);
-        if (!thesis->slices[split][a])
-            return error_memory(error);
-        block->values[a] = thesis->slices[split][a];
+        block->values[a] = thesis->slices[a];
+        block->count[a] = thesis->slice_count[a];
     }
+    share->slices = slices_of(split == SPLIT_M ? share->slab.m : share->slab.n,
+                              thesis->machine.block, &block->count[along]);
+    if (!share->slices)
+        return error_memory(error);
+    block->values[along] = share->slices;
     block->count[THESIS_BUFFERS] = 2;
     block->values[THESIS_BUFFERS] = buffer_values;
     block->count[THESIS_RESIDENT] = RESIDENT_KINDS;
     block->values[THESIS_RESIDENT] = resident_values;
     block->count[THESIS_SPLIT] = 1;
     block->values[THESIS_SPLIT] = &split_values[split];
+    block->count[THESIS_CORES] = 1;
+    block->values[THESIS_CORES] = &share->cores;
     return STATUS_OK;
+}
+
+/* A block for each number of cores that has equal shares. On one core both splits are the same
+ * program, which is split=m's. */
+static enum status add_split(struct space *space, struct thesis *thesis,
+                             const struct problem *problem, enum thesis_split split,
+                             struct error *error)
+{
+    enum status status = STATUS_OK;
+    struct thesis_share *shares = calloc((size_t)thesis->cores, sizeof *shares);
+    thesis->shares[split] = shares;
+    if (!shares)
+        return error_memory(error);
+    for (int c = 1; c <= thesis->cores && status == STATUS_OK; c++) {
+        struct thesis_share *share = &shares[c - 1];
+        *share = (struct thesis_share){make_slab(problem, split, c, thesis->machine.block), c, 0};
+        if (share->slab.cores_used == c && (c > 1 || split == SPLIT_M))
+            status = add_block(space, thesis, split, share, error);
+    }
+    return status;
+}
+
+static enum status add_blocks(struct space *space, struct thesis *thesis,
+                              const struct problem *problem, struct error *error)
+{
+    const int64_t sizes[3] = {thesis->whole.m, thesis->whole.k, thesis->whole.n};
+    enum status status = STATUS_OK;
+    for (int a = 0; a < 3 && status == STATUS_OK; a++) {
+        thesis->slices[a] = slices_of(sizes[a], thesis->machine.block, &thesis->slice_count[a]);
+        status = thesis->slices[a] ? STATUS_OK : error_memory(error);
+    }
+    for (int s = 0; s < SPLIT_KINDS && status == STATUS_OK; s++)
+        status = add_split(space, thesis, problem, (enum thesis_split)s, error);
+    return status;
 }
 
 /* The thesis's kernel takes and leaves everything in one way. */
@@ -103,16 +156,12 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->layout_count = THESIS_LAYOUTS;
     space->layouts = thesis->layouts;
     thesis->whole = make_slab(problem, SPLIT_M, 1, thesis->machine.block);
-    /* On one core both splits are the same program. */
-    for (int s = 0; s < (cores > 1 ? SPLIT_KINDS : 1) && status == STATUS_OK; s++) {
-        thesis->slabs[s] = make_slab(problem, (enum thesis_split)s, cores, thesis->machine.block);
-        status = add_block(space, thesis, (enum thesis_split)s, error);
-    }
-    return status;
+    return add_blocks(space, thesis, problem, error);
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
+    (void)part;
     return thesis_slab(space, tiling)->cores_used;
 }
 
@@ -136,6 +185,7 @@ const struct operator_space matmul_thesis = {
     .violations = thesis_violations,
     .cores_used = cores_used,
     .summarise = thesis_summarise,
+    .least = thesis_least,
     .parts = parts,
     .generate = generate,
     .roofline_ns = thesis_roofline_ns,

@@ -9,12 +9,20 @@
  * which instructions exclude each other: a layout of the summary for each. */
 enum { THESIS_LAYOUTS = 2 * RESIDENT_KINDS * 2 };
 
+/* What one split over some cores gives. */
+struct thesis_share {
+    struct matmul_slab slab; /* of the core with most work */
+    int64_t cores;           /* the axis's value */
+    int64_t *slices;         /* of the slab along the split, ascending, owned; NULL: no value */
+};
+
 struct thesis {
     struct matmul_machine machine;
-    int cores;
-    struct matmul_slab whole;              /* the padded problem */
-    struct matmul_slab slabs[SPLIT_KINDS]; /* of the core with most work */
-    int64_t *slices[SPLIT_KINDS][3];       /* per split and direction, ascending */
+    int cores;                /* up to so many */
+    struct matmul_slab whole; /* the padded problem */
+    int64_t *slices[3];       /* of it in each direction, ascending, owned */
+    int slice_count[3];
+    struct thesis_share *shares[SPLIT_KINDS]; /* [cores - 1], owned */
     struct work_layout layouts[THESIS_LAYOUTS];
 };
 
@@ -23,12 +31,14 @@ static inline const struct thesis *thesis_of(const struct space *space)
     return space->detail;
 }
 
-/* On one core both splits are the same. */
+/* One core's share. Numbers of cores that no axis has are taken as the nearest up to --cores. */
 static inline const struct matmul_slab *thesis_slab(const struct space *space,
                                                     const struct tiling *tiling)
 {
     const struct thesis *thesis = thesis_of(space);
-    return &thesis->slabs[thesis->cores > 1 ? tiling->value[THESIS_SPLIT] : SPLIT_M];
+    int64_t cores = tiling->value[THESIS_CORES];
+    cores = cores < 1 ? 1 : cores < thesis->cores ? cores : thesis->cores;
+    return &thesis->shares[tiling->value[THESIS_SPLIT]][cores - 1].slab;
 }
 
 static inline bool keeps_a(int64_t resident)
@@ -52,6 +62,7 @@ int thesis_violations(const struct space *space, const struct tiling *tiling,
 /* matmul_summary.c: fills thesis->layouts, which thesis_summarise refers to; needs the machine. */
 void thesis_make_layouts(struct thesis *thesis);
 void thesis_summarise(const struct space *space, const struct tiling *tiling, struct work *work);
+void thesis_least(const struct space *space, const struct space_block *block, struct work *work);
 double thesis_roofline_ns(const struct space *space);
 
 #endif

@@ -63,7 +63,8 @@ struct operator_nesting {
 };
 
 /* One way to tile an operator. All functions but create and generate are closed forms that neither
- * fail nor allocate; tilings passed to legal, summarise and generate have values > 0. */
+ * fail nor allocate. Tilings have the values of tiling_parse: numbers > 0 and values of
+ * enumerations, on the axes or not; only `possible` asks for points of the space. */
 struct operator_space {
     const char *name;
     const char *title; /* one line for `autotune list spaces` */
@@ -71,22 +72,26 @@ struct operator_space {
     enum status (*create)(struct space *space, const struct problem *problem, int cores,
                           struct error *error);
     void (*destroy)(struct space *space);
-    /* Could any tiling with the first `fixed` values of *tiling be legal? False must stay false
-     * when the last of these values grows, and when more are fixed. NULL with `nesting`. */
+    /* Could any point of the space with the first `fixed` values of *tiling be legal? False must
+     * stay false when the last of these values grows, and when more are fixed. With all of them
+     * fixed: is it legal? NULL with `nesting`. */
     bool (*possible)(const struct space *space, const struct tiling *tiling, int fixed);
     /* Turns a tiling into the one that stands for all that mean the same kernel, which takes the
      * same time; NULL: no two do. */
     void (*agree)(const struct space *space, struct tiling *tiling);
     /* Is it a point that a search counts: agreed, and without violations? */
     bool (*legal)(const struct space *space, const struct tiling *tiling);
-    /* Every limit that the tiling breaks, agreed or not; 0 when legal: then it can be written and
-     * played, and the search has covered it. */
+    /* Every limit that the tiling breaks, agreed or not, values that are on no axis among them; 0
+     * when legal: then it can be written and played, and the search has covered it. */
     int (*violations)(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS]);
-    /* Cores that have work, all running the largest share's program in step. */
-    int (*cores_used)(const struct space *space, const struct tiling *tiling);
+    /* Cores that have work in a part, all running the largest share's program in step. */
+    int (*cores_used)(const struct space *space, const struct tiling *tiling, int part);
     /* NULL where a tiling's time is not that of one program. */
     void (*summarise)(const struct space *space, const struct tiling *tiling, struct work *work);
+    /* A summary whose bound holds for every legal tiling of a block, so that blocks without hope
+     * are counted and not bounded one by one; NULL: none is known. */
+    void (*least)(const struct space *space, const struct space_block *block, struct work *work);
     /* NULL where a space is small enough to list. */
     const struct operator_nesting *nesting;
     /* The programs of a tiling by name, NULL-terminated. With one, its time is the tiling's. */
@@ -159,8 +164,8 @@ enum status space_open(const struct problem *problem, const struct operator_spac
                        struct error *error);
 void space_close(struct space *space);
 
-/* Reads "name=value,name=value,…" into a tiling; every axis must be given once. A number need not
- * be a point of the space. */
+/* Reads "name=value,name=value,…" into a tiling; every axis must be given once, but those that have
+ * a usual value. A number need not be a point of the space. */
 enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
                          struct error *error);
 

@@ -169,13 +169,8 @@ enum status space_open(const struct problem *problem, const struct operator_spac
     enum status status = kind->create(space, problem, cores, error);
     if (status != STATUS_OK)
         space_close(space);
-    for (int b = 0; status == STATUS_OK && b < space->block_count; b++) {
-        int64_t size = 1;
-        for (int a = 0; a < space->axis_count; a++)
-            size *= space->blocks[b].count[a];
-        space->blocks[b].first_index = space->candidates;
-        space->candidates += size;
-    }
+    else
+        space_number(space);
     return status;
 }
 
@@ -183,6 +178,7 @@ void space_close(struct space *space)
 {
     if (space->kind)
         space->kind->destroy(space);
+    free(space->blocks);
     memset(space, 0, sizeof *space);
 }
 
@@ -251,7 +247,11 @@ enum status tiling_parse(const struct space *space, const char *text, struct til
         status = parse_setting(space, setting, &seen, tiling, error);
     free(copy);
     for (int a = 0; a < space->axis_count && status == STATUS_OK; a++)
-        if (!(seen >> a & 1))
+        if (seen >> a & 1)
+            continue;
+        else if (space->axes[a].usual)
+            tiling->value[a] = space->axes[a].usual(space, tiling);
+        else
             status = error_set(error, STATUS_INVALID,
                                "--set: '%s' is missing; all of a tiling's "
                                "values are needed",

@@ -42,9 +42,11 @@ static void add_best(json_t *facts, const struct tune_answer *a, const struct tu
 static void add_proof(json_t *facts, const struct tune_answer *a)
 {
     char all[TEXT_SIZE], legal[TEXT_SIZE], pruned[TEXT_SIZE], played[TEXT_SIZE];
-    report_fact(facts, "search", "%s tilings, %s of them legal: %s ruled out by a bound, %s %s",
-                text_count(a->candidates, all), text_count(a->feasible, legal),
-                text_count(a->pruned, pruned), text_count(a->simulated, played),
+    char cores[2 * TEXT_SIZE];
+    report_fact(facts, "search", "%s tilings%s, %s of them legal: %s ruled out by a bound, %s %s",
+                text_count(a->candidates, all), tune_core_counts_text(a, cores),
+                text_count(a->feasible, legal), text_count(a->pruned, pruned),
+                text_count(a->simulated, played),
                 a->on_processor ? "timed by the model" : "simulated");
     if (a->best && a->optimal)
         report_fact(facts, "proof", "no tiling of the space is faster");

@@ -48,6 +48,11 @@ struct tune_validation {
     uint64_t seed;
 };
 
+struct tune_answer;
+
+/* " on 1 or 2 cores", of the tilings that were searched; nothing where all are on as many. */
+const char *tune_core_counts_text(const struct tune_answer *answer, char text[2 * TEXT_SIZE]);
+
 /* Legal tilings that a named inequality has discarded; the JSON key is the name. */
 struct tune_discarded {
     const char *name, *title;
@@ -67,6 +72,8 @@ struct tune_answer {
     const struct axis *axes;
     int axis_count, discarded_count;
     int64_t candidates, feasible, pruned, simulated;
+    const int64_t *core_counts; /* numbers of cores that they are on; NULL: all on `cores` */
+    int core_count_count;
     /* Tilings at most 1 % slower than the best: simulated ones; and all whose bound allows it. */
     int64_t within_1_percent, within_1_percent_at_most;
     /* The same within the error of the description's fit; 0: unknown. */

@@ -125,18 +125,37 @@ void tune_write_shares(const struct tune_answer *a, const struct tune_row *row,
                   a->hw->buses[b].name == busiest, style, out);
 }
 
+const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])
+{
+    int count = a->core_count_count;
+    long long least = count ? (long long)a->core_counts[0] : 0;
+    long long most = count ? (long long)a->core_counts[count - 1] : 0;
+    text[0] = 0;
+    if (count == 1)
+        snprintf(text, 2 * TEXT_SIZE, " on %lld core%s", most, most == 1 ? "" : "s");
+    else if (count == 2)
+        snprintf(text, 2 * TEXT_SIZE, " on %lld or %lld cores", least, most);
+    else if (count && most - least + 1 == count)
+        snprintf(text, 2 * TEXT_SIZE, " on %lld to %lld cores", least, most);
+    else if (count)
+        snprintf(text, 2 * TEXT_SIZE, " on %d numbers of cores up to %lld", count, most);
+    return text;
+}
+
 /* What was cut short does not know of all tilings whether they are legal. */
 static void put_legal(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    char all[TEXT_SIZE], none[TEXT_SIZE], legal[TEXT_SIZE];
+    char all[TEXT_SIZE], none[TEXT_SIZE], legal[TEXT_SIZE], cores[2 * TEXT_SIZE];
     text_count(a->candidates, all);
     text_count(a->candidates - a->feasible, none);
     text_count(a->feasible, legal);
+    tune_core_counts_text(a, cores);
     if (a->cut_short)
-        text_put_line("search", style, out, "%s tilings: %s are known to be legal", all, legal);
-    else
-        text_put_line("search", style, out, "%s tilings: %s break a limit, %s are legal", all, none,
+        text_put_line("search", style, out, "%s tilings%s: %s are known to be legal", all, cores,
                       legal);
+    else
+        text_put_line("search", style, out, "%s tilings%s: %s break a limit, %s are legal", all,
+                      cores, none, legal);
 }
 
 static void put_nothing(const struct tune_answer *a, const struct style *style, FILE *out)

@@ -45,8 +45,20 @@ int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *spa
     return bounder_fs(bounder, &work);
 }
 
+int64_t bounder_block_fs(const struct bounder *bounder, const struct space *space,
+                         const struct space_block *block)
+{
+    struct work work;
+    if (!space->kind->least)
+        return 0;
+    space->kind->least(space, block, &work);
+    int64_t fs = bounder_fs(bounder, &work);
+    return fs - (fs >> 30); /* more than other sums of doubles can differ by */
+}
+
 /* The candidates under one value of the slowest axis of one block. */
 struct row {
+    int64_t counted;
     int64_t count, capacity;
     struct candidate *items;
     struct search_span span; /* who collected it */
@@ -83,6 +95,13 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
         .bound_fs = bound_fs, .index = index, .time_fs = keeper->space->kind->ask ? bound_fs : 0};
 }
 
+static void count(void *context, const struct tiling *tiling, int64_t index)
+{
+    struct keeper *keeper = context;
+    (void)tiling, (void)index;
+    keeper->row->counted++;
+}
+
 static int compare(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
@@ -91,30 +110,43 @@ static int compare(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static bool gather(struct candidates *candidates, struct row *rows, int64_t row_count)
+/* Appends what the rows have. */
+static bool gather(struct candidates *candidates, const struct row *rows, int64_t row_count)
 {
+    int64_t total = candidates->count;
     for (int64_t r = 0; r < row_count; r++)
-        candidates->count += rows[r].count;
-    candidates->items = malloc((size_t)(candidates->count + 1) * sizeof *candidates->items);
-    struct candidate *at = candidates->items;
-    for (int64_t r = 0; at && r < row_count; r++) {
+        total += rows[r].count;
+    struct candidate *items =
+        realloc(candidates->items, (size_t)(total + 1) * sizeof *candidates->items);
+    if (!items)
+        return false;
+    candidates->items = items;
+    for (int64_t r = 0; r < row_count; r++) {
         if (rows[r].count)
-            memcpy(at, rows[r].items, (size_t)rows[r].count * sizeof *at);
-        at += rows[r].count;
+            memcpy(items + candidates->count, rows[r].items, (size_t)rows[r].count * sizeof *items);
+        candidates->count += rows[r].count;
+        candidates->counted += rows[r].counted;
     }
-    return at != NULL;
+    return true;
+}
+
+static void sort(struct candidates *candidates, int64_t from)
+{
+    if (candidates->count > from)
+        qsort(candidates->items + from, (size_t)(candidates->count - from),
+              sizeof *candidates->items, compare);
 }
 
 /* Collects what is under one root; *complete becomes false where that is not all. */
 static bool collect_row(const struct space *space, const struct bounder *bounder,
-                        const struct recorder *recorder, int64_t number, struct row *row,
-                        bool *complete)
+                        const struct recorder *recorder, int64_t root, enum block_use use,
+                        struct row *row, bool *complete)
 {
     struct keeper keeper = {.space = space, .bounder = bounder, .row = row};
     int64_t start_ns = recorder_now(recorder);
-    if (!space_walk(space, space_root(space, number), 1, space->axis_count, keep, &keeper))
+    if (!space_walk(space, root, 1, space->axis_count, use == BLOCK_BOUND ? keep : count, &keeper))
         *complete = false;
-    recorder_fill(recorder, PHASE_BOUNDING, start_ns, row->count, &row->span);
+    recorder_fill(recorder, PHASE_BOUNDING, start_ns, row->count + row->counted, &row->span);
     return !keeper.failed;
 }
 
@@ -127,32 +159,74 @@ static void close_rows(struct row *rows, int64_t row_count, struct recorder *rec
     free(rows);
 }
 
-enum status candidates_collect(const struct space *space, const struct bounder *bounder,
-                               struct recorder *recorder, struct candidates *candidates,
-                               struct error *error)
+enum status candidates_add(const struct space *space, const struct bounder *bounder,
+                           struct recorder *recorder, const enum block_use use[], int64_t from,
+                           struct candidates *candidates, struct error *error)
 {
     int64_t row_count = space_roots(space);
     struct row *rows = calloc((size_t)row_count + 1, sizeof *rows);
-    *candidates = (struct candidates){.complete = true};
     if (!rows)
         return error_memory(error);
     bool failed = false, complete = true;
     recorder_begin(recorder);
 #pragma omp parallel for num_threads(recorder->threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
     for (int64_t r = 0; r < row_count; r++) {
+        int64_t root = space_root(space, r);
+        enum block_use here = use[space_block_of(space, root) - space->blocks];
+        if (here == BLOCK_LEAVE)
+            continue;
         if (stop_due(space->stop))
             complete = false;
         else
-            failed = !collect_row(space, bounder, recorder, r, &rows[r], &complete) || failed;
+            failed =
+                !collect_row(space, bounder, recorder, root, here, &rows[r], &complete) || failed;
     }
-    candidates->complete = complete;
+    candidates->complete = candidates->complete && complete;
     failed = failed || !gather(candidates, rows, row_count);
     close_rows(rows, row_count, recorder);
     recorder_end(recorder);
-    if (failed)
+    sort(candidates, from);
+    return failed ? error_memory(error) : STATUS_OK;
+}
+
+enum status candidates_collect(const struct space *space, const struct bounder *bounder,
+                               struct recorder *recorder, struct candidates *candidates,
+                               struct error *error)
+{
+    enum block_use *use = malloc((size_t)space->block_count * sizeof *use + 1);
+    *candidates = (struct candidates){.complete = true};
+    if (!use)
         return error_memory(error);
-    qsort(candidates->items, (size_t)candidates->count, sizeof *candidates->items, compare);
-    return STATUS_OK;
+    for (int b = 0; b < space->block_count; b++)
+        use[b] = BLOCK_BOUND;
+    enum status status =
+        candidates_add(space, bounder, recorder, use, 0, candidates, error);
+    free(use);
+    return status;
+}
+
+enum status candidates_least_fs(const struct space *space, const struct bounder *bounder,
+                                int64_t *least_fs, struct error *error)
+{
+    struct recorder alone = {.threads = 1};
+    enum block_use *use = calloc((size_t)space->block_count + 1, sizeof *use);
+    enum status status = use ? STATUS_OK : error_memory(error);
+    *least_fs = INT64_MAX;
+    for (int b = space->block_count - 1; b >= 0 && status == STATUS_OK; b--) {
+        struct candidates candidates = {.complete = true};
+        if (bounder_block_fs(bounder, space, &space->blocks[b]) >= *least_fs)
+            continue;
+        use[b] = BLOCK_BOUND;
+        status = candidates_add(space, bounder, &alone, use, 0, &candidates, error);
+        use[b] = BLOCK_LEAVE;
+        if (status == STATUS_OK && !candidates.complete)
+            status = error_set(error, STATUS_STOPPED, "stopped");
+        if (candidates.count && candidates.items[0].bound_fs < *least_fs)
+            *least_fs = candidates.items[0].bound_fs;
+        free(candidates.items);
+    }
+    free(use);
+    return status;
 }
 
 enum status candidates_collect_first(const struct space *space, const struct bounder *bounder,

@@ -15,8 +15,12 @@ struct candidate {
 struct candidates {
     int64_t count;
     struct candidate *items; /* owned */
+    int64_t counted;         /* more that are legal, of blocks that were only counted */
     bool complete;           /* false: stopped before the whole space was seen */
 };
+
+/* What to do with a block's tilings. */
+enum block_use { BLOCK_LEAVE, BLOCK_COUNT, BLOCK_BOUND };
 
 /* The bounds of a space for any number of working cores. On a processor they are the times
  * themselves. */
@@ -37,8 +41,22 @@ static inline int64_t bounder_fs(const struct bounder *bounder, const struct wor
 int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *space,
                           const struct tiling *tiling);
 
-/* space->stop ends it early: what was found until then is not complete. The recorder's threads do
- * it. */
+/* A time that no legal tiling of the block beats; 0 where none is known. */
+int64_t bounder_block_fs(const struct bounder *bounder, const struct space *space,
+                         const struct space_block *block);
+
+/* Adds the tilings of some blocks, by number, to {.complete = true} or to those that are there, and
+ * sorts all from number `from` on by bound, then index. space->stop ends it early: what was found
+ * until then is not complete. The recorder's threads do it. */
+enum status candidates_add(const struct space *space, const struct bounder *bounder,
+                           struct recorder *recorder, const enum block_use use[], int64_t from,
+                           struct candidates *candidates, struct error *error);
+
+/* The least bound of all legal tilings; INT64_MAX where none is legal. STATUS_STOPPED: stopped. */
+enum status candidates_least_fs(const struct space *space, const struct bounder *bounder,
+                                int64_t *least_fs, struct error *error);
+
+/* All blocks at once. */
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
                                struct recorder *recorder, struct candidates *candidates,
                                struct error *error);

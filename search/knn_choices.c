@@ -58,11 +58,11 @@ struct selection_sum selection_sum_of(const struct knn_costs *costs, const struc
     const int64_t *v = tiling->value;
     struct selection_sum sum = {
         .tiles = divide_up(knn->columns, v[KNN_N1]) * divide_up(v[KNN_N1], v[KNN_N2]),
-        .row_tiles = divide_up(knn->rows, v[KNN_M1]) * divide_up(v[KNN_M1], v[KNN_M2]),
+        .row_tiles = divide_up(costs->share->rows, v[KNN_M1]) * divide_up(v[KNN_M1], v[KNN_M2]),
         .m2 = (int)(v[KNN_M2] / knn->block) - 1,
         .n2 = (int)(v[KNN_N2] / knn->block) - 1,
     };
-    int64_t columns = costs->space->blocks[0].count[KNN_N2];
+    int64_t columns = costs->block->count[KNN_N2];
     sum.cost = &costs->selections[sum.m2 * columns + sum.n2];
     return sum;
 }
@@ -90,15 +90,15 @@ static struct choice choose(const struct knn_costs *costs, const struct place *p
                             enum fate fate)
 {
     const struct knn_space *knn = knn_space_of(costs->space);
-    const int *count = costs->space->blocks[0].count;
+    const int *count = costs->block->count;
     const int64_t *v = place->tiling.value;
     struct selection_sum sum = selection_sum_of(costs, &place->tiling);
     double steps = fate == FATE_LIVES ? selection_sum_steps(costs, &sum) : 0;
     int64_t row = ((int64_t)place->m1 * count[KNN_N1] + place->n1) * count[KNN_M2] + sum.m2;
     struct choice choice = {
-        .index = row * count[KNN_N2] + sum.n2,
+        .index = costs->block->first_index + row * count[KNN_N2] + sum.n2,
         .product = (int64_t)place->m1 * costs->n1_count + place->n1,
-        .products = divide_up(knn->rows, v[KNN_M1]) * divide_up(knn->columns, v[KNN_N1]),
+        .products = divide_up(costs->share->rows, v[KNN_M1]) * divide_up(knn->columns, v[KNN_N1]),
         .selection_fs = selection_sum_fs(&sum, steps),
         .fate = fate,
     };
@@ -106,9 +106,8 @@ static struct choice choose(const struct knn_costs *costs, const struct place *p
     return choice;
 }
 
-static int number_of(const struct space *space, int axis, int64_t value)
+static int number_of(const struct space_block *block, int axis, int64_t value)
 {
-    const struct space_block *block = &space->blocks[0];
     int low = 0, high = block->count[axis] - 1;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -123,8 +122,8 @@ static int number_of(const struct space *space, int axis, int64_t value)
 struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling, enum fate fate)
 {
     struct place place = {
-        .m1 = number_of(costs->space, KNN_M1, tiling->value[KNN_M1]),
-        .n1 = number_of(costs->space, KNN_N1, tiling->value[KNN_N1]),
+        .m1 = number_of(costs->block, KNN_M1, tiling->value[KNN_M1]),
+        .n1 = number_of(costs->block, KNN_N1, tiling->value[KNN_N1]),
         .tiling = *tiling,
     };
     return choose(costs, &place, fate);
@@ -160,7 +159,7 @@ static bool fits(const struct knn_costs *costs, const struct place *place, int64
 {
     struct tiling tiling = place->tiling;
     tiling.value[KNN_N2] = columns;
-    return costs->space->kind->possible(costs->space, &tiling, KNN_AXES);
+    return costs->space->kind->possible(costs->space, &tiling, KNN_CORES);
 }
 
 /* The largest slice of `whole` below `slice`, or 0. */
@@ -171,26 +170,48 @@ static int64_t slice_below(int64_t whole, int64_t slice, int64_t block)
     return round_up(divide_up(whole, divide_up(whole, slice - block)), block);
 }
 
-static bool visit_columns(const struct knn_costs *costs, struct place *place, bool prune,
-                          choice_visitor *visit, void *context)
+/* What is done with a place whose n2 is set; false ends the walk. */
+struct walker {
+    const struct knn_costs *costs;
+    bool (*meet)(const struct walker *walker, const struct place *place);
+    bool prune;
+    choice_visitor *visit;
+    void *context;
+};
+
+static bool meet_choice(const struct walker *walker, const struct place *place)
 {
+    enum fate fate = walker->prune ? judge(walker->costs, place) : FATE_LIVES;
+    struct choice choice = choose(walker->costs, place, fate);
+    return walker->visit(walker->context, &choice);
+}
+
+static bool meet_count(const struct walker *walker, const struct place *place)
+{
+    (void)place;
+    ++*(int64_t *)walker->context;
+    return true;
+}
+
+static bool walk_columns(const struct walker *walker, struct place *place)
+{
+    const struct knn_costs *costs = walker->costs;
     int64_t block = knn_space_of(costs->space)->block, n1 = place->tiling.value[KNN_N1];
     bool going = true;
     place->whole = fits(costs, place, n1);
     for (int64_t n2 = n1; n2 > 0 && going; n2 = slice_below(n1, n2, block)) {
         place->tiling.value[KNN_N2] = n2;
-        if (!fits(costs, place, n2))
-            continue;
-        struct choice choice = choose(costs, place, prune ? judge(costs, place) : FATE_LIVES);
-        going = visit(context, &choice);
+        if (fits(costs, place, n2))
+            going = walker->meet(walker, place);
     }
     return going;
 }
 
-void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_visitor *visit,
-                   void *context)
+/* All legal tilings of one m1. */
+static void walk_places(const struct walker *walker, int m1)
 {
-    const struct space_block *axes = &costs->space->blocks[0];
+    const struct knn_costs *costs = walker->costs;
+    const struct space_block *axes = costs->block;
     int64_t block = knn_space_of(costs->space)->block, rows = axes->values[KNN_M1][m1];
     struct place place = {.m1 = m1, .tiling.value[KNN_M1] = rows};
     bool going = true;
@@ -199,7 +220,20 @@ void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_vis
         for (int64_t m2 = rows; m2 > 0 && going; m2 = slice_below(rows, m2, block)) {
             place.tiling.value[KNN_M2] = m2;
             if (fits(costs, &place, block))
-                going = visit_columns(costs, &place, prune, visit, context);
+                going = walk_columns(walker, &place);
         }
     }
+}
+
+void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_visitor *visit,
+                   void *context)
+{
+    walk_places(&(struct walker){costs, meet_choice, prune, visit, context}, m1);
+}
+
+int64_t choices_count(const struct knn_costs *costs, int m1)
+{
+    int64_t count = 0;
+    walk_places(&(struct walker){.costs = costs, .meet = meet_count, .context = &count}, m1);
+    return count;
 }

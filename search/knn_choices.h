@@ -52,6 +52,9 @@ typedef bool choice_visitor(void *context, const struct choice *choice);
 void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_visitor *visit,
                    void *context);
 
+/* How many there are, for which nothing need be profiled. */
+int64_t choices_count(const struct knn_costs *costs, int m1);
+
 /* The choice of one legal tiling that is a point of the space. */
 struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling, enum fate fate);
 

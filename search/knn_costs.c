@@ -12,13 +12,12 @@ static bool fits(const struct space *space, int axis, int64_t value)
     int64_t block = knn_space_of(space)->block;
     struct tiling tiling = {{block, block, block, block}};
     tiling.value[axis] = value;
-    return space->kind->possible(space, &tiling, KNN_AXES);
+    return space->kind->possible(space, &tiling, KNN_CORES);
 }
 
 /* How many values of m1 or n1 fit beside one block of everything else. */
-static int fitting(const struct space *space, int axis)
+static int fitting(const struct space *space, const struct space_block *block, int axis)
 {
-    const struct space_block *block = &space->blocks[0];
     int count = 0;
     while (count < block->count[axis] && fits(space, axis, block->values[axis][count]))
         count++;
@@ -27,8 +26,8 @@ static int fitting(const struct space *space, int axis)
 
 static void distance_tiling(const struct knn_costs *costs, int64_t product, struct tiling *tiling)
 {
-    const struct space_block *block = &costs->space->blocks[0];
-    *tiling = (struct tiling){0};
+    const struct space_block *block = costs->block;
+    *tiling = (struct tiling){{[KNN_CORES] = costs->share->cores}};
     tiling->value[KNN_M1] = block->values[KNN_M1][product / costs->n1_count];
     tiling->value[KNN_N1] = block->values[KNN_N1][product % costs->n1_count];
 }
@@ -41,7 +40,7 @@ static enum status open_product(const struct knn_costs *costs, int64_t product, 
     distance_tiling(costs, product, &tiling);
     knn_distance_problem(costs->space, &tiling, &problem);
     enum status status = space_open(&problem, &matmul_thesis, costs->space->hw,
-                                    knn_space_of(costs->space)->cores_used, space, error);
+                                    costs->share->cores_used, space, error);
     if (status == STATUS_OK)
         space->stop = costs->space->stop;
     return status;
@@ -50,14 +49,19 @@ static enum status open_product(const struct knn_costs *costs, int64_t product, 
 /* The roofline, less what its rounding could add. */
 static enum status roofline_product(struct knn_costs *costs, int64_t product, struct error *error)
 {
-    struct space space;
-    enum status status = open_product(costs, product, &space, error);
-    if (status != STATUS_OK)
-        return status;
-    double roofline_fs = matmul_thesis.roofline_ns(&space) * FS_PER_NS * (1 - 1e-12);
+    const struct knn_space *knn = knn_space_of(costs->space);
+    struct tiling tiling;
+    (void)error;
+    distance_tiling(costs, product, &tiling);
+    struct matmul_slab whole = {.m = tiling.value[KNN_M1] * costs->share->cores_used,
+                                .k = knn->d,
+                                .n = tiling.value[KNN_N1],
+                                .batch = 1};
+    double roofline_fs =
+        matmul_thesis_roofline_ns(&knn->product, &whole, costs->share->cores_used) * FS_PER_NS *
+        (1 - 1e-12);
     costs->products[product] = (struct product_cost){
         .time_fs = costs->space->hw->launch_fs + (int64_t)roofline_fs, .known = ROOFLINE};
-    space_close(&space);
     return STATUS_OK;
 }
 
@@ -66,9 +70,8 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
 {
     struct space space;
     struct bounder bounder = {0};
-    struct candidates candidates = {0};
-    struct recorder alone = {.threads = 1};
     struct product_cost *cost = &costs->products[product];
+    int64_t least_fs = INT64_MAX;
     if (cost->known != ROOFLINE)
         return STATUS_OK;
     enum status status = open_product(costs, product, &space, error);
@@ -76,12 +79,9 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
         return status;
     status = bounder_open(&bounder, &space, error);
     if (status == STATUS_OK)
-        status = candidates_collect(&space, &bounder, &alone, &candidates, error);
-    if (status == STATUS_OK && !candidates.complete)
-        status = error_set(error, STATUS_STOPPED, "stopped");
-    if (status == STATUS_OK && candidates.count && candidates.items[0].bound_fs > cost->time_fs)
-        *cost = (struct product_cost){candidates.items[0].bound_fs, 0, BOUNDED};
-    free(candidates.items);
+        status = candidates_least_fs(&space, &bounder, &least_fs, error);
+    if (status == STATUS_OK && least_fs < INT64_MAX && least_fs > cost->time_fs)
+        *cost = (struct product_cost){least_fs, 0, BOUNDED};
     bounder_close(&bounder);
     space_close(&space);
     return status;
@@ -184,10 +184,10 @@ enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
 
 static enum status simulate_pair(struct knn_costs *costs, int64_t pair, struct error *error)
 {
-    const struct space_block *block = &costs->space->blocks[0];
+    const struct space_block *block = costs->block;
     int columns = block->count[KNN_N2];
     struct selection_cost *cost = &costs->selections[pair];
-    struct tiling tiling = {0};
+    struct tiling tiling = {{[KNN_CORES] = costs->share->cores}};
     struct player player;
     struct timeline idle, step;
     if (!cost->idle_fs)
@@ -209,7 +209,7 @@ static enum status sum_pair(struct knn_costs *costs, int64_t pair, struct error 
 {
     (void)error;
     const struct knn_space *knn = knn_space_of(costs->space);
-    const struct space_block *block = &costs->space->blocks[0];
+    const struct space_block *block = costs->block;
     int columns = block->count[KNN_N2];
     double *sums = costs->steps + (size_t)costs->selections[pair].number * SELB_SUMMED, sum = 0;
     if (!costs->selections[pair].idle_fs)
@@ -227,7 +227,7 @@ static enum status sum_pair(struct knn_costs *costs, int64_t pair, struct error 
 static void mark_slices(const struct knn_costs *costs, int whole_axis, int count, int axis,
                         bool *used)
 {
-    const struct space_block *block = &costs->space->blocks[0];
+    const struct space_block *block = costs->block;
     int64_t unit = knn_space_of(costs->space)->block;
     for (int i = 0; i < count; i++)
         for (int64_t tiles = 1, whole = block->values[whole_axis][i] / unit; tiles <= whole;) {
@@ -242,7 +242,7 @@ static void mark_slices(const struct knn_costs *costs, int whole_axis, int count
 static enum status mark_pairs(struct knn_costs *costs, struct error *error)
 {
     const struct space *space = costs->space;
-    const struct space_block *block = &space->blocks[0];
+    const struct space_block *block = costs->block;
     int rows = block->count[KNN_M2], columns = block->count[KNN_N2];
     bool *used = calloc((size_t)rows + (size_t)columns, sizeof *used);
     if (!used)
@@ -253,7 +253,7 @@ static enum status mark_pairs(struct knn_costs *costs, struct error *error)
         for (int c = 0; c < columns; c++) {
             int64_t m2 = block->values[KNN_M2][r], n2 = block->values[KNN_N2][c];
             struct tiling least = {{m2, n2, m2, n2}};
-            if (used[r] && used[rows + c] && space->kind->possible(space, &least, KNN_AXES))
+            if (used[r] && used[rows + c] && space->kind->possible(space, &least, KNN_CORES))
                 costs->selections[(size_t)r * (size_t)columns + (size_t)c] =
                     (struct selection_cost){.idle_fs = 1, .number = costs->used++};
         }
@@ -280,16 +280,26 @@ static enum status sum_steps(struct knn_costs *costs, int64_t pairs, struct erro
                         : error_memory(error);
 }
 
-enum status knn_costs_open(struct knn_costs *costs, const struct space *space,
-                           struct recorder *recorder, struct error *error)
+static int64_t pair_count(const struct knn_costs *costs)
 {
-    const struct space_block *block = &space->blocks[0];
-    int64_t pairs = (int64_t)block->count[KNN_M2] * block->count[KNN_N2];
+    return (int64_t)costs->block->count[KNN_M2] * costs->block->count[KNN_N2];
+}
+
+void knn_costs_open(struct knn_costs *costs, const struct space *space,
+                    const struct space_block *block, struct recorder *recorder)
+{
+    const struct tiling tiling = {{[KNN_CORES] = block->values[KNN_CORES][0]}};
     *costs = (struct knn_costs){.space = space,
+                                .block = block,
+                                .share = knn_share_of(space, &tiling),
                                 .recorder = recorder,
-                                .m1_count = fitting(space, KNN_M1),
-                                .n1_count = fitting(space, KNN_N1)};
-    int64_t products = (int64_t)costs->m1_count * costs->n1_count;
+                                .m1_count = fitting(space, block, KNN_M1),
+                                .n1_count = fitting(space, block, KNN_N1)};
+}
+
+enum status knn_costs_profile(struct knn_costs *costs, struct error *error)
+{
+    int64_t products = (int64_t)costs->m1_count * costs->n1_count, pairs = pair_count(costs);
     enum status status = allocate(costs, products, pairs, error);
     for (int t = 1; status == STATUS_OK && t <= SELB_SUMMED; t++)
         costs->harmonic[t - 1] = harmonic_number(t);
@@ -315,7 +325,7 @@ void knn_costs_close(struct knn_costs *costs)
 double knn_costs_steps(const struct knn_costs *costs, int m2, int n2, int64_t tiles)
 {
     const struct knn_space *knn = knn_space_of(costs->space);
-    const struct space_block *block = &costs->space->blocks[0];
+    const struct space_block *block = costs->block;
     int64_t summed = tiles < SELB_SUMMED ? tiles : SELB_SUMMED, pair;
     if (!costs->steps)
         return (double)knn->tile.k *

@@ -22,8 +22,11 @@ struct product_cost {
     enum knowledge known;
 };
 
+/* Of the tilings on one number of cores. */
 struct knn_costs {
     const struct space *space;
+    const struct space_block *block;   /* its */
+    const struct knn_share *share;     /* its */
     struct recorder *recorder;         /* not owned; whose threads do it all */
     int used;                          /* pairs of a selection tile's sizes */
     int m1_count, n1_count;            /* of the axes: the values that fit at all */
@@ -33,9 +36,11 @@ struct knn_costs {
     double *steps; /* [number][SELB_SUMMED] with --steps max, owned; else NULL */
 };
 
-/* Simulates every selection tile that a legal tiling may use, and bounds the distance tiles. */
-enum status knn_costs_open(struct knn_costs *costs, const struct space *space,
-                           struct recorder *recorder, struct error *error);
+/* Finds which tiles the legal tilings of a block may use: what choices_count needs. */
+void knn_costs_open(struct knn_costs *costs, const struct space *space,
+                    const struct space_block *block, struct recorder *recorder);
+/* Simulates these selection tiles, and bounds the distance tiles. */
+enum status knn_costs_profile(struct knn_costs *costs, struct error *error);
 void knn_costs_close(struct knn_costs *costs);
 
 /* Σ_{t=1..tiles} E_t for selection tiles (m2, n2), by their numbers on the axes. */

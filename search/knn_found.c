@@ -10,7 +10,7 @@
 
 /* Adds one part of a tiling, `weight` times, to the timeline of the whole. */
 static void add_part(struct found *found, const struct hardware *hw,
-                     const struct timeline *timeline, const struct work_total totals[],
+                     const struct timeline *timeline, const struct work_total totals[], int cores,
                      double weight)
 {
     for (int p = 0; p < hw->pipe_count; p++)
@@ -20,7 +20,7 @@ static void add_part(struct found *found, const struct hardware *hw,
     for (int p = 0; p < hw->price_count; p++)
         if (hw->prices[p].bus >= 0)
             found->bus_bytes[hw->prices[p].bus] +=
-                llround(weight * (double)totals[p].units * found->cores_used);
+                llround(weight * (double)totals[p].units * cores);
 }
 
 /* A step more is the difference of two programs. */
@@ -39,7 +39,8 @@ static enum status play_parts(const struct space *space, struct found *found, st
         if (status == STATUS_OK)
             status = work_totals(&player.program, totals, error);
         if (status == STATUS_OK)
-            add_part(found, space->hw, &timeline, totals, weights[i]);
+            add_part(found, space->hw, &timeline, totals,
+                     space->kind->cores_used(space, &found->tiling, parts[i]), weights[i]);
     }
     player_close(&player);
     return status;
@@ -51,7 +52,7 @@ enum status knn_found_fill(const struct knn_costs *costs, const struct choice *c
     *found = (struct found){.index = choice->index, .bound_fs = choice->time_fs};
     space_tiling(costs->space, choice->index, &found->tiling);
     struct selection_sum sum = selection_sum_of(costs, &found->tiling);
-    found->cores_used = knn_space_of(costs->space)->cores_used;
+    found->cores_used = costs->share->cores_used;
     found->part_count = KNN_COSTS;
     found->part_fs[KNN_COST_DISTANCE] = costs->products[choice->product].time_fs;
     found->part_fs[KNN_COST_IDLE] = sum.cost->idle_fs;

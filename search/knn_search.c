@@ -15,17 +15,25 @@ enum {
     LOOK_EVERY = 1024, /* tilings, between two looks at the clock */
 };
 
+/* The search on one number of cores. */
+struct part {
+    struct knn_costs costs;
+    bool profiled;          /* else its tilings were only counted */
+    struct choices choices; /* those that may matter, by bound; the first `played` were played */
+    int64_t played;
+};
+
 struct run {
     const struct space *space;
     const struct search_strategy *strategy;
     const struct search_options *options;
     struct timespec started;
     struct limited hurry;
-    struct knn_costs costs;
     struct recorder recorder;
     struct leaders leaders;
-    struct choices choices;
-    int64_t feasible, pruned[FATES], played, next_fs, limit_fs;
+    struct part *parts; /* one for each block of the space, owned */
+    struct part *now;   /* that is searched */
+    int64_t feasible, pruned[FATES], played, open, next_fs;
     bool complete;
 };
 
@@ -95,18 +103,21 @@ static bool append(struct choices *all, struct choices *more)
 static void visit_row(const struct run *run, choice_visitor *visit, int m1, struct tally *tally)
 {
     int64_t start_ns = recorder_now(&run->recorder);
-    choices_visit(&run->costs, m1, run->strategy->prunes, visit, tally);
+    if (visit)
+        choices_visit(&run->now->costs, m1, run->strategy->prunes, visit, tally);
+    else
+        tally->feasible = choices_count(&run->now->costs, m1);
     recorder_fill(&run->recorder, PHASE_BOUNDING, start_ns, tally->seen, &tally->span);
 }
 
-/* Visits every row on all threads and gathers what was kept, sorted by bound, so that the answer is
- * the same for any number of threads. Rows that are left out when the search has to stop, but not
- * before a first tiling was found, make it incomplete. */
+/* Visits every row, or counts without a visitor, on all threads and gathers what was kept, sorted
+ * by bound, so that the answer is the same for any number of threads. Rows that are left out when
+ * the search has to stop, but not before a first tiling was found, make it incomplete. */
 static enum status visit_all(struct run *run, choice_visitor *visit, int64_t most, int64_t limit_fs,
                              struct tally *total, struct error *error)
 {
-    bool failed = false, complete = true, any = false;
-    int rows = run->costs.m1_count;
+    bool failed = false, complete = true, any = run->leaders.count > 0;
+    int rows = run->now->costs.m1_count;
     struct tally *tallies = calloc((size_t)rows + 1, sizeof *tallies);
     if (!tallies)
         return error_memory(error);
@@ -168,7 +179,7 @@ static enum status improve(struct run *run, const struct choice *choices, int64_
     for (int64_t i = 0; i < count; i++)
         if (different == 0 || products[i] != products[different - 1])
             products[different++] = products[i];
-    enum status status = act(&run->costs, products, different, error);
+    enum status status = act(&run->now->costs, products, different, error);
     free(products);
     return status;
 }
@@ -176,12 +187,12 @@ static enum status improve(struct run *run, const struct choice *choices, int64_
 /* Rooflines have chosen these; the bounds of all their MatMul tilings leave fewer. */
 static enum status improve_bounds(struct run *run, struct error *error)
 {
-    struct choices *choices = &run->choices;
+    struct choices *choices = &run->now->choices;
     enum status status = improve(run, choices->items, choices->count, knn_costs_bound, error);
     if (status == STATUS_STOPPED)
         status = STATUS_OK; /* those of some are */
     for (int64_t i = 0; i < choices->count; i++)
-        choices->items[i].bound_fs = choice_time_fs(&run->costs, &choices->items[i]);
+        choices->items[i].bound_fs = choice_time_fs(&run->now->costs, &choices->items[i]);
     choices_sort(choices);
     return status;
 }
@@ -194,7 +205,7 @@ static struct choice revive(const struct run *run, const struct choice *choice)
     if (choice->fate == FATE_LIVES)
         return *choice;
     space_tiling(run->space, choice->index, &tiling);
-    return choice_of(&run->costs, &tiling, FATE_LIVES);
+    return choice_of(&run->now->costs, &tiling, FATE_LIVES);
 }
 
 static enum status play_batch(struct run *run, struct choice *batch, int64_t count,
@@ -204,39 +215,41 @@ static enum status play_batch(struct run *run, struct choice *batch, int64_t cou
     for (int64_t i = 0; i < count && status == STATUS_OK; i++) {
         run->pruned[batch[i].fate]--;
         batch[i] = revive(run, &batch[i]);
-        batch[i].time_fs = choice_time_fs(&run->costs, &batch[i]);
+        batch[i].time_fs = choice_time_fs(&run->now->costs, &batch[i]);
         leaders_note(&run->leaders, batch[i].time_fs);
     }
-    if (status == STATUS_OK)
-        run->played += count;
+    if (status != STATUS_OK)
+        return status;
+    run->now->played += count;
+    run->played += count;
+    run->open -= count;
     return status;
 }
 
-/* Of what is left. */
-static int64_t lower_bound_fs(const struct run *run, int64_t best_fs)
+/* Of what a part still has to play; INT64_MAX: nothing. */
+static int64_t next_bound_fs(const struct part *part)
 {
-    if (run->played == run->choices.count)
-        return best_fs;
-    int64_t next_fs = run->choices.items[run->played].bound_fs;
-    return best_fs && next_fs > best_fs ? best_fs : next_fs;
+    return part->played < part->choices.count ? part->choices.items[part->played].bound_fs
+                                              : INT64_MAX;
 }
 
 static void report(const struct run *run, const char *phase)
 {
     int64_t best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0;
-    recorder_count(&run->recorder,
-                   (struct search_counters){.best_fs = best_fs,
-                                            .lower_bound_fs = lower_bound_fs(run, best_fs),
-                                            .played = run->played,
-                                            .open = run->choices.count - run->played});
+    int64_t lower_fs = run->now ? next_bound_fs(run->now) : 0;
+    lower_fs = lower_fs > best_fs ? best_fs : lower_fs;
+    recorder_count(&run->recorder, (struct search_counters){.best_fs = best_fs,
+                                                            .lower_bound_fs = lower_fs,
+                                                            .played = run->played,
+                                                            .open = run->open});
     if (!run->options->progress)
         return;
     struct search_progress progress = {
         .done = run->played,
-        .total = run->choices.count,
+        .total = run->played + run->open,
         .phase = phase,
         .best_fs = best_fs,
-        .lower_bound_fs = run->choices.count ? run->choices.items[0].bound_fs : 0,
+        .lower_bound_fs = lower_fs,
         .seconds = seconds_since(&run->started),
     };
     run->options->progress(run->options->context, &progress);
@@ -251,37 +264,43 @@ static int64_t limit_fs(const struct run *run)
 static enum status play_all(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
-    struct choice *items = run->choices.items;
-    while (status == STATUS_OK && run->played < run->choices.count &&
-           items[run->played].bound_fs <= limit_fs(run) &&
+    struct part *part = run->now;
+    struct choice *items = part->choices.items;
+    while (status == STATUS_OK && next_bound_fs(part) <= limit_fs(run) &&
+           part->played < part->choices.count &&
            search_goes_on(&run->space, run->options, run->played > 0, &run->hurry)) {
         int64_t count = 0, limit = limit_fs(run);
         int64_t most = run->space == &run->hurry.space ? 1 : BATCH;
-        run->costs.space = run->space;
-        while (count < most && run->played + count < run->choices.count &&
-               items[run->played + count].bound_fs <= limit)
+        part->costs.space = run->space;
+        while (count < most && part->played + count < part->choices.count &&
+               items[part->played + count].bound_fs <= limit)
             count++;
-        status = play_batch(run, items + run->played, count, error);
+        status = play_batch(run, items + part->played, count, error);
         if (status == STATUS_STOPPED)
             status = STATUS_OK;
         report(run, "simulating");
     }
-    run->limit_fs = limit_fs(run);
-    run->next_fs = run->played < run->choices.count ? items[run->played].bound_fs : INT64_MAX;
+    if (next_bound_fs(part) < run->next_fs)
+        run->next_fs = next_bound_fs(part);
     return status;
 }
 
-/* The times of the `top` tilings of lowest bound say which of all can matter. */
+/* The times of the `top` tilings of lowest bound, or of the best so far, say which of all can
+ * matter. */
 static enum status set_limit(struct run *run, struct choices *seeds, int64_t *limit,
                              struct error *error)
 {
     struct leaders leaders;
+    *limit = limit_fs(run);
+    if (seeds->count == 0 || seeds->items[0].bound_fs > *limit)
+        return STATUS_OK;
     enum status status = leaders_open(&leaders, run->options->top, run->options->best_only, error);
     for (int64_t i = 0; i < seeds->count && i < run->options->top && status == STATUS_OK; i++) {
         status = improve(run, &seeds->items[i], 1, knn_costs_tune, error);
-        leaders_note(&leaders, choice_time_fs(&run->costs, &seeds->items[i]));
+        leaders_note(&leaders, choice_time_fs(&run->now->costs, &seeds->items[i]));
     }
-    *limit = leaders_limit_fs(&leaders);
+    if (leaders_limit_fs(&leaders) < *limit)
+        *limit = leaders_limit_fs(&leaders);
     leaders_close(&leaders);
     return status;
 }
@@ -291,8 +310,9 @@ static enum status collect(struct run *run, struct error *error)
     struct tally seeds = {0}, chosen = {0};
     int64_t limit = INT64_MAX;
     enum status status = visit_all(run, count_choice, run->options->top, 0, &seeds, error);
-    run->feasible = seeds.feasible;
-    memcpy(run->pruned, seeds.pruned, sizeof run->pruned);
+    run->feasible += seeds.feasible;
+    for (int f = 0; f < FATES; f++)
+        run->pruned[f] += seeds.pruned[f];
     if (status == STATUS_OK && run->complete && run->strategy->prunes)
         status = set_limit(run, &seeds.kept, &limit, error);
     if (status == STATUS_STOPPED) {
@@ -301,43 +321,59 @@ static enum status collect(struct run *run, struct error *error)
     }
     if (status == STATUS_OK && run->complete)
         status = visit_all(run, keep_choice, 0, limit, &chosen, error);
-    run->choices = status == STATUS_OK && run->complete ? chosen.kept : seeds.kept;
-    free(status == STATUS_OK && run->complete ? seeds.kept.items : chosen.kept.items);
+    bool all = status == STATUS_OK && run->complete;
+    run->now->choices = all ? chosen.kept : seeds.kept;
+    run->open += run->now->choices.count;
+    free(all ? seeds.kept.items : chosen.kept.items);
     return status;
 }
 
-/* All of the first is said, and as much of the others as there is time for. */
-static enum status fill_best(struct run *run, struct search_result *result, struct error *error)
+/* All that was played, on any number of cores, by time. */
+static enum status gather_played(const struct run *run, struct choices *played, struct error *error)
 {
-    struct choice *items = run->choices.items;
-    if (run->played)
-        qsort(items, (size_t)run->played, sizeof *items, by_time);
+    for (int b = 0; b < run->space->block_count; b++)
+        for (int64_t i = 0; i < run->parts[b].played; i++)
+            if (!choices_push(played, &run->parts[b].choices.items[i]))
+                return error_memory(error);
+    if (played->count)
+        qsort(played->items, (size_t)played->count, sizeof *played->items, by_time);
+    return STATUS_OK;
+}
+
+/* All of the first is said, and as much of the others as there is time for. */
+static enum status fill_best(struct run *run, const struct choices *played,
+                             struct search_result *result, struct error *error)
+{
     struct limited moment, whole;
-    const struct space *until = search_moment(run->space, &moment);
+    const struct space *space = run->space, *until = search_moment(space, &moment);
+    const struct space *now = search_until(space, (struct stop){.told = NULL}, &whole);
     result->best = calloc((size_t)run->leaders.count + 1, sizeof *result->best);
     if (!result->best)
         return error_memory(error);
     enum status status = STATUS_OK;
-    run->costs.space = search_until(run->space, (struct stop){.told = NULL}, &whole);
     for (int i = 0; i < run->leaders.count && status == STATUS_OK; i++) {
-        status = knn_found_fill(&run->costs, &items[i], &result->best[i], error);
+        const struct choice *choice = &played->items[i];
+        struct part *part = &run->parts[space_block_of(space, choice->index) - space->blocks];
+        part->costs.space = now;
+        status = knn_found_fill(&part->costs, choice, &result->best[i], error);
         result->count += status == STATUS_OK;
-        run->costs.space = until;
+        part->costs.space = space;
+        now = until;
     }
-    run->costs.space = run->space;
     return status == STATUS_STOPPED ? STATUS_OK : status;
 }
 
 /* What was not played is beyond one percent, once the search has come to its end, and anything
  * otherwise. */
-static void fill_within(const struct run *run, struct search_result *result)
+static void fill_within(const struct run *run, const struct choices *played,
+                        struct search_result *result)
 {
     const double shares[] = {ONE_PERCENT, run->options->tolerance};
     struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
     for (int i = 0; i < 2 && result->count; i++) {
-        int64_t latest_fs = within_fs(run->choices.items[0].time_fs, shares[i]);
-        for (int64_t c = 0; c < run->played; c++)
-            within[i]->surely += run->choices.items[c].time_fs <= latest_fs;
+        int64_t latest_fs = within_fs(played->items[0].time_fs, shares[i]);
+        for (int64_t c = 0; c < played->count; c++)
+            within[i]->surely += played->items[c].time_fs <= latest_fs;
         bool all = result->optimal && !run->options->best_only && shares[i] <= ONE_PERCENT;
         within[i]->at_most = within[i]->surely + (all ? 0 : result->feasible - result->simulated);
     }
@@ -346,7 +382,7 @@ static void fill_within(const struct run *run, struct search_result *result)
 static void fill_proof(const struct run *run, struct search_result *result)
 {
     int64_t best = result->count ? result->best[0].timeline.end_fs : 0;
-    bool finished = run->complete && (run->next_fs == INT64_MAX || run->next_fs > run->limit_fs);
+    bool finished = run->complete && (run->next_fs == INT64_MAX || run->next_fs > limit_fs(run));
     result->candidates = run->space->candidates;
     result->feasible = run->feasible;
     result->simulated = run->played;
@@ -363,15 +399,41 @@ static void fill_proof(const struct run *run, struct search_result *result)
     result->gap = best ? (double)(best - result->lower_bound_fs) / (double)best : 0;
 }
 
+/* No time limit ends the first: without there is no answer. */
+static enum status profile(struct run *run, struct error *error)
+{
+    struct limited patient;
+    struct knn_costs *costs = &run->now->costs;
+    if (run->played == 0)
+        costs->space =
+            search_until(run->space, (struct stop){.told = run->options->stop}, &patient);
+    enum status status = knn_costs_profile(costs, error);
+    costs->space = run->space;
+    run->now->profiled = status == STATUS_OK;
+    return status;
+}
+
 /* All legal tilings with their bounds, by one walk more, and the times of those that were played.
  */
-static enum status keep_reached(struct run *run, struct search_result *result, struct error *error)
+static enum status keep_reached(struct run *run, const struct choices *played,
+                                struct search_result *result, struct error *error)
 {
     struct tally all = {0};
     bool complete = run->complete;
-    enum status status = visit_all(run, keep_choice, 0, INT64_MAX, &all, error);
+    enum status status = STATUS_OK;
+    for (int b = 0; b < run->space->block_count && status == STATUS_OK; b++) {
+        run->now = &run->parts[b];
+        if (!run->now->profiled)
+            status = profile(run, error);
+        if (status == STATUS_OK)
+            status = visit_all(run, keep_choice, 0, INT64_MAX, &all, error);
+    }
+    if (status == STATUS_STOPPED) {
+        status = STATUS_OK;
+        run->complete = false;
+    }
     if (status == STATUS_OK)
-        status = knn_reached_fill(&all.kept, run->choices.items, run->played, result, error);
+        status = knn_reached_fill(&all.kept, played->items, played->count, result, error);
     result->reached_all = run->complete;
     run->complete = complete;
     free(all.kept.items);
@@ -380,73 +442,119 @@ static enum status keep_reached(struct run *run, struct search_result *result, s
 
 static enum status answer(struct run *run, struct search_result *result, struct error *error)
 {
+    struct choices played = {0};
     recorder_begin(&run->recorder);
     int64_t start_ns = recorder_now(&run->recorder);
-    enum status status = fill_best(run, result, error);
+    enum status status = gather_played(run, &played, error);
+    if (status == STATUS_OK)
+        status = fill_best(run, &played, result, error);
     if (status == STATUS_OK) {
         fill_proof(run, result);
-        fill_within(run, result);
+        fill_within(run, &played, result);
     }
     if (status == STATUS_OK && run->options->keep_reached)
-        status = keep_reached(run, result, error);
+        status = keep_reached(run, &played, result, error);
     recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
     recorder_end(&run->recorder);
+    free(played.items);
     return status;
 }
 
 static enum status tune_all(struct run *run, struct error *error)
 {
-    int64_t count = (int64_t)run->costs.m1_count * run->costs.n1_count, products[AT_ONCE];
+    struct knn_costs *costs = &run->now->costs;
+    int64_t count = (int64_t)costs->m1_count * costs->n1_count, products[AT_ONCE];
     enum status status = STATUS_OK;
     for (int64_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE) {
         int64_t size = count - first < AT_ONCE ? count - first : AT_ONCE;
         for (int64_t i = 0; i < size; i++)
             products[i] = first + i;
-        status = knn_costs_tune(&run->costs, products, size, error);
+        status = knn_costs_tune(costs, products, size, error);
     }
     return status == STATUS_STOPPED ? STATUS_OK : status;
 }
 
-/* No time limit ends it: without there is no answer. */
-static enum status open_costs(struct run *run, struct error *error)
+/* Can no tiling on so many cores matter, whatever its tiles cost? */
+static bool hopeless(const struct run *run)
 {
-    struct limited patient;
-    const struct space *space =
-        search_until(run->space, (struct stop){.told = run->options->stop}, &patient);
-    enum status status = knn_costs_open(&run->costs, space, &run->recorder, error);
-    run->costs.space = run->space;
-    return status;
+    const struct knn_costs *costs = &run->now->costs;
+    double least_fs = knn_share_roofline_ns(knn_space_of(run->space), costs->share) * FS_PER_NS;
+    return least_fs * (1 - 1e-12) > (double)limit_fs(run);
+}
+
+/* All tilings on one number of cores. */
+static enum status search_part(struct run *run, struct error *error)
+{
+    struct tally counted = {0};
+    if (hopeless(run)) {
+        enum status status = visit_all(run, NULL, 0, 0, &counted, error);
+        run->feasible += counted.feasible;
+        return status;
+    }
+    enum status status = profile(run, error);
+    if (status == STATUS_OK && !run->strategy->prunes)
+        status = tune_all(run, error);
+    if (status == STATUS_OK)
+        status = collect(run, error);
+    if (status == STATUS_OK)
+        status = improve_bounds(run, error);
+    return status == STATUS_OK ? play_all(run, error) : status;
+}
+
+/* From most cores to fewest: most is best as a rule, and then the others are soon done with. */
+static enum status search_parts(struct run *run, struct error *error)
+{
+    enum status status = STATUS_OK;
+    run->parts = calloc((size_t)run->space->block_count + 1, sizeof *run->parts);
+    if (!run->parts)
+        return error_memory(error);
+    for (int b = 0; b < run->space->block_count; b++)
+        knn_costs_open(&run->parts[b].costs, run->space, &run->space->blocks[b], &run->recorder);
+    for (int b = run->space->block_count - 1; b >= 0 && status == STATUS_OK; b--) {
+        run->now = &run->parts[b];
+        status = run->played && stop_due(run->space->stop)
+                     ? error_set(error, STATUS_STOPPED, "stopped")
+                     : search_part(run, error);
+    }
+    if (status != STATUS_STOPPED || run->played == 0)
+        return status;
+    run->complete = false;
+    return STATUS_OK;
+}
+
+static void close_run(struct run *run)
+{
+    for (int b = 0; run->parts && b < run->space->block_count; b++) {
+        knn_costs_close(&run->parts[b].costs);
+        free(run->parts[b].choices.items);
+    }
+    free(run->parts);
+    recorder_close(&run->recorder);
+    leaders_close(&run->leaders);
 }
 
 enum status knn_search(const struct space *space, const struct search_strategy *strategy,
                        const struct search_options *options, struct search_result *result,
                        struct error *error)
 {
-    struct run run = {.space = space, .strategy = strategy, .options = options, .complete = true};
+    struct run run = {.space = space,
+                      .strategy = strategy,
+                      .options = options,
+                      .next_fs = INT64_MAX,
+                      .complete = true};
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     report(&run, "profiling tiles");
     enum status status = recorder_open(&run.recorder, options->trace, options->threads, error);
     if (status == STATUS_OK)
-        status = open_costs(&run, error);
-    if (status == STATUS_OK)
         status = leaders_open(&run.leaders, options->top, options->best_only, error);
-    if (status == STATUS_OK && !strategy->prunes)
-        status = tune_all(&run, error);
     if (status == STATUS_OK)
-        status = collect(&run, error);
-    if (status == STATUS_OK)
-        status = improve_bounds(&run, error);
-    if (status == STATUS_OK)
-        status = play_all(&run, error);
+        status = search_parts(&run, error);
     if (status == STATUS_OK)
         status = answer(&run, result, error);
     if (status == STATUS_STOPPED) /* before there was anything to say */
         status = STATUS_OK;
     result->seconds = seconds_since(&run.started);
-    knn_costs_close(&run.costs);
-    recorder_close(&run.recorder);
-    leaders_close(&run.leaders);
-    free(run.choices.items);
+    close_run(&run);
     if (status != STATUS_OK)
         search_result_clear(result);
     return status;
@@ -457,7 +565,9 @@ enum status knn_search_play(const struct space *space, const struct tiling *tili
 {
     struct knn_costs costs;
     struct recorder recorder = {.threads = omp_get_max_threads()};
-    enum status status = knn_costs_open(&costs, space, &recorder, error);
+    const struct space_block *block = space_block_of(space, space_index(space, tiling));
+    knn_costs_open(&costs, space, block, &recorder);
+    enum status status = knn_costs_profile(&costs, error);
     memset(found, 0, sizeof *found);
     if (status == STATUS_OK) {
         struct choice choice = choice_of(&costs, tiling, FATE_LIVES);

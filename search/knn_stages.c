@@ -165,14 +165,18 @@ static enum status find(struct knn_costs *costs, struct lead *leads, struct keye
     return STATUS_OK;
 }
 
-enum status knn_stages_find(const struct space *space, int threads,
+enum status knn_stages_find(const struct space *space, int cores, int threads,
                             const volatile sig_atomic_t *stop, struct knn_stages *stages,
                             struct error *error)
 {
     struct knn_costs costs;
     struct recorder recorder = {.threads = threads};
     *stages = (struct knn_stages){0};
-    enum status status = knn_costs_open(&costs, space, &recorder, error);
+    const struct space_block *block = space->blocks;
+    while (block->values[KNN_CORES][0] != cores)
+        block++;
+    knn_costs_open(&costs, space, block, &recorder);
+    enum status status = knn_costs_profile(&costs, error);
     if (status == STATUS_OK) {
         int64_t products = (int64_t)costs.m1_count * costs.n1_count;
         struct lead *leads = calloc((size_t)products + 1, sizeof *leads);

@@ -11,9 +11,9 @@ struct knn_stages {
     int64_t distance_fs, selection_fs; /* their whole times */
 };
 
-/* Equal times of a stage are decided by the other one. `stop` (or NULL) ends it early, with nothing
- * found. */
-enum status knn_stages_find(const struct space *space, int threads,
+/* On one number of cores of the space's axis. Equal times of a stage are decided by the other one.
+ * `stop` (or NULL) ends it early, with nothing found. */
+enum status knn_stages_find(const struct space *space, int cores, int threads,
                             const volatile sig_atomic_t *stop, struct knn_stages *stages,
                             struct error *error);
 

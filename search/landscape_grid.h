@@ -26,8 +26,6 @@ struct tiling grid_tiling(const struct grid *grid, int x, int y);
  * than twice as slow as the best. */
 enum status grid_play_slice(const struct grid *grid, struct error *error);
 
-bool block_has(const struct space_block *block, int axis, int64_t value);
-
 /* Has a block tilings of the map? */
 bool grid_has_block(const struct grid *grid, const struct space_block *block);
 

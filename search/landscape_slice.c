@@ -128,14 +128,6 @@ static void note_limits(const struct grid *grid, const struct tiling *tiling, st
     }
 }
 
-bool block_has(const struct space_block *block, int axis, int64_t value)
-{
-    for (int i = 0; i < block->count[axis]; i++)
-        if (block->values[axis][i] == value)
-            return true;
-    return false;
-}
-
 bool grid_has_block(const struct grid *grid, const struct space_block *block)
 {
     for (int a = 0; grid->map->kind == LANDSCAPE_SLICE && a < grid->space->axis_count; a++)

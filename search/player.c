@@ -36,7 +36,7 @@ enum status player_play(struct player *player, const struct space *space,
         asked_timeline(space, tiling, timeline);
         return STATUS_OK;
     }
-    struct simulate_options options = {.cores = space->kind->cores_used(space, tiling),
+    struct simulate_options options = {.cores = space->kind->cores_used(space, tiling, part),
                                        .stop = space->stop};
     program_reset(&player->program, space->hw);
     enum status status = space->kind->generate(space, tiling, part, &player->program, error);

@@ -1,12 +1,6 @@
 #include "search/restrict.h"
 
-static bool has_value(const struct space_block *block, int axis, int64_t value)
-{
-    for (int i = 0; i < block->count[axis]; i++)
-        if (block->values[axis][i] == value)
-            return true;
-    return false;
-}
+#include <stdlib.h>
 
 /* False when the block has no tiling with these values. */
 static bool restrict_block(const struct space *space, const struct tiling *fixed,
@@ -15,7 +9,7 @@ static bool restrict_block(const struct space *space, const struct tiling *fixed
     for (int a = 0; a < space->axis_count; a++) {
         if (fixed->value[a] == AXIS_FREE)
             continue;
-        if (!has_value(block, a, fixed->value[a]))
+        if (!block_has(block, a, fixed->value[a]))
             return false;
         block->values[a] = &fixed->value[a];
         block->count[a] = 1;
@@ -23,20 +17,30 @@ static bool restrict_block(const struct space *space, const struct tiling *fixed
     return true;
 }
 
-void space_restrict(const struct space *space, const struct tiling *fixed, struct space *part)
+enum status space_restrict(const struct space *space, const struct tiling *fixed,
+                           struct space *part, struct error *error)
 {
     *part = *space;
     part->block_count = 0;
-    part->candidates = 0;
+    part->blocks = NULL;
     for (int b = 0; b < space->block_count; b++) {
-        struct space_block block = space->blocks[b];
-        int64_t size = 1;
+        struct space_block block = space->blocks[b], *added;
         if (!restrict_block(space, fixed, &block))
             continue;
-        for (int a = 0; a < space->axis_count; a++)
-            size *= block.count[a];
-        block.first_index = part->candidates;
-        part->candidates += size;
-        part->blocks[part->block_count++] = block;
+        added = space_add_block(part);
+        if (!added) {
+            space_restrict_clear(part);
+            return error_memory(error);
+        }
+        *added = block;
     }
+    space_number(part);
+    return STATUS_OK;
+}
+
+void space_restrict_clear(struct space *part)
+{
+    free(part->blocks);
+    part->blocks = NULL;
+    part->block_count = 0;
 }

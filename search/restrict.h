@@ -7,7 +7,10 @@
 enum { AXIS_FREE = -1 };
 
 /* Fills *part with the tilings of `space` whose values are those of *fixed wherever these are not
- * AXIS_FREE. It borrows from both and must not be closed; its indices are its own. */
-void space_restrict(const struct space *space, const struct tiling *fixed, struct space *part);
+ * AXIS_FREE. It borrows from both; its indices are its own. The caller clears it, and must not
+ * close it. */
+enum status space_restrict(const struct space *space, const struct tiling *fixed,
+                           struct space *part, struct error *error);
+void space_restrict_clear(struct space *part);
 
 #endif

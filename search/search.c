@@ -142,9 +142,9 @@ static void fill_proof(const struct run *run, int64_t next, int64_t limit,
     int64_t best = result->count ? result->best[0].timeline.end_fs : 0;
     bool finished = run->played == candidates->count || next > limit;
     result->candidates = run->space->candidates;
-    result->feasible = candidates->count;
+    result->feasible = candidates->count + candidates->counted;
     result->simulated = run->played;
-    result->pruned = finished ? candidates->count - run->played : 0;
+    result->pruned = finished ? result->feasible - run->played : 0;
     result->optimal = finished && candidates->complete && result->count > 0;
     result->lower_bound_fs = next < best ? next : best;
     if (!candidates->complete) {
@@ -167,7 +167,8 @@ static void close_run(struct run *run)
 static void fill_within(const struct run *run, struct search_result *result)
 {
     const struct candidates *candidates = &run->candidates;
-    int64_t unseen = candidates->complete ? 0 : run->space->candidates - candidates->count;
+    int64_t unseen =
+        candidates->complete ? 0 : run->space->candidates - candidates->count - candidates->counted;
     double shares[] = {ONE_PERCENT, run->options->tolerance};
     struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
     for (int i = 0; i < 2 && result->count; i++) {
@@ -242,10 +243,58 @@ static enum status collect_first(struct run *run, struct error *error)
     return candidates_collect_first(run->space, &run->bounder, &run->candidates, error);
 }
 
+/* What is as slow can be neither among the best nor in a count of those near them. */
+static int64_t horizon_fs(const struct run *run)
+{
+    int64_t limit = limit_fs(run);
+    int64_t near_fs =
+        run->leaders.count ? within_fs(run->leaders.time_fs[0], run->options->tolerance) : 0;
+    return limit > near_fs ? limit : near_fs;
+}
+
+/* The block of least bound is searched first; of the others, those that its best leave any hope
+ * are bounded and played together, and the rest is counted. */
+static enum status search_blocks(struct run *run, int64_t least_fs[], enum block_use use[],
+                                 struct error *error)
+{
+    const struct space *space = run->space;
+    int first = 0;
+    for (int b = 0; b < space->block_count; b++) {
+        least_fs[b] = bounder_block_fs(&run->bounder, space, &space->blocks[b]);
+        first = least_fs[b] < least_fs[first] ? b : first;
+        use[b] = BLOCK_LEAVE;
+    }
+    bool one_by_one = space->kind->least && run->strategy->prunes && space->block_count > 1;
+    enum status status = STATUS_OK;
+    if (one_by_one) {
+        use[first] = BLOCK_BOUND;
+        status = candidates_add(space, &run->bounder, &run->recorder, use, 0,
+                                &run->candidates, error);
+        if (status == STATUS_OK)
+            status = play_all(run, error);
+    }
+    for (int b = 0; b < space->block_count; b++)
+        if (one_by_one && b == first)
+            use[b] = BLOCK_LEAVE;
+        else
+            use[b] = least_fs[b] > horizon_fs(run) && !run->options->keep_reached ? BLOCK_COUNT
+                                                                                  : BLOCK_BOUND;
+    if (status == STATUS_OK)
+        status = candidates_add(space, &run->bounder, &run->recorder, use,
+                                run->played, &run->candidates, error);
+    return status;
+}
+
 static enum status list_search(struct run *run, struct search_result *result, struct error *error)
 {
+    size_t blocks = (size_t)run->space->block_count + 1;
+    int64_t *least_fs = calloc(blocks, sizeof *least_fs);
+    enum block_use *use = calloc(blocks, sizeof *use);
+    run->candidates = (struct candidates){.complete = true};
     enum status status =
-        candidates_collect(run->space, &run->bounder, &run->recorder, &run->candidates, error);
+        least_fs && use ? search_blocks(run, least_fs, use, error) : error_memory(error);
+    free(least_fs);
+    free(use);
     if (status == STATUS_OK && run->candidates.count == 0 && !run->candidates.complete &&
         search_goes_on(&run->space, run->options, false, &run->hurry))
         status = collect_first(run, error);

@@ -15,14 +15,6 @@ struct walk {
     bool stopped;
 };
 
-static const struct space_block *block_of(const struct space *space, int64_t index)
-{
-    const struct space_block *block = &space->blocks[space->block_count - 1];
-    while (block->first_index > index)
-        block--;
-    return block;
-}
-
 /* Tilings that share a beginning of `fixed` values. */
 static int64_t stride_of(const struct space *space, const struct space_block *block, int fixed)
 {
@@ -37,9 +29,9 @@ static enum beginning begins(const struct space *space, const struct tiling *til
     const struct operator_space *kind = space->kind;
     if (kind->nesting)
         return kind->nesting->begins(space, tiling, fixed);
-    if (!kind->possible(space, tiling, fixed))
-        return BEGINS_NONE;
-    return fixed < space->axis_count || kind->legal(space, tiling) ? BEGINS_SOME : BEGINS_NOT;
+    if (kind->possible(space, tiling, fixed))
+        return BEGINS_SOME;
+    return fixed < space->axis_count ? BEGINS_NONE : BEGINS_NOT;
 }
 
 static bool is_stopped(struct walk *walk)
@@ -74,7 +66,7 @@ bool space_walk(const struct space *space, int64_t index, int from, int to, walk
                 void *context)
 {
     struct walk walk = {.space = space,
-                        .block = block_of(space, index),
+                        .block = space_block_of(space, index),
                         .to = to,
                         .visit = visit,
                         .context = context};

@@ -76,7 +76,7 @@ enum status worker_fill(struct worker *worker, const struct space *space,
 {
     struct work_total totals[HARDWARE_MAX_PRICES];
     found->bound_fs = bounder_tiling_fs(bounder, space, &found->tiling);
-    found->cores_used = space->kind->cores_used(space, &found->tiling);
+    found->cores_used = space->kind->cores_used(space, &found->tiling, 0);
     enum status status =
         player_play(&worker->player, space, &found->tiling, 0, &found->timeline, &worker->error);
     if (status != STATUS_OK || space->kind->ask)

@@ -88,7 +88,7 @@ static void expect_the_programs_counts(struct fixture *f)
                      "price %d: bursts of %.0f fs, counted %.0f: %s", p, (double)totals[p].burst_fs,
                      counted[p][2], text_of(f));
     }
-    cr_assert_eq(work.cores, f->space.kind->cores_used(&f->space, &f->tiling));
+    cr_assert_eq(work.cores, f->space.kind->cores_used(&f->space, &f->tiling, 0));
 }
 
 Test(cann_bounds, summaries_count_what_programs_do)
@@ -151,7 +151,7 @@ static void expect_beginnings_hold(struct scan *scan, const struct tiling *tilin
     cr_assert_leq(bounder_fs(&f->bounder, &work), timeline.end_fs, "%s", text_of(f));
     for (int i = 0; i < scan->lengths; i++) {
         cann_summarise_least(&f->space, tiling, cann_lengths[i], &work);
-        cr_assert_eq(work.cores, f->space.kind->cores_used(&f->space, tiling));
+        cr_assert_eq(work.cores, f->space.kind->cores_used(&f->space, tiling, 0));
         cr_assert_leq(bounder_fs(&f->bounder, &work), timeline.end_fs,
                       "length %d: bound %.3f, time %.3f ns: %s", cann_lengths[i],
                       (double)bounder_fs(&f->bounder, &work) / 1e6, (double)timeline.end_fs / 1e6,

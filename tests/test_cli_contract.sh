@@ -47,10 +47,10 @@ integers() { # object, key…
 }
 
 row='(.tiling | type == "object" and (keys_unsorted ==
-        ["m_slice", "k_slice", "n_slice", "buffers", "resident", "split"])
+        ["m_slice", "k_slice", "n_slice", "buffers", "resident", "split", "cores"])
         and ([.m_slice, .k_slice, .n_slice] | all(. > 0 and . % 16 == 0))
         and (.buffers | . == 1 or . == 2) and (.resident | IN("both", "a", "b", "none"))
-        and (.split | IN("m", "n")))
+        and (.split | IN("m", "n")) and (.cores | . >= 1 and . == floor))
     and (.cores_used | . >= 1 and . == floor)
     and ([.time_ns, .lower_bound_ns, .roofline_ns, .gflops] | all(type == "number" and . > 0))
     and .lower_bound_ns <= .time_ns and .roofline_ns <= .time_ns
@@ -330,7 +330,7 @@ play_part() { # cores
     part_ns=$(jq .time_ns "$work/answer")
 }
 
-knn_keys='["m1", "n1", "m2", "n2"]'
+knn_keys='["m1", "n1", "m2", "n2", "cores"]'
 knn_loads=('64x32x256 --k 2' '100x48x300 --k 7 --cores 1 --loop full'
     '64x32x512 --k 4 --vec-compare relu --index vector --steps max')
 
@@ -351,7 +351,7 @@ keys_of_knn() {
             '.tile_costs | keys == ["distance_ns", "selection_idle_ns", "selection_step_ns"]
                 and all(. > 0)' \
             '.distance_tiling | keys_unsorted ==
-                ["m_slice", "k_slice", "n_slice", "buffers", "resident", "split"]' \
+                ["m_slice", "k_slice", "n_slice", "buffers", "resident", "split", "cores"]' \
             '.loop_steps | keys == ["counted", "steps_max", "steps_mean", "tiles", "tiles_along_n",
                 "time_max_ns", "time_max_over_mean", "time_mean_ns"]' \
             '.loop_steps | .steps_mean <= .steps_max * (1 + 1e-9) and .time_mean_ns <= .time_max_ns * (1 + 1e-9)
@@ -385,7 +385,7 @@ keys_of_knn() {
     holds '.best == null' 'has("stages") | not'
 }
 
-cubefx_keys='["merge", "tile", "segments"]'
+cubefx_keys='["merge", "tile", "segments", "cores"]'
 
 keys_of_cubefx() {
     for load in '4096 --order 6 --functions 4' '1000 --order 3 --functions 17 --cores 1' \

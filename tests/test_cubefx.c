@@ -191,7 +191,7 @@ static void expect_same_time(struct fixture *f)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    int cores = f->space.kind->cores_used(&f->space, &f->tiling);
+    int cores = f->space.kind->cores_used(&f->space, &f->tiling, 0);
     program_print(&f->program, out, &error);
     fclose(out);
     cr_assert_eq(program_parse(&f->hw, "printed", text, length, &read, &error), STATUS_OK, "%s",
@@ -306,7 +306,7 @@ static int64_t program_blocks(const struct fixture *f)
 static int64_t share_of_core(const struct fixture *f)
 {
     /* the largest tile is the whole share */
-    const struct space_block *block = &f->space.blocks[0];
+    const struct space_block *block = space_block_of(&f->space, space_index(&f->space, &f->tiling));
     return block->values[CUBEFX_TILE][block->count[CUBEFX_TILE] - 1];
 }
 
@@ -567,7 +567,7 @@ Test(cubefx, every_merge_computes_its_functions)
     for (int64_t merge = 1; merge <= 16; merge++) {
         open_problem(&f, 256 * 7 - 100, 1 + merge % 5, 1 + merge % 3, 1);
         int64_t tile = merge % 2 ? 512 : 1024, steps = (16 + merge - 1) / merge;
-        f.tiling = (struct tiling){{merge, tile, steps}};
+        f.tiling = (struct tiling){{merge, tile, steps, 1}};
         cr_assert(f.space.kind->legal(&f.space, &f.tiling));
         generate(&f);
         expect_functions(&f);
@@ -664,7 +664,7 @@ static void expect_needs(const char *overrides, const int64_t needs[5])
     machine_load(&f.base, overrides);
     f.hw = f.base;
     open_problem(&f, 16384, 16, 9, 1);
-    f.tiling = (struct tiling){{1, 16384, 16}};
+    f.tiling = (struct tiling){{1, 16384, 16, 1}};
     for (int n = 0; n < 5; n++)
         if (n != 1)
             f.hw.buffers[hardware_buffer(&f.hw, names[n], (int)strlen(names[n]))].capacity_bytes =
@@ -779,12 +779,13 @@ Test(cubefx, off_axis_values_are_named)
         struct tiling tiling;
         const char *limit, *text;
     } cases[] = {
-        {{{17, 256, 1}}, "merge", "at most 16"},
+        {{{17, 256, 1, 1}}, "merge", "at most 16"},
         {{{INT64_MAX, INT64_MAX, INT64_MAX}}, "merge", "at most 16"},
-        {{{1, 300, 16}}, "tile", "next 256 512"},
-        {{{1, INT64_MAX, 16}}, "tile", "next 4096"},
-        {{{1, 256, 7}}, "segments", "next 6 8"},
-        {{{3, 256, 5}}, "segments", "with merge=3; next 3 6"},
+        {{{1, 300, 16, 1}}, "tile", "next 256 512"},
+        {{{1, INT64_MAX, 16, 1}}, "tile", "next 4096"},
+        {{{1, 256, 7, 1}}, "segments", "next 6 8"},
+        {{{3, 256, 5, 1}}, "segments", "with merge=3; next 3 6"},
+        {{{1, 256, 16, 2}}, "cores", "cores=2 is no number of cores that get equal work; next 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cr_assert_gt(f.space.kind->violations(&f.space, &cases[i].tiling, list), 0);

@@ -60,7 +60,7 @@ static void compare(const struct space *space, const int64_t *sizes, const struc
     struct player player;
     struct error error;
     char text[512], what[1024];
-    int cores = space->kind->cores_used(space, tiling);
+    int cores = space->kind->cores_used(space, tiling, part);
     tiling_text(space->axes, space->axis_count, tiling, text, sizeof text);
     snprintf(what, sizeof what, "%s part %d of %s on %s, sizes %lld %lld %lld %lld, cores %d",
              space->kind->name, part, text, space->hw->name, (long long)sizes[0],

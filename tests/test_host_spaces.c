@@ -136,7 +136,7 @@ static void expect_work(struct fixture *f, const struct tiling *tiling)
     f->space.kind->ask(&f->space, tiling, &work);
     cr_assert(work.phase_count >= 1 && work.phase_count <= HOST_MAX_PHASES);
     cr_assert(work.threads >= 1 && work.threads <= f->host.threads);
-    cr_assert_eq(work.threads, f->space.kind->cores_used(&f->space, tiling));
+    cr_assert_eq(work.threads, f->space.kind->cores_used(&f->space, tiling, 0));
     for (int p = 0; p < work.phase_count; p++) {
         const struct host_phase *phase = &work.phases[p];
         cr_assert(phase->loop >= -1 && phase->loop < f->host.loop_count);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 16, MOST_SLICES = 64 };
+enum { BLOCK = 16, MOST_SLICES = 64, MOST_CORES = 8 };
 
 /* Chips on which the answer must hold: smaller buffers, free and dear launches, a slow scalar. */
 static const char *const chips[] = {
@@ -120,7 +120,7 @@ static const char *text_of(const struct question *q)
  */
 
 struct candidate {
-    int64_t m1, n1, m2, n2;
+    int64_t m1, n1, m2, n2, cores;
     int64_t distance_fs, selection_fs, time_fs;
     int64_t f_fs, idle_fs, step_fs;
     int64_t products, row_tiles, tiles;
@@ -138,10 +138,10 @@ struct brute {
     struct knn_tile tile;
     struct simulator *simulator;
     struct program program;
-    int cores_used;
-    int64_t rows, d, columns, ub_bytes, memory_bytes;
-    int64_t f_fs[MOST_SLICES][MOST_SLICES]; /* by blocks of m1 and n1; 0: not known */
-    struct pair_cost pairs[MOST_SLICES][MOST_SLICES];
+    int64_t cores, rows; /* that are looked at, and the rows of the largest share */
+    int64_t d, columns, ub_bytes, memory_bytes;
+    int64_t f_fs[MOST_CORES][MOST_SLICES][MOST_SLICES]; /* by blocks of m1, n1; 0: not known */
+    struct pair_cost pairs[MOST_CORES][MOST_SLICES][MOST_SLICES];
     struct candidate *all;
     int64_t count, capacity;
 };
@@ -149,6 +149,23 @@ struct brute {
 static int64_t up(int64_t value, int64_t unit)
 {
     return (value + unit - 1) / unit;
+}
+
+/* False where some of so many cores have nothing to do. */
+static bool set_cores(struct brute *b, int64_t cores)
+{
+    int64_t blocks = up(b->q->problem.size[KNN_M], BLOCK), share = up(blocks, cores);
+    b->cores = cores;
+    b->rows = share * BLOCK;
+    cr_assert(cores < MOST_CORES && b->rows / BLOCK < MOST_SLICES);
+    return up(blocks, share) == cores;
+}
+
+/* All that have something to do. */
+static int64_t most_cores(const struct question *q)
+{
+    int64_t blocks = up(q->problem.size[KNN_M], BLOCK);
+    return up(blocks, up(blocks, q->cores));
 }
 
 static int64_t bytes_of(const struct hardware *hw, const char *buffer)
@@ -169,14 +186,12 @@ static void open_brute(struct brute *b, const struct question *q)
                                 .compare = (enum knn_compare)p->choice[KNN_COMPARE],
                                 .index = (enum knn_index)p->choice[KNN_INDEX]};
     b->simulator = simulator_new();
-    int64_t blocks = up(p->size[KNN_M], BLOCK), share = up(blocks, q->cores);
-    b->cores_used = (int)up(blocks, share);
-    b->rows = share * BLOCK;
+    set_cores(b, most_cores(q));
     b->columns = up(p->size[KNN_N], BLOCK) * BLOCK;
     b->d = up(p->size[KNN_D], BLOCK) * BLOCK;
     b->ub_bytes = bytes_of(&q->hw, "ub");
     b->memory_bytes = b->ub_bytes + bytes_of(&q->hw, "l1");
-    cr_assert(b->rows / BLOCK < MOST_SLICES && b->columns / BLOCK < MOST_SLICES);
+    cr_assert(b->columns / BLOCK < MOST_SLICES);
 }
 
 static void close_brute(struct brute *b)
@@ -213,7 +228,7 @@ static int64_t play(struct brute *b)
 {
     struct error error;
     struct timeline timeline;
-    struct simulate_options options = {.cores = b->cores_used, .play_fully = true};
+    struct simulate_options options = {.cores = (int)b->cores, .play_fully = true};
     cr_assert_eq(simulate(b->simulator, &b->program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
     cr_assert_eq(timeline.blocked, -1);
@@ -235,7 +250,7 @@ static int64_t play_selection(struct brute *b, int64_t m2, int64_t n2, int64_t s
 
 static struct pair_cost pair_of(struct brute *b, int64_t m2, int64_t n2)
 {
-    struct pair_cost *pair = &b->pairs[m2 / BLOCK][n2 / BLOCK];
+    struct pair_cost *pair = &b->pairs[b->cores][m2 / BLOCK][n2 / BLOCK];
     if (!pair->known) {
         pair->idle_fs = play_selection(b, m2, n2, 0);
         pair->step_fs = play_selection(b, m2, n2, 1) - pair->idle_fs;
@@ -246,16 +261,16 @@ static struct pair_cost pair_of(struct brute *b, int64_t m2, int64_t n2)
 
 static int64_t product_fs(struct brute *b, int64_t m1, int64_t n1)
 {
-    int64_t *fs = &b->f_fs[m1 / BLOCK][n1 / BLOCK];
+    int64_t *fs = &b->f_fs[b->cores][m1 / BLOCK][n1 / BLOCK];
     struct error error;
     struct space space;
     struct search_result result;
     struct search_options options = {.strategy = "bound", .threads = 1, .top = 1};
     struct problem problem = {
-        .op = &matmul_operator, .type = DTYPE_F16, .size = {b->cores_used * m1, b->d, n1, 1}};
+        .op = &matmul_operator, .type = DTYPE_F16, .size = {b->cores * m1, b->d, n1, 1}};
     if (*fs > 0)
-        return b->f_fs[m1 / BLOCK][n1 / BLOCK];
-    cr_assert_eq(space_open(&problem, &matmul_thesis, &b->q->hw, b->cores_used, &space, &error),
+        return *fs;
+    cr_assert_eq(space_open(&problem, &matmul_thesis, &b->q->hw, (int)b->cores, &space, &error),
                  STATUS_OK);
     cr_assert_eq(search(&space, &options, &result, &error), STATUS_OK);
     *fs = result.best[0].timeline.end_fs;
@@ -281,7 +296,7 @@ static double steps_of(const struct brute *b, int64_t m2, int64_t n2, int64_t ti
 static struct candidate price(struct brute *b, int64_t m1, int64_t n1, int64_t m2, int64_t n2)
 {
     struct pair_cost pair = pair_of(b, m2, n2);
-    struct candidate c = {m1, n1, m2, n2};
+    struct candidate c = {m1, n1, m2, n2, b->cores};
     c.f_fs = product_fs(b, m1, n1);
     c.idle_fs = pair.idle_fs;
     c.step_fs = pair.step_fs;
@@ -304,19 +319,19 @@ static void add(struct brute *b, struct candidate candidate)
     b->all[b->count++] = candidate;
 }
 
-/* The order of an index: m1, n1, m2, n2. */
+/* The order of an index: cores, m1, n1, m2, n2. */
 static int by_time(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
-    const int64_t keys[][2] = {
-        {a->time_fs, b->time_fs}, {a->m1, b->m1}, {a->n1, b->n1}, {a->m2, b->m2}, {a->n2, b->n2}};
+    const int64_t keys[][2] = {{a->time_fs, b->time_fs}, {a->cores, b->cores}, {a->m1, b->m1},
+                               {a->n1, b->n1},           {a->m2, b->m2},       {a->n2, b->n2}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1])
             return keys[i][0] < keys[i][1] ? -1 : 1;
     return 0;
 }
 
-static void try_all(struct brute *b)
+static void try_cores(struct brute *b)
 {
     for (int64_t m1 = BLOCK; m1 <= b->rows; m1 += BLOCK)
         for (int64_t n1 = BLOCK; n1 <= b->columns; n1 += BLOCK)
@@ -326,13 +341,20 @@ static void try_all(struct brute *b)
                         is_equal_slice(m1, m2) && is_equal_slice(n1, n2) &&
                         is_legal(b, m1, n1, m2, n2))
                         add(b, price(b, m1, n1, m2, n2));
+}
+
+static void try_all(struct brute *b, int64_t least, int64_t most)
+{
+    for (int64_t cores = least; cores <= most; cores++)
+        if (set_cores(b, cores))
+            try_cores(b);
     if (b->count)
         qsort(b->all, (size_t)b->count, sizeof *b->all, by_time);
 }
 
 /* Points of the space, legal or not: slices of rows and columns; every multiple of a block that
  * fits UB beside one block. */
-static int64_t count_points(const struct brute *b)
+static int64_t count_points_of_cores(const struct brute *b)
 {
     int64_t counts[KNN_AXES] = {0};
     for (int64_t v = BLOCK; v <= b->rows; v += BLOCK) {
@@ -344,6 +366,14 @@ static int64_t count_points(const struct brute *b)
         counts[KNN_N2] += v == BLOCK || selection_bytes(b, BLOCK, v) <= b->ub_bytes;
     }
     return counts[KNN_M1] * counts[KNN_N1] * counts[KNN_M2] * counts[KNN_N2];
+}
+
+static int64_t count_points(struct brute *b)
+{
+    int64_t sum = 0;
+    for (int64_t cores = 1; cores <= b->q->cores; cores++)
+        sum += set_cores(b, cores) ? count_points_of_cores(b) : 0;
+    return sum;
 }
 
 /* ---- what the inequalities may prune ----------------------------------------------------------
@@ -359,6 +389,7 @@ static int64_t best_without(struct brute *b, pruner *prunes)
     int64_t least = INT64_MAX;
     for (int64_t i = 0; i < b->count; i++) {
         const struct candidate *c = &b->all[i];
+        set_cores(b, c->cores);
         if (c->n2 < c->n1 && prunes(b, c, pair_of(b, c->m2, c->n1)))
             continue;
         least = c->time_fs < least ? c->time_fs : least;
@@ -468,6 +499,7 @@ static void expect_nothing_lost(struct brute *b)
     cr_assert_eq(best_without(b, by_harmonic), best, "%s", text_of(b->q));
     for (int64_t i = 0; i < b->count; i++) {
         const struct candidate *c = &b->all[i];
+        set_cores(b, c->cores);
         struct pair_cost whole = pair_of(b, c->m2, c->n1);
         if (c->n2 < c->n1 && !by_selb(b, c, whole))
             cr_assert(!by_selb_rounded_down(b, c, whole) && !by_selb_of_real_tiles(b, c, whole));
@@ -480,7 +512,7 @@ static void expect_nothing_lost(struct brute *b)
 static void expect_tiling(const struct question *q, const struct tiling *tiling,
                           const struct candidate *c)
 {
-    const int64_t values[KNN_AXES] = {c->m1, c->n1, c->m2, c->n2};
+    const int64_t values[KNN_AXES] = {c->m1, c->n1, c->m2, c->n2, c->cores};
     for (int a = 0; a < KNN_AXES; a++)
         cr_assert_eq(tiling->value[a], values[a], "%s: %s = %lld, expected %lld", text_of(q),
                      q->space.axes[a].name, (long long)tiling->value[a], (long long)values[a]);
@@ -510,7 +542,7 @@ static void expect_brute_agrees(const struct question *q, const struct search_re
     struct brute b;
     int64_t within = 0;
     open_brute(&b, q);
-    try_all(&b);
+    try_all(&b, 1, q->cores);
     cr_assert_eq(result->candidates, count_points(&b), "%s", text_of(q));
     cr_assert_eq(result->feasible, b.count, "%s: %lld feasible, expected %lld", text_of(q),
                  (long long)result->feasible, (long long)b.count);
@@ -671,7 +703,7 @@ struct example {
     int cores;
     int64_t size[KNN_SIZES];
     int choice[KNN_CHOICES];
-    int64_t best[KNN_AXES]; /* the optimum */
+    int64_t best[4]; /* the optimum, on all cores */
 };
 
 static void open_example(const struct example *example, struct question *q, struct brute *b)
@@ -681,10 +713,11 @@ static void open_example(const struct example *example, struct question *q, stru
     memcpy(q->problem.choice, example->choice, sizeof example->choice);
     open_space(q);
     open_brute(b, q);
-    try_all(b);
-    const int64_t best[KNN_AXES] = {b->all[0].m1, b->all[0].n1, b->all[0].m2, b->all[0].n2};
+    try_all(b, 1, q->cores);
+    const int64_t best[] = {b->all[0].m1, b->all[0].n1, b->all[0].m2, b->all[0].n2};
     cr_assert_arr_eq(best, example->best, sizeof best, "%lld,%lld,%lld,%lld", (long long)best[0],
                      (long long)best[1], (long long)best[2], (long long)best[3]);
+    cr_assert_eq(b->all[0].cores, most_cores(q));
     expect_nothing_lost(b);
 }
 
@@ -856,8 +889,9 @@ static void expect_stages(const struct question *q, int threads)
     struct error error;
     struct knn_stages stages;
     open_brute(&b, q);
-    try_all(&b);
-    cr_assert_eq(knn_stages_find(&q->space, threads, NULL, &stages, &error), STATUS_OK);
+    try_all(&b, most_cores(q), most_cores(q));
+    cr_assert_eq(knn_stages_find(&q->space, (int)most_cores(q), threads, NULL, &stages, &error),
+                 STATUS_OK);
     cr_assert_eq(stages.any, b.count > 0);
     if (b.count) {
         const struct candidate *distance = find_candidate(&b, &stages.distance);
@@ -935,8 +969,8 @@ Test(knn_search, steps_of_many_tiles)
         space_close(&q.space);
         q.problem.choice[KNN_STEPS] = steps;
         open_space(&q);
-        cr_assert_eq(knn_costs_open(&costs, &q.space, &recorder, &error), STATUS_OK, "%s",
-                     error.text);
+        knn_costs_open(&costs, &q.space, q.space.blocks, &recorder);
+        cr_assert_eq(knn_costs_profile(&costs, &error), STATUS_OK, "%s", error.text);
         expect_steps(&costs, (enum knn_steps)steps, size[KNN_K]);
         knn_costs_close(&costs);
         close_question(&q);
@@ -961,7 +995,8 @@ static void expect_nothing(const char *chip, const int64_t size[])
         cr_assert_not(result.optimal);
         search_result_clear(&result);
     }
-    cr_assert_eq(knn_stages_find(&q.space, 2, NULL, &stages, &error), STATUS_OK);
+    cr_assert_eq(knn_stages_find(&q.space, (int)most_cores(&q), 2, NULL, &stages, &error),
+                 STATUS_OK);
     cr_assert_not(stages.any);
     close_question(&q);
 }
@@ -976,12 +1011,14 @@ Test(knn_search, no_legal_tiling_is_no_error)
 }
 
 /* Legality of points of the space and beside them, from the definition. */
-static void expect_legality(struct question *q, const struct brute *b, const struct tiling *tiling)
+static void expect_legality(struct question *q, struct brute *b, const struct tiling *tiling)
 {
     struct violation list[MAX_VIOLATIONS];
     const int64_t *v = tiling->value;
-    bool slices = is_equal_slice(b->rows, v[KNN_M1]) && is_equal_slice(b->columns, v[KNN_N1]) &&
-                  is_equal_slice(v[KNN_M1], v[KNN_M2]) && is_equal_slice(v[KNN_N1], v[KNN_N2]);
+    bool shares = v[KNN_CORES] <= q->cores && set_cores(b, v[KNN_CORES]);
+    bool slices = shares && is_equal_slice(b->rows, v[KNN_M1]) &&
+                  is_equal_slice(b->columns, v[KNN_N1]) && is_equal_slice(v[KNN_M1], v[KNN_M2]) &&
+                  is_equal_slice(v[KNN_N1], v[KNN_N2]);
     bool expected = slices && is_legal(b, v[KNN_M1], v[KNN_N1], v[KNN_M2], v[KNN_N2]);
     int count = knn_selb.violations(&q->space, tiling, list);
     cr_assert_eq(count == 0, expected, "%s: %lld,%lld,%lld,%lld", text_of(q), (long long)v[0],
@@ -1032,11 +1069,13 @@ Test(knn_search, points_of_the_space)
             bool is = knn_selb.legal(&q.space, &tiling);
             legal += is;
             cr_assert_eq(is, knn_selb.violations(&q.space, &tiling, list) == 0);
-            for (int a = 0; a < KNN_AXES; a++)
+            for (int a = 0; a < KNN_CORES; a++)
                 tiling.value[a] = pick(&q, 0, 1) ? BLOCK * pick(&q, 1, 16) : tiling.value[a];
             expect_legality(&q, &b, &tiling);
             expect_monotone(&q, tiling);
-            tiling.value[pick(&q, 0, 3)] = pick(&q, 1, 500);
+            tiling.value[KNN_CORES] = pick(&q, 1, q.cores + 1);
+            expect_legality(&q, &b, &tiling);
+            tiling.value[pick(&q, 0, 4)] = pick(&q, 1, 500);
             expect_legality(&q, &b, &tiling);
         }
         close_brute(&b);

@@ -56,7 +56,7 @@ static void close_fixture(struct fixture *f)
 }
 
 /* A random shape, ragged as often as not, with a random number of cores. */
-static void open_space(struct fixture *f)
+static int open_space(struct fixture *f)
 {
     struct error error;
     int64_t most = 1 + pick(f, 300);
@@ -68,6 +68,7 @@ static void open_space(struct fixture *f)
         f->problem.size[MATMUL_BATCH] = pick(f, 5);
     cr_assert_eq(space_open(&f->problem, &matmul_thesis, &f->hw, cores, &f->space, &error),
                  STATUS_OK, "%s", error.text);
+    return cores;
 }
 
 /* A random legal tiling; false when a few hundred draws find none. */
@@ -142,7 +143,7 @@ static void expect_same_time(struct fixture *f)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    int cores = f->space.kind->cores_used(&f->space, &f->tiling);
+    int cores = f->space.kind->cores_used(&f->space, &f->tiling, 0);
     program_print(&f->program, out, &error);
     fclose(out);
     cr_assert_eq(program_parse(&f->hw, "printed", text, length, &read, &error), STATUS_OK, "%s",
@@ -322,7 +323,7 @@ static void expect_product(struct fixture *f)
     int64_t sizes[3];
     for (int a = 0; a < 3; a++) {
         const struct space_block *block =
-            &f->space.blocks[f->space.block_count > 1 ? v[THESIS_SPLIT] : 0];
+            space_block_of(&f->space, space_index(&f->space, &f->tiling));
         sizes[a] = block->values[a][block->count[a] - 1] / 16;
     }
     order.m_tiles = (sizes[MATMUL_M] * 16 + v[THESIS_M] - 1) / v[THESIS_M];
@@ -360,17 +361,21 @@ Test(matmul, space_has_each_distinct_slice_once)
     struct fixture f;
     open_fixture(&f, 0);
     for (int i = 0; i < 500; i++) {
-        open_space(&f);
+        int cores = open_space(&f);
         int64_t expected = 0;
         const struct space *s = &f.space;
-        for (int b = 0; b < s->block_count; b++) {
-            int64_t size[3] = {f.problem.size[0], f.problem.size[1], f.problem.size[2]};
-            int axis = b == SPLIT_M ? MATMUL_M : MATMUL_N;
-            /* one core has the whole; of two, the larger share of whole blocks */
-            int64_t blocks = (size[axis] + 15) / 16;
-            size[axis] = s->block_count > 1 ? (blocks + 1) / 2 * 16 : size[axis];
-            expected += count_slices(size[0]) * count_slices(size[1]) * count_slices(size[2]) * 8;
-        }
+        for (int split = 0; split < SPLIT_KINDS; split++)
+            for (int used = split == SPLIT_M ? 1 : 2; used <= cores; used++) {
+                int64_t size[3] = {f.problem.size[0], f.problem.size[1], f.problem.size[2]};
+                int axis = split == SPLIT_M ? MATMUL_M : MATMUL_N;
+                /* the larger share of whole blocks, where all of so many cores have one */
+                int64_t blocks = (size[axis] + 15) / 16, share = (blocks + used - 1) / used;
+                if ((blocks + share - 1) / share != used)
+                    continue;
+                size[axis] = share * 16;
+                expected +=
+                    count_slices(size[0]) * count_slices(size[1]) * count_slices(size[2]) * 8;
+            }
         cr_assert_eq(s->candidates, expected, "%lldx%lldx%lld", (long long)f.problem.size[0],
                      (long long)f.problem.size[1], (long long)f.problem.size[2]);
         space_close(&f.space);
@@ -425,7 +430,7 @@ Test(matmul, one_tile_by_hand)
     f.problem =
         (struct problem){.op = &matmul_operator, .type = DTYPE_F16, .size = {64, 64, 64, 1}};
     cr_assert_eq(space_open(&f.problem, &matmul_thesis, &f.hw, 1, &f.space, &error), STATUS_OK);
-    f.tiling = (struct tiling){{64, 64, 64, 1, RESIDENT_BOTH, SPLIT_M}};
+    f.tiling = (struct tiling){{64, 64, 64, 1, RESIDENT_BOTH, SPLIT_M, 1}};
     generate(&f);
     double load = 40 + 8192 / 28.0, feed_b = 40 + 8192 / 174.37, cube = 40 + 64 * 7936 / 5390.32,
            drain = 40 + 16384 / 174.09, store = 40 + 8192 / 28.0;

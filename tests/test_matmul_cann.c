@@ -113,7 +113,7 @@ static int64_t play(struct fixture *f, const struct program *program, bool fully
 {
     struct error error;
     struct timeline timeline;
-    struct simulate_options options = {.cores = f->space.kind->cores_used(&f->space, &f->tiling),
+    struct simulate_options options = {.cores = f->space.kind->cores_used(&f->space, &f->tiling, 0),
                                        .play_fully = fully};
     cr_assert_eq(simulate(f->simulator, program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
@@ -962,7 +962,7 @@ Test(matmul_cann, recorded_tilings)
     cr_assert(list[0].outside);
     cr_assert_str_eq(list[0].text, "single_n=2704 is no size of this space; next 2048 2736");
     generate(&f);
-    cr_assert_eq(f.space.kind->cores_used(&f.space, &f.tiling), 24);
+    cr_assert_eq(f.space.kind->cores_used(&f.space, &f.tiling, 0), 24);
     space_close(&f.space);
     close_fixture(&f);
 }

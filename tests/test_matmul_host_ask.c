@@ -273,7 +273,7 @@ Test(matmul_host_ask, agrees_with_a_walk)
             space.kind->ask(&space, &tiling, &work);
             count(&space, &tiling, &counted);
             expect_same(&host, &work, &counted, text);
-            cr_expect_eq(work.threads, space.kind->cores_used(&space, &tiling));
+            cr_expect_eq(work.threads, space.kind->cores_used(&space, &tiling, 0));
             cr_expect_eq(work.parallel_regions, work.threads > 1);
             compared++;
         }

@@ -378,7 +378,7 @@ Test(roofline_properties, kernels)
             program_reset(&bench.program, &bench.hw);
             cr_assert_eq(space.kind->generate(&space, &tiling, 0, &bench.program, &error),
                          STATUS_OK, "%s", error.text);
-            bench.cores = space.kind->cores_used(&space, &tiling);
+            bench.cores = space.kind->cores_used(&space, &tiling, 0);
             bench.text = strdup(random_cann_text(&problem, &space, &tiling));
             diagnose_program();
             expect_everything();

@@ -354,7 +354,7 @@ static void expect_space_runs(gsl_rng *rng, int64_t m, int64_t k, int64_t n)
         bool legal = space.kind->legal(&space, &tiling);
         cr_assert_eq(legal, space.kind->violations(&space, &tiling, list) == 0);
         cr_assert(!legal || space.kind->possible(&space, &tiling, HOST_MATMUL_AXES));
-        cr_assert_leq(space.kind->cores_used(&space, &tiling), cores);
+        cr_assert_leq(space.kind->cores_used(&space, &tiling, 0), cores);
         if (legal)
             expect_product(&p, isa, cores, &tiling);
     }

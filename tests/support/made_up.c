@@ -8,10 +8,10 @@
 static const char *const kinds[] = {"-", "plain", "two", "three", "four", "five"};
 static const char *const stores[] = {"-", "cached", "stream"};
 static const struct axis axes[] = {
-    {"kind", kinds, MADE_UP_KINDS + 1, NULL},
-    {"width", NULL, 0, "elements"},
-    {"depth", NULL, 0, "elements"},
-    {"store", stores, 3, NULL},
+    {.name = "kind", .value_names = kinds, .name_count = MADE_UP_KINDS + 1},
+    {.name = "width", .unit = "elements"},
+    {.name = "depth", .unit = "elements"},
+    {.name = "store", .value_names = stores, .name_count = 3},
 };
 static const int64_t kind_values[] = {1, 2, 3, 4, 5};
 static const int64_t widths[] = {6, 7, 8, 12, 16, 24, 32, 36, 48, 60, 64, 96};
@@ -23,12 +23,13 @@ static enum status create(struct space *space, const struct problem *problem, in
 {
     (void)problem;
     (void)cores;
-    (void)error;
+    struct space_block *block = space_add_block(space);
+    if (!block)
+        return error_memory(error);
     space->axes = axes;
     space->axis_count = 4;
-    space->block_count = 1;
-    space->blocks[0] = (struct space_block){.count = {5, 12, 7, 2},
-                                            .values = {kind_values, widths, depths, store_values}};
+    *block = (struct space_block){.count = {5, 12, 7, 2},
+                                  .values = {kind_values, widths, depths, store_values}};
     return STATUS_OK;
 }
 
@@ -37,18 +38,15 @@ static void destroy(struct space *space)
     (void)space;
 }
 
-static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
-{
-    (void)space;
-    (void)tiling;
-    (void)fixed;
-    return true;
-}
-
 static bool legal(const struct space *space, const struct tiling *tiling)
 {
     (void)space;
     return tiling->value[1] % tiling->value[2] == 0;
+}
+
+static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    return fixed < 4 || legal(space, tiling);
 }
 
 static int violations(const struct space *space, const struct tiling *tiling,
@@ -58,9 +56,9 @@ static int violations(const struct space *space, const struct tiling *tiling,
     return !legal(space, tiling);
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling)
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
-    (void)tiling;
+    (void)tiling, (void)part;
     return space->hw->cores;
 }
 
