@@ -153,7 +153,8 @@ static const struct argp argp = {
     .args_doc = "FILE.csv|FILE.cfg|SET",
     .doc =
         "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "
-        "options of `autotune tune`), from a file of products, or of a named set. Each answer is "
+        "options of `autotune tune`), from a file of products, or of a named set "
+        "(`autotune list sweeps`). Each answer is "
         "on disk as soon as it is found; started again, a sweep goes on where it ended.\v"
         "Exit status: 0 all jobs are answered; 1 some have no legal tiling; 2 some rows or jobs "
         "are bad, the rest is done. With --slurm: 1 while jobs have no answer.\n\n"
