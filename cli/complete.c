@@ -8,7 +8,7 @@
 
 /* The word under way. */
 struct word {
-    const char *kept;  /* what stands before the value in it: "--hw=" */
+    const char *kept; /* what stands before the value in it: "--hw=" */
     int kept_length;
     const char *begin; /* of the value or name */
 };

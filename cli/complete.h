@@ -1,7 +1,7 @@
-/* What shells ask to complete a word: `autotune --complete WORD...` with the words of the line up to
- * the cursor, the last of which, "" too, is to be completed. Prints what it may become, one a line,
- * with its meaning behind a tab; nothing where files are expected. What there is to offer comes from
- * the tables that parse and that `list` shows. */
+/* What shells ask to complete a word: `autotune --complete WORD...` with the words of the line up
+ * to the cursor, the last of which, "" too, is to be completed. Prints what it may become, one a
+ * line, with its meaning behind a tab; nothing where files are expected. What there is to offer
+ * comes from the tables that parse and that `list` shows. */
 #ifndef AUTOTUNE_CLI_COMPLETE_H
 #define AUTOTUNE_CLI_COMPLETE_H
 
