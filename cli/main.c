@@ -65,7 +65,7 @@ static int complete(int argc, char **argv)
     return command->run(argc - has_word, argv + has_word);
 }
 
-static void die_of_word(const char *word)
+static _Noreturn void die_of_word(const char *word)
 {
     char list[256] = "";
     for (const struct command *c = commands; c->word; c++)
