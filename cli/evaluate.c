@@ -36,8 +36,8 @@ enum { MAX_THREADS = 1024, MAX_WORST = 100000, DEFAULT_WORST = 10 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "The bank:", 2},
-    {"bank-format", KEY_BANK_FORMAT, "NAME", 0,
-     "repository, static_bank, runtime_kb or tcubetiling (default: by the file's first bytes)", 2},
+    {"bank-format", KEY_BANK_FORMAT, "repository|static_bank|runtime_kb|tcubetiling", 0,
+     "what FILE is (default: by its first bytes)", 2},
     {"keep-going", KEY_KEEP_GOING, NULL, 0,
      "list records that break a rule under skipped, and evaluate the rest", 2},
     {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); the answer is the same",

@@ -1,3 +1,4 @@
+#include "cli/list.h"
 #include "cli/commands.h"
 #include "core/host.h"
 #include "core/suggest.h"
@@ -114,7 +115,7 @@ static void list_sweeps(struct listing *listing)
     cli_require(sweep_each_set(add_set, listing, &error), &error);
 }
 
-static const struct {
+static const struct list {
     const char *word;
     void (*list)(struct listing *listing);
 } lists[] = {
@@ -130,6 +131,24 @@ static struct style row_style(const struct answer *answer)
     if (answer->common->output || !isatty(STDOUT_FILENO))
         style.width = INT_MAX;
     return style;
+}
+
+/* NULL: there is none of this name. */
+static const struct list *find_list(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strlen(lists[i].word) == length && strncmp(lists[i].word, word, length) == 0)
+            return &lists[i];
+    return NULL;
+}
+
+json_t *list_rows(const char *kind, size_t length)
+{
+    struct listing listing = {.rows = json_array()};
+    const struct list *list = find_list(kind, length);
+    if (list)
+        list->list(&listing);
+    return listing.rows;
 }
 
 static void write_listing(json_t *rows, struct answer *answer)
@@ -230,24 +249,22 @@ int cmd_list(int argc, char **argv)
     struct common common = {.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
     struct answer answer;
     const char *words[2] = {NULL, NULL};
-    size_t kind = 0, kinds = sizeof lists / sizeof *lists;
     int count = cli_parse(&argp, "autotune list", argc, argv, &common, words, 2);
-    while (count > 0 && kind < kinds && strcmp(lists[kind].word, words[0]) != 0)
-        kind++;
     if (count == 0)
         cli_die("list: expected ops, hw, spaces, strategies, formats or sweeps");
-    if (kind == kinds)
+    const struct list *list = find_list(words[0], strlen(words[0]));
+    if (!list)
         die_of_kind(words[0]);
     cli_answer_open(&answer, &common);
-    if (words[1] && lists[kind].list == list_hw) {
+    if (words[1] && list->list == list_hw) {
         describe_hardware(&common, words[1], &answer);
     } else {
         struct listing listing = {
             .rows = json_array(), .only = words[1], .hw_folders = common.hw_folders};
-        lists[kind].list(&listing);
+        list->list(&listing);
         if (words[1] && json_array_size(listing.rows) == 0) {
             listing.only = NULL;
-            lists[kind].list(&listing);
+            list->list(&listing);
             die_of_name(&listing, words[0], words[1]);
         }
         write_listing(listing.rows, &answer);

@@ -1,5 +1,6 @@
 /* autotune: finds the word, hands over to its command. */
 #include "cli/commands.h"
+#include "cli/complete.h"
 #include "core/suggest.h"
 
 #include <fcntl.h>
@@ -39,7 +40,32 @@ static void print_overview(void)
            "deadlock); 2 usage, input or I/O error. `autotune --version` prints the version.\n");
 }
 
-static void die_of_word(const char *word)
+/* NULL: it is none's. */
+static const struct command *find_command(const char *word)
+{
+    if (word[0] == '-')
+        return commands;
+    for (const struct command *c = commands; c->word; c++)
+        if (strcmp(word, c->word) == 0)
+            return c;
+    return NULL;
+}
+
+/* argv begins with COMPLETE_WORD, which stands for a command's word too. */
+static int complete(int argc, char **argv)
+{
+    if (argc < 3 && (argc < 2 || argv[1][0] != '-'))
+        complete_command(argc < 2 ? "" : argv[1]);
+    const struct command *command = find_command(argv[1]);
+    if (!command)
+        return EXIT_NONE;
+    bool has_word = argv[1][0] != '-';
+    if (has_word)
+        argv[1] = argv[0];
+    return command->run(argc - has_word, argv + has_word);
+}
+
+static _Noreturn void die_of_word(const char *word)
 {
     char list[256] = "";
     struct suggestion like = suggest_for(word, -1);
@@ -76,10 +102,11 @@ int main(int argc, char **argv)
         printf("autotune %s\n", AUTOTUNE_VERSION);
         cli_exit_printed();
     }
-    if (argv[1][0] == '-')
-        return commands[0].run(argc, argv);
-    for (const struct command *c = commands; c->word; c++)
-        if (strcmp(argv[1], c->word) == 0)
-            return c->run(argc - 1, argv + 1);
-    die_of_word(argv[1]);
+    if (strcmp(argv[1], COMPLETE_WORD) == 0)
+        return complete(argc - 1, argv + 1);
+    const struct command *command = find_command(argv[1]);
+    if (!command)
+        die_of_word(argv[1]);
+    bool has_word = argv[1][0] != '-';
+    return command->run(argc - has_word, argv + has_word);
 }

@@ -1,6 +1,7 @@
 #include "cli/options.h"
 #include "core/stop.h"
 
+#include "cli/complete.h"
 #include "core/number.h"
 #include "core/suggest.h"
 #include "hardware/load.h"
@@ -174,6 +175,11 @@ double cli_seconds(const char *option, const char *text)
     return seconds;
 }
 
+const char *cli_format_name(enum format format)
+{
+    return format_rows[format].name;
+}
+
 static enum format parse_format(const char *name, unsigned formats)
 {
     char allowed[128] = "";
@@ -324,9 +330,8 @@ error_t cli_parse_child(int key, char *argument, struct argp_state *state)
     return 0;
 }
 
-/* The option of the parser or its children with this long name, or with this key. */
-static const struct argp_option *find_option(const struct argp *argp, const char *name,
-                                             size_t length, int key)
+const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
+                                          int key)
 {
     const struct argp_option *found = NULL;
     for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
@@ -334,7 +339,7 @@ static const struct argp_option *find_option(const struct argp *argp, const char
             (o->key == key || (strlen(o->name) == length && strncmp(o->name, name, length) == 0)))
             return o;
     for (const struct argp_child *c = argp->children; c && c->argp && !found; c++)
-        found = find_option(c->argp, name, length, key);
+        found = cli_find_option(c->argp, name, length, key);
     return found;
 }
 
@@ -354,7 +359,7 @@ static void try_options(const struct argp *argp, struct suggestion *like)
 static bool check_long(const struct argp *argp, const char *name, const char *word)
 {
     size_t length = strcspn(word, "=");
-    const struct argp_option *option = find_option(argp, word + 2, length - 2, -1);
+    const struct argp_option *option = cli_find_option(argp, word + 2, length - 2, -1);
     if (!option) {
         struct suggestion like = suggest_for(word, (int)length);
         try_options(argp, &like);
@@ -369,7 +374,7 @@ static bool check_short(const struct argp *argp, const char *name, const char *w
 {
     const struct argp_option *option = NULL;
     for (const char *letter = word + 1; *letter && !(option && option->arg); letter++) {
-        option = find_option(argp, "", SIZE_MAX, (unsigned char)*letter);
+        option = cli_find_option(argp, "", SIZE_MAX, (unsigned char)*letter);
         if (!option)
             cli_die("unknown option -%c; `%s --help` lists the options", *letter, name);
         if (option->arg && letter[1])
@@ -399,6 +404,8 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
     struct common *common = options; /* every command's options begin with one */
     struct argp filtered = *argp;
     char *saved = argv[0];
+    if (strcmp(argv[0], COMPLETE_WORD) == 0)
+        complete_word(argp, common, argc, argv);
     union {
         const char *text;
         char *writable;

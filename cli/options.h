@@ -80,6 +80,12 @@ extern const struct command commands[];
 int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, void *options,
               const char **words, int max_words);
 
+/* The option of the parser or its children with this long name, of `length` bytes, or this key. */
+const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
+                                          int key);
+
+const char *cli_format_name(enum format format);
+
 /* Prints "autotune: text" and exits with status 2. */
 void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 

@@ -20,8 +20,8 @@ struct printing {
 };
 
 static const struct argp_option options[] = {
-    {"part", KEY_PART, "NAME", 0,
-     "which program of a tiling that consists of several (knn: distance, idle, step, full)", 1},
+    {"part", KEY_PART, "distance|idle|step|full", 0,
+     "knn: which program of a tiling, which consists of several", 1},
     {"set", TASK_KEY_SET, "NAME=VALUE,...", 0,
      "the tiling: a value for every name of its space (default: the best one)", 1},
     {0},

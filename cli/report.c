@@ -42,10 +42,6 @@ void page_require_apart(const struct page *page, const char *what, const char *f
 bool page_is_wanted(const struct page *page, const struct common *common)
 {
     bool is_answer = common->format == FORMAT_HTML;
-    if ((page->output || is_answer) && !report_is_built_in())
-        cli_die("%s: pages were left out of this build; configure it with -DAUTOTUNE_REPORT=ON to "
-                "see why",
-                page->output ? "--report" : "--format html");
     if (page->output && strcmp(page->output, "-") == 0)
         cli_die("--report -: expected the name of a file");
     if (page->output)

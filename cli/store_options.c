@@ -6,16 +6,16 @@ enum { KEY_OP = 4000, KEY_SHAPE, KEY_OPTIONS, KEY_DTYPE, KEY_SPACE, KEY_HW, KEY_
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which results (all that are given must hold):", 2},
-    {"op", KEY_OP, "OP", 0, "of this operator", 2},
+    {"op", KEY_OP, "OP", 0, "of this operator, one of `autotune list ops`", 2},
     {"shape", KEY_SHAPE, "PATTERN", 0, "of these sizes, such as 512x1024x512 or '512x*'", 2},
     {"options", KEY_OPTIONS, "PATTERN", 0, "with these options, such as batch=4; '' for none", 2},
     {"dtype", KEY_DTYPE, "TYPE", 0, "of this element type", 2},
-    {"space", KEY_SPACE, "NAME", 0, "from this space of tilings", 2},
+    {"space", KEY_SPACE, "NAME", 0, "from this space of tilings, one of `autotune list spaces`", 2},
     {"hw", KEY_HW, "NAME", 0,
      "of this chip, by the name that its description has or by 6 or more digits of its fingerprint",
      2},
     {"cores", KEY_CORES, "N", 0, "for this number of cores", 2},
-    {"kind", KEY_KIND, "KIND", 0, "simulated, measured or imported", 2},
+    {"kind", KEY_KIND, "simulated|measured|imported", 0, "of this kind", 2},
     {0},
 };
 

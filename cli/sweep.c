@@ -151,18 +151,18 @@ static const struct argp argp = {
     .parser = parse,
     .children = common_children,
     .args_doc = "FILE.csv|FILE.cfg|SET",
-    .doc =
-        "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "
-        "options of `autotune tune`), from a file of products, or of a named set. Each answer is "
-        "on disk as soon as it is found; started again, a sweep goes on where it ended.\v"
-        "Exit status: 0 all jobs are answered; 1 some have no legal tiling; 2 some rows or jobs "
-        "are bad, the rest is done. With --slurm: 1 while jobs have no answer.\n\n"
-        "Examples:\n"
-        "  autotune sweep shapes.csv --db results.db\n"
-        "  autotune sweep llama-2-7b-prefill --dry-run\n"
-        "  autotune sweep chips.cfg --db chips.db --pareto --report chips.html\n"
-        "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n"
-        "  autotune sweep shapes.csv --db results.db --slurm --nodes 4 --submit\n",
+    .doc = "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "
+           "options of `autotune tune`), from a file of products, or of a named set "
+           "(`autotune list sweeps`). Each answer is "
+           "on disk as soon as it is found; started again, a sweep goes on where it ended.\v"
+           "Exit status: 0 all jobs are answered; 1 some have no legal tiling; 2 some rows or jobs "
+           "are bad, the rest is done. With --slurm: 1 while jobs have no answer.\n\n"
+           "Examples:\n"
+           "  autotune sweep shapes.csv --db results.db\n"
+           "  autotune sweep llama-2-7b-prefill --dry-run\n"
+           "  autotune sweep chips.cfg --db chips.db --pareto --report chips.html\n"
+           "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n"
+           "  autotune sweep shapes.csv --db results.db --slurm --nodes 4 --submit\n",
 };
 
 /* One line each, on standard error. */

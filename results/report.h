@@ -1,6 +1,5 @@
 /* A page that shows an answer: one HTML file with charts and tables that needs nothing else.
  *
- *   if (!report_is_built_in()) …                the build has no pages
  *   struct report report = {.title = …, .sections = json_array()};
  *   json_t *facts = report_facts("Answer"); report_fact(facts, "time", "%s", …);
  *   report_add(&report, facts);                 results/report_*.h make the other sections
@@ -15,7 +14,6 @@
 #include "core/status.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 struct report {
@@ -26,9 +24,7 @@ struct report {
     json_t *sections;    /* an array; owned */
 };
 
-bool report_is_built_in(void);
-
-/* STATUS_INVALID where pages are left out of the build; STATUS_MEMORY, STATUS_IO. */
+/* STATUS_NO_MEMORY, STATUS_IO. */
 enum status report_write(const struct report *report, FILE *out, struct error *error);
 void report_clear(struct report *report);
 

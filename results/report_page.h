@@ -1,5 +1,5 @@
-/* The page of --report around its data: made at build time from results/report/ and uPlot
- * (tools/report/report.cmake). Both are empty where pages were left out of the build. */
+/* The page of --report around its data: made at build time from results/report/ by
+ * tools/report/embed. */
 #ifndef AUTOTUNE_RESULTS_REPORT_PAGE_H
 #define AUTOTUNE_RESULTS_REPORT_PAGE_H
 

@@ -237,7 +237,7 @@ keys_of_analyse() {
     answer 0 analyse "$programs/pipeline.asm" --json --utilisation 1e-9 --utilisation-cube 1e-9
     holds '.operators[0].verdict | endswith("Bound")'
     for file in /dev/null "$programs/deadlock.asm"; do
-        answer $([ $file = /dev/null ] && echo 0 || echo 1) analyse $file --json --set-hw launch_ns=0
+        answer $([ "$file" = /dev/null ] && echo 0 || echo 1) analyse "$file" --json --set-hw launch_ns=0
         finite
         holds '.operators[0] | .verdict == null and .component == null and .reason == ""
             and (.note | length > 0)' '.operators[0].naive == null' '.operators[0].pairs == []'

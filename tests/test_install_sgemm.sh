@@ -24,7 +24,27 @@ check() { # what command…
     fi
 }
 
-flags() { PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$scratch/usr" "$@" autotune_sgemm; }
+flags() { PKG_CONFIG_PATH=$(dirname "$pc") pkg-config "$@" autotune_sgemm; }
+
+# What it names lies where the file lies, and nowhere else: after --prefix, DESTDIR and a move.
+points_into() { # folder
+    local folder=$1 said
+    PKG_CONFIG_PATH=$(dirname "$(find "$folder" -name autotune_sgemm.pc)")
+    export PKG_CONFIG_PATH
+    said=$(pkg-config --variable=libdir autotune_sgemm) && [[ $said -ef $PKG_CONFIG_PATH/.. ]] &&
+        said=$(pkg-config --variable=includedir autotune_sgemm) && [[ $said/autotune_sgemm.h -ef $folder/include/autotune_sgemm.h ]]
+}
+
+stage() { DESTDIR=$scratch/stage cmake --install "$build" --prefix /opt/a/b && mv "$scratch/stage/opt/a/b" "$scratch/moved"; }
+
+# The first block of commands in docs/runtime.md, in a folder like the source's with this build.
+recipe() {
+    mkdir -p "$scratch/tree" "$scratch/home" && ln -s "$build" "$scratch/tree/build" &&
+        ln -s "$source/docs" "$scratch/tree/docs" && cd "$scratch/tree" &&
+        sed -n '/^```sh$/,/^```$/{/^```/d; p}; /^```$/q' "$source/docs/runtime.md" >"$scratch/recipe" &&
+        env -u AUTOTUNE_CONFIGS -u XDG_CONFIG_HOME -u DESTDIR -u PKG_CONFIG_PATH HOME="$scratch/home" \
+            bash -eu -o pipefail "$scratch/recipe" && [[ $(wc -l <table.csv) -ge 6 ]]
+}
 
 runs() { # program
     "$1" "$source/docs/examples/sgemm-table.csv" | grep -qx 'C ends with 600'
@@ -47,6 +67,9 @@ grep -q 'AUTOTUNE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt" && sanitize='-fsanit
 check 'cmake --install' env DESTDIR= cmake --install "$build" --prefix "$scratch/usr"
 pc=$(find "$scratch/usr" -name autotune_sgemm.pc)
 check 'pkg-config finds it' flags --exists
+check 'it points to where it was installed' points_into "$scratch/usr"
+check 'cmake --install for a package' stage
+check 'it points to where it was moved' points_into "$scratch/moved"
 check 'global names are those of the header' only_public_names
 check 'a program in C builds' builds "${CC:-cc}" c "$scratch/example"
 check 'and runs' runs "$scratch/example"
@@ -71,5 +94,6 @@ CPP
 # shellcheck disable=SC2046
 check 'a program in C++ builds' "${CXX:-c++}" $sanitize "$scratch/main.cpp" -o "$scratch/main" $(flags --cflags --libs)
 check 'and computes' "$scratch/main"
+[[ -n $sanitize ]] || check 'the recipe of docs/runtime.md' recipe
 echo "$passed passed, $failed failed"
 ((failed == 0))

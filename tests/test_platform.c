@@ -621,7 +621,7 @@ Test(platform, in_the_shipped_folder)
     struct error error;
     struct names names = {""};
     char command[512];
-    snprintf(command, sizeof command, "cp -r %s/configs/platform %s/", SOURCE_DIR, folder);
+    snprintf(command, sizeof command, "cp -r '%s/configs/platform' '%s/'", SOURCE_DIR, folder);
     cr_assert_eq(system(command), 0);
     make_folder("hardware");
     write_file("hardware/Own Chip.ini", unified);

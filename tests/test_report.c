@@ -56,12 +56,6 @@ static json_t *written(struct report *report, char **page)
     return document;
 }
 
-static void skip_without_pages(void)
-{
-    if (!report_is_built_in())
-        cr_skip_test("pages were left out of this build");
-}
-
 static struct report empty(const char *text)
 {
     return (struct report){text, text, text, text, json_array()};
@@ -77,7 +71,6 @@ static json_t *section_of(json_t *document, size_t index, const char *kind)
 
 Test(report, texts_stay_in_the_data)
 {
-    skip_without_pages();
     char *page;
     struct report report = empty(HOSTILE);
     json_t *facts = report_facts(HOSTILE);
@@ -100,7 +93,6 @@ Test(report, texts_stay_in_the_data)
 /* File names may hold any bytes. */
 Test(report, bytes_that_are_no_text_are_replaced)
 {
-    skip_without_pages();
     char *page;
     struct report report = empty("\xff\xfe.txt");
     json_t *document = written(&report, &page);
@@ -118,8 +110,7 @@ Test(report, a_section_that_is_missing_is_no_page)
     report_add(&report, NULL);
     report_add(&report, report_facts("more"));
     FILE *out = fopen("/dev/null", "w");
-    cr_expect_eq(report_write(&report, out, &error),
-                 report_is_built_in() ? STATUS_NO_MEMORY : STATUS_INVALID);
+    cr_expect_eq(report_write(&report, out, &error), STATUS_NO_MEMORY);
     fclose(out);
     report_clear(&report);
 }
@@ -243,7 +234,6 @@ Test(report, short_timelines_are_exact_and_long_ones_merged)
 
 Test(report, a_program_has_a_verdict_a_roofline_and_a_timeline)
 {
-    skip_without_pages();
     char *page;
     struct error error;
     struct diagnosis_thresholds thresholds = {0.8, 0.65, 0.8};
@@ -278,7 +268,6 @@ Test(report, a_program_has_a_verdict_a_roofline_and_a_timeline)
 
 Test(report, a_deadlock_has_no_timeline)
 {
-    skip_without_pages();
     char *page;
     struct error error;
     struct diagnosis_thresholds thresholds = {0.8, 0.65, 0.8};

@@ -1,25 +1,61 @@
-/* Axes, zoom and cursor by uPlot; what is within them is drawn by the caller. The same view is had
- * by dragging, by buttons and by keys, and every chart stands beside a table of what it shows. */
+/* A chart: axes, zoom and reading; what is within its axes is drawn by the caller, in CSS pixels. The
+ * same view is had by dragging, by buttons and by keys, and every chart stands beside a table of
+ * what it shows. */
 const charts = [];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const STEP = 0.2, ZOOM = 1.6, CLOSEST = 1e-7;
+const DRAGGED = 20; /* pixels along an axis by which a drag chooses a piece of it */
+const ROOM = {x: 90, y: 40}; /* pixels from one label of an axis to the next, at least */
+const FONT = "12px system-ui, sans-serif";
 
 /* A scale's range as what zooming and panning add to: logarithms of a logarithmic one. */
 const toLinear = (scale, value) => scale.log ? Math.log10(value) : value;
 const fromLinear = (scale, value) => scale.log ? 10 ** value : value;
+const whole = (scale) => [toLinear(scale, scale.min), toLinear(scale, scale.max)];
 
-/* spec: {label, height(width), x, y: {min, max, log, axis…}, zoomY, draw(u), read(u, x, y)} */
+/* Even steps of 1, 2 or 5 times a power of ten, at most `count` of them. */
+function linearTicks(min, max, count) {
+    const least = (max - min) / count, power = 10 ** Math.floor(Math.log10(least));
+    const step = ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power, ticks = [];
+    for (let i = Math.ceil(min / step); i * step <= max; i++)
+        ticks.push(i * step);
+    return ticks;
+}
+
+/* Powers of ten, with 2 and 5 between them where there is room, or even steps of less than a decade. */
+function logTicks(min, max, count) {
+    const decades = Math.log10(max / min), ticks = [];
+    if (decades < 0.7)
+        return linearTicks(min, max, count);
+    for (let power = Math.floor(Math.log10(min)); 10 ** power <= max; power++)
+        for (const factor of count > 1.5 * decades ? [1, 2, 5] : [1])
+            ticks.push(factor * 10 ** power);
+    return ticks.filter((at) => at >= min && at <= max);
+}
+
+/* Of several things the one whose place is the nearest. */
+function nearest(things, place, x, y) {
+    const distance = (thing) => Math.hypot(place(thing)[0] - x, place(thing)[1] - y);
+    return things.reduce((best, thing) => distance(thing) < distance(best) ? thing : best);
+}
+
+/* spec: {label, hint, height(width), x: scale, y: scale, zoomY, draw(chart, ctx), read(chart, x, y), legend}
+ * scale: {min, max, log, label, room, text(value), names, size}; with names an axis has one for each whole
+ * step from 0 on, in its middle; size is the width of the y axis's texts. */
 class Chart {
     constructor(spec) {
         this.spec = spec;
+        this.view = this.all();
         this.readout = element("output", {class: "readout"}, spec.hint ?? "");
+        this.canvas = element("canvas", {});
+        this.selection = element("div", {class: "selection", hidden: ""});
         this.host = element("div", {class: "chart", tabindex: 0, role: "application",
             "aria-roledescription": "chart", "aria-label":
             `${spec.label}. Arrow keys move, plus and minus zoom, 0 shows all, Escape too; ` +
-            "a table of the same follows."});
+            "a table of the same follows."}, this.canvas, this.selection);
         this.figure = element("figure", {}, this.host,
             element("div", {class: "bar"}, this.readout, this.buttons()), spec.legend ?? null);
-        this.host.addEventListener("keydown", (event) => this.key(event));
+        this.listen();
         charts.push(this);
     }
 
@@ -34,88 +70,184 @@ class Chart {
         });
     }
 
+    listen() {
+        const on = (event, act) => this.host.addEventListener(event, act);
+        on("keydown", (event) => this.key(event));
+        on("dblclick", () => this.reset());
+        on("pointerdown", (event) => {
+            this.from = event.button === 0 ? this.place(event) : null;
+            this.host.setPointerCapture(event.pointerId);
+        });
+        on("pointermove", (event) => this.from ? this.select(this.place(event)) : this.read(this.place(event)));
+        on("pointerup", (event) => this.from && this.zoomTo(this.place(event)));
+        on("pointercancel", () => this.drop());
+    }
+
     /* To be called once the figure is in the page and has a width. */
     open() {
-        const axis = (more) => ({stroke: () => colour("--text"), font: "12px system-ui, sans-serif",
-            labelFont: "12px system-ui, sans-serif", grid: {stroke: () => colour("--grid"), width: 1}, ticks: {stroke: () => colour("--line"), width: 1},
-            ...more});
-        const scale = (s) => ({time: false, auto: false, distr: s.log ? 3 : 1, min: s.min, max: s.max,
-            range: (u, min, max) => [min, max]});
-        const {x, y, zoomY, draw} = this.spec;
-        this.plot = new uPlot({
-            ...this.size(), legend: {show: false}, scales: {x: scale(x), y: scale(y)},
-            series: [{}, {show: false}], axes: [axis(x.axis), axis(y.axis)],
-            cursor: {points: {show: false}, drag: {x: true, y: Boolean(zoomY), uni: 20},
-                bind: {dblclick: () => () => { this.reset(); return null; }}},
-            hooks: {draw: [(u) => this.within(u, draw)], setCursor: [(u) => this.read(u)]},
-        }, [[x.min, x.max], [null, null]], this.host);
-        this.width = this.host.clientWidth;
-        new ResizeObserver(() => this.resize()).observe(this.host);
+        this.draw();
+        new ResizeObserver(() => this.host.clientWidth !== this.width && this.draw()).observe(this.host);
     }
 
-    size() {
-        const width = Math.max(240, this.host.clientWidth);
-        return {width, height: this.spec.height(width)};
-    }
+    /* ---- drawing; the page shows the canvas as wide as there is room */
 
-    resize() {
-        if (this.host.clientWidth === this.width)
-            return;
-        this.width = this.host.clientWidth;
-        this.plot.setSize(this.size());
-    }
-
-    redraw() { this.plot.redraw(false, true); }
-
-    within(u, draw) {
-        const {ctx, bbox} = u;
-        ctx.save();
+    draw(width = Math.max(240, this.host.clientWidth)) {
+        const {x, y, draw} = this.spec, height = this.spec.height(width), ratio = devicePixelRatio;
+        const left = (y.size ?? 50) + (y.label ? 22 : 0), top = 16;
+        this.width = width;
+        this.box = {left, top, width: width - left - 24, height: height - top - (x.label ? 52 : 30)};
+        this.canvas.width = Math.round(width * ratio);
+        this.canvas.height = Math.round(height * ratio);
+        const ctx = this.canvas.getContext("2d");
+        ctx.scale(ratio, ratio);
+        this.drawAxis(ctx, "x");
+        this.drawAxis(ctx, "y");
         ctx.beginPath();
-        ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+        ctx.rect(left, top, this.box.width, this.box.height);
         ctx.clip();
-        draw(u, ctx);
+        draw(this, ctx);
+    }
+
+    ticks(axis) {
+        const {min, max} = this.shown(axis), {names, log, room = ROOM[axis]} = this.spec[axis];
+        const count = (axis === "x" ? this.box.width : this.box.height) / room;
+        if (!names)
+            return (log ? logTicks : linearTicks)(min, max, count);
+        const step = Math.max(1, Math.ceil((max - min) / count));
+        return names.map((_, i) => i + 0.5).filter((at, i) => i % step === 0 && at >= min && at <= max);
+    }
+
+    drawAxis(ctx, axis) {
+        const {left, top, width, height} = this.box, across = axis === "x";
+        const {names, label, text = (at) => String(Number(at.toPrecision(6)))} = this.spec[axis];
+        ctx.font = FONT;
+        ctx.fillStyle = colour("--text");
+        ctx.strokeStyle = colour("--grid");
+        ctx.textAlign = across ? "center" : "right";
+        ctx.textBaseline = across ? "top" : "middle";
+        ctx.beginPath();
+        for (const at of this.ticks(axis)) {
+            const x = across ? this.x(at) : left, y = across ? top + height : this.y(at);
+            ctx.fillText(names ? names[Math.floor(at)] : text(at), across ? x : x - 8, across ? y + 8 : y);
+            if (names)
+                continue;
+            ctx.moveTo(across ? x : x - 5, across ? y + 5 : y);
+            ctx.lineTo(across ? x : x + width, across ? top : y);
+        }
+        ctx.stroke();
+        if (!label)
+            return;
+        ctx.save();
+        ctx.translate(across ? left + width / 2 : 4, across ? top + height + 30 : top + height / 2);
+        ctx.rotate(across ? 0 : -Math.PI / 2);
+        ctx.textAlign = "center";
+        ctx.textBaseline = "top";
+        ctx.fillText(label, 0, 0);
         ctx.restore();
     }
 
-    read(u) {
-        const {left, top} = u.cursor;
-        if (left === undefined || left < 0)
+    /* ---- values and places */
+
+    shown(axis) {
+        const [min, max] = this.view[axis].map((at) => fromLinear(this.spec[axis], at));
+        return {min, max};
+    }
+
+    share(axis, value) {
+        const [low, high] = this.view[axis];
+        return (toLinear(this.spec[axis], value) - low) / (high - low);
+    }
+
+    x(value) { return this.box.left + this.box.width * this.share("x", value); }
+    y(value) { return this.box.top + this.box.height * (1 - this.share("y", value)); }
+
+    /* Where the pointer is, as shares of the box. */
+    place(event) {
+        const {left, top, width, height} = this.box, shown = this.canvas.getBoundingClientRect();
+        const scale = this.width / shown.width;
+        return {x: ((event.clientX - shown.left) * scale - left) / width,
+            y: 1 - ((event.clientY - shown.top) * scale - top) / height};
+    }
+
+    linearAt(axis, share) {
+        const [low, high] = this.view[axis];
+        return low + share * (high - low);
+    }
+
+    read({x, y}) {
+        if (Math.min(x, y) < 0 || Math.max(x, y) > 1)
             return;
-        const text = this.spec.read(u, u.posToVal(left, "x"), u.posToVal(top, "y"));
-        this.readout.textContent = text ?? "";
+        const at = (axis, share) => fromLinear(this.spec[axis], this.linearAt(axis, share));
+        this.readout.textContent = this.spec.read(this, at("x", x), at("y", y)) ?? "";
     }
 
-    /* Every change of the view: kept within what there is, and no closer than numbers can tell. */
-    set(axis, low, high) {
-        const scale = this.spec[axis];
-        const least = toLinear(scale, scale.min), most = toLinear(scale, scale.max);
-        const span = Math.min(most - least, Math.max(high - low, (most - least) * CLOSEST));
-        const from = Math.min(Math.max(low, least), most - span);
-        this.plot.setScale(axis, {min: fromLinear(scale, from), max: fromLinear(scale, from + span)});
+    /* ---- dragging over a piece: of both axes, or of the one along which it is long */
+
+    piece(to) {
+        const {width, height} = this.box, {zoomY} = this.spec;
+        const wide = Math.abs(to.x - this.from.x) * width, tall = zoomY ? Math.abs(to.y - this.from.y) * height : 0;
+        const along = (axis, chosen) => (chosen ? [this.from[axis], to[axis]] : [0, 1])
+            .map((share) => Math.min(Math.max(share, 0), 1)).sort((a, b) => a - b);
+        return Math.max(wide, tall) < 4 ? null : {
+            x: along("x", wide >= DRAGGED || wide >= tall), y: along("y", tall >= DRAGGED || tall > wide)};
     }
 
-    view(axis) {
-        const {min, max} = this.plot.scales[axis], scale = this.spec[axis];
-        return [toLinear(scale, min), toLinear(scale, max)];
+    select(to) {
+        const piece = this.piece(to), {left, top, width, height} = this.box;
+        const scale = this.canvas.clientWidth / this.width, {style} = this.selection;
+        this.selection.hidden = !piece;
+        if (!piece)
+            return;
+        const {x, y} = piece;
+        style.left = `${(left + x[0] * width) * scale}px`;
+        style.top = `${(top + (1 - y[1]) * height) * scale}px`;
+        style.width = `${(x[1] - x[0]) * width * scale}px`;
+        style.height = `${(y[1] - y[0]) * height * scale}px`;
+    }
+
+    drop() {
+        this.from = null;
+        this.selection.hidden = true;
+    }
+
+    zoomTo(to) {
+        const piece = this.piece(to);
+        this.drop();
+        if (piece)
+            this.show(Object.fromEntries(["x", "y"].map((axis) =>
+                [axis, piece[axis].map((share) => this.linearAt(axis, share))])));
+    }
+
+    /* ---- every change of the view: kept within what there is, and no closer than numbers can tell */
+
+    show(view) {
+        for (const [axis, [low, high]] of Object.entries(view)) {
+            const [least, most] = whole(this.spec[axis]);
+            const span = Math.min(most - least, Math.max(high - low, (most - least) * CLOSEST));
+            const from = Math.max(Math.min(low, most - span), least);
+            this.view[axis] = [from, from + span];
+        }
+        this.draw();
     }
 
     pan(axis, share) {
-        if (axis === "y" && !this.spec.zoomY)
-            return;
-        const [low, high] = this.view(axis), by = (high - low) * share;
-        this.set(axis, low + by, high + by);
+        const [low, high] = this.view[axis], by = (high - low) * share;
+        if (axis === "x" || this.spec.zoomY)
+            this.show({[axis]: [low + by, high + by]});
     }
 
     zoom(factor) {
-        for (const axis of this.spec.zoomY ? ["x", "y"] : ["x"]) {
-            const [low, high] = this.view(axis), centre = (low + high) / 2;
-            this.set(axis, centre - (centre - low) * factor, centre + (high - centre) * factor);
-        }
+        const around = ([low, high]) => [(low + high - (high - low) * factor) / 2,
+            (low + high + (high - low) * factor) / 2];
+        const {x, y} = this.view;
+        this.show(this.spec.zoomY ? {x: around(x), y: around(y)} : {x: around(x)});
     }
 
+    all() { return {x: whole(this.spec.x), y: whole(this.spec.y)}; }
+
     reset() {
-        for (const axis of ["x", "y"])
-            this.plot.setScale(axis, {min: this.spec[axis].min, max: this.spec[axis].max});
+        this.view = this.all();
+        this.draw();
     }
 
     key(event) {
@@ -138,18 +270,16 @@ class Chart {
 const PAPER_WIDTH = 700;
 
 function watchColours() {
-    const redraw = () => {
-        charts.forEach((chart) => chart.redraw());
+    const redraw = (width) => {
+        charts.forEach((chart) => chart.draw(width));
         paintSwatches();
     };
     const print = (printing) => {
         document.documentElement.classList.toggle("printing", printing);
         document.querySelectorAll("details.printed").forEach((details) => { details.open = printing; });
-        charts.forEach((chart) => chart.plot.setSize(printing
-            ? {width: PAPER_WIDTH, height: chart.spec.height(PAPER_WIDTH)} : chart.size()));
-        redraw();
+        redraw(printing ? PAPER_WIDTH : undefined);
     };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
     addEventListener("beforeprint", () => print(true));
     addEventListener("afterprint", () => print(false));
     paintSwatches();

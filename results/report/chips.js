@@ -14,17 +14,17 @@ function chips(section) {
         `${countText(Math.round(point.bytes / 1024))} KiB, ${point.cores} cores` +
         (point.complete ? "" : ", not all jobs");
 
-    function draw(u, ctx) {
-        const ratio = devicePixelRatio;
-        const at = (point) => [u.valToPos(point.bytes / 1024, "x", true), u.valToPos(point.time_ns, "y", true)];
+    const at = (chart, point) => [chart.x(point.bytes / 1024), chart.y(point.time_ns)];
+
+    function draw(chart, ctx) {
         ctx.strokeStyle = colour("--c0");
-        ctx.lineWidth = 1.5 * ratio;
+        ctx.lineWidth = 1.5;
         ctx.beginPath();
-        front.forEach((point) => ctx.lineTo(...at(point)));
+        front.forEach((point) => ctx.lineTo(...at(chart, point)));
         ctx.stroke();
         for (const point of points) {
             ctx.beginPath();
-            ctx.arc(...at(point), 6 * ratio, 0, 2 * Math.PI);
+            ctx.arc(...at(chart, point), 6, 0, 2 * Math.PI);
             ctx.fillStyle = colour(point.best ? "--c0" : "--faint");
             ctx.strokeStyle = ctx.fillStyle;
             if (point.complete)
@@ -34,20 +34,14 @@ function chips(section) {
         }
     }
 
-    function read(u, x, y) {
-        const distance = (point) => Math.hypot(u.valToPos(point.bytes / 1024, "x") - u.valToPos(x, "x"),
-            u.valToPos(point.time_ns, "y") - u.valToPos(y, "y"));
-        return describe(points.reduce((best, point) => distance(point) < distance(best) ? point : best));
-    }
+    const read = (chart, x, y) => describe(nearest(points, (point) => at(chart, point), chart.x(x), chart.y(y)));
 
-    const axis = (values, more) => ({splits: logSplits, filter: (u, splits) => splits, values: (u, splits) =>
-        splits.map(values), labelSize: 22, ...more});
     const chart = new Chart({
         label: `${section.title}. On the front: ${front.map(describe).join(". ")}`,
         hint: "Point at a chip to read it; drag to look closer.",
         height: (width) => Math.min(400, Math.max(260, width * 0.45)),
-        x: {...around(points.map((point) => point.bytes / 1024)), axis: axis(countText, {label: "KiB of buffers"})},
-        y: {...around(points.map((point) => point.time_ns)), axis: axis(shortTimeText, {size: 72})},
+        x: {...around(points.map((point) => point.bytes / 1024)), text: countText, label: "KiB of buffers"},
+        y: {...around(points.map((point) => point.time_ns)), text: shortTimeText, size: 72},
         zoomY: true, draw, read,
     });
     return [chart.figure, table];

@@ -11,14 +11,14 @@ function shade(ratio) {
     return `rgb(${mix})`;
 }
 
-function hatch(ctx, left, top, width, height, ratio) {
-    const step = 6 * ratio;
+function hatch(ctx, left, top, width, height) {
+    const step = 6;
     ctx.save();
     ctx.beginPath();
     ctx.rect(left, top, width, height);
     ctx.clip();
     ctx.strokeStyle = colour("--ground");
-    ctx.lineWidth = 2 * ratio;
+    ctx.lineWidth = 2;
     ctx.beginPath();
     for (let x = left - height - (left - height) % step; x < left + width; x += step) {
         ctx.moveTo(x, top + height);
@@ -42,7 +42,7 @@ function landscapeLegend() {
         }
     };
     return element("div", {class: "legend"}, entry(`the best to ${WORST} times its time, or more`, scale),
-        entry("ruled out: its lower bound", (ctx) => { scale(ctx); hatch(ctx, 0, 0, 48, 24, 1); }),
+        entry("ruled out: its lower bound", (ctx) => { scale(ctx); hatch(ctx, 0, 0, 48, 24); }),
         entry("breaks a limit", "--none"), entry("no such tiling", "--ground"));
 }
 
@@ -60,48 +60,40 @@ function landscape(section) {
             : `${timeText(cell)}, ${(cell / best).toFixed(3)} times the best`;
     }
 
-    function draw(u, ctx) {
-        const ratio = devicePixelRatio;
+    function draw(chart, ctx) {
         const place = (i, j) => {
-            const left = u.valToPos(i, "x", true), top = u.valToPos(j + 1, "y", true);
-            return [left, top, u.valToPos(i + 1, "x", true) - left, u.valToPos(j, "y", true) - top];
+            const left = chart.x(i), top = chart.y(j + 1);
+            return [left, top, chart.x(i + 1) - left, chart.y(j) - top];
         };
         cells.forEach((row, j) => row.forEach((cell, i) => {
             if (cell === null)
                 return;
             const pruned = Array.isArray(cell);
             ctx.fillStyle = typeof cell === "string" ? colour("--none") : shade((pruned ? cell[0] : cell) / best);
-            const [left, top, width, height] = place(i, j), gap = width > 8 * ratio ? ratio : 0;
+            const [left, top, width, height] = place(i, j), gap = width > 8 ? 1 : 0;
             ctx.fillRect(left, top, width - gap, height - gap);
             if (pruned)
-                hatch(ctx, left, top, width - gap, height - gap, ratio);
+                hatch(ctx, left, top, width - gap, height - gap);
         }));
         ctx.strokeStyle = colour("--text");
-        ctx.lineWidth = 3 * ratio;
+        ctx.lineWidth = 3;
         ctx.strokeRect(...place(x.best, y.best));
     }
 
     const name = (i, j) => `${x.name} ${x.values[i]}, ${y.name} ${y.values[j]}`;
-    function read(u, at, above) {
+    function read(chart, at, above) {
         const i = Math.floor(at), j = Math.floor(above);
         return x.values[i] === undefined || y.values[j] === undefined ? ""
             : `${name(i, j)}: ${describe(cellAt(i, j))}`;
     }
 
-    /* Labels in the middle of cells, as many as there is room for. */
-    const axis = (of, room) => ({label: of.name, labelSize: 22, grid: {show: false}, ticks: {show: false},
-        splits: (u, index, min, max) => {
-            const cellSize = (index === 0 ? u.bbox.width : u.bbox.height) / devicePixelRatio / (max - min);
-            const step = Math.max(1, Math.ceil(room / (cellSize || room)));
-            return of.values.map((_, i) => i + 0.5).filter((at, i) => i % step === 0 && at >= min && at <= max);
-        },
-        values: (u, splits) => splits.map((at) => of.values[Math.floor(at)])});
+    const scale = (of, room) => ({min: 0, max: of.values.length, label: of.name, names: of.values, room});
     const chart = new Chart({
         label: `${section.title}. The best, ${timeText(best)}, is at ${name(x.best, y.best)}`,
         hint: "Point at a cell to read it; drag over some to look closer.",
         height: (width) => Math.min(560, Math.max(260, width * 0.55)),
-        x: {min: 0, max: x.values.length, axis: axis(x, 36)},
-        y: {min: 0, max: y.values.length, axis: {...axis(y, 18), size: 60}},
+        x: scale(x, 36),
+        y: scale(y, 18),
         zoomY: true, draw, read, legend: landscapeLegend(),
     });
     const short = (cell) => cell === null ? "–" : typeof cell === "string" ? cell || "limit"

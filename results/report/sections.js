@@ -32,7 +32,6 @@ document.getElementById("report").append(
     ...data.sections.map(show),
     element("footer", {},
         element("p", {}, `Made by autotune ${data.version}, model version ${data.model}, with`),
-        element("pre", {}, element("code", {}, data.command)),
-        element("p", {}, "Charts by uPlot (MIT licence, in the source of this page).")));
+        element("pre", {}, element("code", {}, data.command))));
 charts.forEach((chart) => chart.open());
 watchColours();

@@ -21,9 +21,8 @@ function timeline(section) {
         return low;
     }
 
-    function drawBlock(u, ctx, block, top, height) {
-        const left = u.valToPos(block[0], "x", true);
-        const width = u.valToPos(block[0] + block[1], "x", true) - left;
+    function drawBlock(chart, ctx, block, top, height) {
+        const left = chart.x(block[0]), width = chart.x(block[0] + block[1]) - left;
         const busy = block.length > 3 ? block[4] / block[1] : 1;
         if (isWait(block)) {
             ctx.globalAlpha = 0.35;
@@ -31,41 +30,40 @@ function timeline(section) {
             return;
         }
         ctx.globalAlpha = Math.max(0.12, busy);
-        const gap = width > 6 * devicePixelRatio ? devicePixelRatio : 0;
-        ctx.fillRect(left, top, width - gap, height);
+        ctx.fillRect(left, top, width - (width > 6 ? 1 : 0), height);
         ctx.globalAlpha = 1;
-        if (width > 70 * devicePixelRatio)
-            drawText(u, ctx, block, left, width, top + height / 2);
+        if (width > 70)
+            drawText(chart, ctx, block, left, width, top + height / 2);
     }
 
-    function drawText(u, ctx, block, left, width, middle) {
-        const from = Math.max(left, u.bbox.left);
+    function drawText(chart, ctx, block, left, width, middle) {
+        const from = Math.max(left, chart.box.left);
         ctx.save();
         ctx.beginPath();
         ctx.rect(from, middle - 20, left + width - from - 4, 40);
         ctx.clip();
         ctx.fillStyle = colour("--ground");
-        ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+        ctx.font = FONT;
+        ctx.textAlign = "left";
         ctx.textBaseline = "middle";
         ctx.fillText(block[3] > 1 ? `${countText(block[3])} events` : section.instructions[block[2]][1]
             .replace(/^\S+ +/, ""), from + 4, middle);
         ctx.restore();
     }
 
-    function draw(u, ctx) {
-        const {min, max} = u.scales.x;
+    function draw(chart, ctx) {
+        const {min, max} = chart.shown("x");
         pipes.forEach((pipe, row) => {
-            const top = u.valToPos(rows - row - 0.12, "y", true);
-            const height = u.valToPos(rows - row - 0.88, "y", true) - top;
+            const top = chart.y(rows - row - 0.12), height = chart.y(rows - row - 0.88) - top;
             ctx.fillStyle = colour(`--c${row % 8}`);
             for (let i = firstAfter(pipe.blocks, min); i < pipe.blocks.length && pipe.blocks[i][0] < max; i++) {
-                drawBlock(u, ctx, pipe.blocks[i], top, height);
+                drawBlock(chart, ctx, pipe.blocks[i], top, height);
                 ctx.fillStyle = colour(`--c${row % 8}`);
             }
         });
     }
 
-    function read(u, x, y) {
+    function read(chart, x, y) {
         const pipe = pipes[rowOf(y)], block = pipe?.blocks[firstAfter(pipe.blocks, x)];
         if (!block || block[0] > x)
             return pipe ? `${pipe.name} at ${timeText(x)}: idle` : "";
@@ -80,10 +78,9 @@ function timeline(section) {
         label: `${section.title}: what each of ${rows} pipes does over ${timeText(section.end_ns)}`,
         hint: "Drag over a piece of time to look closer, double-click to see all.",
         height: () => rows * ROW + 60,
-        x: {min: 0, max: section.end_ns, axis: {values: (u, splits) => splits.map(shortTimeText), space: 90}},
-        y: {min: 0, max: rows, axis: {
-            splits: () => pipes.map((_, row) => rows - row - 0.5), grid: {show: false}, ticks: {show: false},
-            values: () => pipes.map((pipe) => `${pipe.name} ${percentText(pipe.share)}`), size: 110}},
+        x: {min: 0, max: section.end_ns, text: shortTimeText},
+        y: {min: 0, max: rows, room: ROW - 1, size: 110,
+            names: pipes.map((pipe) => `${pipe.name} ${percentText(pipe.share)}`).reverse()},
         draw, read,
     });
     const table = tableOf(
