@@ -31,8 +31,6 @@ static int64_t cut_tile(const struct cut *cut, int64_t wanted)
     return wanted < cut->size ? wanted : cut->size;
 }
 
-enum { SWEEP = 4 }; /* rows of B at a time */
-
 enum { REFIT_CUT = 4, REFIT_CACHED = 1, REFIT_ORDER = 2 };
 
 void refit(const struct tiling *tiling, const struct table_wish *wish, int which,
@@ -78,9 +76,8 @@ bool refit_legal(const struct tiling *tiling, const struct table_wish *wish, str
 /* Register tiles that fill the vector registers of an instruction set, and cache tiles: packed, A's
  * takes 288 KiB of an L2 and a panel of B 48 KiB at most. The first row whose sizes and instruction
  * set suffice is taken. Plain choices: a table is what speed comes from. But thin products wait for
- * memory alone, and what suits them is known: every operand is read once, so nothing is packed; B's
- * rows as they lie, a few at a time, with a piece of C that stays in the L1 (the sweeps of
- * validate/host/sgemm.c), unless all of C fits registers. */
+ * memory alone, and what suits them is known: every operand is read once, so nothing is packed (the
+ * sweeps of validate/host/sgemm.c). */
 static const struct {
     const char *kernel;
     int64_t most_m, most_n, m_tile, k_tile, n_tile;
@@ -88,11 +85,11 @@ static const struct {
     bool pack;
 } defaults[] = {
     {"dot 8x1", INT64_MAX, 1, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
-    {"1x8", 1, INT64_MAX, 1, SWEEP, 4096, HOST_PORTABLE, false},
-    {"3x8", 3, INT64_MAX, 3, SWEEP, 1024, HOST_AVX512, false},
-    {"4x6", REFIT_THIN, INT64_MAX, REFIT_THIN, SWEEP, 1024, HOST_AVX512, false},
-    {"4x4", 2, INT64_MAX, 2, SWEEP, 1024, HOST_PORTABLE, false},
-    {"4x3", REFIT_THIN, INT64_MAX, REFIT_THIN, SWEEP, 1024, HOST_PORTABLE, false},
+    {"1x8", 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"3x8", 3, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_AVX512, false},
+    {"4x6", REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_AVX512, false},
+    {"4x4", 2, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"4x3", REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
     {"dot 4x2", INT64_MAX, REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, true},
     {"12x2", INT64_MAX, INT64_MAX, 192, 384, 2048, HOST_AVX512, true},
     {"6x2", INT64_MAX, INT64_MAX, 96, 256, 2048, HOST_PORTABLE, true},
@@ -129,7 +126,5 @@ void refit_default(const struct table_wish *wish, struct tiling *fitted)
                   [HOST_ORDER] = HOST_ORDER_N,
                   [HOST_STORE] = HOST_STORE_CACHED,
                   [HOST_SPLIT] = wish->m >= wish->n ? HOST_SPLIT_M : HOST_SPLIT_N}};
-    if (defaults[row].k_tile == SWEEP && wish->n <= columns_at_once(&tiling, wish->isa))
-        tiling.value[HOST_K_TILE] = INT64_MAX;
     refit(&tiling, wish, REFIT_CUT, fitted);
 }

@@ -251,15 +251,20 @@ static void run_dot(struct worker *w)
     }
 }
 
-/* Few rows, and of B a few rows at a time: then these are read as they lie, from memory once. */
+/* Few rows wait for B, which is best read as it lies, a few rows at a time, beside a piece of C
+ * that stays in the L1: whatever the tiles, unless B is to be packed or all of C is in registers.
+ */
+enum { SWEPT_FLOATS = 4096 }; /* of C */
+
 static void run_sweep(struct worker *w)
 {
     const struct sgemm_plan *plan = w->plan;
-    int64_t end = w->n.start + w->n.length;
+    int64_t end = w->n.start + w->n.length, piece = SWEPT_FLOATS / plan->m;
+    piece -= piece % plan->code->lanes;
     w->step.k = plan->k;
     w->step.ldb = plan->n;
-    for (int64_t j = w->n.start; j < end && w->m.length > 0; j += plan->n_tile) {
-        w->step.columns = tile_at(&w->n, j, plan->n_tile).length;
+    for (int64_t j = w->n.start; j < end && w->m.length > 0; j += piece) {
+        w->step.columns = tile_at(&w->n, j, piece).length;
         plan->code->sweep[w->m.length - 1](&w->step, w->a + w->m.start * plan->k, w->b + j,
                                            w->c + w->m.start * plan->n + j);
     }
@@ -405,9 +410,11 @@ static void set_plan(struct sgemm_plan *plan, int threads, const struct tiling *
     }
     plan->stream = v[HOST_STORE] == HOST_STORE_STREAM && plan->k_tile == plan->k &&
                    plan->n % 16 == 0 && plan->kernel->path == HOST_PATH_TILE;
-    plan->sweep = plan->kernel->path == HOST_PATH_TILE && !plan->pack_a && !plan->pack_b &&
-                  !plan->m_outer && !plan->stream && plan->k_tile <= SGEMM_SWEEP_STEPS &&
-                  plan->m <= least_of(plan->kernel->rows, SGEMM_MAX_SWEEP_ROWS);
+    plan->sweep = plan->kernel->path == HOST_PATH_TILE && !plan->pack_b &&
+                  plan->m <= SGEMM_MAX_SWEEP_ROWS &&
+                  vectors_of(plan, plan->n) > plan->kernel->vectors;
+    if (plan->sweep)
+        plan->pack_a = plan->stream = false;
 }
 
 /* Products that one thread computes by one call, which need not look for it each time. */
@@ -424,12 +431,13 @@ static void set_whole(struct sgemm_plan *plan)
                                      .tail = (int)(plan->n - (vectors - 1) * code->lanes)};
     if (plan->threads > 1 || plan->stream || plan->pack_a || plan->pack_b)
         return;
-    if (plan->sweep && plan->n_tile == plan->n) {
+    if (plan->sweep && plan->m * plan->n <= SWEPT_FLOATS) {
         plan->whole = code->sweep[plan->m - 1];
     } else if (plan->kernel->path == HOST_PATH_DOT && one_panel) { /* unpacked: of one column */
         plan->step.ldb = plan->k;
         plan->whole = plan->m <= 2 ? code->dot_apart[plan->m - 1] : code->dot[0][plan->m - 1];
-    } else if (one_panel && vectors <= plan->kernel->vectors && plan->n_tile == plan->n) {
+    } else if (!plan->sweep && one_panel && vectors <= plan->kernel->vectors &&
+               plan->n_tile == plan->n) {
         bool some = plan->n % code->lanes != 0;
         plan->whole = (plan->m * vectors <= 2 ? code->apart[some][vectors - 1][plan->m - 1]
                                               : code->tile[0][some][vectors - 1][plan->m - 1]);
