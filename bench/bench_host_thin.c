@@ -129,14 +129,14 @@ static double bench_shape(struct call *s, int threads)
 
 static bool parse_shape(const char *text, struct call *s)
 {
-    long long m, k, n;
-    char end;
-    if (sscanf(text, "%lldx%lldx%lld%c", &m, &k, &n, &end) != 3 || m < 1 || k < 1 || n < 1 ||
-        m > 1 << 20 || k > 1 << 20 || n > 1 << 20)
-        return false;
-    s->m = m;
-    s->k = k;
-    s->n = n;
+    int64_t *const sizes[] = {&s->m, &s->k, &s->n};
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        *sizes[i] = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : 0;
+        if (*sizes[i] < 1 || *sizes[i] > 1 << 20 || *end != (i < 2 ? 'x' : '\0'))
+            return false;
+        text = end + 1;
+    }
     return true;
 }
 

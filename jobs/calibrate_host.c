@@ -83,7 +83,7 @@ static enum status write_checked(const struct description *description, char **t
 enum status host_calibration_text(const struct host_calibration *calibration, char **text,
                                   struct error *error)
 {
-    struct texts texts;
+    struct texts texts = {.all = ""};
     struct host_sources sources;
     struct description description;
     const struct host *host = &calibration->host;

@@ -3,6 +3,7 @@
 #include "validate/timing_clocks.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +37,26 @@ static double own_seconds(void)
 }
 
 /* "cpu3 user nice system idle iowait irq softirq steal guest guest_nice", proc(5); user has guest
- * in it. */
-static bool read_processor(const char *line, int *number, double *busy, double *steal)
+ * in it. False for other lines. */
+static bool read_processor(const char *line, int64_t *number, double *busy, double *steal)
 {
-    double user, nice, system, idle, wait, irq, softirq;
-    if (sscanf(line, "cpu%d %lf %lf %lf %lf %lf %lf %lf %lf", number, &user, &nice, &system, &idle,
-               &wait, &irq, &softirq, steal) != 9)
+    enum { IDLE = 3, WAIT = 4, STEAL = 7, TIMES = 8 };
+    const char *at = line + strlen("cpu");
+    char *end;
+    if (strncmp(line, "cpu", strlen("cpu")) != 0 || *at < '0' || *at > '9')
         return false;
-    *busy = user + nice + system + irq + softirq;
+    *number = strtoll(at, &end, 10);
+    *busy = *steal = 0;
+    for (int i = 0; i < TIMES; i++) {
+        at = end;
+        double time = strtod(at, &end);
+        if (end == at || !(time >= 0))
+            return false;
+        if (i == STEAL)
+            *steal = time;
+        else if (i != IDLE && i != WAIT)
+            *busy += time;
+    }
     return true;
 }
 
@@ -51,7 +64,8 @@ static void read_stat(const char *proc, struct load_reading *reading)
 {
     struct timing_processors may;
     char line[512];
-    int number, there = 0;
+    int there = 0;
+    int64_t number;
     double busy, steal, ticks = (double)sysconf(_SC_CLK_TCK);
     bool known = sched_getaffinity(0, sizeof may.sets, may.sets) == 0;
     FILE *file = open_file(proc, "stat");
@@ -59,7 +73,7 @@ static void read_stat(const char *proc, struct load_reading *reading)
         if (!read_processor(line, &number, &busy, &steal))
             continue;
         there++;
-        if (known && !(number >= 0 && number < (int)sizeof may.sets * 8 &&
+        if (known && !(number >= 0 && number < (int64_t)sizeof may.sets * 8 &&
                        CPU_ISSET_S((size_t)number, sizeof may.sets, may.sets)))
             continue;
         reading->processors++;
@@ -87,6 +101,21 @@ static double number_behind(const char *folder, const char *name, const char *ke
     return isfinite(number) && number > 0 ? number : 0;
 }
 
+/* "0.10 0.20 0.30 3/171 4711": 3 tasks run, this one among them. */
+static int other_tasks(const char *proc)
+{
+    char line[128] = "";
+    FILE *file = open_file(proc, "loadavg");
+    bool read = file && fgets(line, sizeof line, file);
+    if (file)
+        (void)fclose(file);
+    const char *end = read ? strchr(line, '/') : NULL, *begin = end;
+    while (begin && begin > line && begin[-1] != ' ')
+        begin--;
+    long running = begin ? strtol(begin, NULL, 10) : 0;
+    return running > 1 && running < 1 << 30 ? (int)running - 1 : 0;
+}
+
 void load_read(const struct load_source *source, struct load_reading *reading)
 {
     const struct load_source *from = source ? source : &system_source;
@@ -95,15 +124,7 @@ void load_read(const struct load_source *source, struct load_reading *reading)
     reading->waiting_s = 1e-6 * number_behind(from->proc, "pressure/cpu", "total=");
     reading->throttled_s = 1e-6 * number_behind(from->cgroup, "cpu.stat", "throttled_usec ") +
                            1e-9 * number_behind(from->cgroup, "cpu/cpu.stat", "throttled_time ");
-    /* "0.10 0.20 0.30 3/171 4711": 3 tasks run */
-    char line[128] = "";
-    int running = 1;
-    FILE *file = open_file(from->proc, "loadavg");
-    if (file && fgets(line, sizeof line, file))
-        (void)sscanf(line, "%*f %*f %*f %d/", &running);
-    if (file)
-        (void)fclose(file);
-    reading->running = running > 1 ? running - 1 : 0;
+    reading->running = other_tasks(from->proc);
 }
 
 struct load load_between(const struct load_reading *before, const struct load_reading *after)
