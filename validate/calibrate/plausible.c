@@ -34,6 +34,8 @@ static void doubt(struct doubts *doubts, enum calibrate_part part, const char *k
 static void doubt(struct doubts *doubts, enum calibrate_part part, const char *key,
                   const char *format, ...)
 {
+    if (*key && doubts_about(doubts, key)) /* one of a number is enough */
+        return;
     if (doubts->count++ >= DOUBTS_MOST)
         return;
     struct doubt *new = &doubts->list[doubts->count - 1];
