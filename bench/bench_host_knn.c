@@ -356,11 +356,10 @@ static void print_head(const struct bench *bench)
     const struct library *blas = &bench->libraries[LIBRARY_OPENBLAS];
     struct timing_noise noise;
     struct error error;
+    char text[512];
     bench_require(timing_noise(&noise, &error), &error);
-    if (blas->present)
-        printf("OpenBLAS: core %s (by itself %s) %s\n", blas->core, blas->own_core, blas->setting);
-    else
-        printf("OpenBLAS: %s\n", blas->absent);
+    library_describe(blas, text, sizeof text);
+    printf("OpenBLAS: %s\n", text);
     printf("ours: %s, %d threads; noise %.1f %%, %.0f %% of samples dropped\n",
            host_isa_name(host_isa_best()), bench->threads, 100 * noise.spread, 100 * noise.dropped);
     printf("%-15s %5s %9s %6s %7s   %-13s  %-13s  %-12s   ours is\n", "MxDxN", "k", "ours ms", "+-",

@@ -256,6 +256,7 @@ int main(int argc, char **argv)
     struct calibrate_host_options options = {.threads = 1};
     struct library libraries[LIBRARY_COUNT];
     struct error error;
+    char text[512];
     libraries_open(libraries, 1);
     bench_require(calibrate_host(&options, &calibration, &error), &error);
     hw.host = &calibration.host;
@@ -264,7 +265,8 @@ int main(int argc, char **argv)
            host_isa_name(calibration.host.isa), calibration.host.peak_gflops,
            100 * calibration.host.noise);
     const struct library *blas = &libraries[LIBRARY_OPENBLAS];
-    printf("%s: %s\n", blas->name, blas->present ? blas->core : blas->absent);
+    library_describe(blas, text, sizeof text);
+    printf("%s: %s\n", blas->name, text);
     int count = argc > 1 ? argc - 1 : (int)(sizeof default_shapes / sizeof *default_shapes);
     for (int i = 0; i < count; i++)
         bench_shape(&hw, argc > 1 ? argv[i + 1] : default_shapes[i], blas);

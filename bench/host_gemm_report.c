@@ -88,13 +88,9 @@ static void read_cpu(char name[128])
 
 static void print_library(const struct library *library)
 {
-    if (!library->present)
-        printf("# %s: %s\n", library->name, library->absent);
-    else if (library->setting[0])
-        printf("# %s: core %s by %s (by itself %s), %s\n", library->name, library->core,
-               library->setting, library->own_core, library->file);
-    else
-        printf("# %s: core %s, %s\n", library->name, library->core, library->file);
+    char text[512];
+    library_describe(library, text, sizeof text);
+    printf("# %s: %s\n", library->name, text);
 }
 
 void gemm_print_head(const struct gemm_results *results)
@@ -179,9 +175,10 @@ static json_t *library_json(const struct library *library)
 {
     if (!library->present)
         return json_pack("{s:s, s:s}", "name", library->name, "absent", library->absent);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", library->name, "file", library->file,
-                     "core", library->core, "own_core", library->own_core, "setting",
-                     library->setting);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:f}", "name", library->name, "file",
+                     library->file, "core", library->core, "own_core", library->own_core, "setting",
+                     library->setting, "cores_tried", library->cores_tried, "own_ratio",
+                     library->own_ratio);
 }
 
 static json_t *summary_json(const struct summary *s)

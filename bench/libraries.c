@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEBIAN "/usr/lib/" LIBRARY_ARCHITECTURE "/"
@@ -77,7 +79,7 @@ static void xsmm_threads(void *handle, int threads)
     (void)threads; /* kernels run on the thread that calls them */
 }
 
-enum { MAX_FILES = 3, MAX_WIDE = 5 };
+enum { MAX_FILES = 3, MAX_CORES = 32 };
 
 static const struct kind {
     const char *name, *package, *file_variable;
@@ -85,8 +87,8 @@ static const struct kind {
     const char *multiply;
     core_of_library *core;
     void (*set_threads)(void *handle, int threads);
-    const char *core_variable, *wide_core; /* what asks for kernels with AVX-512 */
-    const char *wide[MAX_WIDE];            /* cores whose kernels have it */
+    const char *core_variable;    /* what asks for another core's kernels; NULL: nothing */
+    const char *cores[MAX_CORES]; /* what may be asked for; those that do not run are found out */
 } kinds[LIBRARY_COUNT] = {
     [LIBRARY_OPENBLAS] = {"OpenBLAS",
                           "libopenblas0-openmp",
@@ -96,8 +98,9 @@ static const struct kind {
                           openblas_core,
                           openblas_threads,
                           "OPENBLAS_CORETYPE",
-                          "SkylakeX",
-                          {"SkylakeX", "Cooperlake", "SapphireRapids"}},
+                          {"Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX",
+                           "Cooperlake", "SapphireRapids", "ARMV8", "NEOVERSEN1", "NEOVERSEV1",
+                           "NEOVERSEN2"}},
     [LIBRARY_BLIS] = {"BLIS",
                       "libblis4-openmp",
                       "AUTOTUNE_BLIS",
@@ -105,9 +108,10 @@ static const struct kind {
                       "cblas_sgemm",
                       blis_core,
                       blis_threads,
-                      "BLIS_ARCH_TYPE",
-                      "0", /* skx, the first of BLIS' list */
-                      {"skx", "knl", "zen4"}},
+                      "BLIS_ARCH_TYPE", /* positions in a list that versions lengthen */
+                      {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",
+                       "10", "11", "12", "13", "14", "15", "16", "17", "18", "19",
+                       "20", "21", "22", "23", "24", "25", "26", "27"}},
     /* Debian has an archive only; bench/CMakeLists.txt makes the shared library of it. */
     [LIBRARY_LIBXSMM] = {"libxsmm",
                          "libxsmm-dev",
@@ -116,7 +120,6 @@ static const struct kind {
                          "libxsmm_smmdispatch",
                          xsmm_core,
                          xsmm_threads,
-                         NULL,
                          NULL,
                          {NULL}},
 };
@@ -136,64 +139,144 @@ static void *load(const struct kind *kind, char file[256])
     return handle;
 }
 
-/* What the library takes this processor for when nobody tells it, asked in a child process, since
- * it decides once. Empty where it cannot be loaded. */
-static void ask_own_core(const struct kind *kind, char core[32])
+/* ---- the core whose kernels are fastest ---- */
+
+/* One core, asked for or (setting NULL) what the library takes as it is started. */
+struct trial {
+    const char *setting;
+    char core[32]; /* as the library calls it */
+    double ns;     /* of a product; 0: it does not run here */
+};
+
+enum { TRIAL_EDGE = 256, TRIAL_RUNS = 7, TRIAL_ROUNDS = 3, TRIAL_SECONDS = 20 };
+
+static double now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+/* The least time of some products; 0 where they are wrong. The least is in the library's favour. */
+static double time_products(void (*multiply)(void))
+{
+    static float a[TRIAL_EDGE * TRIAL_EDGE], b[TRIAL_EDGE * TRIAL_EDGE], c[TRIAL_EDGE * TRIAL_EDGE];
+    struct library library = {.multiply = multiply};
+    struct product product = {TRIAL_EDGE, TRIAL_EDGE, TRIAL_EDGE, a, b, c};
+    struct library_call call = {.library = &library, .product = &product};
+    double least_ns = 0;
+    for (int i = 0; i < TRIAL_EDGE * TRIAL_EDGE; i++) {
+        a[i] = 0.5F;
+        b[i] = 2;
+    }
+    for (int run = 0; run < TRIAL_RUNS; run++) {
+        double begin_ns = now_ns();
+        library_run(&call);
+        double ns = now_ns() - begin_ns;
+        least_ns = run == 0 || ns < least_ns ? ns : least_ns;
+    }
+    for (int i = 0; i < TRIAL_EDGE * TRIAL_EDGE; i++)
+        if (c[i] != TRIAL_EDGE)
+            return 0;
+    return least_ns;
+}
+
+/* The body of a child. Kernels for another processor end it, and nobody is to hear of it. */
+static void try_here(const struct kind *kind, struct trial *trial)
+{
+    char file[256];
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)alarm(TRIAL_SECONDS);
+    if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
+        return;
+    if (kind->core_variable && trial->setting)
+        setenv(kind->core_variable, trial->setting, 1);
+    void *handle = load(kind, file);
+    if (!handle)
+        return;
+    kind->set_threads(handle, 1);
+    snprintf(trial->core, sizeof trial->core, "%s", kind->core(handle));
+    if (kind->core_variable && find(handle, kind->multiply))
+        trial->ns = time_products(find(handle, kind->multiply));
+}
+
+/* In a child process, since a library decides once. The least of all its times counts. */
+static void try_core(const struct kind *kind, struct trial *trial)
 {
     int ends[2];
-    core[0] = '\0';
+    struct trial found = {.setting = trial->setting};
     if (pipe(ends) != 0)
         return;
+    (void)fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        char file[256];
-        if (kind->core_variable)
-            unsetenv(kind->core_variable);
-        void *handle = load(kind, file);
-        const char *name = handle ? kind->core(handle) : "";
-        _exit(write(ends[1], name, strlen(name)) < 0 ? 1 : 0);
+        try_here(kind, &found);
+        _exit(write(ends[1], &found, sizeof found) == (ssize_t)sizeof found ? 0 : 1);
     }
     close(ends[1]);
-    ssize_t length = child > 0 ? read(ends[0], core, 31) : 0;
-    core[length > 0 ? length : 0] = '\0';
+    bool whole = child > 0 && read(ends[0], &found, sizeof found) == (ssize_t)sizeof found;
     close(ends[0]);
     if (child > 0)
         waitpid(child, NULL, 0);
+    if (!whole)
+        return;
+    memcpy(trial->core, found.core, sizeof trial->core);
+    if (found.ns > 0 && (trial->ns <= 0 || found.ns < trial->ns))
+        trial->ns = found.ns;
 }
 
-static bool is_wide(const struct kind *kind, const char *core)
+static bool is_known(const struct trial *trials, int count, const char *core)
 {
-    for (int i = 0; i < MAX_WIDE && kind->wide[i]; i++)
-        if (strcmp(kind->wide[i], core) == 0)
+    for (int i = 0; i < count; i++)
+        if (strcmp(trials[i].core, core) == 0)
             return true;
     return false;
 }
 
-static bool processor_is_wide(void)
+/* What it takes anyway first, then all others that run here; returns how many. */
+static int try_cores(const struct kind *kind, struct trial trials[MAX_CORES + 1])
 {
-#if defined __x86_64__
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-#else
-    return false;
-#endif
+    int count = 1;
+    trials[0] = (struct trial){.setting = NULL};
+    try_core(kind, &trials[0]);
+    if (trials[0].ns <= 0)
+        return count;
+    for (int i = 0; i < MAX_CORES && kind->cores[i]; i++) {
+        struct trial trial = {.setting = kind->cores[i]};
+        try_core(kind, &trial);
+        if (trial.ns > 0 && !is_known(trials, count, trial.core))
+            trials[count++] = trial;
+    }
+    for (int round = 1; round < TRIAL_ROUNDS; round++)
+        for (int i = 0; i < count; i++)
+            try_core(kind, &trials[i]);
+    return count;
 }
 
-static void tell_core(const struct kind *kind, struct library *library)
+/* Tells the library to use the kernels that are fastest here, whatever the environment says: a
+ * comparison with others flatters. */
+static void choose_core(const struct kind *kind, struct library *library)
 {
-    if (!kind->core_variable || getenv(kind->core_variable) || !processor_is_wide() ||
-        is_wide(kind, library->own_core))
+    struct trial trials[MAX_CORES + 1];
+    int best = 0;
+    library->cores_tried = try_cores(kind, trials);
+    snprintf(library->own_core, sizeof library->own_core, "%s", trials[0].core);
+    for (int i = 1; i < library->cores_tried; i++)
+        if (trials[i].ns < trials[best].ns)
+            best = i;
+    library->own_ratio = best ? trials[0].ns / trials[best].ns : 1;
+    if (best == 0)
         return;
-    setenv(kind->core_variable, kind->wide_core, 0);
+    setenv(kind->core_variable, trials[best].setting, 1);
     snprintf(library->setting, sizeof library->setting, "%s=%s", kind->core_variable,
-             kind->wide_core);
+             trials[best].setting);
 }
 
 static void open_one(const struct kind *kind, struct library *library, int threads)
 {
     *library = (struct library){.name = kind->name, .package = kind->package};
-    ask_own_core(kind, library->own_core);
-    tell_core(kind, library);
+    choose_core(kind, library);
     void *handle = load(kind, library->file);
     if (!handle) {
         snprintf(library->absent, sizeof library->absent, "not installed (Debian: %s)",
@@ -206,6 +289,26 @@ static void open_one(const struct kind *kind, struct library *library, int threa
         snprintf(library->absent, sizeof library->absent, "has no %s", kind->multiply);
     snprintf(library->core, sizeof library->core, "%s", kind->core(handle));
     kind->set_threads(handle, threads);
+}
+
+void library_describe(const struct library *library, char *text, size_t size)
+{
+    int length;
+    if (!library->present) {
+        (void)snprintf(text, size, "%s", library->absent);
+        return;
+    }
+    length = snprintf(text, size, "core %s", library->core);
+    if (length < (int)size && library->setting[0])
+        length += snprintf(text + length, size - (size_t)length,
+                           " by %s (otherwise %s, %.2f times "
+                           "as long)",
+                           library->setting, library->own_core, library->own_ratio);
+    if (length < (int)size && library->cores_tried > 1)
+        length += snprintf(text + length, size - (size_t)length, ", the fastest of %d that run",
+                           library->cores_tried);
+    if (length < (int)size)
+        (void)snprintf(text + length, size - (size_t)length, ", %s", library->file);
 }
 
 void libraries_open(struct library list[LIBRARY_COUNT], int threads)

@@ -1,5 +1,6 @@
 #include "cli/calibrate_host.h"
 
+#include "cli/busy.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "hardware/load.h"
@@ -78,7 +79,7 @@ static void put_size(int64_t bytes, char text[TEXT_SIZE])
 
 static void put_facts(const struct host_calibration *c, const struct style *style, FILE *out)
 {
-    char time[TEXT_SIZE], samples[TEXT_SIZE], dropped[TEXT_SIZE];
+    char time[TEXT_SIZE], samples[TEXT_SIZE], dropped[TEXT_SIZE], load[256];
     const struct topology *t = &c->topology;
     const struct host *host = &c->host;
     fprintf(out, "  topology  %d of %d processors, %d core%s; %d thread%s measured\n", t->allowed,
@@ -87,13 +88,20 @@ static void put_facts(const struct host_calibration *c, const struct style *styl
     fprintf(out, "  settings  %s\n", host->settings);
     fprintf(out, "  peak      %.1f GFLOP/s a thread in FP32 multiply-adds, spread %.2f %%\n",
             host->peak_gflops, 100 * c->peak_spread);
-    fprintf(out, "  parallel  %s for a region of %d thread%s, spread %.1f %%\n",
-            text_time(host->parallel_ns, time), host->threads, host->threads == 1 ? "" : "s",
-            100 * c->parallel_spread);
+    fprintf(out, "  parallel  %s for a region of %d thread%s, spread %.1f %%%s\n",
+            text_time(c->parallel_measured_ns, time), host->threads, host->threads == 1 ? "" : "s",
+            100 * c->parallel_spread,
+            host->parallel_ns < c->parallel_measured_ns ? ": refused, taken to be free" : "");
     fprintf(
         out, "  noise     %.2f %% at the start, %.2f %% at the end: %s%s%s\n",
         100 * c->noise[0].spread, 100 * c->noise[1].spread, c->noisy ? style->warn : style->good,
         c->noisy ? "noisy, measure again when the machine does nothing else" : "quiet", style->end);
+    load_text(&c->load, load, sizeof load);
+    if (load_disturbs(&c->load, host->threads))
+        fprintf(out, "  load      %s\n", load);
+    if (c->doubts.count)
+        fprintf(out, "  doubtful  %d number%s, marked in the description\n", c->doubts.count,
+                c->doubts.count == 1 ? "" : "s");
     fprintf(out, "  samples   %s, %s of them dropped; %.1f s\n", text_count(c->samples, samples),
             text_count(c->dropped, dropped), c->seconds);
     if (c->fitted_kernels)
@@ -229,6 +237,17 @@ static void write_answer(struct common *common, const struct host_calibration *c
     cli_answer_close(&answer);
 }
 
+/* One line for each number that stays implausible. */
+static void tell_doubts(const struct host_calibration *c)
+{
+    for (int i = 0; i < c->doubts.count && i < DOUBTS_MOST; i++) {
+        const struct doubt *doubt = &c->doubts.list[i];
+        cli_warn("%s%simplausible: %s", doubt->key, *doubt->key ? ": " : "", doubt->text);
+    }
+    if (c->doubts.count > DOUBTS_MOST)
+        cli_warn("and %d implausible numbers more", c->doubts.count - DOUBTS_MOST);
+}
+
 static void check_options(const struct common *common, const char *of_fits)
 {
     if (of_fits)
@@ -249,6 +268,7 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
     struct host_calibration *calibration = malloc(sizeof *calibration);
     if (!calibration)
         cli_die("out of memory");
+    busy_warn(threads, common->quiet);
     progress_open(&progress, common->quiet);
     const struct calibrate_host_options options = {
         .threads = threads,
@@ -259,6 +279,8 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
         status = calibrate_overlap(calibration, &options.control, &error);
     progress_close(&progress);
     cli_require(status, &error);
+    if (!calibration->stopped)
+        tell_doubts(calibration);
     if (!calibration->stopped)
         write_answer(common, calibration, file);
     free(calibration);

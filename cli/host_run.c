@@ -1,5 +1,6 @@
 #include "cli/host_run.h"
 
+#include "cli/busy.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/threads.h"
@@ -81,6 +82,7 @@ void host_run_measure(const struct task *task, const struct search_result *resul
         .context = &watch,
     };
     double limit_s = run->question.time_limit_s;
+    busy_warn(task->job.cores, task->common.quiet);
     clock_gettime(CLOCK_MONOTONIC, &watch.started);
     if (limit_s > 0)
         stop_limit(fmin(fmax(limit_s - spent_s, 1e-6), 1e6));

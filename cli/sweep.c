@@ -1,4 +1,5 @@
 #include "jobs/sweep.h"
+#include "cli/busy.h"
 #include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
@@ -172,6 +173,24 @@ static void tell_faults(const struct sweep *sweep, const struct sweep_fault *fau
         cli_warn("%s:%d: %s", sweep->file, faults[i].line, faults[i].text);
 }
 
+/* Has it times to take that the store does not have? Measured jobs are the last ones. */
+static bool measures(const struct sweep_command *command, const struct sweep *sweep,
+                     struct store *store)
+{
+    struct error error;
+    int64_t *missing, count = sweep->job_count;
+    bool any = false;
+    if (count == 0 || sweep->jobs[count - 1].key.kind != STORE_MEASURED)
+        return false;
+    if (!command->fresh)
+        cli_require(sweep_missing(sweep, store, &missing, &count, &error), &error);
+    for (int64_t i = 0; i < count && !any; i++)
+        any = sweep->jobs[command->fresh ? i : missing[i]].key.kind == STORE_MEASURED;
+    if (!command->fresh)
+        free(missing);
+    return any;
+}
+
 static void run(const struct sweep_command *command, const struct sweep *sweep, struct store *store,
                 struct sweep_report *report)
 {
@@ -184,6 +203,8 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
         .progress = progress_sweep,
         .context = &progress,
     };
+    if (measures(command, sweep, store))
+        busy_warn(0, command->common.quiet);
     progress_open(&progress, command->common.quiet);
     stop_open();
     enum status status = sweep_run(sweep, store, &how, report, &error);

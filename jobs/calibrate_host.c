@@ -34,13 +34,36 @@ static void describe_sources(const struct host_calibration *c, struct texts *tex
     strcpy(texts->overlap, "assumed: computing hides nothing; not fitted");
     if (c->fitted_kernels)
         snprintf(texts->overlap, sizeof texts->overlap,
-                 "measured on %s on %s: fitted to %d products", host->cpu, host->date,
+                 "measured on %s on %s%s: fitted to %d products", host->cpu, host->date,
+                 doubts_about(&c->doubts, "host.overlap") ? ", but implausible" : "",
                  c->fitted_kernels);
     *sources = (struct host_sources){.all = texts->all, .overlap = texts->overlap};
     for (int l = 0; l + 1 < host->level_count; l++) {
         describe_capacity(c, l, texts->capacity[l]);
         sources->capacity[l] = texts->capacity[l];
     }
+}
+
+/* Numbers that are doubtful say so themselves; a cost of parallel regions is refused (it would be
+ * most of every time that is predicted). */
+static enum status mark_doubts(const struct host_calibration *c, struct description *description,
+                               struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (int i = 0; i < c->doubts.count && i < DOUBTS_MOST && status == STATUS_OK; i++) {
+        const struct doubt *doubt = &c->doubts.list[i];
+        char source[2 * SOURCE_SIZE];
+        double value;
+        if (!description_get(description, doubt->key, &value))
+            continue;
+        if (strcmp(doubt->key, "host.parallel_ns") == 0)
+            snprintf(source, sizeof source, "assumed: free; measured was %s", doubt->text);
+        else
+            snprintf(source, sizeof source, "measured on %s on %s, but implausible: %s",
+                     c->host.cpu, c->host.date, doubt->text);
+        status = description_set(description, doubt->key, value, source, error);
+    }
+    return status;
 }
 
 static enum status write_checked(const struct description *description, char **text,
@@ -60,7 +83,7 @@ static enum status write_checked(const struct description *description, char **t
 enum status host_calibration_text(const struct host_calibration *calibration, char **text,
                                   struct error *error)
 {
-    struct texts texts;
+    struct texts texts = {.all = ""};
     struct host_sources sources;
     struct description description;
     const struct host *host = &calibration->host;
@@ -73,6 +96,8 @@ enum status host_calibration_text(const struct host_calibration *calibration, ch
     const struct fit fit = {.error = calibration_digits(calibration->fit.median_error)};
     if (calibration->fitted_kernels)
         status = description_set_fit(&description, &fit, texts.overlap, error);
+    if (status == STATUS_OK)
+        status = mark_doubts(calibration, &description, error);
     if (status == STATUS_OK)
         status = write_checked(&description, text, error);
     description_clear(&description);
@@ -126,6 +151,24 @@ static json_t *noise_json(const struct timing_noise *noise)
     return json_pack("{s:f, s:f}", "spread", noise->spread, "dropped_share", noise->dropped);
 }
 
+static json_t *load_json(const struct load *load)
+{
+    return json_pack("{s:f, s:f, s:f, s:f}", "others", load->others, "steal", load->steal,
+                     "waiting", load->waiting, "throttled", load->throttled);
+}
+
+static json_t *doubts_json(const struct doubts *doubts)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < doubts->count && i < DOUBTS_MOST; i++) {
+        const struct doubt *doubt = &doubts->list[i];
+        json_array_append_new(list, json_pack("{s:o, s:s}", "key",
+                                              *doubt->key ? json_string(doubt->key) : json_null(),
+                                              "text", doubt->text));
+    }
+    return list;
+}
+
 /* How well the products are predicted that the overlap was fitted to. */
 static json_t *fit_json(const struct host_calibration *c)
 {
@@ -154,14 +197,16 @@ json_t *host_calibration_json(const struct host_calibration *c)
                               loop_json(&c->loops.loops[i], &host->loops[i], host->peak_gflops));
     for (int i = 0; i < c->note_count; i++)
         json_array_append_new(notes, json_string(c->notes[i]));
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:i, s:o, s:o, s:b, "
-        "s:I, s:I, s:f, s:o, s:o}",
-        "cpu", host->cpu, "date", host->date, "isa", host_isa_name(host->isa), "settings",
-        host->settings, "topology", topology_json(&c->topology), "levels", levels, "peak_gflops",
-        positive_or_null(host->peak_gflops), "peak_spread", c->peak_spread, "parallel_ns",
-        host->parallel_ns, "parallel_spread", c->parallel_spread, "loops", loops, "loops_left_out",
-        c->loops.left_out, "noise_at_start", noise_json(&c->noise[0]), "noise_at_end",
-        noise_json(&c->noise[1]), "noisy", c->noisy, "samples", (json_int_t)c->samples, "dropped",
-        (json_int_t)c->dropped, "seconds", c->seconds, "overlap", fit_json(c), "notes", notes);
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:i, s:o, s:o, s:b, "
+                     "s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o}",
+                     "cpu", host->cpu, "date", host->date, "isa", host_isa_name(host->isa),
+                     "settings", host->settings, "topology", topology_json(&c->topology), "levels",
+                     levels, "peak_gflops", positive_or_null(host->peak_gflops), "peak_spread",
+                     c->peak_spread, "parallel_ns", host->parallel_ns, "parallel_spread",
+                     c->parallel_spread, "loops", loops, "loops_left_out", c->loops.left_out,
+                     "noise_at_start", noise_json(&c->noise[0]), "noise_at_end",
+                     noise_json(&c->noise[1]), "noisy", c->noisy, "samples", (json_int_t)c->samples,
+                     "dropped", (json_int_t)c->dropped, "seconds", c->seconds, "overlap",
+                     fit_json(c), "notes", notes, "load", load_json(&c->load), "doubts",
+                     doubts_json(&c->doubts), "clock_ghz", positive_or_null(c->clock_ghz));
 }

@@ -209,6 +209,8 @@ enum status calibrate_overlap(struct host_calibration *c, const struct calibrate
     }
     free(drawn);
     free(t);
+    if (status == STATUS_OK && !c->stopped)
+        calibrate_judge(c);
     c->seconds += (timing_now_ns() - begin_ns) * 1e-9;
     return status;
 }

@@ -123,6 +123,7 @@ static bool get_validation(const json_t *object, struct host_answer *answer)
            job_get_count(object, "left_out", answer->asked, &tune->left_out) &&
            job_get_real(object, "noise", &tune->noise.spread) &&
            job_get_real(object, "noise_dropped", &tune->noise.dropped) &&
+           job_get_bool(object, "noisy", &tune->noisy) &&
            job_get_real(object, "seconds", &answer->seconds);
 }
 

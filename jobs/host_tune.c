@@ -286,9 +286,14 @@ enum status host_tune_measure(const struct space *space, const struct search_res
     enum status status = take_picks(space, result, positions, count, tune, error);
     if (status == STATUS_OK)
         status = meter->noise(&tune->noise, error);
+    struct load load = {.processors = 0};
+    struct measure_options how = *options;
+    how.load = &load;
     if (status == STATUS_OK)
-        status = measure_all(space, meter, runner, options, tune, error);
+        status = measure_all(space, meter, runner, &how, tune, error);
     if (status == STATUS_OK) {
+        tune->noisy =
+            timing_is_noisy(&tune->noise) || load_disturbs(&load, options->timing.threads);
         leave_out(tune);
         status = host_tune_judge(tune, error);
     }

@@ -33,6 +33,7 @@ struct host_tune {
     int left_out;                 /* the end came before their turn */
     struct model_quality quality; /* over those measured */
     struct timing_noise noise;    /* of the machine, before */
+    bool noisy;                   /* by it, or by what others did meanwhile */
 };
 
 /* The functions that measure; tests put others in their place. */

@@ -70,11 +70,24 @@ static void choose(const struct autotune_sgemm *sgemm, struct plan *plan)
         if (plan->exact && refit_is_legal(&plan->tiling, &wish))
             return;
         plan->exact = false;
+        if (refit_is_thin(&wish))
+            break;
         if (refit_legal(&entry->tiling, &wish, &plan->tiling))
             return;
     }
     plan->entry = -1;
     refit_default(&wish, &plan->tiling);
+}
+
+/* A parallel region takes as long as this many multiply-adds of a thread: with less for each, fewer
+ * threads are faster. Results do not depend on how many there are. */
+static int worthwhile_threads(const struct autotune_sgemm *sgemm, const struct plan *plan)
+{
+    const double least = 65536;
+    double most = (double)plan->m * (double)plan->k * (double)plan->n / least;
+    if (plan->exact || most >= sgemm->threads)
+        return sgemm->threads;
+    return most > 1 ? (int)most : 1;
 }
 
 static struct plan *make_plan(const struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
@@ -84,8 +97,8 @@ static struct plan *make_plan(const struct autotune_sgemm *sgemm, int64_t m, int
         return NULL;
     *plan = (struct plan){.m = m, .k = k, .n = n};
     choose(sgemm, plan);
-    if (sgemm_plan_shared(sgemm->isa, m, k, n, sgemm->threads, &plan->tiling, &plan->code, NULL) !=
-        STATUS_OK) {
+    if (sgemm_plan_shared(sgemm->isa, m, k, n, worthwhile_threads(sgemm, plan), &plan->tiling,
+                          &plan->code, NULL) != STATUS_OK) {
         free(plan);
         return NULL;
     }
@@ -176,6 +189,11 @@ static void put_reason(const struct autotune_sgemm *sgemm, const struct plan *pl
                  sgemm->threads > 1 ? "s" : "");
     else if (!sgemm->has_table)
         snprintf(text, size, "no table was opened");
+    else if (refit_is_thin(&wish) && table_next(&sgemm->table, &wish, -1) >= 0)
+        snprintf(text, size,
+                 "the table has no entry for %lldx%lldx%lld, and others tell nothing of at most %d "
+                 "rows or columns",
+                 (long long)plan->m, (long long)plan->k, (long long)plan->n, REFIT_THIN);
     else if (table_next(&sgemm->table, &wish, -1) < 0)
         snprintf(text, size, "no entry of the table was tuned for %s, which this processor runs",
                  host_isa_name(sgemm->isa));

@@ -14,10 +14,12 @@
  * |ln(threads/threads')|, of equal ones the first in the table: its tiles are re-fitted (each of
  * m, k and n is cut into as many tiles as its size over the entry's tile, rounded, so that a tile
  * grows by half at most), and the tiling must then be legal for the shape; where it is not, the
- * next nearest one, of 16. When no entry serves, a tiling that suits most shapes;
- * autotune_sgemm_explain says which it was and why. Entries tuned for another instruction set than
- * this processor's best are not used (AUTOTUNE_ISA=portable, avx2 or avx512 can ask for a lesser
- * one).
+ * next nearest one, of 16. When no entry serves, a tiling that suits most shapes; nor is another
+ * shape's taken for products of at most 4 rows or columns, whose default reads every operand once.
+ * autotune_sgemm_explain says which it was and why. Without an entry of its own a small product
+ * takes fewer threads, each 65536 multiply-adds at least; no result depends on how many. Entries
+ * tuned for another instruction set than this processor's best are not used (AUTOTUNE_ISA=portable,
+ * avx2 or avx512 can ask for a lesser one).
  *
  * The table: CSV as autotune writes it; several such files one after the other are a table too, and
  * of entries for one shape, number of threads and instruction set the last counts.

@@ -74,19 +74,31 @@ bool refit_legal(const struct tiling *tiling, const struct table_wish *wish, str
 }
 
 /* Register tiles that fill the vector registers of an instruction set, and cache tiles: packed, A's
- * takes 288 KiB of an L2 and a panel of B 48 KiB at most. The first row whose columns and
- * instruction set suffice is taken. Plain choices: a table is what speed comes from. */
+ * takes 288 KiB of an L2 and a panel of B 48 KiB at most. The first row whose sizes and instruction
+ * set suffice is taken. Plain choices: a table is what speed comes from. But thin products wait for
+ * memory alone, and what suits them is known: every operand is read once, so nothing is packed (the
+ * sweeps of validate/host/sgemm.c). */
 static const struct {
     const char *kernel;
-    int64_t most_n, m_tile, k_tile, n_tile;
+    int64_t most_m, most_n, m_tile, k_tile, n_tile;
     enum host_isa least_isa;
     bool pack;
 } defaults[] = {
-    {"dot 4x1", 1, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
-    {"dot 4x2", 4, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, true},
-    {"12x2", INT64_MAX, 192, 384, 2048, HOST_AVX512, true},
-    {"6x2", INT64_MAX, 96, 256, 2048, HOST_PORTABLE, true},
+    {"dot 8x1", INT64_MAX, 1, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"1x8", 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"3x8", 3, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_AVX512, false},
+    {"4x6", REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_AVX512, false},
+    {"4x4", 2, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"4x3", REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"dot 4x2", INT64_MAX, REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, true},
+    {"12x2", INT64_MAX, INT64_MAX, 192, 384, 2048, HOST_AVX512, true},
+    {"6x2", INT64_MAX, INT64_MAX, 96, 256, 2048, HOST_PORTABLE, true},
 };
+
+bool refit_is_thin(const struct table_wish *wish)
+{
+    return wish->m <= REFIT_THIN || wish->n <= REFIT_THIN;
+}
 
 static int64_t kernel_called(const char *name)
 {
@@ -99,7 +111,8 @@ static int64_t kernel_called(const char *name)
 void refit_default(const struct table_wish *wish, struct tiling *fitted)
 {
     int row = 0;
-    while (defaults[row].most_n < wish->n || (int)defaults[row].least_isa > wish->isa)
+    while (defaults[row].most_m < wish->m || defaults[row].most_n < wish->n ||
+           (int)defaults[row].least_isa > wish->isa)
         row++;
     int64_t pack = defaults[row].pack ? HOST_PACK_YES : HOST_PACK_NO;
     bool dot = matmul_host_kernels[kernel_called(defaults[row].kernel) - 1].path == HOST_PATH_DOT;

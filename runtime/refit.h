@@ -24,6 +24,11 @@ bool refit_is_legal(const struct tiling *tiling, const struct table_wish *wish);
 /* The first of the refits that is legal; false: none is. */
 bool refit_legal(const struct tiling *tiling, const struct table_wish *wish, struct tiling *fitted);
 
+/* A product of so few rows or columns waits for memory whatever it is multiplied with: the default
+ * reads each operand once, and another shape's tiling tells nothing. */
+enum { REFIT_THIN = 4 };
+bool refit_is_thin(const struct table_wish *wish);
+
 /* What suits most products, without a table; always legal. */
 void refit_default(const struct table_wish *wish, struct tiling *fitted);
 

@@ -174,8 +174,31 @@ without_sys() {
     if grep -q hwloc "$work/messages"; then fail "without /sys: $(cat "$work/messages")"; else pass; fi
 }
 
+# Every processor has something else to do meanwhile: commands that measure say so first, unless they are to be quiet.
+busy_machine() {
+    local others=()
+    for ((i = 0; i < $(nproc); i++)); do
+        timeout 120 sh -c 'while :; do :; done' &
+        others+=($!)
+    done
+    printf 'op,shape,hw,validate,cores\nmatmul,24x24x24,%s,1,1\n' "$work/host.cfg" >"$work/busy.csv"
+    for command in "--op matmul --shape 8x8x8 --hw $work/host.cfg --cores 1 --validate 1" \
+        "validate --op matmul --shape 8x8x8 --hw $work/host.cfg --cores 1 --sample 1" \
+        "sweep $work/busy.csv --db $work/busy.db"; do
+        answer 0 $command
+        if grep -q '^autotune: the machine is not idle: other work keeps ' "$work/messages"; then pass; else
+            fail "$what: $(cat "$work/messages")"
+        fi
+        answer 0 $command -q
+        if [ -s "$work/messages" ]; then fail "$what: $(cat "$work/messages")"; else pass; fi
+    done
+    kill "${others[@]}"
+    wait "${others[@]}" 2>/dev/null
+}
+
 tunes
 csv_has_rows
+busy_machine
 model_alone
 samples
 ends_early

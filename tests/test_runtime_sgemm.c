@@ -372,6 +372,54 @@ Test(runtime_refit, tilings_made_to_fit_are_legal_and_near)
     gsl_rng_free(rng);
 }
 
+/* A product of few rows reads B once, as it lies; one column is dot products. Nothing is copied
+ * where copies are read once. */
+Test(runtime_refit, thin_products_read_their_operands_once)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 3000; i++) {
+        struct table_wish wish = {1 + i % 4, draw_size(rng), draw_size(rng),
+                                  1 + (int)gsl_rng_uniform_int(rng, 4),
+                                  (int)gsl_rng_uniform_int(rng, HOST_ISA_COUNT)};
+        struct tiling tiling;
+        cr_assert(refit_is_thin(&wish));
+        refit_default(&wish, &tiling);
+        cr_assert(tiling.value[HOST_PACK_A] == HOST_PACK_NO &&
+                  tiling.value[HOST_PACK_B] == HOST_PACK_NO);
+        if (wish.n == 1)
+            cr_assert_eq(matmul_host_kernel(&tiling)->path, HOST_PATH_DOT);
+        else
+            cr_assert_eq(matmul_host_kernel(&tiling)->path, HOST_PATH_TILE);
+        wish.m = draw_size(rng);
+        wish.n = 1;
+        refit_default(&wish, &tiling);
+        cr_assert_eq(matmul_host_kernel(&tiling)->path, HOST_PATH_DOT);
+    }
+    gsl_rng_free(rng);
+}
+
+/* The nearest entry packs and walks through B in columns: not for these. */
+Test(runtime_sgemm, thin_products_take_no_other_shapes_tiling)
+{
+    char text[512];
+    struct autotune_sgemm_plan plan;
+    snprintf(text, sizeof text,
+             HEADER "4,900,900,1,%1$s,12x2,4,900,900,yes,yes,n,cached,m\n"
+                    "1,700,700,1,%1$s,4x1,1,700,700,no,yes,n,cached,n\n",
+             best_isa());
+    struct autotune_sgemm *sgemm = open_text(text, 1);
+    expect_plan(sgemm, 1, 900, 900, AUTOTUNE_SGEMM_DEFAULT, 0);
+    expect_plan(sgemm, 4, 901, 900, AUTOTUNE_SGEMM_DEFAULT, 0);
+    expect_plan(sgemm, 900, 900, 1, AUTOTUNE_SGEMM_DEFAULT, 0);
+    expect_plan(sgemm, 5, 900, 900, AUTOTUNE_SGEMM_NEAREST, 2);
+    expect_plan(sgemm, 4, 900, 900, AUTOTUNE_SGEMM_EXACT, 2);
+    expect_plan(sgemm, 1, 700, 700, AUTOTUNE_SGEMM_EXACT, 3);
+    autotune_sgemm_explain(sgemm, 2, 3, 4, &plan);
+    cr_assert(strstr(plan.reason, "others tell nothing of at most 4 rows or columns"), "%s",
+              plan.reason);
+    autotune_sgemm_close(sgemm);
+}
+
 /* ---- results -------------------------------------------------------------------------------- */
 
 struct matrices {
@@ -480,6 +528,30 @@ Test(runtime_sgemm, default_tilings_are_right)
         free_matrices(&x);
     }
     autotune_sgemm_close(sgemm);
+    gsl_rng_free(rng);
+}
+
+/* Bit for bit, thin products and others, though small ones take fewer threads than there are. */
+Test(runtime_sgemm, results_do_not_depend_on_threads)
+{
+    static const int64_t sizes[][3] = {{1, 700, 700}, {1, 90000, 3}, {2, 300, 900}, {3, 9, 33000},
+                                       {4, 500, 129}, {300, 700, 1}, {200, 500, 3}, {40, 90, 130}};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct autotune_sgemm *one = autotune_sgemm_open(NULL, 1, NULL, 0);
+    struct autotune_sgemm *more = autotune_sgemm_open(NULL, 3, NULL, 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct matrices x = draw_matrices(rng, sizes[i][0], sizes[i][1], sizes[i][2]);
+        size_t bytes = (size_t)(x.m * x.n) * sizeof *x.c;
+        float *alone = malloc(bytes);
+        cr_assert(alone && multiply_is_right(one, &x));
+        memcpy(alone, x.c, bytes);
+        cr_assert(multiply_is_right(more, &x));
+        cr_assert_eq(memcmp(alone, x.c, bytes), 0, "%dx%dx%d", (int)x.m, (int)x.k, (int)x.n);
+        free(alone);
+        free_matrices(&x);
+    }
+    autotune_sgemm_close(one);
+    autotune_sgemm_close(more);
     gsl_rng_free(rng);
 }
 

@@ -123,6 +123,24 @@ Test(sgemm, kernels_compute_every_edge)
     gsl_rng_free(rng);
 }
 
+/* Few rows by a B that is not packed are swept: of every number of rows, rest of k and of a vector,
+ * by any number of threads. */
+Test(sgemm, sweeps_compute_every_edge)
+{
+    gsl_rng *rng = new_rng(4);
+    for (int i = 0; i < 4 * 9 * 40; i += test_thinning()) {
+        int64_t m = 1 + i % 4, k = 1 + i / 4 % 9, n = pick(rng, i % 3 ? 40 : 200);
+        struct product p;
+        struct tiling tiling = {{1, 4, pick(rng, 9), pick(rng, n + 5), pick(rng, 2), HOST_PACK_NO,
+                                 HOST_ORDER_N, HOST_STORE_CACHED, pick(rng, 2)}};
+        open_product(&p, m, k, n, pick(rng, 3) > 1, rng);
+        for (int isa = 0; isa <= (int)host_isa_best(); isa++)
+            expect_product(&p, (enum host_isa)isa, (int)pick(rng, 4), &tiling);
+        close_product(&p);
+    }
+    gsl_rng_free(rng);
+}
+
 /* Tiles of any size, any number of threads, streaming asked for where it cannot be: a plan makes
  * of it what can be run. */
 Test(sgemm, any_values_compute_the_product)

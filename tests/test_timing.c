@@ -511,6 +511,49 @@ Test(timing, one_good_sample_keeps_a_subject)
     cr_expect_eq(timings[1].samples, 31);
 }
 
+/* Subject 1 shares its processor for the first rounds, and it shows in one of three ways: `seed`
+ * says which. */
+static void disturbed_start(struct fake *fake, int i, int n, struct timing_reading *reading)
+{
+    static const double slower[] = {3, 2.2, 3.7};
+    if (i != 1 || n < 1 || n > 3)
+        return;
+    reading->wall_ns *= fake->seed == 2 ? slower[n - 1] : 3;
+    if (fake->seed == 0) /* somebody else had the processor */
+        reading->cpu_ns = reading->wall_ns / 3;
+    else if (fake->seed == 1)
+        reading->preemptions = 9;
+    else if (fake->seed == 2) /* nothing shows, as with several threads, but that they differ */
+        reading->cpu_ns = -1;
+}
+
+Test(timing, a_bad_start_is_measured_again_before_it_is_called_slow)
+{
+    for (unsigned how = 0; how < 3; how++) {
+        struct fake fake = {
+            .count = 2, .base_ns = {1e6, 1.1e6}, .disturb = disturbed_start, .seed = how};
+        struct timing timings[2] = {0};
+        play(&fake, &(struct timing_options){.keep_within = 1.2}, timings);
+        cr_expect(!timings[1].fell_out, "%u", how);
+        cr_expect_float_eq(timings[1].median_ns, 1.1e6, 1, "%u: %g", how, timings[1].median_ns);
+        fake = (struct fake){
+            .count = 2, .base_ns = {1e6, 1.1e6}, .disturb = disturbed_start, .seed = how};
+        play(&fake, &(struct timing_options){.keep_within = 1.2, .budget_s = 1e-3}, timings);
+        cr_expect(taken(&timings[1]) > 3 && taken(&timings[1]) <= 6, "%u: %d", how,
+                  taken(&timings[1]));
+    }
+}
+
+/* But who is slow and never left alone does not hold up the others for ever. */
+Test(timing, who_is_always_disturbed_falls_out_too)
+{
+    struct fake fake = {.count = 2, .base_ns = {1e6, 2e6}, .disturb = always_preempted};
+    struct timing timings[2] = {0};
+    play(&fake, &(struct timing_options){.keep_within = 1.2}, timings);
+    cr_expect(timings[1].fell_out);
+    cr_expect_eq(taken(&timings[1]), 6);
+}
+
 Test(timing, who_is_lost_is_nobodys_measure)
 {
     struct fake fake = {.count = 3, .base_ns = {1e5, 1e6, 1.1e6}};

@@ -18,6 +18,14 @@ struct measuring {
     struct calibrate_control *control;
     struct host_calibration *calibration;
     struct levels levels;
+    const struct part *part;       /* that is being measured */
+    struct host_calibration aside; /* before it was measured again */
+};
+
+/* One part, and the doubts that measure it again. */
+struct part {
+    enum status (*measure)(struct measuring *m, struct error *error);
+    enum calibrate_part doubted;
 };
 
 static void note(struct host_calibration *calibration, const char *format, ...)
@@ -27,17 +35,27 @@ static void note(struct host_calibration *calibration, const char *format, ...)
 {
     if (calibration->note_count == CALIBRATE_MAX_NOTES)
         return;
-    char *text = calibration->notes[calibration->note_count++];
+    char *text = calibration->notes[calibration->note_count];
     va_list list;
     va_start(list, format);
     (void)vsnprintf(text, sizeof calibration->notes[0], format, list);
     va_end(list);
+    for (int i = 0; i < calibration->note_count; i++)
+        if (strcmp(calibration->notes[i], text) == 0) /* what is measured again says so again */
+            return;
+    calibration->note_count++;
 }
 
 static enum status measure_start(struct measuring *m, struct error *error)
 {
     calibrate_progress(m->control, "noise", 0, 1);
     return timing_noise(&m->calibration->noise[0], error);
+}
+
+static enum status measure_clock(struct measuring *m, struct error *error)
+{
+    m->calibration->clock_step_ns = timing_clock_step_ns();
+    return timing_clock_rate(&m->calibration->clock_ghz, error);
 }
 
 static void set_level(struct measuring *m, int l)
@@ -117,6 +135,7 @@ static enum status measure_parallel(struct measuring *m, struct error *error)
     if (status != STATUS_OK)
         return status;
     host->parallel_ns = calibration_digits(timing.median_ns);
+    m->calibration->parallel_measured_ns = host->parallel_ns;
     m->calibration->parallel_spread = timing.spread;
     return STATUS_OK;
 }
@@ -158,22 +177,6 @@ static enum status measure_loops(struct measuring *m, struct error *error)
     return STATUS_OK;
 }
 
-static enum status measure_end(struct measuring *m, struct error *error)
-{
-    struct host_calibration *c = m->calibration;
-    enum status status = timing_noise(&c->noise[1], error);
-    if (status != STATUS_OK)
-        return status;
-    for (int i = 0; i < 2; i++) {
-        c->host.noise = fmax(c->host.noise, calibration_digits(c->noise[i].spread));
-        c->noisy = c->noisy || c->noise[i].spread > TIMING_NOISY_SPREAD ||
-                   c->noise[i].dropped > TIMING_NOISY_DROPPED;
-    }
-    c->noisy = c->noisy ||
-               (double)m->control->dropped > TIMING_NOISY_DROPPED * (double)m->control->samples;
-    return STATUS_OK;
-}
-
 /* The word in brackets, "[madvise]", or the first word of a file; "" where it cannot be read. */
 static void read_word(const char *path, char *word, size_t size)
 {
@@ -205,6 +208,30 @@ static void describe_settings(struct host_calibration *c)
              *pages ? pages : "unknown", 100 * c->host.noise, c->noisy ? ", noisy" : "");
 }
 
+static enum status measure_end(struct measuring *m, struct error *error)
+{
+    struct host_calibration *c = m->calibration;
+    enum status status = timing_noise(&c->noise[1], error);
+    if (status != STATUS_OK)
+        return status;
+    for (int i = 0; i < 2; i++) {
+        c->host.noise = fmax(c->host.noise, calibration_digits(c->noise[i].spread));
+        c->noisy = c->noisy || timing_is_noisy(&c->noise[i]);
+    }
+    c->noisy = c->noisy ||
+               (double)m->control->dropped > TIMING_NOISY_DROPPED * (double)m->control->samples;
+    return STATUS_OK;
+}
+
+void calibrate_judge(struct host_calibration *c)
+{
+    doubts_find(c, &c->doubts);
+    if (doubts_about(&c->doubts, "host.parallel_ns"))
+        c->host.parallel_ns = 0;
+    c->noisy = c->noisy || c->doubts.count > 0 || load_disturbs(&c->load, c->host.threads);
+    describe_settings(c);
+}
+
 static void describe_machine(struct host_calibration *c)
 {
     const struct topology *t = &c->topology;
@@ -234,16 +261,45 @@ static void set_date(struct host *host)
         strcpy(host->date, "1970-01-01");
 }
 
+static enum status measure_part(void *context, struct error *error)
+{
+    struct measuring *m = context;
+    return calibrate_stopped(m->control) ? STATUS_OK : m->part->measure(m, error);
+}
+
+static int part_doubts(void *context)
+{
+    struct measuring *m = context;
+    if (calibrate_stopped(m->control))
+        return 0;
+    doubts_find(m->calibration, &m->calibration->doubts);
+    return doubts_of(&m->calibration->doubts, m->part->doubted);
+}
+
+static void keep_part(void *context)
+{
+    struct measuring *m = context;
+    m->aside = *m->calibration;
+}
+
+static void restore_part(void *context)
+{
+    struct measuring *m = context;
+    *m->calibration = m->aside;
+}
+
 static enum status measure(struct measuring *m, struct error *error)
 {
-    static enum status (*const parts[])(struct measuring * m, struct error * error) = {
-        measure_start, measure_levels, measure_contention, measure_parallel,
-        measure_peak,  measure_loops,  measure_end};
+    static const struct part parts[] = {
+        {measure_start, PART_NONE},        {measure_clock, PART_CLOCK},
+        {measure_levels, PART_LEVELS},     {measure_contention, PART_SHARED},
+        {measure_parallel, PART_PARALLEL}, {measure_peak, PART_PEAK},
+        {measure_loops, PART_NONE},        {measure_end, PART_NONE}};
+    const struct attempt attempt = {measure_part, part_doubts, keep_part, restore_part, m};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == STATUS_OK; i++) {
-        if (calibrate_stopped(m->control))
-            break;
-        status = parts[i](m, error);
+        m->part = &parts[i];
+        status = settle(&attempt, error);
     }
     m->calibration->stopped = calibrate_stopped(m->control);
     return status;
@@ -256,6 +312,8 @@ enum status calibrate_host(const struct calibrate_host_options *options,
     struct calibrate_control control = options->control;
     struct host *host = &calibration->host;
     double begin_ns = timing_now_ns();
+    struct load_reading before, after;
+    load_read(NULL, &before);
     memset(calibration, 0, sizeof *calibration);
     enum status status = topology_read(&here, options->threads, &calibration->topology, error);
     if (status != STATUS_OK)
@@ -274,7 +332,10 @@ enum status calibrate_host(const struct calibrate_host_options *options,
     host->overlap.copying = 1;
     status = measure(m, error);
     free(m);
-    describe_settings(calibration);
+    load_read(NULL, &after);
+    calibration->load = load_between(&before, &after);
+    if (status == STATUS_OK && !calibration->stopped)
+        calibrate_judge(calibration);
     calibration->samples = control.samples;
     calibration->dropped = control.dropped;
     calibration->seconds = (timing_now_ns() - begin_ns) * 1e-9;

@@ -10,8 +10,10 @@
 #include "core/host.h"
 #include "validate/calibrate/control.h"
 #include "validate/calibrate/loop_times.h"
+#include "validate/calibrate/plausible.h"
 #include "validate/calibrate/topology.h"
 #include "validate/host_fit.h"
+#include "validate/load.h"
 
 #include <stddef.h>
 
@@ -36,7 +38,12 @@ struct host_calibration {
     struct level_quality levels[HOST_MAX_LEVELS];
     struct loop_times loops; /* with their quality, in the order of host.loops */
     double peak_spread, parallel_spread;
+    double parallel_measured_ns;  /* 0: not; host has 0, free, where it cannot be */
+    double clock_ghz;             /* of additions that wait for each other; 0: not measured */
+    double clock_step_ns;         /* the system's clock advances by */
     struct timing_noise noise[2]; /* at the start and at the end */
+    struct load load;             /* of others, meanwhile */
+    struct doubts doubts;         /* that are left: noisy, then */
     bool noisy, pinned, stopped;
     int64_t samples, dropped;
     double seconds;
@@ -45,6 +52,10 @@ struct host_calibration {
     int note_count;
     char notes[CALIBRATE_MAX_NOTES][200]; /* what people should know */
 };
+
+/* Judges anew, once the overlap is fitted: what is still doubtful, and whether it was noisy. A cost
+ * of parallel regions that cannot be is refused: host then has none. */
+void calibrate_judge(struct host_calibration *calibration);
 
 /* STATUS_INVALID for more threads than there are, STATUS_NO_MEMORY, STATUS_IO. Where it was
  * stopped, `stopped` is set and host is not complete. */

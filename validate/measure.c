@@ -214,7 +214,12 @@ enum status measure(const struct host_runner *runner, const struct space *space,
     shared->count = count;
     shared->rounds = (struct timing_rounds *)((char *)shared + rounds_offset(count));
     struct watch watch = {.shared = shared, .predicted_ns = predicted_ns};
+    struct load_reading before, after;
+    load_read(NULL, &before);
     status = run_children(&watch, error);
+    load_read(NULL, &after);
+    if (options->load)
+        *options->load = load_between(&before, &after);
     if (status == STATUS_OK)
         collect(shared, results);
     munmap(shared, bytes);

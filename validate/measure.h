@@ -11,6 +11,7 @@
 #define AUTOTUNE_VALIDATE_MEASURE_H
 
 #include "kernels/operator.h"
+#include "validate/load.h"
 #include "validate/timing.h"
 
 #include <signal.h>
@@ -22,6 +23,7 @@ struct measure_options {
     uint64_t seed;     /* of the inputs */
     double deadline_s; /* for checking one candidate, and for one sample (six times as much for
                           the inputs); 0: by its prediction, at least 10 s */
+    struct load *load; /* NULL, or what others did meanwhile is put there */
     const volatile sig_atomic_t *stop;
     /* NULL, or called after each step: "checking" and "timing", done of total. */
     void (*progress)(void *context, const char *phase, int64_t done, int64_t total);

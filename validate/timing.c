@@ -60,3 +60,48 @@ enum status timing_noise(struct timing_noise *noise, struct error *error)
     noise->dropped = (double)timing.dropped / (timing.samples + timing.dropped);
     return STATUS_OK;
 }
+
+bool timing_is_noisy(const struct timing_noise *noise)
+{
+    return noise->spread > TIMING_NOISY_SPREAD || noise->dropped > TIMING_NOISY_DROPPED;
+}
+
+enum { ADDITIONS = 1 << 16, UNROLLED = 16 };
+
+/* The empty assembler lines keep the compiler from adding all at once. */
+static void additions(void *context)
+{
+    volatile uint64_t *state = context;
+    uint64_t x = *state, y = x;
+    for (int i = 0; i < ADDITIONS / UNROLLED; i++)
+#pragma GCC unroll 16
+        for (int j = 0; j < UNROLLED; j++) {
+            x += y;
+            __asm__("" : "+r"(x));
+        }
+    *state = x;
+}
+
+enum status timing_clock_rate(double *ghz, struct error *error)
+{
+    uint64_t state = 1;
+    const struct timing_subject subject = {additions, &state};
+    const struct timing_options options = {.threads = 1};
+    struct timing timing = {0};
+    enum status status = timing_measure(&subject, 1, &options, &timing, error);
+    *ghz = timing.median_ns > 0 ? ADDITIONS / timing.median_ns : 0;
+    return status;
+}
+
+double timing_clock_step_ns(void)
+{
+    enum { STEPS = 9 };
+    double least_ns = 1e9;
+    for (int i = 0; i < STEPS; i++) {
+        double begin_ns = timing_now_ns(), now_ns = begin_ns;
+        while (now_ns == begin_ns)
+            now_ns = timing_now_ns();
+        least_ns = now_ns - begin_ns < least_ns ? now_ns - begin_ns : least_ns;
+    }
+    return least_ns;
+}

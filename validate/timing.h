@@ -56,6 +56,13 @@ struct timing_noise {
     double spread, dropped;
 };
 enum status timing_noise(struct timing_noise *noise, struct error *error);
+bool timing_is_noisy(const struct timing_noise *noise);
+
+/* What a processor's clock makes of additions that wait for each other, one a cycle, and how far
+ * the clock that times are read from advances at a time. */
+enum status timing_clock_rate(double *ghz, struct error *error);
+double timing_clock_step_ns(void);
+
 /* Above this a machine is called noisy. */
 #define TIMING_NOISY_SPREAD  0.03
 #define TIMING_NOISY_DROPPED 0.25

@@ -15,6 +15,7 @@ static const double max_stretch = 1.01; /* wall-clock by CPU time of a sample th
  * sample 100 times as long; and of samples of 0.1 s, 2 in 12 are preempted on a quiet machine. */
 static const double preemption_ns = 1e5;
 static const double default_sample_ns = 3e5;
+static const double agreement = 1.25; /* the slowest of a few samples by the fastest */
 
 /* Rounds by how long a run takes; from `long_run_ns` on, one run is so long that caches and page
  * faults of the first do not matter to a median, and the sample that sized counts. */
@@ -126,6 +127,22 @@ static double least_ns(const struct timing_track *track)
     return least;
 }
 
+/* May a subject be judged by what there is? Not by samples that something disturbed, nor by some
+ * that differ so much that something must have: then it is measured again, up to twice as often. */
+static bool is_judged(const struct timing_track *track)
+{
+    double most = 0, least = INFINITY;
+    if (taken(track) < TIMING_LEAST_ROUNDS)
+        return false;
+    for (int i = 0; i < taken(track); i++)
+        if (track->samples[i].kept) {
+            most = fmax(most, track->samples[i].ns);
+            least = fmin(least, track->samples[i].ns);
+        }
+    return taken(track) >= TRIES * TIMING_LEAST_ROUNDS ||
+           (kept(track) >= TIMING_LEAST_ROUNDS && most <= agreement * least);
+}
+
 static int target_rounds(const struct timing_rounds *rounds, const struct timing_track *track)
 {
     int row = 0, asked = rounds->options.rounds;
@@ -190,8 +207,9 @@ void timing_rounds_record(struct timing_rounds *rounds, const struct timing_read
     rounds->cursor = subject + 1;
 }
 
-/* Who is slower than keep_within times the best with every one of its samples falls out. A slow
- * sample says little, a fast one cannot be an accident: so the least one decides. */
+/* Who is slower than keep_within times the best with every one of its samples falls out, once its
+ * samples are good enough to say so. A slow sample says little, a fast one cannot be an accident:
+ * so the least one decides. */
 static void fall_out(struct timing_rounds *rounds)
 {
     double best_ns = INFINITY;
@@ -203,7 +221,7 @@ static void fall_out(struct timing_rounds *rounds)
             best_ns = fmin(best_ns, median_ns(rounds, &rounds->tracks[i]));
     for (int i = 0; i < rounds->count; i++) {
         struct timing_track *track = &rounds->tracks[i];
-        if (track->state == TIMING_RUNNING && taken(track) >= TIMING_LEAST_ROUNDS &&
+        if (track->state == TIMING_RUNNING && is_judged(track) &&
             least_ns(track) > rounds->options.keep_within * best_ns)
             track->state = TIMING_FELL_OUT;
     }
@@ -230,7 +248,7 @@ static bool turn(struct timing_rounds *rounds, double now_ns)
     bool late = out_of_budget(rounds, now_ns);
     for (int i = 0; i < rounds->count; i++) {
         struct timing_track *track = &rounds->tracks[i];
-        if (late && track->state == TIMING_RUNNING && taken(track) >= TIMING_LEAST_ROUNDS)
+        if (late && track->state == TIMING_RUNNING && is_judged(track))
             track->state = TIMING_FINISHED;
         any = any || is_open(track);
     }

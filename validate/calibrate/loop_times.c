@@ -1,5 +1,6 @@
 #include "validate/calibrate/loop_times.h"
 
+#include "validate/calibrate/plausible.h"
 #include "validate/calibrate/streams.h"
 
 #include <stdio.h>
@@ -18,6 +19,9 @@ enum { STEP_COUNTS = sizeof step_counts / sizeof *step_counts };
 
 /* No loop is so fast: what the samples show are calls alone. */
 static const double least_step_ns = 1e-4;
+
+/* Beyond so large an error or spread a loop is timed again. Some loops are no straight lines. */
+static const double straight = 0.1;
 
 /* A loop with one number of steps. */
 struct trial {
@@ -72,25 +76,48 @@ static bool plan(struct trial *trials, const struct trial *form)
     return true;
 }
 
+/* Samples that disagree with each other or with a line are taken anew; the straightest line counts.
+ */
+static enum status settle_loop(const struct trial *trials, const struct timing_subject *subjects,
+                               struct calibrate_control *control, struct loop_fit *fit, bool *found,
+                               struct error *error)
+{
+    const struct timing_options options = {.rounds = ROUNDS, .threads = 1};
+    *found = false;
+    for (int tries = 0; tries < SETTLE_TRIES && !calibrate_stopped(control); tries++) {
+        struct timing timings[STEP_COUNTS];
+        struct loop_fit now;
+        struct error ignored;
+        enum status status = timing_measure(subjects, STEP_COUNTS, &options, timings, error);
+        if (status != STATUS_OK)
+            return status;
+        if (fit_loop(trials, timings, control, &now, &ignored) != STATUS_OK)
+            continue;
+        if (!*found || now.max_error < fit->max_error)
+            *fit = now;
+        *found = true;
+        if (fit->max_error <= straight && now.spread <= straight)
+            break;
+    }
+    return STATUS_OK;
+}
+
 static enum status time_loop(const struct trial *form, struct calibrate_control *control,
                              struct loop_times *times, struct error *error)
 {
     struct trial trials[STEP_COUNTS];
     struct timing_subject subjects[STEP_COUNTS];
-    struct timing timings[STEP_COUNTS];
-    const struct timing_options options = {.rounds = ROUNDS, .threads = 1};
     struct loop_time *loop = &times->loops[times->count];
-    struct error ignored;
+    bool found;
     times->left_out++;
     if (!plan(trials, form))
         return STATUS_OK;
     for (int i = 0; i < STEP_COUNTS; i++)
         subjects[i] = (struct timing_subject){run_trial, &trials[i]};
-    enum status status = timing_measure(subjects, STEP_COUNTS, &options, timings, error);
+    enum status status = settle_loop(trials, subjects, control, &loop->fit, &found, error);
     if (status != STATUS_OK)
         return status;
-    if (fit_loop(trials, timings, control, &loop->fit, &ignored) != STATUS_OK ||
-        loop->fit.step_ns < least_step_ns)
+    if (!found || loop->fit.step_ns < least_step_ns)
         return STATUS_OK;
     snprintf(loop->name, sizeof loop->name, "%s %s", form->family->name,
              form->family->variant(form->index));

@@ -12,11 +12,13 @@ struct sgemm_plan {
     const struct matmul_host_kernel *kernel;
     int64_t m, k, n;
     int64_t m_tile, k_tile, n_tile;
-    bool pack_a, pack_b, m_outer, stream;
+    bool pack_a, pack_b, m_outer, stream, sweep;
     int threads; /* that have work */
     int64_t split, unit;
     float *packed; /* of each thread A's, then B's tile */
     int64_t packed_a, packed_b, workspace_bytes;
+    sgemm_tile_code *whole; /* NULL, or one call of it is the product: for the smallest ones */
+    struct sgemm_step step; /* of that call */
 };
 
 /* ---- one thread's part ---------------------------------------------------------------------- */
@@ -249,6 +251,25 @@ static void run_dot(struct worker *w)
     }
 }
 
+/* Few rows wait for B, which is best read as it lies, a few rows at a time, beside a piece of C
+ * that stays in the L1: whatever the tiles, unless B is to be packed or all of C is in registers.
+ */
+enum { SWEPT_FLOATS = 4096 }; /* of C */
+
+static void run_sweep(struct worker *w)
+{
+    const struct sgemm_plan *plan = w->plan;
+    int64_t end = w->n.start + w->n.length, piece = SWEPT_FLOATS / plan->m;
+    piece -= piece % plan->code->lanes;
+    w->step.k = plan->k;
+    w->step.ldb = plan->n;
+    for (int64_t j = w->n.start; j < end && w->m.length > 0; j += piece) {
+        w->step.columns = tile_at(&w->n, j, piece).length;
+        plan->code->sweep[w->m.length - 1](&w->step, w->a + w->m.start * plan->k, w->b + j,
+                                           w->c + w->m.start * plan->n + j);
+    }
+}
+
 static void run_part(const struct sgemm_plan *plan, int thread, float *packed, const float *a,
                      const float *b, float *c)
 {
@@ -269,6 +290,8 @@ static void run_part(const struct sgemm_plan *plan, int thread, float *packed, c
         w.n = host_share(plan->n, plan->unit, plan->threads, thread);
     if (plan->kernel->path == HOST_PATH_DOT)
         run_dot(&w);
+    else if (plan->sweep)
+        run_sweep(&w);
     else
         (plan->m_outer ? run_m_outer : run_n_outer)(&w);
     if (w.step.stream)
@@ -278,6 +301,10 @@ static void run_part(const struct sgemm_plan *plan, int thread, float *packed, c
 void sgemm_run_in(const struct sgemm_plan *plan, float *workspace, const float *a, const float *b,
                   float *c)
 {
+    if (plan->whole) {
+        plan->whole(&plan->step, a, b, c);
+        return;
+    }
     if (plan->threads == 1) {
         run_part(plan, 0, workspace, a, b, c);
         return;
@@ -383,6 +410,38 @@ static void set_plan(struct sgemm_plan *plan, int threads, const struct tiling *
     }
     plan->stream = v[HOST_STORE] == HOST_STORE_STREAM && plan->k_tile == plan->k &&
                    plan->n % 16 == 0 && plan->kernel->path == HOST_PATH_TILE;
+    plan->sweep = plan->kernel->path == HOST_PATH_TILE && !plan->pack_b &&
+                  plan->m <= SGEMM_MAX_SWEEP_ROWS &&
+                  vectors_of(plan, plan->n) > plan->kernel->vectors;
+    if (plan->sweep)
+        plan->pack_a = plan->stream = false;
+}
+
+/* Products that one thread computes by one call, which need not look for it each time. */
+static void set_whole(struct sgemm_plan *plan)
+{
+    const struct sgemm_code *code = plan->code;
+    bool one_panel = plan->m <= plan->kernel->rows && plan->k_tile == plan->k;
+    int64_t vectors = vectors_of(plan, plan->n);
+    plan->step = (struct sgemm_step){.k = plan->k,
+                                     .lda = plan->k,
+                                     .ldb = plan->n,
+                                     .ldc = plan->n,
+                                     .columns = plan->n,
+                                     .tail = (int)(plan->n - (vectors - 1) * code->lanes)};
+    if (plan->threads > 1 || plan->stream || plan->pack_a || plan->pack_b)
+        return;
+    if (plan->sweep && plan->m * plan->n <= SWEPT_FLOATS) {
+        plan->whole = code->sweep[plan->m - 1];
+    } else if (plan->kernel->path == HOST_PATH_DOT && one_panel) { /* unpacked: of one column */
+        plan->step.ldb = plan->k;
+        plan->whole = plan->m <= 2 ? code->dot_apart[plan->m - 1] : code->dot[0][plan->m - 1];
+    } else if (!plan->sweep && one_panel && vectors <= plan->kernel->vectors &&
+               plan->n_tile == plan->n) {
+        bool some = plan->n % code->lanes != 0;
+        plan->whole = (plan->m * vectors <= 2 ? code->apart[some][vectors - 1][plan->m - 1]
+                                              : code->tile[0][some][vectors - 1][plan->m - 1]);
+    }
 }
 
 enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
@@ -401,6 +460,7 @@ enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n
         return error_memory(error);
     *made = (struct sgemm_plan){.code = sgemm_code_of(isa), .m = m, .k = k, .n = n};
     set_plan(made, threads, tiling, isa);
+    set_whole(made);
     if (!size_workspace(made)) {
         free(made);
         return error_memory(error);

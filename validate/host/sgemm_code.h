@@ -19,6 +19,8 @@ enum {
     SGEMM_MAX_VECTORS = 8,
     SGEMM_MAX_DOT_ROWS = 8,
     SGEMM_MAX_DOT_COLUMNS = 8,
+    SGEMM_MAX_SWEEP_ROWS = 4,
+    SGEMM_SWEEP_STEPS = 4, /* rows of B that a sweep reads at once */
 };
 
 /* Every micro-kernel, F(rows, vectors), and every dot kernel, F(rows, columns): for each number of
@@ -51,6 +53,7 @@ enum {
 /* What calls of micro-kernels within one tile have in common; distances between rows in floats. */
 struct sgemm_step {
     int64_t k, lda, ldb, ldc;
+    int64_t columns; /* of a sweep */
     int tail;        /* floats of the last vector that are columns of C, of masked kernels */
     bool accumulate; /* adds to C */
     bool stream;     /* writes C past the caches: its vectors are aligned */
@@ -63,11 +66,20 @@ typedef void sgemm_tile_code(const struct sgemm_step *step, const float *a, cons
 /* Rows of A (lda apart) times columns of B, each contiguous (ldb apart), into C. */
 typedef sgemm_tile_code sgemm_dot_code;
 
+/* All rows of a few columns of a B that is read as it lies, row by row: `columns` of it, for a few
+ * rows of A and C. */
+typedef sgemm_tile_code sgemm_sweep_code;
+
 struct sgemm_code {
     int lanes;
     /* [packed A][masked last vector][vectors - 1][rows - 1]; NULL where there is none. */
     sgemm_tile_code *tile[2][2][SGEMM_MAX_VECTORS][SGEMM_MAX_ROWS];
     sgemm_dot_code *dot[SGEMM_MAX_DOT_COLUMNS][SGEMM_MAX_DOT_ROWS];
+    /* The same, where one or two sums would wait for each other: several k are summed apart. For
+     * products of one call, so that no result depends on what it was computed together with. */
+    sgemm_tile_code *apart[2][2][2]; /* [masked][vectors - 1][rows - 1], unpacked */
+    sgemm_dot_code *dot_apart[2];    /* [rows - 1], of one column */
+    sgemm_sweep_code *sweep[SGEMM_MAX_SWEEP_ROWS];
     /* Rows × k of A, k slowest. */
     void (*pack_a)(const float *a, int64_t lda, int64_t rows, int64_t k, float *packed);
     /* k × columns of B, row by row, with zeros up to whole vectors. */

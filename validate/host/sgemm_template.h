@@ -76,19 +76,25 @@ ALWAYS_INLINE void advance(const int R, const bool packed, const int steps, stru
 }
 
 ALWAYS_INLINE void multiply_all(const int R, const int V, const bool packed, const bool masked,
-                                const struct sgemm_step *step, const float *a, const float *b,
-                                mask last, vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
+                                const int apart, const struct sgemm_step *step, const float *a,
+                                const float *b, mask last,
+                                vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
 {
     enum { UNROLL = 4 };
+    vec other[UNROLL - 1][2][SGEMM_MAX_VECTORS];
     struct rows rows = {.lda = step->lda, .lda3 = 3 * step->lda};
     int64_t ldb = step->ldb, k = step->k;
 #pragma GCC unroll 8
     for (int g = 0; g < ROW_GROUPS; g++)
         rows.at[g] = a + g * ROW_GROUP * rows.lda;
+#pragma GCC unroll 4
+    for (int i = 0; i < (apart - 1) * R * V; i++)
+        other[i / (R * V)][i / V % R][i % V] = (vec){0};
     for (; k >= UNROLL; k -= UNROLL) {
 #pragma GCC unroll 4
         for (int u = 0; u < UNROLL; u++) {
-            multiply(R, V, packed, masked, u, &rows, b, last, sum);
+            multiply(R, V, packed, masked, u, &rows, b, last,
+                     u % apart ? other[u % apart - 1] : sum);
             b += ldb;
             __asm__("" : "+r"(b));
         }
@@ -98,6 +104,9 @@ ALWAYS_INLINE void multiply_all(const int R, const int V, const bool packed, con
         multiply(R, V, packed, masked, 0, &rows, b, last, sum);
         advance(R, packed, 1, &rows);
     }
+#pragma GCC unroll 4
+    for (int i = 0; i < (apart - 1) * R * V; i++)
+        sum[i / V % R][i % V] += other[i / (R * V)][i / V % R][i % V];
 }
 
 /* How one row of sums gets into C. */
@@ -125,8 +134,10 @@ ALWAYS_INLINE void keep(const int R, const int V, const bool masked, const enum 
         }
 }
 
+/* Every `apart`-th k goes into a sum of its own. */
 ALWAYS_INLINE void tile(const int R, const int V, const bool packed, const bool masked,
-                        const struct sgemm_step *step, const float *a, const float *b, float *c)
+                        const int apart, const struct sgemm_step *step, const float *a,
+                        const float *b, float *c)
 {
     vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS];
     mask last = mask_of(masked ? step->tail : LANES);
@@ -141,13 +152,74 @@ ALWAYS_INLINE void tile(const int R, const int V, const bool packed, const bool 
 #pragma GCC unroll 8
             for (int v = 0; v < V; v++)
                 __builtin_prefetch(c + r * step->ldc + v * LANES, 1);
-    multiply_all(R, V, packed, masked, step, a, b, last, sum);
+    multiply_all(R, V, packed, masked, apart, step, a, b, last, sum);
     if (step->accumulate)
         keep(R, V, masked, KEEP_ADD, step, last, c, sum);
     else if (step->stream && !masked)
         keep(R, V, masked, KEEP_STREAM, step, last, c, sum);
     else
         keep(R, V, masked, KEEP_STORE, step, last, c, sum);
+}
+
+/* Elements of A that a sweep holds in registers. */
+enum { SWEEP_FACTORS = LANES < 16 ? 8 : 16 };
+
+/* R rows of C += A's columns times U rows of B, all along. */
+ALWAYS_INLINE void sweep_rows(const int R, const int U, const bool add,
+                              const struct sgemm_step *step, const float *a, const float *b,
+                              float *c)
+{
+    vec y[SGEMM_MAX_SWEEP_ROWS][SGEMM_SWEEP_STEPS];
+    int64_t j = 0, whole = step->columns - step->columns % LANES;
+    mask last = mask_of((int)(step->columns - whole));
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r++)
+#pragma GCC unroll 4
+        for (int u = 0; u < U; u++)
+            y[r][u] = all(a[r * step->lda + u]);
+    for (; j < whole; j += LANES) {
+        vec sum[SGEMM_MAX_SWEEP_ROWS];
+#pragma GCC unroll 4
+        for (int r = 0; r < R; r++)
+            sum[r] = add ? load(c + r * step->ldc + j) : (vec){0};
+#pragma GCC unroll 4
+        for (int u = 0; u < U; u++) {
+            vec x = load(b + u * step->ldb + j);
+#pragma GCC unroll 4
+            for (int r = 0; r < R; r++)
+                sum[r] += y[r][u] * x;
+        }
+#pragma GCC unroll 4
+        for (int r = 0; r < R; r++)
+            *(vec *)(c + r * step->ldc + j) = sum[r];
+    }
+    if (j == step->columns)
+        return;
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r++) {
+        vec sum = add ? load_some(c + r * step->ldc + j, last) : (vec){0};
+#pragma GCC unroll 4
+        for (int u = 0; u < U; u++)
+            sum += y[r][u] * load_some(b + u * step->ldb + j, last);
+        store_some(c + r * step->ldc + j, last, sum);
+    }
+}
+
+/* Of a few rows of B at once a cache delivers as much as of one, and C is read and written once for
+ * all of them. */
+ALWAYS_INLINE void sweep(const int R, const struct sgemm_step *step, const float *a, const float *b,
+                         float *c)
+{
+    const int U = R * SGEMM_SWEEP_STEPS <= SWEEP_FACTORS ? SGEMM_SWEEP_STEPS : 2;
+    int64_t k = step->k % U ? 1 : U;
+    if (k == 1)
+        sweep_rows(R, 1, false, step, a, b, c);
+    else
+        sweep_rows(R, U, false, step, a, b, c);
+    for (; (step->k - k) % U; k++)
+        sweep_rows(R, 1, true, step, a + k, b + k * step->ldb, c);
+    for (; k < step->k; k += U)
+        sweep_rows(R, U, true, step, a + k, b + k * step->ldb, c);
 }
 
 /* The sums of four vectors' floats, each folded to four. */
@@ -173,6 +245,10 @@ ALWAYS_INLINE void keep_totals(const int R, const int C, const struct sgemm_step
         for (int i = 0; i < 4; i++)
             part[i] = first + i < R * C ? fold(sum[(first + i) / C][(first + i) % C]) : (quad){0};
         four = totals(part);
+        if (C == 1 && first + 4 <= R && step->ldc == 1) {
+            *(quad *)(c + first) = four;
+            continue;
+        }
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++)
             if (first + i < R * C)
@@ -180,10 +256,28 @@ ALWAYS_INLINE void keep_totals(const int R, const int C, const struct sgemm_step
     }
 }
 
-ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, const float *a,
-                       const float *b, float *c)
+/* Numbers k to k + LANES of every row times those of every column. */
+ALWAYS_INLINE void dot_step(const int R, const int C, const struct sgemm_step *step, const float *a,
+                            const float *b, vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS])
 {
-    vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS], x[SGEMM_MAX_DOT_COLUMNS];
+    vec x[SGEMM_MAX_DOT_COLUMNS];
+#pragma GCC unroll 8
+    for (int j = 0; j < C; j++)
+        x[j] = load(b + j * step->ldb);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++) {
+        vec y = load(a + r * step->lda);
+#pragma GCC unroll 8
+        for (int j = 0; j < C; j++)
+            sum[r][j] += y * x[j];
+    }
+}
+
+ALWAYS_INLINE void dot(const int R, const int C, const int apart, const struct sgemm_step *step,
+                       const float *a, const float *b, float *c)
+{
+    vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS],
+        other[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS];
     int64_t k = 0, whole = step->k - step->k % LANES;
     mask last = mask_of((int)(step->k - whole));
 #pragma GCC unroll 8
@@ -191,25 +285,26 @@ ALWAYS_INLINE void dot(const int R, const int C, const struct sgemm_step *step, 
 #pragma GCC unroll 8
         for (int j = 0; j < C; j++)
             sum[r][j] = (vec){0};
-    for (; k < whole; k += LANES) {
-#pragma GCC unroll 8
-        for (int j = 0; j < C; j++)
-            x[j] = load(b + j * step->ldb + k);
-#pragma GCC unroll 8
-        for (int r = 0; r < R; r++) {
-            vec y = load(a + r * step->lda + k);
-#pragma GCC unroll 8
-            for (int j = 0; j < C; j++)
-                sum[r][j] += y * x[j];
-        }
+#pragma GCC unroll 2
+    for (int i = 0; i < (apart - 1) * R * C; i++)
+        other[i / C][i % C] = (vec){0};
+    for (; k + (int64_t)(apart - 1) * LANES < whole; k += (int64_t)apart * LANES) {
+        dot_step(R, C, step, a + k, b + k, sum);
+        if (apart > 1)
+            dot_step(R, C, step, a + k + LANES, b + k + LANES, other);
     }
-    if (k < step->k)
+    if (k < whole)
+        dot_step(R, C, step, a + k, b + k, sum);
+    if (whole < step->k)
 #pragma GCC unroll 8
         for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
             for (int j = 0; j < C; j++)
-                sum[r][j] +=
-                    load_some(a + r * step->lda + k, last) * load_some(b + j * step->ldb + k, last);
+                sum[r][j] += load_some(a + r * step->lda + whole, last) *
+                             load_some(b + j * step->ldb + whole, last);
+#pragma GCC unroll 2
+    for (int i = 0; i < (apart - 1) * R * C; i++)
+        sum[i / C][i % C] += other[i / C][i % C];
     keep_totals(R, C, step, c, sum);
 }
 
@@ -272,32 +367,61 @@ static void finish(void)
     finish_stores();
 }
 
+#define SWEEP(R)                                                                                   \
+    static void sweep_##R TILE_ARGUMENTS                                                           \
+    {                                                                                              \
+        sweep(R, step, a, b, c);                                                                   \
+    }
 #define TILE_ARGUMENTS (const struct sgemm_step *step, const float *a, const float *b, float *c)
 #define TILE(R, V)                                                                                 \
     static void tile_##R##x##V TILE_ARGUMENTS                                                      \
     {                                                                                              \
-        tile(R, V, false, false, step, a, b, c);                                                   \
+        tile(R, V, false, false, 1, step, a, b, c);                                                \
     }                                                                                              \
     static void tile_some_##R##x##V TILE_ARGUMENTS                                                 \
     {                                                                                              \
-        tile(R, V, false, true, step, a, b, c);                                                    \
+        tile(R, V, false, true, 1, step, a, b, c);                                                 \
     }                                                                                              \
     static void packed_##R##x##V TILE_ARGUMENTS                                                    \
     {                                                                                              \
-        tile(R, V, true, false, step, a, b, c);                                                    \
+        tile(R, V, true, false, 1, step, a, b, c);                                                 \
     }                                                                                              \
     static void packed_some_##R##x##V TILE_ARGUMENTS                                               \
     {                                                                                              \
-        tile(R, V, true, true, step, a, b, c);                                                     \
+        tile(R, V, true, true, 1, step, a, b, c);                                                  \
     }
 #define DOT(R, C)                                                                                  \
     static void dot_##R##x##C TILE_ARGUMENTS                                                       \
     {                                                                                              \
-        dot(R, C, step, a, b, c);                                                                  \
+        dot(R, C, 1, step, a, b, c);                                                               \
+    }
+
+#define APART(R, V)                                                                                \
+    static void apart_##R##x##V TILE_ARGUMENTS                                                     \
+    {                                                                                              \
+        tile(R, V, false, false, 4 / ((R) * (V)), step, a, b, c);                                  \
+    }                                                                                              \
+    static void apart_some_##R##x##V TILE_ARGUMENTS                                                \
+    {                                                                                              \
+        tile(R, V, false, true, 4 / ((R) * (V)), step, a, b, c);                                   \
+    }
+#define DOT_APART(R)                                                                               \
+    static void dot_apart_##R TILE_ARGUMENTS                                                       \
+    {                                                                                              \
+        dot(R, 1, 2, step, a, b, c);                                                               \
     }
 
 EACH_TILE(TILE)
 EACH_DOT(DOT)
+APART(1, 1)
+APART(2, 1)
+APART(1, 2)
+DOT_APART(1)
+DOT_APART(2)
+SWEEP(1)
+SWEEP(2)
+SWEEP(3)
+SWEEP(4)
 
 #define TILE_ROW(R, V)        [(V)-1][(R)-1] = tile_##R##x##V,
 #define TILE_SOME_ROW(R, V)   [(V)-1][(R)-1] = tile_some_##R##x##V,
@@ -310,6 +434,10 @@ const struct sgemm_code SGEMM_CODE = {
     .tile = {{{EACH_TILE(TILE_ROW)}, {EACH_TILE(TILE_SOME_ROW)}},
              {{EACH_TILE(PACKED_ROW)}, {EACH_TILE(PACKED_SOME_ROW)}}},
     .dot = {EACH_DOT(DOT_ROW)},
+    .apart = {{{apart_1x1, apart_2x1}, {apart_1x2}},
+              {{apart_some_1x1, apart_some_2x1}, {apart_some_1x2}}},
+    .dot_apart = {dot_apart_1, dot_apart_2},
+    .sweep = {sweep_1, sweep_2, sweep_3, sweep_4},
     .pack_a = pack_a,
     .pack_b = pack_b,
     .transpose_b = transpose_b,
