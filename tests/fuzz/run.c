@@ -2,6 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,6 +71,15 @@ static void clear_folder(const char *folder)
     fuzz_require(rmdir(folder) == 0, folder);
 }
 
+/* libFuzzer's clock interrupts. */
+static int wait_for(pid_t child)
+{
+    int ended;
+    while (waitpid(child, &ended, 0) != child)
+        fuzz_require(errno == EINTR, "a process ends");
+    return ended;
+}
+
 static char *take_text(int fd, size_t *length)
 {
     char path[FUZZ_PATH_SIZE];
@@ -106,9 +116,7 @@ void fuzz_run(int (*command)(int argc, char **argv), int argc, char **argv,
     fuzz_require(child >= 0, "a process");
     if (child == 0)
         run(command, argc, argv, folder, ends, left);
-    int ended;
-    fuzz_require(waitpid(child, &ended, 0) == child, "a process ends");
-    take(left, ended, ends, answer);
+    take(left, wait_for(child), ends, answer);
     clear_folder(folder);
     munmap(left, size);
 }
