@@ -25,4 +25,8 @@ static inline const struct knn_space *knn_space_of(const struct space *space)
 void knn_distance_problem(const struct space *space, const struct tiling *tiling,
                           struct problem *problem);
 
+/* Its space, which the caller closes, and its tiling: what stands behind the axes. */
+enum status knn_distance_open(const struct space *space, const struct tiling *tiling,
+                              struct space *product, struct tiling *own, struct error *error);
+
 #endif
