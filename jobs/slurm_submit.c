@@ -217,7 +217,7 @@ static enum status submit(const struct slurm_plan *plan, const char *script, cha
     char *const arguments[] = {program, parsable, after ? after : path, after ? path : NULL, NULL};
     enum status status = run(arguments, &text, error);
     if (status == STATUS_OK)
-        status = slurm_submitted_read(text, id, error);
+        status = slurm_submitted_read(text ? text : "", id, error);
     free(text);
     return status;
 }

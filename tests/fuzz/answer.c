@@ -30,14 +30,17 @@ static const struct question questions[] = {
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
-static void open_job(const struct question *question, struct job *job)
+static struct job *open_job(const struct question *question)
 {
     struct error error;
+    struct job *job = malloc(sizeof *job);
+    fuzz_require(job != NULL, "memory");
     job_init(job);
     for (int i = 0; question->options[i][0]; i++)
         fuzz_require_ok(job_set(job, question->options[i][0], question->options[i][1], &error),
                         &error);
     fuzz_require_ok(job_open(job, NULL, &error), &error);
+    return job;
 }
 
 /* ------------------------------------------------------------------ decoded */
@@ -156,16 +159,16 @@ static void ask(const struct question *question, const struct job *job, const ch
         show_all(question, job, answer);
 }
 
+/* Jobs stay open from one text to the next. */
 void fuzz_read_answer(const char *file)
 {
-    static struct job jobs[QUESTIONS];
-    static bool open;
+    static struct job *jobs[QUESTIONS];
     size_t length;
     char *text = fuzz_text(file, &length);
-    for (int q = 0; q < QUESTIONS && !open; q++)
-        open_job(&questions[q], &jobs[q]);
-    open = true;
-    for (int q = 0; q < QUESTIONS; q++)
-        ask(&questions[q], &jobs[q], text);
+    for (int q = 0; q < QUESTIONS; q++) {
+        if (!jobs[q])
+            jobs[q] = open_job(&questions[q]);
+        ask(&questions[q], jobs[q], text);
+    }
     free(text);
 }

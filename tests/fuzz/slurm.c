@@ -13,13 +13,13 @@ static bool is_number(const char *text)
     return *text && !text[strspn(text, "0123456789")];
 }
 
-/* Is there a line of two numbers, the second of which is this? */
+/* Is there a line whose second number is this? */
 static bool is_named(const char *text, int task)
 {
     for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
-        char *end;
-        strtoull(text, &end, 10);
-        if (strtol(end, NULL, 10) == task)
+        text += strspn(text, " \t");
+        text += strspn(text, "0123456789");
+        if (strtol(text, NULL, 10) == task)
             return true;
     }
     return false;
