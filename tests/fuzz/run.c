@@ -81,7 +81,7 @@ static int is_file(const struct dirent *entry)
 static void clear_folder(const char *folder, bool stopped, int argc, char **argv)
 {
     struct dirent **names;
-    int count = scandir(folder, &names, is_file, NULL);
+    int count = scandir(folder, &names, is_file, alphasort);
     for (int i = 0; i < count; i++) {
         char path[FUZZ_PATH_SIZE + sizeof names[i]->d_name + 1];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
