@@ -44,12 +44,14 @@ static void print_region(const struct program *program, const struct region *reg
 static void print_operands(const struct program *program, const struct instruction *in, int depth,
                            const char *const names[], FILE *out)
 {
+    if (in->region_count == 0)
+        return;
     const struct region *regions = &program->regions[in->first_region];
     for (int o = 0; o < OPERAND_ROLES; o++)
         for (int r = 0; r < in->region_count; r++)
             if (regions[r].role == print_order[o])
                 print_region(program, &regions[r], depth, names, out);
-    if (in->region_count && regions[0].rows > 1)
+    if (regions[0].rows > 1)
         fprintf(out, " rows=%lld stride=%lld", (long long)regions[0].rows,
                 (long long)regions[0].row_stride_bytes);
 }

@@ -53,7 +53,8 @@ static bool reserve(struct simulator *s)
         s->lane_capacity = s->lane_count;
     }
     int32_t slots = s->core_count * s->streams.slot_count;
-    if (slots > s->slot_capacity && !resize(&s->slots, slots, sizeof *s->slots))
+    bool fits = s->slots && slots <= s->slot_capacity; /* lanes point to theirs even without any */
+    if (!fits && !resize(&s->slots, slots, sizeof *s->slots))
         return false;
     if (slots > s->slot_capacity)
         s->slot_capacity = slots;

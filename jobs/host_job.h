@@ -66,6 +66,10 @@ enum status host_job_record(const struct job *job, const struct host_question *q
                             const struct host_answer *answer, bool *worth,
                             struct job_record *record, struct error *error);
 
+/* A record's answer again. STATUS_INVALID where the text is no answer to this job. */
+enum status host_job_decode(const struct job *job, const char *json, struct host_answer *answer,
+                            struct error *error);
+
 /* Looks it up; *found is false where the store has none, or one that was given less time.
  * STATUS_INVALID where what it has is no answer to this question. */
 enum status host_job_recall(const struct job *job, const struct host_question *question,

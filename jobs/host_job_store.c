@@ -152,15 +152,18 @@ static enum status read_answer(const struct space *space, const json_t *object,
     return host_tune_judge(&answer->tune, error);
 }
 
-static enum status decode(const struct job *job, const char *json, struct host_answer *answer,
-                          struct error *error)
+enum status host_job_decode(const struct job *job, const char *json, struct host_answer *answer,
+                            struct error *error)
 {
     json_error_t where;
     json_t *object = json_loads(json, 0, &where);
+    *answer = (struct host_answer){0};
     if (!object)
         return error_set(error, STATUS_INVALID, "its measurement is damaged: %s", where.text);
     enum status status = read_answer(&job->space, object, answer, error);
     json_decref(object);
+    if (status != STATUS_OK)
+        host_answer_clear(answer);
     return status;
 }
 
@@ -177,9 +180,5 @@ enum status host_job_recall(const struct job *job, const struct host_question *q
     if (status != STATUS_OK || !*found)
         return status;
     *found = job_is_answered(&row, question->time_limit_s);
-    if (*found)
-        status = decode(job, row.answer, answer, error);
-    if (status != STATUS_OK)
-        host_answer_clear(answer);
-    return status;
+    return *found ? host_job_decode(job, row.answer, answer, error) : STATUS_OK;
 }

@@ -1,8 +1,9 @@
 #include "jobs/job_store.h"
 
 #include "jobs/job_json.h"
-#include "kernels/knn.h"
+#include "kernels/knn_space.h"
 #include "results/tune.h"
+#include "search/knn_search.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -104,7 +105,25 @@ static bool get_integers(const json_t *object, const char *name, int count, int6
     return true;
 }
 
-/* The tiling is the one that the index names; what stands behind it is the space's own. */
+/* The values behind the axes: k-NN keeps its distance tiling there, others nothing. */
+static bool is_own(const struct space *space, const struct tiling *tiling)
+{
+    struct space product;
+    struct tiling own;
+    if (space->kind != &knn_selb) {
+        for (int a = space->axis_count; a < SPACE_MAX_AXES; a++)
+            if (tiling->value[a])
+                return false;
+        return true;
+    }
+    if (knn_distance_open(space, tiling, &product, &own, NULL) != STATUS_OK)
+        return false;
+    bool legal = space_index(&product, &own) >= 0 && product.kind->legal(&product, &own);
+    space_close(&product);
+    return legal;
+}
+
+/* The tiling is the one that the index names, and legal. */
 static bool get_tiling(const struct space *space, const json_t *object, const struct found *found,
                        struct tiling *tiling)
 {
@@ -118,7 +137,7 @@ static bool get_tiling(const struct space *space, const json_t *object, const st
     for (int a = 0; a < space->axis_count; a++)
         if (named.value[a] != tiling->value[a])
             return false;
-    return true;
+    return space->kind->legal(space, tiling) && is_own(space, tiling);
 }
 
 static bool get_parts(const json_t *object, struct found *found)
@@ -153,9 +172,10 @@ static bool get_found(const struct job *job, const json_t *object, struct found 
         !get_integers(object, "bus_bytes", job->hw->bus_count, found->bus_bytes))
         return false;
     found->cores_used = (int)cores;
-    bool in_parts = job->space.kind == &knn_selb;
-    return get_parts(object, found) && (found->part_count > 0) == in_parts &&
-           get_tiling(&job->space, object, found, &found->tiling);
+    int parts = job->space.kind == &knn_selb ? KNN_COSTS : 0;
+    return found->bound_fs <= found->timeline.end_fs && get_parts(object, found) &&
+           found->part_count == parts && get_tiling(&job->space, object, found, &found->tiling) &&
+           found->cores_used == job->space.kind->cores_used(&job->space, &found->tiling, 0);
 }
 
 static bool get_within(const json_t *answer, const char *name, struct within *within)

@@ -81,16 +81,11 @@ static void add_costs(const struct found *found, json_t *details)
 static enum status add_distance_tiling(const struct space *space, const struct found *found,
                                        json_t *details, struct error *error)
 {
-    struct problem problem;
     struct space product;
     struct tiling own;
-    knn_distance_problem(space, &found->tiling, &problem);
-    enum status status =
-        space_open(&problem, &matmul_thesis, space->hw, found->cores_used, &product, error);
+    enum status status = knn_distance_open(space, &found->tiling, &product, &own, error);
     if (status != STATUS_OK)
         return status;
-    for (int a = 0; a < THESIS_AXES; a++)
-        own.value[a] = found->tiling.value[KNN_DISTANCE + a];
     json_object_set_new(details, "distance_tiling",
                         tiling_json(product.axes, product.axis_count, &own));
     space_close(&product);

@@ -75,9 +75,12 @@ void slurm_state_clear(struct slurm_state *state);
 enum status slurm_queued(const struct slurm_plan *plan, struct slurm_state *state,
                          struct error *error);
 
-/* Lines "ARRAY TASK" as squeue prints them. */
+/* Lines "ARRAY TASK" as squeue prints them; tasks <= SLURM_MAX_TASKS. */
 enum status slurm_queued_read(const char *text, int tasks, struct slurm_state *state,
                               struct error *error);
+
+/* "JOB" or "JOB;CLUSTER" as sbatch --parsable prints it. */
+enum status slurm_submitted_read(const char *text, char id[SLURM_ID_SIZE], struct error *error);
 
 /* sbatch of array.sh, then of merge.sh after it and after what is in the queue. */
 enum status slurm_submit(const struct slurm_plan *plan, const struct slurm_state *state,

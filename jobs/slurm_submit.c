@@ -103,28 +103,75 @@ static void take_out(struct slurm_state *state, int shard)
     state->again[shard] = false;
 }
 
+/* Slurm's numbers have at most ten digits. Leaves *at behind it. */
+static bool read_number(const char **at, char number[SLURM_ID_SIZE])
+{
+    size_t length = strspn(*at, "0123456789");
+    if (length == 0 || length >= SLURM_ID_SIZE)
+        return false;
+    memcpy(number, *at, length);
+    number[length] = '\0';
+    *at += length;
+    return true;
+}
+
+static void skip_blanks(const char **at)
+{
+    *at += strspn(*at, " \t");
+}
+
+/* Of what stands in a message: at most a line. */
+static int shown_length(const char *text)
+{
+    int length = (int)strcspn(text, "\n");
+    return length < 40 ? length : 40;
+}
+
+/* "ARRAY TASK" and nothing else on the line, which *at is left behind. */
+static bool read_task(const char **at, char id[SLURM_ID_SIZE], long *task)
+{
+    char number[SLURM_ID_SIZE];
+    skip_blanks(at);
+    bool good = read_number(at, id) && (**at == ' ' || **at == '\t');
+    skip_blanks(at);
+    good = good && read_number(at, number);
+    skip_blanks(at);
+    *task = good ? strtol(number, NULL, 10) : 0;
+    good = *task >= 1 && (**at == '\n' || !**at);
+    *at += **at == '\n';
+    return good;
+}
+
+/* A task that waits in two arrays is one. */
 enum status slurm_queued_read(const char *text, int tasks, struct slurm_state *state,
                               struct error *error)
 {
+    bool queued[SLURM_MAX_TASKS] = {false};
     enum status status = STATUS_OK;
-    for (const char *line = text; *line && status == STATUS_OK;) {
+    while (*text && status == STATUS_OK) {
+        const char *line = text;
         char id[SLURM_ID_SIZE];
-        long task = 0;
-        int digits = 0;
-        if (sscanf(line, " %20[0-9] %n", id, &digits) == 1 && digits)
-            task = strtol(line + digits, NULL, 10);
-        if (task < 1)
+        long task;
+        if (!read_task(&text, id, &task))
             return error_set(error, STATUS_IO,
-                             "squeue: expected the numbers of a job and a task, "
-                             "found %.40s",
-                             line);
-        if (task <= tasks)
+                             "squeue: expected the numbers of a job and a task, found %.*s",
+                             shown_length(line), line);
+        if (task <= tasks && !queued[task - 1]) {
+            queued[task - 1] = true;
             take_out(state, (int)task - 1);
+        }
         status = keep_id(state, id, error);
-        line += strcspn(line, "\n");
-        line += *line == '\n';
     }
     return status;
+}
+
+enum status slurm_submitted_read(const char *text, char id[SLURM_ID_SIZE], struct error *error)
+{
+    const char *at = text;
+    if (read_number(&at, id) && (!*at || *at == '\n' || *at == ';'))
+        return STATUS_OK;
+    return error_set(error, STATUS_IO, "sbatch: expected the number of a job, found %.*s",
+                     shown_length(text), text);
 }
 
 enum status slurm_queued(const struct slurm_plan *plan, struct slurm_state *state,
@@ -169,9 +216,8 @@ static enum status submit(const struct slurm_plan *plan, const char *script, cha
                          plan->folder);
     char *const arguments[] = {program, parsable, after ? after : path, after ? path : NULL, NULL};
     enum status status = run(arguments, &text, error);
-    if (status == STATUS_OK && sscanf(text, "%20[0-9]", id) != 1)
-        status =
-            error_set(error, STATUS_IO, "sbatch: expected the number of a job, found %.40s", text);
+    if (status == STATUS_OK)
+        status = slurm_submitted_read(text ? text : "", id, error);
     free(text);
     return status;
 }

@@ -154,22 +154,29 @@ void knn_distance_problem(const struct space *space, const struct tiling *tiling
     };
 }
 
+enum status knn_distance_open(const struct space *space, const struct tiling *tiling,
+                              struct space *product, struct tiling *own, struct error *error)
+{
+    struct problem problem;
+    *own = (struct tiling){{0}};
+    memcpy(own->value, tiling->value + KNN_DISTANCE, THESIS_AXES * sizeof *own->value);
+    if (own->value[THESIS_M] == 0)
+        return error_set(error, STATUS_INVALID, "the distance tile has no tiling of its own yet");
+    knn_distance_problem(space, tiling, &problem);
+    return space_open(&problem, &matmul_thesis, space->hw, knn_share_of(space, tiling)->cores_used,
+                      product, error);
+}
+
 static enum status generate_distance(const struct space *space, const struct tiling *tiling,
                                      struct program *program, struct error *error)
 {
-    struct problem problem;
-    struct space product_space;
-    struct tiling inner;
-    memcpy(inner.value, tiling->value + KNN_DISTANCE, THESIS_AXES * sizeof *inner.value);
-    if (inner.value[THESIS_M] == 0)
-        return error_set(error, STATUS_INVALID, "the distance tile has no tiling of its own yet");
-    knn_distance_problem(space, tiling, &problem);
-    enum status status = space_open(&problem, &matmul_thesis, space->hw,
-                                    knn_share_of(space, tiling)->cores_used, &product_space, error);
+    struct space product;
+    struct tiling own;
+    enum status status = knn_distance_open(space, tiling, &product, &own, error);
     if (status != STATUS_OK)
         return status;
-    status = matmul_thesis.generate(&product_space, &inner, 0, program, error);
-    space_close(&product_space);
+    status = matmul_thesis.generate(&product, &own, 0, program, error);
+    space_close(&product);
     return status;
 }
 

@@ -51,4 +51,8 @@ double knn_share_roofline_ns(const struct knn_space *knn, const struct knn_share
 void knn_distance_problem(const struct space *space, const struct tiling *tiling,
                           struct problem *problem);
 
+/* Its space, which the caller closes, and its tiling: what stands behind the axes. */
+enum status knn_distance_open(const struct space *space, const struct tiling *tiling,
+                              struct space *product, struct tiling *own, struct error *error);
+
 #endif

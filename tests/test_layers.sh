@@ -24,7 +24,7 @@ jobs       core hardware kernels costmodel analysis search validate results
 cli        core hardware kernels costmodel analysis search validate results jobs
 bench      core hardware kernels costmodel analysis search validate results runtime
 tools      core hardware kernels costmodel analysis search validate results
-tests      core hardware kernels costmodel analysis search validate results runtime jobs tools
+tests      core hardware kernels costmodel analysis search validate results runtime jobs cli tools
 docs       core validate
 '
 

@@ -86,6 +86,50 @@ Test(slurm_scripts, queue)
     free(state.ids);
 }
 
+/* A number of which a part would be taken for another, and a line that needs the next one. */
+Test(slurm_scripts, queue_lines_are_whole)
+{
+    const char *bad[] = {
+        "12 3x\n", "12 3-4\n", "12\n3 4\n", "12 \n3\n",
+        "\n",      "12 3 4\n", "x12 3\n",   "12345678901234567890123456789012345 1\n",
+        "123"};
+    struct error error;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bool again[] = {true, true, true, true};
+        struct slurm_state state = {.again = again, .shards_again = 4};
+        cr_expect_eq(slurm_queued_read(bad[i], 4, &state, &error), STATUS_IO, "%s", bad[i]);
+        cr_expect_eq(state.shards_again, 4, "%s", bad[i]);
+        free(state.ids);
+    }
+    bool again[] = {true, true};
+    struct slurm_state state = {.again = again, .shards_again = 2};
+    cr_assert_eq(slurm_queued_read(" 12\t1 \n13 1", 2, &state, &error), STATUS_OK);
+    cr_expect_eq(state.shards_queued, 1); /* in two arrays */
+    cr_expect_eq(state.shards_again, 1);
+    cr_expect_eq(state.queued_ids, 2);
+    free(state.ids);
+}
+
+Test(slurm_scripts, submitted)
+{
+    const char *good[] = {"123\n", "123", "123;main\n"};
+    const char *bad[] = {"",
+                         "\n",
+                         "Submitted batch job 123\n",
+                         "123x\n",
+                         "123 4\n",
+                         "-1\n",
+                         "12345678901234567890123456789012345\n"};
+    char id[SLURM_ID_SIZE];
+    struct error error;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        cr_assert_eq(slurm_submitted_read(good[i], id, &error), STATUS_OK, "%s", good[i]);
+        cr_expect_str_eq(id, "123");
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect_eq(slurm_submitted_read(bad[i], id, &error), STATUS_IO, "%s", bad[i]);
+}
+
 static void expect_golden(const char *name, const char *text)
 {
     char path[PATH_MAX], want[4096];

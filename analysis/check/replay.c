@@ -131,10 +131,11 @@ static void take_barrier(struct replay *replay)
 
 static bool has_needs(const struct replay *replay, const struct record_step *step)
 {
-    const struct record_need *need = &replay->record->needs[step->need];
-    for (int i = 0; i < step->need_count; i++)
-        if (clock_of(replay, step->pipe)[need[i].pipe] < need[i].number)
+    for (int i = 0; i < step->need_count; i++) {
+        const struct record_need *need = &replay->record->needs[step->need + i];
+        if (clock_of(replay, step->pipe)[need->pipe] < need->number)
             return false;
+    }
     return true;
 }
 

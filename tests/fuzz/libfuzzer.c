@@ -1,5 +1,5 @@
 /* Entry of libFuzzer, built by tools/fuzz only: the target is named by $AUTOTUNE_FUZZ_TARGET. */
-#include "tests/support/fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
