@@ -99,6 +99,56 @@ Test(oversync, behind_a_deadlock)
     expect_all(text, "deadlock 2; deadlock 4");
 }
 
+/* Whatever else is wrong, the same flag is superfluous. */
+Test(oversync, other_findings_hide_nothing)
+{
+    static const char *const wrong[][2] = {
+        {"", ""},
+        {"MTE2 gm->l1 bytes=64 dst=l1:65536\nMTE1 l1->l0a bytes=64 src=l1:65536 dst=l0a:16384\n",
+         "; hazard 7,8"},
+        {"MTE2 gm->l1 bytes=64 dst=l1:1048544\n", "; capacity 7"},
+        {"MTE2 gm->l1 bytes=64 dst=l1:65537\n", "; alignment 7"},
+        {"set MTE1 MTE2 0\n", "; unmatched_flag 7"},
+        {"set MTE1 MTE2 0\nset MTE1 MTE2 0\nwait MTE1 MTE2 0\nwait MTE1 MTE2 0\n",
+         "; double_set 7,8,9; over_sync 7,9; over_sync 8,10"},
+        {"wait MTE1 MTE2 0\n", "; deadlock 7; unmatched_flag 7"},
+        {"wait MTE1 V 0\nbarrier\n" LOAD("0"), "; deadlock 7; unmatched_flag 7"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[1024], findings[128];
+        snprintf(text, sizeof text,
+                 LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1")
+                     FEED("0") "set MTE2 MTE1 1\nwait MTE2 MTE1 1\n%s",
+                 wrong[i][0]);
+        snprintf(findings, sizeof findings, "over_sync 5,6%s", wrong[i][1]);
+        expect_all(text, findings);
+    }
+}
+
+/* The record of a long loop counts its events differently, and witnesses say none the wrong name:
+ * flags stand where the numbers of the whole program would point to. */
+Test(oversync, witnesses_behind_a_long_loop_are_accesses)
+{
+    struct program program;
+    struct check check;
+    struct error error;
+    expect_parse("loop i 1000\n" LOAD("0") SET("MTE2", "MTE1") WAIT("MTE2", "MTE1") FEED("0")
+                     SET("MTE1", "MTE2") WAIT("MTE1", "MTE2") "end\n" LOAD(
+                         "8192") "barrier\nbarrier\n" FEED("8192"),
+                 &program);
+    cr_assert_eq(program_check(&program, &check, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(check.count, 1);
+    const struct witness *witness = &check.findings[0].witness;
+    cr_assert_eq(witness->access_count, 2);
+    cr_expect_eq(program.items[witness->accesses[0].item].line, 9);
+    cr_expect_eq(program.items[witness->accesses[1].item].line, 12);
+    cr_expect_eq(witness->accesses[0].index_count, -1);
+    cr_expect_eq(witness->low, 8192);
+    cr_expect_eq(witness->high, 16384);
+    check_clear(&check);
+    program_clear(&program);
+}
+
 Test(oversync, long_loops)
 {
     const char *const texts[][2] = {
