@@ -87,9 +87,9 @@ static bool follows(const struct edit_line *line, const struct edit_line *next)
     return true;
 }
 
-bool merge_fits(const struct edit_line *line, const struct edit_line *next)
+bool merge_fits(const struct edit_line *one, const struct edit_line *other)
 {
-    return follows(line, next) || follows(next, line);
+    return follows(one, other) || follows(other, one);
 }
 
 bool merge_lines(struct edit_line *line, const struct edit_line *next)

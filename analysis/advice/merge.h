@@ -7,7 +7,7 @@
 
 /* Are both the same instruction, and does every operand of the one begin where that of the other
  * ends (or, in rows, at its next row)? */
-bool merge_fits(const struct edit_line *line, const struct edit_line *next);
+bool merge_fits(const struct edit_line *one, const struct edit_line *other);
 
 /* Makes `line` do what both do, where they fit. */
 bool merge_lines(struct edit_line *line, const struct edit_line *next);

@@ -71,7 +71,7 @@ static bool interlocks(const struct program *program, const struct row *row, int
            program->hw->buffers[row->region->buffer].unit_flag;
 }
 
-static void raise(uint32_t *number, uint32_t to)
+static void at_least(uint32_t *number, uint32_t to)
 {
     if (*number < to)
         *number = to;
@@ -94,8 +94,8 @@ static bool is_ordered(const struct row *row, int pipe, uint32_t number, int32_t
     overlap->unordered |= 1u << pipe;
     if (!interlocks(overlap->program, row, other))
         return false;
-    raise(&overlap->bounds[pipe], seen);
-    raise(&overlap->carried[row->event->pipe][pipe], number);
+    at_least(&overlap->bounds[pipe], seen);
+    at_least(&overlap->carried[row->event->pipe][pipe], number);
     return true;
 }
 
@@ -169,7 +169,7 @@ static void carry_on(struct overlap *overlap, const struct event *event)
 {
     for (int pipe = 0; pipe < overlap->program->hw->pipe_count; pipe++) {
         uint32_t *carried = &overlap->carried[event->pipe][pipe], seen = event->clock[pipe];
-        raise(&overlap->bounds[pipe], *carried < seen ? *carried : seen);
+        at_least(&overlap->bounds[pipe], *carried < seen ? *carried : seen);
         if (*carried <= seen)
             *carried = 0;
     }
@@ -185,14 +185,14 @@ static void look_back(struct overlap *overlap, const struct event *event)
         if (overlap->unordered >> pipe & 1) {
             uint32_t after = pair->number > *settled ? pair->number : *settled;
             int64_t address;
-            raise(&overlap->bounds[pipe], earlier_find(&overlap->earlier, event, pipe, after,
-                                                       overlap->watched, pair, &address));
+            at_least(&overlap->bounds[pipe], earlier_find(&overlap->earlier, event, pipe, after,
+                                                          overlap->watched, pair, &address));
             if (pair->number > after && pair->piece != PAIR_WHOLE)
                 pair->piece = boundaries_piece(&overlap->maps[pair->buffer].cuts, address);
         }
         if (pair->number <= *settled)
             pair->number = 0;
-        raise(settled, pair->number);
+        at_least(settled, pair->number);
     }
 }
 
