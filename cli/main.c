@@ -8,26 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command commands[] = {
-    {"tune", "find the fastest tiling (the main job: the word may be left out)", cmd_tune},
-    {"program", "print the kernel program of a tiling", cmd_program},
-    {"simulate", "play a program and say how long it takes", cmd_simulate},
-    {"check", "find hazards, double sets, deadlocks and overflows in a program", cmd_check},
-    {"analyse", "say what limits a program, or the kernels of a profile", cmd_analyse},
-    {"advise", "say what to change in a program, and what that would save", cmd_advise},
-    {"explain", "say why a tiling is illegal, and the nearest legal one", cmd_explain},
-    {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
-    {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
-    {"calibrate", "measure this machine, or fit a description to measurements", cmd_calibrate},
-    {"validate", "run tilings on this machine and compare with the model", cmd_validate},
-    {"sweep", "tune many shapes and chips from a file, and keep what is found", cmd_sweep},
-    {"merge", "join the stores of a sweep's shards", cmd_merge},
-    {"table", "write the best tilings of a store as a table that a library loads", cmd_table},
-    {"store", "look into a store of results, compare, export, import, tidy up", cmd_store},
-    {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
-    {NULL, NULL, NULL},
-};
-
 static void print_overview(void)
 {
     printf(

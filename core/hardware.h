@@ -133,6 +133,9 @@ struct operation {
     char name[HARDWARE_NAME_SIZE];
     uint8_t class;  /* enum operation_class */
     uint8_t result; /* enum operation_result */
+    uint8_t inputs; /* vector: its result depends on so many sources and on nothing else; 0: perhaps
+                       on a constant, a mask or a mode that a program's text does not show. No time
+                       depends on it */
     int16_t price;
 };
 

@@ -291,6 +291,7 @@ static enum status build_operation(struct builder *b, const config_setting_t *gr
 {
     static const char *const classes[] = {"vector", "scalar"};
     static const char *const results[] = {"elements", "per_repeat"};
+    static const char *const inputs[] = {"src", "src src2"};
     struct operation *operation = &b->hw->operations[b->hw->operation_count++];
     snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
     enum status status = rule_name(b->tree, group, b->error);
@@ -298,6 +299,9 @@ static enum status build_operation(struct builder *b, const config_setting_t *gr
         status = find_choice(b, group, "class", classes, &operation->class);
     if (status == STATUS_OK)
         status = find_choice(b, group, "result", results, &operation->result);
+    if (status == STATUS_OK)
+        status = find_choice(b, group, "inputs", inputs, &operation->inputs);
+    operation->inputs += config_setting_get_member(group, "inputs") != NULL;
     if (status == STATUS_OK)
         status = rule_operation(b->tree, group, operation->class, b->error);
     if (status != STATUS_OK)

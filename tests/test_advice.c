@@ -4,6 +4,8 @@
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
+#include <gsl/gsl_randist.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +129,81 @@ Test(advice, aip_writes_a_loop_as_one_instruction)
                 "V    vadd elements=12544 type=f16 src=ub:0 src2=ub:32768 dst=ub:65536\n"
                 "barrier\n"
                 "MTE3 ub->gm bytes=25088 src=ub:65536 dst=gm:0\n");
+}
+
+/* Lines of one block, whatever stands between them that has nothing to do with them. */
+Test(advice, aip_makes_one_instruction_of_lines_side_by_side)
+{
+    expect_text("AIP",
+                "MTE2 gm->ub bytes=1024 src=gm:0 dst=ub:0\n"
+                "barrier\n"
+                "V relu elements=128 src=ub:0 dst=ub:0\n"
+                "V relu elements=128 src=ub:256 dst=ub:256\n"
+                "V relu elements=256 src=ub:512 dst=ub:512\n"
+                "barrier\n"
+                "MTE3 ub->gm bytes=1024 src=ub:0 dst=gm:65536\n",
+                "MTE2 gm->ub bytes=1024 src=gm:0 dst=ub:0\n"
+                "barrier\n"
+                "V    relu elements=512 type=f16 src=ub:0 dst=ub:0\n"
+                "barrier\n"
+                "MTE3 ub->gm bytes=1024 src=ub:0 dst=gm:65536\n");
+    expect_text("AIP",
+                "V relu elements=128 src=ub:0 dst=ub:65536\n"
+                "V vadd elements=128 src=ub:65536 src2=ub:0 dst=ub:98304\n"
+                "V relu elements=128 src=ub:256 dst=ub:65792\n"
+                "V vadd elements=128 src=ub:65792 src2=ub:256 dst=ub:98560\n"
+                "barrier\n"
+                "MTE3 ub->gm bytes=512 src=ub:98304 dst=gm:65536\n",
+                "V    relu elements=256 type=f16 src=ub:0 dst=ub:65536\n"
+                "V    vadd elements=256 type=f16 src=ub:65536 src2=ub:0 dst=ub:98304\n"
+                "barrier\n"
+                "MTE3 ub->gm bytes=512 src=ub:98304 dst=gm:65536\n");
+}
+
+/* In any order and however many, pieces that lie side by side are one. */
+Test(advice, aip_makes_one_instruction_of_pieces_in_any_order)
+{
+    for (int run = 0; run < 40; run++) {
+        int pieces[64], count = 2 + (int)gsl_rng_uniform_int(rng, 40);
+        for (int i = 0; i < count; i++)
+            pieces[i] = i;
+        gsl_ran_shuffle(rng, pieces, (size_t)count, sizeof *pieces);
+        char *text, *line;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        for (int i = 0; i < count; i++)
+            fprintf(out, "V vmul elements=128 src=ub:%d src2=ub:%d dst=ub:%d\n", 256 * pieces[i],
+                    32768 + 256 * pieces[i], 65536 + 256 * pieces[i]);
+        fprintf(out, "barrier\nMTE3 ub->gm bytes=%d src=ub:65536 dst=gm:0\n", 256 * count);
+        fclose(out);
+        struct program changed = apply("AIP", text);
+        cr_expect_eq(changed.count, 3, "%d lines of\n%s", changed.count, text);
+        line = advised_print(&changed);
+        cr_expect(strstr(line, "src=ub:0 src2=ub:32768 dst=ub:65536"), "%s", line);
+        free(line);
+        free(text);
+        program_clear(&changed);
+    }
+}
+
+/* What they read is made in between, or their texts do not say all that they do: a constant to fill
+ * in, an input that is left out. */
+Test(advice, aip_leaves_lines_that_may_do_something_else)
+{
+    static const char *const texts[] = {
+        "V relu elements=128 src=ub:0 dst=ub:256\nV relu elements=128 src=ub:256 dst=ub:512\n",
+        "V vecDup elements=128 dst=ub:0\nV vecDup elements=128 dst=ub:256\n",
+        "V vadd elements=128 src=ub:4096 dst=ub:0\nV vadd elements=128 src=ub:4352 dst=ub:256\n",
+        "V relu elements=128 src=ub:4096 dst=ub:0\nV vnot elements=128 src=ub:4352 dst=ub:256\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%sbarrier\nMTE3 ub->gm bytes=768 src=ub:0 dst=gm:0\n",
+                 texts[i]);
+        struct program changed = apply("AIP", text);
+        cr_expect_eq(changed.count, 0, "%s", text);
+        program_clear(&changed);
+    }
 }
 
 /* A running sum: each iteration reads what the one before wrote. */

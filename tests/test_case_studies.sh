@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The case studies of R (Y. Zhou et al., "Squeezing Operator Performance Potential for the Ascend
 # Architecture", ASPLOS 2025, section 5), docs/examples/roofline: the published order of causes, the
-# utilisations within 5 points, work that no step changes but the one that is meant to, programs that
-# are safe, and the table of results/published/r-case-studies.txt.
+# utilisations within 5 points, work that no step changes but the one that is meant to, and programs
+# that are safe. The tables of results/published/r-case-studies.txt are from here.
 #
-#   tests/test_case_studies.sh AUTOTUNE SOURCE_DIR            compare
-#   tests/test_case_studies.sh AUTOTUNE SOURCE_DIR --record   write the published file; read its diff
+#   tests/test_case_studies.sh AUTOTUNE SOURCE_DIR                       compare
+#   tests/test_case_studies.sh AUTOTUNE SOURCE_DIR --table|--advice      print one of the tables
 set -u
 export LC_ALL=C
 autotune=$1
@@ -13,7 +13,6 @@ source_dir=$2
 export AUTOTUNE_CONFIGS=$source_dir/configs
 export XDG_CONFIG_HOME=/nonexistent
 programs=$source_dir/docs/examples/roofline
-published=$source_dir/results/published/r-case-studies.txt
 tolerance=5 # points
 passed=0
 failed=0
@@ -177,23 +176,12 @@ advice() {
 }
 
 while IFS=$'\t' read -r name _; do analyse "$name"; done < <(rows)
-if [ "${3-}" = --record ]; then
-    table >"$work/table"
-    advice >"$work/advice"
-    awk -v table="$work/table" -v advice="$work/advice" '
-        function put(file) { while ((getline line < file) > 0) print line }
-        /^program .*verdict/ { put(table); skip = 1 }
-        /^program .*advise/ { put(advice); skip = 1 }
-        /^$/ { skip = 0 }
-        !skip' "$published" >"$work/new" && cp "$work/new" "$published"
-fi
+case ${3-} in
+--table) table; exit ;;
+--advice) advice; exit ;;
+esac
 check_diagnosis
 check_safe
 check_steps
-if diff -u <(sed -n '/^program .*verdict/,/^$/p' "$published" | sed '$d') <(table); then
-    pass
-else
-    fail "the table of results/published/r-case-studies.txt differs"
-fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

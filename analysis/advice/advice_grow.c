@@ -2,6 +2,10 @@
 
 #include "analysis/advice/merge.h"
 
+enum {
+    LONGEST_RUN = 256
+}; /* lines that are merged at once: a place's change costs so many passes */
+
 static bool is_flag(const struct instruction *in)
 {
     return in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
@@ -27,23 +31,50 @@ static bool has_next(const struct edit *edit, int32_t at)
     return find_next(edit, at) >= 0;
 }
 
+/* Merges the line with up to `most` such lines, at the first one's place; how many there were. */
+static int merge_at_first(struct edit *edit, int32_t at, int most)
+{
+    int merged = 0;
+    for (int32_t next; merged < most && (next = find_next(edit, at)) >= 0; merged++) {
+        if (!merge_lines(&edit->lines[at], &edit->lines[next]))
+            return 0;
+        edit_delete(edit, next, 1);
+    }
+    return merged;
+}
+
+/* The same at the last one's place. */
+static int merge_at_last(struct edit *edit, int32_t at, int most)
+{
+    int merged = 0;
+    for (int32_t next; merged < most && (next = find_next(edit, at)) >= 0; merged++) {
+        if (!merge_lines(&edit->lines[at], &edit->lines[next]))
+            return 0;
+        edit->lines[next] = edit->lines[at];
+        edit_delete(edit, at, 1);
+        at = next - 1;
+    }
+    return merged;
+}
+
+static bool run_at_first(struct edit *edit, int32_t at)
+{
+    return merge_at_first(edit, at, LONGEST_RUN) > 1;
+}
+
+static bool run_at_last(struct edit *edit, int32_t at)
+{
+    return merge_at_last(edit, at, LONGEST_RUN) > 1;
+}
+
 static bool at_first(struct edit *edit, int32_t at)
 {
-    int32_t next = find_next(edit, at);
-    if (!merge_lines(&edit->lines[at], &edit->lines[next]))
-        return false;
-    edit_delete(edit, next, 1);
-    return true;
+    return merge_at_first(edit, at, 1) > 0;
 }
 
 static bool at_second(struct edit *edit, int32_t at)
 {
-    int32_t next = find_next(edit, at);
-    if (!merge_lines(&edit->lines[at], &edit->lines[next]))
-        return false;
-    edit->lines[next] = edit->lines[at];
-    edit_delete(edit, at, 1);
-    return true;
+    return merge_at_last(edit, at, 1) > 0;
 }
 
 /* The line in all iterations of the loop around it. */
@@ -123,7 +154,8 @@ static const struct {
     bool (*make)(struct edit *edit, int32_t at);
 } changes[] = {
     {is_in_loop, whole_loop}, {is_in_loop, before_loop}, {is_in_loop, behind_loop},
-    {has_next, at_first},     {has_next, at_second},
+    {has_next, run_at_first}, {has_next, run_at_last},   {has_next, at_first},
+    {has_next, at_second},
 };
 
 static enum status grow_at(struct trial *trial, const struct edit *now, int32_t at, bool *taken,

@@ -5,9 +5,9 @@
 #include "analysis/advice/trial.h"
 
 /* Tries at every place, until nothing more helps, to make one instruction of `kind` (a move or a
- * vector operation) of several: of a line and the one like it that follows in its block, at the
- * place of either; of a loop's line in all its iterations, before or behind the loop or in place of
- * it.
+ * vector operation) of several: of a line and those like it that follow in its block, or the next
+ * one, at the place of the first or the last; of a loop's line in all its iterations, before or
+ * behind the loop or in place of it.
  *
  * Each computes the same when no line between the old places and the new one touches what the line
  * writes, or writes what it reads: the proof on trial decides that. */

@@ -125,14 +125,25 @@ static enum status gather(struct player *player, int32_t item, enum operand_role
     return STATUS_OK;
 }
 
+/* Does its text say all that its result depends on? */
+static bool says_all(const struct program *program, const struct instruction *in)
+{
+    int named = 0;
+    for (int r = 0; r < in->region_count; r++)
+        named += program->regions[in->first_region + r].role != OPERAND_DST;
+    int inputs = in->kind == INSTRUCTION_VECTOR ? program->hw->operations[in->what].inputs : 0;
+    return inputs > 0 && named == inputs;
+}
+
 /* What makes two instructions do the same to the same operands. */
-static uint64_t act(const struct instruction *in)
+static uint64_t act(const struct program *program, const struct instruction *in)
 {
     uint64_t hash = join(join(3, in->kind), (uint64_t)in->what);
     hash = join(join(join(hash, in->type), in->to_type), in->transpose);
     if (in->kind == INSTRUCTION_MATRIX)
         return join(join(join(hash, (uint64_t)in->m), (uint64_t)in->k), (uint64_t)in->n);
-    return in->kind == INSTRUCTION_MOVE ? hash : join(hash, (uint64_t)in->line);
+    bool all = in->kind == INSTRUCTION_MOVE || says_all(program, in);
+    return all ? hash : join(hash, (uint64_t)in->line);
 }
 
 /* The bytes of a source that make the bytes [low, high) of the destination, of element-wise and
@@ -175,7 +186,7 @@ static uint64_t value_by_element(const struct player *player, const struct instr
 {
     if (is_plain_move(in))
         return player->scratch[OPERAND_SRC][piece];
-    uint64_t hash = act(in);
+    uint64_t hash = act(player->program, in);
     for (enum operand_role role = OPERAND_SRC; role < OPERAND_ROLES; role++) {
         if (operands[role].pieces == 0)
             continue;
@@ -192,7 +203,7 @@ static uint64_t value_by_element(const struct player *player, const struct instr
 static uint64_t value_of_all(const struct player *player, const struct instruction *in,
                              const struct operand operands[OPERAND_ROLES])
 {
-    uint64_t hash = act(in);
+    uint64_t hash = act(player->program, in);
     for (enum operand_role role = OPERAND_SRC; role < OPERAND_ROLES; role++)
         for (int64_t p = 0; p < operands[role].pieces; p++)
             hash = join(hash, player->scratch[role][p]);

@@ -7,6 +7,8 @@
  * reduction one of each repeat's, so one instruction over much and several over its parts mean the
  * same. What an instruction does beyond its text (a constant added, say) is taken to depend on its
  * line: lines of different numbers never do the same, though they read alike; copies of a line do.
+ * Vector operations of which the chip's description says which inputs they have, and that name
+ * them all, do nothing beyond their text.
  * An operand that is missing is memory of the line's own. The program must be safe (check.h):
  * accesses that nothing orders have no meaning.
  *

@@ -72,7 +72,8 @@ static bool regions_follow(const struct region *one, const struct region *next)
                0;
 }
 
-bool merge_fits(const struct edit_line *line, const struct edit_line *next)
+/* Is `next` the same instruction on what lies behind? */
+static bool follows(const struct edit_line *line, const struct edit_line *next)
 {
     const struct instruction *a = &line->in, *b = &next->in;
     if (!can_grow(a) || a->kind != b->kind || a->what != b->what || a->type != b->type ||
@@ -86,9 +87,19 @@ bool merge_fits(const struct edit_line *line, const struct edit_line *next)
     return true;
 }
 
+bool merge_fits(const struct edit_line *one, const struct edit_line *other)
+{
+    return follows(one, other) || follows(other, one);
+}
+
 bool merge_lines(struct edit_line *line, const struct edit_line *next)
 {
-    return merge_fits(line, next) && add_amount(line, next);
+    if (!merge_fits(line, next))
+        return false;
+    for (int r = 0; r < line->in.region_count; r++)
+        if (next->regions[r].offset_bytes < line->regions[r].offset_bytes)
+            line->regions[r].offset_bytes = next->regions[r].offset_bytes;
+    return add_amount(line, next);
 }
 
 /* Do all operands advance by `stride` and have the same length, as rows of one line must? */

@@ -5,11 +5,11 @@
 
 #include "analysis/advice/edit.h"
 
-/* Are both the same instruction, and does every operand of the second begin where that of the first
+/* Are both the same instruction, and does every operand of the one begin where that of the other
  * ends (or, in rows, at its next row)? */
-bool merge_fits(const struct edit_line *line, const struct edit_line *next);
+bool merge_fits(const struct edit_line *one, const struct edit_line *other);
 
-/* Makes `line` do what it and then `next` do, where they fit. */
+/* Makes `line` do what both do, where they fit. */
 bool merge_lines(struct edit_line *line, const struct edit_line *next);
 
 /* Makes `line` do at once what it does in `count` iterations of the loop at `depth` (0: outermost),

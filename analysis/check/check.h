@@ -62,8 +62,9 @@ struct witness {
     int access_count; /* hazard: the earlier and the later; capacity, alignment: one; over_sync: two
                          that stay ordered, where its reason has such */
     struct witness_access accesses[2];
-    int8_t buffer; /* -1: none; else both accesses touch [low, high) of it, or the one reaches so
-                      far */
+    int8_t buffer; /* -1: none; else both accesses touch [low, high) of it (over_sync: or may, where
+                      one leaves its operand out and all of the buffer stands here), or the one
+                      reaches so far */
     int64_t low, high;
     int step_count; /* deadlock: who waits for whom, each for the next, and in a cycle the last
                        step is one of those before it; double_set: set, wait, set; over_sync:

@@ -67,6 +67,19 @@ bool flags_available(const struct flags *flags, const struct instruction *in)
     return reg->sets > reg->waits;
 }
 
+bool flags_is_surplus(const struct flags *flags, const struct instruction *in)
+{
+    const struct flag_register *reg = find(flags, in);
+    return reg->waits == reg->total_sets;
+}
+
+bool flags_finished(const struct flags *flags, const struct instruction *in)
+{
+    const struct flag_register *reg = find(flags, in);
+    int64_t matched = reg->total_sets < reg->total_waits ? reg->total_sets : reg->total_waits;
+    return reg->sets == reg->total_sets && reg->waits == matched;
+}
+
 /* Is this set, about to be the next one, known to come after the wait of the set before it? If
  * not: reported now when that wait has run or does not exist, else left with the pending set for
  * the wait to report. */
@@ -123,20 +136,11 @@ void flags_wait(struct flags *flags, int32_t item, uint32_t *clock, struct doubl
     queue_pop(&reg->pending);
 }
 
-bool flags_leftover(struct flags *flags, struct double_set *twice)
+bool flags_leftover(const struct flag_register *reg, size_t n, struct double_set *twice)
 {
-    for (size_t i = 0; i < flags_count(flags); i++) {
-        struct queue *pending = &flags->registers[i].pending;
-        while (pending->count) {
-            const struct pending_set *set = queue_first(pending);
-            queue_pop(pending);
-            if (set->set_again < 0)
-                continue;
-            *twice = (struct double_set){set->set_again, set->item, -1};
-            return true;
-        }
-    }
-    return false;
+    const struct pending_set *set = queue_item(&reg->pending, n);
+    *twice = (struct double_set){set->set_again, set->item, -1};
+    return set->set_again >= 0;
 }
 
 /* Backwards through the text, knowing for each line how many sets (or waits) of the register come

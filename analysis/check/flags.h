@@ -47,6 +47,12 @@ size_t flags_index(const struct flags *flags, const struct instruction *in);
 /* Would a wait of this register go on now? */
 bool flags_available(const struct flags *flags, const struct instruction *in);
 
+/* Has the program no set for the next wait of this register? */
+bool flags_is_surplus(const struct flags *flags, const struct instruction *in);
+
+/* Have all sets of this register run, and all waits that have a set? */
+bool flags_finished(const struct flags *flags, const struct instruction *in);
+
 /* Plays a set whose pipe has the given clock, or the wait that consumes the oldest set: joins that
  * set's clock into the waiting pipe's and counts the wait as its next event. Both report a double
  * set that became certain. */
@@ -54,8 +60,9 @@ enum status flags_set(struct flags *flags, int32_t item, const uint32_t *clock,
                       int64_t *budget_bytes, struct double_set *twice, struct error *error);
 void flags_wait(struct flags *flags, int32_t item, uint32_t *clock, struct double_set *twice);
 
-/* After the last event: takes the next double set whose wait never ran; false when none is left. */
-bool flags_leftover(struct flags *flags, struct double_set *twice);
+/* After the last event: is the n-th of a register's pending sets, whose waits never ran, set again?
+ */
+bool flags_leftover(const struct flag_register *reg, size_t n, struct double_set *twice);
 
 /* The instructions of the last sets (or waits) that have no partner, latest first, each once; how
  * many, at most max_items. */

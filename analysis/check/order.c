@@ -83,7 +83,7 @@ static enum status run(struct order *order, int32_t item, const int64_t *index, 
     uint32_t *clock = order->clock[in->pipe];
     enum status status = STATUS_OK;
     *event = (struct event){item, in->pipe, clock, index, false, {-1, -1, -1}};
-    if (in->kind == INSTRUCTION_WAIT) {
+    if (in->kind == INSTRUCTION_WAIT && flags_available(&order->flags, in)) {
         flags_wait(&order->flags, item, clock, &event->twice);
     } else {
         clock[in->pipe]++;
@@ -103,7 +103,8 @@ static enum status run(struct order *order, int32_t item, const int64_t *index, 
 static bool can_run(const struct order *order, int32_t item)
 {
     const struct instruction *in = &order->program->items[item];
-    return in->kind != INSTRUCTION_WAIT || flags_available(&order->flags, in);
+    return in->kind != INSTRUCTION_WAIT || flags_available(&order->flags, in) ||
+           (order->lenient && flags_is_surplus(&order->flags, in));
 }
 
 /* Takes one step in the queue of a pipe that may have become free. */

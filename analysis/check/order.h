@@ -28,7 +28,9 @@ struct order {
     int32_t next; /* to dispatch */
     int depth;
     int64_t index[PROGRAM_MAX_DEPTH];
-    bool halted;    /* nothing can be dispatched any more */
+    bool halted;    /* nothing more is dispatched: the last instruction, a barrier or a wait of a
+                       blocking pipe, waits for ever */
+    bool lenient;   /* a wait for which the program has no set passes, and orders nothing */
     uint32_t ready; /* pipes whose first queued wait has got its set, as bits */
     uint32_t clock[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES];
     struct queue queued[HARDWARE_MAX_PIPES];

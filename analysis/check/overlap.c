@@ -8,9 +8,8 @@
 
 /* A row of an operand of the present event. */
 struct row {
-    const struct overlap *overlap;
+    struct overlap *overlap;
     const struct event *event;
-    uint32_t *needs, *carried;
     const struct region *region;
     bool writes;
     int64_t start, end;
@@ -72,36 +71,38 @@ static bool interlocks(const struct program *program, const struct row *row, int
            program->hw->buffers[row->region->buffer].unit_flag;
 }
 
-/* One piece: `last` holds a slot for each pipe that touches the buffer. An accumulating write
- * counts as a write only: whoever conflicts with its read conflicts with its write. */
-static void follow(uint32_t *needs, uint32_t number, uint32_t seen)
+static void at_least(uint32_t *number, uint32_t to)
 {
-    if (*needs < number)
-        *needs = number < seen ? number : seen;
+    if (*number < to)
+        *number = to;
 }
 
-/* Notes how far this event has to follow the other pipe, as far as it does: up to its conflicting
- * access, or, where that is unordered or interlocked, up to whatever it knows of what came before
- * it. An interlocked access may still be going on beside this one, so what comes next on this pipe
- * has to follow it too, as far as it does. So flags that say when interlocked instructions may
- * begin and that they have ended are not called superfluous. */
-static bool is_ordered(const struct program *program, const struct row *row, int pipe,
-                       uint32_t number, int32_t other)
+/* Notes that this event comes after the other pipe's conflicting access, or that it does not. An
+ * interlocked access may still be going on beside this one, so this event stays behind whatever it
+ * knows of that pipe, and what comes next on its pipe behind that access, as far as it is. So flags
+ * that say when interlocked instructions may begin and that they have ended are not called
+ * superfluous. */
+static bool is_ordered(const struct row *row, int pipe, uint32_t number, int32_t other,
+                       int32_t piece)
 {
+    struct overlap *overlap = row->overlap;
     uint32_t seen = row->event->clock[pipe];
-    follow(&row->needs[pipe], number, seen);
-    if (number <= seen)
+    if (number <= seen) {
+        pair_raise(&overlap->pairs[pipe], number, other, row->region->buffer, piece);
         return true;
-    if (!interlocks(program, row, other))
+    }
+    overlap->unordered |= 1u << pipe;
+    if (!interlocks(overlap->program, row, other))
         return false;
-    if (row->carried[pipe] < number)
-        row->carried[pipe] = number;
+    at_least(&overlap->bounds[pipe], seen);
+    at_least(&overlap->carried[row->event->pipe][pipe], number);
     return true;
 }
 
+/* One piece: `last` holds a slot for each pipe that touches the buffer. An accumulating write
+ * counts as a write only: whoever conflicts with its read conflicts with its write. */
 static void visit_piece(const struct row *row, int32_t piece, struct findings *findings)
 {
-    const struct program *program = row->overlap->program;
     const struct buffer_map *map = &row->overlap->maps[row->region->buffer];
     struct access *last = &map->last[(size_t)piece * (size_t)map->slots];
     const uint32_t *clock = row->event->clock;
@@ -111,9 +112,9 @@ static void visit_piece(const struct row *row, int32_t piece, struct findings *f
         int pipe = map->pipe_of[slot];
         if (slot == own)
             continue;
-        if (!is_ordered(program, row, pipe, access->write, access->write_item))
+        if (!is_ordered(row, pipe, access->write, access->write_item, piece))
             add_hazard(row, access, true, piece, findings);
-        if (row->writes && !is_ordered(program, row, pipe, access->read, access->read_item))
+        if (row->writes && !is_ordered(row, pipe, access->read, access->read_item, piece))
             add_hazard(row, access, false, piece, findings);
     }
     if (row->writes) {
@@ -152,8 +153,6 @@ static enum status visit_region(struct overlap *overlap, const struct event *eve
     struct row row = {
         .overlap = overlap,
         .event = event,
-        .needs = overlap->needs,
-        .carried = overlap->carried[event->pipe],
         .region = region,
         .writes = instruction_writes(in, region->role),
     };
@@ -169,11 +168,38 @@ static enum status visit_region(struct overlap *overlap, const struct event *eve
 static void carry_on(struct overlap *overlap, const struct event *event)
 {
     for (int pipe = 0; pipe < overlap->program->hw->pipe_count; pipe++) {
-        uint32_t *carried = &overlap->carried[event->pipe][pipe];
-        follow(&overlap->needs[pipe], *carried, event->clock[pipe]);
-        if (*carried <= event->clock[pipe])
+        uint32_t *carried = &overlap->carried[event->pipe][pipe], seen = event->clock[pipe];
+        at_least(&overlap->bounds[pipe], *carried < seen ? *carried : seen);
+        if (*carried <= seen)
             *carried = 0;
     }
+}
+
+/* Where the last conflicting access of a pipe is not in order with this event, an earlier one may
+ * be. A pair that is not later than those of events before this one is no news: it is left out. */
+static void look_back(struct overlap *overlap, const struct event *event)
+{
+    for (int pipe = 0; pipe < overlap->program->hw->pipe_count; pipe++) {
+        struct pair *pair = &overlap->pairs[pipe];
+        uint32_t *settled = &overlap->settled[event->pipe][pipe];
+        if (overlap->unordered >> pipe & 1) {
+            uint32_t after = pair->number > *settled ? pair->number : *settled;
+            int64_t address;
+            at_least(&overlap->bounds[pipe], earlier_find(&overlap->earlier, event, pipe, after,
+                                                          overlap->watched, pair, &address));
+            if (pair->number > after && pair->piece != PAIR_WHOLE)
+                pair->piece = boundaries_piece(&overlap->maps[pair->buffer].cuts, address);
+        }
+        if (pair->number <= *settled)
+            pair->number = 0;
+        at_least(settled, pair->number);
+    }
+}
+
+static bool touches_memory(const struct instruction *in)
+{
+    return in->kind == INSTRUCTION_MOVE || in->kind == INSTRUCTION_MATRIX ||
+           in->kind == INSTRUCTION_VECTOR || in->region_count > 0;
 }
 
 enum status overlap_event(struct overlap *overlap, const struct event *event,
@@ -181,13 +207,18 @@ enum status overlap_event(struct overlap *overlap, const struct event *event,
 {
     const struct instruction *in = &overlap->program->items[event->item];
     enum status status = STATUS_OK;
-    memset(overlap->needs, 0, sizeof overlap->needs);
+    memset(overlap->pairs, 0, sizeof overlap->pairs);
+    memset(overlap->bounds, 0, sizeof overlap->bounds);
+    overlap->unordered = 0;
     if (event->pipe == PROGRAM_PIPE_ALL)
         return STATUS_OK;
     carry_on(overlap, event);
-    unnamed_event(&overlap->unnamed, event, overlap->needs);
+    unnamed_event(&overlap->unnamed, event, overlap->pairs, &overlap->unordered);
     for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++)
         if (overlap->watched[i] && status == STATUS_OK)
             status = visit_region(overlap, event, &overlap->program->regions[i], findings, error);
+    look_back(overlap, event);
+    if (status == STATUS_OK && touches_memory(in))
+        status = earlier_add(&overlap->earlier, event, error);
     return status;
 }

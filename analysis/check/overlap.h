@@ -8,6 +8,7 @@
 #define AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
 
 #include "analysis/check/boundaries.h"
+#include "analysis/check/earlier.h"
 #include "analysis/check/findings.h"
 #include "analysis/check/order.h"
 #include "analysis/check/unnamed.h"
@@ -32,12 +33,20 @@ struct overlap {
     bool *watched; /* per region */
     struct buffer_map maps[HARDWARE_MAX_BUFFERS];
     struct unnamed unnamed;
+    struct earlier earlier;
     bool numbered;          /* events have the numbers that they have in the whole program */
     int64_t starts, visits; /* work done */
     uint32_t carried[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* by pipe: interlocked accesses of
                                                                  others that it still overlaps */
-    uint32_t needs[HARDWARE_MAX_PIPES]; /* of the last event: the last events, per pipe, that it
-                                           conflicts with and comes after; 0: none */
+    uint32_t settled[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* by pipe: the latest events of
+                                                                 others that pairs had so far */
+
+    /* Of the last event, per other pipe: */
+    struct pair pairs[HARDWARE_MAX_PIPES]; /* what it conflicts with and comes after, where none
+                                              of its pipe came after that before */
+    uint32_t bounds[HARDWARE_MAX_PIPES];   /* events that it has to come after on top of that, as
+                                              far as is known; 0: none */
+    uint32_t unordered;                    /* bits: it does not come after the last conflict */
 };
 
 /* STATUS_TOO_LARGE beyond CHECK_MAX_STARTS or CHECK_MAX_BYTES. */

@@ -208,6 +208,7 @@ enum status overlap_init(struct overlap *overlap, const struct program *program,
     overlap->nest = nest;
     overlap->numbered = true;
     unnamed_init(&overlap->unnamed, program);
+    earlier_init(&overlap->earlier, program);
     for (int i = 0; i < HARDWARE_MAX_BUFFERS; i++)
         memset(overlap->maps[i].slot_of, -1, sizeof overlap->maps[i].slot_of);
     enum status status = watch(overlap, error);
@@ -224,6 +225,7 @@ void overlap_clear(struct overlap *overlap)
 {
     free(overlap->watched);
     overlap->watched = NULL;
+    earlier_clear(&overlap->earlier);
     for (int i = 0; i < HARDWARE_MAX_BUFFERS; i++) {
         boundaries_clear(&overlap->maps[i].cuts);
         free(overlap->maps[i].last);

@@ -239,14 +239,12 @@ enum status oversync_search(struct play *play, struct oversync *found, struct er
 {
     struct search search;
     *found = (struct oversync){0};
-    if (play->blocked)
-        return STATUS_OK;
     enum status status = search_init(&search, play, error);
     if (status == STATUS_OK) {
         mark_own_barriers(&search);
         while (!play->record.full && (try_units(&search, true) | try_units(&search, false)))
             continue;
-        found->complete = !play->record.full && search.budget > 0;
+        found->complete = !play->record.full && !play->blocked && search.budget > 0;
         status = collect(&search, found, error);
     }
     search_clear(&search);

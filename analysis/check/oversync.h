@@ -28,11 +28,15 @@ struct oversync {
     int32_t *items; /* owned; indices of instructions, ascending within a unit */
     int32_t unit_count;
     struct oversync_unit *units; /* owned; by their first instruction */
-    bool complete; /* false: the program was too long, or is blocked, so that more may be found */
+    bool complete; /* false: the program was too long, or waits wait for each other's sets, so that
+                      there may be more */
 };
 
-/* For a closed program. It may have findings of other kinds; after a deadlock nothing is looked
- * for. STATUS_TOO_LARGE as program_check. The caller owns *found (oversync_clear). */
+/* For a closed program, whatever else is wrong with it: accesses that are not ordered have no order
+ * to lose, nor has a set that does not come after the wait of the set before it. A wait that the
+ * program has no set for is passed over, and orders nothing; where waits wait for each other's
+ * sets, what has run keeps the order that it has for whatever comes next. STATUS_TOO_LARGE as
+ * program_check. The caller owns *found (oversync_clear). */
 enum status oversync_find(const struct program *program, struct oversync *found,
                           struct error *error);
 

@@ -58,7 +58,7 @@ enum status oversync_report(struct play *play, struct findings *findings, struct
     enum status status = oversync_search(play, &found, error);
     if (status != STATUS_OK)
         return status;
-    status = oversync_walk_init(&walk, &play->record, &found, error);
+    status = oversync_walk_init(&walk, play, &found, error);
     if (status == STATUS_OK) {
         for (int32_t i = 0; i < found.unit_count; i++)
             say(play->program, &walk, &found.units[i], findings);

@@ -30,7 +30,7 @@ static void spread(struct oversync_walk *walk, const struct record_step *step)
         walk->slots[step->slot].known = false;
         if (!walk->gone[step->item])
             go_on(&walk->slots[step->slot], &walk->pipes[step->pipe], step->item);
-    } else if (step->kind == INSTRUCTION_WAIT) {
+    } else if (step->kind == INSTRUCTION_WAIT && step->slot >= 0) {
         go_on(&walk->pipes[step->pipe], &walk->slots[step->slot], step->item);
     } else if (step->kind == INSTRUCTION_BARRIER && !walk->gone[step->item]) {
         for (int pipe = 0; pipe < hw->pipe_count; pipe++)
@@ -75,7 +75,7 @@ static void learn(struct known *to, const struct known *from, bool by_unit)
 }
 
 /* Two accesses in order: the later one, a step, and the event that it has to follow. */
-struct pair {
+struct ordered {
     int64_t later;
     const struct record_need *need;
 };
@@ -86,7 +86,8 @@ struct tracing {
     const bool *in_unit; /* per instruction */
     struct known pipes[HARDWARE_MAX_PIPES];
     struct known *slots; /* sets whose waits are still to come */
-    struct pair needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the last one; need NULL: none */
+    struct ordered needed[HARDWARE_MAX_PIPES]
+                         [HARDWARE_MAX_PIPES]; /* the last one; need NULL: none */
 };
 
 static void trace_barrier(struct tracing *tracing, bool by_unit)
@@ -110,7 +111,7 @@ static void trace(struct tracing *tracing, const struct record_step *step)
     own->all[step->pipe] = step->number;
     if (step->kind == INSTRUCTION_SET && step->slot >= 0)
         tracing->slots[step->slot] = *own;
-    else if (step->kind == INSTRUCTION_WAIT)
+    else if (step->kind == INSTRUCTION_WAIT && step->slot >= 0)
         learn(own, &tracing->slots[step->slot], tracing->in_unit[step->item]);
     if (hw->pipes[step->pipe].blocks_dispatch)
         for (int pipe = 0; pipe < hw->pipe_count; pipe++)
@@ -119,11 +120,11 @@ static void trace(struct tracing *tracing, const struct record_step *step)
 
 /* Two of which a pipe knows by way of the unit, too, where it had to follow the other pipe anyway:
  * the record leaves out what comes later and needs no more than that. */
-static bool find_known_pair(const struct tracing *tracing, struct pair *pair)
+static bool find_known_pair(const struct tracing *tracing, struct ordered *pair)
 {
     for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++)
         for (int other = 0; other < HARDWARE_MAX_PIPES; other++) {
-            const struct pair *needed = &tracing->needed[pipe][other];
+            const struct ordered *needed = &tracing->needed[pipe][other];
             if (!needed->need || !tracing->pipes[pipe].by_unit[other])
                 continue;
             *pair = *needed;
@@ -133,7 +134,7 @@ static bool find_known_pair(const struct tracing *tracing, struct pair *pair)
 }
 
 /* The first two accesses that are in order by way of the unit. */
-static enum oversync_reason find_pair(struct oversync_walk *walk, struct pair *pair)
+static enum oversync_reason find_pair(struct oversync_walk *walk, struct ordered *pair)
 {
     const struct record *record = walk->record;
     struct tracing tracing = {.record = record, .in_unit = walk->in_unit, .slots = walk->known};
@@ -144,7 +145,9 @@ static enum oversync_reason find_pair(struct oversync_walk *walk, struct pair *p
         trace(&tracing, step);
         for (int n = 0; n < step->need_count; n++) {
             const struct record_need *need = &record->needs[step->need + n];
-            *pair = (struct pair){i, need};
+            if (need->item < 0)
+                continue;
+            *pair = (struct ordered){i, need};
             if (tracing.pipes[step->pipe].by_unit[need->pipe] >= need->number)
                 return OVERSYNC_ORDERED;
             tracing.needed[step->pipe][need->pipe] = *pair;
@@ -153,10 +156,31 @@ static enum oversync_reason find_pair(struct oversync_walk *walk, struct pair *p
     return find_known_pair(&tracing, pair) ? OVERSYNC_ORDERED_BEFORE : OVERSYNC_NO_CONFLICT;
 }
 
+/* Which iteration it is can be said of events that have the numbers of the whole program. */
+static void put_access(const struct record *record, int32_t item, int pipe, uint32_t number,
+                       struct witness_access *access)
+{
+    if (number <= record->counted[pipe])
+        witness_of_event(access, record->program, pipe, false, number);
+    else
+        witness_of_index(access, record->program, NULL, item, false, NULL);
+}
+
+/* The bytes that both touch; where an operand is left out, anywhere in the buffer. */
+static void put_bytes(const struct oversync_walk *walk, const struct record_need *need,
+                      struct witness *witness)
+{
+    const int64_t *sorted = walk->overlap->maps[need->buffer].cuts.sorted;
+    bool whole = need->piece == PAIR_WHOLE;
+    witness->buffer = need->buffer;
+    witness->low = whole ? 0 : sorted[need->piece];
+    witness->high = whole ? walk->record->program->hw->buffers[need->buffer].capacity_bytes
+                          : sorted[need->piece + 1];
+}
+
 static enum oversync_reason find_witness(struct oversync_walk *walk, struct witness *witness)
 {
-    const struct program *program = walk->record->program;
-    struct pair pair;
+    struct ordered pair;
     enum oversync_reason reason = find_pair(walk, &pair);
     if (reason != OVERSYNC_ORDERED && reason != OVERSYNC_ORDERED_BEFORE)
         return reason;
@@ -165,8 +189,10 @@ static enum oversync_reason find_witness(struct oversync_walk *walk, struct witn
         return OVERSYNC_UNKNOWN;
     const struct record_step *later = &walk->record->steps[pair.later];
     witness->access_count = 2;
-    witness_of_event(&witness->accesses[0], program, pair.need->pipe, false, pair.need->number);
-    witness_of_event(&witness->accesses[1], program, later->pipe, false, later->number);
+    put_access(walk->record, pair.need->item, pair.need->pipe, pair.need->number,
+               &witness->accesses[0]);
+    put_access(walk->record, later->item, later->pipe, later->number, &witness->accesses[1]);
+    put_bytes(walk, pair.need, witness);
     for (int i = 0; i < way.count; i++)
         witness->steps[witness->step_count++] = way.items[i];
     return reason;
@@ -201,11 +227,13 @@ void oversync_walk_clear(struct oversync_walk *walk)
     *walk = (struct oversync_walk){0};
 }
 
-enum status oversync_walk_init(struct oversync_walk *walk, const struct record *record,
+enum status oversync_walk_init(struct oversync_walk *walk, const struct play *play,
                                const struct oversync *found, struct error *error)
 {
+    const struct record *record = &play->record;
     size_t items = (size_t)record->program->count + 1, slots = (size_t)record->slot_count + 1;
-    *walk = (struct oversync_walk){.record = record, .found = found, .budget = WALK_MAX_STEPS};
+    *walk = (struct oversync_walk){
+        .record = record, .overlap = &play->overlap, .found = found, .budget = WALK_MAX_STEPS};
     walk->gone = calloc(items, sizeof *walk->gone);
     walk->in_unit = calloc(items, sizeof *walk->in_unit);
     walk->slots = calloc(slots, sizeof *walk->slots);

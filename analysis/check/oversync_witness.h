@@ -1,7 +1,7 @@
 /* What shows that synchronisation is superfluous: two accesses that it orders, and what orders them
  * all the same.
  *
- *   oversync_walk_init(&walk, &record, &found, &error);      found: of oversync_search
+ *   oversync_walk_init(&walk, &play, &found, &error);      found: of oversync_search
  *   oversync_witness(&walk, &found.units[i], &witness);
  *   oversync_walk_clear(&walk); */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_OVERSYNC_WITNESS_H
@@ -9,7 +9,7 @@
 
 #include "analysis/check/check.h"
 #include "analysis/check/oversync.h"
-#include "analysis/check/record.h"
+#include "analysis/check/play.h"
 
 /* How something is known: the synchronisation on the way, in order, which passes a pipe but once.
  */
@@ -23,6 +23,7 @@ struct known; /* what a pipe, or a set, knows of the others */
 
 struct oversync_walk {
     const struct record *record;
+    const struct overlap *overlap;
     const struct oversync *found;
     bool *gone;    /* per instruction: superfluous */
     bool *in_unit; /* … of the unit at hand */
@@ -33,7 +34,7 @@ struct oversync_walk {
 };
 
 /* After a failure there is nothing to clear. */
-enum status oversync_walk_init(struct oversync_walk *walk, const struct record *record,
+enum status oversync_walk_init(struct oversync_walk *walk, const struct play *play,
                                const struct oversync *found, struct error *error);
 void oversync_walk_clear(struct oversync_walk *walk);
 

@@ -20,7 +20,7 @@ struct play {
     struct record record;
     struct fold fold;
     int64_t events;
-    bool blocked; /* some wait never ends */
+    bool blocked; /* waits wait for each other's sets for ever */
 };
 
 /* STATUS_TOO_LARGE as program_check. After an error there is nothing to clear. */

@@ -29,13 +29,13 @@ enum status record_init(struct record *record, const struct program *program, st
     record->fixed = calloc(items, sizeof *record->fixed);
     record->head = malloc(registers * sizeof *record->head);
     record->tail = malloc(registers * sizeof *record->tail);
-    record->tainted = calloc(registers, sizeof *record->tainted);
-    if (!record->group || !record->fixed || !record->head || !record->tail || !record->tainted) {
+    if (!record->group || !record->fixed || !record->head || !record->tail) {
         record_clear(record);
         return error_memory(error);
     }
-    for (int32_t i = 0; i < program->count; i++)
+    for (int32_t i = 0; i <= program->count; i++)
         record->group[i] = i;
+    memset(record->counted, -1, sizeof record->counted);
     for (size_t i = 0; i < registers; i++)
         record->head[i] = record->tail[i] = -1;
     return STATUS_OK;
@@ -51,7 +51,6 @@ void record_clear(struct record *record)
     free(record->fixed);
     free(record->head);
     free(record->tail);
-    free(record->tainted);
     memset(record, 0, sizeof *record);
 }
 
@@ -73,24 +72,37 @@ static void *grow(void *items, int64_t count, int64_t *capacity, size_t bytes)
     return grown;
 }
 
-/* Only what an earlier event of this pipe did not have to follow already is news. */
-static enum status add_needs(struct record *record, struct record_step *step, const uint32_t *needs,
-                             struct error *error)
+static enum status add_need(struct record *record, struct record_step *step,
+                            const struct record_need *need, struct error *error)
 {
-    step->need = (int32_t)record->need_count;
-    for (int pipe = 0; pipe < record->program->hw->pipe_count; pipe++) {
-        if (needs[pipe] <= record->needed[step->pipe][pipe])
-            continue;
-        record->needed[step->pipe][pipe] = needs[pipe];
-        struct record_need *grown =
-            grow(record->needs, record->need_count, &record->need_capacity, sizeof *record->needs);
-        if (!grown)
-            return error_memory(error);
-        record->needs = grown;
-        record->needs[record->need_count++] = (struct record_need){needs[pipe], (int8_t)pipe};
-        step->need_count++;
-    }
+    struct record_need *grown =
+        grow(record->needs, record->need_count, &record->need_capacity, sizeof *record->needs);
+    if (!grown)
+        return error_memory(error);
+    record->needs = grown;
+    record->needs[record->need_count++] = *need;
+    step->need_count++;
+    uint32_t *needed = &record->needed[step->pipe][need->pipe];
+    *needed = need->number > *needed ? need->number : *needed;
     return STATUS_OK;
+}
+
+/* Only a bound that no earlier event of this pipe had already is news. */
+static enum status add_needs(struct record *record, struct record_step *step,
+                             const struct pair *pairs, const uint32_t *bounds, struct error *error)
+{
+    enum status status = STATUS_OK;
+    step->need = (int32_t)record->need_count;
+    for (int8_t q = 0; q < record->program->hw->pipe_count && status == STATUS_OK; q++) {
+        const struct pair *pair = &pairs[q];
+        struct record_need need = {pair->number, pair->item, pair->piece, q, pair->buffer};
+        if (need.number)
+            status = add_need(record, step, &need, error);
+        need = (struct record_need){bounds[q], -1, 0, q, -1};
+        if (status == STATUS_OK && need.number > record->needed[step->pipe][q])
+            status = add_need(record, step, &need, error);
+    }
+    return status;
 }
 
 static void match(struct record *record, struct record_step *step, int32_t at)
@@ -104,6 +116,8 @@ static void match(struct record *record, struct record_step *step, int32_t at)
         record->tail[reg] = at;
         return;
     }
+    if (record->head[reg] < 0)
+        return;
     struct record_step *set = &record->steps[record->head[reg]];
     step->partner = record->head[reg];
     set->partner = at;
@@ -143,16 +157,6 @@ static bool is_synchronisation(const struct instruction *in)
            in->kind == INSTRUCTION_BARRIER;
 }
 
-/* A wait that was dispatched before some blocking instruction that has run since keeps what is
- * behind it after that one, which clocks do not tell apart: such a wait has to stay. */
-static void note(struct record *record, const struct event *event)
-{
-    if (event->twice.set >= 0)
-        record->tainted[record_register(record, event->twice.set)] = true;
-    if (event->overtaken)
-        record->fixed[event->item] = true;
-}
-
 static enum status add_step(struct record *record, struct record_step *step, struct error *error)
 {
     if (step->kind == INSTRUCTION_BARRIER) {
@@ -171,8 +175,10 @@ static enum status add_step(struct record *record, struct record_step *step, str
     return status;
 }
 
-enum status record_add(struct record *record, const struct event *event, const uint32_t *needs,
-                       struct error *error)
+/* A wait that was dispatched before some blocking instruction that has run since keeps what is
+ * behind it after that one, which clocks do not tell apart: such a wait has to stay. */
+enum status record_add(struct record *record, const struct event *event, const struct pair *pairs,
+                       const uint32_t *bounds, struct error *error)
 {
     const struct instruction *in = &record->program->items[event->item];
     struct record_step step = {.item = event->item,
@@ -184,14 +190,61 @@ enum status record_add(struct record *record, const struct event *event, const u
         return STATUS_OK;
     if (is_synchronisation(in))
         step.kind = in->kind;
-    note(record, event);
+    if (step.kind == INSTRUCTION_SET)
+        step.seen = event->clock[in->to];
+    record->fixed[event->item] |= event->overtaken;
     if (event->pipe != PROGRAM_PIPE_ALL) {
         step.number = record->numbers[event->pipe] = event->clock[event->pipe];
-        enum status status = add_needs(record, &step, needs, error);
+        enum status status = add_needs(record, &step, pairs, bounds, error);
         if (status != STATUS_OK)
             return status;
     }
     return add_step(record, &step, error);
+}
+
+/* The outermost loop that is open, or the instruction at which nothing more is dispatched. */
+static int32_t first_unfinished(const struct order *order)
+{
+    int32_t item = order->halted ? order->next - 1 : order->program->count;
+    for (int32_t loop = order->halted ? order->nest->parent[item] : -1; loop >= 0;
+         loop = order->nest->parent[loop])
+        item = loop;
+    return item;
+}
+
+static void fix_unfinished(struct record *record, const struct order *order)
+{
+    int32_t unfinished = first_unfinished(order);
+    for (int32_t i = 0; i < record->program->count; i++) {
+        const struct instruction *in = &record->program->items[i];
+        if (in->kind == INSTRUCTION_BARRIER)
+            record->fixed[i] |= i >= unfinished;
+        else if (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT)
+            record->fixed[i] |= !flags_finished(&order->flags, in);
+    }
+}
+
+enum status record_cut(struct record *record, const struct order *order, struct error *error)
+{
+    static const struct pair none[HARDWARE_MAX_PIPES];
+    enum status status = STATUS_OK;
+    fix_unfinished(record, order);
+    for (int8_t pipe = 0; pipe < record->program->hw->pipe_count && !record->full; pipe++) {
+        struct record_step step = {.item = record->program->count,
+                                   .number = record->numbers[pipe],
+                                   .slot = -1,
+                                   .partner = -1,
+                                   .pipe = pipe,
+                                   .kind = INSTRUCTION_MOVE};
+        uint32_t known[HARDWARE_MAX_PIPES];
+        memcpy(known, order->clock[pipe], sizeof known);
+        known[pipe] = 0;
+        if (status == STATUS_OK)
+            status = add_needs(record, &step, none, known, error);
+        if (status == STATUS_OK)
+            status = append(record, &step, error);
+    }
+    return status;
 }
 
 void record_mark(struct record *record, int depth, bool first, bool last)
@@ -208,8 +261,10 @@ void record_mark(struct record *record, int depth, bool first, bool last)
                              .depth = (int8_t)depth,
                              .last = last};
     record->last_mark[depth] = record->mark_count;
+    if (last && !record->folded)
+        memcpy(record->counted, record->numbers, sizeof record->counted);
     memcpy(record->marks[record->mark_count++].numbers, record->numbers, sizeof record->numbers);
-    record->folded = true;
+    record->folded |= last;
 }
 
 /* The slots in use, oldest first: a ring of links through RECORD_MAX_SLOTS, its head and tail. */
@@ -262,8 +317,8 @@ static void give_slots(struct record *record)
         if (step->kind == INSTRUCTION_SET) {
             step->slot = -1;
             if (step->partner < 0)
-                record->fixed[step->item] = true;
-            else if (unused_count)
+                continue;
+            if (unused_count)
                 step->slot = unused[--unused_count];
             else if (record->slot_count < RECORD_MAX_SLOTS)
                 step->slot = record->slot_count++;
@@ -271,12 +326,31 @@ static void give_slots(struct record *record)
                 record->full = true;
             if (step->slot >= 0)
                 link_slot(&list, step->slot);
-        } else if (step->kind == INSTRUCTION_WAIT) {
+        } else if (step->kind == INSTRUCTION_WAIT && step->partner >= 0) {
             step->slot = record->steps[step->partner].slot;
             unused[unused_count++] = step->slot;
             unlink_slot(&list, step->slot);
         }
     }
+}
+
+/* A flag none of whose sets meets a wait stays: what is wrong with it is a finding of its own. */
+static enum status fix_unmatched(struct record *record, struct error *error)
+{
+    bool *matched = calloc((size_t)record->program->count + 1, sizeof *matched);
+    if (!matched)
+        return error_memory(error);
+    for (int64_t i = 0; i < record->count; i++)
+        if (record->steps[i].partner >= 0)
+            matched[record_group(record, record->steps[i].item)] = true;
+    for (int32_t i = 0; i < record->program->count; i++) {
+        int kind = record->program->items[i].kind;
+        if ((kind == INSTRUCTION_SET || kind == INSTRUCTION_WAIT) &&
+            !matched[record_group(record, i)])
+            record->fixed[i] = true;
+    }
+    free(matched);
+    return STATUS_OK;
 }
 
 enum status record_close(struct record *record, struct error *error)
@@ -294,8 +368,9 @@ enum status record_close(struct record *record, struct error *error)
             step->last_wait = !again[record_register(record, step->item)];
     }
     free(again);
+    enum status status = fix_unmatched(record, error);
     for (int32_t i = 0; i < record->program->count; i++)
         if (record->fixed[i])
             record->fixed[record_group(record, i)] = true;
-    return STATUS_OK;
+    return status;
 }

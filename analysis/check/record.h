@@ -4,14 +4,14 @@
  *
  *   struct record record = {0};
  *   record_init(&record, &program, &error);
- *   record_add(&record, &event, needs, &error);      for every event, in the order of play
+ *   record_add(&record, &event, pairs, bounds, &error);      for every event, in the order of play
  *   record_close(&record, &error);
  *
  * A beyond-limit record is no error: record.full is then true, and the record worth nothing. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_RECORD_H
 #define AUTOTUNE_ANALYSIS_CHECK_RECORD_H
 
-#include "analysis/check/order.h"
+#include "analysis/check/pair.h"
 
 #define RECORD_MAX_STEPS 4000000LL
 enum { RECORD_MAX_SLOTS = 4096 }; /* sets whose waits are still to come, at one time */
@@ -19,12 +19,15 @@ enum { RECORD_MAX_SLOTS = 4096 }; /* sets whose waits are still to come, at one 
 /* This event has to come after event `number` of `pipe`, and does in the whole program. */
 struct record_need {
     uint32_t number;
-    int8_t pipe;
+    int32_t item;  /* of that event, when both touch the same bytes; -1: that is not said */
+    int32_t piece; /* which (pair.h) */
+    int8_t pipe, buffer;
 };
 
 struct record_step {
-    int32_t item;    /* into program->items */
+    int32_t item;    /* into program->items; their count: the end of a pipe (record_cut) */
     uint32_t number; /* of the event on its pipe; 0 for a barrier */
+    uint32_t seen;   /* set: the last event of the other pipe that it comes after */
     int32_t slot;    /* set: where its clock is kept until its wait (-1: no wait); wait: the same */
     int32_t partner; /* set <-> wait: steps, -1: none */
     int32_t need;    /* the first of its needs */
@@ -54,7 +57,6 @@ struct record {
     int32_t *group;       /* per instruction: a set or wait that is matched with it, or itself; sets
                              and waits whose groups end at the same instruction go together */
     int32_t *head, *tail; /* per register: the steps of its oldest and newest set without a wait */
-    bool *tainted;        /* per register: it was set twice, so its sets are not held to anything */
     bool *fixed;          /* per group: it cannot be taken out (record_group) */
     uint32_t needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the most so far */
     struct record_step
@@ -67,15 +69,22 @@ struct record {
     int64_t waiting_count, waiting_capacity;
     int32_t *waiting;
     int64_t last_mark[PROGRAM_MAX_DEPTH]; /* of the group at hand, at each depth */
-    bool folded; /* there are marks, and more such periods after each group of them */
+    bool folded; /* more periods such as those of a group of marks follow it, so that numbers are
+                    those of the whole program only up to these: */
+    uint32_t counted[HARDWARE_MAX_PIPES];
 };
 
 enum status record_init(struct record *record, const struct program *program, struct error *error);
 void record_clear(struct record *record);
 
-/* needs[q] is the number of the last event of pipe q that this one has to follow, or 0. */
-enum status record_add(struct record *record, const struct event *event, const uint32_t *needs,
-                       struct error *error);
+/* What it has to follow of each pipe: pairs[q].number and bounds[q], 0: nothing (overlap.h). */
+enum status record_add(struct record *record, const struct event *event, const struct pair *pairs,
+                       const uint32_t *bounds, struct error *error);
+
+/* After the last event, where waits wait for each other's sets for ever: what has run stays in the
+ * order that it has for whatever comes after it, and what has not run to its end cannot be taken
+ * out. */
+enum status record_cut(struct record *record, const struct order *order, struct error *error);
 /* A period has ended here. Without memory the record becomes full. */
 void record_mark(struct record *record, int depth, bool first, bool last);
 enum status record_close(struct record *record, struct error *error);

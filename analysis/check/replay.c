@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEVER_WAITED (1u << 31) /* among the sets that have had no wait so far */
+
 /* The state has a clock, an entry a pipe, for every pipe and then for every slot; after them the
- * registers. */
+ * registers, twice. */
 static size_t clocks_of(const struct replay *replay, int32_t slots)
 {
     return ((size_t)replay->pipes + (size_t)slots) * (size_t)replay->pipes;
@@ -26,11 +28,16 @@ static uint32_t *last_wait(const struct replay *replay, int32_t item)
     return &replay->state[clocks_of(replay, record->slot_count) + record_register(record, item)];
 }
 
+static uint32_t *pending(const struct replay *replay, int32_t item)
+{
+    return last_wait(replay, item) + record_register_count(replay->record);
+}
+
 enum status replay_init(struct replay *replay, const struct record *record, struct error *error)
 {
     int pipes = record->program->hw->pipe_count;
     *replay = (struct replay){.record = record, .pipes = pipes};
-    replay->state_count = clocks_of(replay, record->slot_count) + record_register_count(record);
+    replay->state_count = clocks_of(replay, record->slot_count) + 2 * record_register_count(record);
     replay->state = calloc(replay->state_count + 1, sizeof *replay->state);
     return replay->state ? STATUS_OK : error_memory(error);
 }
@@ -96,22 +103,29 @@ static void join(const struct replay *replay, uint32_t *clock, const uint32_t *o
             clock[pipe] = other[pipe];
 }
 
-/* Is the set known to come after the wait of the set before it that is left? */
+/* Does the set come after the wait of the set before it that is left, if it does in the whole
+ * program? */
 static bool take_set(struct replay *replay, const struct record_step *step)
 {
     const uint32_t *clock = clock_of(replay, step->pipe);
+    uint32_t last = *last_wait(replay, step->item);
     int to = replay->record->program->items[step->item].to;
+    uint32_t *sets = pending(replay, step->item);
+    bool waited = *sets == 0;
+    *sets = step->slot >= 0 ? *sets + 1 : *sets | NEVER_WAITED;
     if (step->slot >= 0)
         memcpy(slot_of(replay, step->slot), clock, (size_t)replay->pipes * sizeof *clock);
-    return replay->record->tainted[record_register(replay->record, step->item)] ||
-           clock[to] >= *last_wait(replay, step->item);
+    return !waited || last > step->seen || clock[to] >= last;
 }
 
 /* What is behind is cleared, so that states that differ in nothing that matters are equal. */
 static void take_wait(struct replay *replay, const struct record_step *step, bool removed)
 {
+    if (step->slot < 0)
+        return;
     uint32_t *set = slot_of(replay, step->slot);
     if (!removed) {
+        --*pending(replay, step->item);
         join(replay, clock_of(replay, step->pipe), set);
         *last_wait(replay, step->item) = step->last_wait ? 0 : step->number;
     } else if (step->last_wait) {

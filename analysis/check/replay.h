@@ -16,8 +16,9 @@ struct replay {
     int64_t at; /* the next step */
     int pipes;
     size_t state_count;
-    uint32_t *state; /* owned: clocks, by pipe; clocks of sets, by slot; the number of the last
-                        wait, by register (0: no set will ask for it) */
+    uint32_t *state; /* owned: clocks, by pipe; clocks of sets, by slot; by register, the number of
+                        the last wait (0: no set will ask for it), and how many sets have had no
+                        wait so far */
 };
 
 enum status replay_init(struct replay *replay, const struct record *record, struct error *error);

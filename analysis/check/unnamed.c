@@ -39,34 +39,59 @@ void unnamed_init(struct unnamed *unnamed, const struct program *program)
         unnamed->any |= left_out(program, &program->items[i]) != 0;
 }
 
-static void follow(const struct event *event, const uint32_t *last, int pipes, uint32_t *needs)
+/* The buffers of which it touches anything, the whole of which may be included. */
+static uint32_t touched(const struct program *program, const struct instruction *in)
 {
-    for (int pipe = 0; pipe < pipes; pipe++) {
-        uint32_t seen = event->clock[pipe], number = last[pipe] < seen ? last[pipe] : seen;
-        if (pipe != event->pipe && number > needs[pipe])
-            needs[pipe] = number;
+    uint32_t buffers = left_out(program, in);
+    for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++)
+        buffers |= 1u << program->regions[i].buffer;
+    return buffers;
+}
+
+int unnamed_buffer(const struct program *program, int32_t item, int32_t other)
+{
+    const struct instruction *a = &program->items[item], *b = &program->items[other];
+    uint32_t buffers =
+        (left_out(program, a) & touched(program, b)) | (left_out(program, b) & touched(program, a));
+    return buffers ? __builtin_ctz(buffers) : -1;
+}
+
+static void follow(const struct event *event, int buffer, const uint32_t *last,
+                   const int32_t *items, struct pair *pairs, uint32_t *unordered)
+{
+    for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++) {
+        if (pipe == event->pipe || last[pipe] == 0)
+            continue;
+        if (last[pipe] <= event->clock[pipe])
+            pair_raise(&pairs[pipe], last[pipe], items[pipe], buffer, PAIR_WHOLE);
+        else
+            *unordered |= 1u << pipe;
     }
 }
 
-void unnamed_event(struct unnamed *unnamed, const struct event *event, uint32_t *needs)
+void unnamed_event(struct unnamed *unnamed, const struct event *event, struct pair *pairs,
+                   uint32_t *unordered)
 {
     if (!unnamed->any)
         return;
     const struct program *program = unnamed->program;
     const struct instruction *in = &program->items[event->item];
-    uint32_t whole = left_out(program, in), some = whole, number = event->clock[event->pipe];
-    for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++)
-        some |= 1u << program->regions[i].buffer;
+    uint32_t whole = left_out(program, in), some = touched(program, in);
+    uint32_t number = event->clock[event->pipe];
     for (int b = 0; b < program->hw->buffer_count; b++) {
         if (some >> b & 1)
-            follow(event, unnamed->whole[b], program->hw->pipe_count, needs);
+            follow(event, b, unnamed->whole[b], unnamed->whole_item[b], pairs, unordered);
         if (whole >> b & 1)
-            follow(event, unnamed->some[b], program->hw->pipe_count, needs);
+            follow(event, b, unnamed->some[b], unnamed->some_item[b], pairs, unordered);
     }
     for (int b = 0; b < program->hw->buffer_count; b++) {
-        if (some >> b & 1)
+        if (some >> b & 1) {
             unnamed->some[b][event->pipe] = number;
-        if (whole >> b & 1)
+            unnamed->some_item[b][event->pipe] = event->item;
+        }
+        if (whole >> b & 1) {
             unnamed->whole[b][event->pipe] = number;
+            unnamed->whole_item[b][event->pipe] = event->item;
+        }
     }
 }

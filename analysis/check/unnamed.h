@@ -7,19 +7,26 @@
 #ifndef AUTOTUNE_ANALYSIS_CHECK_UNNAMED_H
 #define AUTOTUNE_ANALYSIS_CHECK_UNNAMED_H
 
-#include "analysis/check/order.h"
+#include "analysis/check/pair.h"
 
 struct unnamed {
     const struct program *program;
     bool any; /* some instruction leaves something out */
     uint32_t whole[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES]; /* last events that may touch all */
     uint32_t some[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES];  /* last events that touch anything */
+    int32_t whole_item[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES]; /* whose they are */
+    int32_t some_item[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES];
 };
 
 void unnamed_init(struct unnamed *unnamed, const struct program *program);
 
-/* Raises needs[q] to the last event of pipe q that this one may conflict with on that account and
- * comes after, and records this one. */
-void unnamed_event(struct unnamed *unnamed, const struct event *event, uint32_t *needs);
+/* Raises pairs[q] to the last event of pipe q that this one may conflict with on that account, and
+ * records this one. Where it does not come after that event, the bit of q is set in *unordered
+ * instead. */
+void unnamed_event(struct unnamed *unnamed, const struct event *event, struct pair *pairs,
+                   uint32_t *unordered);
+
+/* May the two instructions conflict on that account? The buffer, or -1. */
+int unnamed_buffer(const struct program *program, int32_t item, int32_t other);
 
 #endif

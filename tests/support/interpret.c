@@ -82,6 +82,14 @@ static void share(const struct machine *m, const struct instruction *in, int64_t
     *last = *first + size < bytes ? *first + size : bytes;
 }
 
+/* A vector operation does the same in every line when it names all the inputs that it has. */
+static bool depends_on_line(const struct machine *m, const struct instruction *in)
+{
+    int inputs = !!region_of(m, in, OPERAND_SRC) + !!region_of(m, in, OPERAND_SRC2);
+    return in->kind != INSTRUCTION_MOVE && (in->kind != INSTRUCTION_VECTOR || inputs == 0 ||
+                                            inputs != m->program->hw->operations[in->what].inputs);
+}
+
 static void work(struct machine *m, const struct step *step)
 {
     const struct instruction *in = &m->program->items[step->item];
@@ -98,7 +106,7 @@ static void work(struct machine *m, const struct step *step)
         uint8_t *to = byte_of(m, step, dst, b);
         int64_t element = b / dtype_bytes(in->to_type), first, last;
         uint32_t hash = stir(stir(2166136261u, in->what), (uint32_t)(b % dtype_bytes(in->to_type)));
-        hash = in->kind == INSTRUCTION_MOVE ? hash : stir(hash, (uint32_t)in->line);
+        hash = depends_on_line(m, in) ? stir(hash, (uint32_t)in->line) : hash;
         for (enum operand_role role = OPERAND_SRC; role < OPERAND_ROLES; role++) {
             share(m, in, element, bytes[role], &first, &last);
             for (int64_t s = first; s < last; s++)

@@ -4,7 +4,8 @@
  * queue, the n-th wait takes the n-th set, a barrier over all and the scalar pipe hold up dispatch.
  * Among the steps that are possible the generator chooses one, so a program that lacks an order
  * gives different sums for different seeds. A move copies bytes; other instructions compute some
- * bytes that depend on their operation, line and every source element, element by element. */
+ * bytes that depend on their operation, line and every source element, element by element; the
+ * line plays no part in vector operations that name all the inputs that their description says. */
 #ifndef AUTOTUNE_TESTS_INTERPRET_H
 #define AUTOTUNE_TESTS_INTERPRET_H
 
