@@ -311,7 +311,9 @@ static bool write_description(struct calibrate *calibrate, struct calibration *c
         fputs(text, answer.stream);
         cli_answer_close(&answer);
     } else if (calibrate->output) {
-        cli_require(cli_write_file(calibrate->output, text, strlen(text), &error), &error);
+        cli_require(
+            files_write(&calibrate->common.files, calibrate->output, text, strlen(text), &error),
+            &error);
     }
     free(text);
     return !alone;
@@ -338,6 +340,8 @@ int cmd_calibrate(int argc, char **argv)
         cli_die("calibrate: --hw NAME is missing, expected the description to start from");
     if (common->cores)
         cli_die("--cores: expected nothing of it here; kernels use the cores of their rows");
+    cli_reads_hardware(&calibrate.common, common->hw_name);
+    cli_check_files(&calibrate.common);
     cli_require(calibration_open(common->hw_folders, common->hw_name, &overrides, calibrate.chip,
                                  &calibration, &error),
                 &error);
@@ -351,6 +355,7 @@ int cmd_calibrate(int argc, char **argv)
         write_answer(&calibrate, &calibration);
     clear_rows(&rows);
     calibration_close(&calibration);
+    cli_close(&calibrate.common);
     stop_close();
     return EXIT_ANSWER;
 }

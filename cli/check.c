@@ -161,9 +161,13 @@ int cmd_check(int argc, char **argv)
         cli_die("check: a program file is missing; `autotune check --help` has examples");
     if (files > 0 && checking.runtime_kb)
         cli_die("check: '%.64s' and --runtime-kb: expected one of them", file);
+    if (file)
+        cli_reads(&checking.common, file);
     cli_load_chip(&checking.common, &hw);
+    cli_check_files(&checking.common);
     int status = checking.runtime_kb ? check_table(&checking.common, &hw, checking.runtime_kb)
                                      : check_program(&checking.common, &hw, file);
     hardware_clear(&hw);
+    cli_close(&checking.common);
     return status;
 }

@@ -350,7 +350,9 @@ int cmd_evaluate(int argc, char **argv)
         cli_die("--time-limit: expected --against, whose searches it is for");
     if (evaluate.against && evaluate.common.format == FORMAT_CSV)
         cli_die("--against: the csv has no place for it, expected --format table or json");
+    cli_reads(&evaluate.common, file);
     load_hardware(&evaluate, file, &hw);
+    cli_check_files(&evaluate.common);
     cli_require(bank_load(file, evaluate.format, evaluate.keep_going, &bank, &error), &error);
     json_t *answer = evaluate_bank(&evaluate, &bank, &hw);
     int status = json_integer_value(json_object_get(answer, "used")) ? EXIT_ANSWER : EXIT_NONE;
@@ -358,6 +360,7 @@ int cmd_evaluate(int argc, char **argv)
     json_decref(answer);
     bank_clear(&bank);
     hardware_clear(&hw);
+    cli_close(&evaluate.common);
     stop_close();
     return status;
 }

@@ -27,6 +27,7 @@ int cmd_explain(int argc, char **argv)
     struct error error;
     cli_parse(&argp, "autotune explain", argc, argv, &task, NULL, 0);
     task_open(&task);
+    cli_check_files(&task.common);
     if (!task.set)
         cli_die("explain: --set is missing; `autotune explain --help` has an example");
     cli_require(tiling_parse(&task.job.space, task.set, &tiling, &error), &error);

@@ -25,8 +25,8 @@ static const struct argp argp = {
 /* A list of rows with a name and a title, for both formats. */
 struct listing {
     json_t *rows;
-    const char *only;       /* NULL: all */
-    const char *hw_folders; /* of --hw-path */
+    const char *only; /* NULL: all */
+    struct common *common;
 };
 
 static void add_row(struct listing *listing, const char *name, const char *title)
@@ -90,7 +90,8 @@ static void add_hardware(void *context, const char *name)
     struct hardware hw;
     struct error error;
     char title[512];
-    if (hardware_load_from(listing->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
+    cli_reads_hardware(listing->common, name);
+    if (hardware_load_from(listing->common->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
         if (hw.host)
             snprintf(title, sizeof title, "%s: %d thread%s, %s, measured on %s", hw.name, hw.cores,
                      hw.cores == 1 ? "" : "s", host_isa_name(hw.host->isa), hw.host->date);
@@ -107,12 +108,15 @@ static void add_hardware(void *context, const char *name)
 static void list_hw(struct listing *listing)
 {
     struct error error;
-    cli_require(hardware_each_from(listing->hw_folders, add_hardware, listing, &error), &error);
+    cli_require(hardware_each_from(listing->common->hw_folders, add_hardware, listing, &error),
+                &error);
 }
 
-static void add_set(void *context, const char *name, const char *title)
+static void add_set(void *context, const char *name, const char *file, const char *title)
 {
-    add_row(context, name, title);
+    struct listing *listing = context;
+    cli_reads(listing->common, file);
+    add_row(listing, name, title);
 }
 
 static void list_sweeps(struct listing *listing)
@@ -210,14 +214,15 @@ int cmd_list(int argc, char **argv)
     if (words[1] && lists[kind].list == list_hw) {
         describe_hardware(&common, words[1], &answer);
     } else {
-        struct listing listing = {
-            .rows = json_array(), .only = words[1], .hw_folders = common.hw_folders};
+        struct listing listing = {.rows = json_array(), .only = words[1], .common = &common};
         lists[kind].list(&listing);
         if (words[1] && json_array_size(listing.rows) == 0)
             cli_die("list %s %.64s: there is none; `autotune list %s` shows all", words[0],
                     words[1], words[0]);
         write_listing(listing.rows, &answer);
     }
+    cli_check_files(&common);
     cli_answer_close(&answer);
+    cli_close(&common);
     return EXIT_ANSWER;
 }

@@ -151,10 +151,14 @@ int cmd_merge(int argc, char **argv)
                 "more");
     if (command.sweep)
         sweep_jobs_read(&command.common, command.time_limit, command.sweep, &missing.sweep);
+    for (int f = 0; f < count; f++)
+        cli_keeps(&command.common, files[f]);
+    cli_check_files(&command.common);
     cli_require(merge_stores(files[0], files + 1, count - 1, &report, &error), &error);
     find_missing(&command, files[0], &missing);
     write_answer(&command, files[0], &report, &missing);
     free(missing.jobs);
     sweep_clear(&missing.sweep);
+    cli_close(&command.common);
     return missing.count ? EXIT_NONE : EXIT_ANSWER;
 }

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -42,10 +43,8 @@ static const struct argp_option common_options[] = {
     {NULL, 0, NULL, 0, "Output:", 11},
     {"format", KEY_FORMAT, "NAME", 0, "", 11}, /* see filter_help */
     {"json", KEY_JSON, NULL, 0, "short for --format json", 11},
-    {"output", 'o', "FILE", 0,
-     "write the answer to FILE, replacing it as a whole; - is the "
-     "standard output",
-     11},
+    {"output", 'o', "OUT", 0,
+     "write the answer to OUT, replacing it as a whole; - is the standard output", 11},
     {"quiet", 'q', NULL, 0, "no progress and no notes", 11},
     {"verbose", 'v', NULL, 0, "more notes on standard error", 11},
     {"help", 'h', NULL, 0, "print this help", 11},
@@ -194,9 +193,14 @@ static void print_help(struct argp_state *state)
     cli_exit_printed();
 }
 
+static bool is_standard_output(const char *name)
+{
+    return strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
+}
+
 static void set_output(struct common *common, const char *name)
 {
-    bool standard = strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
+    bool standard = is_standard_output(name);
     common->output = standard ? NULL : name;
     common->standard_output = standard;
 }
@@ -306,8 +310,34 @@ static const struct argp_option *find_option(const struct argp *argp, const char
     return found;
 }
 
-/* Does the option in `word` take the next word for its value? */
-static bool check_long(const struct argp *argp, const char *name, const char *word)
+/* The word that stands for a value in --help says what is done with a file, there and here. */
+static const struct {
+    const char *word;
+    enum file_use use;
+    bool is_beginning; /* OUT.json */
+} file_words[] = {
+    {"OUT", FILE_WRITTEN, true}, {"DB", FILE_STORE, false}, {"FILE", FILE_READ, false}};
+
+/* A name that is given again replaces the one before, as the option does; files to read add up. */
+static void note_value(struct common *common, const struct argp_option *option, const char *value)
+{
+    char name[32] = "-o";
+    bool standard = option->key == 'o' && is_standard_output(value);
+    if (option->key != 'o')
+        snprintf(name, sizeof name, "--%s", option->name);
+    for (size_t w = 0; w < sizeof file_words / sizeof *file_words; w++) {
+        size_t length = strlen(file_words[w].word);
+        enum file_use use = file_words[w].use;
+        if (strncmp(option->arg, file_words[w].word, length) == 0 &&
+            (file_words[w].is_beginning || !option->arg[length]))
+            files_note(&common->files, use, use == FILE_READ ? NULL : name,
+                       standard ? NULL : value);
+    }
+}
+
+/* The option of a word; *value is what stands there for its value, or NULL. */
+static const struct argp_option *check_long(const struct argp *argp, const char *name,
+                                            const char *word, const char **value)
 {
     size_t length = strcspn(word, "=");
     const struct argp_option *option = find_option(argp, word + 2, length - 2, -1);
@@ -315,34 +345,40 @@ static bool check_long(const struct argp *argp, const char *name, const char *wo
         cli_die("unknown option %.64s; `%s --help` lists the options", word, name);
     if (!option->arg && word[length])
         cli_die("%.64s: takes no value; `%s --help` lists the options", word, name);
-    return option->arg && !word[length];
+    *value = word[length] ? word + length + 1 : NULL;
+    return option;
 }
 
-static bool check_short(const struct argp *argp, const char *name, const char *word)
+static const struct argp_option *check_short(const struct argp *argp, const char *name,
+                                             const char *word, const char **value)
 {
     const struct argp_option *option = NULL;
-    for (const char *letter = word + 1; *letter && !(option && option->arg); letter++) {
+    const char *letter = word + 1;
+    for (; *letter && !(option && option->arg); letter++) {
         option = find_option(argp, "", SIZE_MAX, (unsigned char)*letter);
         if (!option)
             cli_die("unknown option -%c; `%s --help` lists the options", *letter, name);
-        if (option->arg && letter[1])
-            return false;
     }
-    return option->arg != NULL;
+    *value = *letter ? letter : NULL;
+    return option;
 }
 
 /* Refuses what argp would, but says which word it is; and abbreviations, which the next option with
- * the same beginning would break. */
-static void check_options(const struct argp *argp, const char *name, int argc, char **argv)
+ * the same beginning would break. Notes the files. */
+static void check_options(const struct argp *argp, const char *name, int argc, char **argv,
+                          struct common *common)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (argv[i][0] != '-' || !argv[i][1])
+        const char *word = argv[i], *value;
+        if (word[0] != '-' || !word[1])
             continue;
-        bool takes_next =
-            argv[i][1] == '-' ? check_long(argp, name, argv[i]) : check_short(argp, name, argv[i]);
-        if (takes_next && ++i == argc)
-            cli_die("%.64s: its value is missing; `%s --help` lists the options", argv[i - 1],
-                    name);
+        const struct argp_option *option =
+            (word[1] == '-' ? check_long : check_short)(argp, name, word, &value);
+        if (!option->arg)
+            continue;
+        if (!value && ++i == argc)
+            cli_die("%.64s: its value is missing; `%s --help` lists the options", word, name);
+        note_value(common, option, value ? value : argv[i]);
     }
 }
 
@@ -361,7 +397,7 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
     common->words = words;
     common->max_words = max_words;
     filtered.help_filter = filter_help;
-    check_options(argp, name, argc, argv);
+    check_options(argp, name, argc, argv, common);
     error_t failed = argp_parse(&filtered, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, options);
     argv[0] = saved;
     if (failed)
@@ -374,6 +410,46 @@ const char *cli_hardware_name(const struct common *common)
     return common->hw_name ? common->hw_name : CHIP_DEFAULT;
 }
 
+void cli_reads(struct common *common, const char *file)
+{
+    files_note(&common->files, FILE_READ, NULL, file);
+}
+
+static void note_read(void *context, const char *file)
+{
+    cli_reads(context, file);
+}
+
+void cli_reads_hardware(struct common *common, const char *name)
+{
+    hardware_each_file(common->hw_folders, name, note_read, common);
+}
+
+void cli_reads_chips(struct common *common, const struct chips *chips)
+{
+    chips_each_file(chips, note_read, common);
+}
+
+void cli_keeps(struct common *common, const char *store)
+{
+    files_note(&common->files, FILE_STORE, NULL, store);
+}
+
+void cli_check_files(struct common *common)
+{
+    bool prints = !common->output;
+    int mode = fcntl(STDOUT_FILENO, F_GETFL);
+    if (prints && (mode & O_ACCMODE) == O_RDONLY) /* so is what main opens for a closed one */
+        cli_die("standard output: %s", strerror(EBADF));
+    files_note(&common->files, FILE_WRITTEN, "standard output", prints ? "/dev/stdout" : NULL);
+    files_check(&common->files);
+}
+
+void cli_close(struct common *common)
+{
+    files_clear(&common->files);
+}
+
 void cli_load_hardware(struct common *common, struct hardware *hw)
 {
     struct error error;
@@ -382,6 +458,7 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
         hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
         &error);
     int cores;
+    cli_reads_hardware(common, cli_hardware_name(common));
     cli_require(chip_cores(hw, common->cores, &cores, &error), &error);
     common->cores = cores;
     if (common->verbose)
@@ -419,141 +496,40 @@ void cli_answer_open_long(struct answer *answer, const struct common *common)
     free(answer->text);
     answer->text = NULL;
     answer->is_long = true;
-    answer->stream = tmpfile();
-    if (!answer->stream)
-        cli_die("a temporary file: %s", strerror(errno));
+    answer->stream = files_temporary();
 }
 
-/* What an answer or a file holds: text, or a file that is read from its beginning. */
-struct content {
-    const char *text;
-    size_t length;
-    FILE *file;
-};
-
-static bool put_content(const struct content *content, FILE *out)
+/* Where the answer goes without -o. */
+static void print_answer(const struct answer *answer)
 {
     char block[1 << 16];
     size_t count;
-    if (!content->file)
-        return fwrite(content->text, 1, content->length, out) == content->length;
-    rewind(content->file);
-    while ((count = fread(block, 1, sizeof block, content->file)) > 0)
-        if (fwrite(block, 1, count, out) != count)
-            return false;
-    return !ferror(content->file);
-}
-
-/* Devices and pipes cannot be replaced, only written to; at their end, where /dev/fd names a file.
- */
-static enum status write_in_place(const char *path, const struct content *content,
-                                  struct error *error)
-{
-    FILE *file = fopen(path, "ab");
-    if (!file)
-        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    bool written = put_content(content, file) || ferror(file);
-    enum status status = STATUS_OK;
-    if (!written || !flushed(file))
-        status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    fclose(file);
-    return status;
-}
-
-static mode_t new_file_mode(void)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-/* By way of a temporary file beside it. */
-static enum status replace(const char *path, mode_t mode, const struct content *content,
-                           struct error *error)
-{
-    char temporary[PATH_MAX];
-    int used = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    if (used < 0 || used >= (int)sizeof temporary)
-        return error_set(error, STATUS_IO, "%.64s...: the name is too long", path);
-    int descriptor = mkstemp(temporary);
-    if (descriptor < 0)
-        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    FILE *file = fdopen(descriptor, "wb");
-    bool written =
-        file && fchmod(descriptor, mode) == 0 && put_content(content, file) && fflush(file) == 0;
-    if (file && fclose(file) == 0 && written && rename(temporary, path) == 0)
-        return STATUS_OK;
-    enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    unlink(temporary);
-    return status;
-}
-
-static enum status write_content(const char *path, const struct content *content,
-                                 struct error *error)
-{
-    struct stat info;
-    bool exists = stat(path, &info) == 0, dangles = !exists && lstat(path, &info) == 0;
-    if (!*path)
-        return error_set(error, STATUS_INVALID, "an empty file name to write to");
-    if (strncmp(path, "/dev/", 5) == 0 || dangles || (exists && !S_ISREG(info.st_mode)))
-        return write_in_place(path, content, error);
-    if (exists && access(path, W_OK) != 0)
-        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    char *target = exists ? realpath(path, NULL) : NULL;
-    enum status status = replace(target ? target : path,
-                                 exists ? info.st_mode & 07777 : new_file_mode(), content, error);
-    free(target);
-    return status;
-}
-
-/* The folder that a new file would be made in. */
-static bool folder_is_writable(const char *path)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int length = slash ? (int)(slash - path) + 1 : 1;
-    int used = snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
-    return used >= (int)sizeof folder || access(folder, W_OK) == 0;
-}
-
-void cli_require_writable(const char *path)
-{
-    struct stat info;
-    bool possible = true;
-    if (!*path)
-        cli_die("an empty file name to write to");
-    if (strncmp(path, "/dev/", 5) == 0)
-        return;
-    if (stat(path, &info) == 0) {
-        errno = EISDIR;
-        possible = !S_ISDIR(info.st_mode) && access(path, W_OK) == 0;
-    } else {
-        possible = errno == ENOENT && (lstat(path, &info) == 0 || folder_is_writable(path));
-    }
-    if (!possible)
-        cli_die("%s: %s", path, strerror(errno));
-}
-
-enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
-{
-    return write_content(path, &(struct content){text, length, NULL}, error);
+    if (answer->text)
+        fwrite(answer->text, 1, answer->length, stdout);
+    else
+        rewind(answer->stream);
+    while (!answer->text && (count = fread(block, 1, sizeof block, answer->stream)) > 0)
+        if (fwrite(block, 1, count, stdout) != count)
+            break;
+    if (!answer->text && ferror(answer->stream))
+        cli_die("a temporary file: %s", strerror(errno));
+    if (!flushed(stdout))
+        cli_die("standard output: %s", strerror(errno));
 }
 
 void cli_answer_close(struct answer *answer)
 {
     struct error error;
+    const struct files *files = &answer->common->files;
     const char *output = answer->common->output;
-    struct content content = {.file = answer->is_long ? answer->stream : NULL};
     if (answer->is_long ? ferror(answer->stream) || fflush(answer->stream) : fclose(answer->stream))
-        cli_die(answer->is_long ? "a temporary file: no place left" : "out of memory");
-    content.text = answer->text;
-    content.length = answer->length;
-    if (output)
-        cli_require(write_content(output, &content, &error), &error);
-    else if (!put_content(&content, stdout) && content.file && ferror(content.file))
-        cli_die("a temporary file: %s", strerror(errno));
-    if (!flushed(stdout))
-        cli_die("standard output: %s", strerror(errno));
+        cli_die("%s: %s", answer->is_long ? "a temporary file" : "the answer", strerror(errno));
+    if (!output)
+        print_answer(answer);
+    else if (answer->is_long)
+        cli_require(files_write_from(files, output, answer->stream, &error), &error);
+    else
+        cli_require(files_write(files, output, answer->text, answer->length, &error), &error);
     if (answer->is_long)
         fclose(answer->stream);
     free(answer->text);

@@ -5,6 +5,7 @@
 #ifndef AUTOTUNE_CLI_OPTIONS_H
 #define AUTOTUNE_CLI_OPTIONS_H
 
+#include "cli/files.h"
 #include "core/hardware.h"
 #include "core/status.h"
 
@@ -47,6 +48,7 @@ struct common {
     bool quiet, verbose;
     const char **words; /* what is no option: files, names */
     int word_count, max_words;
+    struct files files; /* of options: noted by cli_parse; cli_close clears them */
 };
 
 /* The child parser for struct common: the first member of every command's own options. */
@@ -73,6 +75,22 @@ extern const struct command commands[];
  * with a struct common. Returns the number of words taken into `words` (at most `max_words`). */
 int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, void *options,
               const char **words, int max_words);
+
+/* Notes what the command reads beside its options' files: a file ("-": the standard input), all
+ * that the description called `name` comes from or those of chips do, or a store. */
+void cli_reads(struct common *common, const char *file);
+void cli_reads_hardware(struct common *common, const char *name);
+struct chips;
+void cli_reads_chips(struct common *common, const struct chips *chips);
+void cli_keeps(struct common *common, const char *store);
+
+/* Ends the program where an output is not a file of its own, or cannot be written; so does a
+ * standard output that is closed, where the answer goes there. Once all files are noted, before any
+ * work is done and any of them is touched. */
+void cli_check_files(struct common *common);
+
+/* The end of a command. */
+void cli_close(struct common *common);
 
 /* Prints "autotune: text" and exits with status 2. */
 void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -131,12 +149,5 @@ void cli_answer_open_long(struct answer *answer, const struct common *common);
 
 /* Lets the answer out: to standard output, or to the file, which is replaced as a whole. */
 void cli_answer_close(struct answer *answer);
-
-/* Ends the program where a file of this name could not be written; before the work, not after it.
- * What shows only later, such as a full disk, is cli_write_file's to say. */
-void cli_require_writable(const char *path);
-
-/* Replaces a file, or the one that a link names, as a whole; a device or pipe is written to. */
-enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error);
 
 #endif

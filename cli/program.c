@@ -150,6 +150,7 @@ int cmd_program(int argc, char **argv)
     cli_parse(&argp, "autotune program", argc, argv, &printing, NULL, 0);
     task_open(task);
     cli_require_chip(task->job.hw);
+    cli_check_files(&task->common);
     printing.part = find_part(task->job.space.kind, printing.part_name);
     bool json = task->common.format == FORMAT_JSON;
     bool found = choose(task, &tiling);

@@ -133,12 +133,14 @@ int cmd_table(int argc, char **argv)
     cli_parse(&argp, "autotune table", argc, argv, &command, NULL, 0);
     if (!command.store)
         cli_die("--db is missing, expected a store");
+    cli_check_files(&command.common);
     cli_require(tilings_read(command.store, &command.filter, &tilings, &error), &error);
     say_what_is_left_out(&command, &tilings);
     if (tilings.count)
         write_table(&command, &tilings, text);
     int exit_status = tilings.count ? EXIT_ANSWER : EXIT_NONE;
     tilings_clear(&tilings);
+    cli_close(&command.common);
     free(text);
     return exit_status;
 }

@@ -96,6 +96,7 @@ void task_open(struct task *task)
     take_common(task);
     cli_require(chips_open(task->common.hw_folders, &task->chips, &error), &error);
     cli_require(job_open(&task->job, task->chips, &error), &error);
+    cli_reads_chips(&task->common, task->chips);
     if (task->common.verbose)
         fprintf(stderr, "hardware: %s from %s\n", task->job.hw->name, task->job.hw->file);
 }
@@ -104,4 +105,5 @@ void task_close(struct task *task)
 {
     job_close(&task->job);
     chips_close(task->chips);
+    cli_close(&task->common);
 }
