@@ -629,12 +629,13 @@ streams() {
         '"$1" list hw ascend310'; do
         quiet 0 "$command | head -1 >/dev/null; exit \${PIPESTATUS[0]}"
         quiet 0 "$command | true; exit \${PIPESTATUS[0]}"
-        quiet 0 "$command >&-"
         quiet 0 "$command <&-"
         quiet 0 "$command 2>&-"
-        quiet 0 "$command <&- >&- 2>&-"
+        quiet 2 "$command <&- >&- 2>&-"
         bash -c "$command >/dev/full" _ "$autotune" >"$work/out" 2>"$work/err"
         equal "/dev/full: $command" '' "$(not_an_error $? 'standard output: No space left')"
+        bash -c "$command 2>\"\$2\" >&-" _ "$autotune" "$work/err" >"$work/out"
+        equal "closed: $command" '' "$(not_an_error $? 'standard output: Bad file descriptor')"
     done
     quiet 0 "$tune -o closed >&- 2>&- <&-"
     check 'closed streams do not spoil the file' grep -q 'optimal' closed
