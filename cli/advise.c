@@ -165,6 +165,8 @@ static int apply(const struct advising *advising, const struct advise_question *
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
+    if (advising->common.format == FORMAT_TABLE)
+        answer.kind = ANSWER_EXACT;
     cli_require(writers[advising->common.format](question, &walk.changed, &walk.chain,
                                                  answer.stream, &error),
                 &error);

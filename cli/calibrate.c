@@ -230,6 +230,7 @@ static void clear_rows(struct rows *rows)
 static void put_text(const struct calibration *calibration, const char *output,
                      struct answer *answer)
 {
+    char line[TEXT_LINE_SIZE];
     struct style style = text_style(answer->colour);
     json_t *tables = calibration_json(calibration), *value;
     void *next;
@@ -238,10 +239,10 @@ static void put_text(const struct calibration *calibration, const char *output,
             calibration->hw.name, style.end, calibration->chip);
     text_put_hardware(&calibration->hw, &style, answer->stream);
     if (output)
-        fprintf(answer->stream, "written to %s\n", output);
+        fprintf(answer->stream, "written to %s\n", text_line(output, line));
     if (calibration->rejected_points)
         fprintf(answer->stream, "%d points rejected, the first in %s:%d (%s)\n",
-                calibration->rejected_points, calibration->first_rejected_file,
+                calibration->rejected_points, text_line(calibration->first_rejected_file, line),
                 calibration->first_rejected_line, calibration->first_rejected_reason);
     if (calibration->ended)
         fprintf(answer->stream, "kernels: %lld trials, %s\n", (long long)calibration->kernel_trials,
@@ -308,6 +309,7 @@ static bool write_description(struct calibrate *calibrate, struct calibration *c
     if (alone) {
         struct answer answer;
         cli_answer_open(&answer, &calibrate->common);
+        answer.kind = ANSWER_EXACT;
         fputs(text, answer.stream);
         cli_answer_close(&answer);
     } else if (calibrate->output) {

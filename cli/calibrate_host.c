@@ -187,11 +187,12 @@ static void put_loops(const struct host_calibration *c, const struct style *styl
 
 static void put_text(const struct host_calibration *c, const char *file, struct answer *answer)
 {
+    char line[TEXT_LINE_SIZE];
     struct style style = text_style(answer->colour);
     fprintf(answer->stream, "%s%s%s, measured on %s with %s\n", style.bold, c->host.cpu, style.end,
             c->host.date, host_isa_name(c->host.isa));
     if (file)
-        fprintf(answer->stream, "written to %s\n", file);
+        fprintf(answer->stream, "written to %s\n", text_line(file, line));
     fputc('\n', answer->stream);
     put_facts(c, &style, answer->stream);
     put_levels(c, &style, answer->stream);
@@ -221,6 +222,8 @@ static void write_answer(struct common *common, const struct host_calibration *c
         cli_require(files_write(&common->files, file, text, strlen(text), &error), &error);
     common->output = NULL; /* it held the description */
     cli_answer_open(&answer, common);
+    if (!file)
+        answer.kind = ANSWER_EXACT;
     if (!file)
         fputs(text, answer.stream);
     else if (common->format == FORMAT_JSON)

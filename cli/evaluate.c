@@ -4,6 +4,7 @@
 #include "jobs/against.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
+#include "results/csv.h"
 #include "results/outline.h"
 #include "results/tune.h"
 
@@ -145,11 +146,10 @@ static const char *text_of(const json_t *row, const char *key)
     return json_string_value(json_object_get(row, key));
 }
 
-/* A cell of CSV. No text of ours needs quotes. */
 static void put_csv(const json_t *value, FILE *out)
 {
     if (json_is_string(value))
-        fputs(json_string_value(value), out);
+        csv_put(json_string_value(value), out);
     else if (json_is_integer(value))
         fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
@@ -246,10 +246,12 @@ static void add_against(json_t *tables, json_t *against)
 
 static void write_table(const struct hardware *hw, json_t *answer, bool colour, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     struct style style = text_style(colour);
     char kernels[TEXT_SIZE], used[TEXT_SIZE];
     json_t *tables = json_object();
-    fprintf(out, "%s%s%s on %s\n", style.bold, text_of(answer, "file"), style.end, hw->name);
+    fprintf(out, "%s%s%s on %s\n", style.bold, text_line(text_of(answer, "file"), line), style.end,
+            hw->name);
     text_put_hardware(hw, &style, out);
     fprintf(out, "%s kernels (%s), %s of them simulated\n",
             text_count(json_integer_value(json_object_get(answer, "kernels")), kernels),

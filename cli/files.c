@@ -206,24 +206,21 @@ void files_check(const struct files *files)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Text, or a file that is read from its beginning. */
+/* What puts a file's content out. */
 struct content {
-    const char *text;
-    size_t length;
-    FILE *file;
+    bool (*put)(const void *context, FILE *out);
+    const void *context;
 };
 
-static bool put_content(const struct content *content, FILE *out)
+struct memory {
+    const char *text;
+    size_t length;
+};
+
+static bool put_memory(const void *context, FILE *out)
 {
-    char block[1 << 16];
-    size_t count;
-    if (!content->file)
-        return fwrite(content->text, 1, content->length, out) == content->length;
-    rewind(content->file);
-    while ((count = fread(block, 1, sizeof block, content->file)) > 0)
-        if (fwrite(block, 1, count, out) != count)
-            return false;
-    return !ferror(content->file);
+    const struct memory *memory = context;
+    return fwrite(memory->text, 1, memory->length, out) == memory->length;
 }
 
 /* Devices and pipes cannot be replaced, only written to. A reader that left has seen enough. */
@@ -234,7 +231,7 @@ static enum status write_in_place(const char *path, const struct content *conten
     if (!file)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     errno = 0;
-    bool written = (put_content(content, file) && fflush(file) == 0) || errno == EPIPE;
+    bool written = (content->put(content->context, file) && fflush(file) == 0) || errno == EPIPE;
     enum status status =
         written ? STATUS_OK : error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     fclose(file);
@@ -261,8 +258,8 @@ static enum status replace(const char *path, const char *place, mode_t mode,
     if (descriptor < 0)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     FILE *file = fdopen(descriptor, "wb");
-    bool written =
-        file && fchmod(descriptor, mode) == 0 && put_content(content, file) && fflush(file) == 0;
+    bool written = file && fchmod(descriptor, mode) == 0 && content->put(content->context, file) &&
+                   fflush(file) == 0;
     if (file && fclose(file) == 0 && written && rename(temporary, place) == 0)
         return STATUS_OK;
     enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
@@ -297,13 +294,15 @@ static enum status write_content(const struct files *files, const char *path,
 enum status files_write(const struct files *files, const char *path, const char *text,
                         size_t length, struct error *error)
 {
-    return write_content(files, path, &(struct content){text, length, NULL}, error);
+    const struct memory memory = {text, length};
+    return write_content(files, path, &(struct content){put_memory, &memory}, error);
 }
 
-enum status files_write_from(const struct files *files, const char *path, FILE *from,
-                             struct error *error)
+enum status files_write_by(const struct files *files, const char *path,
+                           bool (*put)(const void *context, FILE *out), const void *context,
+                           struct error *error)
 {
-    return write_content(files, path, &(struct content){.file = from}, error);
+    return write_content(files, path, &(struct content){put, context}, error);
 }
 
 /* ------------------------------------------------------------------ temporary ones */

@@ -12,6 +12,7 @@
 
 #include "core/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -35,11 +36,12 @@ void files_check(const struct files *files);
 
 /* Replaces a file that was noted, or the one that a link names, as a whole: it has all of the text,
  * or what it had. A device or pipe is written to, and what is open already (/dev/fd/3) at its end.
- * The same of a file from its beginning. */
+ * The same of what a function puts out, which returns false where it cannot. */
 enum status files_write(const struct files *files, const char *path, const char *text,
                         size_t length, struct error *error);
-enum status files_write_from(const struct files *files, const char *path, FILE *from,
-                             struct error *error);
+enum status files_write_by(const struct files *files, const char *path,
+                           bool (*put)(const void *context, FILE *out), const void *context,
+                           struct error *error);
 
 /* A file without a name in $TMPDIR, or /tmp; ends the program where it cannot be made. */
 FILE *files_temporary(void);

@@ -136,6 +136,7 @@ static const struct {
 
 static void write_listing(json_t *rows, struct answer *answer)
 {
+    char line[TEXT_LINE_SIZE];
     struct error error;
     size_t index;
     json_t *row;
@@ -150,7 +151,8 @@ static void write_listing(json_t *rows, struct answer *answer)
         width = length > width ? length : width;
     }
     json_array_foreach(rows, index, row)
-        fprintf(answer->stream, "%-*s %s\n", width, json_string_value(json_object_get(row, "name")),
+        fprintf(answer->stream, "%-*s %s\n", width,
+                text_line(json_string_value(json_object_get(row, "name")), line),
                 json_string_value(json_object_get(row, "title")));
     json_decref(rows);
 }
@@ -172,6 +174,7 @@ static void describe_json(const struct hardware *hw, struct answer *answer)
 
 static void describe_table(const struct hardware *hw, struct answer *answer)
 {
+    char line[TEXT_LINE_SIZE];
     size_t key = 0, value = 0;
     for (size_t i = 0; i < hw->fact_count; i++) {
         size_t length = strlen(hw->facts[i].key);
@@ -179,7 +182,7 @@ static void describe_table(const struct hardware *hw, struct answer *answer)
         length = strlen(hw->facts[i].value);
         value = length > value ? length : value;
     }
-    fprintf(answer->stream, "%s\n%s\n\n", hw->name, hw->file);
+    fprintf(answer->stream, "%s\n%s\n\n", hw->name, text_line(hw->file, line));
     for (size_t i = 0; i < hw->fact_count; i++)
         fprintf(answer->stream, "%-*s  %*s  %s\n", (int)key, hw->facts[i].key, (int)value,
                 hw->facts[i].value, hw->facts[i].source);

@@ -85,9 +85,10 @@ static json_t *missing_json(const struct missing *missing)
 
 static void put_missing(const struct missing *missing, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     char title[512], count[TEXT_SIZE], all[TEXT_SIZE];
     fprintf(out, "  missing     %9s  of %s jobs of %s\n", text_count(missing->count, count),
-            text_count(missing->sweep.job_count, all), missing->sweep.file);
+            text_count(missing->sweep.job_count, all), text_line(missing->sweep.file, line));
     for (int64_t i = 0; i < missing->count && i < MOST_NAMED; i++) {
         sweep_title(&missing->sweep, missing->jobs[i], title, sizeof title);
         fprintf(out, "    line %d: %s\n", missing->sweep.jobs[missing->jobs[i]].line, title);
@@ -100,8 +101,9 @@ static void put_missing(const struct missing *missing, FILE *out)
 
 static void put_report(const struct merge_report *report, const char *into, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     char text[TEXT_SIZE];
-    fprintf(out, "%s: %s result%s read\n", into, text_count(report->rows, text),
+    fprintf(out, "%s: %s result%s read\n", text_line(into, line), text_count(report->rows, text),
             report->rows == 1 ? "" : "s");
     fprintf(out, "  added       %9s\n", text_count(report->added, text));
     fprintf(out, "  duplicates  %9s  were there already", text_count(report->duplicates, text));

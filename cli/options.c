@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "core/number.h"
+#include "core/utf8.h"
 #include "hardware/load.h"
 #include "jobs/chips.h"
 
@@ -51,27 +52,28 @@ static const struct argp_option common_options[] = {
     {0},
 };
 
-/* Texts quote what the user gave: no character of it may break the line or steer the terminal. */
-static void make_printable(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = '?';
-}
-
-static void warn(const char *format, va_list list)
+/* Texts quote what the user gave: all messages pass here, as one line that can be shown. */
+static void print_message(const char *before, const char *format, va_list list)
 {
     char text[PATH_MAX + 512];
     vsnprintf(text, sizeof text, format, list);
-    make_printable(text);
-    fprintf(stderr, "autotune: %s\n", text);
+    utf8_show(text);
+    fprintf(stderr, "%s%s\n", before, text);
 }
 
 void cli_warn(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    warn(format, list);
+    print_message("autotune: ", format, list);
+    va_end(list);
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    print_message("", format, list);
     va_end(list);
 }
 
@@ -79,7 +81,7 @@ void cli_die(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    warn(format, list);
+    print_message("autotune: ", format, list);
     va_end(list);
     exit(EXIT_BAD);
 }
@@ -462,7 +464,7 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
     cli_require(chip_cores(hw, common->cores, &cores, &error), &error);
     common->cores = cores;
     if (common->verbose)
-        fprintf(stderr, "hardware: %s from %s\n", hw->name, hw->file);
+        cli_note("hardware: %s from %s", hw->name, hw->file);
 }
 
 void cli_require_chip(const struct hardware *hw)
@@ -481,7 +483,12 @@ void cli_load_chip(struct common *common, struct hardware *hw)
 
 void cli_answer_open(struct answer *answer, const struct common *common)
 {
-    *answer = (struct answer){.common = common};
+    static const enum answer_kind kinds[FORMAT_COUNT] = {
+        [FORMAT_JSON] = ANSWER_JSON,       [FORMAT_TCUBETILING_JSON] = ANSWER_JSON,
+        [FORMAT_RUNTIME_KB] = ANSWER_JSON, [FORMAT_STATIC_BANK] = ANSWER_JSON,
+        [FORMAT_HTML] = ANSWER_EXACT,      [FORMAT_DIFF] = ANSWER_EXACT,
+    };
+    *answer = (struct answer){.common = common, .kind = kinds[common->format]};
     const char *plain = getenv("NO_COLOR");
     answer->colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
     answer->stream = open_memstream(&answer->text, &answer->length);
@@ -499,37 +506,60 @@ void cli_answer_open_long(struct answer *answer, const struct common *common)
     answer->stream = files_temporary();
 }
 
-/* Where the answer goes without -o. */
-static void print_answer(const struct answer *answer)
+/* How the answer is let out to a stream: an answer is a terminal's, or a file's or pipe's. */
+struct way_out {
+    const struct answer *answer;
+    bool terminal;
+};
+
+static bool put_block(const struct way_out *way, const char *text, size_t length, bool is_last,
+                      size_t *taken, FILE *out)
 {
-    char block[1 << 16];
-    size_t count;
-    if (answer->text)
-        fwrite(answer->text, 1, answer->length, stdout);
+    static const enum utf8_way ways[] = {UTF8_TEXT, UTF8_JSON, UTF8_TEXT};
+    enum answer_kind kind = way->answer->kind;
+    if (kind == ANSWER_EXACT && !way->terminal)
+        *taken = fwrite(text, 1, length, out);
     else
-        rewind(answer->stream);
-    while (!answer->text && (count = fread(block, 1, sizeof block, answer->stream)) > 0)
-        if (fwrite(block, 1, count, stdout) != count)
-            break;
-    if (!answer->text && ferror(answer->stream))
-        cli_die("a temporary file: %s", strerror(errno));
-    if (!flushed(stdout))
-        cli_die("standard output: %s", strerror(errno));
+        *taken =
+            utf8_put(text, length, is_last,
+                     kind == ANSWER_LINES && way->answer->colour ? UTF8_COLOUR : ways[kind], out);
+    return !ferror(out);
+}
+
+/* False where it cannot be written, or read back. */
+static bool put_answer(const void *context, FILE *out)
+{
+    const struct way_out *way = context;
+    const struct answer *answer = way->answer;
+    char block[1 << 16];
+    size_t held = 0, count, taken;
+    if (!answer->is_long)
+        return put_block(way, answer->text, answer->length, true, &taken, out);
+    rewind(answer->stream);
+    while ((count = fread(block + held, 1, sizeof block - held, answer->stream)) > 0) {
+        held += count;
+        if (!put_block(way, block, held, false, &taken, out))
+            return false;
+        held -= taken;
+        memmove(block, block + taken, held);
+    }
+    return !ferror(answer->stream) && put_block(way, block, held, true, &taken, out);
 }
 
 void cli_answer_close(struct answer *answer)
 {
     struct error error;
-    const struct files *files = &answer->common->files;
     const char *output = answer->common->output;
+    struct way_out way = {answer, !output && isatty(STDOUT_FILENO)};
     if (answer->is_long ? ferror(answer->stream) || fflush(answer->stream) : fclose(answer->stream))
         cli_die("%s: %s", answer->is_long ? "a temporary file" : "the answer", strerror(errno));
-    if (!output)
-        print_answer(answer);
-    else if (answer->is_long)
-        cli_require(files_write_from(files, output, answer->stream, &error), &error);
-    else
-        cli_require(files_write(files, output, answer->text, answer->length, &error), &error);
+    if (output)
+        cli_require(files_write_by(&answer->common->files, output, put_answer, &way, &error),
+                    &error);
+    else if (!put_answer(&way, stdout) && answer->is_long && ferror(answer->stream))
+        cli_die("a temporary file: %s", strerror(errno));
+    if (!flushed(stdout))
+        cli_die("standard output: %s", strerror(errno));
     if (answer->is_long)
         fclose(answer->stream);
     free(answer->text);

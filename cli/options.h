@@ -98,6 +98,9 @@ void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noret
 /* Prints "autotune: text", and goes on. */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Prints the text alone: what --verbose adds. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Exits with status 0 once all that was printed is out. */
 void cli_exit_printed(void) __attribute__((noreturn));
 
@@ -134,8 +137,16 @@ void cli_load_chip(struct common *common, struct hardware *hw);
 /* Dies where programs are asked for of a processor. */
 void cli_require_chip(const struct hardware *hw);
 
+/* What an answer holds decides what is done with characters that are not shown (core/utf8.h). */
+enum answer_kind {
+    ANSWER_LINES, /* tables, CSV: question marks */
+    ANSWER_JSON,  /* escapes */
+    ANSWER_EXACT, /* programs, patches, descriptions, pages: on a terminal only, as lines */
+};
+
 struct answer {
-    FILE *stream; /* write here */
+    FILE *stream;          /* write here */
+    enum answer_kind kind; /* by the format, unless it is set before cli_answer_close */
     char *text;
     size_t length;
     const struct common *common;

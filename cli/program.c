@@ -159,6 +159,8 @@ int cmd_program(int argc, char **argv)
     if (legal && task->set)
         complete(task, &tiling);
     cli_answer_open(&answer, &task->common);
+    if (legal && !json)
+        answer.kind = ANSWER_EXACT;
     if (legal)
         (json ? write_json : write_text)(&printing, &tiling, answer.stream);
     else if (found)

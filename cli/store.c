@@ -157,6 +157,7 @@ static int run_export(struct store_command *command, const char *const files[])
     struct answer answer;
     struct error error;
     cli_answer_open(&answer, &command->common);
+    answer.kind = ANSWER_JSON; /* in every format */
     struct exporting exporting = {&command->filter, answer.stream};
     cli_require(store_each(store, export_row, &exporting, &error), &error);
     store_close(store);

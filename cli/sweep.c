@@ -190,8 +190,8 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
     progress_close(&progress);
     cli_require(status, &error);
     if (command->common.verbose)
-        fprintf(stderr, "searches: %.3f s of %d x %.3f s; store and progress: %.3f s\n",
-                report->search_s, how.threads, report->seconds, report->keep_s);
+        cli_note("searches: %.3f s of %d x %.3f s; store and progress: %.3f s", report->search_s,
+                 how.threads, report->seconds, report->keep_s);
 }
 
 static void write_page(const struct sweep_command *command, const struct sweep_summary *summary,

@@ -178,6 +178,7 @@ static json_t *outcome_json(const struct outcome *outcome)
 
 static void put_again(const struct outcome *outcome, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     const struct slurm_plan *plan = outcome->plan;
     fprintf(out, *outcome->array_id ? "  submitted" : "  to submit");
     fprintf(out, "    tasks ");
@@ -185,17 +186,19 @@ static void put_again(const struct outcome *outcome, FILE *out)
     if (*outcome->array_id)
         fprintf(out, " as job %s; job %s merges\n", outcome->array_id, outcome->merge_id);
     else
-        fprintf(out, ": %s/array.sh, then merge.sh; or with --submit\n", plan->folder);
+        fprintf(out, ": %s/array.sh, then merge.sh; or with --submit\n",
+                text_line(plan->folder, line));
 }
 
 static void put_outcome(const struct outcome *outcome, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     const struct slurm_state *state = &outcome->state;
     char jobs[TEXT_SIZE], missing[TEXT_SIZE];
-    fprintf(out, "%s: %s jobs in %d tasks\n", outcome->sweep->file,
+    fprintf(out, "%s: %s jobs in %d tasks\n", text_line(outcome->sweep->file, line),
             text_count(outcome->sweep->job_count, jobs), outcome->plan->tasks);
     if (!state->jobs_missing) {
-        fprintf(out, "  complete     in %s\n", outcome->plan->db);
+        fprintf(out, "  complete     in %s\n", text_line(outcome->plan->db, line));
         return;
     }
     fprintf(out, "  missing      %s jobs of %d tasks\n", text_count(state->jobs_missing, missing),

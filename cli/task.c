@@ -98,7 +98,7 @@ void task_open(struct task *task)
     cli_require(job_open(&task->job, task->chips, &error), &error);
     cli_reads_chips(&task->common, task->chips);
     if (task->common.verbose)
-        fprintf(stderr, "hardware: %s from %s\n", task->job.hw->name, task->job.hw->file);
+        cli_note("hardware: %s from %s", task->job.hw->name, task->job.hw->file);
 }
 
 void task_close(struct task *task)

@@ -59,13 +59,11 @@ static void say_what_is_open(const struct common *common)
     if (common->quiet)
         return;
     if (common->format == FORMAT_RUNTIME_KB)
-        fputs("autotune: new rows have id 0 (a hash that is not published), one L2 piece of all "
-              "blocks and tilingEnable 0\n",
-              stderr);
+        cli_warn("new rows have id 0 (a hash that is not published), one L2 piece of all "
+                 "blocks and tilingEnable 0");
     if (common->format == FORMAT_STATIC_BANK)
-        fputs("autotune: the key is 32 zeros (a hash that is not published), cost_time is "
-              "simulated\n",
-              stderr);
+        cli_warn("the key is 32 zeros (a hash that is not published), cost_time is "
+                 "simulated");
 }
 
 void tune_export(const struct task *task, const struct search_result *result,

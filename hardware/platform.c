@@ -1,3 +1,4 @@
+#include "core/utf8.h"
 #include "hardware/platform.h"
 
 #include "core/hardware.h"
@@ -383,7 +384,7 @@ static void file_name(const char *file, char *name, size_t size)
     char *point = strrchr(name, '.');
     if (point && point > name)
         *point = '\0';
-    if (!text_is_printable(name))
+    if (!utf8_is_shown(name))
         snprintf(name, size, "unnamed");
 }
 
