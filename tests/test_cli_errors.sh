@@ -108,7 +108,7 @@ words() {
     bad 'expected nothing here' simulate a b
     bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
     bad 'unknown command' $'a\nb\033[31mc\rd'
-    bad '--op a b?[31mc d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
+    bad '--op a?b?[31mc?d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
 }
 
 options() {
@@ -375,7 +375,7 @@ hardware() {
     bad 'huge.ini: expected a folder' "${product[@]}" --hw-path huge.ini
     bad 'no hardware description is called ""' "${product[@]}" --hw ''
     bad 'no hardware description is called "ascend 310x"' "${product[@]}" --hw 'ascend 310x'
-    bad 'is called "a b"' "${product[@]}" --hw $'a\nb'
+    bad 'is called "a?b"' "${product[@]}" --hw $'a\nb'
     if [ "$(id -u)" -ne 0 ]; then
         cp "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" secret.cfg
         chmod 0 secret.cfg
