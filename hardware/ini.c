@@ -1,6 +1,6 @@
-#include "core/utf8.h"
 #include "hardware/ini.h"
 
+#include "core/utf8.h"
 #include "hardware/text.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
-#include "core/utf8.h"
 #include "hardware/platform.h"
 
 #include "core/hardware.h"
+#include "core/utf8.h"
 #include "hardware/ini.h"
 #include "hardware/load.h"
 #include "hardware/platform_rows.h"

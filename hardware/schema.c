@@ -1,7 +1,7 @@
-#include "core/utf8.h"
 #include "hardware/schema.h"
 
 #include "core/hardware.h"
+#include "core/utf8.h"
 #include "hardware/schema_keys.h"
 #include "hardware/text.h"
 

@@ -1,6 +1,6 @@
-#include "core/utf8.h"
 #include "hardware/tree.h"
 
+#include "core/utf8.h"
 #include "hardware/text.h"
 
 #include <math.h>

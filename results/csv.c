@@ -223,7 +223,7 @@ static bool is_formula(const char *text)
     if (!*text || !strchr("=+-@\t\r\n", *text))
         return false;
     bool plain = !text[strspn(text, "+-.0123456789eE")] && strpbrk(text, "0123456789");
-    strtod(text, &end);
+    (void)strtod(text, &end);
     return !plain || *end;
 }
 
