@@ -51,11 +51,12 @@ static void die_of_word(const char *word)
  * direction, it still fails as a closed one does. */
 static void open_standard_streams(void)
 {
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        int mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
         /* cppcheck-suppress leakReturnValNotUsed ; it takes the number of the closed one */
-        if (fcntl(stream, F_GETFD) < 0 &&
-            open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", mode) < 0)
             _exit(EXIT_BAD);
+    }
 }
 
 int main(int argc, char **argv)

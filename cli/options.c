@@ -371,7 +371,7 @@ static void check_options(const struct argp *argp, const char *name, int argc, c
                           struct common *common)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char *word = argv[i], *value;
+        const char *word = argv[i], *value = NULL;
         if (word[0] != '-' || !word[1])
             continue;
         const struct argp_option *option =
