@@ -171,6 +171,8 @@ static int apply(const struct advising *advising, const struct advise_question *
             return EXIT_NONE;
         }
     cli_answer_open(&answer, &advising->common);
+    if (advising->common.format == FORMAT_TABLE)
+        answer.kind = ANSWER_EXACT;
     cli_require(writers[advising->common.format](question, &walk.changed, &walk.chain,
                                                  answer.stream, &error),
                 &error);
@@ -216,12 +218,15 @@ int cmd_advise(int argc, char **argv)
     const char *file;
     if (cli_parse(&argp, "autotune advise", argc, argv, &advising, &file, 1) == 0)
         cli_die("advise: a program file is missing; `autotune advise --help` has examples");
+    cli_reads(&advising.common, file);
     cli_load_chip(&advising.common, &hw);
+    cli_check_files(&advising.common);
     cli_require(program_read_source(&hw, file, &program, &source, &error), &error);
     struct advise_question question = {file, &program, &source, (int)advising.common.cores};
     int status = (advising.apply_count ? apply : show)(&advising, &question);
     program_source_clear(&source);
     program_clear(&program);
     hardware_clear(&hw);
+    cli_close(&advising.common);
     return status;
 }

@@ -77,7 +77,8 @@ static void put_chain(const struct advice_chain *chain, const struct style *styl
 /* "kernel.txt on Ascend 310, 2 cores in step". */
 static void put_question(const struct advise_question *question, FILE *out)
 {
-    const char *name = text_file_name(question->file);
+    char line[TEXT_LINE_SIZE];
+    const char *name = text_line(text_file_name(question->file), line);
     advise_put_printable(name, strlen(name), out);
     fprintf(out, " on %s, %d core%s", question->program->hw->name, question->cores,
             question->cores == 1 ? "" : "s in step");

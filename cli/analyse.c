@@ -160,6 +160,7 @@ static int analyse_program(struct options *options, const char *file)
     struct error error;
     cli_load_chip(&options->common, &hw);
     cli_require(program_read(&hw, file, &program, &error), &error);
+    cli_check_files(&options->common);
     int cores = (int)options->common.cores;
     play(file, &program, cores, &timeline);
     diagnosis_of_program(&program, &timeline, cores, &diagnosis);
@@ -197,8 +198,9 @@ int cmd_analyse(int argc, char **argv)
         cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
                 "examples");
     page_is_wanted(&options.page, &options.common);
-    page_require_apart(&options.page, "what is analysed", file);
+    cli_reads(&options.common, file);
     int status = analyse_file(&options, file);
     free(options.page.command);
+    cli_close(&options.common);
     return status;
 }

@@ -66,9 +66,7 @@ static bool standard_input_begins_as_profile(void)
 {
     off_t offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (offset < 0) {
-        FILE *copy = tmpfile();
-        if (!copy)
-            cli_die("a temporary file: %s", strerror(errno));
+        FILE *copy = files_temporary();
         copy_standard_input(copy);
         if (dup2(fileno(copy), STDIN_FILENO) < 0)
             cli_die("standard input: %s", strerror(errno));
@@ -117,7 +115,10 @@ static void analyse(const struct analyse_job *job, const struct common *common,
     }
     cli_answer_open_long(&answer, common);
     styled.style = &answer.style;
-    cli_require(analyse_profile(&styled, answer.stream, result, &error), &error);
+    enum status status = analyse_profile(&styled, answer.stream, result, &error);
+    if (status != STATUS_OK && ferror(answer.stream))
+        cli_die("a temporary file: %s", strerror(errno));
+    cli_require(status, &error);
     cli_answer_close(&answer);
 }
 
@@ -147,6 +148,7 @@ int analyse_profile_file(struct common *common, const struct diagnosis_threshold
     struct analyse_result result;
     struct problems problems = {text_file_name(file), 0};
     load_chip(common, &hw);
+    cli_check_files(common);
     bool wants_page = page_is_wanted(page, common);
     json_t *summary = NULL;
     stop_open();

@@ -231,6 +231,7 @@ static void clear_rows(struct rows *rows)
 static void put_text(const struct calibration *calibration, const char *output,
                      struct answer *answer)
 {
+    char line[TEXT_LINE_SIZE];
     const struct style *style = &answer->style;
     json_t *tables = calibration_json(calibration), *value;
     void *next;
@@ -239,10 +240,10 @@ static void put_text(const struct calibration *calibration, const char *output,
             calibration->hw.name, style->end, calibration->chip);
     text_put_hardware(&calibration->hw, style, answer->stream);
     if (output)
-        fprintf(answer->stream, "written to %s\n", output);
+        fprintf(answer->stream, "written to %s\n", text_line(output, line));
     if (calibration->rejected_points)
         fprintf(answer->stream, "%d points rejected, the first in %s:%d (%s)\n",
-                calibration->rejected_points, calibration->first_rejected_file,
+                calibration->rejected_points, text_line(calibration->first_rejected_file, line),
                 calibration->first_rejected_line, calibration->first_rejected_reason);
     if (calibration->ended)
         fprintf(answer->stream, "kernels: %lld trials, %s\n", (long long)calibration->kernel_trials,
@@ -311,10 +312,13 @@ static bool write_description(struct calibrate *calibrate, struct calibration *c
     if (alone) {
         struct answer answer;
         cli_answer_open(&answer, &calibrate->common);
+        answer.kind = ANSWER_EXACT;
         fputs(text, answer.stream);
         cli_answer_close(&answer);
     } else if (calibrate->output) {
-        cli_require(cli_write_file(calibrate->output, text, strlen(text), &error), &error);
+        cli_require(
+            files_write(&calibrate->common.files, calibrate->output, text, strlen(text), &error),
+            &error);
     }
     free(text);
     return !alone;
@@ -341,6 +345,8 @@ int cmd_calibrate(int argc, char **argv)
         cli_die("calibrate: --hw NAME is missing, expected the description to start from");
     if (common->cores)
         cli_die("--cores: expected nothing of it here; kernels use the cores of their rows");
+    cli_reads_hardware(&calibrate.common, common->hw_name);
+    cli_check_files(&calibrate.common);
     cli_require(calibration_open(common->hw_folders, common->hw_name, &overrides, calibrate.chip,
                                  &calibration, &error),
                 &error);
@@ -354,6 +360,7 @@ int cmd_calibrate(int argc, char **argv)
         write_answer(&calibrate, &calibration);
     clear_rows(&rows);
     calibration_close(&calibration);
+    cli_close(&calibrate.common);
     stop_close();
     return EXIT_ANSWER;
 }

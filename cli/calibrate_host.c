@@ -53,7 +53,7 @@ static void make_folder(char *path)
 }
 
 /* Before the measurement: seconds should not be lost for a folder. */
-static const char *find_file(const struct common *common, char path[PATH_MAX])
+static const char *find_file(struct common *common, char path[PATH_MAX])
 {
     struct error error;
     if (common->standard_output)
@@ -62,7 +62,9 @@ static const char *find_file(const struct common *common, char path[PATH_MAX])
         return common->output;
     cli_require(hardware_user_folder(path, PATH_MAX - sizeof "/host.cfg", &error), &error);
     make_folder(path);
-    return strcat(path, "/" HARDWARE_HOST_NAME ".cfg");
+    strcat(path, "/" HARDWARE_HOST_NAME ".cfg");
+    files_note(&common->files, FILE_WRITTEN, "calibrate", path);
+    return path;
 }
 
 /* ---- the answer ---- */
@@ -193,11 +195,12 @@ static void put_loops(const struct host_calibration *c, const struct style *styl
 
 static void put_text(const struct host_calibration *c, const char *file, struct answer *answer)
 {
+    char line[TEXT_LINE_SIZE];
     const struct style *style = &answer->style;
     fprintf(answer->stream, "%s%s%s, measured on %s with %s\n", style->bold, c->host.cpu,
             style->end, c->host.date, host_isa_name(c->host.isa));
     if (file)
-        fprintf(answer->stream, "written to %s\n", file);
+        fprintf(answer->stream, "written to %s\n", text_line(file, line));
     fputc('\n', answer->stream);
     put_facts(c, style, answer->stream);
     put_levels(c, style, answer->stream);
@@ -224,9 +227,11 @@ static void write_answer(struct common *common, const struct host_calibration *c
     char *text;
     cli_require(host_calibration_text(c, &text, &error), &error);
     if (file)
-        cli_require(cli_write_file(file, text, strlen(text), &error), &error);
+        cli_require(files_write(&common->files, file, text, strlen(text), &error), &error);
     common->output = NULL; /* it held the description */
     cli_answer_open(&answer, common);
+    if (!file)
+        answer.kind = ANSWER_EXACT;
     if (!file)
         fputs(text, answer.stream);
     else if (common->format == FORMAT_JSON)
@@ -265,6 +270,7 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
     char path[PATH_MAX];
     check_options(common, of_fits);
     const char *file = find_file(common, path);
+    cli_check_files(common);
     struct host_calibration *calibration = malloc(sizeof *calibration);
     if (!calibration)
         cli_die("out of memory");
@@ -284,6 +290,7 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
     if (!calibration->stopped)
         write_answer(common, calibration, file);
     free(calibration);
+    cli_close(common);
     stop_close();
     return EXIT_ANSWER;
 }

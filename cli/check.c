@@ -107,24 +107,26 @@ static enum status judge_row(void *context, const struct bank_row *row, struct e
 
 static void put_rows(const char *file, const char *what, const json_t *rows, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     size_t index, rule;
     const json_t *row, *text;
     json_array_foreach(rows, index, row)
     {
         json_array_foreach(json_object_get(row, "texts"), rule, text)
-            fprintf(out, "%s:%" JSON_INTEGER_FORMAT ": %s%s\n", file,
+            fprintf(out, "%s:%" JSON_INTEGER_FORMAT ": %s%s\n", text_line(file, line),
                     json_integer_value(json_object_get(row, "row")), what, json_string_value(text));
     }
 }
 
 static void put_verdicts(const struct verdicts *v, const char *file, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     char rows[TEXT_SIZE], illegal[TEXT_SIZE];
     put_rows(file, "", v->illegal, out);
     put_rows(file, "warning: ", v->warned, out);
-    fprintf(out, "%s: %s row%s, %s illegal on %s\n", file, text_count(v->rows, rows),
-            v->rows == 1 ? "" : "s", text_count((int64_t)json_array_size(v->illegal), illegal),
-            v->hw->name);
+    fprintf(out, "%s: %s row%s, %s illegal on %s\n", text_line(file, line),
+            text_count(v->rows, rows), v->rows == 1 ? "" : "s",
+            text_count((int64_t)json_array_size(v->illegal), illegal), v->hw->name);
 }
 
 static int check_table(const struct common *common, const struct hardware *hw, const char *file)
@@ -161,9 +163,13 @@ int cmd_check(int argc, char **argv)
         cli_die("check: a program file is missing; `autotune check --help` has examples");
     if (files > 0 && checking.runtime_kb)
         cli_die("check: '%.64s' and --runtime-kb: expected one of them", file);
+    if (file)
+        cli_reads(&checking.common, file);
     cli_load_chip(&checking.common, &hw);
+    cli_check_files(&checking.common);
     int status = checking.runtime_kb ? check_table(&checking.common, &hw, checking.runtime_kb)
                                      : check_program(&checking.common, &hw, file);
     hardware_clear(&hw);
+    cli_close(&checking.common);
     return status;
 }

@@ -89,8 +89,10 @@ static void put_witness(const struct program *program, const struct finding *fin
 static void put_finding(const char *file, const struct finding *finding, const struct style *style,
                         FILE *out)
 {
-    fprintf(out, "%s:%d: %s%s%s: %s", file, finding->line_count ? finding->lines[0] : 0,
-            style->warn, finding_kind_name(finding->kind), style->end, finding->text);
+    char line[TEXT_LINE_SIZE];
+    fprintf(out, "%s:%d: %s%s%s: %s", text_line(file, line),
+            finding->line_count ? finding->lines[0] : 0, style->warn,
+            finding_kind_name(finding->kind), style->end, finding->text);
     for (int l = 0; l < finding->line_count && finding->line_count > 1; l++)
         fprintf(out, "%s%d", l ? ", " : " (lines ", finding->lines[l]);
     fputs(finding->line_count > 1 ? ")\n" : "\n", out);
@@ -99,14 +101,15 @@ static void put_finding(const char *file, const struct finding *finding, const s
 void check_write_table(const char *file, const struct program *program, const struct check *check,
                        bool verbose, const struct style *style, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     for (size_t i = 0; i < check->count; i++) {
         put_finding(file, &check->findings[i], style, out);
         if (verbose)
             put_witness(program, &check->findings[i], out);
     }
     if (check_is_safe(check))
-        fprintf(out, "%s: %sok%s: no hazard, double set, deadlock or overflow\n", file, style->good,
-                style->end);
+        fprintf(out, "%s: %sok%s: no hazard, double set, deadlock or overflow\n",
+                text_line(file, line), style->good, style->end);
     if (check->count == 0)
         return;
     fprintf(out, "%zu finding%s", check->count, check->count == 1 ? "" : "s");

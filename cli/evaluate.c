@@ -6,6 +6,7 @@
 #include "jobs/against.h"
 #include "jobs/evaluation.h"
 #include "results/bank.h"
+#include "results/csv.h"
 #include "results/outline.h"
 #include "results/tune.h"
 
@@ -151,11 +152,10 @@ static const char *text_of(const json_t *row, const char *key)
     return json_string_value(json_object_get(row, key));
 }
 
-/* A cell of CSV. No text of ours needs quotes. */
 static void put_csv(const json_t *value, FILE *out)
 {
     if (json_is_string(value))
-        fputs(json_string_value(value), out);
+        csv_put(json_string_value(value), out);
     else if (json_is_integer(value))
         fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
@@ -253,9 +253,10 @@ static void add_against(json_t *tables, json_t *against)
 static void write_table(const struct hardware *hw, json_t *answer, const struct style *style,
                         FILE *out)
 {
-    char kernels[TEXT_SIZE], used[TEXT_SIZE];
+    char line[TEXT_LINE_SIZE], kernels[TEXT_SIZE], used[TEXT_SIZE];
     json_t *tables = json_object();
-    fprintf(out, "%s%s%s on %s\n", style->bold, text_of(answer, "file"), style->end, hw->name);
+    fprintf(out, "%s%s%s on %s\n", style->bold, text_line(text_of(answer, "file"), line),
+            style->end, hw->name);
     text_put_hardware(hw, style, out);
     fprintf(out, "%s kernels (%s), %s of them simulated\n",
             text_count(json_integer_value(json_object_get(answer, "kernels")), kernels),
@@ -356,7 +357,9 @@ int cmd_evaluate(int argc, char **argv)
     if (evaluate.against && evaluate.common.format == FORMAT_CSV)
         cli_die("--against: the csv has no place for it, expected --format table or json");
     evaluate.threads = cli_threads(evaluate.threads);
+    cli_reads(&evaluate.common, file);
     load_hardware(&evaluate, file, &hw);
+    cli_check_files(&evaluate.common);
     cli_require(bank_load(file, evaluate.format, evaluate.keep_going, &bank, &error), &error);
     json_t *answer = evaluate_bank(&evaluate, &bank, &hw);
     int status = json_integer_value(json_object_get(answer, "used")) ? EXIT_ANSWER : EXIT_NONE;
@@ -364,6 +367,7 @@ int cmd_evaluate(int argc, char **argv)
     json_decref(answer);
     bank_clear(&bank);
     hardware_clear(&hw);
+    cli_close(&evaluate.common);
     stop_close();
     return status;
 }

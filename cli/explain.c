@@ -50,6 +50,7 @@ int cmd_explain(int argc, char **argv)
     cli_parse(&argp, "autotune explain", argc, argv, &explaining, NULL, 0);
     task->job.validate = 0; /* asks the model alone */
     task_open(task);
+    cli_check_files(&task->common);
     if (!task->set)
         cli_die("explain: --set is missing; `autotune explain --help` has an example");
     cli_require(tiling_parse(&task->job.space, task->set, &tiling, &error), &error);

@@ -32,8 +32,6 @@ void landscape_file_check(const struct landscape_file *file, const struct task *
         cli_die("--landscape-axes: expected --landscape, whose axes it names");
     if (file->path && landscape_axes(&task->job.space, &none, file->axes, axes, &error))
         cli_die("--landscape-axes %.100s: %s", file->axes ? file->axes : "", error.text);
-    if (file->path)
-        cli_require_writable(file->path);
 }
 
 enum status landscape_file_write(const struct landscape_file *file, const struct task *task,
@@ -52,7 +50,8 @@ enum status landscape_file_write(const struct landscape_file *file, const struct
         json_pack("{s:i, s:o?, s:o?}", "schema", 1, "slice", slice, "envelope", envelope);
     char *text = both ? json_dumps(both, JSON_REAL_PRECISION(15)) : NULL;
     if (status == STATUS_OK)
-        status = text ? cli_write_file(file->path, text, strlen(text), error) : error_memory(error);
+        status = text ? files_write(&task->common.files, file->path, text, strlen(text), error)
+                      : error_memory(error);
     free(text);
     json_decref(both);
     return status;

@@ -29,8 +29,8 @@ static const struct argp argp = {
 /* A list of rows with a name and a title, for both formats. */
 struct listing {
     json_t *rows;
-    const char *only;       /* NULL: all */
-    const char *hw_folders; /* of --hw-path */
+    const char *only; /* NULL: all */
+    struct common *common;
 };
 
 static void add_row(struct listing *listing, const char *name, const char *title)
@@ -84,7 +84,8 @@ static void add_hardware(void *context, const char *name)
     struct hardware hw;
     struct error error;
     char title[512];
-    if (hardware_load_from(listing->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
+    cli_reads_hardware(listing->common, name);
+    if (hardware_load_from(listing->common->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
         if (hw.host)
             snprintf(title, sizeof title, "%s: %d thread%s, %s, measured on %s", hw.name, hw.cores,
                      hw.cores == 1 ? "" : "s", host_isa_name(hw.host->isa), hw.host->date);
@@ -101,12 +102,15 @@ static void add_hardware(void *context, const char *name)
 static void list_hw(struct listing *listing)
 {
     struct error error;
-    cli_require(hardware_each_from(listing->hw_folders, add_hardware, listing, &error), &error);
+    cli_require(hardware_each_from(listing->common->hw_folders, add_hardware, listing, &error),
+                &error);
 }
 
-static void add_set(void *context, const char *name, const char *title)
+static void add_set(void *context, const char *name, const char *file, const char *title)
 {
-    add_row(context, name, title);
+    struct listing *listing = context;
+    cli_reads(listing->common, file);
+    add_row(listing, name, title);
 }
 
 static void list_sweeps(struct listing *listing)
@@ -154,6 +158,7 @@ json_t *list_rows(const char *kind, size_t length)
 static void write_listing(json_t *rows, struct answer *answer)
 {
     struct style style = row_style(answer);
+    char line[TEXT_LINE_SIZE];
     struct error error;
     size_t index;
     json_t *row;
@@ -169,7 +174,8 @@ static void write_listing(json_t *rows, struct answer *answer)
     }
     json_array_foreach(rows, index, row)
     {
-        fprintf(answer->stream, "%-*s ", width, json_string_value(json_object_get(row, "name")));
+        fprintf(answer->stream, "%-*s ", width,
+                text_line(json_string_value(json_object_get(row, "name")), line));
         text_put_wrapped(json_string_value(json_object_get(row, "title")), width + 1, &style,
                          answer->stream);
         fputc('\n', answer->stream);
@@ -195,6 +201,7 @@ static void describe_json(const struct hardware *hw, struct answer *answer)
 static void describe_table(const struct hardware *hw, struct answer *answer)
 {
     struct style style = row_style(answer);
+    char line[TEXT_LINE_SIZE];
     size_t key = 0, value = 0;
     for (size_t i = 0; i < hw->fact_count; i++) {
         size_t length = strlen(hw->facts[i].key);
@@ -202,7 +209,7 @@ static void describe_table(const struct hardware *hw, struct answer *answer)
         length = strlen(hw->facts[i].value);
         value = length > value ? length : value;
     }
-    fprintf(answer->stream, "%s\n%s\n\n", hw->name, hw->file);
+    fprintf(answer->stream, "%s\n%s\n\n", hw->name, text_line(hw->file, line));
     for (size_t i = 0; i < hw->fact_count; i++) {
         fprintf(answer->stream, "%-*s  %*s  ", (int)key, hw->facts[i].key, (int)value,
                 hw->facts[i].value);
@@ -259,8 +266,7 @@ int cmd_list(int argc, char **argv)
     if (words[1] && list->list == list_hw) {
         describe_hardware(&common, words[1], &answer);
     } else {
-        struct listing listing = {
-            .rows = json_array(), .only = words[1], .hw_folders = common.hw_folders};
+        struct listing listing = {.rows = json_array(), .only = words[1], .common = &common};
         list->list(&listing);
         if (words[1] && json_array_size(listing.rows) == 0) {
             listing.only = NULL;
@@ -269,6 +275,8 @@ int cmd_list(int argc, char **argv)
         }
         write_listing(listing.rows, &answer);
     }
+    cli_check_files(&common);
     cli_answer_close(&answer);
+    cli_close(&common);
     return EXIT_ANSWER;
 }

@@ -56,14 +56,16 @@ static _Noreturn void die_of_word(const char *word)
     cli_die("unknown command '%.64s', expected one of %s%s", word, list, like.text);
 }
 
-/* A standard stream that the caller closed would become the next file opened. Opened for writing,
- * the input still fails as a closed one does. */
+/* A standard stream that the caller closed would become the next file opened. Opened for the other
+ * direction, it still fails as a closed one does. */
 static void open_standard_streams(void)
 {
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        int mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
         /* cppcheck-suppress leakReturnValNotUsed ; it takes the number of the closed one */
-        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_WRONLY) < 0)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", mode) < 0)
             _exit(EXIT_BAD);
+    }
 }
 
 int main(int argc, char **argv)

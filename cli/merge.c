@@ -85,9 +85,10 @@ static json_t *missing_json(const struct missing *missing)
 
 static void put_missing(const struct missing *missing, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     char title[512], count[TEXT_SIZE], all[TEXT_SIZE];
     fprintf(out, "  missing     %9s  of %s jobs of %s\n", text_count(missing->count, count),
-            text_count(missing->sweep.job_count, all), missing->sweep.file);
+            text_count(missing->sweep.job_count, all), text_line(missing->sweep.file, line));
     for (int64_t i = 0; i < missing->count && i < MOST_NAMED; i++) {
         sweep_title(&missing->sweep, missing->jobs[i], title, sizeof title);
         fprintf(out, "    line %d: %s\n", missing->sweep.jobs[missing->jobs[i]].line, title);
@@ -100,8 +101,9 @@ static void put_missing(const struct missing *missing, FILE *out)
 
 static void put_report(const struct merge_report *report, const char *into, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     char text[TEXT_SIZE];
-    fprintf(out, "%s: %s result%s read\n", into, text_count(report->rows, text),
+    fprintf(out, "%s: %s result%s read\n", text_line(into, line), text_count(report->rows, text),
             report->rows == 1 ? "" : "s");
     fprintf(out, "  added       %9s\n", text_count(report->added, text));
     fprintf(out, "  duplicates  %9s  were there already", text_count(report->duplicates, text));
@@ -151,10 +153,14 @@ int cmd_merge(int argc, char **argv)
                 "more");
     if (command.sweep)
         sweep_jobs_read(&command.common, command.time_limit, command.sweep, &missing.sweep);
+    for (int f = 0; f < count; f++)
+        cli_keeps(&command.common, files[f]);
+    cli_check_files(&command.common);
     cli_require(merge_stores(files[0], files + 1, count - 1, &report, &error), &error);
     find_missing(&command, files[0], &missing);
     write_answer(&command, files[0], &report, &missing);
     free(missing.jobs);
     sweep_clear(&missing.sweep);
+    cli_close(&command.common);
     return missing.count ? EXIT_NONE : EXIT_ANSWER;
 }

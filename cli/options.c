@@ -4,11 +4,13 @@
 #include "cli/complete.h"
 #include "core/number.h"
 #include "core/suggest.h"
+#include "core/utf8.h"
 #include "hardware/load.h"
 #include "jobs/chips.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -56,37 +58,36 @@ static const struct argp_option common_options[] = {
     {NULL, 0, NULL, 0, "Output:", 11},
     {"format", KEY_FORMAT, "NAME", 0, "", 11}, /* see filter_help */
     {"json", KEY_JSON, NULL, 0, "short for --format json", 11},
-    {"output", 'o', "FILE", 0,
-     "write the answer to FILE, replacing it as a whole; - is the "
-     "standard output",
-     11},
+    {"output", 'o', "OUT", 0,
+     "write the answer to OUT, replacing it as a whole; - is the standard output", 11},
     {"quiet", 'q', NULL, 0, "no progress and no notes", 11},
     {"verbose", 'v', NULL, 0, "more notes on standard error", 11},
     {"help", 'h', NULL, 0, "print this help", 11},
     {0},
 };
 
-/* Texts quote what the user gave: no character of it may break the line or steer the terminal. */
-static void make_printable(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = '?';
-}
-
-static void warn(const char *format, va_list list)
+/* Texts quote what the user gave: all messages pass here, as one line that can be shown. */
+static void print_message(const char *before, const char *format, va_list list)
 {
     char text[PATH_MAX + 512];
     vsnprintf(text, sizeof text, format, list);
-    make_printable(text);
-    fprintf(stderr, "autotune: %s\n", text);
+    utf8_show(text);
+    fprintf(stderr, "%s%s\n", before, text);
 }
 
 void cli_warn(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    warn(format, list);
+    print_message("autotune: ", format, list);
+    va_end(list);
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    print_message("", format, list);
     va_end(list);
 }
 
@@ -94,7 +95,7 @@ void cli_die(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    warn(format, list);
+    print_message("autotune: ", format, list);
     va_end(list);
     exit(EXIT_BAD);
 }
@@ -232,9 +233,14 @@ static void print_help(struct argp_state *state)
     cli_exit_printed();
 }
 
+static bool is_standard_output(const char *name)
+{
+    return strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
+}
+
 static void set_output(struct common *common, const char *name)
 {
-    bool standard = strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
+    bool standard = is_standard_output(name);
     common->output = standard ? NULL : name;
     common->standard_output = standard;
 }
@@ -355,8 +361,34 @@ static void try_options(const struct argp *argp, struct suggestion *like)
         try_options(c->argp, like);
 }
 
-/* Does the option in `word` take the next word for its value? */
-static bool check_long(const struct argp *argp, const char *name, const char *word)
+/* The word that stands for a value in --help says what is done with a file, there and here. */
+static const struct {
+    const char *word;
+    enum file_use use;
+    bool is_beginning; /* OUT.json */
+} file_words[] = {
+    {"OUT", FILE_WRITTEN, true}, {"DB", FILE_STORE, false}, {"FILE", FILE_READ, false}};
+
+/* A name that is given again replaces the one before, as the option does; files to read add up. */
+static void note_value(struct common *common, const struct argp_option *option, const char *value)
+{
+    char name[32] = "-o";
+    bool standard = option->key == 'o' && is_standard_output(value);
+    if (option->key != 'o')
+        snprintf(name, sizeof name, "--%s", option->name);
+    for (size_t w = 0; w < sizeof file_words / sizeof *file_words; w++) {
+        size_t length = strlen(file_words[w].word);
+        enum file_use use = file_words[w].use;
+        if (strncmp(option->arg, file_words[w].word, length) == 0 &&
+            (file_words[w].is_beginning || !option->arg[length]))
+            files_note(&common->files, use, use == FILE_READ ? NULL : name,
+                       standard ? NULL : value);
+    }
+}
+
+/* The option of a word; *value is what stands there for its value, or NULL. */
+static const struct argp_option *check_long(const struct argp *argp, const char *name,
+                                            const char *word, const char **value)
 {
     size_t length = strcspn(word, "=");
     const struct argp_option *option = cli_find_option(argp, word + 2, length - 2, -1);
@@ -367,34 +399,40 @@ static bool check_long(const struct argp *argp, const char *name, const char *wo
     }
     if (!option->arg && word[length])
         cli_die("%.64s: takes no value; `%s --help` lists the options", word, name);
-    return option->arg && !word[length];
+    *value = word[length] ? word + length + 1 : NULL;
+    return option;
 }
 
-static bool check_short(const struct argp *argp, const char *name, const char *word)
+static const struct argp_option *check_short(const struct argp *argp, const char *name,
+                                             const char *word, const char **value)
 {
     const struct argp_option *option = NULL;
-    for (const char *letter = word + 1; *letter && !(option && option->arg); letter++) {
+    const char *letter = word + 1;
+    for (; *letter && !(option && option->arg); letter++) {
         option = cli_find_option(argp, "", SIZE_MAX, (unsigned char)*letter);
         if (!option)
             cli_die("unknown option -%c; `%s --help` lists the options", *letter, name);
-        if (option->arg && letter[1])
-            return false;
     }
-    return option->arg != NULL;
+    *value = *letter ? letter : NULL;
+    return option;
 }
 
 /* Refuses what argp would, but says which word it is; and abbreviations, which the next option with
- * the same beginning would break. */
-static void check_options(const struct argp *argp, const char *name, int argc, char **argv)
+ * the same beginning would break. Notes the files. */
+static void check_options(const struct argp *argp, const char *name, int argc, char **argv,
+                          struct common *common)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (argv[i][0] != '-' || !argv[i][1])
+        const char *word = argv[i], *value = NULL;
+        if (word[0] != '-' || !word[1])
             continue;
-        bool takes_next =
-            argv[i][1] == '-' ? check_long(argp, name, argv[i]) : check_short(argp, name, argv[i]);
-        if (takes_next && ++i == argc)
-            cli_die("%.64s: its value is missing; `%s --help` lists the options", argv[i - 1],
-                    name);
+        const struct argp_option *option =
+            (word[1] == '-' ? check_long : check_short)(argp, name, word, &value);
+        if (!option->arg)
+            continue;
+        if (!value && ++i == argc)
+            cli_die("%.64s: its value is missing; `%s --help` lists the options", word, name);
+        note_value(common, option, value ? value : argv[i]);
     }
 }
 
@@ -415,7 +453,7 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
     common->words = words;
     common->max_words = max_words;
     filtered.help_filter = filter_help;
-    check_options(argp, name, argc, argv);
+    check_options(argp, name, argc, argv, common);
     error_t failed = argp_parse(&filtered, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, options);
     argv[0] = saved;
     if (failed)
@@ -428,6 +466,46 @@ const char *cli_hardware_name(const struct common *common)
     return common->hw_name ? common->hw_name : CHIP_DEFAULT;
 }
 
+void cli_reads(struct common *common, const char *file)
+{
+    files_note(&common->files, FILE_READ, NULL, file);
+}
+
+static void note_read(void *context, const char *file)
+{
+    cli_reads(context, file);
+}
+
+void cli_reads_hardware(struct common *common, const char *name)
+{
+    hardware_each_file(common->hw_folders, name, note_read, common);
+}
+
+void cli_reads_chips(struct common *common, const struct chips *chips)
+{
+    chips_each_file(chips, note_read, common);
+}
+
+void cli_keeps(struct common *common, const char *store)
+{
+    files_note(&common->files, FILE_STORE, NULL, store);
+}
+
+void cli_check_files(struct common *common)
+{
+    bool prints = !common->output;
+    int mode = fcntl(STDOUT_FILENO, F_GETFL);
+    if (prints && (mode & O_ACCMODE) == O_RDONLY) /* so is what main opens for a closed one */
+        cli_die("standard output: %s", strerror(EBADF));
+    files_note(&common->files, FILE_WRITTEN, "standard output", prints ? "/dev/stdout" : NULL);
+    files_check(&common->files);
+}
+
+void cli_close(struct common *common)
+{
+    files_clear(&common->files);
+}
+
 void cli_load_hardware(struct common *common, struct hardware *hw)
 {
     struct error error;
@@ -436,10 +514,11 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
         hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
         &error);
     int cores;
+    cli_reads_hardware(common, cli_hardware_name(common));
     cli_require(chip_cores(hw, common->cores, &cores, &error), &error);
     common->cores = cores;
     if (common->verbose)
-        fprintf(stderr, "hardware: %s from %s\n", hw->name, hw->file);
+        cli_note("hardware: %s from %s", hw->name, hw->file);
 }
 
 void cli_require_chip(const struct hardware *hw)
@@ -458,7 +537,12 @@ void cli_load_chip(struct common *common, struct hardware *hw)
 
 void cli_answer_open(struct answer *answer, const struct common *common)
 {
-    *answer = (struct answer){.common = common};
+    static const enum answer_kind kinds[FORMAT_COUNT] = {
+        [FORMAT_JSON] = ANSWER_JSON,       [FORMAT_TCUBETILING_JSON] = ANSWER_JSON,
+        [FORMAT_RUNTIME_KB] = ANSWER_JSON, [FORMAT_STATIC_BANK] = ANSWER_JSON,
+        [FORMAT_HTML] = ANSWER_EXACT,      [FORMAT_DIFF] = ANSWER_EXACT,
+    };
+    *answer = (struct answer){.common = common, .kind = kinds[common->format]};
     const char *plain = getenv("NO_COLOR");
     bool colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
     answer->style = text_style(colour, common->output ? TEXT_WIDTH : cli_width(STDOUT_FILENO));
@@ -474,148 +558,60 @@ void cli_answer_open_long(struct answer *answer, const struct common *common)
     free(answer->text);
     answer->text = NULL;
     answer->is_long = true;
-    answer->stream = tmpfile();
-    if (!answer->stream)
-        cli_die("a temporary file: %s", strerror(errno));
+    answer->stream = files_temporary();
 }
 
-/* What an answer or a file holds: text, or a file that is read from its beginning. */
-struct content {
-    const char *text;
-    size_t length;
-    FILE *file;
+/* How the answer is let out to a stream: an answer is a terminal's, or a file's or pipe's. */
+struct way_out {
+    const struct answer *answer;
+    bool terminal;
 };
 
-static bool put_content(const struct content *content, FILE *out)
+static bool put_block(const struct way_out *way, const char *text, size_t length, bool is_last,
+                      size_t *taken, FILE *out)
 {
+    static const enum utf8_way ways[] = {UTF8_TEXT, UTF8_JSON, UTF8_TEXT};
+    enum answer_kind kind = way->answer->kind;
+    if (kind == ANSWER_EXACT && !way->terminal)
+        *taken = fwrite(text, 1, length, out);
+    else
+        *taken = utf8_put(
+            text, length, is_last,
+            kind == ANSWER_LINES && *way->answer->style.bold ? UTF8_COLOUR : ways[kind], out);
+    return !ferror(out);
+}
+
+/* False where it cannot be written, or read back. */
+static bool put_answer(const void *context, FILE *out)
+{
+    const struct way_out *way = context;
+    const struct answer *answer = way->answer;
     char block[1 << 16];
-    size_t count;
-    if (!content->file)
-        return fwrite(content->text, 1, content->length, out) == content->length;
-    rewind(content->file);
-    while ((count = fread(block, 1, sizeof block, content->file)) > 0)
-        if (fwrite(block, 1, count, out) != count)
+    size_t held = 0, count, taken;
+    if (!answer->is_long)
+        return put_block(way, answer->text, answer->length, true, &taken, out);
+    rewind(answer->stream);
+    while ((count = fread(block + held, 1, sizeof block - held, answer->stream)) > 0) {
+        held += count;
+        if (!put_block(way, block, held, false, &taken, out))
             return false;
-    return !ferror(content->file);
-}
-
-/* Devices and pipes cannot be replaced, only written to; at their end, where /dev/fd names a file.
- */
-static enum status write_in_place(const char *path, const struct content *content,
-                                  struct error *error)
-{
-    FILE *file = fopen(path, "ab");
-    if (!file)
-        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    bool written = put_content(content, file) || ferror(file);
-    enum status status = STATUS_OK;
-    if (!written || !flushed(file))
-        status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    fclose(file);
-    return status;
-}
-
-static mode_t new_file_mode(void)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-/* By way of a temporary file beside it. */
-static enum status write_beside(const char *path, mode_t mode, const struct content *content,
-                                struct error *error)
-{
-    char temporary[PATH_MAX];
-    int used = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    if (used < 0 || used >= (int)sizeof temporary)
-        return error_set(error, STATUS_IO, "%.64s...: the name is too long", path);
-    int descriptor = mkstemp(temporary);
-    if (descriptor < 0)
-        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    FILE *file = fdopen(descriptor, "wb");
-    bool written =
-        file && fchmod(descriptor, mode) == 0 && put_content(content, file) && fflush(file) == 0;
-    if (file && fclose(file) == 0 && written && rename(temporary, path) == 0)
-        return STATUS_OK;
-    enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    unlink(temporary);
-    return status;
-}
-
-static enum status replace(const char *path, mode_t mode, const struct content *content,
-                           struct error *error)
-{
-    struct stop_held held;
-    stop_hold(&held);
-    enum status status = write_beside(path, mode, content, error);
-    stop_release(&held);
-    return status;
-}
-
-static enum status write_content(const char *path, const struct content *content,
-                                 struct error *error)
-{
-    struct stat info;
-    bool exists = stat(path, &info) == 0, dangles = !exists && lstat(path, &info) == 0;
-    if (!*path)
-        return error_set(error, STATUS_INVALID, "an empty file name to write to");
-    if (strncmp(path, "/dev/", 5) == 0 || dangles || (exists && !S_ISREG(info.st_mode)))
-        return write_in_place(path, content, error);
-    if (exists && access(path, W_OK) != 0)
-        return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    char *target = exists ? realpath(path, NULL) : NULL;
-    enum status status = replace(target ? target : path,
-                                 exists ? info.st_mode & 07777 : new_file_mode(), content, error);
-    free(target);
-    return status;
-}
-
-/* The folder that a new file would be made in. */
-static bool folder_is_writable(const char *path)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int length = slash ? (int)(slash - path) + 1 : 1;
-    int used = snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
-    return used >= (int)sizeof folder || access(folder, W_OK) == 0;
-}
-
-void cli_require_writable(const char *path)
-{
-    struct stat info;
-    bool possible = true;
-    if (!*path)
-        cli_die("an empty file name to write to");
-    if (strncmp(path, "/dev/", 5) == 0)
-        return;
-    if (stat(path, &info) == 0) {
-        errno = EISDIR;
-        possible = !S_ISDIR(info.st_mode) && access(path, W_OK) == 0;
-    } else {
-        possible = errno == ENOENT && (lstat(path, &info) == 0 || folder_is_writable(path));
+        held -= taken;
+        memmove(block, block + taken, held);
     }
-    if (!possible)
-        cli_die("%s: %s", path, strerror(errno));
-}
-
-enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error)
-{
-    return write_content(path, &(struct content){text, length, NULL}, error);
+    return !ferror(answer->stream) && put_block(way, block, held, true, &taken, out);
 }
 
 void cli_answer_close(struct answer *answer)
 {
     struct error error;
     const char *output = answer->common->output;
-    struct content content = {.file = answer->is_long ? answer->stream : NULL};
+    struct way_out way = {answer, !output && isatty(STDOUT_FILENO)};
     if (answer->is_long ? ferror(answer->stream) || fflush(answer->stream) : fclose(answer->stream))
-        cli_die(answer->is_long ? "a temporary file: no place left" : "out of memory");
-    content.text = answer->text;
-    content.length = answer->length;
+        cli_die("%s: %s", answer->is_long ? "a temporary file" : "the answer", strerror(errno));
     if (output)
-        cli_require(write_content(output, &content, &error), &error);
-    else if (!put_content(&content, stdout) && content.file && ferror(content.file))
+        cli_require(files_write_by(&answer->common->files, output, put_answer, &way, &error),
+                    &error);
+    else if (!put_answer(&way, stdout) && answer->is_long && ferror(answer->stream))
         cli_die("a temporary file: %s", strerror(errno));
     if (!flushed(stdout))
         cli_die("standard output: %s", strerror(errno));

@@ -5,6 +5,7 @@
 #ifndef AUTOTUNE_CLI_OPTIONS_H
 #define AUTOTUNE_CLI_OPTIONS_H
 
+#include "cli/files.h"
 #include "core/hardware.h"
 #include "core/status.h"
 #include "results/text.h"
@@ -53,6 +54,7 @@ struct common {
     bool quiet, verbose;
     const char **words; /* what is no option: files, names */
     int word_count, max_words;
+    struct files files; /* of options: noted by cli_parse; cli_close clears them */
 };
 
 /* The child parser for struct common: the first member of every command's own options. */
@@ -86,11 +88,30 @@ const struct argp_option *cli_find_option(const struct argp *argp, const char *n
 
 const char *cli_format_name(enum format format);
 
+/* Notes what the command reads beside its options' files: a file ("-": the standard input), all
+ * that the description called `name` comes from or those of chips do, or a store. */
+void cli_reads(struct common *common, const char *file);
+void cli_reads_hardware(struct common *common, const char *name);
+struct chips;
+void cli_reads_chips(struct common *common, const struct chips *chips);
+void cli_keeps(struct common *common, const char *store);
+
+/* Ends the program where an output is not a file of its own, or cannot be written; so does a
+ * standard output that is closed, where the answer goes there. Once all files are noted, before any
+ * work is done and any of them is touched. */
+void cli_check_files(struct common *common);
+
+/* The end of a command. */
+void cli_close(struct common *common);
+
 /* Prints "autotune: text" and exits with status 2. */
 void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /* Prints "autotune: text", and goes on. */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints the text alone: what --verbose adds. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Exits with status 0 once all that was printed is out. */
 void cli_exit_printed(void) __attribute__((noreturn));
@@ -132,8 +153,16 @@ void cli_load_chip(struct common *common, struct hardware *hw);
 /* Dies where programs are asked for of a processor. */
 void cli_require_chip(const struct hardware *hw);
 
+/* What an answer holds decides what is done with characters that are not shown (core/utf8.h). */
+enum answer_kind {
+    ANSWER_LINES, /* tables, CSV: question marks */
+    ANSWER_JSON,  /* escapes */
+    ANSWER_EXACT, /* programs, patches, descriptions, pages: on a terminal only, as lines */
+};
+
 struct answer {
-    FILE *stream; /* write here */
+    FILE *stream;          /* write here */
+    enum answer_kind kind; /* by the format, unless it is set before cli_answer_close */
     char *text;
     size_t length;
     const struct common *common;
@@ -148,12 +177,5 @@ void cli_answer_open_long(struct answer *answer, const struct common *common);
 
 /* Lets the answer out: to standard output, or to the file, which is replaced as a whole. */
 void cli_answer_close(struct answer *answer);
-
-/* Ends the program where a file of this name could not be written; before the work, not after it.
- * What shows only later, such as a full disk, is cli_write_file's to say. */
-void cli_require_writable(const char *path);
-
-/* Replaces a file, or the one that a link names, as a whole; a device or pipe is written to. */
-enum status cli_write_file(const char *path, const char *text, size_t length, struct error *error);
 
 #endif

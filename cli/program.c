@@ -153,6 +153,7 @@ int cmd_program(int argc, char **argv)
     cli_parse(&argp, "autotune program", argc, argv, &printing, NULL, 0);
     task_open(task);
     cli_require_chip(task->job.hw);
+    cli_check_files(&task->common);
     printing.part = find_part(task->job.space.kind, printing.part_name);
     bool json = task->common.format == FORMAT_JSON;
     bool found = choose(task, &tiling);
@@ -161,6 +162,8 @@ int cmd_program(int argc, char **argv)
     if (legal && task->set)
         complete(task, &tiling);
     cli_answer_open(&answer, &task->common);
+    if (legal && !json)
+        answer.kind = ANSWER_EXACT;
     if (legal)
         (json ? write_json : write_text)(&printing, &tiling, answer.stream);
     else if (found)

@@ -14,10 +14,6 @@ struct page {
  * where pages are left out of the build. */
 bool page_is_wanted(const struct page *page, const struct common *common);
 
-/* Dies where --report names a file that the command reads, or writes itself: `what` it is, and its
- * name or NULL. Before any work is done. */
-void page_require_apart(const struct page *page, const char *what, const char *file);
-
 /* A page with a title and no sections. */
 void page_open(const struct page *page, const char *title, const char *lead, struct report *report);
 

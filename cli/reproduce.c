@@ -79,6 +79,7 @@ int cmd_reproduce(int argc, char **argv)
     json_t *rows;
     cli_parse(&argp, "autotune reproduce", argc, argv, &common, NULL, 0);
     cli_load_chip(&common, &hw);
+    cli_check_files(&common);
     cli_require(reproduce(&hw, cli_threads(0), &rows, &error), &error);
     cli_answer_open(&answer, &common);
     if (common.format == FORMAT_JSON)
@@ -93,5 +94,6 @@ int cmd_reproduce(int argc, char **argv)
     if (common.format != FORMAT_JSON)
         json_decref(rows);
     hardware_clear(&hw);
+    cli_close(&common);
     return EXIT_ANSWER;
 }

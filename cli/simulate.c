@@ -84,8 +84,8 @@ static void play(const struct options *options, const char *file, const struct p
         cli_die("out of memory");
     cli_require_of(file, simulate(simulator, program, &how, timeline, &error), &error);
     if (options->trace)
-        cli_require(simulation_trace_write(options->trace, &log, program, how.cores,
-                                           !options->separately, &error),
+        cli_require(simulation_trace_write(&options->common.files, options->trace, &log, program,
+                                           how.cores, !options->separately, &error),
                     &error);
     trace_log_close(&log);
     simulator_free(simulator);
@@ -127,7 +127,9 @@ int cmd_simulate(int argc, char **argv)
     const char *file;
     if (cli_parse(&argp, "autotune simulate", argc, argv, &options, &file, 1) == 0)
         cli_die("simulate: a program file is missing; `autotune simulate --help` has examples");
+    cli_reads(&options.common, file);
     cli_load_chip(&options.common, &hw);
+    cli_check_files(&options.common);
     cli_require(program_read(&hw, file, &program, &error), &error);
     play(&options, file, &program, &timeline);
     warn_of_hazards(&options.common, file, &program);
@@ -142,5 +144,6 @@ int cmd_simulate(int argc, char **argv)
     cli_answer_close(&answer);
     program_clear(&program);
     hardware_clear(&hw);
+    cli_close(&options.common);
     return timeline.blocked >= 0 ? EXIT_NONE : EXIT_ANSWER;
 }

@@ -158,6 +158,7 @@ static int run_export(struct store_command *command, const char *const files[])
     struct answer answer;
     struct error error;
     cli_answer_open(&answer, &command->common);
+    answer.kind = ANSWER_JSON; /* in every format */
     struct exporting exporting = {&command->filter, answer.stream};
     cli_require(store_each(store, export_row, &exporting, &error), &error);
     store_close(store);
@@ -240,15 +241,15 @@ static const struct {
     const char *word;
     int (*run)(struct store_command *command, const char *const files[]);
     const char *files; /* what is expected */
-    int file_count;
+    int file_count, store_count;
     unsigned formats;
 } words[] = {
-    {"ls", run_ls, "a store", 1, ALL_FORMATS},
-    {"show", run_show, "a store", 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"diff", run_diff, "two stores", 2, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"export", run_export, "a store", 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"import", run_import, "a store and a file", 2, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
-    {"gc", run_gc, "a store", 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"ls", run_ls, "a store", 1, 1, ALL_FORMATS},
+    {"show", run_show, "a store", 1, 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"diff", run_diff, "two stores", 2, 2, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"export", run_export, "a store", 1, 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"import", run_import, "a store and a file", 2, 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
+    {"gc", run_gc, "a store", 1, 1, 1 << FORMAT_TABLE | 1 << FORMAT_JSON},
 };
 
 enum { WORDS = sizeof words / sizeof *words, MAX_FILES = 2 };
@@ -287,5 +288,10 @@ int cmd_store(int argc, char **argv)
     if (!(words[w].formats >> command.common.format & 1))
         cli_die("--format: store %s has no such format", words[w].word);
     check_options(&command, words[w].word);
-    return words[w].run(&command, given + 1);
+    for (int f = 0; f < words[w].file_count; f++)
+        (f < words[w].store_count ? cli_keeps : cli_reads)(&command.common, given[1 + f]);
+    cli_check_files(&command.common);
+    int status = words[w].run(&command, given + 1);
+    cli_close(&command.common);
+    return status;
 }

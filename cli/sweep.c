@@ -211,8 +211,8 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
     progress_close(&progress);
     cli_require(status, &error);
     if (command->common.verbose)
-        fprintf(stderr, "searches: %.3f s of %d x %.3f s; store and progress: %.3f s\n",
-                report->search_s, how.threads, report->seconds, report->keep_s);
+        cli_note("searches: %.3f s of %d x %.3f s; store and progress: %.3f s", report->search_s,
+                 how.threads, report->seconds, report->keep_s);
 }
 
 static void write_page(const struct sweep_command *command, const struct sweep_summary *summary,
@@ -290,7 +290,7 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     return bad ? EXIT_BAD : none ? EXIT_NONE : EXIT_ANSWER;
 }
 
-static void check_options(const struct sweep_command *command, const char *file)
+static void check_options(const struct sweep_command *command)
 {
     if (!command->slurm &&
         (command->submit || command->tasks || command->nodes || command->partition))
@@ -299,11 +299,9 @@ static void check_options(const struct sweep_command *command, const char *file)
         cli_die("--slurm: expected neither --shard nor --fresh nor --pareto with it");
     if (page_is_wanted(&command->page, &command->common) && (command->slurm || command->dry_run))
         cli_die("--report: expected neither --slurm nor --dry-run with it");
-    page_require_apart(&command->page, "the sweep", file);
-    page_require_apart(&command->page, "the store", command->db);
 }
 
-static int sweep_cluster(const struct sweep_command *command, const struct sweep *sweep)
+static int sweep_cluster(struct sweep_command *command, const struct sweep *sweep)
 {
     const struct slurm_options how = {
         .common = &command->common,
@@ -358,11 +356,13 @@ int cmd_sweep(int argc, char **argv)
         cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
     if (!command.db)
         command.db = default_db(&command, db);
-    check_options(&command, files[0]);
+    check_options(&command);
+    cli_keeps(&command.common, command.db);
     sweep_jobs_read(&command.common, command.time_limit, files[0], &sweep);
     bool none = sweep.job_count == 0;
     if (command.shards)
         cli_require(sweep_shard(&sweep, command.shard, command.shards, &error), &error);
+    cli_check_files(&command.common);
     tell_faults(&sweep, sweep.faults, sweep.fault_count);
     if (none)
         cli_die("%s: none of its rows is a job, nothing was done", sweep.file);
@@ -375,6 +375,7 @@ int cmd_sweep(int argc, char **argv)
         status = sweep_files(&command, &sweep);
     sweep_clear(&sweep);
     free(command.page.command);
+    cli_close(&command.common);
     stop_close();
     return status;
 }

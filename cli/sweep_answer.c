@@ -134,12 +134,15 @@ static void put_found(const struct sweep_summary *summary, const struct style *s
 
 static void summary_table(const void *what, const struct style *style, FILE *out)
 {
+    char db[TEXT_LINE_SIZE];
+    char line[TEXT_LINE_SIZE];
     const struct sweep_summary *summary = what;
     const struct sweep *sweep = summary->sweep;
     const struct sweep_report *r = summary->report;
     char jobs[TEXT_SIZE];
-    fprintf(out, "%s%s%s: %s job%s, kept in %s\n", style->bold, sweep->file, style->end,
-            text_count(sweep->job_count, jobs), sweep->job_count == 1 ? "" : "s", summary->db);
+    fprintf(out, "%s%s%s: %s job%s, kept in %s\n", style->bold, text_line(sweep->file, line),
+            style->end, text_count(sweep->job_count, jobs), sweep->job_count == 1 ? "" : "s",
+            text_line(summary->db, db));
     put_count("searched", r->searched, "", out);
     put_count("measured", r->measured, "on this machine, one after the other", out);
     put_count("from store", r->from_store, "searched before", out);
@@ -209,10 +212,12 @@ static json_t *plan_json(const struct sweep_plan *plan)
 
 static void plan_table(const void *what, const struct style *style, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     const struct sweep_plan *plan = what;
     const struct sweep *sweep = plan->sweep;
     char text[512], count[TEXT_SIZE];
-    fprintf(out, "%s%s%s\n   line  about, s  job\n", style->bold, sweep->file, style->end);
+    fprintf(out, "%s%s%s\n   line  about, s  job\n", style->bold, text_line(sweep->file, line),
+            style->end);
     for (int64_t i = 0; i < sweep->job_count; i++) {
         sweep_title(sweep, i, text, sizeof text);
         fprintf(out, "%7d %9.3f  %s, %s, space %s\n", sweep->jobs[i].line,
@@ -223,7 +228,8 @@ static void plan_table(const void *what, const struct style *style, FILE *out)
             sweep->job_count == 1 ? "" : "s", estimate_s(sweep, plan->threads), plan->threads,
             plan->threads == 1 ? "" : "s");
     if (plan->from_store)
-        fprintf(out, "; %s answered in %s", text_count(plan->from_store, count), plan->db);
+        fprintf(out, "; %s answered in %s", text_count(plan->from_store, count),
+                text_line(plan->db, line));
     if (sweep->duplicates)
         fprintf(out, "; %s duplicate%s left out", text_count(sweep->duplicates, count),
                 sweep->duplicates == 1 ? "" : "s");

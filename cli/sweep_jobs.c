@@ -13,7 +13,7 @@ static void give(struct given *given, const char *name, const char *text)
         given->options[given->count++] = (struct sweep_option){name, text};
 }
 
-void sweep_jobs_read(const struct common *common, const char *time_limit, const char *file,
+void sweep_jobs_read(struct common *common, const char *time_limit, const char *file,
                      struct sweep *sweep)
 {
     struct given given = {0};
@@ -30,4 +30,6 @@ void sweep_jobs_read(const struct common *common, const char *time_limit, const 
                                   .option_count = given.count,
                                   .options = given.options};
     cli_require(sweep_read(&source, sweep, &error), &error);
+    cli_reads(common, sweep->file);
+    cli_reads_chips(common, sweep->loaded);
 }

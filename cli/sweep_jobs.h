@@ -7,7 +7,7 @@
 
 /* --hw, --set-hw and --cores of *common and the time limit (or NULL) hold for every job that says
  * nothing else. Dies where the file cannot be read. */
-void sweep_jobs_read(const struct common *common, const char *time_limit, const char *file,
+void sweep_jobs_read(struct common *common, const char *time_limit, const char *file,
                      struct sweep *sweep);
 
 #endif

@@ -100,7 +100,29 @@ static void set_plan(const struct slurm_options *options, const struct sweep *sw
 
 /* ------------------------------------------------------------------ scripts */
 
-static void write_script(const struct outcome *outcome, bool merge)
+static void script_path(const struct slurm_plan *plan, bool merge, char path[PATH_MAX])
+{
+    if (snprintf(path, PATH_MAX, "%s/%s.sh", plan->folder, merge ? "merge" : "array") >= PATH_MAX)
+        cli_die("--db %.64s...: expected a shorter path", plan->db);
+}
+
+static void note_files(const struct slurm_plan *plan, struct common *common)
+{
+    char path[PATH_MAX];
+    struct error error;
+    for (int merge = 0; merge < 2; merge++) {
+        script_path(plan, merge, path);
+        files_note(&common->files, FILE_WRITTEN, merge ? "--slurm: merge.sh" : "--slurm: array.sh",
+                   path);
+    }
+    for (int shard = 1; shard <= plan->tasks; shard++) {
+        cli_require(slurm_store_path(plan, shard, path, &error), &error);
+        cli_keeps(common, path);
+    }
+    cli_check_files(common);
+}
+
+static void write_script(const struct outcome *outcome, const struct files *files, bool merge)
 {
     char path[PATH_MAX], *text = NULL;
     size_t length;
@@ -114,10 +136,8 @@ static void write_script(const struct outcome *outcome, bool merge)
         slurm_array_write(outcome->plan, outcome->state.again, out);
     if (fclose(out) != 0)
         cli_die("not enough memory");
-    if (snprintf(path, sizeof path, "%s/%s.sh", outcome->plan->folder, merge ? "merge" : "array") >=
-        PATH_MAX)
-        cli_die("--db %.64s...: expected a shorter path", outcome->plan->db);
-    cli_require(cli_write_file(path, text, length, &error), &error);
+    script_path(outcome->plan, merge, path);
+    cli_require(files_write(files, path, text, length, &error), &error);
     free(text);
 }
 
@@ -129,8 +149,8 @@ static void go_on(const struct slurm_options *options, struct outcome *outcome)
         cli_require(slurm_queued(outcome->plan, &outcome->state, &error), &error);
     if (!outcome->state.shards_again)
         return;
-    write_script(outcome, false);
-    write_script(outcome, true);
+    write_script(outcome, &options->common->files, false);
+    write_script(outcome, &options->common->files, true);
     if (options->submit)
         cli_require(slurm_submit(outcome->plan, &outcome->state, outcome->array_id,
                                  outcome->merge_id, &error),
@@ -158,6 +178,7 @@ static json_t *outcome_json(const struct outcome *outcome)
 
 static void put_again(const struct outcome *outcome, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     const struct slurm_plan *plan = outcome->plan;
     fprintf(out, *outcome->array_id ? "  submitted" : "  to submit");
     fprintf(out, "    tasks ");
@@ -165,17 +186,19 @@ static void put_again(const struct outcome *outcome, FILE *out)
     if (*outcome->array_id)
         fprintf(out, " as job %s; job %s merges\n", outcome->array_id, outcome->merge_id);
     else
-        fprintf(out, ": %s/array.sh, then merge.sh; or with --submit\n", plan->folder);
+        fprintf(out, ": %s/array.sh, then merge.sh; or with --submit\n",
+                text_line(plan->folder, line));
 }
 
 static void put_outcome(const struct outcome *outcome, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     const struct slurm_state *state = &outcome->state;
     char jobs[TEXT_SIZE], missing[TEXT_SIZE];
-    fprintf(out, "%s: %s jobs in %d tasks\n", outcome->sweep->file,
+    fprintf(out, "%s: %s jobs in %d tasks\n", text_line(outcome->sweep->file, line),
             text_count(outcome->sweep->job_count, jobs), outcome->plan->tasks);
     if (!state->jobs_missing) {
-        fprintf(out, "  complete     in %s\n", outcome->plan->db);
+        fprintf(out, "  complete     in %s\n", text_line(outcome->plan->db, line));
         return;
     }
     fprintf(out, "  missing      %s jobs of %d tasks\n", text_count(state->jobs_missing, missing),
@@ -204,6 +227,7 @@ int sweep_slurm(const struct slurm_options *options, const struct sweep *sweep)
     struct error error;
     struct outcome outcome = {.sweep = sweep, .plan = &setting.plan};
     set_plan(options, sweep, &setting);
+    note_files(&setting.plan, options->common);
     cli_require(slurm_look(&setting.plan, sweep, &outcome.state, &error), &error);
     bool complete = outcome.state.jobs_missing == 0;
     if (complete)

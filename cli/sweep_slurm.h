@@ -6,7 +6,7 @@
 #include "jobs/sweep.h"
 
 struct slurm_options {
-    const struct common *common;
+    struct common *common;
     const char *db, *time_limit, *partition; /* NULL where not given, but db */
     int64_t nodes, tasks, threads;           /* 0: not given */
     bool submit;

@@ -4,6 +4,7 @@
 #include "cli/store_options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct table_command {
     struct common common; /* first */
@@ -75,13 +76,13 @@ static const struct {
 /* Where there are results of another kind, how to get them. */
 static void say_that_there_is_none(const char *store, const struct tilings *tilings)
 {
-    fprintf(stderr, "autotune: %s: no %s result to make a table of; ", store,
-            store_kind_name(tilings->kind));
+    char others[STORE_KINDS * 64] = "";
     for (int kind = 0; kind < STORE_KINDS; kind++)
         if (kind != (int)tilings->kind && tilings->of_kind[kind])
-            fprintf(stderr, "--kind %s has %lld; ", store_kind_name((enum store_kind)kind),
-                    (long long)tilings->of_kind[kind]);
-    fputs("`autotune store ls` lists what there is\n", stderr);
+            sprintf(others + strlen(others), "--kind %s has %lld; ",
+                    store_kind_name((enum store_kind)kind), (long long)tilings->of_kind[kind]);
+    cli_warn("%s: no %s result to make a table of; %s`autotune store ls` lists what there is",
+             store, store_kind_name(tilings->kind), others);
 }
 
 static void say_what_is_left_out(const struct table_command *command, const struct tilings *tilings)
@@ -89,15 +90,12 @@ static void say_what_is_left_out(const struct table_command *command, const stru
     if (command->common.quiet)
         return;
     if (tilings->outdated)
-        fprintf(stderr, "autotune: left out as of other model versions: %lld\n",
-                (long long)tilings->outdated);
+        cli_warn("left out as of other model versions: %lld", (long long)tilings->outdated);
     if (tilings->infeasible && command->common.verbose)
-        fprintf(stderr, "autotune: left out as without a legal tiling: %lld\n",
-                (long long)tilings->infeasible);
+        cli_warn("left out as without a legal tiling: %lld", (long long)tilings->infeasible);
     if (tilings->count && command->common.format == FORMAT_RUNTIME_KB)
-        fputs("autotune: rows have id 0 (a hash that is not published), one L2 piece of all blocks "
-              "and tilingEnable 0\n",
-              stderr);
+        cli_warn("rows have id 0 (a hash that is not published), one L2 piece of all blocks "
+                 "and tilingEnable 0");
     if (!tilings->count)
         say_that_there_is_none(command->store, tilings);
 }
@@ -133,12 +131,14 @@ int cmd_table(int argc, char **argv)
     cli_parse(&argp, "autotune table", argc, argv, &command, NULL, 0);
     if (!command.store)
         cli_die("--db is missing, expected a store");
+    cli_check_files(&command.common);
     cli_require(tilings_read(command.store, &command.filter, &tilings, &error), &error);
     say_what_is_left_out(&command, &tilings);
     if (tilings.count)
         write_table(&command, &tilings, text);
     int exit_status = tilings.count ? EXIT_ANSWER : EXIT_NONE;
     tilings_clear(&tilings);
+    cli_close(&command.common);
     free(text);
     return exit_status;
 }

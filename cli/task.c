@@ -100,8 +100,9 @@ void task_open(struct task *task)
     take_common(task);
     cli_require(chips_open(task->common.hw_folders, &task->chips, &error), &error);
     cli_require(job_open(&task->job, task->chips, &error), &error);
+    cli_reads_chips(&task->common, task->chips);
     if (task->common.verbose)
-        fprintf(stderr, "hardware: %s from %s\n", task->job.hw->name, task->job.hw->file);
+        cli_note("hardware: %s from %s", task->job.hw->name, task->job.hw->file);
 }
 
 /* Does every command about a job have it? */
@@ -142,4 +143,5 @@ void task_close(struct task *task)
 {
     job_close(&task->job);
     chips_close(task->chips);
+    cli_close(&task->common);
 }

@@ -205,7 +205,8 @@ static enum status write_trace(const struct tune *tune, struct error *error)
     if (!tune->trace)
         return STATUS_OK;
     job_title(&tune->task.job, title, sizeof title);
-    return search_trace_write(tune->trace, &tune->log, title, tune->task.common.quiet, error);
+    return search_trace_write(&tune->task.common.files, tune->trace, &tune->log, title,
+                              tune->task.common.quiet, error);
 }
 
 static enum status write_landscape(const struct tune *tune, const struct job_result *result,
@@ -226,17 +227,15 @@ static void check(struct tune *tune)
         cli_die("--compare: the csv has no place for it, expected --format table or json");
     if (page_is_wanted(&tune->page, common) && tune_is_export(common))
         cli_die("--report: expected --format table, json or csv with it");
-    page_require_apart(&tune->page, "the store", tune->find.db);
-    page_require_apart(&tune->page, "that of --landscape", tune->landscape.path);
-    page_require_apart(&tune->page, "that of --trace", tune->trace);
-    if (tune_is_export(common))
+    if (tune_is_export(common)) {
         cli_require(export_check(&job->space, &error), &error);
+        tune_export_note(&tune->task.common);
+    }
     if (tune->find.fresh && !tune->find.db)
         cli_die("--fresh: expected --db, whose answers it does without");
     landscape_file_check(&tune->landscape, &tune->task);
-    if (tune->trace)
-        cli_require_writable(tune->trace);
     host_run_check(&tune->task, &tune->run);
+    cli_check_files(&tune->task.common);
 }
 
 static void set_find(struct tune *tune)

@@ -23,17 +23,33 @@ static void write_export(const struct export_source *source, enum export_format 
     cli_answer_close(&out);
 }
 
-/* Of a header NAME.h also NAME.json, the same fields for other readers. */
-static void write_fields_beside(const struct export_source *source, const struct common *common)
+/* Of a header NAME.h also NAME.json, the same fields for other readers; false where there is none.
+ */
+static bool name_beside(const struct common *common, char name[PATH_MAX])
 {
     const char *dot = common->output ? strrchr(common->output, '.') : NULL;
+    if (common->format != FORMAT_TCUBETILING || !dot ||
+        (strcmp(dot, ".h") != 0 && strcmp(dot, ".hpp") != 0))
+        return false;
+    if (snprintf(name, PATH_MAX, "%.*s.json", (int)(dot - common->output), common->output) >=
+        PATH_MAX)
+        cli_die("-o %.64s: a name of more than %d bytes", common->output, PATH_MAX);
+    return true;
+}
+
+void tune_export_note(struct common *common)
+{
+    char name[PATH_MAX];
+    if (name_beside(common, name))
+        files_note(&common->files, FILE_WRITTEN, "-o, beside it,", name);
+}
+
+static void write_fields_beside(const struct export_source *source, const struct common *common)
+{
     struct common beside = *common;
     char name[PATH_MAX];
-    if (!dot || (strcmp(dot, ".h") != 0 && strcmp(dot, ".hpp") != 0))
+    if (!name_beside(common, name))
         return;
-    if (snprintf(name, sizeof name, "%.*s.json", (int)(dot - common->output), common->output) >=
-        (int)sizeof name)
-        cli_die("-o %.64s: a name of more than %d bytes", common->output, PATH_MAX);
     beside.output = name;
     write_export(source, EXPORT_FIELDS, &beside);
 }
@@ -43,13 +59,11 @@ static void say_what_is_open(const struct common *common)
     if (common->quiet)
         return;
     if (common->format == FORMAT_RUNTIME_KB)
-        fputs("autotune: new rows have id 0 (a hash that is not published), one L2 piece of all "
-              "blocks and tilingEnable 0\n",
-              stderr);
+        cli_warn("new rows have id 0 (a hash that is not published), one L2 piece of all "
+                 "blocks and tilingEnable 0");
     if (common->format == FORMAT_STATIC_BANK)
-        fputs("autotune: the key is 32 zeros (a hash that is not published), cost_time is "
-              "simulated\n",
-              stderr);
+        cli_warn("the key is 32 zeros (a hash that is not published), cost_time is "
+                 "simulated");
 }
 
 void tune_export(const struct task *task, const struct search_result *result,
@@ -81,8 +95,7 @@ void tune_export(const struct task *task, const struct search_result *result,
                                    .count = result->count,
                                    .title = title};
     write_export(&source, formats[common->format], common);
-    if (common->format == FORMAT_TCUBETILING)
-        write_fields_beside(&source, common);
+    write_fields_beside(&source, common);
     say_what_is_open(common);
     free(tilings);
     free(times);

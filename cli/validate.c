@@ -78,13 +78,14 @@ static const struct argp argp = {
            "    --hw host --sample 100 --seed 7 --format csv -o sample.csv\n",
 };
 
-static void check(const struct validate *validate)
+static void check(struct validate *validate)
 {
     if (!validate->task.job.hw->host)
         cli_die("validate: expected --hw host: only this machine can be measured");
     if (validate->find.fresh && !validate->find.db)
         cli_die("--fresh: expected --db, whose answers it does without");
     host_run_check(&validate->task, &validate->run);
+    cli_check_files(&validate->task.common);
 }
 
 static bool answer_with(const struct validate *validate, const struct search_result *result)

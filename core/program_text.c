@@ -2,6 +2,7 @@
 #include "core/suggest.h"
 
 #include "core/parser.h"
+#include "core/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -297,8 +298,11 @@ enum status program_parse(const struct hardware *hw, const char *file, const cha
                           size_t length, struct program *program, struct error *error)
 {
     struct parser parser = {.file = file, .program = program, .error = error};
+    size_t mark;
     *program = (struct program){.hw = hw};
-    enum status status = parse_lines(&parser, text, length);
+    enum status status = utf8_begin(file, text, length, &mark, error);
+    if (status == STATUS_OK)
+        status = parse_lines(&parser, text + mark, length - mark);
     if (status == STATUS_OK)
         status = program_close(program, file, error);
     if (status != STATUS_OK)

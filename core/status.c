@@ -1,14 +1,9 @@
 #include "core/status.h"
 
+#include "core/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-static void one_line(char *text)
-{
-    for (; *text; text++)
-        if (*text == '\n' || *text == '\r')
-            *text = ' ';
-}
 
 enum status error_set(struct error *error, enum status status, const char *format, ...)
 {
@@ -18,7 +13,7 @@ enum status error_set(struct error *error, enum status status, const char *forma
     va_start(list, format);
     vsnprintf(error->text, sizeof error->text, format, list);
     va_end(list);
-    one_line(error->text);
+    utf8_show(error->text); /* it quotes what files say */
     error->status = status;
     return status;
 }

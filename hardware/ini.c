@@ -1,5 +1,6 @@
 #include "hardware/ini.h"
 
+#include "core/utf8.h"
 #include "hardware/text.h"
 
 #include <ctype.h>
@@ -144,18 +145,15 @@ static enum status read_line(struct reader *reader, char *line)
     char *text = trim(line);
     if (!*text || *text == '#' || *text == ';') /* a comment may be in any encoding */
         return STATUS_OK;
-    if (!text_is_printable(text))
+    if (!utf8_is_shown(text))
         return fault(reader, "a control character or malformed UTF-8, expected plain text");
     return *text == '[' ? read_section(reader, text) : read_entry(reader, text);
 }
 
 static enum status read_lines(struct reader *reader)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
     char *next = reader->ini->text;
     enum status status = STATUS_OK;
-    if (strncmp(next, byte_order_mark, 3) == 0)
-        next += 3;
     while (next && *next && status == STATUS_OK) {
         char *line = strsep(&next, "\n");
         reader->line++;

@@ -208,3 +208,30 @@ enum status hardware_load(const char *name, const struct hardware_overrides *ove
 {
     return hardware_load_from(NULL, name, overrides, hw, error);
 }
+
+static void visit_files(const char *name, const char *beside, const char *folders, int depth,
+                        void (*visit)(void *context, const char *file), void *context)
+{
+    char *file;
+    struct tree tree;
+    if (find_description(name, beside, folders, &file, NULL) != STATUS_OK)
+        return;
+    visit(context, file);
+    if (find_is_platform(file)) {
+        platform_each_below(visit, context);
+    } else if (depth < MAX_VARIANTS && tree_read(file, &tree, NULL) == STATUS_OK) {
+        const char *base = NULL;
+        char *real = realpath(file, NULL);
+        if (config_lookup_string(tree.config, "base", &base) && real)
+            visit_files(base, real, folders, depth + 1, visit, context);
+        free(real);
+        tree_clear(&tree);
+    }
+    free(file);
+}
+
+void hardware_each_file(const char *folders, const char *name,
+                        void (*visit)(void *context, const char *file), void *context)
+{
+    visit_files(name, NULL, folders, 0, visit, context);
+}

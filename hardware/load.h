@@ -49,4 +49,9 @@ enum status hardware_each(void (*visit)(void *context, const char *name), void *
 enum status hardware_each_from(const char *folders, void (*visit)(void *context, const char *name),
                                void *context, struct error *error);
 
+/* Calls visit(context, file) for every file that the description called `name` is read from: its
+ * own, those of its bases, and what platform files are laid over. Stops where one is missing. */
+void hardware_each_file(const char *folders, const char *name,
+                        void (*visit)(void *context, const char *file), void *context);
+
 #endif

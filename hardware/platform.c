@@ -1,6 +1,7 @@
 #include "hardware/platform.h"
 
 #include "core/hardware.h"
+#include "core/utf8.h"
 #include "hardware/ini.h"
 #include "hardware/load.h"
 #include "hardware/platform_rows.h"
@@ -383,7 +384,7 @@ static void file_name(const char *file, char *name, size_t size)
     char *point = strrchr(name, '.');
     if (point && point > name)
         *point = '\0';
-    if (!text_is_printable(name))
+    if (!utf8_is_shown(name))
         snprintf(name, size, "unnamed");
 }
 
@@ -403,15 +404,29 @@ static enum status apply_name(const struct platform *p)
 
 /* ---- all of it ---- */
 
+static enum status file_below(bool split, char file[PATH_MAX], struct error *error)
+{
+    char folder[PATH_MAX - 32];
+    enum status status = hardware_folder(folder, sizeof folder, error);
+    if (status == STATUS_OK)
+        snprintf(file, PATH_MAX, "%s/platform/%s.cfg", folder, split ? "split" : "unified");
+    return status;
+}
+
+void platform_each_below(void (*visit)(void *context, const char *file), void *context)
+{
+    char file[PATH_MAX];
+    for (int split = 0; split < 2; split++)
+        if (file_below(split, file, NULL) == STATUS_OK)
+            visit(context, file);
+}
+
 static enum status read_below(unsigned kind, struct tree *tree, struct error *error)
 {
-    char folder[PATH_MAX - 32], file[PATH_MAX];
-    enum status status = hardware_folder(folder, sizeof folder, error);
-    if (status != STATUS_OK)
-        return status;
-    snprintf(file, sizeof file, "%s/platform/%s.cfg", folder,
-             kind & ROW_SPLIT ? "split" : "unified");
-    status = tree_read(file, tree, error);
+    char file[PATH_MAX];
+    enum status status = file_below(kind & ROW_SPLIT, file, error);
+    if (status == STATUS_OK)
+        status = tree_read(file, tree, error);
     if (status != STATUS_OK)
         return status;
     status = schema_check_description(tree, error);

@@ -14,4 +14,7 @@
  * line. STATUS_IO when the file, or the description below it, cannot be read. */
 enum status platform_read(const char *file, struct tree *tree, struct error *error);
 
+/* Calls visit(context, file) for the shipped descriptions that platform files are laid over. */
+void platform_each_below(void (*visit)(void *context, const char *file), void *context);
+
 #endif

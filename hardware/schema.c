@@ -2,6 +2,7 @@
 #include "core/suggest.h"
 
 #include "core/hardware.h"
+#include "core/utf8.h"
 #include "hardware/schema_keys.h"
 #include "hardware/text.h"
 
@@ -43,7 +44,7 @@ static enum status check_text(const struct check *check, const struct key *key,
                               const config_setting_t *setting)
 {
     const char *text = config_setting_get_string(setting);
-    if (text && strlen(text) >= 1 && (double)strlen(text) <= key->high && text_is_printable(text))
+    if (text && strlen(text) >= 1 && (double)strlen(text) <= key->high && utf8_is_shown(text))
         return STATUS_OK;
     return tree_expected(check->tree, setting, check->error, "a text of 1 to %.0f characters",
                          key->high);

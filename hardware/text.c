@@ -1,5 +1,7 @@
 #include "hardware/text.h"
 
+#include "core/utf8.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +28,18 @@ static enum status read_all(int fd, const char *file, size_t size, char **text, 
         length += (size_t)got;
     bytes[length] = '\0';
     *text = bytes;
-    if (got >= 0 && strlen(bytes) == length)
-        return STATUS_OK;
     int reason = errno, line = 1;
+    size_t mark = 0;
+    enum status status = got >= 0 ? utf8_begin(file, bytes, length, &mark, error) : STATUS_OK;
+    if (status != STATUS_OK) {
+        free(bytes);
+        *text = NULL;
+        return status;
+    }
+    if (got >= 0 && strlen(bytes) == length) {
+        memmove(bytes, bytes + mark, length - mark + 1);
+        return STATUS_OK;
+    }
     for (const char *at = bytes; *at; at++)
         line += *at == '\n';
     free(bytes);
@@ -181,40 +192,4 @@ void text_append(char *list, size_t size, const char *part)
     size_t length = strlen(list);
     if (length + strlen(part) + 3 <= size)
         sprintf(list + length, "%s%s", length ? ", " : "", part);
-}
-
-/* Bytes of the UTF-8 sequence at `s` (RFC 3629), 0 when it is malformed. */
-static int sequence_length(const unsigned char *s)
-{
-    static const struct {
-        unsigned char low, high, second_low, second_high;
-        int length;
-    } forms[] = {
-        {0x20, 0x7e, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (s[0] < forms[i].low || s[0] > forms[i].high)
-            continue;
-        if (forms[i].length > 1 && (s[1] < forms[i].second_low || s[1] > forms[i].second_high))
-            return 0;
-        for (int j = 2; j < forms[i].length; j++)
-            if ((s[j] & 0xc0) != 0x80)
-                return 0;
-        return forms[i].length;
-    }
-    return 0;
-}
-
-bool text_is_printable(const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
-        int length = sequence_length(s);
-        if (length == 0 || (s[0] == 0xc2 && s[1] < 0xa0)) /* C1 controls */
-            return false;
-        s += length;
-    }
-    return true;
 }

@@ -4,10 +4,10 @@
 
 #include "core/status.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
-/* Reads a whole file; the caller frees *text. STATUS_IO for what is missing, unreadable or no
+/* Reads a whole file, a byte order mark left out; the caller frees *text. STATUS_INVALID for what
+ * is no UTF-8 by its first bytes, STATUS_IO for what is missing, unreadable or no
  * regular file, STATUS_TOO_LARGE beyond 256 KiB. */
 enum status text_read(const char *file, char **text, struct error *error);
 
@@ -18,8 +18,5 @@ enum status text_check(const char *file, const char *text, struct error *error);
 
 /* Appends ", part" (or "part" to an empty list) as far as `size` allows. */
 void text_append(char *list, size_t size, const char *part);
-
-/* Well-formed UTF-8 without control characters, so that it may go to a terminal or into JSON. */
-bool text_is_printable(const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hardware/tree.h"
 
+#include "core/utf8.h"
 #include "hardware/text.h"
 
 #include <math.h>
@@ -179,7 +180,7 @@ static void string_value(const char *text, char value[TREE_VALUE_SIZE])
     if (cut)
         for (length = most; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;)
             length--; /* not inside a character */
-    if (text_is_printable(text))
+    if (utf8_is_shown(text))
         snprintf(value, TREE_VALUE_SIZE, "\"%.*s%s\"", (int)length, text, cut ? "..." : "");
     else
         strcpy(value, "a text with unprintable characters");

@@ -2,8 +2,10 @@
 
 #include "analysis/roofline.h"
 #include "jobs/analyse_summary.h"
+#include "results/csv.h"
 #include "results/diagnosis.h"
 #include "results/outline.h"
+#include "results/text.h"
 #include "results/tune.h"
 
 #include <stdlib.h>
@@ -94,26 +96,6 @@ static enum status json_end(struct writer *w, struct error *error)
 
 /* ------------------------------------------------------------------ CSV */
 
-/* In quotation marks where the format needs them. What a spreadsheet would take for a formula gets
- * an apostrophe. */
-static void put_text(const char *text, FILE *out)
-{
-    if (*text && strchr("=+-@", *text)) {
-        fprintf(out, "\"'");
-    } else if (!strpbrk(text, ",\"")) {
-        fputs(text, out);
-        return;
-    } else {
-        fputc('"', out);
-    }
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void put_known(double value, FILE *out)
 {
     fputc(',', out);
@@ -141,9 +123,9 @@ static enum status csv_row(struct writer *w, const struct profile_row *row,
     const struct component *c = d->component >= 0 ? &d->components[d->component] : &none;
     const char *verdict = verdict_name(d->verdict);
     fprintf(w->out, "%d,", row->line);
-    put_text(d->name, w->out);
+    csv_put(d->name, w->out);
     fputc(',', w->out);
-    put_text(row->type, w->out);
+    csv_put(row->type, w->out);
     put_known(analyse_time_us(row, d), w->out);
     put_known(d->time_ns < 0 ? -1 : d->time_ns / 1e3, w->out);
     fprintf(w->out, ",%s,%s", verdict ? verdict : "", c->name);
@@ -151,7 +133,7 @@ static enum status csv_row(struct writer *w, const struct profile_row *row,
     put_known(c->efficiency, w->out);
     put_known(c->active_ratio, w->out);
     fprintf(w->out, ",%s,", open >= 0 ? d->components[open].name : "");
-    put_text(d->note, w->out);
+    csv_put(d->note, w->out);
     put_known(at_least(c), w->out);
     put_known(c->utilisation_most, w->out);
     fputc('\n', w->out);
@@ -242,6 +224,7 @@ static void put_legend(json_t *summary, const struct style *style, FILE *out)
 
 static enum status table_end(struct writer *w, struct error *error)
 {
+    char line[TEXT_LINE_SIZE];
     static const char *const lists[][2] = {
         {"causes", "verdict"}, {"components", "component"}, {"types", "type"}, {"names", "name"}};
     const struct style plain = text_style(false, TEXT_WIDTH);
@@ -251,8 +234,8 @@ static enum status table_end(struct writer *w, struct error *error)
     json_t *counts = json_copy(summary);
     if (!summary || !tables || !counts)
         return error_memory(error);
-    fprintf(w->out, "%s%s%s (%s)%s%s\n", style->bold, text_file_name(w->job->file), style->end,
-            w->profile.format, hw ? " on " : "", hw ? hw->name : "");
+    fprintf(w->out, "%s%s%s (%s)%s%s\n", style->bold, text_line(text_file_name(w->job->file), line),
+            style->end, w->profile.format, hw ? " on " : "", hw ? hw->name : "");
     if (hw)
         text_put_hardware_lines(hw, style, w->out);
     json_object_set_new(tables, "operators", counts);

@@ -11,6 +11,8 @@ struct chips {
     pthread_mutex_t lock;
     char *folders;
     struct chip *first; /* last used first */
+    char **names;       /* that were looked up, each once; owned */
+    size_t name_count;
 };
 
 enum status chips_open(const char *folders, struct chips **chips, struct error *error)
@@ -49,6 +51,9 @@ void chips_close(struct chips *chips)
         chip_free(chips->first);
         chips->first = next;
     }
+    for (size_t i = 0; i < chips->name_count; i++)
+        free(chips->names[i]);
+    free(chips->names);
     pthread_mutex_destroy(&chips->lock);
     free(chips->folders);
     free(chips);
@@ -83,13 +88,40 @@ static struct chip *take(struct chips *chips, const char *asked)
     return found;
 }
 
-static enum status load(const struct chips *chips, const char *name,
+/* The array grows at powers of two. */
+static enum status note_name(struct chips *chips, const char *name, struct error *error)
+{
+    size_t count = chips->name_count;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(chips->names[i], name) == 0)
+            return STATUS_OK;
+    if ((count & (count - 1)) == 0) {
+        char **names = realloc(chips->names, (count ? 2 * count : 1) * sizeof *names);
+        if (!names)
+            return error_memory(error);
+        chips->names = names;
+    }
+    chips->names[count] = strdup(name);
+    chips->name_count += chips->names[count] != NULL;
+    return chips->names[count] ? STATUS_OK : error_memory(error);
+}
+
+void chips_each_file(const struct chips *chips, void (*visit)(void *context, const char *file),
+                     void *context)
+{
+    for (size_t i = 0; i < chips->name_count; i++)
+        hardware_each_file(chips->folders, chips->names[i], visit, context);
+}
+
+static enum status load(struct chips *chips, const char *name,
                         const struct hardware_overrides *changes, struct chip **chip,
                         struct error *error)
 {
     struct chip *made = calloc(1, sizeof *made);
-    if (!made)
+    if (!made || note_name(chips, name, error) != STATUS_OK) {
+        free(made);
         return error_memory(error);
+    }
     enum status status = hardware_load_from(chips->folders, name, changes, &made->hw, error);
     if (status == STATUS_OK) {
         hardware_fingerprint(&made->hw, made->fingerprint);

@@ -35,6 +35,10 @@ enum status chips_get(struct chips *chips, const char *name,
 void chips_put(struct chips *chips, const struct chip *chip);
 void chips_close(struct chips *chips);
 
+/* Calls visit(context, file) for every file that the descriptions asked for so far come from. */
+void chips_each_file(const struct chips *chips, void (*visit)(void *context, const char *file),
+                     void *context);
+
 /* How many cores work where `asked` for are: 0 for all. STATUS_INVALID: the chip has fewer. */
 enum status chip_cores(const struct hardware *hw, int64_t asked, int *cores, struct error *error);
 

@@ -2,8 +2,8 @@
  * synchronisation.
  *
  * Where dispatching an instruction takes time, the search itself plays programs without it
- * (search/player.h). Elsewhere taking it out takes no time off, for generators let no flag hold back
- * more than it has to; should one do so all the same, the program stays as it was searched. */
+ * (search/player.h). Elsewhere taking it out takes no time off, for generators let no flag hold
+ * back more than it has to; should one do so all the same, the program stays as it was searched. */
 #ifndef AUTOTUNE_JOBS_GENERATE_H
 #define AUTOTUNE_JOBS_GENERATE_H
 

@@ -1,10 +1,10 @@
 /* What was measured, as a store keeps it: the members that an answer shows ("measured" and
  * "validation"), the number of each tiling, and the machine. */
 #include "core/host.h"
+#include "core/utf8.h"
 #include "jobs/host_job.h"
 #include "jobs/job_json.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -87,9 +87,8 @@ static bool get_reason(const json_t *object, char text[], size_t size)
         return true;
     if (!reason || !*reason || strlen(reason) >= size)
         return false;
-    for (const char *c = reason; *c; c++)
-        if (iscntrl((unsigned char)*c))
-            return false;
+    if (!utf8_is_shown(reason))
+        return false;
     strcpy(text, reason);
     return true;
 }

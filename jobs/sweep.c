@@ -177,9 +177,9 @@ static bool ends_in(const char *name, const char *ending)
     return length >= most && strcasecmp(name + length - most, ending) == 0;
 }
 
-static void try_set(void *context, const char *name, const char *title)
+static void try_set(void *context, const char *name, const char *file, const char *title)
 {
-    (void)title;
+    (void)title, (void)file;
     suggest_try(context, name);
 }
 

@@ -74,8 +74,10 @@ struct sweep_source {
 enum status sweep_read(const struct sweep_source *source, struct sweep *sweep, struct error *error);
 void sweep_clear(struct sweep *sweep);
 
-/* Calls visit for every named set by the order of their names, with the title in its file. */
-typedef void sweep_set_visitor(void *context, const char *name, const char *title);
+/* Calls visit for every named set by the order of their names, with its file and the title there.
+ */
+typedef void sweep_set_visitor(void *context, const char *name, const char *file,
+                               const char *title);
 enum status sweep_each_set(sweep_set_visitor *visit, void *context, struct error *error);
 
 /* Opens a job of the sweep; the caller closes it, before the sweep. */

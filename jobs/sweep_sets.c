@@ -49,11 +49,11 @@ static void visit_set(const char *folder, const char *name, sweep_set_visitor *v
         return;
     if (tree_read(file, &tree, &error) != STATUS_OK) {
         snprintf(text, sizeof text, "broken: %s", error.text);
-        visit(context, name, text);
+        visit(context, name, file, text);
         return;
     }
     config_lookup_string(tree.config, "title", &title);
-    visit(context, name, title);
+    visit(context, name, file, title);
     tree_clear(&tree);
 }
 

@@ -1,8 +1,19 @@
 #include "results/bank_scan.h"
 
+#include "core/utf8.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool fill(struct scan *scan)
+{
+    if (scan->at < scan->filled)
+        return true;
+    scan->at = 0;
+    scan->filled = fread(scan->ahead, 1, sizeof scan->ahead, scan->in);
+    return scan->filled > 0;
+}
 
 enum status scan_open(struct scan *scan, const char *file, size_t limit, struct error *error)
 {
@@ -15,7 +26,8 @@ enum status scan_open(struct scan *scan, const char *file, size_t limit, struct 
     scan->text = NULL;
     if (!scan->in)
         return error_set(error, STATUS_IO, "%s: cannot open it: %s", file, strerror(errno));
-    return STATUS_OK;
+    fill(scan);
+    return utf8_begin(scan->file, scan->ahead, scan->filled, &scan->at, error);
 }
 
 void scan_close(struct scan *scan)
@@ -23,15 +35,6 @@ void scan_close(struct scan *scan)
     if (scan->in && scan->in != stdin)
         fclose(scan->in);
     free(scan->text);
-}
-
-static bool fill(struct scan *scan)
-{
-    if (scan->at < scan->filled)
-        return true;
-    scan->at = 0;
-    scan->filled = fread(scan->ahead, 1, sizeof scan->ahead, scan->in);
-    return scan->filled > 0;
 }
 
 const char *scan_ahead(struct scan *scan, size_t *length)

@@ -1,5 +1,7 @@
 #include "results/csv.h"
 
+#include "core/utf8.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -36,28 +38,6 @@ static int raw_byte(struct csv *csv)
     return csv->at < csv->end || refill(csv) ? csv->read[csv->at++] : EOF;
 }
 
-/* What begins the file that no text in UTF-8 does; NULL: nothing. */
-static const char *strange_beginning(const unsigned char *read, int count)
-{
-    static const struct {
-        const char *bytes;
-        int count;
-        const char *what;
-    } beginnings[] = {
-        {"\xff\xfe", 2, "UTF-16, expected text in UTF-8"},
-        {"\xfe\xff", 2, "UTF-16, expected text in UTF-8"},
-        {"PK\3\4", 4, "a workbook or archive, expected text in UTF-8"},
-        {"\x1f\x8b", 2, "compressed data, expected text in UTF-8"},
-    };
-    for (size_t b = 0; b < sizeof beginnings / sizeof *beginnings; b++)
-        if (count >= beginnings[b].count &&
-            memcmp(read, beginnings[b].bytes, (size_t)beginnings[b].count) == 0)
-            return beginnings[b].what;
-    return count > 0 && read[0] == 0xef && (count < 3 || memcmp(read, "\xef\xbb\xbf", 3) != 0)
-               ? "half a byte order mark, expected text in UTF-8"
-               : NULL;
-}
-
 static enum status begin(struct csv *csv, struct error *error)
 {
     csv->text = malloc(CSV_MAX_RECORD_BYTES);
@@ -65,11 +45,10 @@ static enum status begin(struct csv *csv, struct error *error)
     if (!csv->text || !csv->read)
         return error_memory(error);
     refill(csv);
-    const char *strange = strange_beginning(csv->read, csv->end);
-    if (strange)
-        return error_at(error, csv->file, 1, "%s", strange);
-    csv->at = csv->end >= 3 && csv->read[0] == 0xef ? 3 : 0;
-    return STATUS_OK;
+    size_t mark;
+    enum status status = utf8_begin(csv->file, csv->read, (size_t)csv->end, &mark, error);
+    csv->at = (int)mark;
+    return status;
 }
 
 enum status csv_open(const char *file, struct csv *csv, struct error *error)
@@ -232,9 +211,31 @@ enum status csv_wrong(const struct csv *csv, struct error *error, const char *fo
 const char *csv_shown(const char *field, char copy[CSV_SHOWN_SIZE])
 {
     enum { MOST = 32 };
-    size_t length = 0;
-    for (; length < MOST && field[length]; length++)
-        copy[length] = (char)(isprint((unsigned char)field[length]) ? field[length] : '?');
-    snprintf(copy + length, CSV_SHOWN_SIZE - length, "%s", field[length] ? "..." : "");
+    snprintf(copy, CSV_SHOWN_SIZE, "%.*s%s", MOST, field, strlen(field) > MOST ? "..." : "");
+    utf8_show(copy);
     return copy;
+}
+
+/* A cell that begins so is a formula to a spreadsheet, unless it is a number. */
+static bool is_formula(const char *text)
+{
+    char *end;
+    if (!*text || !strchr("=+-@\t\r\n", *text))
+        return false;
+    bool plain = !text[strspn(text, "+-.0123456789eE")] && strpbrk(text, "0123456789");
+    (void)strtod(text, &end);
+    return !plain || *end;
+}
+
+void csv_put(const char *text, FILE *out)
+{
+    bool formula = is_formula(text), quoted = formula || text[strcspn(text, ",\"\r\n")];
+    fputs(formula ? "\"'" : quoted ? "\"" : "", out);
+    for (size_t length; length = strcspn(text, "\""), text[length]; text += length + 1) {
+        utf8_put_line(text, length, out);
+        fputs("\"\"", out);
+    }
+    utf8_put_line(text, strlen(text), out);
+    if (quoted)
+        fputc('"', out);
 }

@@ -43,8 +43,12 @@ void csv_close(struct csv *csv);
 enum status csv_wrong(const struct csv *csv, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What a field may show of itself in a message: one line of printable ASCII, cut to `copy`. */
+/* What a field may show of itself in a message: one line, cut to `copy`. */
 enum { CSV_SHOWN_SIZE = 40 };
 const char *csv_shown(const char *field, char copy[CSV_SHOWN_SIZE]);
+
+/* Writes a text as one cell: in quotation marks where it needs them, '?' for what is not shown, and
+ * with an apostrophe before what a spreadsheet would take for a formula. */
+void csv_put(const char *text, FILE *out);
 
 #endif

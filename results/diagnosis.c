@@ -198,9 +198,10 @@ static void put_verdict(const struct diagnosis_answer *a, const struct style *st
 enum status diagnosis_write_table(const struct diagnosis_answer *a, const struct style *style,
                                   FILE *out, struct error *error)
 {
+    char line[TEXT_LINE_SIZE];
     const struct diagnosis *d = a->diagnosis;
-    fprintf(out, "%s%s%s on %s, %d core%s\n", style->bold, text_file_name(a->file), style->end,
-            a->hw->name, a->cores, a->cores == 1 ? "" : "s in step");
+    fprintf(out, "%s%s%s on %s, %d core%s\n", style->bold, text_line(text_file_name(a->file), line),
+            style->end, a->hw->name, a->cores, a->cores == 1 ? "" : "s in step");
     text_put_hardware(a->hw, style, out);
     put_time(d, style, out);
     put_verdict(a, style, out);

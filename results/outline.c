@@ -1,5 +1,7 @@
 #include "results/outline.h"
 
+#include "core/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,13 +82,19 @@ static void put_member(json_t *value, char *text)
         put_cell("", value, text);
 }
 
+static void put_string(const char *string, char *text)
+{
+    snprintf(text, CELL_SIZE, "%s", string);
+    utf8_show(text);
+}
+
 static void put_cell(const char *key, json_t *value, char *text)
 {
     char number[TEXT_SIZE];
     if (!value || json_is_null(value))
         snprintf(text, CELL_SIZE, "-");
     else if (json_is_string(value))
-        snprintf(text, CELL_SIZE, "%s", json_string_value(value));
+        put_string(json_string_value(value), text);
     else if (json_is_boolean(value))
         snprintf(text, CELL_SIZE, "%s", json_is_true(value) ? "yes" : "no");
     else if (json_is_number(value) && ends_in(key, "_ns"))

@@ -2,6 +2,8 @@
 
 #include "core/number.h"
 
+#include "core/utf8.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -29,32 +31,7 @@ static bool is_absent(const char *text, int length)
     return false;
 }
 
-/* The number of bytes of the UTF-8 character at `text`, without overlong forms and surrogates; 0:
- * it is none. */
-static int character_bytes(const unsigned char *text)
-{
-    static const struct {
-        unsigned char from, to, second_from, second_to, bytes;
-    } forms[] = {
-        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-        if (text[0] < forms[f].from || text[0] > forms[f].to)
-            continue;
-        int bytes = forms[f].bytes, at = 1;
-        if (bytes > 1 && (text[1] < forms[f].second_from || text[1] > forms[f].second_to))
-            return 0;
-        for (at = 2; at < bytes; at++)
-            if (text[at] < 0x80 || text[at] > 0xbf)
-                return 0;
-        return bytes;
-    }
-    return 0;
-}
-
-/* Copies a name; '?' for what is no UTF-8 and for control characters. False: it was not UTF-8. */
+/* Copies a name; '?' for what is no UTF-8 and for what is not shown. False: it was not UTF-8. */
 static bool copy_name(const char *field, char copy[PROFILE_NAME_SIZE])
 {
     enum { CUT = PROFILE_NAME_SIZE - 4 };
@@ -62,16 +39,13 @@ static bool copy_name(const char *field, char copy[PROFILE_NAME_SIZE])
     bool valid = true;
     const char *text = profile_trimmed(field, &length);
     for (int at = 0; at < length; at += bytes ? bytes : 1) {
-        bytes = character_bytes((const unsigned char *)text + at);
+        bytes = (int)utf8_character(text + at, (size_t)(length - at));
         valid = valid && bytes > 0;
         if (used + (bytes ? bytes : 1) > CUT) {
             used += sprintf(copy + used, "...");
             break;
         }
-        bool shown = bytes > 1 || (bytes == 1 && isprint((unsigned char)text[at]));
-        /* U+0080 to U+009F are control characters too. */
-        shown = shown && !(bytes == 2 && (unsigned char)text[at] == 0xc2 &&
-                           (unsigned char)text[at + 1] < 0xa0);
+        bool shown = utf8_shown(text + at, (size_t)(length - at)) > 0;
         if (shown)
             memcpy(copy + used, text + at, (size_t)bytes);
         else

@@ -71,17 +71,19 @@ static void put_operations(const char *unit, const char *what, const double coun
 
 static void put_deadlock(const struct simulation *s, const struct style *style, FILE *out)
 {
+    char line[TEXT_LINE_SIZE];
     char text[256];
     const struct instruction *in = &s->program->items[s->timeline->blocked];
     instruction_print(s->program, s->timeline->blocked, text, sizeof text);
     fprintf(out, "  %sdeadlock%s     %s:%d: pipe %s waits for ever in '%s'\n", style->warn,
-            style->end, text_file_name(s->file), in->line,
+            style->end, text_line(text_file_name(s->file), line), in->line,
             in->pipe >= 0 ? s->program->hw->pipes[in->pipe].name : "(all)", text);
 }
 
 enum status simulation_write_table(const struct simulation *s, const struct style *style, FILE *out,
                                    struct error *error)
 {
+    char line[TEXT_LINE_SIZE];
     const struct hardware *hw = s->program->hw;
     struct path_bytes paths[HARDWARE_MAX_PATHS];
     struct operation_counts counts;
@@ -89,8 +91,8 @@ enum status simulation_write_table(const struct simulation *s, const struct styl
     enum status status = sum_paths(s->program, paths, error);
     if (status != STATUS_OK)
         return status;
-    fprintf(out, "%s%s%s on %s, %d core%s\n", style->bold, text_file_name(s->file), style->end,
-            hw->name, s->cores,
+    fprintf(out, "%s%s%s on %s, %d core%s\n", style->bold, text_line(text_file_name(s->file), line),
+            style->end, hw->name, s->cores,
             s->cores == 1 ? ""
             : s->in_step  ? "s in step"
                           : "s, each by itself");

@@ -1,5 +1,7 @@
 #include "results/store_import.h"
 
+#include "core/utf8.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -57,14 +59,6 @@ static bool is_fingerprint(const char *text)
     return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
 }
 
-static bool is_line(const char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            return false;
-    return true;
-}
-
 /* "name=value,…", or nothing. Values may be several words: "dot 8x2". */
 static bool is_tiling(const char *text)
 {
@@ -98,12 +92,12 @@ enum { OP, SHAPE, OPTIONS, DTYPE, SPACE, QUERY, HARDWARE, HARDWARE_NAME, TILING,
 static const struct text_rule text_rules[TEXTS] = {
     [OP] = {"op", is_word, "a name"},
     [SHAPE] = {"shape", is_shape, "positive whole numbers joined by x"},
-    [OPTIONS] = {"options", is_line, "one line of text"},
+    [OPTIONS] = {"options", utf8_is_shown, "one line of text"},
     [DTYPE] = {"dtype", is_word, "a name"},
     [SPACE] = {"space", is_word, "a name"},
-    [QUERY] = {"query", is_line, "one line of text"},
+    [QUERY] = {"query", utf8_is_shown, "one line of text"},
     [HARDWARE] = {"hardware", is_fingerprint, "a fingerprint of 32 hexadecimal digits"},
-    [HARDWARE_NAME] = {"hardware_name", is_line, "one line of text"},
+    [HARDWARE_NAME] = {"hardware_name", utf8_is_shown, "one line of text"},
     [TILING] = {"tiling", is_tiling, "name=value,name=value,... or nothing"},
 };
 
@@ -275,6 +269,13 @@ static enum status next_line(struct lines *lines, bool *found, struct error *err
     }
     if (ferror(lines->stream))
         return error_set(error, STATUS_IO, "%s: cannot read it: %s", lines->file, strerror(errno));
+    if (lines->line == 1 && lines->length > 0) {
+        size_t mark;
+        enum status status = utf8_begin(lines->file, lines->text, lines->length, &mark, error);
+        if (status != STATUS_OK)
+            return status;
+        memmove(lines->text, lines->text + mark, lines->length -= mark);
+    }
     if (byte == EOF && lines->length > 0)
         return error_at(error, lines->file, lines->line,
                         "the line is not ended: the file has been cut short");
@@ -314,7 +315,7 @@ enum status store_lines_read(const char *file,
 {
     bool standard = strcmp(file, "-") == 0, found = true;
     struct lines lines = {.file = standard ? "standard input" : file};
-    lines.stream = standard ? fopen("/dev/stdin", "re") : fopen(file, "re");
+    lines.stream = standard ? stdin : fopen(file, "re");
     if (!lines.stream)
         return error_set(error, STATUS_IO, "%s: cannot open it: %s", lines.file, strerror(errno));
     enum status status = STATUS_OK;
@@ -323,7 +324,8 @@ enum status store_lines_read(const char *file,
         if (status == STATUS_OK && found)
             status = read_line(&lines, visit, context, error);
     }
-    fclose(lines.stream);
+    if (!standard)
+        fclose(lines.stream);
     free(lines.text);
     return status;
 }

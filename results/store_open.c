@@ -4,6 +4,8 @@
 #include "core/stop.h"
 #include "results/store_schema.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,13 +48,18 @@ enum status store_fail(const struct store *store, struct error *error)
     if (is_damage(code))
         return fail_damage(store, text, error);
     if (code == SQLITE_FULL)
-        return error_set(error, STATUS_IO, "%s: no space is left; what was committed is kept",
+        return error_set(error, STATUS_IO,
+                         "%s: no space is left, there or for temporary files; what was "
+                         "committed is kept",
                          store->file);
     if (code == SQLITE_BUSY)
         return error_set(error, STATUS_IO, "%s: another process has kept it locked for %d s",
                          store->file, BUSY_TIMEOUT_MS / 1000);
-    if (code == SQLITE_READONLY)
-        return error_set(error, STATUS_IO, "%s: cannot be written", store->file);
+    if (code == SQLITE_READONLY) /* the log lies beside the file */
+        return error_set(error, STATUS_IO,
+                         access(store->file, W_OK) == 0 ? "%s: its folder cannot be written"
+                                                        : "%s: cannot be written",
+                         store->file);
     return fail_file(store, text, error);
 }
 
@@ -217,13 +224,22 @@ static int open_without_log(const char *file, sqlite3 **database)
     return code;
 }
 
+/* The name of a file whatever it begins with: SQLite may be built to take "file:" for a URI. */
+static int open_named(const char *file, int flags, sqlite3 **database)
+{
+    char *path = sqlite3_mprintf("%s%s", *file == '/' ? "" : "./", file);
+    int code = path ? sqlite3_open_v2(path, database, flags, NULL) : SQLITE_NOMEM;
+    sqlite3_free(path);
+    return code;
+}
+
 /* Readers too are let write where they may, to take the log away when they are the last; what they
  * ask may not. */
 static int open_file(const char *file, enum store_mode mode, sqlite3 **database)
 {
     int create = mode == STORE_WRITE ? SQLITE_OPEN_CREATE : 0;
     bool no_log = needs_no_log(file);
-    int code = sqlite3_open_v2(file, database, SQLITE_OPEN_READWRITE | create, NULL);
+    int code = open_named(file, SQLITE_OPEN_READWRITE | create, database);
     if (mode == STORE_WRITE || code != SQLITE_OK)
         return code;
     int reading = sqlite3_exec(*database, "PRAGMA query_only = 1; SELECT 1 FROM sqlite_schema",
@@ -295,15 +311,18 @@ static void remove_draft(const char *draft)
 
 /* A store that is not there yet is made under another name, and gets its own when it is whole:
  * neither a full disk nor a kill leaves half of one, and nobody else can have opened what is
- * removed. Where a draft or a second name for it is impossible, opening makes the store in place
- * or says why not; where another process was faster, its store is the one. */
+ * removed. Where the draft's name is too long, or a second name for it impossible, opening makes
+ * the store in place; where another process was faster, its store is the one. */
 static enum status make_by_draft(struct store *store, struct error *error)
 {
     char draft[PATH_MAX - 16];
     int used = snprintf(draft, sizeof draft, "%s.XXXXXX", store->file);
-    int descriptor = used < (int)sizeof draft ? mkstemp(draft) : -1;
-    if (descriptor < 0)
+    errno = ENAMETOOLONG;
+    int descriptor = used < (int)sizeof draft ? mkostemp(draft, O_CLOEXEC) : -1;
+    if (descriptor < 0 && errno == ENAMETOOLONG)
         return STATUS_OK;
+    if (descriptor < 0)
+        return error_set(error, STATUS_IO, "%s: %s", store->file, strerror(errno));
     set_usual_mode(descriptor);
     close(descriptor);
     enum status status = open_at(store, draft, STORE_WRITE, error);

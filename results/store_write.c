@@ -1,5 +1,7 @@
 #include "results/store_write.h"
+#include "core/utf8.h"
 #include "core/version.h"
+#include "results/csv.h"
 #include "results/outline.h"
 #include "results/text.h"
 #include "results/tune.h"
@@ -22,28 +24,14 @@ const char *store_number(double number, char text[32])
     return text;
 }
 
-static bool is_control(char byte)
-{
-    return (unsigned char)byte < ' ' || byte == 127;
-}
-
-/* Bytes of UTF-8 that begin no character take no column. */
-int store_put_text(const char *text, FILE *out)
-{
-    int columns = 0;
-    for (; *text; text++) {
-        fputc(is_control(*text) ? '?' : *text, out);
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    }
-    return columns;
-}
-
 static int columns_of(const char *text)
 {
-    int columns = 0;
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
+    return utf8_put_line(text, strlen(text), NULL);
+}
+
+int store_put_text(const char *text, FILE *out)
+{
+    return utf8_put_line(text, strlen(text), out);
 }
 
 void store_put_key(const struct store_row *row, FILE *out)
@@ -214,20 +202,6 @@ enum status store_show_json(const struct store_rows *rows, const struct style *s
     return write_json(rows, true, out, error);
 }
 
-static void put_field(const char *text, FILE *out)
-{
-    bool plain = !text[strcspn(text, ",\"\r\n")];
-    if (!plain)
-        fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(is_control(*text) ? '?' : *text, out);
-    }
-    if (!plain)
-        fputc('"', out);
-}
-
 enum status store_list_csv(const struct store_rows *rows, const struct style *style, FILE *out,
                            struct error *error)
 {
@@ -250,7 +224,7 @@ enum status store_list_csv(const struct store_rows *rows, const struct style *st
                                      key->hardware,
                                      row->tiling};
         for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
-            put_field(texts[t], out);
+            csv_put(texts[t], out);
             fputc(',', out);
         }
         fprintf(out, "%d,%d,%s,%d,%s\n", key->cores, key->model_version,

@@ -1,3 +1,5 @@
+#include "core/utf8.h"
+#include "results/csv.h"
 #include "results/store_write.h"
 #include "results/table.h"
 #include "results/text.h"
@@ -15,9 +17,7 @@ const char *table_origin(const struct table *table, char *text, size_t size)
     snprintf(text, size, "autotune %s, model version %d; %s, %d core%s, fingerprint %s; %s; %s",
              table->version, table->model_version, table->hardware, table->cores,
              table->cores == 1 ? "" : "s", table->fingerprint, table->kind, table->command);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    utf8_show(text);
     return text;
 }
 
@@ -74,18 +74,6 @@ enum status table_write_json(const struct table *table, FILE *out, struct error 
 
 /* ------------------------------------------------------------------ CSV */
 
-/* In quotation marks, which stand twice within. */
-static void put_quoted(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, out);
-    }
-    fputc('"', out);
-}
-
 static void put_shape(const struct table_part *part, const struct table_entry *entry, FILE *out)
 {
     for (int i = 0; i < part->size_count; i++)
@@ -117,10 +105,10 @@ enum status table_write_csv(const struct table *table, FILE *out, struct error *
             put_tiling(part, entry, out);
             fprintf(out, "\",%s,%d,%s,", store_number(entry->time_ns, time), entry->optimal,
                     table->kind);
-            put_quoted(table->hardware, out);
+            csv_put(table->hardware, out);
             fprintf(out, ",%s,%d,%d,%s,", table->fingerprint, table->cores, table->model_version,
                     table->version);
-            put_quoted(table->command, out);
+            csv_put(table->command, out);
             fputc('\n', out);
         }
     return written(out, error);

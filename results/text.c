@@ -1,11 +1,20 @@
 #include "results/text.h"
 
+#include "core/utf8.h"
+
 #include <stdarg.h>
 #include <string.h>
 
 const char *text_file_name(const char *file)
 {
     return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
+const char *text_line(const char *text, char line[TEXT_LINE_SIZE])
+{
+    snprintf(line, TEXT_LINE_SIZE, "%s", text);
+    utf8_show(line);
+    return line;
 }
 
 const char *text_bar(double share, char text[TEXT_SIZE])
@@ -28,7 +37,8 @@ struct style text_style(bool colour, int width)
 
 void text_put_hardware_lines(const struct hardware *hw, const struct style *style, FILE *out)
 {
-    fprintf(out, "%s%s%s\n", style->dim, hw->file, style->end);
+    char line[TEXT_LINE_SIZE];
+    fprintf(out, "%s%s%s\n", style->dim, text_line(hw->file, line), style->end);
     for (size_t i = 0; i < hw->fact_count; i++)
         if (fact_is_override(&hw->facts[i]))
             fprintf(out, "%schanged: %s=%s%s\n", style->warn, hw->facts[i].key, hw->facts[i].value,

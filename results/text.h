@@ -14,6 +14,10 @@ enum { BAR_WIDTH = 24, TEXT_WIDTH = 80, TEXT_LABEL = 15 };
 /* What a file that was asked for is called: "standard input" for "-". */
 const char *text_file_name(const char *file);
 
+/* A text as one line that can be shown, '?' for what cannot; cut to `line`, which is returned. */
+enum { TEXT_LINE_SIZE = 4096 };
+const char *text_line(const char *text, char line[TEXT_LINE_SIZE]);
+
 /* "[######------]" for a share from 0 to 1. Returns `text`. */
 const char *text_bar(double share, char text[TEXT_SIZE]);
 

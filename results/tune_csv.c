@@ -1,22 +1,10 @@
 #include "results/tune.h"
 
 #include "core/host.h"
+#include "results/csv.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A field as RFC 4180 wants it. */
-static void put_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++)
-        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
-    fputc('"', out);
-}
 
 /* Rows of processors say themselves what they are for: many answers, one after the other, are a
  * table that runtime/ reads. */
@@ -60,11 +48,11 @@ static void put_row(const struct tune_answer *answer, int rank, const struct tun
         put_problem(answer, out);
     for (int a = 0; a < answer->axis_count; a++) {
         fputc(',', out);
-        put_text(out, axis_value_text(&answer->axes[a], row->tiling.value[a], text));
+        csv_put(axis_value_text(&answer->axes[a], row->tiling.value[a], text), out);
     }
     fprintf(out, ",%d,%.15g,%.15g,%.9g,", row->cores_used, row->time_ns, row->lower_bound_ns,
             row->operations / row->time_ns);
-    put_text(out, tune_bottleneck(answer, row).name);
+    csv_put(tune_bottleneck(answer, row).name, out);
     for (int p = 0; p < answer->hw->pipe_count; p++)
         fprintf(out, ",%.9g", row->busy_ns[p] / row->time_ns);
     for (int b = 0; b < answer->hw->bus_count; b++)
@@ -89,7 +77,7 @@ static void put_measured(const struct tune_measured *m, FILE *out)
     put_number(m ? (double)m->rank : NAN, out);
     fputc(',', out);
     if (m && m->quarantined)
-        put_text(out, m->quarantined);
+        csv_put(m->quarantined, out);
     fputc('\n', out);
 }
 

@@ -199,8 +199,7 @@ enum status candidates_collect(const struct space *space, const struct bounder *
         return error_memory(error);
     for (int b = 0; b < space->block_count; b++)
         use[b] = BLOCK_BOUND;
-    enum status status =
-        candidates_add(space, bounder, recorder, use, 0, candidates, error);
+    enum status status = candidates_add(space, bounder, recorder, use, 0, candidates, error);
     free(use);
     return status;
 }

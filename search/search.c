@@ -268,8 +268,8 @@ static enum status search_blocks(struct run *run, int64_t least_fs[], enum block
     enum status status = STATUS_OK;
     if (one_by_one) {
         use[first] = BLOCK_BOUND;
-        status = candidates_add(space, &run->bounder, &run->recorder, use, 0,
-                                &run->candidates, error);
+        status =
+            candidates_add(space, &run->bounder, &run->recorder, use, 0, &run->candidates, error);
         if (status == STATUS_OK)
             status = play_all(run, error);
     }
@@ -280,8 +280,8 @@ static enum status search_blocks(struct run *run, int64_t least_fs[], enum block
             use[b] = least_fs[b] > horizon_fs(run) && !run->options->keep_reached ? BLOCK_COUNT
                                                                                   : BLOCK_BOUND;
     if (status == STATUS_OK)
-        status = candidates_add(space, &run->bounder, &run->recorder, use,
-                                run->played, &run->candidates, error);
+        status = candidates_add(space, &run->bounder, &run->recorder, use, run->played,
+                                &run->candidates, error);
     return status;
 }
 

@@ -108,7 +108,7 @@ words() {
     bad 'expected nothing here' simulate a b
     bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
     bad 'unknown command' $'a\nb\033[31mc\rd'
-    bad '--op a b?[31mc d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
+    bad '--op a?b?[31mc?d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
 }
 
 options() {
@@ -376,7 +376,7 @@ hardware() {
     bad 'huge.ini: expected a folder' "${product[@]}" --hw-path huge.ini
     bad 'no hardware description is called ""' "${product[@]}" --hw ''
     bad 'no hardware description is called "ascend 310x"' "${product[@]}" --hw 'ascend 310x'
-    bad 'is called "a b"' "${product[@]}" --hw $'a\nb'
+    bad 'is called "a?b"' "${product[@]}" --hw $'a\nb'
     if [ "$(id -u)" -ne 0 ]; then
         cp "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" secret.cfg
         chmod 0 secret.cfg
@@ -630,12 +630,13 @@ streams() {
         '"$1" list hw ascend310'; do
         quiet 0 "$command | head -1 >/dev/null; exit \${PIPESTATUS[0]}"
         quiet 0 "$command | true; exit \${PIPESTATUS[0]}"
-        quiet 0 "$command >&-"
         quiet 0 "$command <&-"
         quiet 0 "$command 2>&-"
-        quiet 0 "$command <&- >&- 2>&-"
+        quiet 2 "$command <&- >&- 2>&-"
         bash -c "$command >/dev/full" _ "$autotune" >"$work/out" 2>"$work/err"
         equal "/dev/full: $command" '' "$(not_an_error $? 'standard output: No space left')"
+        bash -c "$command 2>\"\$2\" >&-" _ "$autotune" "$work/err" >"$work/out"
+        equal "closed: $command" '' "$(not_an_error $? 'standard output: Bad file descriptor')"
     done
     quiet 0 "$tune -o closed >&- 2>&- <&-"
     check 'closed streams do not spoil the file' grep -q 'optimal' closed

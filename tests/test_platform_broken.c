@@ -103,8 +103,9 @@ Test(platform_broken, form)
         {"cube_freq=800", "cube\xff_freq=8", 9, "a control character or malformed UTF-8"},
         {"cube_freq=800", "cube_freq=\xc3", 9, "a control character or malformed UTF-8"},
         {"0=Intrinsic", "0=\x7f", 29, "a control character"},
-        {"[version]", "\xff\xfe[version]", 1, "a control character or malformed UTF-8"},
-        {"[version]", "\xef\xbb\xbf\xef\xbb\xbf[version]", 1, "\"\xef\xbb\xbf[version]\", "},
+        {"[version]", "\xff\xfe[version]", 1, "UTF-16, expected text in UTF-8"},
+        {"[version]", "\xef\xbb\xbf\xef\xbb\xbf[version]", 1,
+         "a control character or malformed UTF-8"},
     };
     EXPECT_ALL_BROKEN(broken);
 }

@@ -122,28 +122,28 @@ expect 'nor has a plan' refused '--report: expected neither' "$autotune" sweep "
     --dry-run --report "$folder/a.html"
 
 # A page takes the place of no other file of its command.
-alone() { refused "^autotune: --report .*: expected $1" "$autotune" "${@:2}"; }
+alone() { refused "^autotune: -.*: expected $1" "$autotune" "${@:2}"; }
 cp "$source/configs/hardware/ascend310.cfg" "$folder/chip.cfg"
 ln -s jobs.csv "$folder/link.csv"
 ln "$folder/jobs.db" "$folder/second.db"
 contents() { find "$folder" -type f ! -name error ! -name said -exec cksum {} + | sort; }
 before=$(contents)
 product=(--op matmul --shape 64x64x64 -q)
-expect 'analyse: the input' alone 'a file of its own, this is what is analysed' analyse \
+expect 'analyse: the input' alone 'a file of its own, this is' analyse \
     "$folder/long.txt" --report "$folder/../${folder##*/}/long.txt"
 for page in jobs.csv link.csv; do
-    expect "sweep: $page" alone 'a file of its own, this is the sweep' sweep "$folder/jobs.csv" \
+    expect "sweep: $page" alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
         --db "$folder/jobs.db" --report "$folder/$page"
 done
 for page in jobs second; do
-    expect "sweep: $page.db" alone 'a file of its own, this is the store' sweep \
+    expect "sweep: $page.db" alone 'a file of its own, this is' sweep \
         "$folder/jobs.csv" --db "$folder/jobs.db" --report "$folder/$page.db"
 done
-expect 'sweep: a new store' alone 'a file of its own, this is the store' sweep "$folder/jobs.csv" \
+expect 'sweep: a new store' alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
     --db "$folder/new.db" --report "$folder/../${folder##*/}/new.db"
-expect 'tune: a new store' alone 'a file of its own, this is the store' "${product[@]}" \
+expect 'tune: a new store' alone 'a file of its own, this is' "${product[@]}" \
     --db "$folder/new.db" --report "$folder/new.db"
-expect 'tune: the description' alone 'a file of its own, this is the description' \
+expect 'tune: the description' alone 'a file of its own, this is' \
     "${product[@]}" --hw "$folder/chip.cfg" --report "$folder/chip.cfg"
 for option in -o --trace --landscape; do
     expect "tune: $option" alone 'a file of its own, this is' "${product[@]}" \
