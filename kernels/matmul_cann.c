@@ -9,10 +9,20 @@
 static const char *const outer_names[OUTER_KINDS] = {"m", "n", "m_n"};
 static const char *const holds_names[HOLDS_KINDS] = {"tile", "slab"};
 
+/* All that get a block. */
+static int64_t usual_cores(const struct space *space, const struct tiling *tiling)
+{
+    struct tiling all = *tiling;
+    struct cann_plan plan;
+    all.value[CANN_CORES] = cann_of(space)->cores;
+    cann_plan_make(cann_of(space), &all, &plan);
+    return plan.cores;
+}
+
 const struct axis cann_axes[CANN_AXES] = {
     [CANN_SINGLE_M] = {.name = "single_m", .unit = "elements"},
     [CANN_SINGLE_N] = {.name = "single_n", .unit = "elements"},
-    [CANN_CORES] = {.name = "cores"},
+    [CANN_CORES] = {.name = "cores", .counts_cores = true, .usual = usual_cores},
     [CANN_OUTER] = {.name = "outer", .value_names = outer_names, .name_count = OUTER_KINDS},
     [CANN_BASE_M] = {.name = "base_m", .unit = "elements"},
     [CANN_BASE_N] = {.name = "base_n", .unit = "elements"},

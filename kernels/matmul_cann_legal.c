@@ -252,11 +252,10 @@ int cann_violations(const struct space *space, const struct tiling *tiling,
     struct cann_plan plan;
     int64_t needed[NEEDS], available[NEEDS];
     int count = 0;
-    cann_plan_make(cann, tiling, &plan);
-    add_rules(&(struct view){cann, &plan, tiling->value}, list, &count);
     cann_agree(space, &agreed);
     cann_plan_make(cann, &agreed, &plan);
     struct view view = {cann, &plan, agreed.value};
+    add_rules(&view, list, &count);
     add_sizes(&view, list, &count);
     count_needs(cann, &plan, needed, available);
     for (int n = 0; n < NEEDS; n++)
