@@ -148,7 +148,8 @@ static const struct list *find_list(const char *word, size_t length)
 
 json_t *list_rows(const char *kind, size_t length)
 {
-    struct listing listing = {.rows = json_array()};
+    struct common common = {0};
+    struct listing listing = {.rows = json_array(), .common = &common};
     const struct list *list = find_list(kind, length);
     if (list)
         list->list(&listing);

@@ -39,6 +39,11 @@ static struct stop patience(const struct stop *stop)
                 : (struct stop){.told = stop->told};
 }
 
+const struct space *search_patience(const struct space *space, struct limited *limited)
+{
+    return space->stop ? search_until(space, patience(space->stop), limited) : space;
+}
+
 bool search_goes_on(const struct space **space, const struct search_options *options, bool any,
                     struct limited *hurry)
 {

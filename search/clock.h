@@ -34,6 +34,10 @@ const struct space *search_limit(const struct space *space, const struct search_
 bool search_goes_on(const struct space **space, const struct search_options *options, bool any,
                     struct limited *hurry);
 
+/* The same space, before there is any tiling: no time limit ends it, and a signal only after a
+ * moment. */
+const struct space *search_patience(const struct space *space, struct limited *limited);
+
 /* The same space, to say what was found: ends a moment later where it has been told to stop. */
 const struct space *search_moment(const struct space *space, struct limited *moment);
 

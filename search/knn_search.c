@@ -405,8 +405,7 @@ static enum status profile(struct run *run, struct error *error)
     struct limited patient;
     struct knn_costs *costs = &run->now->costs;
     if (run->played == 0)
-        costs->space =
-            search_until(run->space, (struct stop){.told = run->options->stop}, &patient);
+        costs->space = search_patience(run->space, &patient);
     enum status status = knn_costs_profile(costs, error);
     costs->space = run->space;
     run->now->profiled = status == STATUS_OK;

@@ -95,7 +95,7 @@ check_command() { # command
     local word=$1 read stores some words options pair unknown before
     options=$(placeholders "$word" | sed -nE 's/^(.*)=OUT(\..*)?$/\1/p')
     unknown=$(placeholders "$word" | grep -vE '=OUT(\.[a-z]+)?$|=(DB|FILE|NAME\|FILE)$' |
-        grep -vE "=[a-z0-9]+(\|[a-z0-9]+)+$" | while IFS= read -r pair; do
+        grep -vE "=[a-z0-9_]+(\|[a-z0-9_]+)+$" | while IFS= read -r pair; do
         [[ "|$no_files|" == *"|${pair#*=}|"* ]] || echo "$pair"
     done)
     expect "$word: does one of these name a file? $unknown" test -z "$unknown"
