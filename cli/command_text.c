@@ -1,23 +1,32 @@
 #include "cli/command_text.h"
 
 #include "cli/options.h"
+#include "core/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* A word as a shell takes it. */
+/* A word as a shell takes it; characters that no terminal may get are escaped ($'...' of bash, zsh
+ * and ksh). */
 static void put_word(const char *word, FILE *out)
 {
-    bool plain = *word;
+    bool plain = *word, shown = utf8_is_shown(word);
     for (const char *c = word; *c; c++)
         plain = plain && (isalnum((unsigned char)*c) || strchr("-_=./,:+@%", *c));
     if (plain) {
         fputs(word, out);
         return;
     }
-    fputc('\'', out);
+    fputs(shown ? "'" : "$'", out);
     for (; *word; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, out);
+        if (!shown && ((unsigned char)*word < ' ' || (unsigned char)*word >= 0x7f))
+            fprintf(out, "\\x%02x", (unsigned char)*word);
+        else if (*word == '\'')
+            fputs(shown ? "'\\''" : "\\'", out);
+        else if (*word == '\\' && !shown)
+            fputs("\\\\", out);
+        else
+            fputc(*word, out);
     fputc('\'', out);
 }
 

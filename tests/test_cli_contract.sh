@@ -286,10 +286,10 @@ keys_of_check() {
     answer 0 check "$programs/pipeline.asm" --json
     holds '.schema == 1' '.ok == true' '.findings == []'
     answer 1 check "$programs/findings.asm" --json
-    holds '.ok == false' '[.findings[].kind] == ["hazard", "double_set", "over_sync", "unmatched_flag", "capacity"]' \
+    holds '.ok == false' '[.findings[].kind] == ["unmatched_flag", "double_set", "capacity", "hazard", "over_sync"]' \
         '.findings | all((.lines | length > 0 and all(. >= 1)) and (.text | type == "string"))' \
-        '.findings[0].lines == [2, 3]' '.findings[2].witness == {"because": "no_conflict", "path": []}' \
-        '.findings[3].witness | .sets == 2 and .waits == 1 and [.unmatched[].line] == [5]'
+        '.findings[3].lines == [2, 3]' '.findings[4].witness == {"because": "no_conflict", "path": []}' \
+        '.findings[0].witness | .sets == 2 and .waits == 1 and [.unmatched[].line] == [5]'
     answer 1 check "$programs/findings.asm"
     answer 1 check "$programs/deadlock.asm" --json
     holds '[.findings[].kind] | contains(["deadlock"])'
