@@ -170,7 +170,7 @@ enum status candidates_add(const struct space *space, const struct bounder *boun
     bool failed = false, complete = true;
     recorder_begin(recorder);
 #pragma omp parallel for num_threads(recorder->threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
-    for (int64_t r = 0; r < row_count; r++) {
+    for (int64_t r = row_count - 1; r >= 0; r--) { /* where time is short, large tiles first */
         int64_t root = space_root(space, r);
         enum block_use here = use[space_block_of(space, root) - space->blocks];
         if (here == BLOCK_LEAVE)
@@ -237,7 +237,7 @@ enum status candidates_collect_first(const struct space *space, const struct bou
     struct keeper keeper = {
         .space = search_until(space, both, &once), .bounder = bounder, .row = &row, .once = &once};
     *candidates = (struct candidates){.complete = false};
-    for (int64_t r = 0; r < space_roots(space) && !stop_due(&once.stop); r++)
+    for (int64_t r = space_roots(space) - 1; r >= 0 && !stop_due(&once.stop); r--)
         space_walk(keeper.space, space_root(space, r), 1, space->axis_count, keep, &keeper);
     bool kept = !keeper.failed && gather(candidates, &row, 1);
     free(row.items);

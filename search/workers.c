@@ -37,6 +37,10 @@ void worker_play_tiling(struct worker *worker, const struct space *space,
         candidate->time_fs = timeline.end_fs;
         assert(candidate->bound_fs <= candidate->time_fs);
     }
+    if (worker->status == STATUS_TOO_LARGE) { /* beyond the clock: legal, slower than any other */
+        worker->status = STATUS_OK;
+        candidate->time_fs = INT64_MAX;
+    }
     if (worker->status == STATUS_STOPPED)
         worker->status = STATUS_OK;
 }
