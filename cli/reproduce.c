@@ -34,7 +34,7 @@ static const char *number_text(const json_t *row, const char *key, char text[TEX
 
 static void put_why(const char *why, const struct style *style, FILE *out)
 {
-    const int column = 55; /* where the quantities stand */
+    const int column = 20;
     fprintf(out, "%s%*s", style->dim, column, "");
     text_put_wrapped(why, column, style, out);
     fprintf(out, "%s\n", style->end);

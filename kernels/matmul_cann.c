@@ -118,15 +118,28 @@ static enum status fill_steps(struct cann *cann, int axis, const int64_t sizes[]
     return status;
 }
 
-/* Any number of blocks of a batch: cores take any number of them. */
+/* What the blocks of a core are cut into, on any number of cores and for all sizes of them. */
 static enum status fill_batch_steps(struct cann *cann, int axis, int64_t most, struct error *error)
 {
-    int64_t blocks = cann->size[CANN_BATCH];
-    if (blocks > 1)
-        blocks = product_of(blocks, product_of(cann->size[CANN_M] / cann->machine.block_mn,
-                                               cann->size[CANN_N] / cann->machine.block_mn));
-    most = least_of(blocks, most);
-    return fill(cann, axis, 1, most > 1 ? most : 1, error);
+    int m_count = cann->count[CANN_SINGLE_M], n_count = cann->count[CANN_SINGLE_N];
+    int count = 0;
+    if (cann->size[CANN_BATCH] == 1 || most < 1)
+        return fill(cann, axis, 1, 1, error);
+    int64_t *blocks =
+        malloc((size_t)m_count * (size_t)n_count * (size_t)cann->cores * sizeof *blocks);
+    if (!blocks)
+        return error_memory(error);
+    for (int m = 0; m < m_count; m++)
+        for (int n = 0; n < n_count; n++) {
+            int64_t all = cann_all_blocks(cann, cann->values[CANN_SINGLE_M][m],
+                                          cann->values[CANN_SINGLE_N][n]);
+            for (int cores = 1; cores <= cann->cores && cores <= all; cores++)
+                if (cores == 1 || divide_up(all, cores) != blocks[count - 1])
+                    blocks[count++] = divide_up(all, cores);
+        }
+    enum status status = fill_cuts(cann, axis, blocks, count, 1, most, error);
+    free(blocks);
+    return status;
 }
 
 /* What stands in L1 bounds the steps: of k over one row of blocks, of m and n and the batch over
@@ -199,6 +212,30 @@ static enum status fill_values(struct cann *cann, struct error *error)
     for (int a = CANN_L1A_BUFFERS; a < CANN_AXES && status == STATUS_OK; a++)
         status = fill(cann, a, 1, 2, error);
     return status;
+}
+
+/* Points of the space; INT64_MAX: too many to be numbered. */
+static int64_t count_points(const struct cann *cann)
+{
+    int64_t points = 1;
+    for (int a = 0; a < CANN_AXES; a++)
+        points = product_of(points, cann->count[a]);
+    return points;
+}
+
+/* Of a batch's blocks powers of two only are loaded at once where there would be too many points.
+ */
+static void thin_batch_steps(struct cann *cann)
+{
+    if (count_points(cann) < INT64_MAX)
+        return;
+    cann->few_batch_steps = true;
+    for (int a = CANN_STEP_BATCH_A; a <= CANN_STEP_BATCH_B; a++) {
+        int64_t *values = cann->values[a], most = values[cann->count[a] - 1];
+        cann->count[a] = 0;
+        for (int64_t power = 1; power <= most; power *= 2)
+            values[cann->count[a]++] = power;
+    }
 }
 
 /* ---- the space ------------------------------------------------------------------------------ */
@@ -296,21 +333,21 @@ static enum status create(struct space *space, const struct problem *problem, in
     if (status == STATUS_OK)
         status = fill_values(cann, error);
     if (status == STATUS_OK)
+        thin_batch_steps(cann);
+    if (status == STATUS_OK)
         status = cann_make_work_layouts(space, cann, error);
     if (status == STATUS_OK)
         status = cann_make_chunks(cann, error);
     if (status != STATUS_OK)
         return status;
     struct space_block *block = space_add_block(space);
-    int64_t candidates = 1;
     if (!block)
         return error_memory(error);
     for (int a = 0; a < CANN_AXES; a++) {
         block->values[a] = cann->values[a];
         block->count[a] = cann->count[a];
-        candidates = product_of(candidates, cann->count[a]);
     }
-    if (candidates == INT64_MAX)
+    if (count_points(cann) == INT64_MAX)
         return error_set(error, STATUS_TOO_LARGE,
                          "space cann has more than 2^63 candidates for this shape");
     return STATUS_OK;

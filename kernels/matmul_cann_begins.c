@@ -14,8 +14,7 @@ const int cann_lengths[] = {CANN_CORES + 1,
 
 /* ---- what a beginning says ------------------------------------------------------------------ */
 
-/* Blocks of m × n that the problem has in all. */
-static int64_t all_blocks(const struct cann *cann, int64_t m, int64_t n)
+int64_t cann_all_blocks(const struct cann *cann, int64_t m, int64_t n)
 {
     return cann->size[CANN_BATCH] * divide_up(cann->size[CANN_M], m) *
            divide_up(cann->size[CANN_N], n);
@@ -28,7 +27,7 @@ struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, i
                            .k = cann->size[CANN_K]};
     if (fixed <= CANN_CORES)
         return f;
-    f.blocks = divide_up(all_blocks(cann, f.m, f.n), value[CANN_CORES]);
+    f.blocks = divide_up(cann_all_blocks(cann, f.m, f.n), value[CANN_CORES]);
     f.batch_blocks = cann->size[CANN_BATCH] > 1 ? f.blocks : 1;
     f.one_b =
         cann->share_b && cann->size[CANN_BATCH] * divide_up(cann->size[CANN_M], f.m) >= f.blocks;
@@ -131,7 +130,8 @@ static enum beginning some_while(bool fits, bool some)
 static enum beginning begins_cores(const struct cann *cann, const struct cann_facts *f,
                                    const int64_t *v)
 {
-    return some_while(v[CANN_CORES] <= least_of(cann->cores, all_blocks(cann, f->m, f->n)), true);
+    return some_while(v[CANN_CORES] <= least_of(cann->cores, cann_all_blocks(cann, f->m, f->n)),
+                      true);
 }
 
 static enum beginning begins_base(const struct cann *cann, const struct cann_facts *f,
@@ -189,10 +189,10 @@ static enum beginning begins_steps(const struct cann *cann, const struct cann_fa
                               (!third || (v[axis] > 1 && v[axis] < f->n_tiles)));
     case CANN_STEP_BATCH_A:
         return some_while(fits && (v[axis] == 1 || (f->whole_a && all_m)),
-                          is_cut(f->batch_blocks, v[axis]));
+                          cann_is_batch_step(cann, f->batch_blocks, v[axis]));
     default:
         return some_while(fits && (v[axis] == 1 || (f->whole_b && all_n)),
-                          is_cut(f->one_b ? 1 : f->batch_blocks, v[axis]));
+                          cann_is_batch_step(cann, f->one_b ? 1 : f->batch_blocks, v[axis]));
     }
 }
 

@@ -138,6 +138,15 @@ static bool may_be_one(const struct counter *c, int axis)
     return c->fixed <= axis || c->tiling.value[axis] == 1;
 }
 
+/* The same of the blocks of a batch. */
+static int64_t next_batch(const struct counter *c, int axis, int64_t blocks, int64_t value)
+{
+    if (c->fixed <= axis)
+        return cann_next_batch_step(c->cann, blocks, value);
+    int64_t given = c->tiling.value[axis];
+    return value == 0 && cann_is_batch_step(c->cann, blocks, given) ? given : 0;
+}
+
 /* Parts that are whole along k. */
 static void list_whole(const struct counter *c, bool of_a, bool several, struct parts *parts)
 {
@@ -157,7 +166,7 @@ static void list_whole(const struct counter *c, bool of_a, bool several, struct 
                 add_part(c, of_a, parts, elements, true);
             continue;
         }
-        for (int64_t batch = 0; (batch = next_value(c, s.step_batch, s.batch_blocks, 1, batch));) {
+        for (int64_t batch = 0; (batch = next_batch(c, s.step_batch, s.batch_blocks, batch));) {
             if (batch * elements > c->room.l1)
                 break;
             add_part(c, of_a, parts, batch * elements, !s.one && batch < f->blocks);

@@ -57,6 +57,7 @@ struct cann {
     bool share_b, bias;
     int bias_bytes;             /* an element */
     double miss_share;          /* of the bytes of A and B that are behind the cache */
+    bool few_batch_steps;       /* powers of two only: else there were 2^63 points and more */
     int64_t *values[CANN_AXES]; /* of each axis, ascending; owned */
     int count[CANN_AXES];
     struct work_layout *work_layouts; /* owned; matmul_cann_summary.c */
@@ -162,6 +163,10 @@ struct cann_load {
     int64_t hit_pieces, miss_pieces;
 };
 struct cann_load cann_load_split(double miss_share, int64_t bytes, int64_t pieces);
+
+/* May so many blocks of `whole` be loaded at once; the next such number, or 0. */
+bool cann_is_batch_step(const struct cann *cann, int64_t whole, int64_t step);
+int64_t cann_next_batch_step(const struct cann *cann, int64_t whole, int64_t step);
 
 /* ---- members of struct operator_space ------------------------------------------------------- */
 

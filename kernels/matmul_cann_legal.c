@@ -189,13 +189,16 @@ static void add_sizes(const struct view *v, struct violation list[MAX_VIOLATIONS
     for (int i = 0; i < CUT_AXES; i++) {
         int axis = cut_axes[i];
         int64_t unit, whole = whole_of(v, axis, &unit), value = v->value[axis];
-        if (is_cut_of(whole, value, unit))
+        bool batch = axis == CANN_STEP_BATCH_A || axis == CANN_STEP_BATCH_B;
+        if (batch ? cann_is_batch_step(v->cann, whole, value) : is_cut_of(whole, value, unit))
             continue;
-        int64_t below = value / unit, above = next_cut(whole / unit, value / unit);
-        while (below > 0 && !is_cut(whole / unit, below))
-            below--;
-        add_value(list, count, cann_axes[axis].name, value, "size of this space", below * unit,
-                  above * unit);
+        int64_t below = 0, above = 0;
+        do {
+            below = above;
+            above = batch ? cann_next_batch_step(v->cann, whole, above)
+                          : next_cut(whole / unit, above / unit) * unit;
+        } while (above && above < value);
+        add_value(list, count, cann_axes[axis].name, value, "size of this space", below, above);
         list[*count - 1].outside = value % unit == 0;
     }
 }

@@ -34,6 +34,9 @@ struct cann_chunks {
 enum status cann_make_chunks(struct cann *cann, struct error *error);
 void cann_free_chunks(struct cann *cann);
 
+/* Blocks of single_m × single_n that the problem has in all. */
+int64_t cann_all_blocks(const struct cann *cann, int64_t single_m, int64_t single_n);
+
 struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, int fixed);
 struct cann_room cann_room_of(const struct cann *cann, int64_t base_n);
 

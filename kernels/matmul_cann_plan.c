@@ -232,6 +232,20 @@ void cann_plan_make(const struct cann *cann, const struct tiling *tiling, struct
         plan->miss_share[h] = cann->miss_share * first_touches(cann, plan, (enum cann_hold)h);
 }
 
+bool cann_is_batch_step(const struct cann *cann, int64_t whole, int64_t step)
+{
+    if (cann->few_batch_steps)
+        return step > 0 && step <= whole && (step & (step - 1)) == 0;
+    return is_cut(whole, step);
+}
+
+int64_t cann_next_batch_step(const struct cann *cann, int64_t whole, int64_t step)
+{
+    if (cann->few_batch_steps)
+        return step ? (2 * step <= whole ? 2 * step : 0) : 1;
+    return next_cut(whole, step);
+}
+
 int64_t cann_bodies(const struct cann_plan *plan, enum cann_direction direction, int outer,
                     int inner, int64_t extent)
 {
