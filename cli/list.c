@@ -231,7 +231,7 @@ static void describe_hardware(struct common *common, const char *name, struct an
     hardware_clear(&hw);
 }
 
-static void die_of_kind(const char *word)
+static _Noreturn void die_of_kind(const char *word)
 {
     struct suggestion like = suggest_for(word, -1);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -241,7 +241,7 @@ static void die_of_kind(const char *word)
 }
 
 /* Nothing has this name. */
-static void die_of_name(const struct listing *all, const char *kind, const char *name)
+static _Noreturn void die_of_name(const struct listing *all, const char *kind, const char *name)
 {
     size_t index;
     json_t *row;

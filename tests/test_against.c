@@ -14,7 +14,7 @@ TestSuite(against, .init = enter, .fini = leave);
     ", \"stepKb\": " #step ", \"dbL0A\": " #buffers ", \"dbL0B\": " #buffers ", \"dbL0C\": 1}"
 
 static const char rows[] = "[" ROW(272, 32, 64, 16, 16, 1, 1) "," ROW(32, 32, 16, 16, 32, 2, 2) //
-    "," ROW(272, 32, 16, 16, 16, 4, 2) "," ROW(272, 32, 32, 24, 64, 1, 1)                        //
+    "," ROW(272, 32, 16, 16, 16, 4, 2) "," ROW(272, 32, 32, 24, 64, 1, 1)                       //
     "," ROW(272, 32, 160, 16, 64, 1, 2) "]";
 enum { ROWS = 5, SKIPPED = 3 };
 
