@@ -23,11 +23,11 @@ struct axis {
     const char *name;               /* the key in JSON and --set */
     const char *const *value_names; /* of an enumeration, by value; NULL: plain numbers. Where
                                        values count from 1, the first is AXIS_NO_VALUE */
-    int name_count;
-    const char *unit;  /* of numbers, for people: "elements"; NULL: none */
-    bool counts_cores; /* its values are the numbers of cores that work */
+    const char *unit;               /* of numbers, for people: "elements"; NULL: none */
     /* The value that a tiling has which leaves it out, from those before it; NULL: all name it. */
     int64_t (*usual)(const struct space *space, const struct tiling *tiling);
+    int name_count;
+    bool counts_cores; /* its values are the numbers of cores that work */
 };
 
 /* Values ascend within each axis. */

@@ -180,9 +180,10 @@ enum status machine_matrix(const struct hardware *hw, const char *who, enum dtyp
 enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
                           const struct matrix_type **matrix, struct error *error)
 {
-    if (machine_matrix(hw, who, type, matrix, error) != STATUS_OK)
-        return STATUS_INVALID;
+    enum status status = machine_matrix(hw, who, type, matrix, error);
     const struct matrix_type *m = *matrix;
+    if (status != STATUS_OK || !m)
+        return status;
     if (m->block_m == m->block_n && m->block_m == m->block_k)
         return STATUS_OK;
     return error_set(error, STATUS_INVALID,

@@ -150,9 +150,10 @@ static bool collect_row(const struct space *space, const struct bounder *bounder
     return !keeper.failed;
 }
 
+/* In the order in which threads took them. */
 static void close_rows(struct row *rows, int64_t row_count, struct recorder *recorder)
 {
-    for (int64_t r = 0; r < row_count; r++) {
+    for (int64_t r = row_count - 1; r >= 0; r--) {
         recorder_hand_on(recorder, &rows[r].span);
         free(rows[r].items);
     }

@@ -254,7 +254,7 @@ END
     fi
     for width in 60 120; do
         # shellcheck disable=SC2016 # of the shell within
-        TERM=dumb script -qec "stty cols $width; autotune advise $source_dir/docs/examples/advise.txt --cores 1" \
+        TERM=dumb script -qec "stty cols $width; autotune advise '$source_dir/docs/examples/advise.txt' --cores 1" \
             /dev/null </dev/null 2>/dev/null | tr -d '\r' | grep -A3 '^  OP  ' >terminal
         expect "a terminal of $width columns: $(cat terminal)" awk -v width=$width \
             'length > width { bad = 1 } length > most { most = length }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const char *const kinds[] = {"-", "one", "two, or more"};
-static const struct axis axes[] = {{"kind", kinds, 3, NULL}, {"tile", NULL, 0, "elements"}};
+static const struct axis axes[] = {{.name = "kind", .value_names = kinds, .name_count = 3},
+                                   {.name = "tile", .unit = "elements"}};
 static const char *const size_names[] = {"m"};
 static const int64_t sizes[] = {64};
 
