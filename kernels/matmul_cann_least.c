@@ -171,10 +171,11 @@ static double bursts_fs(const struct least *l, bool of_a)
     int64_t bytes = row * m->type_bytes, align = cann_alignment(cann, which);
     if (!piece)
         return (double)rows * hardware_least_bursts_fs(m->hw, price, bytes, align);
-    double full = (double)(row / piece), rest = (double)(row % piece > 0);
+    int64_t full = row / piece, rest = row % piece > 0;
     return (double)rows *
-           (full * (double)hardware_burst_fs(m->hw, price, piece * m->type_bytes, align) +
-            rest * (double)hardware_burst_fs(m->hw, price, row % piece * m->type_bytes, align));
+           ((double)full * (double)hardware_burst_fs(m->hw, price, piece * m->type_bytes, align) +
+            (double)rest *
+                (double)hardware_burst_fs(m->hw, price, row % piece * m->type_bytes, align));
 }
 
 /* How often an operand is loaded: known where it is cut along k, for then its parts are as large

@@ -484,12 +484,12 @@ static void emit_level(struct writer *w, int level)
     int64_t slice = w->plan->level[level].slice, extent = w->extent[direction];
     int64_t full = extent / slice, rest = extent % slice, count = full + (rest > 0);
     bool starts = direction == CANN_K && level < CANN_LEVELS && w->first_step;
-    int64_t first = full > 0 && (starts || stands_apart(w, level, FIRST_BODY));
-    int64_t last = full - (full > first && !rest && stands_apart(w, level, LAST_BODY));
+    int64_t head = full > 0 && (starts || stands_apart(w, level, FIRST_BODY));
+    int64_t tail = full - (full > head && !rest && stands_apart(w, level, LAST_BODY));
     w->extent[direction] = slice;
-    repeat(w, level, 0, first, count);
-    repeat(w, level, first, last, count);
-    repeat(w, level, last, full, count);
+    repeat(w, level, 0, head, count);
+    repeat(w, level, head, tail, count);
+    repeat(w, level, tail, full, count);
     w->extent[direction] = rest;
     repeat(w, level, full, count, count);
     w->extent[direction] = extent;

@@ -51,7 +51,7 @@ static json_t *search_json(const struct tune_answer *a)
         a->threads, "within_1_percent", (json_int_t)a->within_1_percent, "within_1_percent_at_most",
         (json_int_t)a->within_1_percent_at_most);
     json_t *counts = a->core_counts ? json_array() : NULL;
-    for (int i = 0; i < a->core_count_count; i++)
+    for (int i = 0; counts && i < a->core_count_count; i++)
         json_array_append_new(counts, json_integer(a->core_counts[i]));
     if (counts)
         json_object_set_new(search, "core_counts", counts);

@@ -127,18 +127,19 @@ void tune_write_shares(const struct tune_answer *a, const struct tune_row *row,
 
 const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])
 {
+    const size_t size = (size_t)2 * TEXT_SIZE;
     int count = a->core_count_count;
     long long least = count ? (long long)a->core_counts[0] : 0;
     long long most = count ? (long long)a->core_counts[count - 1] : 0;
     text[0] = 0;
     if (count == 1)
-        snprintf(text, 2 * TEXT_SIZE, " on %lld core%s", most, most == 1 ? "" : "s");
+        snprintf(text, size, " on %lld core%s", most, most == 1 ? "" : "s");
     else if (count == 2)
-        snprintf(text, 2 * TEXT_SIZE, " on %lld or %lld cores", least, most);
+        snprintf(text, size, " on %lld or %lld cores", least, most);
     else if (count && most - least + 1 == count)
-        snprintf(text, 2 * TEXT_SIZE, " on %lld to %lld cores", least, most);
+        snprintf(text, size, " on %lld to %lld cores", least, most);
     else if (count)
-        snprintf(text, 2 * TEXT_SIZE, " on %d numbers of cores up to %lld", count, most);
+        snprintf(text, size, " on %d numbers of cores up to %lld", count, most);
     return text;
 }
 

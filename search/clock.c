@@ -34,9 +34,9 @@ const struct space *search_limit(const struct space *space, const struct search_
 
 static struct stop patience(const struct stop *stop)
 {
-    bool told = stop->told && *stop->told;
-    return told ? (struct stop){.deadline_ns = stop_after_s(FIRST_S)}
-                : (struct stop){.told = stop->told};
+    if (stop->told && *stop->told)
+        return (struct stop){.deadline_ns = stop_after_s(FIRST_S)};
+    return (struct stop){.told = stop->told};
 }
 
 const struct space *search_patience(const struct space *space, struct limited *limited)

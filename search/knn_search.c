@@ -351,7 +351,7 @@ static enum status fill_best(struct run *run, const struct choices *played,
     if (!result->best)
         return error_memory(error);
     enum status status = STATUS_OK;
-    for (int i = 0; i < run->leaders.count && status == STATUS_OK; i++) {
+    for (int i = 0; played->items && i < run->leaders.count && status == STATUS_OK; i++) {
         const struct choice *choice = &played->items[i];
         struct part *part = &run->parts[space_block_of(space, choice->index) - space->blocks];
         part->costs.space = now;
@@ -370,7 +370,7 @@ static void fill_within(const struct run *run, const struct choices *played,
 {
     const double shares[] = {ONE_PERCENT, run->options->tolerance};
     struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
-    for (int i = 0; i < 2 && result->count; i++) {
+    for (int i = 0; i < 2 && result->count && played->items; i++) {
         int64_t latest_fs = within_fs(played->items[0].time_fs, shares[i]);
         for (int64_t c = 0; c < played->count; c++)
             within[i]->surely += played->items[c].time_fs <= latest_fs;

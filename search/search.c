@@ -53,8 +53,8 @@ static int64_t limit_fs(const struct run *run)
 
 static int64_t next_bound(const struct run *run)
 {
-    return run->played < run->candidates.count ? run->candidates.items[run->played].bound_fs
-                                               : INT64_MAX;
+    const struct candidate *items = run->candidates.items;
+    return items && run->played < run->candidates.count ? items[run->played].bound_fs : INT64_MAX;
 }
 
 static void report(const struct run *run)
@@ -82,7 +82,7 @@ static void report(const struct run *run)
 /* Those that were played before the search had to end come before the others. */
 static void close_batch(struct run *run, struct candidate batch[], int64_t count)
 {
-    struct candidate left[BATCH];
+    struct candidate left[BATCH] = {{0}};
     int64_t played = 0, unplayed = 0;
     for (int64_t i = 0; i < count; i++) {
         if (batch[i].time_fs == 0) {
@@ -310,11 +310,11 @@ int search_threads(const struct space *space, int threads)
     return space->kind->ask ? 1 : threads;
 }
 
-enum status search(const struct space *given, const struct search_options *options,
+enum status search(const struct space *space, const struct search_options *options,
                    struct search_result *result, struct error *error)
 {
     struct limited limited;
-    const struct space *space = search_limit(given, options, &limited);
+    space = search_limit(space, options, &limited);
     struct run run = {.space = space,
                       .options = options,
                       .threads = search_threads(space, options->threads),

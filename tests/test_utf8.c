@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* These texts are shown to none. NOLINTBEGIN(misc-misleading-bidirectional) */
+
 static void check_shown(const char *text, const char *expected)
 {
     char copy[64];
@@ -107,3 +109,4 @@ Test(utf8, how_files_begin)
         cr_expect(!cases[i].what || strstr(error.text, cases[i].what), "%s", error.text);
     }
 }
+/* NOLINTEND(misc-misleading-bidirectional) */
