@@ -322,7 +322,7 @@ static enum status check_range(const struct simulator *s, const struct program *
         sum += (double)totals[p].instructions * each + (double)totals[p].units * fs_per_unit +
                (double)totals[p].burst_fs;
     }
-    if (sum < 4.6e18)
+    if (sum < (double)SIMULATE_LONGEST_FS)
         return STATUS_OK;
     return error_set(error, STATUS_TOO_LARGE,
                      "the program could run longer than 2^62 fs (77 minutes); it is not simulated");

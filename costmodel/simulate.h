@@ -19,6 +19,9 @@
 #include "core/status.h"
 #include "core/timeline.h"
 
+/* Later than any time that is simulated: 2^62 fs, 77 minutes. */
+#define SIMULATE_LONGEST_FS (INT64_C(1) << 62)
+
 struct simulator;
 struct stop; /* core/stop.h */
 
@@ -36,7 +39,7 @@ struct simulator *simulator_new(void);
 void simulator_free(struct simulator *simulator);
 
 /* Plays a closed program. STATUS_OK fills *timeline (a deadlock is timeline->blocked >= 0, not an
- * error). STATUS_TOO_LARGE when the time could pass 2^62 fs (77 minutes of kernel time) or more
+ * error). STATUS_TOO_LARGE when the time could reach SIMULATE_LONGEST_FS or more
  * flag sets wait to be matched than fit in memory. */
 enum status simulate(struct simulator *simulator, const struct program *program,
                      const struct simulate_options *options, struct timeline *timeline,

@@ -1,5 +1,6 @@
 #include "search/nested.h"
 
+#include "core/least.h"
 #include "search/clock.h"
 #include "search/heap.h"
 #include "search/leaders.h"
@@ -432,7 +433,10 @@ static enum status fill_result(struct run *run, struct search_result *result, st
     if (status != STATUS_OK)
         return status;
     int64_t best_fs = result->count ? result->best[0].timeline.end_fs : 0, next = next_bound(run);
-    bool finished = !run->uncounted && (next_level(run, false) < 0 || next > limit_fs(run));
+    int64_t untimed = least_untimed_fs(run->played, run->played_count);
+    bool finished = !run->uncounted && untimed > best_fs &&
+                    (next_level(run, false) < 0 || next > limit_fs(run));
+    next = least_of(next, untimed);
     result->candidates = run->space->candidates;
     result->feasible =
         run->feasible > run->played_count ? run->feasible : run->played_count; /* where uncounted */

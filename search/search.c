@@ -1,5 +1,6 @@
 #include "search/search.h"
 
+#include "core/least.h"
 #include "core/work.h"
 #include "kernels/knn.h"
 #include "search/candidates.h"
@@ -140,7 +141,9 @@ static void fill_proof(const struct run *run, int64_t next, int64_t limit,
 {
     const struct candidates *candidates = &run->candidates;
     int64_t best = result->count ? result->best[0].timeline.end_fs : 0;
-    bool finished = run->played == candidates->count || next > limit;
+    int64_t untimed = least_untimed_fs(candidates->items, run->played);
+    bool finished = (run->played == candidates->count || next > limit) && untimed > best;
+    next = least_of(next, untimed);
     result->candidates = run->space->candidates;
     result->feasible = candidates->count + candidates->counted;
     result->simulated = run->played;

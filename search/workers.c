@@ -37,9 +37,9 @@ void worker_play_tiling(struct worker *worker, const struct space *space,
         candidate->time_fs = timeline.end_fs;
         assert(candidate->bound_fs <= candidate->time_fs);
     }
-    if (worker->status == STATUS_TOO_LARGE) { /* beyond the clock: legal, slower than any other */
+    if (worker->status == STATUS_TOO_LARGE) { /* it could outlast the clock: its bound is known */
         worker->status = STATUS_OK;
-        candidate->time_fs = INT64_MAX;
+        candidate->time_fs = SIMULATE_LONGEST_FS;
     }
     if (worker->status == STATUS_STOPPED)
         worker->status = STATUS_OK;
@@ -113,6 +113,8 @@ enum status best_fill(struct worker *worker, const struct space *space,
     const struct space *until = search_moment(space, &moment);
     const struct space *first = search_until(space, (struct stop){.told = NULL}, &whole);
     for (int i = 0; i < count && status == STATUS_OK; i++) {
+        if (i > 0 && played[i].time_fs == SIMULATE_LONGEST_FS)
+            break;
         result->best[i].index = played[i].index;
         space_tiling(space, played[i].index, &result->best[i].tiling);
         status = worker_fill(worker, i == 0 ? first : until, bounder, &result->best[i]);
@@ -131,10 +133,20 @@ int64_t within_fs(int64_t best_fs, double share)
     return slower < (double)(INT64_MAX / 2) ? best_fs + (int64_t)slower : INT64_MAX;
 }
 
+int64_t least_untimed_fs(const struct candidate played[], int64_t count)
+{
+    int64_t least_fs = INT64_MAX;
+    for (int64_t i = 0; i < count; i++)
+        if (played[i].time_fs == SIMULATE_LONGEST_FS && played[i].bound_fs < least_fs)
+            least_fs = played[i].bound_fs;
+    return least_fs;
+}
+
 void within_note(struct within *within, const struct candidate *candidate, int64_t best_fs,
                  double share)
 {
     int64_t latest_fs = within_fs(best_fs, share);
-    within->surely += candidate->time_fs && candidate->time_fs <= latest_fs;
-    within->at_most += (candidate->time_fs ? candidate->time_fs : candidate->bound_fs) <= latest_fs;
+    bool timed = candidate->time_fs && candidate->time_fs < SIMULATE_LONGEST_FS;
+    within->surely += timed && candidate->time_fs <= latest_fs;
+    within->at_most += (timed ? candidate->time_fs : candidate->bound_fs) <= latest_fs;
 }

@@ -24,7 +24,8 @@ struct workers {
 enum status workers_open(struct workers *workers, int threads, struct error *error);
 void workers_close(struct workers *workers);
 
-/* Fills candidate->time_fs, unless space->stop ends it before; after an error the worker does
+/* Fills candidate->time_fs, unless space->stop ends it before; with SIMULATE_LONGEST_FS where the
+ * program could last so long and is not simulated. After an error the worker does
  * nothing. Errors go by the candidate's index, which need not be the tiling's. */
 void worker_play_tiling(struct worker *worker, const struct space *space,
                         const struct tiling *tiling, struct candidate *candidate);
@@ -45,6 +46,10 @@ enum status best_fill(struct worker *worker, const struct space *space,
 
 /* The largest time that is within a share of the best. */
 int64_t within_fs(int64_t best_fs, double share);
+
+/* The least bound of those that were not simulated for they could outlast the clock: what is
+ * proven ends there. INT64_MAX: none. */
+int64_t least_untimed_fs(const struct candidate played[], int64_t count);
 
 /* Counts one candidate, played or not. */
 void within_note(struct within *within, const struct candidate *candidate, int64_t best_fs,

@@ -410,6 +410,36 @@ static int changes(const struct tiling *a, const struct tiling *b)
     return count;
 }
 
+/* Tilings that could outlast the clock are legal and cannot be timed. The best is proven where their
+ * bounds exclude them, and is not where they do not. */
+Test(search, tilings_that_could_outlast_the_clock)
+{
+    struct hardware hw;
+    struct search_result bound, all;
+    struct question q = {.k = 65536, .cores = 2, .hw = &hw};
+    machine_load(&hw, "");
+    q.m = q.n = 65536;
+    ask(&q, &bound);
+    q.strategy = "exhaustive";
+    ask(&q, &all);
+    cr_assert(bound.optimal && all.optimal);
+    cr_assert_eq(all.simulated, all.feasible);
+    cr_assert_eq(all.best[0].index, bound.best[0].index);
+    search_result_clear(&bound);
+    search_result_clear(&all);
+    /* 40 times slower, all may take longer than that: no answer, and no wrong one */
+    hardware_clear(&hw);
+    machine_load(&hw, "matrix.f16.gflops=20");
+    struct space space;
+    struct error error;
+    struct search_options options = {.strategy = "bound", .threads = 2, .top = 1};
+    open_question(&q, &space);
+    cr_assert_eq(search(&space, &options, &all, &error), STATUS_TOO_LARGE);
+    cr_assert(strstr(error.text, "77 minutes"), "%s", error.text);
+    space_close(&space);
+    hardware_clear(&hw);
+}
+
 Test(search, nearest_changes_as_little_as_possible)
 {
     struct hardware hw;
