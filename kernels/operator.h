@@ -87,7 +87,7 @@ struct operator_space {
                       struct violation list[MAX_VIOLATIONS]);
     /* Cores that have work in a part, all running the largest share's program in step. */
     int (*cores_used)(const struct space *space, const struct tiling *tiling, int part);
-    /* NULL where a tiling's time is not that of one program. */
+    /* Of an agreed tiling. NULL where a tiling's time is not that of one program. */
     void (*summarise)(const struct space *space, const struct tiling *tiling, struct work *work);
     /* A summary whose bound holds for every legal tiling of a block, so that blocks without hope
      * are counted and not bounded one by one; NULL: none is known. */

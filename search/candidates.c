@@ -35,13 +35,16 @@ int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *spa
 {
     struct work work;
     struct timeline timeline;
+    struct tiling agreed = *tiling;
     if (space->kind->ask) {
         asked_timeline(space, tiling, &timeline);
         return timeline.end_fs;
     }
     if (!space->kind->summarise)
         return 0;
-    space->kind->summarise(space, tiling, &work);
+    if (space->kind->agree)
+        space->kind->agree(space, &agreed);
+    space->kind->summarise(space, &agreed, &work);
     return bounder_fs(bounder, &work);
 }
 

@@ -37,7 +37,7 @@ static inline int64_t bounder_fs(const struct bounder *bounder, const struct wor
     return bound_fs(&bounder->plans[(work->cores - 1) * bounder->layouts + work->layout], work);
 }
 
-/* The bound of one tiling; 0 where a tiling is several programs. */
+/* The bound of one tiling, agreed or not; 0 where a tiling is several programs. */
 int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *space,
                           const struct tiling *tiling);
 

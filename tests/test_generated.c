@@ -84,14 +84,31 @@ static void compare(const struct space *space, const int64_t *sizes, const struc
     program_clear(&tidy);
 }
 
+/* One that can be written, agreed or not. */
 static bool draw_tiling(gsl_rng *rng, const struct space *space, struct tiling *tiling)
 {
+    struct violation list[MAX_VIOLATIONS];
     for (int i = 0; i < TRIES; i++) {
         space_tiling(space, (int64_t)(gsl_rng_uniform(rng) * (double)space->candidates), tiling);
-        if (space->kind->legal(space, tiling))
+        if (space->kind->violations(space, tiling, list) == 0)
             return true;
     }
     return false;
+}
+
+/* The one that stands for a tiling takes the same time, which neither's bound exceeds. */
+static void expect_agreed(const struct space *space, const struct found *found)
+{
+    struct found agreed;
+    struct tiling tiling = found->tiling;
+    struct error error;
+    cr_expect_leq(found->bound_fs, found->timeline.end_fs, "%s", space->hw->name);
+    if (!space->kind->agree)
+        return;
+    space->kind->agree(space, &tiling);
+    cr_assert_eq(search_play(space, &tiling, &agreed, &error), STATUS_OK, "%s", error.text);
+    cr_expect_eq(agreed.timeline.end_fs, found->timeline.end_fs, "%s", space->hw->name);
+    cr_expect_eq(agreed.bound_fs, found->bound_fs, "%s", space->hw->name);
 }
 
 static void draw_problem(gsl_rng *rng, const struct operator* op, bool choices,
@@ -130,9 +147,11 @@ static void try_space(gsl_rng *rng, const struct operator* op, const struct oper
             space_open(&problem, kind, hw, cores, &space, &error) != STATUS_OK)
             continue;
         if (draw_tiling(rng, &space, &tiling) &&
-            search_play(&space, &tiling, &found, &error) == STATUS_OK)
+            search_play(&space, &tiling, &found, &error) == STATUS_OK) {
+            expect_agreed(&space, &found);
             for (int part = 0; part == 0 || kind->parts[part]; part++)
                 compare(&space, problem.size, &found.tiling, part);
+        }
         space_close(&space);
     }
 }
