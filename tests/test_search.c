@@ -410,8 +410,8 @@ static int changes(const struct tiling *a, const struct tiling *b)
     return count;
 }
 
-/* Tilings that could outlast the clock are legal and cannot be timed. The best is proven where their
- * bounds exclude them, and is not where they do not. */
+/* Tilings that could outlast the clock are legal and cannot be timed. The best is proven where
+ * their bounds exclude them, and is not where they do not. */
 Test(search, tilings_that_could_outlast_the_clock)
 {
     struct hardware hw;

@@ -295,13 +295,14 @@ ALWAYS_INLINE void dot(const int R, const int C, const int apart, const struct s
     }
     if (k < whole)
         dot_step(R, C, step, a + k, b + k, sum);
-    if (whole < step->k)
+    if (whole < step->k) {
 #pragma GCC unroll 8
         for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
             for (int j = 0; j < C; j++)
                 sum[r][j] += load_some(a + r * step->lda + whole, last) *
                              load_some(b + j * step->ldb + whole, last);
+    }
 #pragma GCC unroll 2
     for (int i = 0; i < (apart - 1) * R * C; i++)
         sum[i / C][i % C] += other[i / C][i % C];
