@@ -158,6 +158,17 @@ static bool get_parts(const json_t *object, struct found *found)
     return true;
 }
 
+/* On how many cores a tiling runs: its program, or that of its programs which has the most. */
+static int cores_of(const struct space *space, const struct tiling *tiling)
+{
+    int most = space->kind->cores_used(space, tiling, 0);
+    for (int part = 1; !space->kind->ask && space->kind->parts[part]; part++) {
+        int cores = space->kind->cores_used(space, tiling, part);
+        most = cores > most ? cores : most;
+    }
+    return most;
+}
+
 static bool get_found(const struct job *job, const json_t *object, struct found *found)
 {
     int64_t cores;
@@ -175,7 +186,7 @@ static bool get_found(const struct job *job, const json_t *object, struct found 
     int parts = job->space.kind == &knn_selb ? KNN_COSTS : 0;
     return found->bound_fs <= found->timeline.end_fs && get_parts(object, found) &&
            found->part_count == parts && get_tiling(&job->space, object, found, &found->tiling) &&
-           found->cores_used == job->space.kind->cores_used(&job->space, &found->tiling, 0);
+           found->cores_used == cores_of(&job->space, &found->tiling);
 }
 
 static bool get_within(const json_t *answer, const char *name, struct within *within)
