@@ -10,11 +10,11 @@
  * ours: above 1, ours is faster. */
 #include "bench/bench.h"
 #include "bench/libraries.h"
-#include "kernels/knn_host.h"
-#include "validate/host/knn_check.h"
-#include "validate/host/knn_order.h"
-#include "validate/host/knn_tiled.h"
-#include "validate/host/loops.h"
+#include "kernels/knn/host/knn_check.h"
+#include "kernels/knn/host/knn_host.h"
+#include "kernels/knn/host/knn_order.h"
+#include "kernels/knn/host/knn_tiled.h"
+#include "validate/loops.h"
 #include "validate/timing.h"
 
 #include <dlfcn.h>

@@ -10,12 +10,12 @@
 #include "bench/bench.h"
 #include "costmodel/host_time.h"
 #include "hardware/load.h"
-#include "kernels/matmul.h"
-#include "kernels/matmul_host.h"
-#include "validate/host/runner.h"
+#include "kernels/matmul/host/matmul_host.h"
+#include "kernels/matmul/matmul.h"
 #include "validate/host_fit.h"
 #include "validate/measure.h"
 #include "validate/model_quality.h"
+#include "validate/runner.h"
 
 #include <string.h>
 
@@ -158,9 +158,9 @@ static void measure_shape(struct bench *bench, const struct plan *plan, FILE *fi
     int count = choose_first(bench, &space, tilings, times);
     count = choose_random(bench, &space, plan->random, tilings, times, count);
     double begin = bench_now();
-    bench_require(measure(host_runner_find(&matmul_operator), &space, tilings, times, count,
-                          &options, measured, &error),
-                  &error);
+    bench_require(
+        measure(matmul_operator.runner, &space, tilings, times, count, &options, measured, &error),
+        &error);
     for (int i = 0; i < count; i++) {
         if (measured[i].quarantine[0])
             fprintf(stderr, "%s: left out: %s\n", plan->shape, measured[i].quarantine);

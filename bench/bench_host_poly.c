@@ -10,9 +10,10 @@
 #include "bench/host_poly_plain.h"
 #include "bench/libraries.h"
 #include "costmodel/host_time.h"
-#include "kernels/cubefx.h"
-#include "validate/calibrate_host.h"
-#include "validate/host/poly.h"
+#include "kernels/cubefx/cubefx.h"
+#include "kernels/cubefx/host/poly.h"
+#include "kernels/registry.h"
+#include "validate/calibrate/host_calibration.h"
 #include "validate/timing.h"
 
 #include <gsl/gsl_poly.h>
@@ -236,7 +237,7 @@ static void bench_shape(const struct hardware *hw, const char *text, const struc
             exit(2);
         }
     }
-    bench_require(problem_check(&problem, &error), &error);
+    bench_require(problem_settle(&problem, &error), &error);
     bench_require(space_open(&problem, &cubefx_host_space, hw, 1, &space, &error), &error);
     struct shape shape = {.inputs = problem.size[CUBEFX_N],
                           .terms = problem.size[CUBEFX_ORDER],
@@ -253,7 +254,7 @@ int main(int argc, char **argv)
 {
     static struct host_calibration calibration;
     static struct hardware hw;
-    struct calibrate_host_options options = {.threads = 1};
+    struct calibrate_host_options options = {.threads = 1, .family_at = loop_family_at};
     struct library libraries[LIBRARY_COUNT];
     struct error error;
     char text[512];

@@ -3,6 +3,7 @@
  * 1280x128x204800; and how many lower bounds a second one core computes. */
 #include "bench/bench.h"
 #include "hardware/load.h"
+#include "kernels/registry.h"
 #include "search/candidates.h"
 #include "search/search.h"
 

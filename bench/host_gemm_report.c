@@ -1,7 +1,7 @@
 #include "bench/host_gemm.h"
 
 #include "core/host.h"
-#include "validate/host/loops.h"
+#include "validate/loops.h"
 
 #include <jansson.h>
 #include <math.h>

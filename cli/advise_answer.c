@@ -2,7 +2,7 @@
 
 #include "analysis/roofline.h"
 #include "core/program_text.h"
-#include "results/text.h"
+#include "formats/text.h"
 #include "results/tune.h"
 
 #include <stdlib.h>

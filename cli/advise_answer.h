@@ -5,7 +5,7 @@
 #include "analysis/advice/advice.h"
 #include "analysis/advice/diff.h"
 #include "cli/options.h"
-#include "results/text.h"
+#include "formats/text.h"
 
 #include <jansson.h>
 

@@ -1,10 +1,10 @@
 #include "cli/analyse_profile.h"
 
-#include "cli/stop.h"
-#include "jobs/analyse_write.h"
+#include "cli/signals.h"
+#include "formats/text.h"
+#include "results/analysis_write.h"
 #include "results/report_profile.h"
 #include "results/report_tune.h"
-#include "results/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_CLI_ANALYSE_PROFILE_H
 #define AUTOTUNE_CLI_ANALYSE_PROFILE_H
 
-#include "cli/report.h"
+#include "cli/report_file.h"
 #include "core/diagnosis.h"
 
 #include <stdbool.h>

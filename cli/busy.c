@@ -1,7 +1,7 @@
 #include "cli/busy.h"
 
 #include "cli/options.h"
-#include "validate/load.h"
+#include "validate/machine_load.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 #include "cli/check_answer.h"
 
 #include "core/program_text.h"
-#include "results/text.h"
+#include "formats/text.h"
 #include "results/tune.h"
 
 enum { LINE_SIZE = 256 };

@@ -3,7 +3,7 @@
 #define AUTOTUNE_CLI_CHECK_ANSWER_H
 
 #include "analysis/check/check.h"
-#include "results/text.h"
+#include "formats/text.h"
 
 #include <stdio.h>
 

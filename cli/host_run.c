@@ -2,7 +2,7 @@
 
 #include "cli/busy.h"
 #include "cli/progress.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/threads.h"
 #include "cli/tune_answer.h"
 #include "search/clock.h"

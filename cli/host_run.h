@@ -4,7 +4,7 @@
 #define AUTOTUNE_CLI_HOST_RUN_H
 
 #include "cli/task.h"
-#include "jobs/host_job.h"
+#include "jobs/tune/host_job.h"
 
 struct host_run {
     struct host_question question;

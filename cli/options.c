@@ -6,7 +6,7 @@
 #include "core/suggest.h"
 #include "core/utf8.h"
 #include "hardware/load.h"
-#include "jobs/chips.h"
+#include "jobs/tune/chips.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "cli/files.h"
 #include "core/hardware.h"
 #include "core/status.h"
-#include "results/text.h"
+#include "formats/text.h"
 
 #include <argp.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "cli/progress.h"
 
 #include "cli/options.h"
-#include "results/text.h"
+#include "formats/text.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #ifndef AUTOTUNE_CLI_PROGRESS_H
 #define AUTOTUNE_CLI_PROGRESS_H
 
-#include "jobs/sweep.h"
+#include "jobs/sweep/sweep.h"
 #include "search/search.h"
 
 struct progress {

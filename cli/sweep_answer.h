@@ -3,7 +3,7 @@
 #define AUTOTUNE_CLI_SWEEP_ANSWER_H
 
 #include "cli/options.h"
-#include "jobs/sweep.h"
+#include "jobs/sweep/sweep.h"
 
 struct sweep_summary {
     const struct sweep *sweep;

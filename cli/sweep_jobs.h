@@ -3,7 +3,7 @@
 #define AUTOTUNE_CLI_SWEEP_JOBS_H
 
 #include "cli/options.h"
-#include "jobs/sweep.h"
+#include "jobs/sweep/sweep.h"
 
 /* --hw, --set-hw and --cores of *common and the time limit (or NULL) hold for every job that says
  * nothing else. Dies where the file cannot be read. */

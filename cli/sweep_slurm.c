@@ -1,7 +1,7 @@
 #include "cli/sweep_slurm.h"
 #include "cli/commands.h"
-#include "jobs/slurm.h"
-#include "results/text.h"
+#include "formats/text.h"
+#include "jobs/sweep/slurm.h"
 #include "results/tune.h"
 
 #include <errno.h>

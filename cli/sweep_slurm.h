@@ -3,7 +3,7 @@
 #define AUTOTUNE_CLI_SWEEP_SLURM_H
 
 #include "cli/options.h"
-#include "jobs/sweep.h"
+#include "jobs/sweep/sweep.h"
 
 struct slurm_options {
     struct common *common;

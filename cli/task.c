@@ -1,53 +1,65 @@
 #include "cli/task.h"
 
 #include "cli/command_text.h"
+#include "kernels/registry.h"
 #include "results/tune.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Options of a job; a key is KEY_OPTION and the position here. An operator refuses sizes and
- * choices (struct operator) that are not its. */
-static const char *const job_options[] = {
-    "op",       "shape",       "batch",    "k",       "order",     "functions", "function",
-    "loop",     "vec-compare", "index",    "steps",   "transpose", "a-layout",  "b-layout",
-    "c-layout", "bias",        "out-type", "share-b", "dtype",     "space"};
-enum { KEY_OPTION = 2000, JOB_OPTIONS = sizeof job_options / sizeof *job_options };
-
+/* Options of every job; those of operators follow (operator_option_at). A key is KEY_OPTION and the
+ * position. */
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What to tune:", 1},
-    {"op", KEY_OPTION + 0, "OP", 0, "operator, one of `autotune list ops`", 1},
-    {"shape", KEY_OPTION + 1, "SHAPE", 0, "sizes, such as MxKxN for matmul", 1},
-    {"batch", KEY_OPTION + 2, "B", 0, "matmul: number of products (default 1)", 1},
-    {"k", KEY_OPTION + 3, "K", 0, "knn: neighbours of each point", 1},
-    {"order", KEY_OPTION + 4, "K", 0, "cubefx: terms of each polynomial", 1},
-    {"functions", KEY_OPTION + 5, "J", 0, "cubefx: functions of each input", 1},
-    {"function", KEY_OPTION + 6, "NAME,...", 0,
-     "cubefx: the functions instead of their number: sin, cos, tan, tanh, sigmoid, gelu, exp, "
-     "log1p, "
-     "or coefficients such as 1:0:-0.5",
-     1},
-    {"loop", KEY_OPTION + 7, "early|full", 0,
-     "knn: stop when no row is left (default), or run all row tests", 1},
-    {"vec-compare", KEY_OPTION + 8, "hardware|relu", 0,
-     "knn: vecCmp and vecSel (default), or bit operations and ReLU", 1},
-    {"index", KEY_OPTION + 9, "hardware|vector", 0,
-     "knn: the index of a minimum from reduceMin (default), or by vector operations", 1},
-    {"steps", KEY_OPTION + 10, "mean|max", 0,
-     "knn: loop steps of a tile as k/t (default), or as the exact expectation", 1},
-    {"transpose", KEY_OPTION + 11, "none|a|b|both", 0,
-     "matmul: which operands are stored transposed (default none)", 1},
-    {"a-layout", KEY_OPTION + 12, "nd|nz", 0,
-     "matmul: A row by row (default), or in the matrix unit's blocks", 1},
-    {"b-layout", KEY_OPTION + 13, "nd|nz", 0, "matmul: likewise B", 1},
-    {"c-layout", KEY_OPTION + 14, "nd|nz", 0, "matmul: likewise C", 1},
-    {"bias", KEY_OPTION + 15, "no|yes", 0, "matmul: add a row to C (default no)", 1},
-    {"out-type", KEY_OPTION + 16, "f16|f32", 0, "matmul: element type of C (default f16)", 1},
-    {"share-b", KEY_OPTION + 17, "no|yes", 0, "matmul: one B for the whole batch (default no)", 1},
-    {"dtype", KEY_OPTION + 18, "TYPE", 0, "element type (default f16; f32 on a processor)", 1},
-    {"space", KEY_OPTION + 19, "NAME", 0, "which tilings, one of `autotune list spaces`", 1},
-    {0},
+    {"op", 0, "OP", 0, "operator, one of `autotune list ops`", 1},
+    {"shape", 0, "SHAPE", 0, "sizes, such as MxKxN for matmul", 1},
+    {"dtype", 0, "TYPE", 0, "element type (default f16; f32 on a processor)", 1},
+    {"space", 0, "NAME", 0, "which tilings, one of `autotune list spaces`", 1},
 };
+enum {
+    KEY_OPTION = 2000,
+    OPTIONS = sizeof options / sizeof *options,
+    MAX_OPTIONS = 256,
+    GROUP = 1,
+    ANSWER_GROUP = 3, /* of the main job's "What the answer adds" */
+    HELP_SIZE = 256,
+};
+
+/* The options of a command about a job, as argp wants them. */
+struct option_table {
+    struct operator_option own[MAX_OPTIONS]; /* of operators, in order */
+    char help[MAX_OPTIONS][HELP_SIZE];
+    struct argp_option rows[MAX_OPTIONS];
+};
+
+static const char *option_name(int number, struct operator_option *own)
+{
+    if (number < OPTIONS)
+        return options[number].name;
+    return operator_option_at(number - OPTIONS, own) ? own->name : NULL;
+}
+
+/* With `answers`, those of the main job too. */
+static void fill_options(struct option_table *table, bool answers)
+{
+    int count = OPTIONS;
+    memcpy(table->rows, options, sizeof options);
+    for (int i = 0; i < OPTIONS; i++)
+        table->rows[i].key = options[i].name ? KEY_OPTION + i : 0;
+    for (int i = 0; operator_option_at(i, &table->own[i]); i++) {
+        const struct operator_option *own = &table->own[i];
+        if (own->of_answers && !answers)
+            continue;
+        snprintf(table->help[i], HELP_SIZE, "%s: %s", own->op->name, own->help);
+        table->rows[count++] =
+            (struct argp_option){.name = own->name,
+                                 .key = KEY_OPTION + OPTIONS + i,
+                                 .arg = own->value,
+                                 .doc = table->help[i],
+                                 .group = own->of_answers ? ANSWER_GROUP : GROUP};
+    }
+}
 
 void task_set(struct task *task, const char *name, const char *text)
 {
@@ -57,16 +69,30 @@ void task_set(struct task *task, const char *name, const char *text)
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    struct task *task = state->input;
-    if (key >= KEY_OPTION && key < KEY_OPTION + JOB_OPTIONS) {
-        task_set(task, job_options[key - KEY_OPTION], argument);
-        return 0;
-    }
-    return cli_parse_child(key, argument, state);
+    struct operator_option own;
+    const char *name = key >= KEY_OPTION && key < KEY_OPTION + MAX_OPTIONS
+                           ? option_name(key - KEY_OPTION, &own)
+                           : NULL;
+    if (!name)
+        return cli_parse_child(key, argument, state);
+    task_set(state->input, name, argument);
+    return 0;
 }
 
-const struct argp task_argp = {.options = options, .parser = parse, .children = common_children};
-const struct argp_child task_children[] = {{&task_argp, 0, NULL, 0}, {0}};
+void task_parse(const struct argp *argp, const char *name, int argc, char **argv, struct task *task,
+                bool answers)
+{
+    struct option_table *table = calloc(1, sizeof *table);
+    if (!table)
+        cli_die("out of memory");
+    fill_options(table, answers);
+    const struct argp own = {.options = table->rows, .parser = parse, .children = common_children};
+    const struct argp_child children[] = {{&own, 0, NULL, 0}, {0}};
+    struct argp whole = *argp;
+    whole.children = children;
+    cli_parse(&whole, name, argc, argv, task, NULL, 0);
+    free(table);
+}
 
 error_t task_parse_set(int key, char *argument, struct argp_state *state)
 {
@@ -108,10 +134,12 @@ void task_open(struct task *task)
 /* Does every command about a job have it? */
 static bool is_task_option(const char *name)
 {
-    bool known = strcmp(name, "hw") == 0 || strcmp(name, "cores") == 0;
-    for (int i = 0; i < JOB_OPTIONS && !known; i++)
-        known = strcmp(job_options[i], name) == 0;
-    return known;
+    struct operator_option own;
+    const char *known;
+    for (int i = 0; (known = option_name(i, &own)) || i < OPTIONS; i++)
+        if (known && strcmp(known, name) == 0)
+            return i < OPTIONS || !own.of_answers;
+    return strcmp(name, "hw") == 0 || strcmp(name, "cores") == 0;
 }
 
 char *task_command(const struct task *task, const char *word, const struct tiling *tiling)

@@ -4,7 +4,7 @@
 #define AUTOTUNE_CLI_TASK_H
 
 #include "cli/options.h"
-#include "jobs/job.h"
+#include "jobs/tune/job.h"
 
 struct task {
     struct common common; /* first: cli_parse fills it */
@@ -13,11 +13,13 @@ struct task {
     struct job job; /* open after task_open */
 };
 
-/* --op, --shape, the operators' own options, --dtype, --space; the common options are its child. */
-extern const struct argp task_argp;
-extern const struct argp_child task_children[];
+/* cli_parse with --op, --shape, --dtype, --space, the options of all operators and the common ones
+ * as children of *argp, whose options are a struct that begins with *task. `answers`: with those
+ * that only say what an answer adds. */
+void task_parse(const struct argp *argp, const char *name, int argc, char **argv, struct task *task,
+                bool answers);
 
-/* The parser of commands whose only option is --set, key TASK_KEY_SET; task_argp is its child. */
+/* The parser of commands whose only option is --set, key TASK_KEY_SET. */
 enum { TASK_KEY_SET = 2500 };
 error_t task_parse_set(int key, char *argument, struct argp_state *state);
 

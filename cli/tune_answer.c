@@ -1,9 +1,9 @@
 #include "cli/tune_answer.h"
 
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "cli/tune_page.h"
-#include "kernels/knn.h"
-#include "search/knn_search.h"
+#include "kernels/knn/knn.h"
+#include "kernels/knn/knn_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,11 +146,12 @@ bool tune_report_write(const struct tune_report *report)
     const struct search_result *result = report->result;
     char title[128], reason[512];
     job_title(&task->job, title, sizeof title);
-    const struct tune_discarded discarded[] = {
-        {"pruned_selb", "SelB's inequality", result->pruned_selb},
-        {"pruned_harmonic", "the harmonic inequality", result->pruned_harmonic},
-    };
-    bool selb = task->job.space.kind == &knn_selb;
+    struct tune_discarded discarded[SEARCH_MAX_RULES];
+    const struct operator_rule *rules = task->job.space.kind->rules;
+    int rule_count = 0;
+    for (; rules && rules[rule_count].key; rule_count++)
+        discarded[rule_count] = (struct tune_discarded){
+            rules[rule_count].key, rules[rule_count].title, result->pruned_by[rule_count]};
     const char *choice_names[OPERATOR_MAX_CHOICES], *choices[OPERATOR_MAX_CHOICES];
     list_choices(&task->job.problem, choice_names, choices);
     struct tune_answer answer = {
@@ -166,7 +167,7 @@ bool tune_report_write(const struct tune_report *report)
         .count = result->count,
         .rows = report->rows,
         .best = result->count ? report->rows : NULL,
-        .discarded_count = selb ? sizeof discarded / sizeof *discarded : 0,
+        .discarded_count = rule_count,
         .discarded = discarded,
         .details = report->details,
         .reason = find_reason(report, reason, sizeof reason),

@@ -3,7 +3,7 @@
 #define AUTOTUNE_CLI_TUNE_ANSWER_H
 
 #include "cli/host_run.h"
-#include "cli/report.h"
+#include "cli/report_file.h"
 #include "cli/task.h"
 #include "results/tune.h"
 #include "search/search.h"

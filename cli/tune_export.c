@@ -1,6 +1,6 @@
 #include "cli/tune_export.h"
 
-#include "jobs/export.h"
+#include "jobs/tune/export.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "cli/tune_find.h"
 
 #include "cli/progress.h"
-#include "cli/stop.h"
+#include "cli/signals.h"
 #include "search/clock.h"
 
 static void run_search(const struct tune_find *find, struct job_result *result)

@@ -1,7 +1,7 @@
 #include "cli/tune_page.h"
 
-#include "jobs/report_program.h"
-#include "jobs/report_search.h"
+#include "jobs/tune/report_program.h"
+#include "jobs/tune/report_search.h"
 #include "results/report_tune.h"
 
 static void write_lead(const struct tune_answer *answer, char *text, size_t size)

@@ -34,7 +34,7 @@ struct host_level {
     double shared_gbps[HOST_MAX_THREADS];
 };
 
-/* An inner loop of validate/host/, timed with its data in the L1: time = calls · call_ns + steps ·
+/* An inner loop of a kernel, timed with its data in the L1: time = calls · call_ns + steps ·
  * step_ns. What a step is the loop's kernel says (one k of a micro-kernel, …). */
 struct host_loop {
     char name[HOST_NAME_SIZE]; /* "sgemm 12x2": family, then variant */
@@ -118,5 +118,9 @@ const char *host_component_name(const struct host *host, int component);
 
 const char *host_isa_name(enum host_isa isa);
 int host_isa_find(const char *name); /* or -1 */
+
+/* The best instruction set of this processor for which kernels are built; $AUTOTUNE_ISA (portable,
+ * avx2, avx512) may ask for less. */
+enum host_isa host_isa_best(void);
 
 #endif

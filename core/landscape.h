@@ -1,8 +1,8 @@
 /* A map of a search: what is known of the time over two axes of the tiling.
  *
- * search/landscape.h makes one from the result of a search, results/landscape.h writes it as JSON.
- * Two kinds: a slice, where all other axes have the best tiling's values, so that a cell is one
- * tiling; and, of spaces that were listed, the best over all values of the other axes.
+ * search/landscape_make.h makes one from the result of a search, results/landscape_write.h writes
+ * it as JSON. Two kinds: a slice, where all other axes have the best tiling's values, so that a
+ * cell is one tiling; and, of spaces that were listed, the best over all values of the other axes.
  *
  * To draw one: x to the right, y upwards, cells[y · count[0] + x]; axis_value_text(axis[a],
  * value[a][i], text) labels a row or column. Draw the first of these that is true of a cell:

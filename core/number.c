@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum status number_count(const char *option, const char *text, int64_t least, int64_t largest,
@@ -35,4 +36,14 @@ enum status number_seconds(const char *option, const char *text, double *value, 
                          text);
     *value = seconds;
     return STATUS_OK;
+}
+
+const char *number_text(double number, char text[32])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    return text;
 }

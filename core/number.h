@@ -18,4 +18,7 @@ double number_real(const char *text);
 enum status number_seconds(const char *option, const char *text, double *value,
                            struct error *error);
 
+/* The shortest text that reads back as the same number. Returns `text`. */
+const char *number_text(double number, char text[32]);
+
 #endif

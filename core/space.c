@@ -158,3 +158,14 @@ bool axis_value_parse(const struct axis *axis, const char *text, int64_t *value)
     *value = strtoll(text, &end, 10);
     return errno == 0 && *end == 0;
 }
+
+void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling, char *text,
+                 size_t size)
+{
+    char value[24];
+    size_t used = 0;
+    text[0] = 0;
+    for (int a = 0; a < axis_count && used < size; a++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", a ? "," : "", axes[a].name,
+                                 axis_value_text(&axes[a], tiling->value[a], value));
+}

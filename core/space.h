@@ -41,7 +41,7 @@ struct operator_space;
 struct stop; /* core/stop.h */
 
 struct space {
-    const struct operator_space *kind; /* who made it (kernels/operator.h) */
+    const struct operator_space *kind; /* who made it (core/operator.h) */
     const struct hardware *hw;         /* not owned */
     int axis_count;
     const struct axis *axes;
@@ -87,5 +87,9 @@ const char *axis_value_text(const struct axis *axis, int64_t value, char text[24
 
 /* Reads a value; false when `text` is no value of the axis's kind. */
 bool axis_value_parse(const struct axis *axis, const char *text, int64_t *value);
+
+/* "m_slice=128,k_slice=64,…", as --set takes it, cut to `size`. */
+void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling, char *text,
+                 size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 #include "hardware/build.h"
 
 #include "core/host.h"
+#include "hardware/config_text.h"
 #include "hardware/rules.h"
 #include "hardware/schema.h"
-#include "hardware/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "hardware/find.h"
 #include "core/suggest.h"
 
+#include "hardware/config_text.h"
 #include "hardware/load.h"
-#include "hardware/text.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 #include "hardware/ini.h"
 
 #include "core/utf8.h"
-#include "hardware/text.h"
+#include "hardware/config_text.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -2,11 +2,11 @@
 
 #include "core/hardware.h"
 #include "core/utf8.h"
+#include "hardware/config_text.h"
 #include "hardware/ini.h"
 #include "hardware/load.h"
 #include "hardware/platform_rows.h"
 #include "hardware/schema.h"
-#include "hardware/text.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 
 #include "core/hardware.h"
 #include "core/utf8.h"
+#include "hardware/config_text.h"
 #include "hardware/schema_keys.h"
-#include "hardware/text.h"
 
 #include <ctype.h>
 #include <stdio.h>

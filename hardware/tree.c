@@ -1,7 +1,7 @@
 #include "hardware/tree.h"
 
 #include "core/utf8.h"
-#include "hardware/text.h"
+#include "hardware/config_text.h"
 
 #include <math.h>
 #include <stdarg.h>

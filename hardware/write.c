@@ -2,7 +2,7 @@
 #include "hardware/description.h"
 
 #include "core/hardware.h"
-#include "hardware/text.h"
+#include "hardware/config_text.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef AUTOTUNE_KERNELS_LIMITS_H
 #define AUTOTUNE_KERNELS_LIMITS_H
 
-#include "kernels/operator.h"
+#include "core/operator.h"
 
 /* For sizes that a user may have typed: INT64_MAX instead of wrapping. */
 int64_t product_of(int64_t a, int64_t b);

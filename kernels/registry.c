@@ -1,16 +1,21 @@
-#include "core/suggest.h"
-#include "kernels/cubefx.h"
-#include "kernels/knn.h"
-#include "kernels/matmul.h"
-#include "kernels/operator.h"
+/* Operators by name: one row each. */
+#include "kernels/registry.h"
+
+#include "kernels/cubefx/cubefx.h"
+#include "kernels/knn/knn.h"
+#include "kernels/matmul/matmul.h"
+
+#include "validate/loops.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-const struct operator*
-    const operators[] = {&matmul_operator, &knn_operator, &cubefx_operator, NULL};
+const struct operator* const operators[] = {
+    &matmul_operator,
+    &knn_operator,
+    &cubefx_operator,
+    NULL,
+};
 
 const struct operator* operator_find(const char *name)
 {
@@ -20,241 +25,66 @@ const struct operator* operator_find(const char *name)
     return NULL;
 }
 
-const struct operator_space *operator_space_find(const struct operator* op, const char *name)
-{
-    for (int i = 0; op->spaces[i]; i++)
-        if (strcasecmp(op->spaces[i]->name, name) == 0)
-            return op->spaces[i];
-    return NULL;
-}
-
-const struct operator_space *operator_default_space(const struct operator* op,
-                                                    const struct hardware *hw)
-{
-    if (!hw->host)
-        return op->default_space ? op->default_space(hw) : op->spaces[0];
-    for (int i = 0; op->spaces[i]; i++)
-        if (op->spaces[i]->ask)
-            return op->spaces[i];
-    return NULL;
-}
-
-/* Digits up to `stop`; NULL when there are none, the value is 0 or does not fit. */
-static const char *parse_size(const char *text, int64_t *value)
-{
-    *value = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        if (__builtin_mul_overflow(*value, 10, value) ||
-            __builtin_add_overflow(*value, *text - '0', value))
-            return NULL;
-    return *value > 0 ? text : NULL;
-}
-
-enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
-                          struct error *error)
-{
-    *problem = (struct problem){.op = op, .type = DTYPE_F16};
-    const char *at = shape;
-    for (int i = op->shape_sizes; i < op->size_count; i++)
-        problem->size[i] = op->size_defaults[i - op->shape_sizes];
-    for (int i = 0; i < op->shape_sizes; i++) {
-        char mark = i + 1 < op->shape_sizes ? 'x' : 0;
-        at = parse_size(at, &problem->size[i]);
-        if (!at || *at != mark)
-            return error_set(error, STATUS_INVALID,
-                             "--shape %.64s: expected %s with positive whole numbers", shape,
-                             op->shape_form);
-        at++;
-    }
-    return STATUS_OK;
-}
-
-static enum status set_size(struct problem *problem, int size, const char *text,
-                            struct error *error)
-{
-    const char *end = parse_size(text, &problem->size[size]);
-    if (end && !*end && problem->size[size] <= INT32_MAX)
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "--%s %.64s: expected a whole number from 1 to %d",
-                     problem->op->size_names[size], text, INT32_MAX);
-}
-
-static enum status set_choice(struct problem *problem, int number, const char *text,
-                              struct error *error)
-{
-    const struct operator_choice *choice = &problem->op->choices[number];
-    char list[128] = "";
-    struct suggestion like = suggest_for(text, -1);
-    for (int v = 0; v < choice->count; v++) {
-        suggest_try(&like, choice->values[v]);
-        if (strcasecmp(choice->values[v], text) == 0) {
-            problem->choice[number] = v;
-            return STATUS_OK;
-        }
-        strcat(strcat(list, v ? " or " : ""), choice->values[v]);
-    }
-    return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s%s", choice->name, text, list,
-                     like.text);
-}
-
-enum status problem_set(struct problem *problem, const char *name, const char *text,
-                        struct error *error)
-{
-    const struct operator* op = problem->op;
-    for (int i = op->shape_sizes; i < op->size_count; i++)
-        if (strcmp(op->size_names[i], name) == 0)
-            return set_size(problem, i, text, error);
-    for (int i = 0; i < op->choice_count; i++)
-        if (strcmp(op->choices[i].name, name) == 0)
-            return set_choice(problem, i, text, error);
-    return error_set(error, STATUS_INVALID, "--%s: %s has none", name, op->name);
-}
-
-enum status problem_check(const struct problem *problem, struct error *error)
-{
-    const struct operator* op = problem->op;
-    for (int i = op->shape_sizes; i < op->size_count; i++)
-        if (problem->size[i] <= 0)
-            return error_set(error, STATUS_INVALID,
-                             "--%s is missing, expected a whole number from 1 to %d",
-                             op->size_names[i], INT32_MAX);
-    return op->check(problem, error);
-}
-
-/* Spaces that say what a tiling asks of a processor are for processors, all others for chips. */
-static enum status check_kind(const struct problem *problem, const struct operator_space *kind,
-                              const struct hardware *hw, struct error *error)
-{
-    if ((hw->host != NULL) == (kind->ask != NULL))
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "space %s of %s is for %s; %s is %s", kind->name,
-                     problem->op->name, kind->ask ? "processors" : "chips", hw->name,
-                     hw->host ? "a processor" : "a chip");
-}
-
-/* Kernels of processors compute in f32, with defaults of what has one. */
-static enum status check_plain(const struct problem *problem, const struct operator_space *kind,
-                               struct error *error)
-{
-    const struct operator* op = problem->op;
-    if (problem->type != DTYPE_F32)
-        return error_set(error, STATUS_INVALID, "--dtype %s: space %s knows f32 only",
-                         dtype_name(problem->type), kind->name);
-    for (int i = op->shape_sizes; i < op->size_count; i++) {
-        int64_t plain = op->size_defaults[i - op->shape_sizes];
-        if (plain && problem->size[i] != plain)
-            return error_set(error, STATUS_INVALID, "--%s %lld: space %s knows --%s %lld only",
-                             op->size_names[i], (long long)problem->size[i], kind->name,
-                             op->size_names[i], (long long)plain);
-    }
-    for (int c = 0; c < op->choice_count; c++) {
-        const struct operator_choice *choice = &op->choices[c];
-        if (problem->choice[c])
-            return error_set(error, STATUS_INVALID, "--%s %s: space %s knows --%s %s only",
-                             choice->name, choice->values[problem->choice[c]], kind->name,
-                             choice->name, choice->values[0]);
-    }
-    return STATUS_OK;
-}
-
-enum status space_open(const struct problem *problem, const struct operator_space *kind,
-                       const struct hardware *hw, int cores, struct space *space,
-                       struct error *error)
-{
-    *space = (struct space){0};
-    if (check_kind(problem, kind, hw, error) != STATUS_OK ||
-        (kind->ask && check_plain(problem, kind, error) != STATUS_OK))
-        return STATUS_INVALID;
-    *space = (struct space){.kind = kind, .hw = hw};
-    enum status status = kind->create(space, problem, cores, error);
-    if (status != STATUS_OK)
-        space_close(space);
-    else
-        space_number(space);
-    return status;
-}
-
-void space_close(struct space *space)
-{
-    if (space->kind)
-        space->kind->destroy(space);
-    free(space->blocks);
-    memset(space, 0, sizeof *space);
-}
-
-static void list_axes(const struct space *space, char *text, size_t size)
-{
-    text[0] = 0;
-    for (int a = 0; a < space->axis_count; a++) {
-        size_t used = strlen(text);
-        if (used + strlen(space->axes[a].name) + 3 < size) {
-            strcat(text, a ? ", " : "");
-            strcat(text, space->axes[a].name);
-        }
-    }
-}
-
-/* All of them that fit: enumerations of kernels are long. */
-static void list_values(const struct axis *axis, char *text, size_t size)
+static void put_values(const struct operator_choice *choice, char *text, size_t size)
 {
     size_t used = 0;
-    text[0] = 0;
-    for (int v = 0; axis->value_names && v < axis->name_count && used < size; v++)
-        if (strcmp(axis->value_names[v], AXIS_NO_VALUE) != 0)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                     axis->value_names[v]);
+    for (int v = 0; v < choice->count && used < size; v++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", v ? "|" : "", choice->values[v]);
 }
 
-static enum status parse_setting(const struct space *space, char *setting, unsigned *seen,
-                                 struct tiling *tiling, struct error *error)
+/* Option `number` of one operator: sizes, then requests, then choices. */
+static bool option_of(const struct operator* op, int number, struct operator_option *option)
 {
-    char names[200];
-    char *equals = strchr(setting, '=');
-    int axis = equals ? space_axis(space, setting, (int)(equals - setting)) : -1;
-    list_axes(space, names, sizeof names);
-    if (axis < 0) {
-        struct suggestion like = suggest_for(setting, (int)strcspn(setting, "="));
-        for (int a = 0; a < space->axis_count; a++)
-            suggest_try(&like, space->axes[a].name);
-        return error_set(error, STATUS_INVALID, "--set '%.64s': expected name=value with name %s%s",
-                         setting, names, like.text);
+    int sizes = op->size_count - op->shape_sizes;
+    if (number >= sizes + op->request_count + op->choice_count)
+        return false;
+    *option = (struct operator_option){.op = op};
+    if (number < sizes) {
+        option->name = op->size_names[op->shape_sizes + number];
+        option->help = op->options[number].help;
+        snprintf(option->value, sizeof option->value, "%s", op->options[number].value);
+    } else if (number < sizes + op->request_count) {
+        const struct operator_request *request = &op->requests[number - sizes];
+        option->name = request->name;
+        option->help = request->help;
+        option->of_answers = request->of_answers;
+        snprintf(option->value, sizeof option->value, "%s", request->value);
+    } else {
+        const struct operator_choice *choice = &op->choices[number - sizes - op->request_count];
+        option->name = choice->name;
+        option->help = choice->help;
+        put_values(choice, option->value, sizeof option->value);
     }
-    if (*seen >> axis & 1)
-        return error_set(error, STATUS_INVALID, "--set: '%s' is given twice",
-                         space->axes[axis].name);
-    *seen |= 1u << axis;
-    if (axis_value_parse(&space->axes[axis], equals + 1, &tiling->value[axis]) &&
-        (space->axes[axis].value_names || tiling->value[axis] > 0))
-        return STATUS_OK;
-    list_values(&space->axes[axis], names, sizeof names);
-    struct suggestion like = suggest_for(equals + 1, -1);
-    for (int v = 0; space->axes[axis].value_names && v < space->axes[axis].name_count; v++)
-        suggest_try(&like, space->axes[axis].value_names[v]);
-    return error_set(error, STATUS_INVALID, "--set %s=%.64s: expected %s%s", space->axes[axis].name,
-                     equals + 1, names[0] ? names : "a positive whole number", like.text);
+    return true;
 }
 
-enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
-                         struct error *error)
+bool operator_option_at(int number, struct operator_option *option)
 {
-    unsigned seen = 0;
-    enum status status = STATUS_OK;
-    char *copy = strdup(text), *state = NULL;
-    if (!copy)
-        return error_memory(error);
-    for (char *setting = strtok_r(copy, ",", &state); setting && status == STATUS_OK;
-         setting = strtok_r(NULL, ",", &state))
-        status = parse_setting(space, setting, &seen, tiling, error);
-    free(copy);
-    for (int a = 0; a < space->axis_count && status == STATUS_OK; a++)
-        if (seen >> a & 1)
-            continue;
-        else if (space->axes[a].usual)
-            tiling->value[a] = space->axes[a].usual(space, tiling);
-        else
-            status = error_set(error, STATUS_INVALID,
-                               "--set: '%s' is missing; all of a tiling's "
-                               "values are needed",
-                               space->axes[a].name);
-    return status;
+    for (int o = 0; operators[o]; o++) {
+        if (option_of(operators[o], number, option))
+            return true;
+        number -= operators[o]->size_count - operators[o]->shape_sizes +
+                  operators[o]->request_count + operators[o]->choice_count;
+    }
+    return false;
+}
+
+const struct loop_family *loop_family_at(int number)
+{
+    for (int o = 0; operators[o]; o++)
+        for (int f = 0; operators[o]->loops && operators[o]->loops[f]; f++)
+            if (number-- == 0)
+                return operators[o]->loops[f];
+    return NULL;
+}
+
+const struct operator_space *operator_banked(const struct operator** op)
+{
+    for (int o = 0; operators[o]; o++)
+        for (int s = 0; operators[o]->spaces[s]; s++)
+            if (operators[o]->spaces[s]->bank) {
+                *op = operators[o];
+                return operators[o]->spaces[s];
+            }
+    return NULL;
 }

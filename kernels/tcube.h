@@ -7,9 +7,9 @@
 #ifndef AUTOTUNE_KERNELS_TCUBE_H
 #define AUTOTUNE_KERNELS_TCUBE_H
 
-#include "core/bank.h"
 #include "core/hardware.h"
 #include "core/status.h"
+#include "formats/bank_row.h"
 
 enum tcube_field {
     TCUBE_USED_CORES,

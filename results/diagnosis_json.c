@@ -1,4 +1,4 @@
-#include "results/diagnosis.h"
+#include "results/diagnosis_write.h"
 #include "results/tune.h"
 
 /* null where the value is not known. */

@@ -7,7 +7,7 @@
 #ifndef AUTOTUNE_RESULTS_OUTLINE_H
 #define AUTOTUNE_RESULTS_OUTLINE_H
 
-#include "results/text.h"
+#include "formats/text.h"
 
 #include <jansson.h>
 

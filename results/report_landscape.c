@@ -1,6 +1,6 @@
 #include "results/report_landscape.h"
 
-#include "results/text.h"
+#include "formats/text.h"
 
 static double ns(int64_t fs)
 {

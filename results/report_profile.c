@@ -1,6 +1,6 @@
 #include "results/report_profile.h"
 
-#include "results/text.h"
+#include "formats/text.h"
 
 enum { MOST_ROWS = 1000, MOST_BARS = 200 };
 

@@ -1,7 +1,7 @@
 #include "results/report_roofline.h"
 
-#include "results/diagnosis.h"
-#include "results/text.h"
+#include "formats/text.h"
+#include "results/diagnosis_write.h"
 #include "results/tune.h"
 
 /* A ratio, or null where it is not known. */

@@ -1,8 +1,8 @@
 #include "results/report_timeline.h"
 
 #include "core/program_text.h"
+#include "formats/text.h"
 #include "results/report.h"
-#include "results/text.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "core/program_text.h"
 #include "core/work.h"
-#include "results/text.h"
+#include "formats/text.h"
 #include "results/tune.h"
 
 struct path_bytes {

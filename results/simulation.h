@@ -4,7 +4,7 @@
 
 #include "core/program.h"
 #include "core/timeline.h"
-#include "results/text.h"
+#include "formats/text.h"
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
 #ifndef AUTOTUNE_RESULTS_STORE_DIFF_H
 #define AUTOTUNE_RESULTS_STORE_DIFF_H
 
+#include "formats/text.h"
 #include "results/store_rows.h"
-#include "results/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

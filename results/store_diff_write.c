@@ -1,6 +1,7 @@
+#include "core/number.h"
+#include "formats/text.h"
 #include "results/store_diff.h"
 #include "results/store_write.h"
-#include "results/text.h"
 #include "results/tune.h"
 
 #include <assert.h>
@@ -25,7 +26,7 @@ static void put_time(double time_ns, bool exactly, FILE *out)
     if (time_ns == 0)
         fputs("no legal tiling", out);
     else if (exactly)
-        fprintf(out, "%s ns", store_number(time_ns, time));
+        fprintf(out, "%s ns", number_text(time_ns, time));
     else
         fputs(text_time(time_ns, rounded), out);
 }

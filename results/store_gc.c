@@ -1,6 +1,6 @@
 #include "results/store_gc.h"
 #include "core/version.h"
-#include "results/text.h"
+#include "formats/text.h"
 #include "results/tune.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #define STORE_APPLICATION 0x4154554e
 
 /* store_schema_steps[v] makes version v + 1 of version v; each sets user_version. To change the
- * schema, add a step, and to tests/test_store.c a store of the version before. */
+ * schema, add a step, and to tests/results/test_store.c a store of the version before. */
 extern const char *const store_schema_steps[];
 extern const int store_schema_version;
 

@@ -1,9 +1,10 @@
 #include "results/store_write.h"
+#include "core/number.h"
 #include "core/utf8.h"
 #include "core/version.h"
-#include "results/csv.h"
+#include "formats/csv.h"
+#include "formats/text.h"
 #include "results/outline.h"
-#include "results/text.h"
 #include "results/tune.h"
 
 #include <stdlib.h>
@@ -12,16 +13,6 @@
 static enum status written(FILE *out, struct error *error)
 {
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the answer") : STATUS_OK;
-}
-
-const char *store_number(double number, char text[32])
-{
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
-    return text;
 }
 
 static int columns_of(const char *text)
@@ -228,8 +219,8 @@ enum status store_list_csv(const struct store_rows *rows, const struct style *st
             fputc(',', out);
         }
         fprintf(out, "%d,%d,%s,%d,%s\n", key->cores, key->model_version,
-                row->time_ns > 0 ? store_number(row->time_ns, time) : "", row->optimal,
-                row->limit_s > 0 ? store_number(row->limit_s, limit) : "");
+                row->time_ns > 0 ? number_text(row->time_ns, time) : "", row->optimal,
+                row->limit_s > 0 ? number_text(row->limit_s, limit) : "");
     }
     return written(out, error);
 }
@@ -246,7 +237,7 @@ static void show_row(const struct store_row *row, const struct style *style, FIL
     fprintf(out, ", model version %d%s\n", row->key.model_version, style->end);
     if (row->time_ns > 0) {
         fprintf(out, "  time         %s  (%s ns), %s, %s\n  tiling       ",
-                text_time(row->time_ns, time), store_number(row->time_ns, exact),
+                text_time(row->time_ns, time), number_text(row->time_ns, exact),
                 store_kind_name(row->key.kind), state_of(row));
         store_put_text(row->tiling, out);
         fputc('\n', out);
@@ -254,7 +245,7 @@ static void show_row(const struct store_row *row, const struct style *style, FIL
         fprintf(out, "  no legal tiling, %s\n", state_of(row));
     }
     if (row->limit_s > 0)
-        fprintf(out, "  limit        %s s\n", store_number(row->limit_s, exact));
+        fprintf(out, "  limit        %s s\n", number_text(row->limit_s, exact));
     json_t *answer = answer_json(row->answer);
     if (json_is_object(answer)) {
         if (json_object_size(answer))
@@ -346,8 +337,8 @@ enum status store_export_row(const struct store_row *row, FILE *out, struct erro
         status = put_string("hardware_name", row->hardware_name, out, error);
     if (status == STATUS_OK)
         status = put_string("tiling", row->tiling, out, error);
-    fprintf(out, "\"time_ns\":%s,\"optimal\":%s,\"limit_s\":%s,", store_number(row->time_ns, time),
-            row->optimal ? "true" : "false", store_number(row->limit_s, limit));
+    fprintf(out, "\"time_ns\":%s,\"optimal\":%s,\"limit_s\":%s,", number_text(row->time_ns, time),
+            row->optimal ? "true" : "false", number_text(row->limit_s, limit));
     if (status == STATUS_OK)
         status = put_answer(row->answer, out, error);
     fputs("}\n", out);

@@ -3,8 +3,8 @@
 #ifndef AUTOTUNE_RESULTS_STORE_WRITE_H
 #define AUTOTUNE_RESULTS_STORE_WRITE_H
 
+#include "formats/text.h"
 #include "results/store_rows.h"
-#include "results/text.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -22,9 +22,6 @@ store_list_writer store_show_table, store_show_json;
  * tiling, time_ns, optimal, limit_s, answer. An answer is a JSON object where it is one written
  * without blanks, else a text. Equal rows give equal bytes. */
 enum status store_export_row(const struct store_row *row, FILE *out, struct error *error);
-
-/* The shortest text that reads back as the same number. Returns `text`. */
-const char *store_number(double number, char text[32]);
 
 /* "matmul 512x1024x512 batch=4 f16 thesis, Ascend 310, 2 cores": what a row is about; unprintable
  * bytes become '?'. */

@@ -5,7 +5,8 @@
 #include "core/space.h"
 #include "core/status.h"
 #include "core/timeline.h"
-#include "results/text.h"
+#include "formats/json.h"
+#include "formats/text.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -134,25 +135,5 @@ void tune_write_shares(const struct tune_answer *answer, const struct tune_row *
 
 /* The members of a tiling in JSON. NULL when out of memory. */
 json_t *tune_row_json(const struct tune_answer *answer, const struct tune_row *row);
-
-/* "tiling": {axis: value, …}. NULL when out of memory. */
-json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling);
-
-/* "m_slice=128,k_slice=64,…", as --set takes it, cut to `size`. */
-void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling, char *text,
-                 size_t size);
-
-/* A string for JSON: bytes that are no UTF-8 (file names may hold any) become '?'. */
-json_t *json_text(const char *text);
-
-/* The numbers of a description that --set-hw changed: {key: value text, …}, empty without any. */
-json_t *overrides_json(const struct hardware *hw);
-
-/* The members that an answer about a program begins with: schema, file, hardware, hardware_file and
- * hardware_changes. NULL when out of memory. */
-json_t *program_answer_json(const char *file, const struct hardware *hw);
-
-/* Writes a JSON document and a newline, and frees it. Times keep 15 significant digits. */
-enum status json_write(json_t *document, FILE *out, struct error *error);
 
 #endif

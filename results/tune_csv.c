@@ -1,7 +1,7 @@
 #include "results/tune.h"
 
 #include "core/host.h"
-#include "results/csv.h"
+#include "formats/csv.h"
 
 #include <math.h>
 #include <string.h>

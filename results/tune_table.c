@@ -5,17 +5,6 @@
 
 enum { TOP_COLUMNS = 45, LINE_SIZE = 128 }; /* columns before a tiling of the top list */
 
-void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling, char *text,
-                 size_t size)
-{
-    char value[24];
-    size_t used = 0;
-    text[0] = 0;
-    for (int a = 0; a < axis_count && used < size; a++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", a ? "," : "", axes[a].name,
-                                 axis_value_text(&axes[a], tiling->value[a], value));
-}
-
 struct share tune_bottleneck(const struct tune_answer *answer, const struct tune_row *row)
 {
     const struct hardware *hw = answer->hw;

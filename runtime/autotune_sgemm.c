@@ -1,10 +1,9 @@
 #include "runtime/autotune_sgemm.h"
 
+#include "kernels/matmul/host/sgemm.h"
 #include "runtime/refit.h"
-#include "runtime/table.h"
+#include "runtime/sgemm_table.h"
 #include "runtime/workspaces.h"
-#include "validate/host/loops.h"
-#include "validate/host/sgemm.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

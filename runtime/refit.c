@@ -1,6 +1,6 @@
 #include "runtime/refit.h"
 
-#include "kernels/matmul_host.h"
+#include "kernels/matmul/host/matmul_host.h"
 
 #include <string.h>
 
@@ -77,7 +77,7 @@ bool refit_legal(const struct tiling *tiling, const struct table_wish *wish, str
  * takes 288 KiB of an L2 and a panel of B 48 KiB at most. The first row whose sizes and instruction
  * set suffice is taken. Plain choices: a table is what speed comes from. But thin products wait for
  * memory alone, and what suits them is known: every operand is read once, so nothing is packed (the
- * sweeps of validate/host/sgemm.c). */
+ * sweeps of kernels/matmul/host/sgemm.c). */
 static const struct {
     const char *kernel;
     int64_t most_m, most_n, m_tile, k_tile, n_tile;

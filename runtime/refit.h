@@ -7,8 +7,8 @@
 #define AUTOTUNE_RUNTIME_REFIT_H
 
 #include "core/host.h"
-#include "kernels/operator.h"
-#include "runtime/table.h"
+#include "core/operator.h"
+#include "runtime/sgemm_table.h"
 
 /* What can be tried, in this order: with equal tiles, then with the entry's, cut to the sizes where
  * they are larger; each with the entry's stores and order of loops, then with stores through the

@@ -1,6 +1,6 @@
 #include "runtime/workspaces.h"
 
-#include "validate/host/sgemm.h"
+#include "kernels/matmul/host/sgemm.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *spa
         asked_timeline(space, tiling, &timeline);
         return timeline.end_fs;
     }
-    if (!space->kind->summarise)
+    if (space->kind->costs)
         return 0;
     if (space->kind->agree)
         space->kind->agree(space, &agreed);

@@ -208,7 +208,7 @@ enum status landscape_axes(const struct space *space, const struct search_result
         return parse_axes(space, names, axes, error);
     axes[0] = 0;
     axes[1] = 1;
-    bool bounded = space->kind->ask || space->kind->summarise;
+    bool bounded = !space->kind->costs;
     return result->count && bounded ? choose_axes(space, &result->best[0].tiling, axes, error)
                                     : STATUS_OK;
 }

@@ -1,8 +1,8 @@
-/* The grid of a map while it is made (search/landscape.h): its axes, and tilings by cell. */
+/* The grid of a map while it is made (search/landscape_make.h): its axes, and tilings by cell. */
 #ifndef AUTOTUNE_SEARCH_LANDSCAPE_GRID_H
 #define AUTOTUNE_SEARCH_LANDSCAPE_GRID_H
 
-#include "search/landscape.h"
+#include "search/landscape_make.h"
 
 struct grid {
     const struct space *space;

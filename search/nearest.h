@@ -3,8 +3,8 @@
 #ifndef AUTOTUNE_SEARCH_NEAREST_H
 #define AUTOTUNE_SEARCH_NEAREST_H
 
+#include "core/operator.h"
 #include "core/status.h"
-#include "kernels/operator.h"
 
 /* *found is false when the space has no legal tiling; or, where it is too large to list, when none
  * was found among the 20 million beginnings of tilings that are looked at, in order of changes. */

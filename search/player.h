@@ -2,9 +2,9 @@
 #ifndef AUTOTUNE_SEARCH_PLAYER_H
 #define AUTOTUNE_SEARCH_PLAYER_H
 
+#include "core/operator.h"
 #include "core/timeline.h"
 #include "costmodel/simulate.h"
-#include "kernels/operator.h"
 
 struct player {
     struct simulator *simulator;
@@ -19,8 +19,8 @@ void asked_timeline(const struct space *space, const struct tiling *tiling,
                     struct timeline *timeline);
 
 /* Takes superfluous synchronisation out of player->program where dispatching an instruction takes
- * time, so that what is played takes as long as what is handed out (jobs/generate.h). Elsewhere
- * such flags take none, and looking for them would take far longer than playing. */
+ * time, so that what is played takes as long as what is handed out (jobs/tune/generate.h).
+ * Elsewhere such flags take none, and looking for them would take far longer than playing. */
 enum status player_tidy(struct player *player, struct error *error);
 
 /* Generates one part of a tiling and plays it, all working cores in step on the bus. A generated

@@ -2,10 +2,8 @@
 
 #include "core/least.h"
 #include "core/work.h"
-#include "kernels/knn.h"
 #include "search/candidates.h"
 #include "search/clock.h"
-#include "search/knn_search.h"
 #include "search/leaders.h"
 #include "search/nested.h"
 #include "search/workers.h"
@@ -325,8 +323,8 @@ enum status search(const struct space *space, const struct search_options *optio
     memset(result, 0, sizeof *result);
     if (!run.strategy)
         return error_set(error, STATUS_INVALID, "unknown strategy '%s'", options->strategy);
-    if (space->kind == &knn_selb)
-        return knn_search(space, run.strategy, options, result, error);
+    if (space->kind->search)
+        return space->kind->search(space, run.strategy, options, result, error);
     if (space->kind->nesting && run.strategy->prunes)
         return nested_search(space, options, result, error);
     clock_gettime(CLOCK_MONOTONIC, &run.started);
@@ -361,8 +359,8 @@ enum status search_play(const struct space *space, const struct tiling *tiling, 
 {
     struct worker worker = {0};
     struct bounder bounder = {0};
-    if (space->kind == &knn_selb)
-        return knn_search_play(space, tiling, found, error);
+    if (space->kind->play)
+        return space->kind->play(space, tiling, found, error);
     memset(found, 0, sizeof *found);
     found->tiling = *tiling;
     found->index = -1;

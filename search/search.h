@@ -12,21 +12,21 @@
  * matter there is the time of the last of the `top` best only, so that the number of tilings within
  * one percent is known from below and from above.
  *
- * On a processor (spaces with `ask`, kernels/operator.h) a closed form is the time, and so its own
+ * On a processor (spaces with `ask`, core/operator.h) a closed form is the time, and so its own
  * bound: every legal tiling is scored, those that matter are given a full timeline and count as
  * simulated, the rest as pruned. One thread does it, whatever is asked for: what is measured
  * afterwards runs in child processes, and threads of OpenMP do not survive a fork. */
 #ifndef AUTOTUNE_SEARCH_SEARCH_H
 #define AUTOTUNE_SEARCH_SEARCH_H
 
+#include "core/operator.h"
 #include "core/search_trace.h"
 #include "core/stop.h"
 #include "core/timeline.h"
-#include "kernels/operator.h"
 
 #include <signal.h>
 
-enum { SEARCH_MAX_PARTS = 4 };
+enum { SEARCH_MAX_PARTS = 4, SEARCH_MAX_RULES = 2 };
 
 struct search_progress {
     int64_t done, total;    /* candidates bounded, or played of those that may need it */
@@ -82,12 +82,12 @@ struct candidate; /* search/candidates.h */
 
 struct search_result {
     int64_t candidates, feasible, pruned, simulated;
-    int64_t pruned_selb, pruned_harmonic; /* by k-NN's inequalities; of `pruned` */
-    bool optimal;                         /* nothing in the space is faster than best[0] */
-    bool reached_all;                     /* with keep_reached: every legal tiling is in it */
-    int count;                            /* of best; 0: no tiling is legal (or none was reached) */
-    int64_t lower_bound_fs;               /* of the whole space; the best's time when optimal */
-    double gap;                           /* (best - lower bound) / best */
+    int64_t pruned_by[SEARCH_MAX_RULES]; /* by the space's rules; of `pruned` */
+    bool optimal;                        /* nothing in the space is faster than best[0] */
+    bool reached_all;                    /* with keep_reached: every legal tiling is in it */
+    int count;                           /* of best; 0: no tiling is legal (or none was reached) */
+    int64_t lower_bound_fs;              /* of the whole space; the best's time when optimal */
+    double gap;                          /* (best - lower bound) / best */
     double seconds;
     struct within within_1_percent, within_tolerance;
     struct found *best;    /* ascending time, then index; owned: search_result_clear */

@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_SEARCH_WALK_H
 #define AUTOTUNE_SEARCH_WALK_H
 
-#include "kernels/operator.h"
+#include "core/operator.h"
 
 /* One beginning; `index` is that of the first tiling that begins so. Its later values are the
  * smallest of their axes. */

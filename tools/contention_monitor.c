@@ -1,7 +1,7 @@
 /* Prints the contention monitor's sweeps (contention.h) as tables: times point by point, then the
  * segments fitted to them. */
 #include "hardware/load.h"
-#include "tools/contention.h"
+#include "tools/contention_sweep.h"
 
 #include <argp.h>
 #include <assert.h>

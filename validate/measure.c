@@ -1,7 +1,7 @@
 #include "validate/measure.h"
 
-#include "validate/host/runner.h"
 #include "validate/measure_shared.h"
+#include "validate/runner.h"
 #include "validate/timing_clocks.h"
 #include "validate/worker.h"
 

@@ -10,8 +10,8 @@
 #ifndef AUTOTUNE_VALIDATE_MEASURE_H
 #define AUTOTUNE_VALIDATE_MEASURE_H
 
-#include "kernels/operator.h"
-#include "validate/load.h"
+#include "core/operator.h"
+#include "validate/machine_load.h"
 #include "validate/timing.h"
 
 #include <signal.h>

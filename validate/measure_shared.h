@@ -4,8 +4,8 @@
 #ifndef AUTOTUNE_VALIDATE_MEASURE_SHARED_H
 #define AUTOTUNE_VALIDATE_MEASURE_SHARED_H
 
-#include "validate/host/runner.h"
 #include "validate/measure.h"
+#include "validate/runner.h"
 #include "validate/timing_core.h"
 
 enum measure_phase { MEASURE_OPENING, MEASURE_CHECKING, MEASURE_PREPARING, MEASURE_TIMING };

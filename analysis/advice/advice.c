@@ -2,7 +2,7 @@
 
 #include "analysis/advice/advice_named.h"
 #include "analysis/advice/advice_table.h"
-#include "analysis/advice/tidy.h"
+#include "analysis/advice/advice_tidy.h"
 #include "analysis/roofline.h"
 
 #include <stdlib.h>

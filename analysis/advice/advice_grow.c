@@ -1,6 +1,6 @@
 #include "analysis/advice/advice_grow.h"
 
-#include "analysis/advice/merge.h"
+#include "analysis/advice/join.h"
 
 enum {
     LONGEST_RUN = 256

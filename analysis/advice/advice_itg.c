@@ -7,7 +7,7 @@
  * That computes the same where an iteration writes a buffer before it reads it, as for PP. */
 #include "analysis/advice/advice_grow.h"
 #include "analysis/advice/advice_table.h"
-#include "analysis/advice/merge.h"
+#include "analysis/advice/join.h"
 #include "analysis/advice/tenant.h"
 
 enum { AWAY_BYTES = 1 << 30 }; /* beyond every buffer, while room is looked for */

@@ -4,7 +4,7 @@
  * It computes the same where nothing in the loop writes the move's source or destination: then
  * every iteration after the first would move the same bytes to where they are. */
 #include "analysis/advice/advice_table.h"
-#include "analysis/advice/merge.h"
+#include "analysis/advice/join.h"
 
 static bool hoist(struct edit *edit, int32_t at)
 {

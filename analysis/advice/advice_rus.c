@@ -6,8 +6,8 @@
  * It computes the same because happens-before still orders all conflicting accesses, and as the
  * lines stand: what had one order before has the same one now. */
 #include "analysis/advice/advice_table.h"
+#include "analysis/advice/advice_tidy.h"
 #include "analysis/advice/resync.h"
-#include "analysis/advice/tidy.h"
 
 enum status advice_rus(struct trial *trial, struct error *error)
 {

@@ -1,9 +1,9 @@
 #include "analysis/advice/trial.h"
 
+#include "analysis/advice/advice_tidy.h"
 #include "analysis/advice/grain.h"
 #include "analysis/advice/resync.h"
 #include "analysis/advice/safety.h"
-#include "analysis/advice/tidy.h"
 
 #include <stdio.h>
 #include <string.h>

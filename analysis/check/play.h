@@ -8,7 +8,7 @@
 #define AUTOTUNE_ANALYSIS_CHECK_PLAY_H
 
 #include "analysis/check/findings.h"
-#include "analysis/check/fold.h"
+#include "analysis/check/loop_fold.h"
 #include "analysis/check/overlap.h"
 #include "analysis/check/record.h"
 

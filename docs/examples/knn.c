@@ -1,7 +1,7 @@
 /* The three of eight directions nearest to each of two, by SelB-k-NN in FP16 as on a chip that has
  * neither vector comparisons nor indices. The distance stage works on 2×4 tiles, the selection on
  * 2×2 ones. */
-#include "validate/host/knn.h"
+#include "kernels/knn/host/knn_selb_host.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * with a value that keeps its promises or with one line that names the file.
  *
  * A target is a file NAME.c here, its line below, its row in fuzz.c and its corpus in NAME/.
- * tests/test_fuzz.c plays the corpora and changed copies of them in every test run; tools/fuzz runs
- * libFuzzer on a target for as long as asked. */
+ * tests/whole/test_fuzz.c plays the corpora and changed copies of them in every test run;
+ * tools/fuzz runs libFuzzer on a target for as long as asked. */
 #ifndef AUTOTUNE_TESTS_FUZZ_FUZZ_H
 #define AUTOTUNE_TESTS_FUZZ_FUZZ_H
 

@@ -7,7 +7,7 @@
 #ifndef AUTOTUNE_TESTS_SUPPORT_MADE_UP_H
 #define AUTOTUNE_TESTS_SUPPORT_MADE_UP_H
 
-#include "kernels/operator.h"
+#include "core/operator.h"
 
 enum { MADE_UP_KINDS = 5, MADE_UP_STEPS = 1000 };
 

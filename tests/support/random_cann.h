@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_TESTS_RANDOM_CANN_H
 #define AUTOTUNE_TESTS_RANDOM_CANN_H
 
-#include "kernels/matmul_cann_internal.h"
+#include "kernels/matmul/matmul_cann_internal.h"
 
 #include <gsl/gsl_rng.h>
 

@@ -3,9 +3,9 @@
 #ifndef AUTOTUNE_VALIDATE_CALIBRATE_LEVELS_H
 #define AUTOTUNE_VALIDATE_CALIBRATE_LEVELS_H
 
+#include "validate/calibrate/bandwidth_curves.h"
 #include "validate/calibrate/control.h"
-#include "validate/calibrate/curves.h"
-#include "validate/calibrate/streams.h"
+#include "validate/calibrate/stream_rates.h"
 #include "validate/calibrate/topology.h"
 
 enum { LEVELS_MAX_REACHES = 64 };

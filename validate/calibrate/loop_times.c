@@ -1,7 +1,7 @@
 #include "validate/calibrate/loop_times.h"
 
 #include "validate/calibrate/plausible.h"
-#include "validate/calibrate/streams.h"
+#include "validate/calibrate/stream_rates.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,27 +127,27 @@ static enum status time_loop(const struct trial *form, struct calibrate_control 
     return STATUS_OK;
 }
 
-static int count_loops(const struct loop_family *const families[])
+static int count_loops(loop_family_finder *family_at)
 {
     int count = 0;
-    for (int f = 0; families[f]; f++)
-        count += families[f]->count;
+    for (int f = 0; family_at(f); f++)
+        count += family_at(f)->count;
     return count;
 }
 
-static enum status time_all(const struct loop_family *const families[], struct trial *form,
+static enum status time_all(loop_family_finder *family_at, struct trial *form,
                             struct calibrate_control *control, struct loop_times *times,
                             struct error *error)
 {
-    int done = 0, total = count_loops(families);
-    for (int f = 0; families[f]; f++)
-        for (int i = 0; i < families[f]->count && !calibrate_stopped(control); i++) {
+    int done = 0, total = count_loops(family_at);
+    for (int f = 0; family_at(f); f++)
+        for (int i = 0; i < family_at(f)->count && !calibrate_stopped(control); i++) {
             calibrate_progress(control, "loops", done++, total);
             if (times->count == HOST_MAX_LOOPS) {
                 times->left_out++;
                 continue;
             }
-            form->family = families[f];
+            form->family = family_at(f);
             form->index = i;
             fill(form->data, form->bytes);
             enum status status = time_loop(form, control, times, error);
@@ -157,16 +157,16 @@ static enum status time_all(const struct loop_family *const families[], struct t
     return STATUS_OK;
 }
 
-enum status loop_times_measure(const struct loop_family *const families[], enum host_isa isa,
-                               int64_t l1_bytes, struct calibrate_control *control,
-                               struct loop_times *times, struct error *error)
+enum status loop_times_measure(loop_family_finder *family_at, enum host_isa isa, int64_t l1_bytes,
+                               struct calibrate_control *control, struct loop_times *times,
+                               struct error *error)
 {
     struct trial form = {.isa = isa, .bytes = l1_bytes / 3 / ALIGNMENT * ALIGNMENT};
     memset(times, 0, sizeof *times);
     form.data = aligned_alloc(ALIGNMENT, (size_t)(form.bytes > 0 ? form.bytes : ALIGNMENT));
     if (!form.data)
         return error_memory(error);
-    enum status status = time_all(families, &form, control, times, error);
+    enum status status = time_all(family_at, &form, control, times, error);
     free(form.data);
     return status;
 }

@@ -1,11 +1,12 @@
-/* Every inner loop of validate/host/, timed with several numbers of steps and its data in the L1:
- * time = calls · call_ns + steps · step_ns. And the most multiply-adds that there are. */
+/* Every inner loop of the kernels for processors, timed with several numbers of steps and its data
+ * in the L1: time = calls · call_ns + steps · step_ns. And the most multiply-adds that there are.
+ */
 #ifndef AUTOTUNE_VALIDATE_CALIBRATE_LOOP_TIMES_H
 #define AUTOTUNE_VALIDATE_CALIBRATE_LOOP_TIMES_H
 
+#include "validate/calibrate/bandwidth_curves.h"
 #include "validate/calibrate/control.h"
-#include "validate/calibrate/curves.h"
-#include "validate/host/loops.h"
+#include "validate/loops.h"
 
 struct loop_time {
     char name[HOST_NAME_SIZE];
@@ -19,11 +20,13 @@ struct loop_times {
     int left_out; /* not of this instruction set, or not to be fitted */
 };
 
-/* `families` as loop_families; l1_bytes: the size of the L1. Stopped in between, it has fewer.
- * STATUS_NO_MEMORY. */
-enum status loop_times_measure(const struct loop_family *const families[], enum host_isa isa,
-                               int64_t l1_bytes, struct calibrate_control *control,
-                               struct loop_times *times, struct error *error);
+/* A family by its number; NULL: no more. */
+typedef const struct loop_family *loop_family_finder(int number);
+
+/* l1_bytes: the size of the L1. Stopped in between, it has fewer. STATUS_NO_MEMORY. */
+enum status loop_times_measure(loop_family_finder *family_at, enum host_isa isa, int64_t l1_bytes,
+                               struct calibrate_control *control, struct loop_times *times,
+                               struct error *error);
 
 /* GFLOP/s of one thread; median 0 where the instruction set was not built. */
 enum status peak_measure(enum host_isa isa, struct calibrate_control *control, struct middle *peak,

@@ -1,7 +1,7 @@
 #include "validate/calibrate/plausible.h"
 
-#include "validate/calibrate/streams.h"
-#include "validate/calibrate_host.h"
+#include "validate/calibrate/host_calibration.h"
+#include "validate/calibrate/stream_rates.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,0 +1,92 @@
+#include "analysis/profile/analyse_tensors.h"
+
+#include "core/dtype.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char around[] = "\" \t\r\n";
+
+static bool is_absent(const char *list)
+{
+    list += strspn(list, around);
+    return strncasecmp(list, "N/A", 3) == 0 && list[3 + strspn(list + 3, around)] == 0;
+}
+
+int list_count(const char *list)
+{
+    int count = 1;
+    if (!*list || is_absent(list))
+        return 0;
+    for (; *list; list++)
+        count += *list == ';';
+    return count;
+}
+
+const char *list_entry(const char *list, int index, int *length)
+{
+    for (; index > 0 && *list; index--)
+        list += strcspn(list, ";") + (strchr(list, ';') != NULL);
+    list += strspn(list, around);
+    *length = (int)strcspn(list, ";");
+    while (*length && strchr(around, list[*length - 1]))
+        --*length;
+    return list;
+}
+
+/* A size: digits, and not so many that it exceeds a billion. */
+static bool read_size(const char **at, const char *end, double *size)
+{
+    const char *begin = *at;
+    *size = 0;
+    while (*at < end && **at >= '0' && **at <= '9' && *size <= 1e9)
+        *size = 10 * *size + (*(*at)++ - '0');
+    return *at > begin && *size <= 1e9;
+}
+
+bool tensor_read(const char *list, int index, struct tensor *tensor)
+{
+    int length;
+    const char *at = list_entry(list, index, &length), *end = at + length;
+    tensor->count = 0;
+    if (index >= list_count(list))
+        return false;
+    while (at < end) {
+        if (tensor->count == TENSOR_MAX_DIMENSIONS ||
+            !read_size(&at, end, &tensor->size[tensor->count++]))
+            return false;
+        if (at < end && (*at++ != ',' || at == end))
+            return false;
+    }
+    return true;
+}
+
+double tensor_elements(const struct tensor *tensor)
+{
+    double elements = 1;
+    for (int i = 0; i < tensor->count; i++)
+        elements *= tensor->size[i];
+    return elements;
+}
+
+const struct data_type *data_type_of(const char *list, int index)
+{
+    static const struct data_type types[] = {
+        {"FLOAT16", 2, DTYPE_F16}, {"FLOAT", 4, DTYPE_F32},     {"FLOAT32", 4, DTYPE_F32},
+        {"BF16", 2, DTYPE_BF16},   {"BFLOAT16", 2, DTYPE_BF16}, {"INT8", 1, DTYPE_I8},
+        {"UINT8", 1, DTYPE_U8},    {"INT16", 2, DTYPE_I16},     {"UINT16", 2, DTYPE_U16},
+        {"INT32", 4, DTYPE_I32},   {"UINT32", 4, DTYPE_U32},    {"BOOL", 1, -1},
+        {"INT64", 8, -1},          {"UINT64", 8, -1},           {"DOUBLE", 8, -1},
+        {"COMPLEX64", 8, -1},
+    };
+    int length;
+    const char *text = list_entry(list, index, &length);
+    if (length > 3 && strncasecmp(text, "DT_", 3) == 0)
+        text += 3, length -= 3;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if ((int)strlen(types[i].name) == length &&
+            strncasecmp(text, types[i].name, (size_t)length) == 0)
+            return &types[i];
+    return NULL;
+}

@@ -1,0 +1,206 @@
+#include "analysis/roofline.h"
+#include "cli/analyse_profile.h"
+#include "cli/command_text.h"
+#include "cli/commands.h"
+#include "core/program_text.h"
+#include "costmodel/simulate.h"
+#include "formats/text.h"
+#include "jobs/tune/report_program.h"
+#include "results/analysis_write.h"
+#include "results/diagnosis_write.h"
+#include "results/report_tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct options {
+    struct common common; /* first */
+    struct diagnosis_thresholds thresholds;
+    int64_t top; /* 0: not given */
+    struct page page;
+};
+
+enum { KEY_ACTIVE = 4000, KEY_UTILISATION, KEY_UTILISATION_CUBE, KEY_TOP, KEY_REPORT };
+enum { DEFAULT_TOP = 10, MAX_TOP = 100000 };
+
+static const struct argp_option options_list[] = {
+    {NULL, 0, NULL, 0, "Thresholds, more than 0 and at most 1:", 1},
+    {"active-ratio", KEY_ACTIVE, "R", 0,
+     "share of the time from which on a component is active all the time (default: 0.8)", 1},
+    {"utilisation", KEY_UTILISATION, "U", 0,
+     "utilisation from which on a component bounds an operator without matrix work "
+     "(default: 0.65)",
+     1},
+    {"utilisation-cube", KEY_UTILISATION_CUBE, "U", 0,
+     "the same of an operator with matrix work (default: 0.8)", 1},
+    {NULL, 0, NULL, 0, "Profiles:", 2},
+    {"top", KEY_TOP, "N", 0,
+     "of a profile, list the N operators that take most of the time "
+     "(default 10)",
+     2},
+    {NULL, 0, NULL, 0, "What the answer adds:", 3},
+    {"report", KEY_REPORT, "OUT.html", 0,
+     "write a page of charts and tables too, one file that any browser shows", 3},
+    {0},
+};
+
+static double share(const char *option, const char *text)
+{
+    double value = cli_number(text);
+    if (isnan(value) || value <= 0 || value > 1)
+        cli_die("%s %.32s: expected a number more than 0 and at most 1, such as 0.8", option, text);
+    return value;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case KEY_ACTIVE:
+        options->thresholds.active = share("--active-ratio", argument);
+        return 0;
+    case KEY_UTILISATION:
+        options->thresholds.utilisation = share("--utilisation", argument);
+        return 0;
+    case KEY_UTILISATION_CUBE:
+        options->thresholds.utilisation_matrix = share("--utilisation-cube", argument);
+        return 0;
+    case KEY_TOP:
+        options->top = cli_count("--top", argument, MAX_TOP);
+        return 0;
+    case KEY_REPORT:
+        options->page.output = argument;
+        return 0;
+    default:
+        return cli_parse_child(key, argument, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options_list,
+    .parser = parse,
+    .children = common_children,
+    .args_doc = "FILE",
+    .doc = "Says what limits a kernel program: simulates it and compares what each pipe and bus "
+           "did with what it could have done. FILE - is the standard input. Of a profiler's table "
+           "(op_summary, kernel_details, PipeUtilization) it says that of every row, and of all "
+           "together; --hw is then the chip that it was taken on.\v"
+           "Examples:\n"
+           "  autotune analyse docs/examples/kernels/cubeKer.txt\n"
+           "  autotune analyse kernel.txt --hw ascend910b1 --cores 1 --json\n"
+           "  autotune analyse kernel.txt --format html -o kernel.html\n"
+           "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n"
+           "  autotune analyse op_summary.csv --top 20\n"
+           "  zcat op_summary.csv.gz | autotune analyse -\n"
+           "  autotune analyse kernel_details.csv --format csv -o rows.csv\n",
+};
+
+static void play(const char *file, const struct program *program, int cores,
+                 struct timeline *timeline)
+{
+    struct error error;
+    struct simulate_options how = {.cores = cores};
+    struct simulator *simulator = simulator_new();
+    if (!simulator)
+        cli_die("out of memory");
+    cli_require_of(file, simulate(simulator, program, &how, timeline, &error), &error);
+    simulator_free(simulator);
+}
+
+static enum status write_csv(const struct diagnosis_answer *answer, const struct style *style,
+                             FILE *out, struct error *error)
+{
+    (void)style;
+    return analyse_write_csv(answer->diagnosis, out, error);
+}
+
+static void write_answer(const struct options *options, const struct diagnosis_answer *diagnosed)
+{
+    static enum status (*const writers[FORMAT_COUNT])(
+        const struct diagnosis_answer *, const struct style *, FILE *, struct error *) = {
+        [FORMAT_TABLE] = diagnosis_write_table,
+        [FORMAT_JSON] = diagnosis_write_json,
+        [FORMAT_CSV] = write_csv,
+    };
+    struct error error;
+    struct answer answer;
+    cli_answer_open(&answer, &options->common);
+    cli_require_of(diagnosed->file,
+                   writers[options->common.format](diagnosed, &answer.style, answer.stream, &error),
+                   &error);
+    cli_answer_close(&answer);
+}
+
+static void write_page(const struct options *options, const struct program *program,
+                       const struct timeline *timeline, const struct diagnosis *diagnosis)
+{
+    struct report report;
+    struct error error;
+    char title[DIAGNOSIS_NAME_SIZE + 80], lead[160], time[TEXT_SIZE];
+    bool known = diagnosis->verdict != VERDICT_NONE && diagnosis->component >= 0;
+    snprintf(title, sizeof title, "%s on %s", diagnosis->name, program->hw->name);
+    snprintf(lead, sizeof lead, "%s%s%s%s%s",
+             diagnosis->time_ns < 0 ? "it never ends" : text_time(diagnosis->time_ns, time),
+             known ? "; " : "", known ? verdict_name(diagnosis->verdict) : "", known ? ": " : "",
+             known ? diagnosis->components[diagnosis->component].name : "");
+    page_open(&options->page, title, lead, &report);
+    cli_require(report_program(&report, program, (int)options->common.cores, timeline,
+                               &options->thresholds, NULL, &error),
+                &error);
+    report_hardware(&report, program->hw);
+    page_close(&options->page, &options->common, &report);
+}
+
+static int analyse_program(struct options *options, const char *file)
+{
+    struct hardware hw;
+    struct program program;
+    struct timeline timeline;
+    struct diagnosis diagnosis;
+    struct error error;
+    cli_load_chip(&options->common, &hw);
+    cli_require(program_read(&hw, file, &program, &error), &error);
+    cli_check_files(&options->common);
+    int cores = (int)options->common.cores;
+    play(file, &program, cores, &timeline);
+    diagnosis_of_program(&program, &timeline, cores, &diagnosis);
+    snprintf(diagnosis.name, sizeof diagnosis.name, "%s", text_file_name(file));
+    diagnose(&diagnosis, &options->thresholds);
+    if (options->common.format != FORMAT_HTML)
+        write_answer(options, &(struct diagnosis_answer){file, &hw, cores, &options->thresholds,
+                                                         &diagnosis});
+    if (page_is_wanted(&options->page, &options->common))
+        write_page(options, &program, &timeline, &diagnosis);
+    program_clear(&program);
+    hardware_clear(&hw);
+    return timeline.blocked >= 0 ? EXIT_NONE : EXIT_ANSWER;
+}
+
+static int analyse_file(struct options *options, const char *file)
+{
+    if (analyse_is_profile(file))
+        return analyse_profile_file(&options->common, &options->thresholds,
+                                    options->top ? (int)options->top : DEFAULT_TOP, &options->page,
+                                    file);
+    if (options->top)
+        cli_die("--top: %s is a program, expected a profiler's table", file);
+    return analyse_program(options, file);
+}
+
+int cmd_analyse(int argc, char **argv)
+{
+    struct options options = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON |
+                                                1 << FORMAT_CSV | 1 << FORMAT_HTML,
+                              .thresholds = diagnosis_default_thresholds,
+                              .page.command = cli_command_text("analyse", argc, argv)};
+    const char *file;
+    if (cli_parse(&argp, "autotune analyse", argc, argv, &options, &file, 1) == 0)
+        cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
+                "examples");
+    page_is_wanted(&options.page, &options.common);
+    cli_reads(&options.common, file);
+    int status = analyse_file(&options, file);
+    free(options.page.command);
+    cli_close(&options.common);
+    return status;
+}

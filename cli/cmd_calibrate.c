@@ -1,0 +1,366 @@
+#include "cli/cmd_calibrate_host.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "cli/threads.h"
+#include "formats/bank.h"
+#include "jobs/calibrate/calibrate.h"
+#include "jobs/evaluate/evaluation.h"
+#include "results/outline.h"
+#include "results/tune.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum { MAX_FILES = 16, MAX_THREADS = 1024, MAX_ROUNDS = 1000 };
+
+struct calibrate {
+    struct common common; /* first */
+    const char *files[MAX_FILES];
+    int file_count;
+    const char *chip, *output;
+    bool keep_going;
+    const char *of_fits; /* an option that only fits have, or NULL */
+    int threads;         /* 0: not given */
+    struct kernel_options kernels;
+};
+
+enum {
+    KEY_FROM = 7000,
+    KEY_CHIP,
+    KEY_FIT,
+    KEY_HOLDOUT,
+    KEY_ROUNDS,
+    KEY_TIME_LIMIT,
+    KEY_THREADS,
+    KEY_KEEP_GOING,
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Measurements:", 2},
+    {"from", KEY_FROM, "FILE", 0,
+     "measurements: a .csv of instruction curves, or a bank of measured kernels; may be repeated",
+     2},
+    {"chip", KEY_CHIP, "NAME", 0, "whose curves apply (default: the description's, as in 910b1)",
+     2},
+    {"keep-going", KEY_KEEP_GOING, NULL, 0, "leave out records of a bank that break a rule", 2},
+    {NULL, 0, NULL, 0, "The fit to kernels:", 3},
+    {"fit", KEY_FIT, "KEY,KEY,...", 0, "the numbers to fit (default: all in docs/calibrate.md)", 3},
+    {"holdout", KEY_HOLDOUT, "SHARE", 0,
+     "share of the shapes that the fit does not see and is judged by (default 0.5)", 3},
+    {"rounds", KEY_ROUNDS, "N", 0, "begin the search anew at most N times (default 6)", 3},
+    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "stop after this time with the best so far", 3},
+    {"threads", KEY_THREADS, "N", 0,
+     "threads (default: all processors); the answer is the same. Of the host: those that are "
+     "measured (default: one a core)",
+     3},
+    {0},
+};
+
+static double parse_between(const char *option, const char *text, double low, double high,
+                            const char *expected)
+{
+    char *end;
+    double number = strtod(text, &end);
+    bool plain = *text && !text[strspn(text, "+-.0123456789eE")] && !*end;
+    if (!plain || !(number >= low && number <= high))
+        cli_die("%s %.64s: expected %s", option, text, expected);
+    return number;
+}
+
+static void add_file(struct calibrate *calibrate, const char *file)
+{
+    if (calibrate->file_count == MAX_FILES)
+        cli_die("--from: expected at most %d files", MAX_FILES);
+    calibrate->files[calibrate->file_count++] = file;
+}
+
+/* The first option given that the host does not have. */
+static void note_fit(struct calibrate *calibrate, int key)
+{
+    if (key == KEY_THREADS || calibrate->of_fits)
+        return;
+    for (const struct argp_option *o = options; o->name || o->doc; o++)
+        if (o->key == key)
+            calibrate->of_fits = o->name;
+}
+
+static bool parse_fit(struct calibrate *calibrate, int key, const char *argument)
+{
+    struct kernel_options *kernels = &calibrate->kernels;
+    switch (key) {
+    case KEY_FIT:
+        kernels->keys = argument;
+        return true;
+    case KEY_HOLDOUT:
+        kernels->held_out =
+            parse_between("--holdout", argument, 0, 0.9, "a share of the shapes, from 0 to 0.9");
+        return true;
+    case KEY_ROUNDS:
+        kernels->rounds = (int)cli_count("--rounds", argument, MAX_ROUNDS);
+        return true;
+    case KEY_TIME_LIMIT:
+        kernels->time_limit_s =
+            parse_between("--time-limit", argument, 1e-9, 1e9, "seconds, more than 0");
+        return true;
+    case KEY_THREADS:
+        calibrate->threads = (int)cli_count("--threads", argument, MAX_THREADS);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct calibrate *calibrate = state->input;
+    note_fit(calibrate, key);
+    if (parse_fit(calibrate, key, argument))
+        return 0;
+    switch (key) {
+    case KEY_FROM:
+        add_file(calibrate, argument);
+        return 0;
+    case KEY_CHIP:
+        calibrate->chip = argument;
+        return 0;
+    case KEY_KEEP_GOING:
+        calibrate->keep_going = true;
+        return 0;
+    default:
+        return cli_parse_child(key, argument, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = common_children,
+    .doc =
+        "Fits a description to measurements and writes it, complete, with -o: moves and the "
+        "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
+        "was fitted to what, how well, and how well both halves of the kernels are predicted "
+        "before and after. Without -o nothing is written but the table.\n"
+        "With --hw host it measures the processor of this machine instead, in some fifteen seconds "
+        "in which it should do nothing else, and writes its description to where --hw host is "
+        "looked up, or to FILE with -o.\v"
+        "Examples:\n"
+        "  autotune calibrate --hw host\n"
+        "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv \\\n"
+        "    -o my910b1.cfg\n"
+        "  autotune calibrate --hw my910b2.cfg --from repository.jsonl \\\n"
+        "    --time-limit 600 -o fitted.cfg\n"
+        "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n",
+};
+
+/* ---- stop and progress ---- */
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void draw(void *context, int64_t trials, double first, double best)
+{
+    struct progress *progress = context;
+    double now = now_s();
+    if (!progress->shown || now - progress->last_s < 0.1)
+        return;
+    progress->last_s = now;
+    progress->drawn = true;
+    fprintf(stderr, "\r\033[Kfit %lld trials  mean |ln(predicted / measured)| %.4f, was %.4f",
+            (long long)trials, best, first);
+    fflush(stderr);
+}
+
+/* ---- files ---- */
+
+static bool is_csv(const char *file)
+{
+    size_t length = strlen(file);
+    return length > 4 && strcasecmp(file + length - 4, ".csv") == 0;
+}
+
+/* The rows of all banks behind each other; the texts that they point to stay with their banks. */
+struct rows {
+    struct bank banks[MAX_FILES];
+    int bank_count;
+    struct bank_row *rows;
+    size_t count;
+    char from[96];
+};
+
+static void load_rows(const struct calibrate *calibrate, struct rows *rows)
+{
+    struct error error;
+    memset(rows, 0, sizeof *rows);
+    for (int f = 0; f < calibrate->file_count; f++) {
+        if (is_csv(calibrate->files[f]))
+            continue;
+        struct bank *bank = &rows->banks[rows->bank_count++];
+        const char *slash = strrchr(calibrate->files[f], '/');
+        cli_require(bank_load(calibrate->files[f], BANK_AUTO, calibrate->keep_going, bank, &error),
+                    &error);
+        struct bank_row *grown =
+            realloc(rows->rows, (rows->count + bank->count + 1) * sizeof *grown);
+        if (!grown)
+            cli_die("out of memory");
+        rows->rows = grown;
+        memcpy(grown + rows->count, bank->rows, bank->count * sizeof *grown);
+        rows->count += bank->count;
+        snprintf(rows->from + strlen(rows->from), sizeof rows->from - strlen(rows->from), "%s%.60s",
+                 rows->from[0] ? ", " : "", slash ? slash + 1 : calibrate->files[f]);
+    }
+}
+
+static void clear_rows(struct rows *rows)
+{
+    for (int b = 0; b < rows->bank_count; b++)
+        bank_clear(&rows->banks[b]);
+    free(rows->rows);
+}
+
+/* ---- the answer ---- */
+
+static void put_text(const struct calibration *calibration, const char *output,
+                     struct answer *answer)
+{
+    char line[TEXT_LINE_SIZE];
+    const struct style *style = &answer->style;
+    json_t *tables = calibration_json(calibration), *value;
+    void *next;
+    const char *key;
+    fprintf(answer->stream, "%s%s%s, fitted to measurements on %s\n", style->bold,
+            calibration->hw.name, style->end, calibration->chip);
+    text_put_hardware(&calibration->hw, style, answer->stream);
+    if (output)
+        fprintf(answer->stream, "written to %s\n", text_line(output, line));
+    if (calibration->rejected_points)
+        fprintf(answer->stream, "%d points rejected, the first in %s:%d (%s)\n",
+                calibration->rejected_points, text_line(calibration->first_rejected_file, line),
+                calibration->first_rejected_line, calibration->first_rejected_reason);
+    if (calibration->ended)
+        fprintf(answer->stream, "kernels: %lld trials, %s\n", (long long)calibration->kernel_trials,
+                calibration->ended);
+    json_object_foreach_safe(tables, next, key, value) if (!json_array_size(value))
+        json_object_del(tables, key);
+    outline_write(tables, style, answer->stream);
+    json_decref(tables);
+}
+
+static void write_json(const struct calibration *calibration, const char *output,
+                       struct answer *answer)
+{
+    struct error error;
+    json_t *document = json_pack(
+        "{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "hardware", json_text(calibration->hw.name),
+        "hardware_file", json_text(calibration->hw.file), "hardware_changes",
+        overrides_json(&calibration->hw), "written", output ? json_text(output) : json_null());
+    json_t *members = calibration_json(calibration);
+    if (!document || !members || json_object_update(document, members) < 0)
+        cli_die("out of memory");
+    json_decref(members);
+    cli_require(json_write(document, answer->stream, &error), &error);
+}
+
+static void write_answer(struct calibrate *calibrate, const struct calibration *calibration)
+{
+    struct answer answer;
+    calibrate->common.output = NULL; /* it holds the description */
+    cli_answer_open(&answer, &calibrate->common);
+    if (calibrate->common.format == FORMAT_JSON)
+        write_json(calibration, calibrate->output, &answer);
+    else
+        put_text(calibration, calibrate->output, &answer);
+    cli_answer_close(&answer);
+}
+
+static void fit_kernels(struct calibrate *calibrate, const struct rows *rows,
+                        struct calibration *calibration)
+{
+    struct progress progress;
+    struct error error;
+    progress_open(&progress, calibrate->common.quiet);
+    calibrate->kernels.from = rows->from;
+    calibrate->kernels.stop = stop_asked();
+    calibrate->kernels.progress = draw;
+    calibrate->kernels.context = &progress;
+    stop_open();
+    enum status status =
+        calibrate_kernels(calibration, rows->rows, rows->count, &calibrate->kernels, &error);
+    progress_close(&progress);
+    if (status == STATUS_STOPPED) /* before there was anything to write */
+        stop_close();
+    cli_require(status, &error);
+}
+
+/* The fitted description, to where -o says; it is one that loads. On the standard output it stands
+ * alone: false, and the table is not printed. */
+static bool write_description(struct calibrate *calibrate, struct calibration *calibration)
+{
+    struct error error;
+    char *text;
+    bool alone = calibrate->common.standard_output;
+    calibrate->output = calibrate->common.output;
+    cli_require(calibration_text(calibration, &text, &error), &error);
+    if (alone) {
+        struct answer answer;
+        cli_answer_open(&answer, &calibrate->common);
+        answer.kind = ANSWER_EXACT;
+        fputs(text, answer.stream);
+        cli_answer_close(&answer);
+    } else if (calibrate->output) {
+        cli_require(
+            files_write(&calibrate->common.files, calibrate->output, text, strlen(text), &error),
+            &error);
+    }
+    free(text);
+    return !alone;
+}
+
+int cmd_calibrate(int argc, char **argv)
+{
+    struct calibrate calibrate = {
+        .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON,
+        .kernels = {.held_out = 0.5, .rounds = 6},
+    };
+    struct calibration calibration;
+    struct rows rows;
+    struct error error;
+    cli_parse(&argp, "autotune calibrate", argc, argv, &calibrate, NULL, 0);
+    const struct common *common = &calibrate.common;
+    const struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
+    if (calibrate_is_of_host(common->hw_name))
+        return calibrate_the_host(&calibrate.common, calibrate.threads, calibrate.of_fits);
+    calibrate.kernels.threads = cli_threads(calibrate.threads);
+    if (!calibrate.file_count)
+        cli_die("calibrate: --from FILE is missing; `autotune calibrate --help` has examples");
+    if (!common->hw_name)
+        cli_die("calibrate: --hw NAME is missing, expected the description to start from");
+    if (common->cores)
+        cli_die("--cores: expected nothing of it here; kernels use the cores of their rows");
+    cli_reads_hardware(&calibrate.common, common->hw_name);
+    cli_check_files(&calibrate.common);
+    cli_require(calibration_open(common->hw_folders, common->hw_name, &overrides, calibrate.chip,
+                                 &calibration, &error),
+                &error);
+    load_rows(&calibrate, &rows);
+    for (int f = 0; f < calibrate.file_count; f++)
+        if (is_csv(calibrate.files[f]))
+            cli_require(calibrate_curves(&calibration, calibrate.files[f], &error), &error);
+    if (rows.bank_count)
+        fit_kernels(&calibrate, &rows, &calibration);
+    if (write_description(&calibrate, &calibration))
+        write_answer(&calibrate, &calibration);
+    clear_rows(&rows);
+    calibration_close(&calibration);
+    cli_close(&calibrate.common);
+    stop_close();
+    return EXIT_ANSWER;
+}

@@ -1,0 +1,373 @@
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "cli/threads.h"
+#include "core/suggest.h"
+#include "formats/bank.h"
+#include "formats/csv.h"
+#include "jobs/evaluate/against.h"
+#include "jobs/evaluate/evaluation.h"
+#include "results/outline.h"
+#include "results/tune.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct evaluate {
+    struct common common; /* first */
+    int format;           /* of the bank */
+    bool keep_going;
+    int64_t threads, worst;
+    bool against;
+    double time_limit_s; /* for each problem; 0: not given */
+    char cores[32];      /* "cores=25", of the bank's file name */
+};
+
+enum {
+    KEY_BANK_FORMAT = 6000,
+    KEY_KEEP_GOING,
+    KEY_THREADS,
+    KEY_WORST,
+    KEY_AGAINST,
+    KEY_TIME_LIMIT
+};
+enum { MAX_THREADS = 1024, MAX_WORST = 100000, DEFAULT_WORST = 10 };
+#define DEFAULT_LIMIT_S 1.0
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "The bank:", 2},
+    {"bank-format", KEY_BANK_FORMAT, "repository|static_bank|runtime_kb|tcubetiling", 0,
+     "what FILE is (default: by its first bytes)", 2},
+    {"keep-going", KEY_KEEP_GOING, NULL, 0,
+     "list records that break a rule under skipped, and evaluate the rest", 2},
+    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); the answer is the same",
+     2},
+    {"worst", KEY_WORST, "N", 0, "show the N rows that are furthest off (default 10)", 2},
+    {"against", KEY_AGAINST, NULL, 0,
+     "tune every problem, and compare the best tilings with the recorded ones", 2},
+    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "of --against, for each problem (default 1)", 2},
+    {0},
+};
+
+static int parse_bank_format(const char *name)
+{
+    for (int f = 0; f < BANK_FORMATS; f++)
+        if (strcasecmp(name, bank_format_names[f]) == 0)
+            return f;
+    struct suggestion like = suggest_for(name, -1);
+    for (int f = 0; f < BANK_FORMATS; f++)
+        suggest_try(&like, bank_format_names[f]);
+    cli_die("--bank-format %.64s: expected repository, static_bank, runtime_kb or tcubetiling%s",
+            name, like.text);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct evaluate *evaluate = state->input;
+    switch (key) {
+    case KEY_BANK_FORMAT:
+        evaluate->format = parse_bank_format(argument);
+        return 0;
+    case KEY_KEEP_GOING:
+        evaluate->keep_going = true;
+        return 0;
+    case KEY_THREADS:
+        evaluate->threads = cli_count("--threads", argument, MAX_THREADS);
+        return 0;
+    case KEY_WORST:
+        evaluate->worst = cli_count("--worst", argument, MAX_WORST);
+        return 0;
+    case KEY_AGAINST:
+        evaluate->against = true;
+        return 0;
+    case KEY_TIME_LIMIT:
+        evaluate->time_limit_s = cli_seconds("--time-limit", argument);
+        return 0;
+    default:
+        return cli_parse_child(key, argument, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = common_children,
+    .args_doc = "FILE",
+    .doc =
+        "Simulates every kernel of a bank with the tiling it was recorded with, and compares the "
+        "predictions with the measured times: relative errors, rank correlation, by class, the "
+        "worst rows and what bounds them. FILE - is the standard input.\v"
+        "Examples:\n"
+        "  autotune evaluate matmul_repository.jsonl --hw ascend910b2\n"
+        "  autotune evaluate matmul_repository.jsonl --hw ascend910b2 \\\n"
+        "    --keep-going --json\n"
+        "  autotune evaluate bank.json --hw ascend910b1 --format csv -o rows.csv\n"
+        "  autotune evaluate docs/examples/cann-heuristics.json --hw ascend910b1 \\\n"
+        "    --against\n",
+};
+
+/* "…_25_AiCore_…": the cores that the bank was tuned on. 0: the name says nothing. */
+static int cores_of_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *mark = strstr(slash ? slash + 1 : file, "_AiCore");
+    const char *start = mark;
+    while (start && start > file && start[-1] >= '0' && start[-1] <= '9')
+        start--;
+    return start && start < mark && start > file && start[-1] == '_' && mark - start <= 4
+               ? (int)strtol(start, NULL, 10)
+               : 0;
+}
+
+static bool has_override_of_cores(const struct common *common)
+{
+    for (int i = 0; i < common->override_count; i++)
+        if (strncmp(common->overrides[i], "cores=", strlen("cores=")) == 0)
+            return true;
+    return common->cores > 0;
+}
+
+/* The count in a bank's file name is what its kernels ran on: it goes before the description's,
+ * but not before what the user says. */
+static void load_hardware(struct evaluate *evaluate, const char *file, struct hardware *hw)
+{
+    struct common *common = &evaluate->common;
+    int cores = has_override_of_cores(common) ? 0 : cores_of_name(file);
+    cli_load_chip(common, hw);
+    if (cores > 0 && cores != hw->cores && common->override_count < MAX_OVERRIDES) {
+        hardware_clear(hw);
+        snprintf(evaluate->cores, sizeof evaluate->cores, "cores=%d", cores);
+        common->overrides[common->override_count++] = evaluate->cores;
+        common->cores = 0;
+        cli_load_chip(common, hw);
+    }
+    hw->cores = (int)common->cores;
+}
+
+/* ------------------------------------------------------------------ writers */
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+static void put_csv(const json_t *value, FILE *out)
+{
+    if (json_is_string(value))
+        csv_put(json_string_value(value), out);
+    else if (json_is_integer(value))
+        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        fprintf(out, "%.15g", json_real_value(value));
+}
+
+static void write_csv(json_t *answer, FILE *out)
+{
+    static const char *const columns[] = {
+        "row",         "shape",        "transpose",      "batch",      "layout",          "cores",
+        "measured_ns", "predicted_ns", "relative_error", "bottleneck", "bottleneck_share"};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    size_t index;
+    json_t *row;
+    for (int c = 0; c < COLUMNS; c++)
+        fprintf(out, "%s%s", columns[c], c + 1 < COLUMNS ? "," : "\n");
+    json_array_foreach(json_object_get(answer, "rows"), index, row) for (int c = 0; c < COLUMNS;
+                                                                         c++)
+    {
+        put_csv(json_object_get(row, columns[c]), out);
+        fputc(c + 1 < COLUMNS ? ',' : '\n', out);
+    }
+}
+
+/* One line of the table of accuracies. */
+static json_t *accuracy_row(const char *by, const char *name, const json_t *from, const char *used)
+{
+    return json_pack(
+        "{s:s, s:s, s:O, s:O, s:O, s:O, s:O, s:O}", "by", by, "rows", name, "used",
+        json_object_get(from, used), "mean_relative_error", json_object_get(from, "mape"),
+        "median_relative_error", json_object_get(from, "median_ape"), "bias_relative_error",
+        json_object_get(from, "bias"), "mean_log_error", json_object_get(from, "mean_log_error"),
+        "spearman", json_object_get(from, "spearman"));
+}
+
+static json_t *accuracy_table(const json_t *answer)
+{
+    json_t *table = json_array(), *row;
+    size_t index;
+    json_array_append_new(table, accuracy_row("", "all", answer, "measured"));
+    json_array_append_new(
+        table, accuracy_row("", "10 us and more", json_object_get(answer, "ge_10us"), "used"));
+    json_array_append_new(
+        table, accuracy_row("", "large plain", json_object_get(answer, "large_plain"), "used"));
+    json_array_foreach(json_object_get(answer, "classes"), index, row) json_array_append_new(
+        table, accuracy_row(text_of(row, "by"), text_of(row, "class"), row, "used"));
+    return table;
+}
+
+/* How many rows were left out for which reason, in the order of the first. */
+static json_t *skipped_table(const json_t *answer)
+{
+    json_t *counts = json_object(), *table = json_array(), *row;
+    size_t index;
+    const char *reason;
+    json_array_foreach(json_object_get(answer, "skipped"), index, row)
+    {
+        reason = text_of(row, "reason");
+        json_object_set_new(counts, reason,
+                            json_integer(1 + json_integer_value(json_object_get(counts, reason))));
+    }
+    json_object_foreach(counts, reason, row)
+        json_array_append_new(table, json_pack("{s:O, s:s}", "rows", row, "reason", reason));
+    json_decref(counts);
+    return table;
+}
+
+/* Rows of a list one by one: their tilings are long. */
+static void spread_rows(json_t *table, const json_t *list, const char *title)
+{
+    size_t index;
+    json_t *row;
+    char key[64];
+    json_array_foreach(list, index, row)
+    {
+        snprintf(key, sizeof key, "%s_%" JSON_INTEGER_FORMAT, title,
+                 json_integer_value(json_object_get(row, "row")));
+        json_object_set(table, key, row);
+    }
+}
+
+static void add_against(json_t *tables, json_t *against)
+{
+    json_t *table = json_copy(against);
+    if (!against)
+        return;
+    json_object_del(table, "each");
+    json_object_del(table, "largest_gains");
+    json_object_del(table, "losses");
+    json_object_set_new(tables, "against", table);
+    spread_rows(tables, json_object_get(against, "largest_gains"), "gain_in_row");
+    spread_rows(tables, json_object_get(against, "losses"), "loss_in_row");
+}
+
+static void write_table(const struct hardware *hw, json_t *answer, const struct style *style,
+                        FILE *out)
+{
+    char line[TEXT_LINE_SIZE], kernels[TEXT_SIZE], used[TEXT_SIZE];
+    json_t *tables = json_object();
+    fprintf(out, "%s%s%s on %s\n", style->bold, text_line(text_of(answer, "file"), line),
+            style->end, hw->name);
+    text_put_hardware(hw, style, out);
+    fprintf(out, "%s kernels (%s), %s of them simulated\n",
+            text_count(json_integer_value(json_object_get(answer, "kernels")), kernels),
+            text_of(answer, "format"),
+            text_count(json_integer_value(json_object_get(answer, "used")), used));
+    json_object_set_new(tables, "accuracy", accuracy_table(answer));
+    json_object_set(tables, "same_problem", json_object_get(answer, "same_problem"));
+    if (json_array_size(json_object_get(answer, "worst")))
+        json_object_set(tables, "worst", json_object_get(answer, "worst"));
+    if (json_array_size(json_object_get(answer, "skipped")))
+        json_object_set_new(tables, "skipped", skipped_table(answer));
+    add_against(tables, json_object_get(answer, "against"));
+    outline_write(tables, style, out);
+    json_decref(tables);
+}
+
+static void write_answer(const struct common *common, const struct hardware *hw, json_t *answer)
+{
+    struct answer out;
+    struct error error;
+    cli_answer_open(&out, common);
+    if (common->format == FORMAT_JSON)
+        cli_require(json_write(json_incref(answer), out.stream, &error), &error);
+    else if (common->format == FORMAT_CSV)
+        write_csv(answer, out.stream);
+    else
+        write_table(hw, answer, &out.style, out.stream);
+    cli_answer_close(&out);
+}
+
+/* ------------------------------------------------------------------ the command */
+
+static void draw_progress(void *context, int64_t done, int64_t total, double seconds)
+{
+    progress_count(context, "tuning", done, total, seconds);
+}
+
+static json_t *compare_with_best(const struct evaluate *evaluate, const struct bank *bank,
+                                 const struct prediction predictions[], const struct hardware *hw)
+{
+    struct error error;
+    struct progress progress;
+    json_t *answer;
+    struct duel *duels = calloc(bank->count + 1, sizeof *duels);
+    struct against_options how = {
+        .threads = (int)evaluate->threads,
+        .time_limit_s = evaluate->time_limit_s > 0 ? evaluate->time_limit_s : DEFAULT_LIMIT_S,
+        .stop = stop_asked(),
+        .progress = draw_progress,
+        .context = &progress,
+    };
+    if (!duels)
+        cli_die("out of memory");
+    progress_open(&progress, evaluate->common.quiet);
+    enum status status = against_tune(bank, predictions, hw, &how, duels, &error);
+    progress_close(&progress);
+    cli_require(status, &error);
+    cli_require(against_make(bank, predictions, hw, duels, &how, &answer, &error), &error);
+    free(duels);
+    return answer;
+}
+
+static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank *bank,
+                             const struct hardware *hw)
+{
+    struct error error;
+    json_t *answer;
+    struct prediction *predictions = calloc(bank->count + 1, sizeof *predictions);
+    if (!predictions)
+        cli_die("out of memory");
+    stop_open();
+    cli_require(evaluate_rows(bank->rows, bank->count, hw, (int)evaluate->threads, stop_asked(),
+                              predictions, &error),
+                &error);
+    cli_require(evaluation_make(bank, predictions, hw, (int)evaluate->worst, &answer, &error),
+                &error);
+    if (evaluate->against)
+        json_object_set_new(answer, "against", compare_with_best(evaluate, bank, predictions, hw));
+    free(predictions);
+    return answer;
+}
+
+int cmd_evaluate(int argc, char **argv)
+{
+    struct evaluate evaluate = {
+        .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
+        .format = BANK_AUTO,
+        .worst = DEFAULT_WORST,
+    };
+    struct hardware hw;
+    struct bank bank;
+    struct error error;
+    const char *file = NULL;
+    if (cli_parse(&argp, "autotune evaluate", argc, argv, &evaluate, &file, 1) == 0)
+        cli_die("evaluate: a bank is missing; `autotune evaluate --help` has examples");
+    if (evaluate.time_limit_s > 0 && !evaluate.against)
+        cli_die("--time-limit: expected --against, whose searches it is for");
+    if (evaluate.against && evaluate.common.format == FORMAT_CSV)
+        cli_die("--against: the csv has no place for it, expected --format table or json");
+    evaluate.threads = cli_threads(evaluate.threads);
+    cli_reads(&evaluate.common, file);
+    load_hardware(&evaluate, file, &hw);
+    cli_check_files(&evaluate.common);
+    cli_require(bank_load(file, evaluate.format, evaluate.keep_going, &bank, &error), &error);
+    json_t *answer = evaluate_bank(&evaluate, &bank, &hw);
+    int status = json_integer_value(json_object_get(answer, "used")) ? EXIT_ANSWER : EXIT_NONE;
+    write_answer(&evaluate.common, &hw, answer);
+    json_decref(answer);
+    bank_clear(&bank);
+    hardware_clear(&hw);
+    cli_close(&evaluate.common);
+    stop_close();
+    return status;
+}

@@ -1,0 +1,284 @@
+#include "cli/commands.h"
+#include "cli/list.h"
+#include "core/host.h"
+#include "core/operator.h"
+#include "core/suggest.h"
+#include "formats/text.h"
+#include "hardware/load.h"
+#include "jobs/sweep/sweep.h"
+#include "kernels/registry.h"
+#include "results/tune.h"
+#include "search/search.h"
+
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static const struct argp argp = {
+    .parser = cli_parse_child,
+    .children = common_children,
+    .args_doc = "ops|hw|spaces|strategies|formats|sweeps [NAME]",
+    .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
+           "comes from; the keys are those of --set-hw.\v"
+           "Examples:\n"
+           "  autotune list ops\n"
+           "  autotune list hw ascend310\n"
+           "  autotune list sweeps\n",
+};
+
+/* A list of rows with a name and a title, for both formats. */
+struct listing {
+    json_t *rows;
+    const char *only; /* NULL: all */
+    struct common *common;
+};
+
+static void add_row(struct listing *listing, const char *name, const char *title)
+{
+    if (!listing->only || strcasecmp(listing->only, name) == 0)
+        json_array_append_new(listing->rows, json_pack("{s:o, s:o}", "name", json_text(name),
+                                                       "title", json_text(title)));
+}
+
+static void list_ops(struct listing *listing)
+{
+    char title[256];
+    for (int i = 0; operators[i]; i++) {
+        const struct operator* op = operators[i];
+        size_t used =
+            (size_t)snprintf(title, sizeof title, "%s; --shape %s", op->title, op->shape_form);
+        for (int s = op->shape_sizes; s < op->size_count && used < sizeof title; s++)
+            used += (size_t)snprintf(title + used, sizeof title - used,
+                                     op->options[s - op->shape_sizes].usual ? " [--%s]" : " --%s",
+                                     op->size_names[s]);
+        add_row(listing, operators[i]->name, title);
+    }
+}
+
+static void list_spaces(struct listing *listing)
+{
+    char title[256];
+    for (int i = 0; operators[i]; i++)
+        for (int s = 0; operators[i]->spaces[s]; s++) {
+            snprintf(title, sizeof title, "%s: %s", operators[i]->name,
+                     operators[i]->spaces[s]->title);
+            add_row(listing, operators[i]->spaces[s]->name, title);
+        }
+}
+
+static void list_strategies(struct listing *listing)
+{
+    for (const struct search_strategy *s = search_strategies; s->name; s++)
+        add_row(listing, s->name, s->title);
+}
+
+static void list_formats(struct listing *listing)
+{
+    for (int f = 0; f < FORMAT_COUNT; f++)
+        add_row(listing, format_rows[f].name, format_rows[f].title);
+}
+
+static void add_hardware(void *context, const char *name)
+{
+    struct listing *listing = context;
+    struct hardware hw;
+    struct error error;
+    char title[512];
+    cli_reads_hardware(listing->common, name);
+    if (hardware_load_from(listing->common->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
+        if (hw.host)
+            snprintf(title, sizeof title, "%s: %d thread%s, %s, measured on %s", hw.name, hw.cores,
+                     hw.cores == 1 ? "" : "s", host_isa_name(hw.host->isa), hw.host->date);
+        else
+            snprintf(title, sizeof title, "%s: %d core%s, %.0f MHz", hw.name, hw.cores,
+                     hw.cores == 1 ? "" : "s", (double)hw.clock_hz / 1e6);
+        hardware_clear(&hw);
+    } else {
+        snprintf(title, sizeof title, "broken: %.400s", error.text);
+    }
+    add_row(listing, name, title);
+}
+
+static void list_hw(struct listing *listing)
+{
+    struct error error;
+    cli_require(hardware_each_from(listing->common->hw_folders, add_hardware, listing, &error),
+                &error);
+}
+
+static void add_set(void *context, const char *name, const char *file, const char *title)
+{
+    struct listing *listing = context;
+    cli_reads(listing->common, file);
+    add_row(listing, name, title);
+}
+
+static void list_sweeps(struct listing *listing)
+{
+    struct error error;
+    cli_require(sweep_each_set(add_set, listing, &error), &error);
+}
+
+static const struct list {
+    const char *word;
+    void (*list)(struct listing *listing);
+} lists[] = {
+    {"ops", list_ops},         {"hw", list_hw},
+    {"spaces", list_spaces},   {"strategies", list_strategies},
+    {"formats", list_formats}, {"sweeps", list_sweeps},
+};
+
+/* Rows are wrapped on a terminal; elsewhere each is a line, for grep and diff. */
+static struct style row_style(const struct answer *answer)
+{
+    struct style style = answer->style;
+    if (answer->common->output || !isatty(STDOUT_FILENO))
+        style.width = INT_MAX;
+    return style;
+}
+
+/* NULL: there is none of this name. */
+static const struct list *find_list(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strlen(lists[i].word) == length && strncmp(lists[i].word, word, length) == 0)
+            return &lists[i];
+    return NULL;
+}
+
+json_t *list_rows(const char *kind, size_t length)
+{
+    struct common common = {0};
+    struct listing listing = {.rows = json_array(), .common = &common};
+    const struct list *list = find_list(kind, length);
+    if (list)
+        list->list(&listing);
+    return listing.rows;
+}
+
+static void write_listing(json_t *rows, struct answer *answer)
+{
+    struct style style = row_style(answer);
+    char line[TEXT_LINE_SIZE];
+    struct error error;
+    size_t index;
+    json_t *row;
+    int width = 18;
+    if (answer->common->format == FORMAT_JSON) {
+        cli_require(json_write(rows, answer->stream, &error), &error);
+        return;
+    }
+    json_array_foreach(rows, index, row)
+    {
+        int length = (int)json_string_length(json_object_get(row, "name"));
+        width = length > width ? length : width;
+    }
+    json_array_foreach(rows, index, row)
+    {
+        fprintf(answer->stream, "%-*s ", width,
+                text_line(json_string_value(json_object_get(row, "name")), line));
+        text_put_wrapped(json_string_value(json_object_get(row, "title")), width + 1, &style,
+                         answer->stream);
+        fputc('\n', answer->stream);
+    }
+    json_decref(rows);
+}
+
+static void describe_json(const struct hardware *hw, struct answer *answer)
+{
+    struct error error;
+    json_t *facts = json_array();
+    for (size_t i = 0; i < hw->fact_count; i++)
+        json_array_append_new(facts, json_pack("{s:s, s:s, s:o}", "key", hw->facts[i].key, "value",
+                                               hw->facts[i].value, "source",
+                                               json_text(hw->facts[i].source)));
+    cli_require(
+        json_write(json_pack("{s:i, s:o, s:o, s:o}", "schema", 1, "name", json_text(hw->name),
+                             "file", json_text(hw->file), "facts", facts),
+                   answer->stream, &error),
+        &error);
+}
+
+static void describe_table(const struct hardware *hw, struct answer *answer)
+{
+    struct style style = row_style(answer);
+    char line[TEXT_LINE_SIZE];
+    size_t key = 0, value = 0;
+    for (size_t i = 0; i < hw->fact_count; i++) {
+        size_t length = strlen(hw->facts[i].key);
+        key = length > key ? length : key;
+        length = strlen(hw->facts[i].value);
+        value = length > value ? length : value;
+    }
+    fprintf(answer->stream, "%s\n%s\n\n", hw->name, text_line(hw->file, line));
+    for (size_t i = 0; i < hw->fact_count; i++) {
+        fprintf(answer->stream, "%-*s  %*s  ", (int)key, hw->facts[i].key, (int)value,
+                hw->facts[i].value);
+        text_put_wrapped(hw->facts[i].source, (int)(key + value) + 4, &style, answer->stream);
+        fputc('\n', answer->stream);
+    }
+}
+
+static void describe_hardware(struct common *common, const char *name, struct answer *answer)
+{
+    struct hardware hw;
+    common->hw_name = name;
+    cli_load_hardware(common, &hw);
+    if (common->format == FORMAT_JSON)
+        describe_json(&hw, answer);
+    else
+        describe_table(&hw, answer);
+    hardware_clear(&hw);
+}
+
+static _Noreturn void die_of_kind(const char *word)
+{
+    struct suggestion like = suggest_for(word, -1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        suggest_try(&like, lists[i].word);
+    cli_die("list %.64s: expected ops, hw, spaces, strategies, formats or sweeps%s", word,
+            like.text);
+}
+
+/* Nothing has this name. */
+static _Noreturn void die_of_name(const struct listing *all, const char *kind, const char *name)
+{
+    size_t index;
+    json_t *row;
+    struct suggestion like = suggest_for(name, -1);
+    json_array_foreach(all->rows, index, row)
+        suggest_try(&like, json_string_value(json_object_get(row, "name")));
+    cli_die("list %s %.64s: there is none; `autotune list %s` shows all%s", kind, name, kind,
+            like.text);
+}
+
+int cmd_list(int argc, char **argv)
+{
+    struct common common = {.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct answer answer;
+    const char *words[2] = {NULL, NULL};
+    int count = cli_parse(&argp, "autotune list", argc, argv, &common, words, 2);
+    if (count == 0)
+        cli_die("list: expected ops, hw, spaces, strategies, formats or sweeps");
+    const struct list *list = find_list(words[0], strlen(words[0]));
+    if (!list)
+        die_of_kind(words[0]);
+    cli_answer_open(&answer, &common);
+    if (words[1] && list->list == list_hw) {
+        describe_hardware(&common, words[1], &answer);
+    } else {
+        struct listing listing = {.rows = json_array(), .only = words[1], .common = &common};
+        list->list(&listing);
+        if (words[1] && json_array_size(listing.rows) == 0) {
+            listing.only = NULL;
+            list->list(&listing);
+            die_of_name(&listing, words[0], words[1]);
+        }
+        write_listing(listing.rows, &answer);
+    }
+    cli_check_files(&common);
+    cli_answer_close(&answer);
+    cli_close(&common);
+    return EXIT_ANSWER;
+}

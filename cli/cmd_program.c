@@ -1,0 +1,175 @@
+#include "cli/commands.h"
+#include "cli/threads.h"
+#include "cli/tiling_verdict.h"
+#include "core/program_text.h"
+#include "core/suggest.h"
+#include "jobs/tune/generate.h"
+#include "results/tune.h"
+#include "search/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { KEY_PART = 3500 };
+
+struct printing {
+    struct task task;      /* first */
+    const char *part_name; /* NULL: the first */
+    int part;
+};
+
+static const struct argp_option options[] = {
+    {"part", KEY_PART, "distance|idle|step|full", 0,
+     "knn: which program of a tiling, which consists of several", 1},
+    {"set", TASK_KEY_SET, "NAME=VALUE,...", 0,
+     "the tiling: a value for every name of its space (default: the best one)", 1},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct printing *printing = state->input;
+    if (key != KEY_PART)
+        return task_parse_set(key, argument, state);
+    printing->part_name = argument;
+    return 0;
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "--op OP --shape SHAPE",
+    .doc =
+        "Prints the kernel program of a tiling. With several cores it is the program of the core "
+        "with most work, which all working cores run in step.\v"
+        "Examples:\n"
+        "  autotune program --op matmul --shape 512x1024x512\n"
+        "  autotune program --op matmul --shape 64x64x64 --cores 1 \\\n"
+        "    --set m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m\n",
+};
+
+static int find_part(const struct operator_space *kind, const char *name)
+{
+    char list[128] = "";
+    struct suggestion like = suggest_for(name ? name : "", -1);
+    for (int i = 0; kind->parts[i]; i++) {
+        suggest_try(&like, kind->parts[i]);
+        if (!name || strcasecmp(kind->parts[i], name) == 0)
+            return i;
+        strcat(strcat(list, i ? ", " : ""), kind->parts[i]);
+    }
+    cli_die("--part %.64s: expected %s%s", name, list, like.text);
+}
+
+/* The tiling asked for, or the best; false when there is none. */
+static bool choose(const struct task *task, struct tiling *tiling)
+{
+    struct error error;
+    struct search_result result;
+    struct search_options how = {
+        .strategy = search_strategies[0].name, .threads = cli_threads(0), .top = 1};
+    if (task->set) {
+        cli_require(tiling_parse(&task->job.space, task->set, tiling, &error), &error);
+        return true;
+    }
+    cli_require(search(&task->job.space, &how, &result, &error), &error);
+    bool found = result.count > 0;
+    if (found)
+        *tiling = result.best[0].tiling;
+    search_result_clear(&result);
+    return found;
+}
+
+/* A tiling that was given has yet to choose the values that it does not show (k-NN's distance
+ * tile). */
+static void complete(const struct task *task, struct tiling *tiling)
+{
+    struct error error;
+    struct found found;
+    cli_require(search_play(&task->job.space, tiling, &found, &error), &error);
+    *tiling = found.tiling;
+}
+
+static void write_text(const struct printing *printing, const struct tiling *tiling, FILE *out)
+{
+    const struct task *task = &printing->task;
+    const struct space *space = &task->job.space;
+    struct program program = {0};
+    struct error error;
+    char title[128], text[512];
+    int cores = space->kind->cores_used(space, tiling, printing->part);
+    program_reset(&program, task->job.hw);
+    cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
+    job_title(&task->job, title, sizeof title);
+    tiling_text(space->axes, space->axis_count, tiling, text, sizeof text);
+    fprintf(out, "# %s on %s: ", title, task->job.hw->name);
+    if (cores == 1)
+        fprintf(out, "one core\n# %s\n", text);
+    else
+        fprintf(out, "each of %d cores in step\n# %s\n", cores, text);
+    if (space->kind->parts[1])
+        fprintf(out, "# part %s\n", space->kind->parts[printing->part]);
+    cli_require(program_print(&program, out, &error), &error);
+    program_clear(&program);
+}
+
+static void write_json(const struct printing *printing, const struct tiling *tiling, FILE *out)
+{
+    const struct task *task = &printing->task;
+    const struct space *space = &task->job.space;
+    struct error error;
+    char *text = NULL;
+    size_t length;
+    FILE *program = open_memstream(&text, &length);
+    if (!program)
+        cli_die("out of memory");
+    write_text(printing, tiling, program);
+    if (fclose(program))
+        cli_die("out of memory");
+    json_t *document = json_pack("{s:i, s:o, s:i, s:s, s:s}", "schema", 1, "tiling",
+                                 tiling_json(space->axes, space->axis_count, tiling), "cores_used",
+                                 space->kind->cores_used(space, tiling, printing->part), "part",
+                                 space->kind->parts[printing->part], "program", text);
+    cli_require(json_write(document, out, &error), &error);
+    free(text);
+}
+
+static void write_none(bool json, FILE *out)
+{
+    fputs(json ? "{\n  \"schema\": 1,\n  \"tiling\": null\n}\n"
+               : "no tiling of this space is legal\n",
+          out);
+}
+
+int cmd_program(int argc, char **argv)
+{
+    struct printing printing = {.task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct task *task = &printing.task;
+    struct tiling tiling;
+    struct violation violations[MAX_VIOLATIONS];
+    struct answer answer;
+    task_parse(&argp, "autotune program", argc, argv, &printing.task, false);
+    task_open(task);
+    cli_require_chip(task->job.hw);
+    cli_check_files(&task->common);
+    printing.part = find_part(task->job.space.kind, printing.part_name);
+    bool json = task->common.format == FORMAT_JSON;
+    bool found = choose(task, &tiling);
+    bool legal =
+        found && task->job.space.kind->violations(&task->job.space, &tiling, violations) == 0;
+    if (legal && task->set)
+        complete(task, &tiling);
+    cli_answer_open(&answer, &task->common);
+    if (legal && !json)
+        answer.kind = ANSWER_EXACT;
+    if (legal)
+        (json ? write_json : write_text)(&printing, &tiling, answer.stream);
+    else if (found)
+        verdict_write(task, &tiling, json, &answer);
+    else
+        write_none(json, answer.stream);
+    cli_answer_close(&answer);
+    task_close(task);
+    return legal ? EXIT_ANSWER : EXIT_NONE;
+}

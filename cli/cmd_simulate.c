@@ -1,0 +1,149 @@
+#include "analysis/check/check.h"
+#include "cli/command_text.h"
+#include "cli/commands.h"
+#include "cli/trace_file.h"
+#include "core/program_text.h"
+#include "costmodel/simulate.h"
+
+#include <stdlib.h>
+
+struct options {
+    struct common common; /* first */
+    const char *trace;
+    bool separately, skew, play_fully;
+};
+
+enum { MOST_CHECKED = 2000000 }; /* instructions that a core plays: a second at most */
+enum { KEY_TRACE = 4000, KEY_SEPARATELY, KEY_SKEW, KEY_FULL };
+
+static const struct argp_option options_list[] = {
+    {NULL, 0, NULL, 0, "Simulation:", 1},
+    {"trace", KEY_TRACE, "OUT.json", 0, "write a trace that Perfetto and chrome://tracing open", 1},
+    {"separately", KEY_SEPARATELY, NULL, 0,
+     "play every core by itself instead of one that stands for all (the time is the same)", 1},
+    {"skew", KEY_SKEW, NULL, 0,
+     "cores start one after the other, by the description's "
+     "core_skew_ns (implies --separately)",
+     1},
+    {"full", KEY_FULL, NULL, 0,
+     "play loops to their end even where they repeat exactly (the time "
+     "is the same)",
+     1},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case KEY_TRACE:
+        options->trace = argument;
+        return 0;
+    case KEY_SEPARATELY:
+        options->separately = true;
+        return 0;
+    case KEY_SKEW:
+        options->skew = options->separately = true;
+        return 0;
+    case KEY_FULL:
+        options->play_fully = true;
+        return 0;
+    default:
+        return cli_parse_child(key, argument, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options_list,
+    .parser = parse,
+    .children = common_children,
+    .args_doc = "FILE",
+    .doc = "Plays a kernel program instruction by instruction and says how long it takes and what "
+           "each pipe does. FILE - is the standard input.\v"
+           "Examples:\n"
+           "  autotune simulate docs/examples/kernels/cubeKer.txt\n"
+           "  autotune simulate kernel.txt --cores 1 --trace timeline.json\n"
+           "  autotune program --op matmul --shape 512x512x512 | autotune simulate -\n",
+};
+
+static void play(const struct options *options, const char *file, const struct program *program,
+                 struct timeline *timeline)
+{
+    struct error error;
+    struct trace_log log;
+    struct simulator *simulator = simulator_new();
+    trace_log_open(&log);
+    struct simulate_options how = {
+        .cores = (int)options->common.cores,
+        .separately = options->separately,
+        .skew = options->skew,
+        .play_fully = options->play_fully,
+        .trace = options->trace ? &log.trace : NULL,
+    };
+    if (!simulator)
+        cli_die("out of memory");
+    cli_require_of(file, simulate(simulator, program, &how, timeline, &error), &error);
+    if (options->trace)
+        cli_require(simulation_trace_write(&options->common.files, options->trace, &log, program,
+                                           how.cores, !options->separately, &error),
+                    &error);
+    trace_log_close(&log);
+    simulator_free(simulator);
+}
+
+/* How long an unsafe program takes is of no use. Only where the check is sure to take no time to
+ * speak of, and without what is no error: superfluous synchronisation. */
+static void warn_of_hazards(const struct common *common, const char *file,
+                            const struct program *program)
+{
+    struct check check;
+    struct error error;
+    if (common->quiet)
+        return;
+    if (program->played > MOST_CHECKED) {
+        if (common->verbose)
+            cli_warn("%s: too long to be checked beside; `autotune check` does it", file);
+        return;
+    }
+    if (program_check_safety(program, &check, &error) != STATUS_OK)
+        return;
+    if (check.count) {
+        char *command = cli_file_command("check", common, file);
+        cli_warn("%s: unsafe, %zu finding%s%s; `%s` names them", file, check.count,
+                 check.count == 1 ? "" : "s", check.truncated ? " and more" : "", command);
+        free(command);
+    }
+    check_clear(&check);
+}
+
+int cmd_simulate(int argc, char **argv)
+{
+    struct options options = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
+    struct hardware hw;
+    struct program program;
+    struct timeline timeline;
+    struct error error;
+    struct answer answer;
+    const char *file;
+    if (cli_parse(&argp, "autotune simulate", argc, argv, &options, &file, 1) == 0)
+        cli_die("simulate: a program file is missing; `autotune simulate --help` has examples");
+    cli_reads(&options.common, file);
+    cli_load_chip(&options.common, &hw);
+    cli_check_files(&options.common);
+    cli_require(program_read(&hw, file, &program, &error), &error);
+    play(&options, file, &program, &timeline);
+    warn_of_hazards(&options.common, file, &program);
+    struct simulation simulation = {file, &program, &timeline, (int)options.common.cores,
+                                    !options.separately};
+    cli_answer_open(&answer, &options.common);
+    cli_require_of(
+        file,
+        (options.common.format == FORMAT_JSON ? simulation_write_json : simulation_write_table)(
+            &simulation, &answer.style, answer.stream, &error),
+        &error);
+    cli_answer_close(&answer);
+    program_clear(&program);
+    hardware_clear(&hw);
+    cli_close(&options.common);
+    return timeline.blocked >= 0 ? EXIT_NONE : EXIT_ANSWER;
+}

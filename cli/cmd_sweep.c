@@ -1,0 +1,381 @@
+#include "cli/busy.h"
+#include "cli/command_text.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/report_file.h"
+#include "cli/signals.h"
+#include "cli/sweep_answer.h"
+#include "cli/sweep_jobs.h"
+#include "cli/sweep_slurm.h"
+#include "cli/threads.h"
+#include "core/number.h"
+#include "formats/text.h"
+#include "jobs/sweep/report_sweep.h"
+#include "jobs/sweep/slurm.h"
+#include "jobs/sweep/sweep.h"
+#include "validate/calibrate/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_SHARDS = 4096 };
+
+struct sweep_command {
+    struct common common; /* first */
+    const char *db;
+    int64_t threads;
+    const char *time_limit;
+    int shard, shards; /* 0: not given */
+    bool dry_run, fresh, pareto;
+    int64_t nodes, tasks; /* of --slurm; 0: not given */
+    const char *partition;
+    bool slurm, submit;
+    struct page page; /* --report */
+};
+
+enum {
+    KEY_DB = 4300,
+    KEY_DRY_RUN,
+    KEY_THREADS,
+    KEY_SHARD,
+    KEY_FRESH,
+    KEY_PARETO,
+    KEY_TIME_LIMIT,
+    KEY_SLURM,
+    KEY_NODES,
+    KEY_PARTITION,
+    KEY_TASKS,
+    KEY_SUBMIT,
+    KEY_REPORT
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Sweep:", 1},
+    {"db", KEY_DB, "DB", 0,
+     "the store that answers are kept in (default autotune.db; of a shard "
+     "autotune.I-of-N.db)",
+     1},
+    {"dry-run", KEY_DRY_RUN, NULL, 0, "say what the jobs are and about how long they take", 1},
+    {"shard", KEY_SHARD, "I/N", 0,
+     "only the jobs of part I of N, parts being of similar cost; `autotune merge` joins their "
+     "stores",
+     1},
+    {"fresh", KEY_FRESH, NULL, 0, "search and measure also what the store has an answer to", 1},
+    {"pareto", KEY_PARETO, NULL, 0,
+     "the chips' times against their buffers' bytes, also where there is one chip", 1},
+    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); what is kept is the same",
+     1},
+    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
+     "of each job that says nothing else: keep the best so far after this time", 1},
+    {"report", KEY_REPORT, "OUT.html", 0,
+     "write a page of charts and tables too, one file that any browser shows", 1},
+    {NULL, 0, NULL, 0, "On a Slurm cluster:", 2},
+    {"slurm", KEY_SLURM, NULL, 0,
+     "write a job array of shards and a job that merges them into DB.slurm, of the shards whose "
+     "stores lack answers; once none does, merge them into DB",
+     2},
+    {"submit", KEY_SUBMIT, NULL, 0, "hand them to sbatch, but what is in the queue", 2},
+    {"tasks", KEY_TASKS, "N", 0,
+     "shards (default: 4 for each of --nodes, or 8); the same when it is started again", 2},
+    {"nodes", KEY_NODES, "N", 0, "work on N nodes at a time, each for one task (default: all)", 2},
+    {"partition", KEY_PARTITION, "NAME", 0, "Slurm's partition (default: the cluster's)", 2},
+    {0},
+};
+
+static void parse_shard(struct sweep_command *command, const char *text)
+{
+    struct error error;
+    int64_t index, count;
+    char first[16];
+    const char *slash = strchr(text, '/');
+    if (!slash || slash - text >= (int)sizeof first)
+        cli_die("--shard %.64s: expected I/N, such as 2/8", text);
+    snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
+    cli_require(number_count("--shard I/N: N =", slash + 1, 1, MAX_SHARDS, &count, &error), &error);
+    cli_require(number_count("--shard I/N: I =", first, 1, count, &index, &error), &error);
+    command->shard = (int)index;
+    command->shards = (int)count;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct sweep_command *command = state->input;
+    switch (key) {
+    case KEY_DB:
+        command->db = argument;
+        return 0;
+    case KEY_DRY_RUN:
+        command->dry_run = true;
+        return 0;
+    case KEY_SHARD:
+        parse_shard(command, argument);
+        return 0;
+    case KEY_FRESH:
+        command->fresh = true;
+        return 0;
+    case KEY_PARETO:
+        command->pareto = true;
+        return 0;
+    case KEY_REPORT:
+        command->page.output = argument;
+        return 0;
+    case KEY_SLURM:
+        command->slurm = true;
+        return 0;
+    case KEY_SUBMIT:
+        command->submit = true;
+        return 0;
+    case KEY_TASKS:
+        command->tasks = cli_count("--tasks", argument, SLURM_MAX_TASKS);
+        return 0;
+    case KEY_NODES:
+        command->nodes = cli_count("--nodes", argument, SLURM_MAX_NODES);
+        return 0;
+    case KEY_PARTITION:
+        command->partition = argument;
+        return 0;
+    case KEY_THREADS:
+        command->threads = cli_count("--threads", argument, JOB_MAX_THREADS);
+        return 0;
+    case KEY_TIME_LIMIT:
+        cli_seconds("--time-limit", argument);
+        command->time_limit = argument;
+        return 0;
+    default:
+        return cli_parse_child(key, argument, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = common_children,
+    .args_doc = "FILE.csv|FILE.cfg|SET",
+    .doc = "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "
+           "options of `autotune tune`), from a file of products, or of a named set "
+           "(`autotune list sweeps`). Each answer is "
+           "on disk as soon as it is found; started again, a sweep goes on where it ended.\v"
+           "Exit status: 0 all jobs are answered; 1 some have no legal tiling; 2 some rows or jobs "
+           "are bad, the rest is done. With --slurm: 1 while jobs have no answer.\n\n"
+           "Examples:\n"
+           "  autotune sweep shapes.csv --db results.db\n"
+           "  autotune sweep llama-2-7b-prefill --dry-run\n"
+           "  autotune sweep chips.cfg --db chips.db --pareto --report chips.html\n"
+           "  autotune sweep shapes.csv --shard 2/8 --db part2.db\n"
+           "  autotune sweep shapes.csv --db results.db --slurm --nodes 4 --submit\n",
+};
+
+/* One line each, on standard error. */
+static void tell_faults(const struct sweep *sweep, const struct sweep_fault *faults, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        cli_warn("%s:%d: %s", sweep->file, faults[i].line, faults[i].text);
+}
+
+/* Has it times to take that the store does not have? Measured jobs are the last ones. */
+static bool measures(const struct sweep_command *command, const struct sweep *sweep,
+                     struct store *store)
+{
+    struct error error;
+    int64_t *missing, count = sweep->job_count;
+    bool any = false;
+    if (count == 0 || sweep->jobs[count - 1].key.kind != STORE_MEASURED)
+        return false;
+    if (!command->fresh)
+        cli_require(sweep_missing(sweep, store, &missing, &count, &error), &error);
+    for (int64_t i = 0; i < count && !any; i++)
+        any = sweep->jobs[command->fresh ? i : missing[i]].key.kind == STORE_MEASURED;
+    if (!command->fresh)
+        free(missing);
+    return any;
+}
+
+static void run(const struct sweep_command *command, const struct sweep *sweep, struct store *store,
+                struct sweep_report *report)
+{
+    struct progress progress;
+    struct error error;
+    struct sweep_options how = {
+        .threads = cli_threads(command->threads),
+        .fresh = command->fresh,
+        .stop = stop_asked(),
+        .progress = progress_sweep,
+        .context = &progress,
+    };
+    if (measures(command, sweep, store))
+        busy_warn(0, command->common.quiet);
+    progress_open(&progress, command->common.quiet);
+    stop_open();
+    enum status status = sweep_run(sweep, store, &how, report, &error);
+    progress_close(&progress);
+    cli_require(status, &error);
+    if (command->common.verbose)
+        cli_note("searches: %.3f s of %d x %.3f s; store and progress: %.3f s", report->search_s,
+                 how.threads, report->seconds, report->keep_s);
+}
+
+static void write_page(const struct sweep_command *command, const struct sweep_summary *summary,
+                       struct store *store)
+{
+    struct report report;
+    struct error error;
+    char lead[64], jobs[32];
+    const struct sweep *sweep = summary->sweep;
+    snprintf(lead, sizeof lead, "%s job%s", text_count(sweep->job_count, jobs),
+             sweep->job_count == 1 ? "" : "s");
+    const char *slash = strrchr(sweep->file, '/');
+    page_open(&command->page, slash ? slash + 1 : sweep->file, lead, &report);
+    cli_require(report_sweep(&report, sweep, store, summary->report, summary->points, &error),
+                &error);
+    page_close(&command->page, &command->common, &report);
+}
+
+/* The same again where some are missing, else a table of the chip that the slowest is of: the store
+ * may hold answers for others. */
+static char *next_command(const struct sweep_command *command, const struct sweep_summary *summary)
+{
+    const struct sweep *sweep = summary->sweep;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        cli_die("out of memory");
+    int64_t job = -1;
+    for (int k = 0; k < STORE_KINDS && job < 0; k++)
+        job = summary->found[k].count ? summary->found[k].slowest : -1;
+    if (summary->report->unfinished) {
+        fputs(command->page.command, out);
+    } else if (job >= 0) {
+        const struct store_key *key = &sweep->jobs[job].key;
+        char cores[24];
+        snprintf(cores, sizeof cores, "%d", key->cores);
+        fputs("autotune table", out);
+        cli_put_option("db", command->db, out);
+        cli_put_option("hw", key->hardware, out);
+        cli_put_option("cores", cores, out);
+        if (key->kind != STORE_SIMULATED)
+            cli_put_option("kind", store_kind_name(key->kind), out);
+    }
+    if (fclose(out))
+        cli_die("out of memory");
+    return text;
+}
+
+static int sweep_files(const struct sweep_command *command, const struct sweep *sweep)
+{
+    struct error error;
+    struct sweep_report report;
+    struct sweep_summary summary = {.sweep = sweep, .report = &report, .db = command->db};
+    struct store *store;
+    cli_require(store_open(command->db, STORE_WRITE, &store, &error), &error);
+    run(command, sweep, store, &report);
+    tell_faults(sweep, report.faults, report.fault_count);
+    summary.stopped = *stop_asked() != 0;
+    if (command->pareto || sweep->chip_count > 1)
+        cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
+    for (int k = 0; k < STORE_KINDS; k++)
+        cli_require(sweep_found(sweep, store, (enum store_kind)k, &summary.found[k], &error),
+                    &error);
+    char *next = next_command(command, &summary);
+    summary.next = next;
+    sweep_summary_write(&summary, &command->common);
+    free(next);
+    if (page_is_wanted(&command->page, &command->common))
+        write_page(command, &summary, store);
+    bool bad = sweep->fault_count + report.fault_count > 0, none = report.infeasible > 0;
+    sweep_summary_clear(&summary);
+    sweep_report_clear(&report);
+    store_close(store);
+    return bad ? EXIT_BAD : none ? EXIT_NONE : EXIT_ANSWER;
+}
+
+static void check_options(const struct sweep_command *command)
+{
+    if (!command->slurm &&
+        (command->submit || command->tasks || command->nodes || command->partition))
+        cli_die("--submit, --tasks, --nodes and --partition: expected --slurm with them");
+    if (command->slurm && (command->shards || command->fresh || command->pareto))
+        cli_die("--slurm: expected neither --shard nor --fresh nor --pareto with it");
+    if (page_is_wanted(&command->page, &command->common) && (command->slurm || command->dry_run))
+        cli_die("--report: expected neither --slurm nor --dry-run with it");
+}
+
+static int sweep_cluster(struct sweep_command *command, const struct sweep *sweep)
+{
+    const struct slurm_options how = {
+        .common = &command->common,
+        .db = command->db,
+        .time_limit = command->time_limit,
+        .partition = command->partition,
+        .nodes = command->nodes,
+        .tasks = command->tasks,
+        .threads = (int)command->threads,
+        .submit = command->submit,
+    };
+    int status = sweep_slurm(&how, sweep);
+    return sweep->fault_count ? EXIT_BAD : status;
+}
+
+static void plan(const struct sweep_command *command, struct sweep *sweep)
+{
+    struct error error;
+    struct store *store = NULL;
+    int64_t stored = 0;
+    if (!command->fresh && access(command->db, F_OK) == 0)
+        cli_require(store_open(command->db, STORE_READ, &store, &error), &error);
+    if (store)
+        cli_require(sweep_drop_answered(sweep, store, &stored, &error), &error);
+    store_close(store);
+    sweep_plan_write(
+        &(struct sweep_plan){sweep, command->db, stored,
+                             command->threads ? (int)command->threads : topology_processors(NULL)},
+        &command->common);
+}
+
+/* The store that is taken without --db. */
+static const char *default_db(const struct sweep_command *command, char name[64])
+{
+    snprintf(name, 64, "autotune.db");
+    if (command->shards)
+        snprintf(name, 64, "autotune.%d-of-%d.db", command->shard, command->shards);
+    return name;
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+    struct sweep_command command = {
+        .common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON,
+        .page.command = cli_command_text("sweep", argc, argv),
+    };
+    const char *files[1];
+    char db[64];
+    struct sweep sweep;
+    struct error error;
+    if (cli_parse(&argp, "autotune sweep", argc, argv, &command, files, 1) != 1)
+        cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
+    if (!command.db)
+        command.db = default_db(&command, db);
+    check_options(&command);
+    cli_keeps(&command.common, command.db);
+    sweep_jobs_read(&command.common, command.time_limit, files[0], &sweep);
+    bool none = sweep.job_count == 0;
+    if (command.shards)
+        cli_require(sweep_shard(&sweep, command.shard, command.shards, &error), &error);
+    cli_check_files(&command.common);
+    tell_faults(&sweep, sweep.faults, sweep.fault_count);
+    if (none)
+        cli_die("%s: none of its rows is a job, nothing was done", sweep.file);
+    int status = sweep.fault_count ? EXIT_BAD : EXIT_ANSWER;
+    if (command.dry_run)
+        plan(&command, &sweep);
+    else if (command.slurm)
+        status = sweep_cluster(&command, &sweep);
+    else
+        status = sweep_files(&command, &sweep);
+    sweep_clear(&sweep);
+    free(command.page.command);
+    cli_close(&command.common);
+    stop_close();
+    return status;
+}

@@ -1,0 +1,144 @@
+#include "cli/command_text.h"
+#include "cli/commands.h"
+#include "cli/store_options.h"
+#include "jobs/table/tilings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct table_command {
+    struct common common; /* first */
+    struct store_filter filter;
+    const char *store, *prefix;
+};
+
+enum { KEY_DB = 4200, KEY_PREFIX };
+
+static const struct argp_option options[] = {
+    {"db", KEY_DB, "DB", 0, "the store", 1},
+    {"prefix", KEY_PREFIX, "NAME", 0,
+     "of format c: what names begin with (default autotune), so that tables of several chips go "
+     "together",
+     1},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct table_command *command = state->input;
+    switch (key) {
+    case KEY_DB:
+        command->store = argument;
+        return 0;
+    case KEY_PREFIX:
+        if (!table_is_prefix(argument))
+            cli_die("--prefix %.64s: expected a letter, then letters, digits and _", argument);
+        command->prefix = argument;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &command->filter;
+        state->child_inputs[1] = &command->common;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&filter_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "--db DB",
+    .doc = "Writes the best tiling of each shape in a store as a table that a library loads or "
+           "people read. The same store and command give the same bytes.\v"
+           "Examples:\n"
+           "  autotune table --db results.db\n"
+           "  autotune table --db results.db --op matmul --format c -o tilings.h\n"
+           "  autotune table --db results.db --hw ascend910b1 --format runtime_kb\n",
+};
+
+/* How each format is written: one of ours, or one of the vendor's. */
+static const struct {
+    table_writer *write;
+    enum export_format format;
+} formats[FORMAT_COUNT] = {
+    [FORMAT_JSON] = {.write = table_write_json},
+    [FORMAT_CSV] = {.write = table_write_csv},
+    [FORMAT_C] = {.write = table_write_c},
+    [FORMAT_MARKDOWN] = {.write = table_write_markdown},
+    [FORMAT_TCUBETILING] = {.format = EXPORT_HEADER},
+    [FORMAT_RUNTIME_KB] = {.format = EXPORT_RUNTIME_KB},
+};
+
+/* Where there are results of another kind, how to get them. */
+static void say_that_there_is_none(const char *store, const struct tilings *tilings)
+{
+    char others[STORE_KINDS * 64] = "";
+    for (int kind = 0; kind < STORE_KINDS; kind++)
+        if (kind != (int)tilings->kind && tilings->of_kind[kind])
+            sprintf(others + strlen(others), "--kind %s has %lld; ",
+                    store_kind_name((enum store_kind)kind), (long long)tilings->of_kind[kind]);
+    cli_warn("%s: no %s result to make a table of; %s`autotune store ls` lists what there is",
+             store, store_kind_name(tilings->kind), others);
+}
+
+static void say_what_is_left_out(const struct table_command *command, const struct tilings *tilings)
+{
+    if (command->common.quiet)
+        return;
+    if (tilings->outdated)
+        cli_warn("left out as of other model versions: %lld", (long long)tilings->outdated);
+    if (tilings->infeasible && command->common.verbose)
+        cli_warn("left out as without a legal tiling: %lld", (long long)tilings->infeasible);
+    if (tilings->count && command->common.format == FORMAT_RUNTIME_KB)
+        cli_warn("rows have id 0 (a hash that is not published), one L2 piece of all blocks "
+                 "and tilingEnable 0");
+    if (!tilings->count)
+        say_that_there_is_none(command->store, tilings);
+}
+
+static void write_table(const struct table_command *command, const struct tilings *tilings,
+                        const char *text)
+{
+    enum format format = command->common.format;
+    struct table_about about = {AUTOTUNE_VERSION, text, command->prefix};
+    struct answer answer;
+    struct error error;
+    cli_answer_open(&answer, &command->common);
+    cli_require_of(
+        command->store,
+        formats[format].write
+            ? tilings_write(tilings, &about, formats[format].write, answer.stream, &error)
+            : tilings_export(tilings, &about, formats[format].format, answer.stream, &error),
+        &error);
+    cli_answer_close(&answer);
+}
+
+int cmd_table(int argc, char **argv)
+{
+    struct table_command command = {
+        .common.format = FORMAT_MARKDOWN,
+        .common.formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_C |
+                          1 << FORMAT_MARKDOWN | 1 << FORMAT_TCUBETILING | 1 << FORMAT_RUNTIME_KB,
+        .prefix = "autotune",
+    };
+    char *text = cli_command_text("table", argc, argv);
+    struct tilings tilings;
+    struct error error;
+    cli_parse(&argp, "autotune table", argc, argv, &command, NULL, 0);
+    if (!command.store)
+        cli_die("--db is missing, expected a store");
+    cli_check_files(&command.common);
+    cli_require(tilings_read(command.store, &command.filter, &tilings, &error), &error);
+    say_what_is_left_out(&command, &tilings);
+    if (tilings.count)
+        write_table(&command, &tilings, text);
+    int exit_status = tilings.count ? EXIT_ANSWER : EXIT_NONE;
+    tilings_clear(&tilings);
+    cli_close(&command.common);
+    free(text);
+    return exit_status;
+}

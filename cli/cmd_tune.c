@@ -1,0 +1,275 @@
+#include "cli/command_text.h"
+#include "cli/commands.h"
+#include "cli/landscape_file.h"
+#include "cli/signals.h"
+#include "cli/task.h"
+#include "cli/threads.h"
+#include "cli/trace_file.h"
+#include "cli/tune_export.h"
+#include "cli/tune_find.h"
+#include "jobs/tune/export.h"
+#include "kernels/details.h"
+#include "results/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tune {
+    struct task task; /* first */
+    int threads;
+    struct tune_find find; /* --db, --fresh */
+    struct host_run run;   /* of a processor */
+    struct page page;      /* --report */
+    const char *trace;     /* a file to write; NULL: none */
+    struct search_log log;
+    struct landscape_file landscape;
+};
+
+/* Options of the job; a key is KEY_JOB and the position here. */
+static const char *const job_options[] = {"strategy", "top",     "threads", "time-limit",
+                                          "robust",   "compare", "validate"};
+enum {
+    KEY_JOB = 3000,
+    JOB_OPTIONS = sizeof job_options / sizeof *job_options,
+    KEY_DB = 3100,
+    KEY_FRESH,
+    KEY_REPORT,
+    KEY_TRACE,
+    KEY_LANDSCAPE,
+    KEY_LANDSCAPE_AXES,
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Search:", 2},
+    {"strategy", KEY_JOB + 0, "NAME", 0,
+     "bound (default) or exhaustive; see `autotune list "
+     "strategies`",
+     2},
+    {"top", KEY_JOB + 1, "N", 0, "report the N fastest tilings (default 1)", 2},
+    {"threads", KEY_JOB + 2, "N", 0, "threads (default: all processors); the answer is the same",
+     2},
+    {"robust", KEY_JOB + 4, NULL, 0,
+     "the tiling whose worst case is best, over what the description's fit does not know", 2},
+    {"validate", KEY_JOB + 6, "N", 0,
+     "on this machine's processor: run the N most promising tilings and answer with the fastest "
+     "(default 8, or as many as fit into 8 seconds); 0: the model alone",
+     2},
+    {"db", KEY_DB, "DB", 0,
+     "a store of answers (SQLite): answer from it what it has, and keep what is found", 2},
+    {"trace", KEY_TRACE, "OUT.json", 0,
+     "write what each thread did to a trace that Perfetto and chrome://tracing open", 2},
+    {"landscape", KEY_LANDSCAPE, "OUT.json", 0,
+     "write times, bounds and what is illegal over two tile sizes", 2},
+    {"landscape-axes", KEY_LANDSCAPE_AXES, "X,Y", 0,
+     "these two (default: those along which the lower bound varies most)", 2},
+    {"fresh", KEY_FRESH, NULL, 0, "search and measure also what the store has an answer to", 2},
+    {NULL, 0, NULL, 0, "What the answer adds:", 3},
+    {"compare", KEY_JOB + 5, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
+    {"report", KEY_REPORT, "OUT.html", 0,
+     "write a page of charts and tables too, one file that any browser shows", 3},
+    {"time-limit", KEY_JOB + 3, "SECONDS", 0, "stop after this time with the best so far", 2},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct tune *tune = state->input;
+    if (key >= KEY_JOB && key < KEY_JOB + JOB_OPTIONS) {
+        task_set(&tune->task, job_options[key - KEY_JOB], argument ? argument : "yes");
+        return 0;
+    }
+    switch (key) {
+    case KEY_DB:
+        tune->find.db = argument;
+        return 0;
+    case KEY_LANDSCAPE:
+        tune->landscape.path = argument;
+        return 0;
+    case KEY_LANDSCAPE_AXES:
+        tune->landscape.axes = argument;
+        return 0;
+    case KEY_TRACE:
+        tune->trace = argument;
+        return 0;
+    case KEY_FRESH:
+        tune->find.fresh = true;
+        return 0;
+    case KEY_REPORT:
+        tune->page.output = argument;
+        return 0;
+    default:
+        return cli_parse_child(key, argument, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "--op OP --shape SHAPE",
+    .doc = "Finds the fastest tiling of an operator on a described chip by simulation, and proves "
+           "that nothing in the space is better.\v"
+           "Examples:\n"
+           "  autotune --op matmul --shape 512x1024x512\n"
+           "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
+           "  autotune --op knn --shape 1280x128x204800 --k 16 --compare\n"
+           "  autotune --op cubefx --shape 16384 --order 16 --function sin,cos,gelu\n"
+           "  autotune --op matmul --shape 512x1024x512 --trace search.json\n"
+           "  autotune --op matmul --shape 512x1024x512 --landscape map.json\n"
+           "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
+           "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
+           "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
+};
+
+/* ------------------------------------------------------------------ answering */
+
+/* Who wants an end does not wait for a comparison: it is dropped once the search, or it itself, has
+ * been cut short. */
+static json_t *make_details(const struct tune *tune, const struct job_result *found)
+{
+    struct error error;
+    json_t *details;
+    const struct job *job = &tune->task.job;
+    const struct search_result *result = &found->search;
+    struct details_options how = {.compare = job->compare};
+    bool table = tune->task.common.format == FORMAT_TABLE;
+    how.compare = how.compare && !tune_was_cut_short(result, job->time_limit_s);
+    how.stop = stop_over();
+    if (how.compare && job->time_limit_s > 0)
+        stop_limit(fmin(fmax(job->time_limit_s - result->seconds, 0), 1e6));
+    how.threads = tune->threads;
+    cli_require(details_make(&job->problem, &job->space, result, &how, &details, &error), &error);
+    if (details && job->compare && (!how.compare || *stop_over()))
+        json_object_set_new(details, "comparison",
+                            table ? json_string("left out: it was cut short") : json_null());
+    if (details && table && job->space.kind->shorten)
+        job->space.kind->shorten(details);
+    if (job->robust && result->count) {
+        json_t *robust = robust_json(&found->robust, &job->space, &job->corner);
+        if (table)
+            robust_shorten(robust);
+        details = details ? details : json_object();
+        json_object_set_new(details, "robust", robust);
+    }
+    return details;
+}
+
+/* Writes what was found; false where nothing was. */
+static bool answer_with(struct tune *tune, const struct job_result *found)
+{
+    const struct job *job = &tune->task.job;
+    const struct search_result *result = &found->search;
+    struct tune_row *rows = tune_rows(&tune->task, result);
+    bool any = result->count > 0;
+    if (tune_is_export(&tune->task.common)) {
+        if (any)
+            tune_export(&tune->task, result, rows);
+    } else {
+        json_t *details = make_details(tune, found);
+        struct tune_report report = {
+            .task = &tune->task,
+            .result = result,
+            .run = &tune->run,
+            .rows = rows,
+            .threads = search_threads(&job->space, tune->threads),
+            .top = job->top,
+            .cut_short = tune_was_cut_short(result, job->time_limit_s),
+            .has_store = tune->find.db != NULL,
+            .from_store = tune->find.from_store,
+            .search_note = job->robust ? "tilings and times of the search are those where "
+                                         "every uncertain number costs most"
+                                       : NULL,
+            .details = details,
+            .page = &tune->page,
+            .landscape_axes = tune->landscape.axes,
+        };
+        any = tune_report_write(&report);
+        json_decref(details);
+    }
+    free(rows);
+    return any;
+}
+
+/* An answer is not lost because its trace cannot be written: the error is for afterwards. */
+static enum status write_trace(const struct tune *tune, struct error *error)
+{
+    char title[256];
+    if (!tune->trace)
+        return STATUS_OK;
+    job_title(&tune->task.job, title, sizeof title);
+    return search_trace_write(&tune->task.common.files, tune->trace, &tune->log, title,
+                              tune->task.common.quiet, error);
+}
+
+static enum status write_landscape(const struct tune *tune, const struct job_result *result,
+                                   struct error *error)
+{
+    return tune->landscape.path ? landscape_file_write(&tune->landscape, &tune->task,
+                                                       &result->search, tune->threads, error)
+                                : STATUS_OK;
+}
+
+/* Before any work is done. */
+static void check(struct tune *tune)
+{
+    struct error error;
+    const struct common *common = &tune->task.common;
+    const struct job *job = &tune->task.job;
+    if (job->compare && common->format == FORMAT_CSV)
+        cli_die("--compare: the csv has no place for it, expected --format table or json");
+    if (page_is_wanted(&tune->page, common) && tune_is_export(common))
+        cli_die("--report: expected --format table, json or csv with it");
+    if (tune_is_export(common)) {
+        cli_require(export_check(&job->space, &error), &error);
+        tune_export_note(&tune->task.common);
+    }
+    if (tune->find.fresh && !tune->find.db)
+        cli_die("--fresh: expected --db, whose answers it does without");
+    landscape_file_check(&tune->landscape, &tune->task);
+    host_run_check(&tune->task, &tune->run);
+    cli_check_files(&tune->task.common);
+}
+
+static void set_find(struct tune *tune)
+{
+    tune->find.task = &tune->task;
+    tune->find.run = &tune->run;
+    tune->find.how = (struct job_run){
+        .threads = tune->threads,
+        .keep_reached = tune->landscape.path || tune->page.output,
+        .trace = tune->trace ? &tune->log.trace : NULL,
+    };
+}
+
+int cmd_tune(int argc, char **argv)
+{
+    struct tune tune = {
+        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV |
+                               ((1 << FORMAT_COUNT) - (1 << FORMAT_TCUBETILING)),
+        .page.command = cli_command_text(NULL, argc, argv),
+    };
+    struct job_result result = {0};
+    struct error trace_error, map_error;
+    search_log_open(&tune.log);
+    task_parse(&argp, "autotune tune", argc, argv, &tune.task, true);
+    task_open(&tune.task);
+    tune.threads = cli_threads(tune.task.job.threads);
+    tune.run.question = host_job_question(&tune.task.job);
+    check(&tune);
+    set_find(&tune);
+    tune_find_search(&tune.find, &result);
+    enum status traced = write_trace(&tune, &trace_error);
+    enum status mapped = write_landscape(&tune, &result, &map_error);
+    tune_find_measure(&tune.find, &result);
+    bool found = answer_with(&tune, &result);
+    tune_find_close(&tune.find);
+    cli_require(traced, &trace_error);
+    cli_require(mapped, &map_error);
+    search_log_close(&tune.log);
+    host_run_close(&tune.run);
+    job_result_clear(&result);
+    task_close(&tune.task);
+    free(tune.page.command);
+    stop_close();
+    return found ? EXIT_ANSWER : EXIT_NONE;
+}

@@ -1,0 +1,132 @@
+#include "cli/commands.h"
+#include "cli/signals.h"
+#include "cli/threads.h"
+#include "cli/tune_answer.h"
+#include "cli/tune_find.h"
+
+#include <stdlib.h>
+
+enum { KEY_SAMPLE = 8000, KEY_SEED, KEY_THREADS, KEY_TIME_LIMIT, KEY_DB, KEY_FRESH };
+enum { SAMPLE = 32, MAX_THREADS = 1024 };
+
+/* The model's first ones, which always run. */
+#define TOP "3"
+_Static_assert(MODEL_QUALITY_TOP == 3, "TOP");
+
+struct validate {
+    struct task task; /* first */
+    int64_t threads;
+    struct tune_find find; /* --db, --fresh */
+    struct host_run run;
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "What is measured:", 2},
+    {"sample", KEY_SAMPLE, "N", 0,
+     "run N tilings drawn at random from all legal ones (default 32), and the model's first 3", 2},
+    {"seed", KEY_SEED, "S", 0, "another number draws other tilings and inputs (default 1)", 2},
+    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
+     "measure for about so long (default 60), less of each tiling or fewer of them", 2},
+    {"threads", KEY_THREADS, "N", 0, "threads that search; a processor's space takes one", 2},
+    {"db", KEY_DB, "DB", 0,
+     "a store of answers (SQLite): answer from it what it has, and keep what is measured", 2},
+    {"fresh", KEY_FRESH, NULL, 0, "measure also what the store has", 2},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct validate *validate = state->input;
+    switch (key) {
+    case KEY_SAMPLE:
+        validate->run.question.wanted = cli_count("--sample", argument, HOST_TUNE_MOST);
+        return 0;
+    case KEY_SEED:
+        validate->run.question.seed = (uint64_t)cli_count_or_none("--seed", argument, UINT32_MAX);
+        return 0;
+    case KEY_TIME_LIMIT:
+        validate->run.question.time_limit_s = cli_seconds("--time-limit", argument);
+        return 0;
+    case KEY_THREADS:
+        validate->threads = cli_count("--threads", argument, MAX_THREADS);
+        return 0;
+    case KEY_DB:
+        validate->find.db = argument;
+        return 0;
+    case KEY_FRESH:
+        validate->find.fresh = true;
+        return 0;
+    default:
+        return cli_parse_child(key, argument, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "--op OP --shape SHAPE --hw host",
+    .doc = "Says how far the model of this machine's processor can be trusted: runs tilings drawn "
+           "at random, and the model's first ones, and compares predicted and measured times. "
+           "Every result is checked against a reference.\v"
+           "Examples:\n"
+           "  autotune calibrate --hw host\n"
+           "  autotune validate --op matmul --shape 512x1024x512 --hw host\n"
+           "  autotune validate --op knn --shape 1280x128x20480 --k 16 --hw host \\\n"
+           "    --cores 1 --json\n"
+           "  autotune validate --op cubefx --shape 16384 --order 16 --functions 3 \\\n"
+           "    --hw host --sample 100 --seed 7 --format csv -o sample.csv\n",
+};
+
+static void check(struct validate *validate)
+{
+    if (!validate->task.job.hw->host)
+        cli_die("validate: expected --hw host: only this machine can be measured");
+    if (validate->find.fresh && !validate->find.db)
+        cli_die("--fresh: expected --db, whose answers it does without");
+    host_run_check(&validate->task, &validate->run);
+    cli_check_files(&validate->task.common);
+}
+
+static bool answer_with(const struct validate *validate, const struct search_result *result)
+{
+    struct tune_row *rows = tune_rows(&validate->task, result);
+    struct tune_report report = {
+        .task = &validate->task,
+        .result = result,
+        .run = &validate->run,
+        .rows = rows,
+        .threads = search_threads(&validate->task.job.space, (int)validate->threads),
+        .top = MODEL_QUALITY_TOP,
+        .cut_short = tune_was_cut_short(result, 0),
+        .has_store = validate->find.db != NULL,
+        .from_store = validate->find.from_store,
+    };
+    bool found = tune_report_write(&report);
+    free(rows);
+    return found;
+}
+
+int cmd_validate(int argc, char **argv)
+{
+    struct validate validate = {
+        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
+        .run.question = {.wanted = SAMPLE, .is_sample = true, .seed = 1, .time_limit_s = 60},
+    };
+    struct job_result result = {0};
+    task_parse(&argp, "autotune validate", argc, argv, &validate.task, false);
+    task_set(&validate.task, "top", TOP);
+    task_open(&validate.task);
+    check(&validate);
+    validate.find.task = &validate.task;
+    validate.find.run = &validate.run;
+    validate.find.how.threads = cli_threads(validate.threads);
+    tune_find_search(&validate.find, &result);
+    tune_find_measure(&validate.find, &result);
+    bool found = answer_with(&validate, &result.search);
+    tune_find_close(&validate.find);
+    host_run_close(&validate.run);
+    job_result_clear(&result);
+    task_close(&validate.task);
+    stop_close();
+    return found ? EXIT_ANSWER : EXIT_NONE;
+}

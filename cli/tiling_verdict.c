@@ -1,0 +1,147 @@
+#include "cli/tiling_verdict.h"
+
+#include "cli/tune_answer.h"
+#include "formats/text.h"
+#include "results/tune.h"
+#include "search/nearest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct verdict {
+    const struct task *task;
+    const struct tiling *tiling;
+    int count;
+    struct violation violations[MAX_VIOLATIONS];
+    bool has_nearest;
+    struct tiling nearest;
+    /* where it is legal */
+    struct tune_answer answer;
+    struct tune_row row;
+    bool is_timed;
+    struct error why; /* it is not */
+    double bound_ns, gap;
+};
+
+/* What no tiling of the problem beats: the roofline, once a kernel has been started on a core. */
+static double problem_bound_ns(const struct verdict *v)
+{
+    return (double)hardware_start_fs(v->answer.hw, 1) / FS_PER_NS + v->answer.roofline_ns;
+}
+
+static void play(struct verdict *v)
+{
+    struct found found;
+    tune_fill_problem(v->task, &v->answer);
+    v->bound_ns = problem_bound_ns(v);
+    v->is_timed = search_play(&v->task->job.space, v->tiling, &found, &v->why) == STATUS_OK;
+    if (!v->is_timed)
+        return;
+    tune_fill_row(v->task, &found, &v->row);
+    v->row.tiling = *v->tiling; /* without what the search chooses by itself */
+    v->gap = (v->row.time_ns - v->bound_ns) / v->row.time_ns;
+}
+
+static json_t *play_json(const struct verdict *v)
+{
+    if (!v->is_timed)
+        return json_pack("{s:n, s:o}", "time_ns", "reason", json_text(v->why.text));
+    json_t *json = tune_row_json(&v->answer, &v->row);
+    json_object_set_new(json, "bound_ns", json_real(v->bound_ns));
+    json_object_set_new(json, "gap", json_real(v->gap));
+    return json;
+}
+
+/* The search from a legal tiling, the nearest one from another. */
+static void put_next(const struct verdict *v, const struct style *style, FILE *out)
+{
+    if (v->count && !v->has_nearest)
+        return;
+    char *next = task_command(v->task, v->count ? "explain" : NULL, v->count ? &v->nearest : NULL);
+    fputs(v->count ? "\nnext  " : "\n  next         ", out);
+    text_put_command(next, v->count ? 6 : 15, style, out);
+    fputc('\n', out);
+    free(next);
+}
+
+static void put_play(const struct verdict *v, const struct style *style, FILE *out)
+{
+    char bound[TEXT_SIZE];
+    fputc('\n', out);
+    if (!v->is_timed) {
+        fprintf(out, "  time         unknown: %s\n", v->why.text);
+        return;
+    }
+    tune_write_time(&v->answer, &v->row, style, out);
+    fprintf(out, "  gap          at most %.2f %% to gain: no tiling takes less than %s\n\n",
+            100 * v->gap, text_time(v->bound_ns, bound));
+    tune_write_shares(&v->answer, &v->row, style, out);
+}
+
+static void write_json(const struct verdict *v, FILE *out)
+{
+    const struct space *space = &v->task->job.space;
+    struct error error;
+    json_t *list = json_array();
+    for (int i = 0; i < v->count; i++) {
+        const struct violation *violation = &v->violations[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:I, s:I, s:I, s:s}", "limit", violation->limit, "needed_bytes",
+                            (json_int_t)violation->needed_bytes, "available_bytes",
+                            (json_int_t)violation->available_bytes, "excess_bytes",
+                            (json_int_t)(violation->needed_bytes - violation->available_bytes),
+                            "text", violation->text));
+    }
+    json_t *nearest =
+        v->has_nearest ? tiling_json(space->axes, space->axis_count, &v->nearest) : json_null();
+    json_t *document = json_pack("{s:i, s:b, s:o, s:o, s:o}", "schema", 1, "legal", v->count == 0,
+                                 "tiling", tiling_json(space->axes, space->axis_count, v->tiling),
+                                 "violations", list, "nearest", nearest);
+    if (v->count == 0)
+        json_object_update_new(document, play_json(v));
+    cli_require(json_write(document, out, &error), &error);
+}
+
+static void write_table(const struct verdict *v, const struct style *style, FILE *out)
+{
+    const struct space *space = &v->task->job.space;
+    char text[512], title[128];
+    job_title(&v->task->job, title, sizeof title);
+    tiling_text(space->axes, space->axis_count, v->tiling, text, sizeof text);
+    fprintf(out, "%s%s%s: %s\n  of %s on %s, %d core%s, space %s\n",
+            v->count ? style->warn : style->good, v->count ? "illegal" : "legal", style->end, text,
+            title, space->hw->name, v->task->job.cores, v->task->job.cores == 1 ? "" : "s",
+            space->kind->name);
+    for (int i = 0; i < v->count; i++)
+        fprintf(out, "  %s\n", v->violations[i].text);
+    if (v->count == 0) {
+        put_play(v, style, out);
+        put_next(v, style, out);
+        return;
+    }
+    tiling_text(space->axes, space->axis_count, &v->nearest, text, sizeof text);
+    if (v->has_nearest)
+        fprintf(out, "nearest legal: --set %s\n", text);
+    else
+        fprintf(out, "no tiling of this space is legal\n");
+    put_next(v, style, out);
+}
+
+bool verdict_write(const struct task *task, const struct tiling *tiling, bool json,
+                   struct answer *answer)
+{
+    struct verdict verdict = {.task = task, .tiling = tiling};
+    struct error error;
+    verdict.count = task->job.space.kind->violations(&task->job.space, tiling, verdict.violations);
+    if (verdict.count)
+        cli_require(search_nearest(&task->job.space, tiling, &verdict.nearest, &verdict.has_nearest,
+                                   &error),
+                    &error);
+    else
+        play(&verdict);
+    if (json)
+        write_json(&verdict, answer->stream);
+    else
+        write_table(&verdict, &answer->style, answer->stream);
+    return verdict.count == 0;
+}

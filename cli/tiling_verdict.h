@@ -1,0 +1,13 @@
+/* What there is to say of one tiling: the answer of `explain`, and of `program` for an illegal one.
+ */
+#ifndef AUTOTUNE_CLI_TILING_VERDICT_H
+#define AUTOTUNE_CLI_TILING_VERDICT_H
+
+#include "cli/task.h"
+
+/* Writes the limits that `tiling` breaks and the nearest legal one; or, of a legal one, its time,
+ * what limits it, and how far it is at most from the best. Returns whether it is legal. */
+bool verdict_write(const struct task *task, const struct tiling *tiling, bool json,
+                   struct answer *answer);
+
+#endif

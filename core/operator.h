@@ -1,0 +1,246 @@
+/* What runs: operators, and how each turns a tiling into a kernel.
+ *
+ * An operator is a folder kernels/NAME/ that fills a struct operator, and a row of operators[] in
+ * kernels/registry.c. All that anybody else knows of it stands here: the command line, searches,
+ * answers, stores, sweeps, measurements and exports ask these tables, and never which operator it
+ * is.
+ *
+ *   problem_parse(op, "512x1024x512", &problem, &error)
+ *   problem_set(&problem, "batch", "4", &error) …; problem_settle(&problem, &error)
+ *   space_open(&problem, kind, hw, cores, &space, &error)
+ *   space.kind->legal / summarise / generate …
+ *   space_close(&space) */
+#ifndef AUTOTUNE_CORE_OPERATOR_H
+#define AUTOTUNE_CORE_OPERATOR_H
+
+#include "core/host.h"
+#include "core/program.h"
+#include "core/space.h"
+#include "core/status.h"
+#include "core/work.h"
+
+enum {
+    OPERATOR_MAX_SIZES = 6,
+    OPERATOR_MAX_CHOICES = 8,
+    OPERATOR_MAX_REQUESTS = 4,
+    MAX_VIOLATIONS = 32,
+};
+
+/* What some of the functions are about is defined by who works with it. */
+struct details_options; /* kernels/details.h */
+struct chapter;         /* kernels/chapter.h */
+struct operator_bank;   /* kernels/operator_bank.h */
+struct host_runner;     /* validate/runner.h */
+struct loop_family;     /* validate/loops.h */
+struct found;           /* search/search.h */
+struct search_options;
+struct search_result;
+struct search_strategy;
+struct json_t; /* jansson */
+
+/* One instance of an operator: its sizes, in the order of operator->size_names, its choices, and
+ * the texts of its requests, NULL where there is none, which belong to the caller. */
+struct problem {
+    const struct operator* op;
+    int64_t size[OPERATOR_MAX_SIZES];
+    int choice[OPERATOR_MAX_CHOICES];
+    const char *request[OPERATOR_MAX_REQUESTS];
+    enum dtype type;
+};
+
+/* One limit that a tiling breaks. Limits that are not counted in bytes have needed = available = 0
+ * and say themselves in `text`. */
+struct violation {
+    char limit[32]; /* the buffer, or the axis */
+    bool outside;   /* of the space only: the kernel can be written and played all the same */
+    int64_t needed_bytes, available_bytes;
+    char text[160];
+};
+
+/* Could a legal tiling begin so? */
+enum beginning {
+    BEGINS_NOT,  /* with this last value */
+    BEGINS_NONE, /* nor with any larger one */
+    BEGINS_SOME, /* with all values fixed: it is legal */
+};
+
+/* What a search needs to prove an optimum without listing the space. A beginning is the first
+ * `fixed` values of a tiling; values after it are not read. */
+struct operator_nesting {
+    /* Of beginnings that are worth a bound, ascending, ended by 0: at least one, all shorter than a
+     * tiling. From the first of them on the cores that work are known. */
+    const int *lengths;
+    /* Asked about beginnings whose shorter ones begin some tiling, for all that is known; instead
+     * of `possible` and `legal`, and agrees with them. */
+    enum beginning (*begins)(const struct space *space, const struct tiling *tiling, int fixed);
+    /* A summary whose bound holds for every legal tiling that begins so; of one of the lengths. */
+    void (*summarise)(const struct space *space, const struct tiling *tiling, int fixed,
+                      struct work *work);
+    /* How many legal tilings begin so; exact, unless space->stop has ended the count meanwhile; of
+     * one of the lengths. */
+    int64_t (*completions)(const struct space *space, const struct tiling *tiling, int fixed);
+    /* Have two beginnings of the first length equally many, for all that is known? */
+    bool (*alike)(const struct space *space, const struct tiling *a, const struct tiling *b);
+};
+
+/* A theorem by which a search rules tilings out without a bound of their own. */
+struct operator_rule {
+    const char *key;   /* of its count in JSON */
+    const char *title; /* for people: "SelB's inequality" */
+};
+
+/* How long searches of a space take, about: log2 of µs where all sizes are 1, and a power of each
+ * size. */
+struct operator_cost {
+    double base; /* 0: nothing is known */
+    double power[OPERATOR_MAX_SIZES];
+};
+
+/* One way to tile an operator. All functions but create and generate are closed forms that neither
+ * fail nor allocate. Tilings have the values of tiling_parse: numbers > 0 and values of
+ * enumerations, on the axes or not; only `possible` asks for points of the space. */
+struct operator_space {
+    const char *name;
+    const char *title; /* one line for `autotune list spaces` */
+    /* Fills *space (already zeroed but for kind and hw). */
+    enum status (*create)(struct space *space, const struct problem *problem, int cores,
+                          struct error *error);
+    void (*destroy)(struct space *space);
+    /* Could any point of the space with the first `fixed` values of *tiling be legal? False must
+     * stay false when the last of these values grows, and when more are fixed. With all of them
+     * fixed: is it legal? NULL with `nesting`. */
+    bool (*possible)(const struct space *space, const struct tiling *tiling, int fixed);
+    /* Turns a tiling into the one that stands for all that mean the same kernel, which takes the
+     * same time; NULL: no two do. */
+    void (*agree)(const struct space *space, struct tiling *tiling);
+    /* Is it a point that a search counts: agreed, and without violations? */
+    bool (*legal)(const struct space *space, const struct tiling *tiling);
+    /* Every limit that the tiling breaks, agreed or not, values that are on no axis among them; 0
+     * when legal: then it can be written and played, and the search has covered it. */
+    int (*violations)(const struct space *space, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS]);
+    /* Cores that have work in a part, all running the largest share's program in step. */
+    int (*cores_used)(const struct space *space, const struct tiling *tiling, int part);
+    /* Of an agreed tiling; where a tiling's time is that of one program. */
+    void (*summarise)(const struct space *space, const struct tiling *tiling, struct work *work);
+    /* A summary whose bound holds for every legal tiling of a block, so that blocks without hope
+     * are counted and not bounded one by one; NULL: none is known. */
+    void (*least)(const struct space *space, const struct space_block *block, struct work *work);
+    /* NULL where a space is small enough to list. */
+    const struct operator_nesting *nesting;
+    /* The programs of a tiling by name, NULL-terminated. */
+    const char *const *parts;
+    /* Where a tiling's time is a sum of several programs', each as often as it counts: how many
+     * costs there are (found->part_fs); 0: its time is that of the one program. With them the space
+     * has a search of its own, which keeps what search/search.h promises, plays a tiling by itself,
+     * and says whether the values behind the axes, which it has filled in, are a legal choice. */
+    int costs;
+    enum status (*search)(const struct space *space, const struct search_strategy *strategy,
+                          const struct search_options *options, struct search_result *result,
+                          struct error *error);
+    enum status (*play)(const struct space *space, const struct tiling *tiling, struct found *found,
+                        struct error *error);
+    bool (*own_legal)(const struct space *space, const struct tiling *tiling);
+    const struct operator_rule *rules; /* ended by a row of NULL; NULL: none */
+    /* Appends one part's program of one core to *program (reset by the caller) and closes it. */
+    enum status (*generate)(const struct space *space, const struct tiling *tiling, int part,
+                            struct program *program, struct error *error);
+    /* On processors (hw->host), instead of summarise and generate: what a tiling asks of it, whose
+     * time is a closed form (costmodel/host_time.h). NULL for spaces of chips. */
+    void (*ask)(const struct space *space, const struct tiling *tiling, struct host_work *work);
+    /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus. */
+    double (*roofline_ns)(const struct space *space);
+    struct operator_cost cost;
+    /* What an answer says beyond its best tiling: adds members to *details. `shorten` takes out
+     * what only machines want. NULL: nothing, and there is nothing to compare with. */
+    enum status (*details)(const struct problem *problem, const struct space *space,
+                           const struct search_result *result,
+                           const struct details_options *options, struct json_t *details,
+                           struct error *error);
+    void (*shorten)(struct json_t *details);
+    const struct operator_bank
+        *bank; /* tables of operator libraries; NULL: none hold its tilings */
+};
+
+/* A size that --shape does not give. */
+struct operator_size {
+    const char *value; /* what the command line calls it: "B" */
+    const char *help;
+    int64_t usual; /* 0: must be given */
+};
+
+/* A way to write or to count a kernel, by name; the first value is the default. */
+struct operator_choice {
+    const char *name; /* and option name: --loop */
+    int count;
+    const char *const *values;
+    const char *help;
+};
+
+/* An option that is neither: what an answer is asked to say. Its text is the operator's to read, in
+ * `complete` and in the `details` of its spaces. */
+struct operator_request {
+    const char *name, *value, *help;
+    bool of_answers; /* an option of the main job only, about chips only */
+};
+
+struct operator
+{
+    const char *name;
+    const char *title;
+    const char *shape_form;              /* "MxKxN" */
+    int shape_sizes;                     /* of these come from --shape */
+    int size_count;                      /* the rest have options: --batch */
+    const char *const *size_names;       /* JSON keys under "shape", and option names */
+    const struct operator_size *options; /* the sizes that have one, in order */
+    int choice_count;
+    const struct operator_choice *choices;
+    int request_count;
+    const struct operator_request *requests;
+    /* Reads the requests, and fills in sizes that follow from them; NULL without requests. */
+    enum status (*complete)(struct problem * problem, struct error * error);
+    /* Are the sizes, which are all given, within what can be tuned? */
+    enum status (*check)(const struct problem *problem, struct error *error);
+    /* Operations that the user asked for (unpadded; 2·m·k·n for a product). */
+    double (*operations)(const struct problem *problem);
+    const struct operator_space *const *spaces; /* NULL-terminated */
+    /* The space of a chip where none is named; NULL: the first of `spaces` on every chip. */
+    const struct operator_space *(*default_space)(const struct hardware *hw);
+    const struct host_runner *runner;       /* of processors; NULL: no kernels for them */
+    const struct loop_family *const *loops; /* of these kernels, NULL-terminated; or NULL */
+    const struct chapter *const *chapters;  /* published figures, NULL-terminated; or NULL */
+};
+
+/* The space called `name` in any case, or NULL. */
+const struct operator_space *operator_space_find(const struct operator* op, const char *name);
+
+/* The space that is taken where none is named: on a processor the first with `ask`, or NULL. */
+const struct operator_space *operator_default_space(const struct operator* op,
+                                                    const struct hardware *hw);
+
+/* Reads "AxBxC": positive decimal integers, no blanks, signs or exponents. Sizes that have options
+ * of their own start at their defaults. */
+enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
+                          struct error *error);
+
+/* Sets a size, a choice or a request, which have options of their own: name "batch", text "4". */
+enum status problem_set(struct problem *problem, const char *name, const char *text,
+                        struct error *error);
+
+/* Completes and checks what was set; before space_open. */
+enum status problem_settle(struct problem *problem, struct error *error);
+
+/* The space of a problem on `cores` cores of a chip, or on as many threads of a processor; the
+ * caller closes it. STATUS_INVALID: a space of chips on a processor, or the other way round, and on
+ * processors what their kernels do not know: types but f32, sizes and choices but the defaults. */
+enum status space_open(const struct problem *problem, const struct operator_space *kind,
+                       const struct hardware *hw, int cores, struct space *space,
+                       struct error *error);
+void space_close(struct space *space);
+
+/* Reads "name=value,name=value,…" into a tiling; every axis must be given once, but those that have
+ * a usual value. A number need not be a point of the space. */
+enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
+                         struct error *error);
+
+#endif

@@ -1,0 +1,322 @@
+#include "formats/bank.h"
+#include "formats/bank_parse.h"
+#include "formats/bank_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const bank_format_names[BANK_FORMATS] = {
+    [BANK_REPOSITORY] = "repository",
+    [BANK_STATIC] = "static_bank",
+    [BANK_RUNTIME_KB] = "runtime_kb",
+    [BANK_TCUBETILING] = "tcubetiling",
+};
+
+static record_parser *const parsers[BANK_FORMATS] = {
+    [BANK_REPOSITORY] = parse_repository,
+    [BANK_STATIC] = parse_static,
+    [BANK_RUNTIME_KB] = parse_runtime_kb,
+    [BANK_TCUBETILING] = parse_tcubetiling,
+};
+
+struct reading {
+    const struct bank_reader *reader;
+    enum bank_format format;
+    struct scan scan;
+    int records;
+    bool stopped; /* by the reader, not by what the file holds */
+    char *key;    /* BANK_STATIC: of the array at hand */
+    json_t *keys; /* seen before */
+    struct error *error;
+};
+
+/* ------------------------------------------------------------------ which format it is */
+
+static const struct {
+    const char *key;
+    enum bank_format format;
+} first_keys[] = {
+    {"shape", BANK_REPOSITORY},     {"tiling", BANK_REPOSITORY},    {"cost_time", BANK_REPOSITORY},
+    {"info_dict", BANK_RUNTIME_KB}, {"knowledge", BANK_RUNTIME_KB}, {"id", BANK_RUNTIME_KB},
+    {"op", BANK_RUNTIME_KB},        {"version", BANK_RUNTIME_KB},
+};
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && strchr(" \t\r\n", *at) && *at)
+        at++;
+    return at;
+}
+
+/* By the first key of an object; `at` is behind its bracket. -1: it says nothing. */
+static int format_of_object(const char *at, const char *end)
+{
+    at = skip_space(at, end);
+    if (at < end && *at == '}')
+        return BANK_STATIC;
+    if (at == end || *at != '"')
+        return -1;
+    const char *key = ++at;
+    while (at < end && *at != '"')
+        at += *at == '\\' && at + 1 < end ? 2 : 1;
+    size_t length = (size_t)(at - key);
+    for (size_t i = 0; i < sizeof first_keys / sizeof *first_keys; i++)
+        if (strlen(first_keys[i].key) == length && strncmp(first_keys[i].key, key, length) == 0)
+            return first_keys[i].format;
+    for (int f = 0; f < BANK_TCUBE_FIELDS; f++)
+        if (strlen(bank_field_names[f]) == length && strncmp(bank_field_names[f], key, length) == 0)
+            return BANK_TCUBETILING;
+    at = skip_space(at < end ? at + 1 : end, end);
+    at = skip_space(at < end && *at == ':' ? at + 1 : end, end);
+    return at < end && *at == '[' ? BANK_STATIC : -1;
+}
+
+/* Damaged lines at the beginning are passed over. */
+static int guess_format(const char *text, size_t length)
+{
+    const char *end = text + length, *at = skip_space(text, end);
+    int format = at < end && *at == '[' ? BANK_TCUBETILING : -1;
+    while (format < 0 && at < end) {
+        if (*at == '{')
+            format = format_of_object(at + 1, end);
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? skip_space(at, end) : end;
+    }
+    return format;
+}
+
+static enum status decide_format(struct reading *r, int format)
+{
+    size_t length;
+    const char *text = scan_ahead(&r->scan, &length);
+    int found = format == BANK_AUTO ? guess_format(text, length) : format;
+    enum status status = scan_check(&r->scan, r->error);
+    if (status != STATUS_OK)
+        return status;
+    if (found < 0)
+        return error_at(r->error, r->scan.file, 1,
+                        "expected a bank: JSON of one of the forms repository, static_bank, "
+                        "runtime_kb, tcubetiling");
+    r->format = (enum bank_format)found;
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* A record that breaks a rule, told by r->error: goes on, if the reader wants that. */
+static enum status report_bad(struct reading *r, enum status status)
+{
+    if (status != STATUS_INVALID || !r->reader->bad)
+        return status;
+    struct error why = *r->error;
+    status = r->reader->bad(r->reader->context, r->records, r->scan.text_line, &why);
+    r->stopped = status != STATUS_OK;
+    return status;
+}
+
+static enum status parse_text(struct reading *r, struct bank_row *row)
+{
+    json_error_t problem;
+    struct record record = {.file = r->scan.file,
+                            .line = r->scan.text_line,
+                            .number = r->records,
+                            .numbered = r->format == BANK_STATIC || r->format == BANK_TCUBETILING,
+                            .tilings_only = r->reader->tilings_only,
+                            .error = r->error};
+    json_t *object = json_loadb(r->scan.text, r->scan.length, JSON_REJECT_DUPLICATES, &problem);
+    if (!object) {
+        record.line += problem.line > 0 ? problem.line - 1 : 0;
+        for (char *c = problem.text; *c; c++)
+            if (*c == '\n' || *c == '\r')
+                *c = ' ';
+        return record_error(&record, "%.150s (column %d), expected a JSON object", problem.text,
+                            problem.column);
+    }
+    enum status status = json_is_object(object) ? parsers[r->format](&record, object, row)
+                                                : record_error(&record, "expected a JSON object");
+    json_decref(object);
+    return status;
+}
+
+/* The record that the scan holds. */
+static enum status read_record(struct reading *r)
+{
+    struct bank_row row = {.format = r->format,
+                           .record = r->records,
+                           .line = r->scan.text_line,
+                           .batch = 1,
+                           .text = r->scan.text,
+                           .text_length = r->scan.length,
+                           .key = r->key};
+    enum status status = parse_text(r, &row);
+    if (status != STATUS_OK)
+        return report_bad(r, status);
+    status = r->reader->row(r->reader->context, &row, r->error);
+    r->stopped = status != STATUS_OK;
+    return status;
+}
+
+static enum status count_record(struct reading *r)
+{
+    if (r->records == BANK_MAX_RECORDS)
+        return error_at(r->error, r->scan.file, r->scan.line, "more than %d records",
+                        BANK_MAX_RECORDS);
+    r->records++;
+    return STATUS_OK;
+}
+
+static enum status read_lines(struct reading *r)
+{
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && scan_peek(&r->scan) != EOF) {
+        bool any;
+        status = count_record(r);
+        if (status == STATUS_OK)
+            status = scan_line(&r->scan, &any, r->error);
+        status = status == STATUS_OK ? read_record(r) : report_bad(r, status);
+    }
+    return status;
+}
+
+/* Something other than the wanted byte. */
+static enum status unexpected(struct reading *r, const char *wanted)
+{
+    r->scan.text_line = r->scan.line;
+    int byte = scan_peek(&r->scan);
+    if (byte == EOF)
+        return error_at(r->error, r->scan.file, r->scan.line,
+                        "the file ends after record %d, expected %s", r->records, wanted);
+    return error_at(r->error, r->scan.file, r->scan.line,
+                    "byte 0x%02x after record %d, expected %s", byte, r->records, wanted);
+}
+
+static enum status expect(struct reading *r, char byte, const char *wanted)
+{
+    if (scan_peek(&r->scan) != byte)
+        return unexpected(r, wanted);
+    scan_next(&r->scan);
+    return STATUS_OK;
+}
+
+/* After an entry of a list or an object: another one, or the end. */
+static enum status expect_more(struct reading *r, char closing, const char *wanted, bool *more)
+{
+    int byte = scan_peek(&r->scan);
+    *more = byte == ',';
+    if (byte != ',' && byte != closing)
+        return unexpected(r, wanted);
+    scan_next(&r->scan);
+    return STATUS_OK;
+}
+
+/* The next value is a record. */
+static enum status read_value(struct reading *r)
+{
+    enum status status = count_record(r);
+    if (status == STATUS_OK)
+        status = scan_value(&r->scan, r->error);
+    return status == STATUS_OK ? read_record(r) : status;
+}
+
+static enum status read_list(struct reading *r)
+{
+    enum status status = expect(r, '[', "'['");
+    bool more = status == STATUS_OK && scan_peek(&r->scan) != ']';
+    if (status == STATUS_OK && !more)
+        scan_next(&r->scan);
+    while (more) {
+        status = read_value(r);
+        if (status == STATUS_OK)
+            status = expect_more(r, ']', "',' or ']'", &more);
+        more = more && status == STATUS_OK;
+    }
+    return status;
+}
+
+static enum status read_key(struct reading *r)
+{
+    if (scan_peek(&r->scan) != '"')
+        return unexpected(r, "a key");
+    enum status status = scan_value(&r->scan, r->error);
+    if (status != STATUS_OK)
+        return status;
+    json_t *key = json_loadb(r->scan.text, r->scan.length, JSON_DECODE_ANY, NULL);
+    const char *text = json_string_value(key);
+    free(r->key);
+    r->key = text ? strdup(text) : NULL;
+    json_decref(key);
+    if (!text)
+        return error_at(r->error, r->scan.file, r->scan.text_line, "a key that is no JSON text");
+    if (json_object_get(r->keys, text ? r->key : ""))
+        return error_at(r->error, r->scan.file, r->scan.text_line, "the key \"%.64s\" again",
+                        r->key);
+    if (!r->key || json_object_set_new(r->keys, r->key, json_true()))
+        return error_memory(r->error);
+    return expect(r, ':', "':'");
+}
+
+static enum status read_static(struct reading *r)
+{
+    enum status status = expect(r, '{', "'{'");
+    bool more = status == STATUS_OK && scan_peek(&r->scan) != '}';
+    if (status == STATUS_OK && !more)
+        scan_next(&r->scan);
+    while (more) {
+        status = read_key(r);
+        if (status == STATUS_OK)
+            status = read_list(r);
+        if (status == STATUS_OK)
+            status = expect_more(r, '}', "',' or '}'", &more);
+        more = more && status == STATUS_OK;
+    }
+    return status;
+}
+
+/* A list of tilings, or one after the other. */
+static enum status read_tilings(struct reading *r)
+{
+    if (scan_peek(&r->scan) == '[')
+        return read_list(r);
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && scan_peek(&r->scan) != EOF)
+        status = read_value(r);
+    return status;
+}
+
+static enum status read_all(struct reading *r)
+{
+    static enum status (*const forms[BANK_FORMATS])(struct reading *) = {
+        [BANK_REPOSITORY] = read_lines,
+        [BANK_STATIC] = read_static,
+        [BANK_RUNTIME_KB] = read_lines,
+        [BANK_TCUBETILING] = read_tilings,
+    };
+    enum status status = forms[r->format](r);
+    if (status == STATUS_OK && scan_peek(&r->scan) != EOF)
+        status = unexpected(r, "the end of the file");
+    if (status == STATUS_OK)
+        status = scan_check(&r->scan, r->error);
+    return r->stopped ? status : report_bad(r, status);
+}
+
+enum status bank_read(const char *file, int format, const struct bank_reader *reader,
+                      enum bank_format *found, struct error *error)
+{
+    struct error own = {0};
+    struct reading *r = calloc(1, sizeof *r);
+    if (!r)
+        return error_memory(error);
+    *r = (struct reading){.reader = reader, .keys = json_object(), .error = error ? error : &own};
+    enum status status = scan_open(&r->scan, file, BANK_MAX_RECORD, r->error);
+    if (status == STATUS_OK)
+        status = decide_format(r, format);
+    if (status == STATUS_OK && found)
+        *found = r->format;
+    if (status == STATUS_OK)
+        status = read_all(r);
+    scan_close(&r->scan);
+    json_decref(r->keys);
+    free(r->key);
+    free(r);
+    return status;
+}

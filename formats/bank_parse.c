@@ -1,0 +1,305 @@
+#include "formats/bank_parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Did not run: what the repository writes for a kernel that failed. */
+#define FAILED_COST    1e16
+#define MAX_NS         1e15
+#define NS_PER_US      1e3
+#define OLD_COST_IS_US 1000.0
+
+enum { MAX_EXTENT = INT32_MAX, FRACTAL = 16, FRACTAL_MOST = 32 };
+
+enum status record_error(const struct record *r, const char *format, ...)
+{
+    char text[384], number[32] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (r->numbered)
+        snprintf(number, sizeof number, "record %d: ", r->number);
+    return error_at(r->error, r->file, r->line, "%s%s", number, text);
+}
+
+enum status record_member(const struct record *r, const json_t *parent, const char *where,
+                          const char *name, const json_t **value)
+{
+    *value = json_object_get(parent, name);
+    return *value ? STATUS_OK : record_error(r, "%s has no member '%s'", where, name);
+}
+
+enum status record_integer(const struct record *r, const json_t *parent, const char *where,
+                           const char *name, int64_t low, int64_t high, int64_t *value)
+{
+    const json_t *member;
+    enum status status = record_member(r, parent, where, name, &member);
+    if (status != STATUS_OK)
+        return status;
+    *value = json_is_integer(member) ? (int64_t)json_integer_value(member) : low - 1;
+    if (*value < low || *value > high)
+        return record_error(r, "%s.%s: expected a whole number from %lld to %lld", where, name,
+                            (long long)low, (long long)high);
+    return STATUS_OK;
+}
+
+enum status record_bool(const struct record *r, const json_t *parent, const char *where,
+                        const char *name, bool *value)
+{
+    const json_t *member;
+    enum status status = record_member(r, parent, where, name, &member);
+    if (status == STATUS_OK && !json_is_boolean(member))
+        return record_error(r, "%s.%s: expected true or false", where, name);
+    *value = json_is_true(member);
+    return status;
+}
+
+/* The first `count` entries of a list of extents, each >= 1. */
+static enum status parse_extents(const struct record *r, const json_t *shape, const char *where,
+                                 const char *name, int count, int64_t *extents)
+{
+    const json_t *list;
+    enum status status = record_member(r, shape, where, name, &list);
+    if (status == STATUS_OK && json_array_size(list) != (size_t)count)
+        return record_error(r, "%s.%s: expected a list of %d whole numbers", where, name, count);
+    for (int i = 0; status == STATUS_OK && i < count; i++) {
+        const json_t *entry = json_array_get(list, (size_t)i);
+        extents[i] = json_is_integer(entry) ? (int64_t)json_integer_value(entry) : 0;
+        if (extents[i] < 1 || extents[i] > MAX_EXTENT)
+            return record_error(r, "%s.%s: expected whole numbers from 1 to %d", where, name,
+                                MAX_EXTENT);
+    }
+    return status;
+}
+
+static enum status parse_type(const struct record *r, const json_t *shape, const char *where,
+                              const char *name, enum dtype *type)
+{
+    static const struct {
+        const char *name;
+        enum dtype type;
+    } types[] = {{"float16", DTYPE_F16},
+                 {"float32", DTYPE_F32},
+                 {"bfloat16", DTYPE_BF16},
+                 {"int8", DTYPE_I8},
+                 {"int32", DTYPE_I32}};
+    const json_t *value;
+    enum status status = record_member(r, shape, where, name, &value);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (json_is_string(value) && strcmp(json_string_value(value), types[i].name) == 0) {
+            *type = types[i].type;
+            return STATUS_OK;
+        }
+    return record_error(r, "%s.%s: expected float16, float32, bfloat16, int8 or int32", where,
+                        name);
+}
+
+/* A_shape = [batch, k / 16, m / 16, 16, 16], B_shape = [k, n / 16, 1, 1, 16], whichever way the
+ * operands are stored. */
+static enum status parse_extents_of_both(const struct record *r, const json_t *shape,
+                                         const char *where, struct bank_row *row)
+{
+    int64_t a[5] = {0}, b[5] = {0};
+    enum status status = parse_extents(r, shape, where, "A_shape", 5, a);
+    if (status == STATUS_OK)
+        status = parse_extents(r, shape, where, "B_shape", 5, b);
+    if (status != STATUS_OK)
+        return status;
+    row->batch = a[0];
+    if (a[3] > FRACTAL || a[4] > FRACTAL_MOST || b[4] > FRACTAL_MOST)
+        return record_error(r, "%s: expected blocks of 16 by 16 at the end of A_shape and B_shape",
+                            where);
+    row->m = a[2] * a[3];
+    row->k = a[1] * a[4];
+    row->n = b[1] * b[4];
+    if (row->m > MAX_EXTENT || row->k > MAX_EXTENT || row->n > MAX_EXTENT)
+        return record_error(r, "%s: expected m, k and n below 2^31", where);
+    return STATUS_OK;
+}
+
+/* Layouts are told by what the kernel's name says was fused into it: `trans_data` converts a
+ * row-by-row operand while loading, `fix_pipe` writes the result row by row. Not
+ * so results in FP32 of operands in blocks: their measured times know no price of rows. */
+static enum status parse_layouts(const struct record *r, const json_t *shape, const char *where,
+                                 struct bank_row *row)
+{
+    const json_t *value = json_object_get(shape, "kernel_name");
+    if (value && !json_is_string(value))
+        return record_error(r, "%s.kernel_name: expected a text", where);
+    const char *name = value ? json_string_value(value) : "";
+    const char *first = strstr(name, "trans_data");
+    row->nz_a = !first;
+    row->nz_b = !first || !strstr(first + 1, "trans_data");
+    row->nz_c = !strstr(name, "fix_pipe") || (row->out_type == DTYPE_F32 && !first);
+    return STATUS_OK;
+}
+
+enum status parse_shape(const struct record *r, const json_t *shape, const char *where,
+                        struct bank_row *row)
+{
+    int64_t variant = 1, batch_type = -1;
+    if (!json_is_object(shape))
+        return record_error(r, "%s: expected an object", where);
+    enum status status = parse_extents_of_both(r, shape, where, row);
+    if (status == STATUS_OK)
+        status = parse_type(r, shape, where, "A_dtype", &row->type);
+    if (status == STATUS_OK)
+        status = parse_type(r, shape, where, "C_dtype", &row->out_type);
+    if (status == STATUS_OK)
+        status = record_integer(r, shape, where, "dilationH", 1, 4, &variant);
+    if (status == STATUS_OK)
+        status = record_bool(r, shape, where, "bias_flag", &row->bias);
+    if (status == STATUS_OK && json_object_get(shape, "batch_type"))
+        status = record_integer(r, shape, where, "batch_type", 0, 255, &batch_type);
+    row->transpose_a = variant == 2 || variant == 4;
+    row->transpose_b = variant == 3 || variant == 4;
+    row->batch_type = (int)batch_type;
+    row->share_b = batch_type == 2;
+    return status == STATUS_OK ? parse_layouts(r, shape, where, row) : status;
+}
+
+enum status parse_cost(const struct record *r, const json_t *record, struct bank_row *row)
+{
+    const json_t *value;
+    enum status status = record_member(r, record, "the row", "cost_time", &value);
+    if (status != STATUS_OK)
+        return status;
+    double cost = json_number_value(value); /* 0 of what is no number */
+    const char *source = json_string_value(json_object_get(record, "cost_source"));
+    if (!(cost > 0))
+        return record_error(r, "cost_time: expected a number above 0");
+    if (source && strcmp(source, "simulated") == 0) /* our own exports: no measurement */
+        return STATUS_OK;
+    if (cost >= FAILED_COST) {
+        row->unfit = "cost_time 1e16 or more: the kernel did not run";
+        return STATUS_OK;
+    }
+    bool nanoseconds = row->batch_type < 0 && cost > OLD_COST_IS_US;
+    row->measured_ns = nanoseconds ? cost : cost * NS_PER_US;
+    if (row->measured_ns > MAX_NS)
+        return record_error(r, "cost_time: expected at most %g us, or 1e16 of a kernel that failed",
+                            MAX_NS / NS_PER_US);
+    return STATUS_OK;
+}
+
+/* A number, a flag, `[]` or null. */
+static bool parse_number(const json_t *value, int32_t *number)
+{
+    json_int_t integer = json_is_integer(value) ? json_integer_value(value) : json_is_true(value);
+    bool whole = json_is_array(value) && json_array_size(value) == 0;
+    *number = whole ? BANK_WHOLE : json_is_null(value) ? BANK_ABSENT : (int32_t)integer;
+    return whole || json_is_null(value) || json_is_boolean(value) ||
+           (json_is_integer(value) && integer >= 0 && integer <= INT32_MAX);
+}
+
+enum status parse_repository(const struct record *r, const json_t *object, struct bank_row *row)
+{
+    const json_t *shape, *tiling;
+    enum status status = record_member(r, object, "the row", "shape", &shape);
+    if (status == STATUS_OK)
+        status = record_member(r, object, "the row", "tiling", &tiling);
+    if (status == STATUS_OK)
+        status = parse_shape(r, shape, "shape", row);
+    if (status == STATUS_OK && json_array_size(tiling) != BANK_NUMBERS)
+        status = record_error(r, "tiling: expected a list of %d numbers", BANK_NUMBERS);
+    for (int i = 0; status == STATUS_OK && i < BANK_NUMBERS; i++)
+        if (!parse_number(json_array_get(tiling, (size_t)i), &row->number[i]))
+            status = record_error(r,
+                                  "tiling[%d]: expected a whole number from 0 to %d, true, false, "
+                                  "[] or null",
+                                  i, INT32_MAX);
+    return status == STATUS_OK ? parse_cost(r, object, row) : status;
+}
+
+/* Which entries of a static bank's lists are which numbers; `[]` is written to the first. */
+struct named_list {
+    const char *name;
+    bool optional; /* may be null */
+    int count;
+    struct {
+        int8_t entry;
+        int8_t number; /* enum bank_number */
+    } entries[4];
+};
+
+static const struct named_list lists[] = {
+    {"block_dim",
+     false,
+     4,
+     {{0, BANK_BATCH_DIM}, {1, BANK_N_DIM}, {2, BANK_M_DIM}, {3, BANK_GROUP_DIM}}},
+    {"AL1_shape",
+     true,
+     4,
+     {{0, BANK_AL1_K}, {1, BANK_AL1_M}, {2, BANK_AL1_BATCH}, {3, BANK_AL1_GROUP}}},
+    {"BL1_shape",
+     true,
+     4,
+     {{0, BANK_BL1_K}, {1, BANK_BL1_N}, {2, BANK_BL1_BATCH}, {3, BANK_BL1_GROUP}}},
+    {"AL0_matrix",
+     false,
+     4,
+     {{1, BANK_AL0_K}, {0, BANK_AL0_M}, {4, BANK_AL0_BATCH}, {5, BANK_AL0_GROUP}}},
+    {"BL0_matrix",
+     false,
+     4,
+     {{0, BANK_BL0_K}, {1, BANK_BL0_N}, {4, BANK_BL0_BATCH}, {5, BANK_BL0_GROUP}}},
+    {"CL0_matrix",
+     false,
+     4,
+     {{1, BANK_CL0_M}, {0, BANK_CL0_N}, {4, BANK_CL0_BATCH}, {5, BANK_CL0_GROUP}}},
+};
+
+static const struct {
+    const char *name;
+    int number;
+} buffers[] = {
+    {"AL1_pbuffer", BANK_AL1_BUFFERS}, {"BL1_pbuffer", BANK_BL1_BUFFERS},
+    {"AL0_pbuffer", BANK_AL0_BUFFERS}, {"BL0_pbuffer", BANK_BL0_BUFFERS},
+    {"CL0_pbuffer", BANK_CL0_BUFFERS},
+};
+
+static enum status parse_list(const struct record *r, const json_t *knowledge,
+                              const struct named_list *list, struct bank_row *row)
+{
+    const json_t *value;
+    enum status status = record_member(r, knowledge, "knowledge", list->name, &value);
+    if (status != STATUS_OK)
+        return status;
+    bool absent = json_is_null(value) && list->optional;
+    bool whole = json_is_array(value) && json_array_size(value) == 0;
+    for (int i = 0; i < list->count; i++) {
+        int32_t *number = &row->number[list->entries[i].number];
+        *number = 1;
+        if (absent || whole)
+            *number = i > 0 ? 1 : absent ? BANK_ABSENT : BANK_WHOLE;
+        else if (!parse_number(json_array_get(value, (size_t)list->entries[i].entry), number))
+            return record_error(r, "knowledge.%s: expected a list of whole numbers or []",
+                                list->name);
+    }
+    return STATUS_OK;
+}
+
+enum status parse_static(const struct record *r, const json_t *object, struct bank_row *row)
+{
+    const json_t *info = NULL, *knowledge = NULL, *pingpong = NULL;
+    enum status status = record_member(r, object, "the kernel", "info_dict", &info);
+    if (status == STATUS_OK)
+        status = record_member(r, object, "the kernel", "knowledge", &knowledge);
+    if (status == STATUS_OK)
+        status = parse_shape(r, info, "info_dict", row);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == STATUS_OK; i++)
+        status = parse_list(r, knowledge, &lists[i], row);
+    if (status == STATUS_OK)
+        status = record_member(r, knowledge, "knowledge", "manual_pingpong_buffer", &pingpong);
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++) {
+        int64_t depth = 0;
+        status =
+            record_integer(r, pingpong, "manual_pingpong_buffer", buffers[i].name, 1, 2, &depth);
+        row->number[buffers[i].number] = (int32_t)depth;
+    }
+    return status == STATUS_OK ? parse_cost(r, object, row) : status;
+}

@@ -1,0 +1,302 @@
+#include "formats/curves.h"
+
+#include "formats/csv.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum column { KIND, NAME, CHIP, X, VALUE, UNIT_X, UNIT_VALUE, COLUMN_COUNT };
+
+static const char *const column_names[COLUMN_COUNT] = {"kind",  "name",   "chip",      "x",
+                                                       "value", "unit_x", "unit_value"};
+
+struct reader {
+    struct csv csv;
+    struct curves *curves;
+    struct error *error;
+    int column[COLUMN_COUNT]; /* position of each in the record */
+    int field_count, point_count;
+};
+
+static const char *field(const struct reader *r, enum column column)
+{
+    return r->csv.fields[r->column[column]];
+}
+
+static enum status read_header(struct reader *r)
+{
+    bool found;
+    enum status status = csv_next(&r->csv, &found, r->error);
+    if (status != STATUS_OK)
+        return status;
+    if (!found)
+        return error_at(r->error, r->csv.file, 1,
+                        "empty, expected a header with the columns kind, "
+                        "name, chip, x, value, unit_x and unit_value");
+    r->field_count = r->csv.field_count;
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        r->column[c] = -1;
+        for (int f = 0; f < r->field_count; f++)
+            if (strcmp(r->csv.fields[f], column_names[c]) == 0 && r->column[c] >= 0)
+                return csv_wrong(&r->csv, r->error, "the column %s twice, expected once",
+                                 column_names[c]);
+            else if (strcmp(r->csv.fields[f], column_names[c]) == 0)
+                r->column[c] = f;
+        if (r->column[c] < 0)
+            return csv_wrong(&r->csv, r->error,
+                             "no column %s, expected kind, name, chip, x, value, unit_x and "
+                             "unit_value",
+                             column_names[c]);
+    }
+    return STATUS_OK;
+}
+
+/* What a curve's kind says about its points: the unit of x and what one of it is. */
+static const struct kind {
+    const char *name, *unit_x;
+    double x_bytes; /* 0: x is three numbers, else what x counts */
+} kinds[] = {
+    [CURVE_MOVE] = {"mov", "KiB", 1024},
+    [CURVE_REPEAT] = {"mov_repeat", "repeat", 1},
+    [CURVE_MMAD] = {"mmad", "MxKxN", 0},
+};
+
+/* The rates' units. The curves of repeats say GB/s, but coincide with those of sizes, which say
+ * GB/s(GiB), only where both are 2^30 bytes a second: 439.33 for L1_TO_L0A is then 255 bytes a
+ * cycle at 1850 MHz, as measured by size, and would be 237 otherwise. */
+static const struct unit {
+    const char *name;
+    double factor;
+} units[] = {
+    {"GB/s(GiB)", 1073741824.0},
+    {"GB/s", 1073741824.0},
+    {"ops_per_cycle(bytes*MAC)", 1.0},
+};
+
+static enum curve_kind find_kind(const char *name)
+{
+    int kind = 0;
+    while (kind < CURVE_OTHER && strcmp(kinds[kind].name, name) != 0)
+        kind++;
+    return (enum curve_kind)kind;
+}
+
+/* Decimal, positive and finite; 0 for anything else. */
+static double positive(const char *text)
+{
+    char *end;
+    if (!*text || text[strspn(text, "+.0123456789eE-")])
+        return 0;
+    double number = strtod(text, &end);
+    return *end == '\0' && isfinite(number) && number > 0 ? number : 0;
+}
+
+static bool read_shape(const char *text, int64_t size[3])
+{
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (!isdigit((unsigned char)*text))
+            return false;
+        size[i] = strtoll(text, &end, 10);
+        if (size[i] < 1 || size[i] > 1 << 20 || *end != (i < 2 ? 'x' : '\0'))
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+static bool read_size(const char *text, double unit_bytes, int64_t size[3])
+{
+    double count = positive(text) * unit_bytes;
+    size[0] = count <= 1e12 ? llround(count) : 0;
+    return size[0] >= 1 && fabs(count - (double)size[0]) < 1e-6 * count;
+}
+
+/* NULL when the record is a point, otherwise why it is none. */
+static const char *read_point(const struct reader *r, enum curve_kind kind,
+                              struct curve_point *point)
+{
+    size_t unit = 0;
+    while (unit < sizeof units / sizeof *units &&
+           strcmp(units[unit].name, field(r, UNIT_VALUE)) != 0)
+        unit++;
+    if (unit == sizeof units / sizeof *units || (units[unit].factor == 1) != (kind == CURVE_MMAD))
+        return "unit_value: not a unit of this kind";
+    if (strcmp(field(r, UNIT_X), kinds[kind].unit_x) != 0)
+        return "unit_x: not the unit of this kind";
+    *point = (struct curve_point){.line = r->csv.line};
+    if (!(kind == CURVE_MMAD ? read_shape(field(r, X), point->size)
+                             : read_size(field(r, X), kinds[kind].x_bytes, point->size)))
+        return "x: not a positive size";
+    point->rate = positive(field(r, VALUE)) * units[unit].factor;
+    return point->rate > 0 && isfinite(point->rate) ? NULL : "value: not a positive number";
+}
+
+static void reject(struct reader *r, int line, const char *reason)
+{
+    struct curves *curves = r->curves;
+    if (!curves->rejected++) {
+        curves->first_rejected_line = line;
+        snprintf(curves->first_reason, sizeof curves->first_reason, "%s", reason);
+    }
+}
+
+/* A name as in "GM_TO_L1_910b1". */
+static enum status check_name(const struct reader *r, enum column column, size_t size)
+{
+    const char *name = field(r, column);
+    char copy[40];
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_')
+        length++;
+    if (length > 0 && length < size && !name[length])
+        return STATUS_OK;
+    return csv_wrong(&r->csv, r->error, "%s: \"%s\", expected 1 to %zu letters, digits and _",
+                     column_names[column], csv_shown(name, copy), size - 1);
+}
+
+/* The curve of the record, made when it is the first of it; NULL without memory. */
+static struct curve *find_curve(struct reader *r, enum curve_kind kind)
+{
+    struct curves *curves = r->curves;
+    for (int i = curves->curve_count; i-- > 0;) /* records of a curve stand together */
+        if (curves->curves[i].kind == kind && strcmp(curves->curves[i].name, field(r, NAME)) == 0 &&
+            strcmp(curves->curves[i].chip, field(r, CHIP)) == 0)
+            return &curves->curves[i];
+    int count = curves->curve_count;
+    if ((count & (count - 1)) == 0) {
+        struct curve *grown =
+            realloc(curves->curves, (size_t)(count ? 2 * count : 1) * sizeof *grown);
+        if (!grown)
+            return NULL;
+        curves->curves = grown;
+    }
+    struct curve *curve = &curves->curves[curves->curve_count++];
+    *curve = (struct curve){.kind = kind};
+    snprintf(curve->name, sizeof curve->name, "%s", field(r, NAME));
+    snprintf(curve->chip, sizeof curve->chip, "%s", field(r, CHIP));
+    return curve;
+}
+
+static enum status add_point(struct reader *r, struct curve *curve, const struct curve_point *point)
+{
+    int count = curve->point_count;
+    if (r->point_count++ >= CURVES_MAX_POINTS)
+        return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d points", r->csv.file,
+                         r->csv.line, CURVES_MAX_POINTS);
+    if ((count & (count - 1)) == 0) {
+        struct curve_point *grown =
+            realloc(curve->points, (size_t)(count ? 2 * count : 1) * sizeof *grown);
+        if (!grown)
+            return error_memory(r->error);
+        curve->points = grown;
+    }
+    curve->points[curve->point_count++] = *point;
+    return STATUS_OK;
+}
+
+static enum status read_record(struct reader *r)
+{
+    enum curve_kind kind = CURVE_OTHER;
+    struct curve_point point;
+    if (r->csv.field_count != r->field_count)
+        return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header",
+                         r->csv.field_count, r->field_count);
+    enum status status = check_name(r, NAME, CURVE_NAME_SIZE);
+    if (status == STATUS_OK)
+        status = check_name(r, CHIP, CURVE_CHIP_SIZE);
+    if (status == STATUS_OK)
+        kind = find_kind(field(r, KIND));
+    if (status != STATUS_OK || kind == CURVE_OTHER)
+        return status;
+    const char *reason = read_point(r, kind, &point);
+    if (reason) {
+        reject(r, r->csv.line, reason);
+        return STATUS_OK;
+    }
+    struct curve *curve = find_curve(r, kind);
+    if (r->curves->curve_count > CURVES_MAX_COUNT)
+        return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d curves", r->csv.file,
+                         r->csv.line, CURVES_MAX_COUNT);
+    return curve ? add_point(r, curve, &point) : error_memory(r->error);
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct curve_point *left = a, *right = b;
+    for (int i = 0; i < 3; i++)
+        if (left->size[i] != right->size[i])
+            return left->size[i] < right->size[i] ? -1 : 1;
+    return left->line < right->line ? -1 : left->line > right->line;
+}
+
+/* Brings the points in order; of those of one size the first in the file stays. */
+static void sort_points(struct reader *r, struct curve *curve)
+{
+    int kept = 0;
+    qsort(curve->points, (size_t)curve->point_count, sizeof *curve->points, compare_points);
+    for (int i = 0; i < curve->point_count; i++)
+        if (kept && memcmp(curve->points[kept - 1].size, curve->points[i].size,
+                           sizeof curve->points[i].size) == 0)
+            reject(r, curve->points[i].line, "the same x again");
+        else
+            curve->points[kept++] = curve->points[i];
+    curve->point_count = kept;
+}
+
+static enum status read_all(struct reader *r)
+{
+    bool found = true;
+    enum status status = read_header(r);
+    while (status == STATUS_OK && found) {
+        status = csv_next(&r->csv, &found, r->error);
+        if (status == STATUS_OK && found)
+            status = read_record(r);
+    }
+    for (int i = 0; i < r->curves->curve_count && status == STATUS_OK; i++)
+        sort_points(r, &r->curves->curves[i]);
+    if (status == STATUS_OK && r->point_count == 0)
+        return error_set(r->error, STATUS_INVALID,
+                         "%s:%d: no point of a kind mov, mov_repeat or mmad, expected some",
+                         r->csv.file, r->csv.line);
+    return status;
+}
+
+enum status curves_read(const char *file, struct curves *curves, struct error *error)
+{
+    struct reader reader = {.curves = curves, .error = error};
+    memset(curves, 0, sizeof *curves);
+    enum status status = csv_open(file, &reader.csv, error);
+    if (status != STATUS_OK)
+        return status;
+    status = read_all(&reader);
+    csv_close(&reader.csv);
+    if (status != STATUS_OK)
+        curves_clear(curves);
+    return status;
+}
+
+void curves_clear(struct curves *curves)
+{
+    for (int i = 0; i < curves->curve_count; i++)
+        free(curves->curves[i].points);
+    free(curves->curves);
+    memset(curves, 0, sizeof *curves);
+}
+
+const struct curve *curves_find(const struct curves *curves, enum curve_kind kind, const char *name,
+                                const char *chip)
+{
+    char wanted[CURVE_NAME_SIZE + CURVE_CHIP_SIZE];
+    snprintf(wanted, sizeof wanted, "%s_%s", name, chip);
+    for (int i = 0; i < curves->curve_count; i++)
+        if (curves->curves[i].kind == kind && strcasecmp(curves->curves[i].chip, chip) == 0 &&
+            strcasecmp(curves->curves[i].name, wanted) == 0)
+            return &curves->curves[i];
+    return NULL;
+}

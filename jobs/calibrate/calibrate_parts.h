@@ -1,0 +1,27 @@
+/* What the parts of jobs/calibrate/calibrate.h share. */
+#ifndef AUTOTUNE_JOBS_CALIBRATE_CALIBRATE_PARTS_H
+#define AUTOTUNE_JOBS_CALIBRATE_CALIBRATE_PARTS_H
+
+#include "jobs/calibrate/calibrate.h"
+
+/* Sets the parameter's number in the description, rounded to as many digits as are worth writing,
+ * with its source; a second fit of a key replaces the first. */
+enum status calibration_set(struct calibration *calibration, const struct parameter *parameter,
+                            struct error *error);
+
+/* Notes a parameter that is set already, and what it was before. */
+enum status calibration_note(struct calibration *calibration, const struct parameter *parameter,
+                             double before, struct error *error);
+
+/* Five significant digits: more than a measurement has, and few enough to be read. */
+double calibration_rounded(double value);
+
+/* Builds calibration->hw anew. */
+enum status calibration_rebuild(struct calibration *calibration, struct error *error);
+
+/* Lets a bus carry first_gbps (0: as before) for one transfer and cap_gbps (0: as before, but not
+ * less than the first) for all: the n-th total is the smaller of n times the first and the last. */
+enum status calibration_set_bus(struct calibration *calibration, int bus, double first_gbps,
+                                double cap_gbps, const char *source, struct error *error);
+
+#endif

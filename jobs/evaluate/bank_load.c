@@ -1,0 +1,83 @@
+#include "jobs/evaluate/evaluation.h"
+
+#include "formats/bank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct loading {
+    struct bank *bank;
+    size_t row_capacity, bad_capacity;
+};
+
+/* Room for one more entry. */
+static bool grow(void **list, size_t count, size_t *capacity, size_t entry_bytes)
+{
+    if (count < *capacity)
+        return true;
+    size_t larger = *capacity ? 2 * *capacity : 64;
+    void *grown = realloc(*list, larger * entry_bytes);
+    if (!grown)
+        return false;
+    *list = grown;
+    *capacity = larger;
+    return true;
+}
+
+static enum status add_row(void *context, const struct bank_row *row, struct error *error)
+{
+    struct loading *l = context;
+    void *rows = l->bank->rows;
+    bool fits = grow(&rows, l->bank->count, &l->row_capacity, sizeof *l->bank->rows);
+    l->bank->rows = rows;
+    if (!fits)
+        return error_memory(error);
+    struct bank_row *added = &l->bank->rows[l->bank->count++];
+    *added = *row;
+    added->text = added->key = NULL;
+    added->text_length = 0;
+    return STATUS_OK;
+}
+
+static enum status add_bad(void *context, int record, int line, const struct error *why)
+{
+    struct loading *l = context;
+    void *bad = l->bank->bad;
+    bool fits = grow(&bad, l->bank->bad_count, &l->bad_capacity, sizeof *l->bank->bad);
+    l->bank->bad = bad;
+    char *text = fits ? strdup(why->text) : NULL;
+    if (!text)
+        return STATUS_NO_MEMORY;
+    l->bank->bad[l->bank->bad_count++] = (struct bad_record){record, line, text};
+    return STATUS_OK;
+}
+
+enum status bank_load(const char *file, int format, bool keep_going, struct bank *bank,
+                      struct error *error)
+{
+    *bank = (struct bank){.file = file};
+    struct loading loading = {.bank = bank};
+    struct bank_reader reader = {
+        .row = add_row, .bad = keep_going ? add_bad : NULL, .context = &loading};
+    enum status status = bank_read(file, format, &reader, &bank->format, error);
+    if (status == STATUS_NO_MEMORY)
+        error_memory(error);
+    if (status != STATUS_OK)
+        bank_clear(bank);
+    return status;
+}
+
+void bank_clear(struct bank *bank)
+{
+    for (size_t i = 0; i < bank->bad_count; i++)
+        free(bank->bad[i].text);
+    free(bank->bad);
+    free(bank->rows);
+    *bank = (struct bank){.file = bank->file};
+}
+
+int bank_row_name(const struct bank_row *row)
+{
+    bool lines = row->format == BANK_REPOSITORY || row->format == BANK_RUNTIME_KB;
+    return lines ? row->line : row->record;
+}

@@ -1,0 +1,105 @@
+#include "jobs/evaluate/evaluate.h"
+
+#include "kernels/details.h"
+#include "kernels/operator_bank.h"
+#include "kernels/registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Plays a tiling that the chip can run. */
+static enum status play(struct player *player, const struct space *space,
+                        const struct tiling *tiling, struct prediction *p, struct error *error)
+{
+    struct played played;
+    p->cores_used = space->kind->cores_used(space, tiling, 0);
+    program_reset(&player->program, space->hw);
+    enum status status = space->kind->generate(space, tiling, 0, &player->program, error);
+    if (status == STATUS_OK)
+        status = play_program(player, p->cores_used, &played, error);
+    if (status != STATUS_OK)
+        return status;
+    p->predicted_ns = played.time_ns;
+    memcpy(p->busy_ns, played.busy_ns, sizeof p->busy_ns);
+    memcpy(p->bus_bytes, played.bus_bytes, sizeof p->bus_bytes);
+    return STATUS_OK;
+}
+
+/* What was measured has run, in the space or outside. */
+static enum status play_if_it_runs(struct player *player, const struct space *space,
+                                   const struct tiling *tiling, struct prediction *p,
+                                   struct error *error)
+{
+    struct violation violations[MAX_VIOLATIONS];
+    int count = space->kind->violations(space, tiling, violations);
+    for (int i = 0; i < count; i++)
+        if (!violations[i].outside)
+            return error_set(error, STATUS_INVALID, "illegal here: %s", violations[i].text);
+    return play(player, space, tiling, p, error);
+}
+
+static enum status evaluate_row(struct player *player, const struct bank_row *row,
+                                const struct hardware *hw, struct prediction *p,
+                                struct error *error)
+{
+    struct problem problem;
+    struct tiling tiling;
+    struct space space;
+    if (row->unfit)
+        return error_set(error, STATUS_INVALID, "%s", row->unfit);
+    const struct operator* op;
+    const struct operator_space *kind = operator_banked(&op);
+    enum status status = kind->bank->problem(row, &problem, error);
+    if (status == STATUS_OK)
+        status = kind->bank->tiling(row, &problem, &tiling, error);
+    int64_t cores = status == STATUS_OK ? tiling.value[kind->bank->cores_axis] : 0;
+    if (cores > hw->cores)
+        status = error_set(error, STATUS_INVALID, "%lld cores of %d", (long long)cores, hw->cores);
+    if (status == STATUS_OK)
+        status = space_open(&problem, kind, hw, hw->cores, &space, error);
+    if (status != STATUS_OK)
+        return status;
+    status = play_if_it_runs(player, &space, &tiling, p, error);
+    space_close(&space);
+    return status;
+}
+
+/* One row; only what is no fault of the row is an error. */
+static enum status predict(struct player *player, const struct bank_row *row,
+                           const struct hardware *hw, const volatile sig_atomic_t *stop,
+                           struct prediction *p, struct error *error)
+{
+    *p = (struct prediction){0};
+    if (stop && *stop) {
+        snprintf(p->reason, sizeof p->reason, "interrupted");
+        return STATUS_OK;
+    }
+    enum status status = evaluate_row(player, row, hw, p, error);
+    if (status != STATUS_OK)
+        snprintf(p->reason, sizeof p->reason, "%.190s", error->text);
+    return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+enum status evaluate_rows(const struct bank_row rows[], size_t count, const struct hardware *hw,
+                          int threads, const volatile sig_atomic_t *stop,
+                          struct prediction predictions[], struct error *error)
+{
+    enum status result = STATUS_OK;
+#pragma omp parallel num_threads(threads)
+    {
+        struct player player;
+        struct error own = {0};
+        enum status status = player_open(&player, &own);
+#pragma omp for schedule(dynamic, 1)
+        for (size_t i = 0; i < count; i++)
+            if (status == STATUS_OK)
+                status = predict(&player, &rows[i], hw, stop, &predictions[i], &own);
+        player_close(&player);
+#pragma omp critical
+        if (status != STATUS_OK) {
+            result = status;
+            *error = own;
+        }
+    }
+    return result;
+}

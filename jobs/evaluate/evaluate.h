@@ -1,0 +1,61 @@
+/* Measured kernels against the simulator: every row of a bank with the tiling it ran with.
+ *
+ *   bank_read(file, BANK_AUTO, …) collects rows          (formats/bank.h)
+ *   evaluate_rows(rows, count, hw, threads, predictions, &error)
+ *   accuracy_of(rows, predictions, count, NULL, &accuracy) */
+#ifndef AUTOTUNE_JOBS_EVALUATE_EVALUATE_H
+#define AUTOTUNE_JOBS_EVALUATE_EVALUATE_H
+
+#include "core/hardware.h"
+#include "core/status.h"
+#include "formats/bank_row.h"
+
+#include <signal.h>
+
+/* What the simulator says of one row. */
+struct prediction {
+    double predicted_ns; /* 0: not simulated, see `reason` */
+    int cores_used;
+    double busy_ns[HARDWARE_MAX_PIPES];
+    double bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
+    char reason[192];                     /* why the row is not counted; "" when it is */
+};
+
+/* Plays rows[0 … count) on `hw`, on as many cores as each row's tiling uses (which may not be more
+ * than hw->cores), with `threads` threads (>= 1); the predictions do not depend on their number.
+ * A row that cannot be played gets a reason, which is no error. Rows without a measured time are
+ * played too; rows with row->unfit are not. `stop` (or NULL) becomes non-zero to leave the rest
+ * out, with a reason. STATUS_NO_MEMORY, and what the simulator cannot do. */
+enum status evaluate_rows(const struct bank_row rows[], size_t count, const struct hardware *hw,
+                          int threads, const volatile sig_atomic_t *stop,
+                          struct prediction predictions[], struct error *error);
+
+/* How far predictions are from measurements. Relative errors are of the measured time; fractions.
+ * Of rows with both; all are NaN when there are none, spearman also for one row or for equal
+ * times. */
+struct accuracy {
+    int64_t used;
+    double mape, median_ape;
+    double bias;     /* mean of predicted / measured − 1 */
+    double mean_log; /* mean |ln(predicted / measured)| */
+    double spearman; /* rank correlation; equal times share the mean of their ranks */
+};
+
+/* Of the rows that `belongs` says yes to; NULL: all. */
+typedef bool row_filter(const struct bank_row *row, const struct prediction *prediction);
+enum status accuracy_of(const struct bank_row rows[], const struct prediction predictions[],
+                        size_t count, row_filter *belongs, struct accuracy *accuracy,
+                        struct error *error);
+
+/* Problems that the bank has more than once: of every two of their kernels with different measured
+ * times, is the faster one predicted to be the faster? */
+struct pairs {
+    int64_t groups, pairs, right;
+};
+enum status pairs_of(const struct bank_row rows[], const struct prediction predictions[],
+                     size_t count, struct pairs *pairs, struct error *error);
+
+/* At least 10 µs; and of these the products with m, n, k >= 128 and batch_type 0 or 2. */
+row_filter row_is_ge_10us, row_is_large_plain;
+
+#endif

@@ -1,0 +1,298 @@
+#include "jobs/evaluate/evaluation.h"
+
+#include "formats/bank.h"
+#include "kernels/details.h"
+#include "results/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct evaluation {
+    const struct bank *bank;
+    const struct prediction *predictions;
+    const struct hardware *hw;
+    struct error *error;
+};
+
+/* ------------------------------------------------------------------ classes of rows */
+
+#define BETWEEN(name, low_ns, high_ns)                                                             \
+    static bool name(const struct bank_row *row, const struct prediction *p)                       \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return row->measured_ns > 0 && row->measured_ns >= (low_ns) &&                             \
+               row->measured_ns < (high_ns);                                                       \
+    }
+#define WHERE(name, condition)                                                                     \
+    static bool name(const struct bank_row *row, const struct prediction *p)                       \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return condition;                                                                          \
+    }
+
+BETWEEN(below_5us, 0, 5e3)
+BETWEEN(from_5us, 5e3, 10e3)
+BETWEEN(from_10us, 10e3, 100e3)
+BETWEEN(from_100us, 100e3, INFINITY)
+WHERE(transposes_none, !row->transpose_a && !row->transpose_b)
+WHERE(transposes_a, row->transpose_a && !row->transpose_b)
+WHERE(transposes_b, !row->transpose_a && row->transpose_b)
+WHERE(transposes_both, row->transpose_a && row->transpose_b)
+WHERE(batch_none, row->batch == 1)
+WHERE(batch_separate, row->batch > 1 && row->batch_type != 2 && row->batch_type != 3)
+WHERE(batch_shares_b, row->batch > 1 && row->batch_type == 2)
+WHERE(batch_several, row->batch > 1 && row->batch_type == 3)
+WHERE(batch_several_of_one, row->batch == 1 && row->batch_type == 3)
+WHERE(nd_to_nd, !row->nz_a && !row->nz_b && !row->nz_c)
+WHERE(nd_to_nz, !row->nz_a && !row->nz_b && row->nz_c)
+WHERE(nz_to_nd, row->nz_a && row->nz_b && !row->nz_c)
+WHERE(nz_to_nz, row->nz_a && row->nz_b && row->nz_c)
+WHERE(mixed_layouts, row->nz_a != row->nz_b)
+WHERE(with_bias, row->bias)
+WHERE(to_f32, row->out_type == DTYPE_F32)
+
+const struct row_class row_classes[] = {
+    {"size", "below 5 us", below_5us},
+    {"size", "5 to 10 us", from_5us},
+    {"size", "10 to 100 us", from_10us},
+    {"size", "from 100 us", from_100us},
+    {"transpose", "none", transposes_none},
+    {"transpose", "a", transposes_a},
+    {"transpose", "b", transposes_b},
+    {"transpose", "both", transposes_both},
+    {"batch", "one", batch_none},
+    {"batch", "separate", batch_separate},
+    {"batch", "shares b (2)", batch_shares_b},
+    {"batch", "several at once (3)", batch_several},
+    {"batch", "one, as several (3)", batch_several_of_one},
+    {"layout", "nd to nd", nd_to_nd},
+    {"layout", "nd to nz", nd_to_nz},
+    {"layout", "nz to nd", nz_to_nd},
+    {"layout", "nz to nz", nz_to_nz},
+    {"layout", "a and b differ", mixed_layouts},
+    {"result", "with bias", with_bias},
+    {"result", "f32", to_f32},
+    {NULL, NULL, NULL},
+};
+
+static const char *class_of(const char *by, const struct bank_row *row, const struct prediction *p)
+{
+    for (size_t i = 0; row_classes[i].by; i++)
+        if (strcmp(row_classes[i].by, by) == 0 && row_classes[i].belongs(row, p))
+            return row_classes[i].name;
+    return "";
+}
+
+/* ------------------------------------------------------------------ accuracies */
+
+static json_t *number_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static void put_accuracy(json_t *object, const struct accuracy *a)
+{
+    json_object_set_new(object, "mape", number_or_null(a->mape));
+    json_object_set_new(object, "median_ape", number_or_null(a->median_ape));
+    json_object_set_new(object, "bias", number_or_null(a->bias));
+    json_object_set_new(object, "mean_log_error", number_or_null(a->mean_log));
+    json_object_set_new(object, "spearman", number_or_null(a->spearman));
+}
+
+static enum status add_accuracy(const struct evaluation *e, row_filter *belongs,
+                                const char *count_key, json_t *object, int64_t *measured)
+{
+    struct accuracy accuracy;
+    enum status status =
+        accuracy_of(e->bank->rows, e->predictions, e->bank->count, belongs, &accuracy, e->error);
+    if (status != STATUS_OK)
+        return status;
+    json_object_set_new(object, count_key, json_integer(accuracy.used));
+    put_accuracy(object, &accuracy);
+    if (measured)
+        *measured = accuracy.used;
+    return STATUS_OK;
+}
+
+static enum status add_subset(const struct evaluation *e, const char *key, row_filter *belongs,
+                              json_t *answer)
+{
+    json_t *subset = json_object();
+    json_object_set_new(answer, key, subset);
+    return add_accuracy(e, belongs, "used", subset, NULL);
+}
+
+/* Classes without rows are left out. */
+static enum status add_classes(const struct evaluation *e, json_t *answer)
+{
+    enum status status = STATUS_OK;
+    json_t *list = json_array();
+    json_object_set_new(answer, "classes", list);
+    for (size_t i = 0; row_classes[i].by && status == STATUS_OK; i++) {
+        int64_t measured = 0;
+        json_t *row =
+            json_pack("{s:s, s:s}", "by", row_classes[i].by, "class", row_classes[i].name);
+        status = add_accuracy(e, row_classes[i].belongs, "used", row, &measured);
+        if (measured > 0)
+            json_array_append(list, row);
+        json_decref(row);
+    }
+    return status;
+}
+
+static enum status add_pairs(const struct evaluation *e, json_t *answer)
+{
+    struct pairs pairs;
+    enum status status = pairs_of(e->bank->rows, e->predictions, e->bank->count, &pairs, e->error);
+    if (status == STATUS_OK)
+        json_object_set_new(answer, "same_problem",
+                            json_pack("{s:I, s:I, s:I}", "groups", (json_int_t)pairs.groups,
+                                      "pairs", (json_int_t)pairs.pairs, "ordered_right",
+                                      (json_int_t)pairs.right));
+    return status;
+}
+
+/* ------------------------------------------------------------------ rows */
+
+json_t *bank_row_shape(const struct bank_row *row)
+{
+    return row->batch == 1
+               ? json_sprintf("%lldx%lldx%lld", (long long)row->m, (long long)row->k,
+                              (long long)row->n)
+               : json_sprintf("%lldx%lldx%lld batch %lld", (long long)row->m, (long long)row->k,
+                              (long long)row->n, (long long)row->batch);
+}
+
+static json_t *row_json(const struct evaluation *e, size_t i)
+{
+    const struct bank_row *row = &e->bank->rows[i];
+    const struct prediction *p = &e->predictions[i];
+    struct limiter limiter = limiter_of(e->hw, p->busy_ns, p->bus_bytes);
+    bool measured = row->measured_ns > 0;
+    return json_pack(
+        "{s:i, s:o, s:s, s:s, s:s, s:i, s:o, s:f, s:o, s:s, s:f}", "row", bank_row_name(row),
+        "shape", bank_row_shape(row), "transpose", class_of("transpose", row, p), "batch",
+        class_of("batch", row, p), "layout", class_of("layout", row, p), "cores", p->cores_used,
+        "measured_ns", measured ? json_real(row->measured_ns) : json_null(), "predicted_ns",
+        p->predicted_ns, "relative_error",
+        measured ? json_real(p->predicted_ns / row->measured_ns - 1) : json_null(), "bottleneck",
+        limiter.name, "bottleneck_share", limiter.busy_ns / p->predicted_ns);
+}
+
+static json_t *pipes_json(const struct hardware *hw, const struct prediction *p)
+{
+    json_t *pipes = json_array();
+    for (int i = 0; i < hw->pipe_count; i++)
+        json_array_append_new(pipes,
+                              json_pack("{s:s, s:f, s:f}", "name", hw->pipes[i].name, "busy_ns",
+                                        p->busy_ns[i], "share", p->busy_ns[i] / p->predicted_ns));
+    return pipes;
+}
+
+static json_t *rows_json(const struct evaluation *e)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < e->bank->count; i++)
+        if (e->predictions[i].predicted_ns > 0) {
+            json_t *row = row_json(e, i);
+            json_object_set_new(row, "pipes", pipes_json(e->hw, &e->predictions[i]));
+            json_array_append_new(list, row);
+        }
+    return list;
+}
+
+struct miss {
+    double factor; /* larger over smaller time */
+    size_t row;
+};
+
+static int compare_misses(const void *a, const void *b)
+{
+    const struct miss *x = a, *y = b;
+    if (x->factor != y->factor)
+        return x->factor > y->factor ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* By factor, not by percent: what is predicted too low cannot hide. */
+static enum status add_worst(const struct evaluation *e, int worst, json_t *answer)
+{
+    struct miss *misses = malloc((e->bank->count + 1) * sizeof *misses);
+    json_t *list = json_array();
+    size_t count = 0;
+    json_object_set_new(answer, "worst", list);
+    if (!misses)
+        return error_memory(e->error);
+    for (size_t i = 0; i < e->bank->count; i++) {
+        double measured = e->bank->rows[i].measured_ns, predicted = e->predictions[i].predicted_ns;
+        if (measured > 0 && predicted > 0)
+            misses[count++] = (struct miss){fmax(measured / predicted, predicted / measured), i};
+    }
+    qsort(misses, count, sizeof *misses, compare_misses);
+    for (size_t i = 0; i < count && i < (size_t)worst; i++)
+        json_array_append_new(list, row_json(e, misses[i].row));
+    free(misses);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ what is left out */
+
+static void add_skipped(const struct evaluation *e, json_t *answer)
+{
+    const struct bank *bank = e->bank;
+    bool lines = bank->format == BANK_REPOSITORY || bank->format == BANK_RUNTIME_KB;
+    json_t *list = json_array();
+    for (size_t i = 0; i < bank->count; i++)
+        if (e->predictions[i].reason[0])
+            json_array_append_new(list,
+                                  json_pack("{s:i, s:o}", "row", bank_row_name(&bank->rows[i]),
+                                            "reason", json_text(e->predictions[i].reason)));
+    for (size_t i = 0; i < bank->bad_count; i++)
+        json_array_append_new(list, json_pack("{s:i, s:o}", "row",
+                                              lines ? bank->bad[i].line : bank->bad[i].record,
+                                              "reason", json_text(bank->bad[i].text)));
+    size_t kernels = bank->count + bank->bad_count, skipped = json_array_size(list);
+    json_object_set_new(answer, "kernels", json_integer((json_int_t)kernels));
+    json_object_set_new(answer, "used", json_integer((json_int_t)(kernels - skipped)));
+    json_object_set_new(answer, "skipped", list);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static json_t *heading(const struct evaluation *e)
+{
+    return json_pack("{s:i, s:o, s:s, s:o, s:o, s:i, s:o}", "schema", 1, "file",
+                     json_text(e->bank->file), "format", bank_format_names[e->bank->format],
+                     "hardware", json_text(e->hw->name), "hardware_file", json_text(e->hw->file),
+                     "cores", e->hw->cores, "hardware_changes", overrides_json(e->hw));
+}
+
+enum status evaluation_make(const struct bank *bank, const struct prediction predictions[],
+                            const struct hardware *hw, int worst, json_t **answer,
+                            struct error *error)
+{
+    struct evaluation e = {bank, predictions, hw, error};
+    *answer = heading(&e);
+    if (!*answer)
+        return error_memory(error);
+    add_skipped(&e, *answer);
+    enum status status = add_accuracy(&e, NULL, "measured", *answer, NULL);
+    if (status == STATUS_OK)
+        status = add_subset(&e, "ge_10us", row_is_ge_10us, *answer);
+    if (status == STATUS_OK)
+        status = add_subset(&e, "large_plain", row_is_large_plain, *answer);
+    if (status == STATUS_OK)
+        status = add_classes(&e, *answer);
+    if (status == STATUS_OK)
+        status = add_pairs(&e, *answer);
+    if (status == STATUS_OK)
+        status = add_worst(&e, worst, *answer);
+    if (status == STATUS_OK)
+        json_object_set_new(*answer, "rows", rows_json(&e));
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    json_decref(*answer);
+    *answer = NULL;
+    return status;
+}

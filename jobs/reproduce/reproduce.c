@@ -1,0 +1,53 @@
+#include "jobs/reproduce/reproduce_parts.h"
+#include "kernels/registry.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static json_t *row_json(const struct published *row, double ours)
+{
+    json_t *json = json_pack("{s:s, s:s, s:s, s:f}", "source", row->source, "quantity",
+                             row->quantity, "unit", row->unit, "paper", row->paper);
+    bool known = isfinite(ours);
+    json_object_set_new(json, "ours", known ? json_real(ours) : json_null());
+    json_object_set_new(json, "ratio",
+                        known && row->paper != 0 ? json_real(ours / row->paper) : json_null());
+    json_object_set_new(json, "why", json_string(row->why));
+    return json;
+}
+
+static enum status add_chapter(struct reproduction *r, const struct chapter *chapter, json_t *rows,
+                               struct error *error)
+{
+    double *ours = malloc((size_t)chapter->count * sizeof *ours);
+    if (!ours)
+        return error_memory(error);
+    for (int i = 0; i < chapter->count; i++)
+        ours[i] = NAN;
+    enum status status = chapter->compute(r, ours, error);
+    for (int i = 0; i < chapter->count && status == STATUS_OK; i++)
+        json_array_append_new(rows, row_json(&chapter->rows[i], ours[i]));
+    free(ours);
+    return status;
+}
+
+enum status reproduce(const struct hardware *hw, int threads, json_t **rows, struct error *error)
+{
+    struct reproduction r = {.hw = hw, .threads = threads};
+    enum status status = player_open(&r.player, error);
+    *rows = json_array();
+    if (status == STATUS_OK)
+        status = add_chapter(&r, &simulator_chapter, *rows, error);
+    for (int o = 0; operators[o]; o++)
+        for (int c = 0; operators[o]->chapters && operators[o]->chapters[c]; c++)
+            if (status == STATUS_OK)
+                status = add_chapter(&r, operators[o]->chapters[c], *rows, error);
+    if (status == STATUS_OK)
+        status = add_chapter(&r, &quoted_chapter, *rows, error);
+    player_close(&r.player);
+    if (status != STATUS_OK) {
+        json_decref(*rows);
+        *rows = NULL;
+    }
+    return status;
+}

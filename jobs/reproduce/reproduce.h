@@ -1,0 +1,16 @@
+/* The papers' numbers, side by side with ours: every published figure that the model can produce,
+ * recomputed, with the reason where they differ. Nothing here is tuned to a row. */
+#ifndef AUTOTUNE_JOBS_REPRODUCE_REPRODUCE_H
+#define AUTOTUNE_JOBS_REPRODUCE_REPRODUCE_H
+
+#include "core/hardware.h"
+#include "core/status.h"
+
+#include <jansson.h>
+
+/* Sets *rows to an array of {source, quantity, unit, paper, ours, ratio, why}; ours and ratio are
+ * null for what was measured on silicon and cannot be recomputed. The caller owns it. `hw` is the
+ * Ascend 310; `threads` >= 1. */
+enum status reproduce(const struct hardware *hw, int threads, json_t **rows, struct error *error);
+
+#endif

@@ -1,0 +1,43 @@
+/* Internal to sweeps: what readers of files hand in, and the memory that it lies in. */
+#ifndef AUTOTUNE_JOBS_SWEEP_SWEEP_ROWS_H
+#define AUTOTUNE_JOBS_SWEEP_SWEEP_ROWS_H
+
+#include "jobs/sweep/sweep.h"
+
+#include <limits.h>
+
+/* Texts of jobs that many have in common. */
+enum { SWEEP_OPTIONS, SWEEP_SHAPE, SWEEP_SIMULATED_QUERY, SWEEP_MEASURED_QUERY, SWEEP_TEXTS };
+
+struct sweep_memory {
+    struct block *blocks;
+    int64_t job_room, fault_room, chip_room;
+    const char *last_text[SWEEP_TEXTS]; /* of the last job: most are alike */
+};
+
+/* Makes room for one more element; false without memory. */
+bool sweep_grow(void **array, int64_t count, int64_t *room, size_t size);
+
+/* Memory that is freed as a whole. NULL when there is no more. */
+void *sweep_allocate(struct sweep *sweep, size_t size);
+const char *sweep_copy(struct sweep *sweep, const char *text);
+
+/* One row: adds a job, or a fault that names its line. `options` stay valid as long as the sweep.
+ * Only what stops the reading as such is a failure. */
+enum status sweep_add(struct sweep *sweep, int line, const struct sweep_option *options, int count,
+                      struct error *error);
+enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, struct error *error);
+
+/* The readers; the file's name is source->name, options of every job come first in each row. */
+typedef enum status sweep_reader(const struct sweep_source *source, struct sweep *sweep,
+                                 struct error *error);
+sweep_reader sweep_read_csv, sweep_read_config;
+
+/* The folder of named sets, and the file of one; false: there is no such set. */
+enum status sweep_set_folder(char folder[PATH_MAX], struct error *error);
+bool sweep_set_file(const char *folder, const char *name, char file[PATH_MAX]);
+
+/* Options of every job, and room for `count` more behind them. */
+struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *sweep, int count);
+
+#endif

@@ -1,0 +1,267 @@
+#include "core/version.h"
+#include "jobs/table/tilings.h"
+#include "kernels/operator_bank.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that a struct table points to. */
+struct room {
+    struct table_part *parts;
+    struct table_entry *entries;
+    char **texts; /* of each tiling, cut into pieces */
+    int64_t count;
+};
+
+static void room_clear(struct room *room)
+{
+    for (int64_t i = 0; room->texts && i < room->count; i++)
+        free(room->texts[i]);
+    free(room->texts);
+    free(room->entries);
+    free(room->parts);
+}
+
+static enum status room_open(const struct tilings *tilings, struct room *room, struct error *error)
+{
+    size_t count = (size_t)tilings->count;
+    *room = (struct room){.parts = calloc(count, sizeof *room->parts),
+                          .entries = calloc(count, sizeof *room->entries),
+                          .texts = calloc(count, sizeof *room->texts),
+                          .count = tilings->count};
+    if (room->parts && room->entries && room->texts)
+        return STATUS_OK;
+    room_clear(room);
+    return error_memory(error);
+}
+
+/* ------------------------------------------------------------------ tilings */
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+/* A name of C in small letters; one that ends with a line is kept for those that C takes itself. */
+static bool is_name(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && length < 64 && strspn(text, letters) == length &&
+           isalpha((unsigned char)*text) && text[length - 1] != '_';
+}
+
+/* "dot 8x2" */
+static bool is_words(const char *text)
+{
+    for (;; text++) {
+        size_t length = strspn(text, letters);
+        text += length;
+        if (length == 0 || *text != ' ')
+            return length > 0 && !*text;
+    }
+}
+
+static bool read_value(const char *text, struct table_value *value)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (*end == 0 && end != text && errno == 0 && number >= -INT64_MAX &&
+        (*text == '-' || isdigit((unsigned char)*text))) {
+        *value = (struct table_value){NULL, number};
+        return true;
+    }
+    *value = (struct table_value){text, 0};
+    return is_words(text);
+}
+
+struct fields {
+    int count;
+    const char *names[TABLE_MAX_AXES];
+};
+
+/* Cuts "name=value,…" up in place. */
+static bool cut_tiling(char *text, struct fields *fields, struct table_entry *entry)
+{
+    char *state = NULL;
+    fields->count = 0;
+    for (char *field = strtok_r(text, ",", &state); field; field = strtok_r(NULL, ",", &state)) {
+        char *value = strchr(field, '=');
+        if (!value || fields->count == TABLE_MAX_AXES)
+            return false;
+        *value++ = 0;
+        if (!is_name(field) || !read_value(value, &entry->value[fields->count]))
+            return false;
+        for (int i = 0; i < fields->count; i++)
+            if (strcmp(fields->names[i], field) == 0)
+                return false;
+        fields->names[fields->count++] = field;
+    }
+    return fields->count > 0;
+}
+
+static bool has_axes(const struct table_part *part, const struct fields *fields)
+{
+    bool same = part->axis_count == fields->count;
+    for (int a = 0; a < fields->count && same; a++)
+        same = strcmp(part->axis_names[a], fields->names[a]) == 0;
+    return same;
+}
+
+static void set_axes(struct table_part *part, const struct fields *fields)
+{
+    part->axis_count = fields->count;
+    memcpy(part->axis_names, fields->names, sizeof part->axis_names);
+}
+
+/* ------------------------------------------------------------------ parts */
+
+static bool same_part(const struct problem *a, const struct problem *b)
+{
+    return a->op == b->op && a->type == b->type &&
+           memcmp(a->choice, b->choice, (size_t)a->op->choice_count * sizeof *a->choice) == 0;
+}
+
+static void begin_part(const struct best_tiling *best, struct table_part *part)
+{
+    const struct operator* op = best->problem.op;
+    *part = (struct table_part){.op = op->name,
+                                .type = dtype_name(best->problem.type),
+                                .space = best->space,
+                                .size_count = op->size_count,
+                                .size_names = op->size_names};
+    for (int i = 0; i < op->choice_count; i++) {
+        if (best->problem.choice[i] == 0)
+            continue;
+        part->choice_names[part->choice_count] = op->choices[i].name;
+        part->choices[part->choice_count++] = op->choices[i].values[best->problem.choice[i]];
+    }
+}
+
+static enum status bad_tiling(const struct best_tiling *best, const char *expected,
+                              struct error *error)
+{
+    return error_set(error, STATUS_INVALID, "the tiling of a %s, %.150s: expected %s",
+                     best->problem.op->name, best->tiling, expected);
+}
+
+/* The part that the i-th tiling belongs to, with its axes; those of one operator have the same. */
+static enum status find_part(const struct tilings *tilings, int64_t i, const struct fields *fields,
+                             struct room *room, int *count, struct error *error)
+{
+    const struct best_tiling *best = &tilings->best[i];
+    bool same_op = i > 0 && best->problem.op == best[-1].problem.op;
+    if (same_op && !has_axes(&room->parts[*count - 1], fields))
+        return bad_tiling(best, "the names that others of this space have", error);
+    if (i == 0 || !same_part(&best->problem, &best[-1].problem)) {
+        struct table_part *part = &room->parts[(*count)++];
+        begin_part(best, part);
+        set_axes(part, fields);
+        part->entries = &room->entries[i];
+    }
+    return STATUS_OK;
+}
+
+static enum status add_entry(const struct tilings *tilings, int64_t i, struct room *room,
+                             int *count, struct error *error)
+{
+    const struct best_tiling *best = &tilings->best[i];
+    struct table_entry *entry = &room->entries[i];
+    struct fields fields;
+    room->texts[i] = strdup(best->tiling);
+    if (!room->texts[i])
+        return error_memory(error);
+    if (!cut_tiling(room->texts[i], &fields, entry))
+        return bad_tiling(best, "name=value,name=value,...", error);
+    memcpy(entry->size, best->problem.size,
+           (size_t)best->problem.op->size_count * sizeof *entry->size);
+    entry->time_ns = best->time_ns;
+    entry->optimal = best->optimal;
+    enum status status = find_part(tilings, i, &fields, room, count, error);
+    if (status == STATUS_OK)
+        room->parts[*count - 1].count++;
+    return status;
+}
+
+/* An axis is of words where any of an operator's tilings has a word; all must. */
+static enum status find_words(const struct tilings *tilings, struct room *room, int count,
+                              struct error *error)
+{
+    for (int p = 0; p < count; p++) {
+        struct table_part *part = &room->parts[p];
+        bool same_op = p > 0 && part->op == part[-1].op;
+        for (int a = 0; a < part->axis_count; a++) {
+            part->axis_is_word[a] =
+                same_op ? part[-1].axis_is_word[a] : part->entries[0].value[a].word != NULL;
+            for (int64_t i = 0; i < part->count; i++)
+                if ((part->entries[i].value[a].word != NULL) != part->axis_is_word[a])
+                    return bad_tiling(&tilings->best[part->entries - room->entries + i],
+                                      "numbers where others of this space have numbers", error);
+        }
+    }
+    return STATUS_OK;
+}
+
+static struct table describe(const struct tilings *tilings, const struct table_about *about)
+{
+    return (struct table){.version = about->version,
+                          .command = about->command,
+                          .prefix = about->prefix,
+                          .hardware = tilings->hardware,
+                          .fingerprint = tilings->fingerprint,
+                          .cores = tilings->cores,
+                          .model_version = MODEL_VERSION,
+                          .kind = store_kind_name(tilings->kind)};
+}
+
+enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
+                          table_writer *write, FILE *out, struct error *error)
+{
+    struct table table = describe(tilings, about);
+    struct room room;
+    enum status status = room_open(tilings, &room, error);
+    if (status != STATUS_OK)
+        return status;
+    for (int64_t i = 0; i < tilings->count && status == STATUS_OK; i++)
+        status = add_entry(tilings, i, &room, &table.part_count, error);
+    if (status == STATUS_OK)
+        status = find_words(tilings, &room, table.part_count, error);
+    table.parts = room.parts;
+    if (status == STATUS_OK)
+        status = write(&table, out, error);
+    room_clear(&room);
+    return status;
+}
+
+/* ------------------------------------------------------------------ tables of the vendor */
+
+static enum status export_row(const struct best_tiling *best, struct export_row *row,
+                              struct error *error)
+{
+    struct error why;
+    const struct operator_space *space = operator_space_find(best->problem.op, best->space);
+    char what[128];
+    snprintf(what, sizeof what, "%s in %.64s", best->problem.op->name, best->space);
+    if (!space || !space->bank)
+        return export_refuse(error, what);
+    *row = (struct export_row){
+        .bank = space->bank, .problem = &best->problem, .simulated_ns = best->time_ns};
+    return space->bank->parse(best->tiling, &row->tiling, &why) == STATUS_OK
+               ? STATUS_OK
+               : bad_tiling(best, "all values of the space cann", error);
+}
+
+enum status tilings_export(const struct tilings *tilings, const struct table_about *about,
+                           enum export_format format, FILE *out, struct error *error)
+{
+    struct table table = describe(tilings, about);
+    char origin[4096];
+    struct export_row *rows = calloc((size_t)tilings->count, sizeof *rows);
+    enum status status = rows ? STATUS_OK : error_memory(error);
+    for (int64_t i = 0; i < tilings->count && status == STATUS_OK; i++)
+        status = export_row(&tilings->best[i], &rows[i], error);
+    if (status == STATUS_OK)
+        status = export_write_rows(rows, (int)tilings->count, NULL,
+                                   table_origin(&table, origin, sizeof origin), format, out, error);
+    free(rows);
+    return status;
+}

@@ -1,0 +1,71 @@
+#include "jobs/tune/export.h"
+
+#include "formats/bank_write.h"
+#include "kernels/operator_bank.h"
+#include "kernels/registry.h"
+
+#include <stdlib.h>
+
+static const struct {
+    enum bank_format rows;
+    bank_writer *write;
+} formats[EXPORTS] = {
+    [EXPORT_HEADER] = {BANK_TCUBETILING, bank_write_tcubetiling_header},
+    [EXPORT_FIELDS] = {BANK_TCUBETILING, bank_write_tcubetiling_json},
+    [EXPORT_RUNTIME_KB] = {BANK_RUNTIME_KB, bank_write_runtime_kb},
+    [EXPORT_STATIC] = {BANK_STATIC, bank_write_static},
+};
+
+enum status export_refuse(struct error *error, const char *what)
+{
+    const struct operator* op;
+    const struct operator_space *space = operator_banked(&op);
+    return error_set(error, STATUS_INVALID,
+                     "the tables of operator libraries hold tilings of %s in the space %s, not of "
+                     "%.128s",
+                     op->name, space->name, what);
+}
+
+enum status export_check(const struct space *space, struct error *error)
+{
+    if (space->kind->bank)
+        return STATUS_OK;
+    return export_refuse(error, space->kind->name);
+}
+
+enum status export_write_rows(const struct export_row *tilings, int count, const char *title,
+                              const char *origin, enum export_format format, FILE *out,
+                              struct error *error)
+{
+    struct bank_row *rows = calloc((size_t)count, sizeof *rows);
+    double *times = calloc((size_t)count, sizeof *times);
+    enum status status = rows && times ? STATUS_OK : error_memory(error);
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        times[i] = tilings[i].simulated_ns;
+        status = tilings[i].bank->row(tilings[i].problem, &tilings[i].tiling, formats[format].rows,
+                                      &rows[i], error);
+    }
+    struct bank_export bank = {
+        .rows = rows, .count = count, .simulated_ns = times, .title = title, .origin = origin};
+    if (status == STATUS_OK)
+        status = formats[format].write(&bank, out, error);
+    free(times);
+    free(rows);
+    return status;
+}
+
+enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
+                         struct error *error)
+{
+    struct export_row *rows = calloc((size_t)source->count, sizeof *rows);
+    enum status status = rows ? export_check(source->space, error) : error_memory(error);
+    for (int i = 0; status == STATUS_OK && i < source->count; i++)
+        rows[i] = (struct export_row){.bank = source->space->kind->bank,
+                                      .problem = source->problem,
+                                      .tiling = source->tilings[i],
+                                      .simulated_ns = source->simulated_ns[i]};
+    if (status == STATUS_OK)
+        status = export_write_rows(rows, source->count, source->title, NULL, format, out, error);
+    free(rows);
+    return status;
+}

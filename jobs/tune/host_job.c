@@ -1,0 +1,191 @@
+#include "jobs/tune/host_job.h"
+
+#include "search/clock.h"
+#include "validate/calibrate/host_calibration.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tilings so much slower than the best are not worth all rounds. */
+#define KEEP_WITHIN 1.25
+
+#define LEAST_S 1e-6
+
+struct host_question host_job_question(const struct job *job)
+{
+    return (struct host_question){
+        .wanted = job->hw->host ? job->validate : 0,
+        .seed = 1,
+        .time_limit_s = job->time_limit_s,
+    };
+}
+
+void host_job_key(const struct job *job, const struct host_question *question,
+                  struct job_key_room *room, struct store_key *key)
+{
+    job_key(job, room, key);
+    key->kind = STORE_MEASURED;
+    if (question->is_sample)
+        snprintf(room->query, sizeof room->query, "sample=%lld seed=%llu",
+                 (long long)question->wanted, (unsigned long long)question->seed);
+    else if (question->wanted == JOB_VALIDATE_DEFAULT)
+        snprintf(room->query, sizeof room->query, "validate=default");
+    else
+        snprintf(room->query, sizeof room->query, "validate=%lld", (long long)question->wanted);
+}
+
+enum status host_job_check(const struct job *job, const struct host_question *question,
+                           struct error *error)
+{
+    char why[256];
+    if (!host_is_this_machine(job->hw->host, why, sizeof why))
+        return error_set(error, STATUS_INVALID, "%.64s: %s; expected %s", job->hw->name, why,
+                         question->is_sample ? "a description by `autotune calibrate --hw host`"
+                                             : "--validate 0, which asks the model alone");
+    if (!job->problem.op->runner)
+        return error_set(error, STATUS_INVALID,
+                         "%s: nothing runs its tilings on this machine, expected --validate 0",
+                         job->problem.op->name);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ measuring */
+
+static double budget_s(const struct host_question *question, double spent_s)
+{
+    if (question->time_limit_s <= 0)
+        return HOST_TUNE_BUDGET_S;
+    double left_s = fmax(question->time_limit_s - spent_s, LEAST_S);
+    return question->is_sample ? left_s : fmin(HOST_TUNE_BUDGET_S, left_s);
+}
+
+static enum status choose(const struct space *space, const struct host_question *question,
+                          const struct search_result *search, double within_s, int64_t positions[],
+                          int *picked, struct error *error)
+{
+    bool given = question->wanted != JOB_VALIDATE_DEFAULT;
+    int count = given ? (int)question->wanted : HOST_TUNE_COUNT;
+    if (question->is_sample)
+        return host_tune_sample(search, count, question->seed, positions, picked, error);
+    *picked = host_tune_pick(space, search, count, given ? 0 : within_s, positions);
+    return STATUS_OK;
+}
+
+static enum status measure_scored(const struct job *job, const struct host_question *question,
+                                  const struct search_result *search,
+                                  const struct host_control *control, struct host_answer *answer,
+                                  struct error *error)
+{
+    double within_s = budget_s(question, control->spent_s);
+    struct limited limited;
+    const struct space *space =
+        search_until(&job->space, (struct stop){.told = control->stop}, &limited);
+    int64_t most = question->wanted > 0 ? question->wanted : HOST_TUNE_COUNT;
+    int64_t *positions = calloc((size_t)most + MODEL_QUALITY_TOP, sizeof *positions);
+    const struct measure_options options = {
+        .timing = {.threads = job->cores,
+                   .budget_s = within_s,
+                   .keep_within = question->is_sample ? 0 : KEEP_WITHIN},
+        .seed = question->seed,
+        .stop = control->stop,
+        .progress = control->progress,
+        .context = control->context,
+    };
+    if (!positions)
+        return error_memory(error);
+    enum status status =
+        choose(space, question, search, within_s, positions, &answer->asked, error);
+    if (status == STATUS_OK && answer->asked)
+        status = host_tune_measure(&job->space, search, positions, answer->asked,
+                                   control->meter ? control->meter : &host_meter,
+                                   job->problem.op->runner, &options, &answer->tune, error);
+    free(positions);
+    return status;
+}
+
+/* The model's order of all tilings, which no store keeps. */
+static enum status score(const struct job *job, const struct host_control *control,
+                         struct search_result *result, struct error *error)
+{
+    const struct search_options how = {
+        .strategy = search_strategies[0].name,
+        .threads = 1,
+        .top = 1,
+        .keep_scores = true,
+        .best_only = true,
+        .stop = control->stop,
+    };
+    return search(&job->space, &how, result, error);
+}
+
+enum status host_job_measure(const struct job *job, const struct host_question *question,
+                             const struct search_result *search, const struct host_control *control,
+                             struct host_answer *answer, struct error *error)
+{
+    struct search_result scored = {0};
+    enum status status = STATUS_OK;
+    struct timespec started;
+    clock_gettime(CLOCK_MONOTONIC, &started);
+    *answer = (struct host_answer){0};
+    if (!search || !search->score_count) {
+        status = score(job, control, &scored, error);
+        search = &scored;
+    }
+    if (status == STATUS_OK)
+        status = measure_scored(job, question, search, control, answer, error);
+    search_result_clear(&scored);
+    answer->seconds = seconds_since(&started);
+    return status;
+}
+
+void host_answer_clear(struct host_answer *answer)
+{
+    host_tune_clear(&answer->tune);
+    *answer = (struct host_answer){0};
+}
+
+/* ------------------------------------------------------------------ what answers show */
+
+struct tune_measured host_measured(const struct host_candidate *item)
+{
+    const struct measured *m = &item->measured;
+    return (struct tune_measured){
+        .row = {.tiling = item->tiling, .time_ns = item->predicted_ns},
+        .rank = item->rank,
+        .measured_ns = m->timing.median_ns,
+        .spread = m->timing.spread,
+        .max_error = m->allowed_error > 0 ? m->max_error : NAN, /* or it was never checked */
+        .allowed_error = m->allowed_error,
+        .sampled = m->sampled,
+        .fell_out = m->timing.fell_out,
+        .samples = m->timing.samples,
+        .dropped = m->timing.dropped,
+        .quarantined = m->quarantine[0] ? m->quarantine : NULL,
+    };
+}
+
+struct tune_validation host_validation(const struct host_question *question,
+                                       const struct host_answer *answer)
+{
+    const struct host_tune *tune = &answer->tune;
+    const struct model_quality *q = &tune->quality;
+    const struct timing_noise *noise = &tune->noise;
+    return (struct tune_validation){
+        .asked = answer->asked,
+        .measured = tune->measured,
+        .left_out = tune->left_out,
+        .mean_error = q->mean_error,
+        .worst_error = q->worst_error,
+        .bias = q->bias,
+        .spearman = q->spearman,
+        .regret_first = q->regret_first,
+        .regret_top3 = q->regret_top,
+        .noise = noise->spread,
+        .dropped = noise->dropped,
+        .noisy = tune->noisy,
+        .seconds = answer->seconds,
+        .is_sample = question->is_sample,
+        .seed = question->seed,
+    };
+}

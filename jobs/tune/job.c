@@ -1,0 +1,319 @@
+#include "core/suggest.h"
+#include "jobs/tune/job_parts.h"
+
+#include "core/number.h"
+#include "kernels/registry.h"
+#include "validate/calibrate/topology.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void job_init(struct job *job)
+{
+    memset(job, 0, sizeof *job);
+}
+
+/* ------------------------------------------------------------------ the problem */
+
+static enum status find_operator(const struct job *job, const struct operator** op,
+                                 struct error *error)
+{
+    char list[JOB_LIST_SIZE] = "";
+    const char *name = job_text(job, "op");
+    *op = name ? operator_find(name) : NULL;
+    if (*op)
+        return STATUS_OK;
+    struct suggestion like = suggest_for(name ? name : "", -1);
+    for (int i = 0; operators[i]; i++) {
+        job_list_word(list, ", ", operators[i]->name);
+        suggest_try(&like, operators[i]->name);
+    }
+    if (!name)
+        return error_set(error, STATUS_INVALID, "--op is missing, expected one of %s", list);
+    return error_set(error, STATUS_INVALID, "--op %.64s: expected one of %s%s", name, list,
+                     like.text);
+}
+
+/* Without a name that of the chip, once it is known: *space is NULL. */
+static enum status find_space(const struct job *job, const struct operator* op,
+                              const struct operator_space **space, struct error *error)
+{
+    char list[JOB_LIST_SIZE] = "";
+    const char *name = job_text(job, "space");
+    *space = name ? operator_space_find(op, name) : NULL;
+    if (*space || !name)
+        return STATUS_OK;
+    struct suggestion like = suggest_for(name, -1);
+    for (int i = 0; op->spaces[i]; i++) {
+        job_list_word(list, ", ", op->spaces[i]->name);
+        suggest_try(&like, op->spaces[i]->name);
+    }
+    return error_set(error, STATUS_INVALID, "--space %.64s: expected one of %s%s", name, list,
+                     like.text);
+}
+
+static enum status set_sizes(struct job *job, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (int i = 0; i < job->option_count && status == STATUS_OK; i++)
+        if (job_is_operators(job->options[i].name))
+            status = problem_set(&job->problem, job->options[i].name, job->options[i].text, error);
+    return status == STATUS_OK ? problem_settle(&job->problem, error) : status;
+}
+
+static enum status set_problem(struct job *job, const struct operator* op, struct error *error)
+{
+    const char *shape = job_text(job, "shape");
+    if (!shape)
+        return error_set(error, STATUS_INVALID, "--shape is missing, expected %s", op->shape_form);
+    enum status status = problem_parse(op, shape, &job->problem, error);
+    return status == STATUS_OK ? set_sizes(job, error) : status;
+}
+
+/* ------------------------------------------------------------------ the chip */
+
+static struct hardware_overrides overrides_of(const struct job *job)
+{
+    return (struct hardware_overrides){(const char *const *)job->overrides,
+                                       (size_t)job->override_count};
+}
+
+static const char *hardware_name(const struct job *job)
+{
+    const char *name = job_text(job, "hw");
+    return name ? name : CHIP_DEFAULT;
+}
+
+/* What is to be measured runs on the processors that this process may use, and on no more. */
+static enum status limit_cores(struct job *job, int64_t asked, struct error *error)
+{
+    int allowed = topology_processors(NULL);
+    if (asked > allowed)
+        return error_set(error, STATUS_INVALID,
+                         "--cores %lld: expected at most %d, the processors that this process may "
+                         "use",
+                         (long long)asked, allowed);
+    job->cores = job->cores < allowed ? job->cores : allowed;
+    return STATUS_OK;
+}
+
+static enum status set_chip(struct job *job, struct error *error)
+{
+    int64_t cores = 0;
+    const char *asked = job_text(job, "cores");
+    struct hardware_overrides changes = overrides_of(job);
+    enum status status =
+        asked ? number_count("--cores", asked, 1, INT32_MAX, &cores, error) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = chips_get(job->chips, hardware_name(job), &changes, &job->chip, error);
+    if (status != STATUS_OK)
+        return status;
+    job->hw = &job->chip->hw;
+    status = chip_cores(job->hw, cores, &job->cores, error);
+    return status == STATUS_OK && job->hw->host && job->validate ? limit_cores(job, cores, error)
+                                                                 : status;
+}
+
+/* Kernels of a processor are in f32. */
+static enum status set_type(struct job *job, struct error *error)
+{
+    const char *name = job_text(job, "dtype");
+    int type = job->hw->host ? DTYPE_F32 : DTYPE_F16;
+    if (name)
+        type = dtype_find(name, (int)strlen(name));
+    if (type < 0) {
+        struct suggestion like = suggest_for(name, -1);
+        for (int t = 0; t < DTYPE_COUNT; t++)
+            suggest_try(&like, dtype_name((enum dtype)t));
+        return error_set(error, STATUS_INVALID,
+                         "--dtype %.64s: expected an element type such as f16%s", name, like.text);
+    }
+    if (job->hw->host && type != DTYPE_F32)
+        return error_set(error, STATUS_INVALID,
+                         "--dtype %.64s: expected f32, as kernels of a processor are", name);
+    job->problem.type = (enum dtype)type;
+    return STATUS_OK;
+}
+
+static enum status set_space(struct job *job, const struct operator_space *space,
+                             struct error *error)
+{
+    if (!space)
+        space = operator_default_space(job->problem.op, job->hw);
+    if (!space)
+        return error_set(error, STATUS_INVALID, "%s has no kernels for a processor, and %s is one",
+                         job->problem.op->name, job->hw->name);
+    return space_open(&job->problem, space, job->hw, job->cores, &job->space, error);
+}
+
+/* ------------------------------------------------------------------ what the answer adds */
+
+/* A request about programs of chips, or NULL. */
+static const char *answer_request(const struct problem *problem)
+{
+    for (int i = 0; i < problem->op->request_count; i++)
+        if (problem->request[i] && problem->op->requests[i].of_answers)
+            return problem->op->requests[i].name;
+    return NULL;
+}
+
+/* An option that says nothing about the operator at hand is a mistake. */
+static enum status check_details(const struct job *job, struct error *error)
+{
+    const char *request = answer_request(&job->problem);
+    if (job->hw->host && (job->compare || request))
+        return error_set(error, STATUS_INVALID,
+                         "--%s: it is about programs of chips, and %s is a processor",
+                         job->compare ? "compare" : request, job->hw->name);
+    if (!job->hw->host && job_text(job, "validate"))
+        return error_set(error, STATUS_INVALID,
+                         "--validate: expected --hw host: only this machine can be measured");
+    if (job->compare && !job->space.kind->details)
+        return error_set(error, STATUS_INVALID, "--compare: %s has none", job->problem.op->name);
+    return STATUS_OK;
+}
+
+/* The chip on which every uncertain number costs most. */
+static enum status set_corner(struct job *job, struct error *error)
+{
+    struct hardware_overrides changes = overrides_of(job);
+    struct error why;
+    if (!job->robust)
+        return STATUS_OK;
+    if (job->hw->host)
+        return error_set(error, STATUS_INVALID,
+                         "--robust: %s was measured, not fitted: expected a chip", job->hw->name);
+    if (job->space.kind->costs)
+        return error_set(error, STATUS_INVALID,
+                         "--robust: a tiling of %s is several programs, each with a worst case of "
+                         "its own",
+                         job->problem.op->name);
+    if (job->top > 1)
+        return error_set(error, STATUS_INVALID,
+                         "--robust: one tiling is the answer, expected no --top");
+    if (robust_corner(chips_folders(job->chips), hardware_name(job), &changes, job->hw,
+                      &job->corner, &why) != STATUS_OK)
+        return error_set(error, why.status, "--robust: %s", why.text);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ open and close */
+
+static void close_opened(struct job *job)
+{
+    space_close(&job->space);
+    hardware_clear(&job->corner.hw);
+    if (job->chips)
+        chips_put(job->chips, job->chip);
+    if (job->owns_chips)
+        chips_close(job->chips);
+    /* the options stay */
+    job->chips = NULL;
+    job->owns_chips = false;
+    job->chip = NULL;
+    job->hw = NULL;
+    job->compare = false;
+    job->robust = false;
+    job->threads = 0;
+    job->time_limit_s = 0;
+}
+
+static enum status open_all(struct job *job, struct error *error)
+{
+    const struct operator* op = NULL;
+    const struct operator_space *space = NULL;
+    enum status status = job_read_alone(job, error);
+    if (status == STATUS_OK)
+        status = find_operator(job, &op, error);
+    if (status == STATUS_OK && op)
+        status = find_space(job, op, &space, error);
+    if (status == STATUS_OK && op)
+        status = set_problem(job, op, error);
+    if (status == STATUS_OK)
+        status = set_chip(job, error);
+    if (status == STATUS_OK)
+        status = set_type(job, error);
+    if (status == STATUS_OK)
+        status = set_space(job, space, error);
+    if (status == STATUS_OK)
+        status = check_details(job, error);
+    if (status == STATUS_OK)
+        status = set_corner(job, error);
+    return status;
+}
+
+enum status job_open(struct job *job, struct chips *chips, struct error *error)
+{
+    enum status status = STATUS_OK;
+    job->owns_chips = !chips;
+    job->chips = chips;
+    if (!chips)
+        status = chips_open(NULL, &job->chips, error);
+    if (status == STATUS_OK)
+        status = open_all(job, error);
+    if (status != STATUS_OK)
+        close_opened(job);
+    return status;
+}
+
+void job_close(struct job *job)
+{
+    close_opened(job);
+    for (int i = 0; i < job->option_count; i++) {
+        free(job->options[i].name);
+        free(job->options[i].text);
+    }
+    for (int i = 0; i < job->override_count; i++)
+        free(job->overrides[i]);
+    job_init(job);
+}
+
+/* ------------------------------------------------------------------ running */
+
+static enum status run_robustly(const struct job *job, const struct search_options *how,
+                                struct job_result *result, struct error *error)
+{
+    enum status status = robust_search(&job->problem, &job->space, job->cores, &job->corner, how,
+                                       &result->robust, error);
+    result->search = result->robust.search;
+    memset(&result->robust.search, 0, sizeof result->robust.search);
+    return status;
+}
+
+enum status job_run(const struct job *job, const struct job_run *run, struct job_result *result,
+                    struct error *error)
+{
+    struct search_options how = {
+        .strategy = job->strategy,
+        .threads = run->threads,
+        .top = job->top,
+        .time_limit_s = job->time_limit_s,
+        .keep_scores = run->keep_scores,
+        .keep_reached = run->keep_reached,
+        .trace = run->trace,
+        .tolerance = job_fit_share(job),
+        .stop = run->stop,
+        .progress = run->progress,
+        .context = run->context,
+    };
+    memset(result, 0, sizeof *result);
+    return job->robust ? run_robustly(job, &how, result, error)
+                       : search(&job->space, &how, &result->search, error);
+}
+
+void job_result_clear(struct job_result *result)
+{
+    search_result_clear(&result->search);
+    memset(result, 0, sizeof *result);
+}
+
+bool job_is_complete(const struct job *job, const struct job_result *result, bool stopped)
+{
+    const struct search_result *search = &result->search;
+    bool late = job->time_limit_s > 0 && search->seconds >= job->time_limit_s;
+    if (search->count == 0)
+        return !stopped && !late;
+    return search->optimal && (!job->robust || result->robust.nominal_optimal);
+}

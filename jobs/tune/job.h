@@ -1,0 +1,116 @@
+/* One tuning job as text: what a command line or a row of a sweep asks for, and what comes of it.
+ *
+ *   job_init(&job); job_set(&job, "op", "matmul", &error); job_set(&job, "shape", …) …
+ *   job_open(&job, chips, &error)    chip, problem, space; everything is checked
+ *   job_key(&job, &room, &key)       what a store knows it by
+ *   job_run(&job, &run, &result, &error), or an answer that a store has: job_decode
+ *   job_result_clear(&result); job_close(&job)
+ *
+ * Names are the long options of the main job without their dashes. */
+#ifndef AUTOTUNE_JOBS_TUNE_JOB_H
+#define AUTOTUNE_JOBS_TUNE_JOB_H
+
+#include "core/operator.h"
+#include "core/suggest.h"
+#include "jobs/tune/chips.h"
+#include "jobs/tune/robust.h"
+#include "results/store.h"
+
+/* job.validate where it was not given. */
+enum { JOB_VALIDATE_DEFAULT = -1 };
+
+enum { JOB_MAX_OPTIONS = 40, JOB_MAX_OVERRIDES = 64, JOB_MAX_TOP = 100000, JOB_MAX_THREADS = 1024 };
+
+/* An option given by name; of two of the same name the last counts, but set-hw adds up. */
+struct job_option {
+    char *name, *text;
+};
+
+struct job {
+    int option_count, override_count;
+    struct job_option options[JOB_MAX_OPTIONS]; /* owned, as the overrides */
+    char *overrides[JOB_MAX_OVERRIDES];
+    /* after job_open */
+    struct chips *chips; /* where the chip is from */
+    bool owns_chips;
+    const struct chip *chip;
+    const struct hardware *hw; /* the chip's */
+    int cores;
+    struct problem problem;
+    struct space space;
+    const char *strategy;
+    int top, threads; /* threads = 0: not given */
+    double time_limit_s;
+    int64_t validate; /* tilings to be measured, of a processor; or JOB_VALIDATE_DEFAULT */
+    bool robust;
+    bool compare;         /* the answer says what else there is */
+    struct corner corner; /* with robust */
+};
+
+void job_init(struct job *job);
+
+/* Closes what was opened and forgets the options. */
+void job_close(struct job *job);
+
+/* STATUS_INVALID for a name that no job has. Values are checked by job_open. Texts are copied. */
+enum status job_set(struct job *job, const char *name, const char *text, struct error *error);
+
+/* What was set, or NULL. */
+const char *job_text(const struct job *job, const char *name);
+
+/* Is it an option that a job may have; does it take a value on a command line? */
+bool job_has_option(const char *name);
+
+/* Of the names that it may have, the one that `name`, which it may not, is like. */
+struct suggestion job_option_like(const char *name);
+
+/* Each error is about an option and begins with "--NAME VALUE: ", or is the description file's.
+ * With chips = NULL the job loads its own, with no platform folders. After a failure the job is as
+ * before. */
+enum status job_open(struct job *job, struct chips *chips, struct error *error);
+
+/* "matmul 512x1024x512", with the sizes and choices that are not the default. */
+void job_title(const struct job *job, char *text, size_t size);
+
+/* "Ascend 310, buffers.l1.capacity_bytes=524288": the description's name and what was changed. */
+void job_hardware_name(const struct hardware *hw, char *text, size_t size);
+
+/* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
+double job_fit_share(const struct job *job);
+
+/* The key under which a store has its result; texts live in *room and the job. Options that change
+ * nothing of what is kept (threads, time-limit, what an answer adds) are not in it. */
+struct job_key_room {
+    char shape[160], options[256], query[96];
+};
+void job_key(const struct job *job, struct job_key_room *room, struct store_key *key);
+
+/* An estimate of the work of its search, > 0, about microseconds of one core; the same on every
+ * machine. By it sweeps go smallest first and are cut into shards. */
+int64_t job_cost(const struct job *job);
+
+/* The same of measuring that many tilings. */
+int64_t job_measuring_cost(int64_t tilings);
+
+struct job_run {
+    int threads;
+    bool keep_scores, keep_reached; /* search_options has these, and the trace */
+    const struct search_trace *trace;
+    const volatile sig_atomic_t *stop;
+    void (*progress)(void *context, const struct search_progress *progress);
+    void *context;
+};
+
+struct job_result {
+    struct search_result search;
+    struct robust robust; /* of a robust job; its `search` is empty */
+};
+
+enum status job_run(const struct job *job, const struct job_run *run, struct job_result *result,
+                    struct error *error);
+void job_result_clear(struct job_result *result);
+
+/* Is all known that more time could tell? `stopped`: a signal came while it ran. */
+bool job_is_complete(const struct job *job, const struct job_result *result, bool stopped);
+
+#endif

@@ -1,0 +1,274 @@
+#include "jobs/tune/job_store.h"
+
+#include "jobs/tune/job_json.h"
+#include "kernels/knn/knn_search.h"
+#include "kernels/knn/knn_space.h"
+#include "results/tune.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ writing */
+
+static json_t *integers_json(const int64_t values[], int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(values[i]));
+    return list;
+}
+
+/* Values behind the last that is not 0 are left out: spaces may keep some of their own there. */
+static json_t *values_json(const struct tiling *tiling)
+{
+    int count = SPACE_MAX_AXES;
+    while (count > 0 && tiling->value[count - 1] == 0)
+        count--;
+    return integers_json(tiling->value, count);
+}
+
+static json_t *parts_json(const struct found *found)
+{
+    json_t *parts = json_array();
+    for (int i = 0; i < found->part_count; i++)
+        json_array_append_new(
+            parts, json_pack("[I, f]", (json_int_t)found->part_fs[i], found->part_weight[i]));
+    return parts;
+}
+
+static json_t *found_json(const struct hardware *hw, const struct found *found)
+{
+    return json_pack("{s:I, s:o, s:i, s:I, s:I, s:o, s:o, s:o, s:o}", "index",
+                     (json_int_t)found->index, "tiling", values_json(&found->tiling), "cores_used",
+                     found->cores_used, "bound_fs", (json_int_t)found->bound_fs, "end_fs",
+                     (json_int_t)found->timeline.end_fs, "busy_fs",
+                     integers_json(found->timeline.busy_fs, hw->pipe_count), "active_fs",
+                     integers_json(found->timeline.active_fs, hw->bus_count), "bus_bytes",
+                     integers_json(found->bus_bytes, hw->bus_count), "parts", parts_json(found));
+}
+
+static json_t *within_json(const struct within *within)
+{
+    const int64_t counts[] = {within->surely, within->at_most};
+    return integers_json(counts, 2);
+}
+
+static json_t *answer_json(const struct job *job, const struct job_result *result)
+{
+    const struct search_result *search = &result->search;
+    json_t *best = json_array();
+    for (int i = 0; i < search->count; i++)
+        json_array_append_new(best, found_json(job->hw, &search->best[i]));
+    json_t *answer =
+        json_pack("{s:I, s:I, s:I, s:I}", "candidates", (json_int_t)search->candidates, "feasible",
+                  (json_int_t)search->feasible, "pruned", (json_int_t)search->pruned, "simulated",
+                  (json_int_t)search->simulated);
+    const struct operator_rule *rules = job->space.kind->rules;
+    for (int r = 0; rules && rules[r].key; r++)
+        json_object_set_new(answer, rules[r].key, json_integer(search->pruned_by[r]));
+    json_object_update_new(answer,
+                           json_pack("{s:b, s:I, s:f, s:o, s:o, s:o}", "optimal", search->optimal,
+                                     "lower_bound_fs", (json_int_t)search->lower_bound_fs, "gap",
+                                     search->gap, "within_1_percent",
+                                     within_json(&search->within_1_percent), "within_tolerance",
+                                     within_json(&search->within_tolerance), "best", best));
+    if (job->robust && search->count)
+        json_object_set_new(
+            answer, "robust",
+            json_pack("{s:I, s:I, s:b, s:o}", "worst_fs", (json_int_t)result->robust.worst_fs,
+                      "nominal_worst_fs", (json_int_t)result->robust.nominal_worst_fs,
+                      "nominal_optimal", result->robust.nominal_optimal, "nominal_best",
+                      found_json(job->hw, &result->robust.nominal_best)));
+    return answer;
+}
+
+enum status job_encode(const struct job *job, const struct job_result *result, char **json,
+                       struct error *error)
+{
+    json_t *answer = answer_json(job, result);
+    *json = answer ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(answer);
+    return *json ? STATUS_OK : error_memory(error);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* Exactly `count` integers >= 0. */
+static bool get_integers(const json_t *object, const char *name, int count, int64_t values[])
+{
+    const json_t *list = json_object_get(object, name);
+    if (!json_is_array(list) || json_array_size(list) != (size_t)count)
+        return false;
+    for (int i = 0; i < count; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
+        values[i] = json_integer_value(value);
+        if (!json_is_integer(value) || values[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* The values behind the axes, which a space with a search of its own has filled in. */
+static bool is_own(const struct space *space, const struct tiling *tiling)
+{
+    if (space->kind->own_legal)
+        return space->kind->own_legal(space, tiling);
+    for (int a = space->axis_count; a < SPACE_MAX_AXES; a++)
+        if (tiling->value[a])
+            return false;
+    return true;
+}
+
+/* The tiling is the one that the index names, and legal. */
+static bool get_tiling(const struct space *space, const json_t *object, const struct found *found,
+                       struct tiling *tiling)
+{
+    struct tiling named;
+    int count = (int)json_array_size(json_object_get(object, "tiling"));
+    memset(tiling, 0, sizeof *tiling);
+    if (count > SPACE_MAX_AXES || found->index >= space->candidates ||
+        !get_integers(object, "tiling", count, tiling->value))
+        return false;
+    space_tiling(space, found->index, &named);
+    for (int a = 0; a < space->axis_count; a++)
+        if (named.value[a] != tiling->value[a])
+            return false;
+    return space->kind->legal(space, tiling) && is_own(space, tiling);
+}
+
+static bool get_parts(const json_t *object, struct found *found)
+{
+    const json_t *parts = json_object_get(object, "parts");
+    if (!json_is_array(parts) || json_array_size(parts) > SEARCH_MAX_PARTS)
+        return false;
+    found->part_count = (int)json_array_size(parts);
+    for (int i = 0; i < found->part_count; i++) {
+        const json_t *part = json_array_get(parts, (size_t)i);
+        const json_t *fs = json_array_get(part, 0), *weight = json_array_get(part, 1);
+        found->part_fs[i] = json_integer_value(fs);
+        found->part_weight[i] = json_number_value(weight);
+        if (!json_is_integer(fs) || !json_is_number(weight) || found->part_fs[i] < 0 ||
+            !(found->part_weight[i] >= 0) || !isfinite(found->part_weight[i]))
+            return false;
+    }
+    return true;
+}
+
+/* On how many cores a tiling runs: its program, or that of its programs which has the most. */
+static int cores_of(const struct space *space, const struct tiling *tiling)
+{
+    int most = space->kind->cores_used(space, tiling, 0);
+    for (int part = 1; !space->kind->ask && space->kind->parts[part]; part++) {
+        int cores = space->kind->cores_used(space, tiling, part);
+        most = cores > most ? cores : most;
+    }
+    return most;
+}
+
+static bool get_found(const struct job *job, const json_t *object, struct found *found)
+{
+    int64_t cores;
+    memset(found, 0, sizeof *found);
+    found->timeline.blocked = -1;
+    if (!job_get_integer(object, "index", 0, &found->index) ||
+        !job_get_integer(object, "cores_used", 1, &cores) || cores > job->cores ||
+        !job_get_integer(object, "bound_fs", 0, &found->bound_fs) ||
+        !job_get_integer(object, "end_fs", 1, &found->timeline.end_fs) ||
+        !get_integers(object, "busy_fs", job->hw->pipe_count, found->timeline.busy_fs) ||
+        !get_integers(object, "active_fs", job->hw->bus_count, found->timeline.active_fs) ||
+        !get_integers(object, "bus_bytes", job->hw->bus_count, found->bus_bytes))
+        return false;
+    found->cores_used = (int)cores;
+    return found->bound_fs <= found->timeline.end_fs && get_parts(object, found) &&
+           found->part_count == job->space.kind->costs &&
+           get_tiling(&job->space, object, found, &found->tiling) &&
+           found->cores_used == cores_of(&job->space, &found->tiling);
+}
+
+static bool get_within(const json_t *answer, const char *name, struct within *within)
+{
+    int64_t counts[2];
+    if (!get_integers(answer, name, 2, counts))
+        return false;
+    *within = (struct within){counts[0], counts[1]};
+    return true;
+}
+
+static bool get_rules(const json_t *answer, const struct operator_rule *rules, int64_t counts[])
+{
+    for (int r = 0; rules && rules[r].key; r++)
+        if (!job_get_integer(answer, rules[r].key, 0, &counts[r]))
+            return false;
+    return true;
+}
+
+static bool get_counts(const json_t *answer, const struct operator_rule *rules,
+                       struct search_result *search)
+{
+    const json_t *gap = json_object_get(answer, "gap");
+    search->gap = json_number_value(gap);
+    return json_is_number(gap) && isfinite(search->gap) &&
+           job_get_integer(answer, "candidates", 0, &search->candidates) &&
+           job_get_integer(answer, "feasible", 0, &search->feasible) &&
+           job_get_integer(answer, "pruned", 0, &search->pruned) &&
+           job_get_integer(answer, "simulated", 0, &search->simulated) &&
+           get_rules(answer, rules, search->pruned_by) &&
+           job_get_integer(answer, "lower_bound_fs", 0, &search->lower_bound_fs) &&
+           job_get_bool(answer, "optimal", &search->optimal) &&
+           get_within(answer, "within_1_percent", &search->within_1_percent) &&
+           get_within(answer, "within_tolerance", &search->within_tolerance);
+}
+
+static bool get_robust(const struct job *job, const json_t *answer, struct robust *robust)
+{
+    const json_t *object = json_object_get(answer, "robust");
+    return job_get_integer(object, "worst_fs", 1, &robust->worst_fs) &&
+           job_get_integer(object, "nominal_worst_fs", 1, &robust->nominal_worst_fs) &&
+           job_get_bool(object, "nominal_optimal", &robust->nominal_optimal) &&
+           get_found(job, json_object_get(object, "nominal_best"), &robust->nominal_best);
+}
+
+static bool get_best(const struct job *job, const json_t *best, struct search_result *search)
+{
+    for (; search->count < (int)json_array_size(best); search->count++)
+        if (!get_found(job, json_array_get(best, (size_t)search->count),
+                       &search->best[search->count]))
+            return false;
+    return true;
+}
+
+static enum status read_answer(const struct job *job, const json_t *answer,
+                               struct job_result *result, struct error *error)
+{
+    struct search_result *search = &result->search;
+    const json_t *best = json_object_get(answer, "best");
+    size_t count = json_array_size(best);
+    bool whole = get_counts(answer, job->space.kind->rules, search) && json_is_array(best) &&
+                 count <= (size_t)job->top &&
+                 (!job->robust || count == 0 || get_robust(job, answer, &result->robust));
+    if (whole) {
+        search->best = calloc(count + 1, sizeof *search->best);
+        if (!search->best)
+            return error_memory(error);
+    }
+    if (whole && get_best(job, best, search))
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "what it has is no answer to this question");
+}
+
+enum status job_decode(const struct job *job, const char *json, struct job_result *result,
+                       struct error *error)
+{
+    json_error_t where;
+    json_t *answer = json_loads(json, 0, &where);
+    memset(result, 0, sizeof *result);
+    if (!answer)
+        return error_set(error, STATUS_INVALID, "its answer is damaged: %s", where.text);
+    enum status status = read_answer(job, answer, result, error);
+    json_decref(answer);
+    if (status != STATUS_OK)
+        job_result_clear(result);
+    return status;
+}

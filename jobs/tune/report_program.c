@@ -1,0 +1,93 @@
+#include "jobs/tune/report_program.h"
+
+#include "analysis/roofline.h"
+#include "costmodel/simulate.h"
+#include "formats/text.h"
+#include "jobs/tune/generate.h"
+#include "results/report_roofline.h"
+#include "results/report_timeline.h"
+
+static json_t *no_timeline(const struct program *program, const char *title)
+{
+    char note[160], number[TEXT_SIZE];
+    snprintf(note, sizeof note,
+             "The program plays %s instructions, more than are drawn here; busy shares are in the "
+             "table above.",
+             text_count(program->played, number));
+    return report_section("text", title, note);
+}
+
+static enum status add_timeline(struct report *report, const struct program *program, int cores,
+                                const struct timeline *played, const char *title,
+                                struct error *error)
+{
+    struct report_timeline gathered;
+    struct timeline timeline;
+    struct simulator *simulator = simulator_new();
+    if (!simulator)
+        return error_memory(error);
+    report_timeline_open(&gathered, program, played->end_fs, REPORT_TIMELINE_EVENTS);
+    enum status status = simulate(
+        simulator, program, &(struct simulate_options){.cores = cores, .trace = &gathered.trace},
+        &timeline, error);
+    if (status == STATUS_OK)
+        report_add(report, report_timeline_section(&gathered, &timeline, title));
+    report_timeline_close(&gathered);
+    simulator_free(simulator);
+    return status;
+}
+
+enum status report_program(struct report *report, const struct program *program, int cores,
+                           const struct timeline *played,
+                           const struct diagnosis_thresholds *thresholds, const char *title,
+                           struct error *error)
+{
+    struct diagnosis diagnosis;
+    char text[128];
+    diagnosis_of_program(program, played, cores, &diagnosis);
+    diagnose(&diagnosis, thresholds);
+    report_diagnosis(report, &diagnosis, thresholds, title);
+    if (played->blocked >= 0)
+        return STATUS_OK;
+    snprintf(text, sizeof text, "Timeline%s%s", title ? " of " : "", title ? title : "");
+    if (program->played <= REPORT_MAX_PLAYED)
+        return add_timeline(report, program, cores, played, text, error);
+    report_add(report, no_timeline(program, text));
+    return STATUS_OK;
+}
+
+/* One of the programs of a tiling. */
+static enum status add_part(struct report *report, struct simulator *simulator,
+                            const struct space *space, const struct tiling *tiling, int part,
+                            struct error *error)
+{
+    const char *const *parts = space->kind->parts;
+    struct simulate_options how = {.cores = space->kind->cores_used(space, tiling, part)};
+    struct program program = {0};
+    struct timeline timeline;
+    program_reset(&program, space->hw);
+    enum status status = generate_program(space, tiling, part, &program, error);
+    if (status == STATUS_OK)
+        status = simulate(simulator, &program, &how, &timeline, error);
+    if (status == STATUS_OK)
+        status =
+            report_program(report, &program, how.cores, &timeline, &diagnosis_default_thresholds,
+                           parts[1] ? parts[part] : NULL, error);
+    program_clear(&program);
+    return status;
+}
+
+enum status report_tiling(struct report *report, const struct space *space,
+                          const struct tiling *tiling, struct error *error)
+{
+    if (!space->kind->generate)
+        return STATUS_OK;
+    enum status status = STATUS_OK;
+    struct simulator *simulator = simulator_new();
+    if (!simulator)
+        return error_memory(error);
+    for (int i = 0; space->kind->parts[i] && status == STATUS_OK; i++)
+        status = add_part(report, simulator, space, tiling, i, error);
+    simulator_free(simulator);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* What a page says of a program: what limits it, its roofline and its timeline. */
+#ifndef AUTOTUNE_JOBS_TUNE_REPORT_PROGRAM_H
+#define AUTOTUNE_JOBS_TUNE_REPORT_PROGRAM_H
+
+#include "core/diagnosis.h"
+#include "core/operator.h"
+#include "core/timeline.h"
+#include "results/report.h"
+
+/* Programs that play more instructions than this have no timeline: it is gathered from every one of
+ * them. About a second. */
+#define REPORT_MAX_PLAYED 50000000LL
+
+/* Adds the sections of a program that `cores` cores run in step and that took `played`; `title` is
+ * what it is called, or NULL where it is the only one. One that deadlocks has no timeline. */
+enum status report_program(struct report *report, const struct program *program, int cores,
+                           const struct timeline *played,
+                           const struct diagnosis_thresholds *thresholds, const char *title,
+                           struct error *error);
+
+/* The same of every program of a tiling; nothing on a processor. */
+enum status report_tiling(struct report *report, const struct space *space,
+                          const struct tiling *tiling, struct error *error);
+
+#endif

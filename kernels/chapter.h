@@ -1,0 +1,29 @@
+/* Published figures beside ours: a table of numbers and a function that computes ours in the same
+ * order. `autotune reproduce` prints the chapters of jobs/reproduce and of every operator. */
+#ifndef AUTOTUNE_KERNELS_CHAPTER_H
+#define AUTOTUNE_KERNELS_CHAPTER_H
+
+#include "search/player.h"
+
+struct published {
+    const char *source;   /* "T 3.5.1": thesis, section; "R": component roofline */
+    const char *quantity; /* what is compared, and the setting */
+    const char *unit;     /* "x" for a ratio */
+    double paper;
+    const char *why; /* why ours differs, or what was taken where the paper leaves it open */
+};
+
+struct reproduction {
+    const struct hardware *hw;
+    int threads;
+    struct player player;
+};
+
+struct chapter {
+    const struct published *rows;
+    int count;
+    /* Fills ours[count]; NaN: cannot be recomputed. */
+    enum status (*compute)(struct reproduction *r, double *ours, struct error *error);
+};
+
+#endif

@@ -1,0 +1,317 @@
+/* Polynomials on the vector unit alone, for comparison with Cube-fx (thesis, 4.1.1 and 4.4.2).
+ *
+ * All evaluate polynomials of `order` terms, powers 0 … order − 1, as Cube-fx does with that many
+ * columns. A tile of inputs is loaded once for all functions; each function is computed on its own
+ * and shares nothing with the others but the input. Loads and stores are double-buffered, so that
+ * they overlap with computation. An operation of a vector with a scalar coefficient is written as
+ * the one of two vectors: the descriptions have one price for both. */
+#include "kernels/cubefx/cubefx.h"
+#include "kernels/emit.h"
+
+const char *const cubefx_baseline_names[CUBEFX_BASELINES] = {
+    [CUBEFX_NAIVE_TAYLOR] = "naive", [CUBEFX_HORNER] = "horner", [CUBEFX_ESTRIN] = "estrin",
+    [CUBEFX_MOTZKIN] = "motzkin",    [CUBEFX_CORDIC] = "cordic",
+};
+
+enum verb { MULTIPLY, ADD, SUBTRACT, DUPLICATE, COMPARE, SELECT, VERBS };
+
+/* Arrays of a tile in UB: two of inputs, two of results, then what a method needs. */
+enum { INPUT, RESULT = 2, TEMPORARY = 4 };
+
+struct vector_machine {
+    const struct hardware *hw;
+    enum dtype type;
+    int ub, load, store;    /* paths */
+    int mte2, vector, mte3; /* pipes */
+    int operation[VERBS];
+};
+
+struct writer {
+    struct emitter emit; /* first */
+    const struct vector_machine *machine;
+    enum cubefx_baseline baseline;
+    int64_t order, functions;
+    int64_t tile, elements; /* of UB's arrays, and of the tile at hand */
+    int input_phase, result_phase;
+};
+
+static int64_t offset(const struct writer *w, int array)
+{
+    return array * w->tile * dtype_bytes(w->machine->type);
+}
+
+/* target = a (verb) b, arrays of UB; b < 0: a scalar, or none. */
+static void compute(struct writer *w, enum verb verb, int target, int a, int b)
+{
+    const struct vector_machine *m = w->machine;
+    emit_vector(&w->emit, m->operation[verb], m->type, w->elements);
+    if (a >= 0)
+        emit_operand(&w->emit, OPERAND_SRC, m->ub, offset(w, a));
+    if (b >= 0)
+        emit_operand(&w->emit, OPERAND_SRC2, m->ub, offset(w, b));
+    emit_operand(&w->emit, OPERAND_DST, m->ub, offset(w, target));
+}
+
+enum { SCALAR = -1 };
+
+/* A power, a term and a sum for each term after the constant; powers are not kept. */
+static void naive(struct writer *w, int x, int sum)
+{
+    int power = TEMPORARY, term = TEMPORARY + 1;
+    compute(w, DUPLICATE, power, SCALAR, SCALAR);
+    compute(w, DUPLICATE, sum, SCALAR, SCALAR);
+    for (int64_t i = 1; i < w->order; i++) {
+        compute(w, MULTIPLY, power, power, x);
+        compute(w, MULTIPLY, term, power, SCALAR);
+        compute(w, ADD, sum, sum, term);
+    }
+}
+
+/* A multiplication and an addition for each term after the first. */
+static void horner(struct writer *w, int x, int sum)
+{
+    if (w->order == 1)
+        compute(w, DUPLICATE, sum, SCALAR, SCALAR);
+    for (int64_t i = 1; i < w->order; i++) {
+        compute(w, MULTIPLY, sum, i == 1 ? x : sum, i == 1 ? SCALAR : x);
+        compute(w, ADD, sum, sum, SCALAR);
+    }
+}
+
+/* Levels above pairs: x^2, x^4, … are squared once for each. */
+static int estrin_levels(int64_t order)
+{
+    int levels = 0;
+    while (order > INT64_C(2) << levels)
+        levels++;
+    return levels;
+}
+
+/* Terms [first, first + 2·2^level) into `target`; arrays from `unused` on are free. */
+static void estrin_part(struct writer *w, int x, int powers, int target, int unused, int64_t first,
+                        int level)
+{
+    if (level <= 0 && first + 1 == w->order) {
+        compute(w, DUPLICATE, target, SCALAR, SCALAR);
+        return;
+    }
+    if (level <= 0) {
+        compute(w, MULTIPLY, target, x, SCALAR);
+        compute(w, ADD, target, target, SCALAR);
+        return;
+    }
+    int64_t half = INT64_C(1) << level;
+    estrin_part(w, x, powers, target, unused, first, level - 1);
+    if (first + half < w->order) {
+        estrin_part(w, x, powers, unused, unused + 1, first + half, level - 1);
+        compute(w, MULTIPLY, unused, unused, powers + level - 1);
+        compute(w, ADD, target, target, unused);
+    }
+}
+
+static void estrin(struct writer *w, int x, int sum)
+{
+    int levels = estrin_levels(w->order), powers = TEMPORARY;
+    for (int l = 0; l < levels; l++) {
+        int base = l ? powers + l - 1 : x;
+        compute(w, MULTIPLY, powers + l, base, base);
+    }
+    estrin_part(w, x, powers, sum, powers + levels, 0, levels);
+}
+
+/* A monic polynomial of degree 4 with preprocessed coefficients in two multiplications and five
+ * additions: y = (x + a)·x + b, (y + x + c)·y + d. Sub-polynomials of four terms are made monic by
+ * their neighbour's constant; the topmost needs its leading coefficient. They are combined after
+ * Horner in x^4. */
+static void motzkin_part(struct writer *w, int x, int target)
+{
+    int y = TEMPORARY;
+    compute(w, ADD, y, x, SCALAR);
+    compute(w, MULTIPLY, y, y, x);
+    compute(w, ADD, y, y, SCALAR);
+    compute(w, ADD, target, y, x);
+    compute(w, ADD, target, target, SCALAR);
+    compute(w, MULTIPLY, target, target, y);
+    compute(w, ADD, target, target, SCALAR);
+}
+
+static void motzkin(struct writer *w, int x, int sum)
+{
+    int part = TEMPORARY + 1, fourth = TEMPORARY + 2;
+    int64_t parts = (w->order + 3) / 4;
+    if (parts > 1) {
+        compute(w, MULTIPLY, fourth, x, x);
+        compute(w, MULTIPLY, fourth, fourth, fourth);
+    }
+    motzkin_part(w, x, sum);
+    compute(w, MULTIPLY, sum, sum, SCALAR);
+    for (int64_t p = 1; p < parts; p++) {
+        motzkin_part(w, x, part);
+        compute(w, MULTIPLY, sum, sum, fourth);
+        compute(w, ADD, sum, sum, part);
+    }
+}
+
+/* Rotations of (cosine, sine) towards the angle. An iteration compares the angle left with 0,
+ * selects ±2^-i, multiplies both coordinates with it (the shifts), adds and subtracts them, and
+ * takes ±atan 2^-i, as a multiple of the selected value, from the angle. */
+static void cordic(struct writer *w, int x, int sine)
+{
+    int cosine = TEMPORARY, angle = TEMPORARY + 1, mask = TEMPORARY + 2, step = TEMPORARY + 3,
+        product = TEMPORARY + 4, other = TEMPORARY + 5;
+    compute(w, DUPLICATE, cosine, SCALAR, SCALAR);
+    compute(w, DUPLICATE, sine, SCALAR, SCALAR);
+    compute(w, ADD, angle, x, SCALAR);
+    for (int64_t i = 0; i < w->order; i++) {
+        compute(w, COMPARE, mask, angle, SCALAR);
+        compute(w, SELECT, step, mask, SCALAR);
+        compute(w, MULTIPLY, product, sine, step);
+        compute(w, MULTIPLY, other, cosine, step);
+        compute(w, SUBTRACT, cosine, cosine, product);
+        compute(w, ADD, sine, sine, other);
+        compute(w, MULTIPLY, product, step, SCALAR);
+        compute(w, SUBTRACT, angle, angle, product);
+    }
+}
+
+static void (*const methods[CUBEFX_BASELINES])(struct writer *, int x, int result) = {
+    [CUBEFX_NAIVE_TAYLOR] = naive, [CUBEFX_HORNER] = horner, [CUBEFX_ESTRIN] = estrin,
+    [CUBEFX_MOTZKIN] = motzkin,    [CUBEFX_CORDIC] = cordic,
+};
+
+/* Arrays of UB that a method needs. */
+static int arrays(const struct cubefx_share *share, enum cubefx_baseline baseline)
+{
+    const int temporaries[CUBEFX_BASELINES] = {
+        [CUBEFX_NAIVE_TAYLOR] = 2,
+        [CUBEFX_HORNER] = 0,
+        [CUBEFX_ESTRIN] = 2 * estrin_levels(share->order),
+        [CUBEFX_MOTZKIN] = 3,
+        [CUBEFX_CORDIC] = 6,
+    };
+    return TEMPORARY + temporaries[baseline];
+}
+
+int64_t cubefx_baseline_tile(const struct hardware *hw, enum dtype type,
+                             const struct cubefx_share *share, enum cubefx_baseline baseline)
+{
+    int64_t repeat = hw->vector_repeat_bytes / dtype_bytes(type);
+    int64_t inputs = round_up(share->inputs, repeat);
+    int ub = hardware_buffer(hw, "ub", 2);
+    int64_t bytes = ub >= 0 ? hw->buffers[ub].capacity_bytes : 0;
+    if (bytes == 0)
+        return inputs;
+    int64_t fits = bytes / arrays(share, baseline) / dtype_bytes(type) / repeat * repeat;
+    return fits < inputs ? fits : inputs;
+}
+
+/* One function of the tile at hand. */
+static void emit_function(struct writer *w)
+{
+    const struct vector_machine *m = w->machine;
+    int p = w->result_phase;
+    emit_wait(&w->emit, m->mte3, m->vector, p);
+    methods[w->baseline](w, INPUT + w->input_phase, RESULT + p);
+    emit_set(&w->emit, m->vector, m->mte3, p);
+    emit_wait(&w->emit, m->vector, m->mte3, p);
+    emit_move(&w->emit, m->store, w->elements * dtype_bytes(m->type), m->type, m->type);
+    emit_operand(&w->emit, OPERAND_SRC, m->ub, offset(w, RESULT + p));
+    emit_set(&w->emit, m->mte3, m->vector, p);
+    w->result_phase ^= 1;
+}
+
+/* `count` bodies, as a loop over pairs where that is shorter: each changes a phase. */
+static void repeat(struct writer *w, const char *name, int64_t count, void (*body)(struct writer *))
+{
+    int64_t pairs = count / 2 > 1 ? count / 2 : 0;
+    if (pairs) {
+        emit_loop(&w->emit, name, pairs);
+        body(w);
+        body(w);
+        emit_end(&w->emit);
+    }
+    for (int64_t i = 2 * pairs; i < count; i++)
+        body(w);
+}
+
+static void emit_tile(struct writer *w)
+{
+    const struct vector_machine *m = w->machine;
+    int p = w->input_phase;
+    emit_wait(&w->emit, m->vector, m->mte2, p);
+    emit_move(&w->emit, m->load, w->elements * dtype_bytes(m->type), m->type, m->type);
+    emit_operand(&w->emit, OPERAND_DST, m->ub, offset(w, INPUT + p));
+    emit_set(&w->emit, m->mte2, m->vector, p);
+    emit_wait(&w->emit, m->mte2, m->vector, p);
+    repeat(w, "function", w->functions, emit_function);
+    emit_set(&w->emit, m->vector, m->mte2, p);
+    w->input_phase ^= 1;
+}
+
+static void each_free_flag(struct writer *w, void (*act)(struct emitter *, int, int, int))
+{
+    const struct vector_machine *m = w->machine;
+    for (int p = 0; p < 2; p++) {
+        act(&w->emit, m->vector, m->mte2, p);
+        act(&w->emit, m->mte3, m->vector, p);
+    }
+}
+
+static enum status find_vector_machine(const struct hardware *hw, enum dtype type,
+                                       struct vector_machine *m, struct error *error)
+{
+    static const char *const names[VERBS] = {
+        [MULTIPLY] = "vmul",    [ADD] = "vadd",       [SUBTRACT] = "vsub",
+        [DUPLICATE] = "vecDup", [COMPARE] = "vecCmp", [SELECT] = "vecSel",
+    };
+    static const char who[] = "a polynomial by vectors";
+    int gm, price;
+    *m = (struct vector_machine){.hw = hw, .type = type};
+    enum status status = machine_buffer(hw, who, "gm", &gm, error);
+    if (status == STATUS_OK)
+        status = machine_buffer(hw, who, "ub", &m->ub, error);
+    if (status == STATUS_OK)
+        status = machine_path(hw, who, gm, m->ub, type, type, &m->load, &price, error);
+    if (status == STATUS_OK)
+        status = machine_path(hw, who, m->ub, gm, type, type, &m->store, &price, error);
+    for (int i = 0; i < VERBS && status == STATUS_OK; i++)
+        status = machine_operation(hw, who, names[i], &m->operation[i], error);
+    if (status != STATUS_OK)
+        return status;
+    m->mte2 = hw->paths[m->load].pipe;
+    m->mte3 = hw->paths[m->store].pipe;
+    m->vector = hw->prices[hw->operations[m->operation[MULTIPLY]].price].pipe;
+    if (m->mte2 == m->mte3 || m->mte2 == m->vector || m->mte3 == m->vector)
+        return error_set(error, STATUS_INVALID,
+                         "%s needs different pipes to load, compute and store; on %s some of them "
+                         "share one",
+                         who, hw->name);
+    return STATUS_OK;
+}
+
+enum status cubefx_baseline_program(const struct hardware *hw, enum dtype type,
+                                    const struct cubefx_share *share, int64_t tile,
+                                    enum cubefx_baseline baseline, struct program *program,
+                                    struct error *error)
+{
+    struct vector_machine machine;
+    enum status status = find_vector_machine(hw, type, &machine, error);
+    if (status != STATUS_OK)
+        return status;
+    struct tiles tiles = tiles_of(share->inputs, tile);
+    int64_t ragged = tiles.last != tiles.slice;
+    struct writer w = {.emit = {.program = program, .error = error},
+                       .machine = &machine,
+                       .baseline = baseline,
+                       .order = share->order,
+                       .functions = share->functions,
+                       .tile = tile,
+                       .elements = tiles.slice};
+    each_free_flag(&w, emit_set);
+    repeat(&w, "tile", tiles.count - ragged, emit_tile);
+    w.elements = tiles.last;
+    if (ragged)
+        emit_tile(&w);
+    each_free_flag(&w, emit_wait);
+    return emit_close(&w.emit);
+}

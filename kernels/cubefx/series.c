@@ -1,0 +1,202 @@
+#include "kernels/cubefx/series.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+/* Fills c[0 … terms − 1] in long double; false where there is no series. */
+typedef bool long_expansion(long double point, int terms, long double *c);
+
+static bool expand(long_expansion *function, double point, int terms, double *coefficients)
+{
+    long double c[SERIES_MAX_TERMS + 1] = {0};
+    double rounded[SERIES_MAX_TERMS];
+    if (terms < 1 || terms > SERIES_MAX_TERMS || !isfinite(point) || !function(point, terms, c))
+        return false;
+    for (int i = 0; i < terms; i++) {
+        rounded[i] = (double)c[i];
+        if (!isfinite(rounded[i]))
+            return false;
+    }
+    memcpy(coefficients, rounded, (size_t)terms * sizeof *rounded);
+    return true;
+}
+
+/* Σ_{i=first}^{last} c_i·c_{n−i}: a coefficient of the square. */
+static long double square_term(const long double *c, int n, int first, int last)
+{
+    long double sum = 0;
+    for (int i = first; i <= last; i++)
+        sum += c[i] * c[n - i];
+    return sum;
+}
+
+/* c[i] = derivative[i mod 4] / i!, for functions that are their fourth derivative. */
+static void fill_periodic(const long double *derivative, int terms, long double *c)
+{
+    long double factorial = 1;
+    for (int i = 0; i < terms; i++) {
+        factorial *= i > 0 ? i : 1;
+        c[i] = derivative[i % 4] / factorial;
+    }
+}
+
+static bool long_sin(long double p, int terms, long double *c)
+{
+    const long double derivative[] = {sinl(p), cosl(p), -sinl(p), -cosl(p)};
+    fill_periodic(derivative, terms, c);
+    return true;
+}
+
+static bool long_cos(long double p, int terms, long double *c)
+{
+    const long double derivative[] = {cosl(p), -sinl(p), -cosl(p), sinl(p)};
+    fill_periodic(derivative, terms, c);
+    return true;
+}
+
+static bool long_exp(long double p, int terms, long double *c)
+{
+    const long double derivative[] = {expl(p), expl(p), expl(p), expl(p)};
+    fill_periodic(derivative, terms, c);
+    return true;
+}
+
+/* tan' = 1 + tan². A point within a double's rounding of a pole counts as the pole: what the
+ * series would describe is the rounding. */
+static bool long_tan(long double p, int terms, long double *c)
+{
+    if (fabsl(cosl(p)) <= DBL_EPSILON * fmaxl(1, fabsl(p)))
+        return false;
+    c[0] = tanl(p);
+    for (int n = 0; n + 1 < terms; n++)
+        c[n + 1] = ((n == 0) + square_term(c, n, 0, n)) / (n + 1);
+    return true;
+}
+
+/* tanh' = 1 − tanh². The first derivative is 1/cosh², for 1 − tanh² would cancel where tanh is
+ * near ±1, and all the others carry it as a factor. */
+static bool long_tanh(long double p, int terms, long double *c)
+{
+    c[0] = tanhl(p);
+    c[1] = 1 / coshl(p) / coshl(p);
+    for (int n = 1; n + 1 < terms; n++)
+        c[n + 1] = -square_term(c, n, 0, n) / (n + 1);
+    return true;
+}
+
+/* sigmoid(x) = 1/2 + tanh(x/2)/2. */
+static bool long_sigmoid(long double p, int terms, long double *c)
+{
+    long_tanh(p / 2, terms, c);
+    c[0] = 1 / (1 + expl(-p));
+    for (int i = 1; i < terms; i++)
+        c[i] = ldexpl(c[i], -i - 1);
+    return true;
+}
+
+/* With φ the density of the normal distribution, φ' = −xφ gives n·φ_n = −(p·φ_{n−1} + φ_{n−2}),
+ * and (xΦ)'' = 2φ + xφ' = 2φ − x²φ; the terms that cancel in it are taken out by that recurrence,
+ * which leaves −φ_n + φ_{n−2}/(n(n−1)). */
+static bool long_gelu(long double p, int terms, long double *c)
+{
+    const long double root_half = 0.70710678118654752440084436210485L;
+    const long double density = 0.39894228040143267793994605993438L * expl(-p * p / 2);
+    const long double below = erfcl(-p * root_half) / 2;
+    long double phi[SERIES_MAX_TERMS + 1];
+    phi[0] = density;
+    phi[1] = -p * density;
+    c[0] = p * below;
+    c[1] = below + p * density;
+    for (int n = 2; n < terms; n++) {
+        phi[n] = -(p * phi[n - 1] + phi[n - 2]) / n;
+        c[n] = phi[n - 2] / (n * (n - 1)) - phi[n];
+    }
+    return true;
+}
+
+static bool long_log1p(long double p, int terms, long double *c)
+{
+    long double power = 1;
+    if (p <= -1)
+        return false;
+    c[0] = log1pl(p);
+    for (int i = 1; i < terms; i++) {
+        power /= -(1 + p);
+        c[i] = -power / i;
+    }
+    return true;
+}
+
+static bool expand_sin(double point, int terms, double *coefficients)
+{
+    return expand(long_sin, point, terms, coefficients);
+}
+
+static bool expand_cos(double point, int terms, double *coefficients)
+{
+    return expand(long_cos, point, terms, coefficients);
+}
+
+static bool expand_tan(double point, int terms, double *coefficients)
+{
+    return expand(long_tan, point, terms, coefficients);
+}
+
+static bool expand_tanh(double point, int terms, double *coefficients)
+{
+    return expand(long_tanh, point, terms, coefficients);
+}
+
+static bool expand_sigmoid(double point, int terms, double *coefficients)
+{
+    return expand(long_sigmoid, point, terms, coefficients);
+}
+
+static bool expand_gelu(double point, int terms, double *coefficients)
+{
+    return expand(long_gelu, point, terms, coefficients);
+}
+
+static bool expand_exp(double point, int terms, double *coefficients)
+{
+    return expand(long_exp, point, terms, coefficients);
+}
+
+static bool expand_log1p(double point, int terms, double *coefficients)
+{
+    return expand(long_log1p, point, terms, coefficients);
+}
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+static double gelu(double x)
+{
+    return x * erfc(-x * 0.70710678118654752440) / 2;
+}
+
+const struct series series_functions[] = {
+    {"sin", sin, expand_sin},
+    {"cos", cos, expand_cos},
+    {"tan", tan, expand_tan},
+    {"tanh", tanh, expand_tanh},
+    {"sigmoid", sigmoid, expand_sigmoid},
+    {"gelu", gelu, expand_gelu},
+    {"exp", exp, expand_exp},
+    {"log1p", log1p, expand_log1p},
+    {NULL, NULL, NULL},
+};
+
+const struct series *series_find(const char *name, int length)
+{
+    for (const struct series *s = series_functions; s->name; s++)
+        if (length >= 0 && strlen(s->name) == (size_t)length &&
+            strncasecmp(s->name, name, (size_t)length) == 0)
+            return s;
+    return NULL;
+}

@@ -1,0 +1,62 @@
+#include "kernels/details.h"
+
+#include "core/work.h"
+#include "costmodel/simulate.h"
+
+enum status details_make(const struct problem *problem, const struct space *space,
+                         const struct search_result *result, const struct details_options *options,
+                         json_t **details, struct error *error)
+{
+    *details = NULL;
+    if (!space->kind->details)
+        return STATUS_OK;
+    *details = json_object();
+    enum status status = space->kind->details(problem, space, result, options, *details, error);
+    if (status != STATUS_OK) {
+        json_decref(*details);
+        *details = NULL;
+    }
+    return status;
+}
+
+struct limiter limiter_of(const struct hardware *hw, const double busy_ns[HARDWARE_MAX_PIPES],
+                          const double bus_bytes[HARDWARE_MAX_BUSES])
+{
+    struct limiter most = {hw->pipes[0].name, busy_ns[0]};
+    for (int p = 1; p < hw->pipe_count; p++)
+        if (busy_ns[p] > most.busy_ns)
+            most = (struct limiter){hw->pipes[p].name, busy_ns[p]};
+    for (int b = 0; b < hw->bus_count; b++) {
+        const struct bus *bus = &hw->buses[b];
+        double ns = bus_bytes[b] * 1e9 / (double)bus->total_bytes_per_s[bus->sharers - 1];
+        if (ns > most.busy_ns)
+            most = (struct limiter){bus->name, ns};
+    }
+    return most;
+}
+
+enum status play_program(struct player *player, int cores, struct played *played,
+                         struct error *error)
+{
+    const struct hardware *hw = player->program.hw;
+    struct simulate_options options = {.cores = cores};
+    struct timeline timeline;
+    struct work_total totals[HARDWARE_MAX_PRICES];
+    *played = (struct played){0};
+    enum status status = player_tidy(player, error);
+    if (status == STATUS_OK)
+        status = simulate(player->simulator, &player->program, &options, &timeline, error);
+    if (status == STATUS_OK && timeline.blocked >= 0)
+        status = error_set(error, STATUS_INVALID, "a generated program deadlocks");
+    if (status == STATUS_OK)
+        status = work_totals(&player->program, totals, error);
+    if (status != STATUS_OK)
+        return status;
+    played->time_ns = (double)timeline.end_fs / FS_PER_NS;
+    for (int p = 0; p < hw->pipe_count; p++)
+        played->busy_ns[p] = (double)timeline.busy_fs[p] / FS_PER_NS;
+    for (int p = 0; p < hw->price_count; p++)
+        if (hw->prices[p].bus >= 0)
+            played->bus_bytes[hw->prices[p].bus] += (double)totals[p].units * cores;
+    return STATUS_OK;
+}

@@ -1,0 +1,385 @@
+#include "kernels/knn/host/knn_host.h"
+#include "kernels/limits.h"
+#include "kernels/matmul/host/matmul_host.h"
+#include "kernels/slices.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* clang-format off */
+#define KERNELS(K)                                                                                 \
+    K(1, 4)                                                                                        \
+    K(1, 8)                                                                                        \
+    K(2, 4) K(2, 8) K(3, 4) K(3, 8) K(4, 3) K(4, 4) K(4, 6) K(6, 2) K(6, 4) K(8, 2) K(8, 3)        \
+        K(9, 3) K(12, 1) K(12, 2) K(14, 2) K(24, 1) K(28, 1)
+#define KERNEL(R, V) {#R "x" #V, R, V},
+#define NAME(R, V)   #R "x" #V,
+/* clang-format on */
+
+/* With AVX-512's 32 registers R·V + V + 1 fit without spilling up to 28x1, 14x2, 9x3, 6x4, 4x6 and
+ * 3x8; AVX2's 16 hold 12x1, 6x2, 4x3 and 3x4. */
+const struct knn_host_kernel knn_host_kernels[KNN_HOST_KERNELS] = {KERNELS(KERNEL)};
+/* Value 0 of an enumeration is no value: those of a tiling count from 1. */
+static const char *const kernel_names[] = {"-", KERNELS(NAME)};
+
+_Static_assert(sizeof kernel_names / sizeof *kernel_names == KNN_HOST_KERNELS + 1, "all of them");
+
+const char *const knn_host_loops[KNN_HOST_LOOPS] = {
+    [KNN_LOOP_PACK] = "pack",       [KNN_LOOP_TURN] = "turn", [KNN_LOOP_SCAN] = "scan",
+    [KNN_LOOP_LIST] = "list",       [KNN_LOOP_HEAP] = "heap", [KNN_LOOP_COLLECT] = "collect",
+    [KNN_LOOP_COMPACT] = "compact", [KNN_LOOP_SORT] = "sort",
+};
+
+static const char *const answers[] = {"-", "no", "yes"};
+static const char *const orders[] = {"-", "panels", "rows"};
+static const char *const selects[] = {"-", "list", "heap", "buffer"};
+
+static const struct axis axes[KNN_HOST_AXES] = {
+    [KNN_HOST_KERNEL] = {.name = "kernel",
+                         .value_names = kernel_names,
+                         .name_count = KNN_HOST_KERNELS + 1},
+    [KNN_HOST_M_TILE] = {.name = "m_tile", .unit = "elements"},
+    [KNN_HOST_N_TILE] = {.name = "n_tile", .unit = "elements"},
+    [KNN_HOST_D_TILE] = {.name = "d_tile", .unit = "elements"},
+    [KNN_HOST_PACK] = {.name = "pack", .value_names = answers, .name_count = 3},
+    [KNN_HOST_ORDER] = {.name = "order", .value_names = orders, .name_count = 3},
+    [KNN_HOST_SELECT] = {.name = "select", .value_names = selects, .name_count = 4},
+    [KNN_HOST_BUFFER] = {.name = "buffer", .unit = "elements"},
+};
+
+/* ---- the space ------------------------------------------------------------------------------ */
+
+/* Multiples of most kernels' rows, of all widths of panels in vectors, and of cache lines. */
+static const int64_t m_tiles[] = {28, 84, 168, 336, 1008, 2016, 4032, 8064, 0};
+static const int64_t n_vectors[] = {24, 48, 96, 192, 384, 768, 1536, 0};
+static const int64_t d_tiles[] = {128, 256, 512, 1024, 0};
+static const int64_t buffers[] = {1, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 0};
+
+/* `list` times `unit`, as far as below `whole`, then `whole`. */
+static void fill_tiles(struct knn_host *knn, int axis, const int64_t *list, int64_t unit,
+                       int64_t whole)
+{
+    int count = 0;
+    for (; list[count] && list[count] * unit < whole; count++)
+        knn->values[axis][count] = list[count] * unit;
+    knn->values[axis][count++] = whole;
+    knn->value_count[axis] = count;
+}
+
+static void fill_names(struct knn_host *knn, int axis, int first, int last)
+{
+    for (int i = first; i <= last; i++)
+        knn->values[axis][knn->value_count[axis]++] = i;
+}
+
+/* Of kernels those whose loops are timed. */
+static void fill_values(struct knn_host *knn)
+{
+    int first = knn->k <= KNN_HOST_LIST_MOST ? KNN_HOST_SELECT_LIST : KNN_HOST_SELECT_HEAP;
+    for (int i = 0; i < KNN_HOST_KERNELS; i++)
+        if (knn->tile_loops[i] >= 0)
+            fill_names(knn, KNN_HOST_KERNEL, i + 1, i + 1);
+    fill_tiles(knn, KNN_HOST_M_TILE, m_tiles, 1, knn->share);
+    fill_tiles(knn, KNN_HOST_N_TILE, n_vectors, knn->lanes, knn->n);
+    fill_tiles(knn, KNN_HOST_D_TILE, d_tiles, 1, knn->d);
+    fill_names(knn, KNN_HOST_PACK, KNN_HOST_PACK_NO, KNN_HOST_PACK_YES);
+    fill_names(knn, KNN_HOST_ORDER, KNN_HOST_ORDER_PANELS, KNN_HOST_ORDER_ROWS);
+    fill_names(knn, KNN_HOST_SELECT, first, KNN_HOST_SELECT_BUFFER);
+    for (int i = 0; buffers[i] && (buffers[i] <= KNN_HOST_BUFFER_LEAST || buffers[i] < knn->n); i++)
+        fill_names(knn, KNN_HOST_BUFFER, (int)buffers[i], (int)buffers[i]);
+}
+
+/* Which of an axis's values a block has. */
+enum share_of_values { ALL_VALUES, FIRST_VALUE, BUT_FIRST, LAST_VALUE, BUT_LAST };
+
+/* What goes together: tiles of n change nothing with whole dimensions and panels outside, and only
+ * a buffer has a size. */
+static const enum share_of_values blocks[][KNN_HOST_AXES] = {
+    {[KNN_HOST_N_TILE] = LAST_VALUE,
+     [KNN_HOST_D_TILE] = LAST_VALUE,
+     [KNN_HOST_ORDER] = FIRST_VALUE,
+     [KNN_HOST_SELECT] = BUT_LAST,
+     [KNN_HOST_BUFFER] = FIRST_VALUE},
+    {[KNN_HOST_N_TILE] = LAST_VALUE,
+     [KNN_HOST_D_TILE] = LAST_VALUE,
+     [KNN_HOST_ORDER] = FIRST_VALUE,
+     [KNN_HOST_SELECT] = LAST_VALUE,
+     [KNN_HOST_BUFFER] = BUT_FIRST},
+    {[KNN_HOST_D_TILE] = BUT_LAST,
+     [KNN_HOST_ORDER] = FIRST_VALUE,
+     [KNN_HOST_SELECT] = BUT_LAST,
+     [KNN_HOST_BUFFER] = FIRST_VALUE},
+    {[KNN_HOST_D_TILE] = BUT_LAST,
+     [KNN_HOST_ORDER] = FIRST_VALUE,
+     [KNN_HOST_SELECT] = LAST_VALUE,
+     [KNN_HOST_BUFFER] = BUT_FIRST},
+    {[KNN_HOST_ORDER] = LAST_VALUE, [KNN_HOST_SELECT] = BUT_LAST, [KNN_HOST_BUFFER] = FIRST_VALUE},
+    {[KNN_HOST_ORDER] = LAST_VALUE, [KNN_HOST_SELECT] = LAST_VALUE, [KNN_HOST_BUFFER] = BUT_FIRST},
+};
+
+/* False where an axis has no such value. */
+static bool fill_block(const struct knn_host *knn, const enum share_of_values *shares,
+                       struct space_block *block)
+{
+    for (int a = 0; a < KNN_HOST_AXES; a++) {
+        int first = 0, end = knn->value_count[a];
+        first = shares[a] == LAST_VALUE ? end - 1 : shares[a] == BUT_FIRST ? 1 : 0;
+        end = shares[a] == FIRST_VALUE ? 1 : shares[a] == BUT_LAST ? end - 1 : end;
+        block->values[a] = knn->values[a] + first;
+        block->count[a] = end - first;
+        if (first >= end)
+            return false;
+    }
+    return true;
+}
+
+static enum status make_blocks(struct space *space, struct knn_host *knn, struct error *error)
+{
+    fill_values(knn);
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+        struct space_block filled, *block;
+        if (!fill_block(knn, blocks[b], &filled))
+            continue;
+        block = space_add_block(space);
+        if (!block)
+            return error_memory(error);
+        *block = filled;
+    }
+    return STATUS_OK;
+}
+
+static int find_loop(const struct host *host, const char *variant)
+{
+    char name[HOST_NAME_SIZE];
+    (void)snprintf(name, sizeof name, "knn %s", variant);
+    return host_loop(host, name);
+}
+
+static enum status find_loops(const struct space *space, struct knn_host *knn, struct error *error)
+{
+    bool any = false;
+    for (int i = 0; i < KNN_HOST_KERNELS; i++) {
+        knn->tile_loops[i] = find_loop(knn->host, knn_host_kernels[i].name);
+        any |= knn->tile_loops[i] >= 0;
+    }
+    for (int i = 0; i < KNN_HOST_LOOPS; i++) {
+        knn->loops[i] = find_loop(knn->host, knn_host_loops[i]);
+        any &= knn->loops[i] >= 0;
+    }
+    if (any)
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID,
+                     "%s lacks timed loops \"knn …\": `autotune calibrate --hw host` measures them",
+                     space->hw->name);
+}
+
+static enum status create(struct space *space, const struct problem *problem, int cores,
+                          struct error *error)
+{
+    struct knn_host *knn = calloc(1, sizeof *knn);
+    if (!knn)
+        return error_memory(error);
+    space->detail = knn;
+    space->axis_count = KNN_HOST_AXES;
+    space->axes = axes;
+    knn->host = space->hw->host;
+    knn->m = problem->size[KNN_M];
+    knn->d = problem->size[KNN_D];
+    knn->n = problem->size[KNN_N];
+    knn->k = problem->size[KNN_K];
+    knn->threads = cores;
+    knn->lanes = host_lanes(knn->host->isa);
+    knn->share = divide_up(knn->m, cores);
+    enum status status = find_loops(space, knn, error);
+    if (status != STATUS_OK)
+        return status;
+    return make_blocks(space, knn, error);
+}
+
+static void destroy(struct space *space)
+{
+    free(space->detail);
+}
+
+/* ---- what may run --------------------------------------------------------------------------- */
+
+int knn_host_threads(const struct knn_host *knn, const struct tiling *tiling, int64_t *rows)
+{
+    int64_t shares = divide_up(knn->m, knn_host_kernel(tiling)->rows);
+    int threads = shares < knn->threads ? (int)shares : knn->threads;
+    *rows = divide_up(knn->m, threads);
+    return threads;
+}
+
+/* Tests laid out, packed panels, sums, and entries with their rows' limits. */
+int64_t knn_host_workspace_bytes(const struct knn_host *knn, const struct tiling *tiling)
+{
+    const int64_t *v = tiling->value;
+    int64_t most, width = (int64_t)knn_host_kernel(tiling)->vectors * knn->lanes;
+    int threads = knn_host_threads(knn, tiling, &most);
+    int64_t rows = v[KNN_HOST_M_TILE] < most ? v[KNN_HOST_M_TILE] : most;
+    int64_t columns = v[KNN_HOST_N_TILE] < knn->n ? v[KNN_HOST_N_TILE] : knn->n;
+    int64_t dimensions = v[KNN_HOST_D_TILE] < knn->d ? v[KNN_HOST_D_TILE] : knn->d;
+    bool all = v[KNN_HOST_PACK] == KNN_HOST_PACK_YES && v[KNN_HOST_ORDER] == KNN_HOST_ORDER_ROWS;
+    int64_t panels = round_up(columns, width);
+    int64_t floats = sum_of(product_of(rows, knn->d), product_of(all ? panels : width, dimensions));
+    if (dimensions < knn->d)
+        floats = sum_of(floats, product_of(rows, panels));
+    int64_t buffer = v[KNN_HOST_SELECT] == KNN_HOST_SELECT_BUFFER ? v[KNN_HOST_BUFFER] : 0;
+    int64_t entries = product_of(rows, sum_of(knn->k, buffer));
+    int64_t bytes =
+        sum_of(product_of(floats, sizeof(float)), product_of(entries, sizeof(uint64_t)));
+    return product_of(bytes, threads);
+}
+
+static void say(struct violation list[MAX_VIOLATIONS], int *count, int axis, const char *format,
+                ...) __attribute__((format(printf, 4, 5)));
+
+/* Appends "axis=value: why". */
+static void say(struct violation list[MAX_VIOLATIONS], int *count, int axis, const char *format,
+                ...)
+{
+    struct violation *violation = &list[(*count)++];
+    va_list arguments;
+    *violation = (struct violation){0};
+    (void)snprintf(violation->limit, sizeof violation->limit, "%s", axes[axis].name);
+    va_start(arguments, format);
+    (void)vsnprintf(violation->text, sizeof violation->text, format, arguments);
+    va_end(arguments);
+}
+
+/* A smaller register tile of the same width that holds as many rows, or NULL. */
+static const struct knn_host_kernel *
+smaller_kernel(const struct knn_host *knn, const struct knn_host_kernel *kernel, int64_t rows)
+{
+    for (int i = 0; i < KNN_HOST_KERNELS; i++)
+        if (knn->tile_loops[i] >= 0 && knn_host_kernels[i].vectors == kernel->vectors &&
+            knn_host_kernels[i].rows < kernel->rows && knn_host_kernels[i].rows >= rows)
+            return &knn_host_kernels[i];
+    return NULL;
+}
+
+static void check_kernel(const struct knn_host *knn, const struct tiling *tiling,
+                         struct violation list[MAX_VIOLATIONS], int *count)
+{
+    const struct knn_host_kernel *kernel = knn_host_kernel(tiling), *smaller;
+    int64_t rows;
+    (void)knn_host_threads(knn, tiling, &rows);
+    rows = rows < tiling->value[KNN_HOST_M_TILE] ? rows : tiling->value[KNN_HOST_M_TILE];
+    smaller = smaller_kernel(knn, kernel, rows);
+    if (smaller)
+        say(list, count, KNN_HOST_KERNEL, "kernel=%s: with %lld rows it is the same as %s",
+            kernel->name, (long long)rows, smaller->name);
+}
+
+static void check_tiles(const struct knn_host *knn, const struct tiling *tiling,
+                        struct violation list[MAX_VIOLATIONS], int *count)
+{
+    const int64_t *v = tiling->value;
+    const int64_t most[KNN_HOST_AXES] = {
+        [KNN_HOST_M_TILE] = knn->share, [KNN_HOST_N_TILE] = knn->n, [KNN_HOST_D_TILE] = knn->d};
+    int64_t width = (int64_t)knn_host_kernel(tiling)->vectors * knn->lanes;
+    bool whole = v[KNN_HOST_D_TILE] == knn->d && v[KNN_HOST_ORDER] == KNN_HOST_ORDER_PANELS;
+    for (int a = KNN_HOST_M_TILE; a <= KNN_HOST_D_TILE; a++)
+        if (v[a] > most[a])
+            say(list, count, a, "%s=%lld: there are %lld", axes[a].name, (long long)v[a],
+                (long long)most[a]);
+    if (v[KNN_HOST_N_TILE] < knn->n && v[KNN_HOST_N_TILE] % width)
+        say(list, count, KNN_HOST_N_TILE, "n_tile=%lld: panels are %lld wide, expected whole ones",
+            (long long)v[KNN_HOST_N_TILE], (long long)width);
+    if (whole && v[KNN_HOST_N_TILE] < knn->n)
+        say(list, count, KNN_HOST_N_TILE,
+            "n_tile=%lld: with order=panels and all dimensions in one tile it changes nothing, "
+            "expected %lld",
+            (long long)v[KNN_HOST_N_TILE], (long long)knn->n);
+}
+
+static void check_order(const struct knn_host *knn, const struct tiling *tiling,
+                        struct violation list[MAX_VIOLATIONS], int *count)
+{
+    const int64_t *v = tiling->value;
+    int64_t rows, width = (int64_t)knn_host_kernel(tiling)->vectors * knn->lanes;
+    (void)knn_host_threads(knn, tiling, &rows);
+    rows = rows < v[KNN_HOST_M_TILE] ? rows : v[KNN_HOST_M_TILE];
+    if (v[KNN_HOST_ORDER] == KNN_HOST_ORDER_ROWS &&
+        (rows <= knn_host_kernel(tiling)->rows || v[KNN_HOST_N_TILE] <= width))
+        say(list, count, KNN_HOST_ORDER,
+            "order=rows: with one panel or one block of rows it is the same as order=panels");
+}
+
+static void check_select(const struct knn_host *knn, const struct tiling *tiling,
+                         struct violation list[MAX_VIOLATIONS], int *count)
+{
+    const int64_t *v = tiling->value;
+    bool buffer = v[KNN_HOST_SELECT] == KNN_HOST_SELECT_BUFFER;
+    if (v[KNN_HOST_SELECT] == KNN_HOST_SELECT_LIST && knn->k > KNN_HOST_LIST_MOST)
+        say(list, count, KNN_HOST_SELECT, "select=list: k = %lld, expected at most %d",
+            (long long)knn->k, KNN_HOST_LIST_MOST);
+    if (!buffer && v[KNN_HOST_BUFFER] != 1)
+        say(list, count, KNN_HOST_BUFFER, "buffer=%lld: expected 1 where select is not buffer",
+            (long long)v[KNN_HOST_BUFFER]);
+    if (buffer &&
+        (v[KNN_HOST_BUFFER] < KNN_HOST_BUFFER_LEAST || v[KNN_HOST_BUFFER] > KNN_HOST_BUFFER_MOST))
+        say(list, count, KNN_HOST_BUFFER, "buffer=%lld: expected %d to %d",
+            (long long)v[KNN_HOST_BUFFER], KNN_HOST_BUFFER_LEAST, KNN_HOST_BUFFER_MOST);
+}
+
+static bool has_names(const struct knn_host *knn, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS], int *count)
+{
+    const int64_t *v = tiling->value;
+    if (v[KNN_HOST_KERNEL] > KNN_HOST_KERNELS || knn->tile_loops[v[KNN_HOST_KERNEL] - 1] < 0)
+        say(list, count, KNN_HOST_KERNEL, "kernel: there is no timed loop of it");
+    for (int a = KNN_HOST_PACK; a <= KNN_HOST_SELECT; a++)
+        if (v[a] >= axes[a].name_count)
+            say(list, count, a, "%s=%lld: not in this space", axes[a].name, (long long)v[a]);
+    return *count == 0;
+}
+
+static int violations(const struct space *space, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS])
+{
+    const struct knn_host *knn = knn_host_of(space);
+    int count = 0;
+    if (!has_names(knn, tiling, list, &count))
+        return count;
+    check_kernel(knn, tiling, list, &count);
+    check_tiles(knn, tiling, list, &count);
+    check_order(knn, tiling, list, &count);
+    check_select(knn, tiling, list, &count);
+    add_excess(list, &count, "workspace", "tiles and entries of all threads",
+               knn_host_workspace_bytes(knn, tiling), KNN_HOST_WORKSPACE_BYTES);
+    return count;
+}
+
+static bool legal(const struct space *space, const struct tiling *tiling)
+{
+    struct violation list[MAX_VIOLATIONS];
+    return violations(space, tiling, list) == 0;
+}
+
+static bool possible(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    return fixed < KNN_HOST_AXES || legal(space, tiling);
+}
+
+static int cores_used(const struct space *space, const struct tiling *tiling, int part)
+{
+    (void)part;
+    int64_t rows;
+    return knn_host_threads(knn_host_of(space), tiling, &rows);
+}
+
+const struct operator_space knn_host_space = {
+    .name = "host",
+    .title = "FP32 on this processor: register tile, cache tiles, packing, loop order, selection",
+    .create = create,
+    .destroy = destroy,
+    .possible = possible,
+    .legal = legal,
+    .violations = violations,
+    .cores_used = cores_used,
+    .ask = knn_host_ask,
+    .roofline_ns = knn_host_roofline_ns,
+};

@@ -1,0 +1,103 @@
+/* Internal to the k-NN generators: arrays in UB, vector compare and select with or without the
+ * hardware's, reductions to one value.
+ *
+ *   knn_start(&w, machine, tile); then knn_reserve, knn_reserve_levels, knn_reserve_scratch
+ *   w.bytes is what they need: INT64_MAX when it does not fit in an int64
+ *   knn_open(&w, program, error), write, knn_close(&w)
+ *
+ * Values and indices take 2 bytes. What runs along the rows of a tile runs over `lanes`, the rows
+ * rounded up to whole blocks of 32 bytes, so that every array row is aligned. */
+#ifndef AUTOTUNE_KERNELS_KNN_KNN_WRITER_H
+#define AUTOTUNE_KERNELS_KNN_KNN_WRITER_H
+
+#include "kernels/emit.h"
+#include "kernels/knn/knn.h"
+
+enum { KNN_ELEMENT_BYTES = 2, KNN_BLOCK_BYTES = 32, KNN_MAX_LEVELS = 20, KNN_FLAG = 0 };
+
+struct knn_writer {
+    struct emitter emit; /* first */
+    const struct knn_machine *machine;
+    const struct knn_tile *tile;
+    int64_t lanes, row_bytes; /* of an array with one value a lane */
+    int64_t bytes;            /* of UB reserved so far */
+    /* Offsets of scratch: where the comparison held and, for Alg. 5, where not; the two halves of
+     * a select; the constants 0x8000 and 1. */
+    int64_t yes, no, chosen, other, sign, one;
+};
+
+/* Elements of a vector instruction: `rows` equal parts, `stride_bytes` apart; 1: contiguous. */
+struct knn_span {
+    int64_t elements, rows, stride_bytes;
+};
+
+/* reduceMin over a vector, again and again until one value is left. Each level leaves a value for
+ * each repeat and, on hardware with indices, its index inside the repeat beside it. */
+struct knn_levels {
+    int count;
+    int64_t elements[KNN_MAX_LEVELS]; /* that the level reads */
+    int64_t at[KNN_MAX_LEVELS];       /* what it leaves: 4 bytes a repeat */
+};
+
+/* a·b and a + b of sizes >= 0; INT64_MAX instead of an overflow. */
+int64_t knn_times(int64_t a, int64_t b);
+int64_t knn_plus(int64_t a, int64_t b);
+
+/* Bytes of so many values, in whole blocks. */
+int64_t knn_row_bytes(int64_t elements);
+
+void knn_start(struct knn_writer *w, const struct knn_machine *machine,
+               const struct knn_tile *tile);
+
+/* Each reserves UB and says where. */
+int64_t knn_reserve(struct knn_writer *w, int64_t bytes);
+void knn_reserve_levels(struct knn_writer *w, int64_t elements, struct knn_levels *levels);
+/* …for compares and selects that reach over `elements`. */
+void knn_reserve_scratch(struct knn_writer *w, int64_t elements);
+
+/* STATUS_INVALID for a tile without rows, columns or k, for a chip that lacks what the tile's
+ * variant needs, or for arrays beyond an int64. */
+enum status knn_open(struct knn_writer *w, struct program *program, struct error *error);
+enum status knn_close(struct knn_writer *w);
+
+/* An operand in UB; the second moves by `stride` with the innermost open loop. */
+struct region knn_at(const struct knn_writer *w, int64_t offset);
+struct region knn_at_in_loop(const struct knn_writer *w, int64_t offset, int64_t stride);
+
+/* A vector instruction; operands that it has not are NULL. */
+void knn_vector(struct knn_writer *w, int operation, enum dtype type, struct knn_span span,
+                const struct region *dst, const struct region *src, const struct region *src2);
+
+/* The constants of Alg. 5; to be called once before the first comparison. */
+void knn_fill_constants(struct knn_writer *w, int64_t elements);
+
+/* Compare, then any number of selects: dst = x where the comparison held, y elsewhere. dst may be
+ * x or y. */
+void knn_compare_less(struct knn_writer *w, struct knn_span span, const struct region *a,
+                      const struct region *b);
+void knn_compare_equal(struct knn_writer *w, struct knn_span span, const struct region *a,
+                       const struct region *b);
+void knn_select(struct knn_writer *w, struct knn_span span, const struct region *dst,
+                const struct region *x, const struct region *y);
+
+/* All levels of a reduction. */
+void knn_reduce(struct knn_writer *w, int operation, enum dtype type,
+                const struct knn_levels *levels, const struct region *src);
+
+/* `to` goes on when `from` has come here. */
+void knn_sync(struct knn_writer *w, int from, int to);
+
+/* One scalar move or computation of one value; operands that it has not are NULL. Each lies within
+ * `reach_bytes` of its place (a computed address); 0: it is there. */
+void knn_assign(struct knn_writer *w, int64_t reach_bytes, const struct region *src,
+                const struct region *src2, const struct region *dst);
+
+/* A test of something in a register, or in UB. */
+void knn_branch(struct knn_writer *w);
+void knn_branch_on(struct knn_writer *w, const struct region *src, const struct region *src2);
+
+/* Between global memory and UB. */
+void knn_load(struct knn_writer *w, int64_t bytes, const struct region *source, int64_t offset);
+void knn_store(struct knn_writer *w, int64_t bytes, int64_t offset, int64_t destination);
+
+#endif

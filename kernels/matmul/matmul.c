@@ -1,0 +1,163 @@
+#include "kernels/matmul/matmul.h"
+#include "kernels/emit.h"
+#include "kernels/matmul/host/matmul_host.h"
+#include "kernels/matmul/host/sgemm_loops.h"
+#include "kernels/matmul/host/sgemm_run.h"
+#include "kernels/matmul/matmul_cann.h"
+
+#include <string.h>
+
+static const char *const size_names[MATMUL_SIZES] = {"m", "k", "n", "batch"};
+static const struct operator_size options[] = {{"B", "number of products (default 1)", 1}};
+
+/* Beyond this a kernel runs for hours: no clock of the simulator holds it. */
+#define MAX_SIZE    (INT64_C(1) << 31)
+#define MAX_PRODUCT 1e15
+
+static enum status check(const struct problem *problem, struct error *error)
+{
+    double product = 1;
+    for (int i = 0; i < MATMUL_SIZES; i++) {
+        product *= (double)problem->size[i];
+        if (problem->size[i] >= MAX_SIZE)
+            return error_set(error, STATUS_INVALID, "%s = %lld, expected less than 2^31",
+                             size_names[i], (long long)problem->size[i]);
+    }
+    if (product > MAX_PRODUCT)
+        return error_set(error, STATUS_INVALID,
+                         "m·k·n·batch = %.3g multiplications, expected at most %.0g", product,
+                         MAX_PRODUCT);
+    return STATUS_OK;
+}
+
+static double operations(const struct problem *problem)
+{
+    double product = 2;
+    for (int i = 0; i < MATMUL_SIZES; i++)
+        product *= (double)problem->size[i];
+    return product;
+}
+
+static const char *const transposes[] = {"none", "a", "b", "both"};
+static const char *const layouts[] = {"nd", "nz"};
+static const char *const answers[] = {"no", "yes"};
+static const char *const out_types[] = {"f16", "f32"};
+
+static const struct operator_choice choices[MATMUL_CHOICES] = {
+    [MATMUL_TRANSPOSE] = {"transpose", 4, transposes,
+                          "which operands are stored transposed (default none)"},
+    [MATMUL_A_LAYOUT] = {"a-layout", 2, layouts,
+                         "A row by row (default), or in the matrix unit's blocks"},
+    [MATMUL_B_LAYOUT] = {"b-layout", 2, layouts, "likewise B"},
+    [MATMUL_C_LAYOUT] = {"c-layout", 2, layouts, "likewise C"},
+    [MATMUL_BIAS] = {"bias", 2, answers, "add a row to C (default no)"},
+    [MATMUL_OUT_TYPE] = {"out-type", 2, out_types, "element type of C (default f16)"},
+    [MATMUL_SHARE_B] = {"share-b", 2, answers, "one B for the whole batch (default no)"},
+};
+
+static const struct loop_family *const loops[] = {&sgemm_loops, &pack_loops, NULL};
+
+static const struct operator_space *const spaces[] = {&matmul_thesis, &matmul_cann,
+                                                      &matmul_host_space, NULL};
+
+/* Where results leave the matrix unit for global memory only, there is no vector unit to convert
+ * them on the way, as the thesis's kernels do. */
+static const struct operator_space *default_space(const struct hardware *hw)
+{
+    if (hw->host)
+        return &matmul_host_space;
+    int l0c = hardware_buffer(hw, "l0c", 3), ub = hardware_buffer(hw, "ub", 2);
+    int gm = hardware_buffer(hw, "gm", 2);
+    bool split = hardware_path(hw, l0c, gm) >= 0 && hardware_path(hw, l0c, ub) < 0;
+    return split ? &matmul_cann : &matmul_thesis;
+}
+
+const struct operator matmul_operator = {
+    .name = "matmul",
+    .title = "matrix product C = A·B, batched",
+    .shape_form = "MxKxN",
+    .shape_sizes = 3,
+    .size_count = MATMUL_SIZES,
+    .size_names = size_names,
+    .options = options,
+    .choice_count = MATMUL_CHOICES,
+    .choices = choices,
+    .check = check,
+    .operations = operations,
+    .spaces = spaces,
+    .default_space = default_space,
+    .runner = &sgemm_runner,
+    .loops = loops,
+};
+
+static enum status find_buffers(const struct hardware *hw, struct matmul_machine *m, int *gm,
+                                struct error *error)
+{
+    const struct {
+        const char *name;
+        int *buffer;
+    } buffers[] = {{"gm", gm},       {"l1", &m->l1},   {"l0a", &m->l0a},
+                   {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub}};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++)
+        status = machine_buffer(hw, "MatMul", buffers[i].name, buffers[i].buffer, error);
+    return status;
+}
+
+static enum status find_paths(const struct hardware *hw, struct matmul_machine *m, int gm,
+                              struct error *error)
+{
+    enum dtype t = m->type, acc = m->accumulator;
+    const struct {
+        int source, destination;
+        enum dtype from, to;
+        int *path, *price, *pipe;
+    } paths[] = {
+        {gm, m->l1, t, t, &m->load, &m->load_price, &m->mte2},
+        {m->l1, m->l0b, t, t, &m->feed_b, &m->feed_b_price, &m->mte1},
+        {m->l1, m->l0a, t, t, &m->feed_a, &m->feed_a_price, &m->mte1},
+        {m->l0c, m->ub, acc, t, &m->drain, &m->drain_price, &m->vector},
+        {m->ub, gm, t, t, &m->store, &m->store_price, &m->mte3},
+    };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && status == STATUS_OK; i++) {
+        status = machine_path(hw, "MatMul in space thesis", paths[i].source, paths[i].destination,
+                              paths[i].from, paths[i].to, paths[i].path, paths[i].price, error);
+        if (status == STATUS_OK)
+            *paths[i].pipe = hw->paths[*paths[i].path].pipe;
+    }
+    if (status == STATUS_OK && hw->paths[m->feed_b].pipe != m->mte1)
+        return error_set(error, STATUS_INVALID,
+                         "MatMul needs l1->l0a and l1->l0b on one pipe; %s has two", hw->name);
+    return status;
+}
+
+static enum status check_pipes(const struct matmul_machine *m, struct error *error)
+{
+    const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
+    return machine_pipes_differ(m->hw, "MatMul", "load, feed, multiply, drain and store", pipes,
+                                (int)(sizeof pipes / sizeof *pipes), error);
+}
+
+enum status matmul_machine_find(const struct hardware *hw, enum dtype type,
+                                struct matmul_machine *machine, struct error *error)
+{
+    const struct matrix_type *matrix;
+    int gm;
+    if (machine_cubes(hw, "MatMul", type, &matrix, error) != STATUS_OK)
+        return STATUS_INVALID;
+    *machine = (struct matmul_machine){
+        .hw = hw,
+        .type = type,
+        .accumulator = matrix->accumulator,
+        .type_bytes = dtype_bytes(type),
+        .accumulator_bytes = dtype_bytes(matrix->accumulator),
+        .block = matrix->block_m,
+        .matrix = hw->matrix_pipe,
+        .matrix_price = matrix->price,
+    };
+    enum status status = find_buffers(hw, machine, &gm, error);
+    if (status == STATUS_OK)
+        status = find_paths(hw, machine, gm, error);
+    return status == STATUS_OK ? check_pipes(machine, error) : status;
+}

@@ -1,0 +1,389 @@
+#include "kernels/matmul/matmul_bank.h"
+#include "core/least.h"
+
+#include "kernels/matmul/matmul_cann_internal.h"
+#include "kernels/slices.h"
+
+#include <math.h>
+
+enum { FRACTAL = 16, BUFFERS_MOST = 2, K_BLOCK_BYTES = 32 };
+
+/* batch_type */
+enum { ONE_BY_ONE = 0, SHARED_B = 2, SEVERAL_AT_ONCE = 3 };
+
+enum status matmul_bank_problem(const struct bank_row *row, struct problem *problem,
+                                struct error *error)
+{
+    if (row->m < 1 || row->k < 1 || row->n < 1 || row->batch < 1)
+        return error_set(error, STATUS_INVALID, "a row that does not say m, k and n");
+    if (row->out_type != DTYPE_F16 && row->out_type != DTYPE_F32)
+        return error_set(error, STATUS_INVALID, "a result in %s, expected f16 or f32",
+                         dtype_name(row->out_type));
+    *problem = (struct problem){
+        .op = &matmul_operator,
+        .size = {[MATMUL_M] = row->m,
+                 [MATMUL_K] = row->k,
+                 [MATMUL_N] = row->n,
+                 [MATMUL_BATCH] = row->batch},
+        .choice = {[MATMUL_TRANSPOSE] = row->transpose_a + 2 * row->transpose_b,
+                   [MATMUL_A_LAYOUT] = row->nz_a,
+                   [MATMUL_B_LAYOUT] = row->nz_b,
+                   [MATMUL_C_LAYOUT] = row->nz_c,
+                   [MATMUL_BIAS] = row->bias,
+                   [MATMUL_OUT_TYPE] = row->out_type == DTYPE_F32,
+                   [MATMUL_SHARE_B] = row->share_b},
+        .type = row->type,
+    };
+    return problem_settle(problem, error);
+}
+
+/* ------------------------------------------------------------------ the 51 numbers */
+
+/* Numbers that count something: one at least. */
+static enum status check_counts(const struct bank_row *row, struct error *error)
+{
+    static const struct {
+        const char *name;
+        int number;
+        int most;
+    } counts[] = {
+        {"batch_dim", BANK_BATCH_DIM, INT32_MAX},
+        {"m_dim", BANK_M_DIM, INT32_MAX},
+        {"n_dim", BANK_N_DIM, INT32_MAX},
+        {"mc", BANK_CL0_M, INT32_MAX / FRACTAL},
+        {"nc", BANK_CL0_N, INT32_MAX / FRACTAL},
+        {"AL1_shape_1", BANK_AL1_M, INT32_MAX},
+        {"BL1_shape_1", BANK_BL1_N, INT32_MAX},
+        {"AL1_shape_2", BANK_AL1_BATCH, INT32_MAX},
+        {"BL1_shape_2", BANK_BL1_BATCH, INT32_MAX},
+        {"AL1_pbuffer", BANK_AL1_BUFFERS, BUFFERS_MOST},
+        {"BL1_pbuffer", BANK_BL1_BUFFERS, BUFFERS_MOST},
+        {"AL0_pbuffer", BANK_AL0_BUFFERS, BUFFERS_MOST},
+        {"BL0_pbuffer", BANK_BL0_BUFFERS, BUFFERS_MOST},
+        {"CL0_pbuffer", BANK_CL0_BUFFERS, BUFFERS_MOST},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        int value = row->number[counts[i].number];
+        if (value < 1 || value > counts[i].most)
+            return error_set(error, STATUS_INVALID, "%s = %d, expected 1 to %d", counts[i].name,
+                             value, counts[i].most);
+    }
+    if (row->number[BANK_AL0_K] < 1 && row->number[BANK_AL0_K] != BANK_WHOLE)
+        return error_set(error, STATUS_INVALID, "ka = %d, expected [] or 1 and more",
+                         row->number[BANK_AL0_K]);
+    if (row->number[BANK_AL1_K] == BANK_ABSENT || row->number[BANK_BL1_K] == BANK_ABSENT)
+        return error_set(error, STATUS_INVALID, "an operand that does not go by way of L1");
+    return STATUS_OK;
+}
+
+/* How much of an operand stands in L1: steps along k and along its other direction. */
+static void put_l1(struct tiling *t, int number_k, int32_t k_elements, int32_t multiple, int64_t k,
+                   int64_t base_k, int64_t single, int64_t base)
+{
+    bool whole = k_elements == BANK_WHOLE;
+    int64_t all_k = divide_up(k, base_k), all = divide_up(single, base);
+    int step_k = number_k, step = number_k == CANN_STEP_KA ? CANN_STEP_M : CANN_STEP_N;
+    t->value[step_k] = whole ? all_k : least_of(all_k, divide_up(k_elements + !k_elements, base_k));
+    t->value[step] = whole ? all : least_of(all, multiple);
+}
+
+/* The bank's form has no word for the order of the loops: the kernel decides. n is outer, but m is
+ * for the L1 tiles where that loads less: with n outer those of A are fetched again for every one
+ * of n, with m outer those of B for every one of m. Told by CANN's public schedule for chips with
+ * FIXP. */
+static enum cann_outer outer_of(const struct tiling *t)
+{
+    const int64_t *x = t->value;
+    double a = (double)x[CANN_BASE_M] * (double)x[CANN_STEP_M];
+    double b = (double)x[CANN_BASE_N] * (double)x[CANN_STEP_N];
+    double tiles_m = ceil((double)x[CANN_SINGLE_M] / a),
+           tiles_n = ceil((double)x[CANN_SINGLE_N] / b);
+    bool both = tiles_m > 1 && tiles_n > 1;
+    bool m_loads_less = a * tiles_m * tiles_n + b * tiles_n > a * tiles_m + b * tiles_n * tiles_m;
+    return both && m_loads_less ? OUTER_M_N : OUTER_N;
+}
+
+static void put_buffers(struct tiling *t, const int32_t depths[5])
+{
+    static const int axes[] = {CANN_L1A_BUFFERS, CANN_L1B_BUFFERS, CANN_L0A_BUFFERS,
+                               CANN_L0B_BUFFERS, CANN_L0C_BUFFERS};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
+        t->value[axes[i]] = depths[i];
+}
+
+/* Cores of the grid that have blocks. */
+static int64_t grid_cores(const struct problem *p, int64_t single_m, int64_t single_n,
+                          int64_t batch_dim)
+{
+    int64_t batch = p->size[MATMUL_BATCH];
+    int64_t rounds = divide_up(batch, least_of(batch_dim, batch));
+    return divide_up(batch, rounds) * divide_up(p->size[MATMUL_M], single_m) *
+           divide_up(p->size[MATMUL_N], single_n);
+}
+
+static enum status tiling_of_numbers(const struct bank_row *row, const struct problem *p,
+                                     struct tiling *t, struct error *error)
+{
+    const int32_t *v = row->number;
+    enum status status = check_counts(row, error);
+    if (status != STATUS_OK)
+        return status;
+    int64_t *x = t->value;
+    x[CANN_SINGLE_M] = FRACTAL * divide_up(divide_up(p->size[MATMUL_M], FRACTAL), v[BANK_M_DIM]);
+    x[CANN_SINGLE_N] = FRACTAL * divide_up(divide_up(p->size[MATMUL_N], FRACTAL), v[BANK_N_DIM]);
+    x[CANN_CORES] = grid_cores(p, x[CANN_SINGLE_M], x[CANN_SINGLE_N], v[BANK_BATCH_DIM]);
+    int64_t block_k = K_BLOCK_BYTES / dtype_bytes(p->type);
+    x[CANN_BASE_M] = (int64_t)FRACTAL * v[BANK_CL0_M];
+    x[CANN_BASE_N] = (int64_t)FRACTAL * v[BANK_CL0_N];
+    x[CANN_BASE_K] = v[BANK_AL0_K] == BANK_WHOLE ? round_up(p->size[MATMUL_K], block_k)
+                                                 : block_k * v[BANK_AL0_K];
+    x[CANN_L0B_HOLDS] = v[BANK_BL0_K] == BANK_WHOLE ? HOLDS_SLAB : HOLDS_TILE;
+    put_l1(t, CANN_STEP_KA, v[BANK_AL1_K], v[BANK_AL1_M], p->size[MATMUL_K], x[CANN_BASE_K],
+           x[CANN_SINGLE_M], x[CANN_BASE_M]);
+    put_l1(t, CANN_STEP_KB, v[BANK_BL1_K], v[BANK_BL1_N], p->size[MATMUL_K], x[CANN_BASE_K],
+           x[CANN_SINGLE_N], x[CANN_BASE_N]);
+    x[CANN_OUTER] = outer_of(t);
+    bool several = row->batch_type == SEVERAL_AT_ONCE;
+    x[CANN_STEP_BATCH_A] = several ? v[BANK_AL1_BATCH] : 1;
+    x[CANN_STEP_BATCH_B] = several ? v[BANK_BL1_BATCH] : 1;
+    put_buffers(t, (const int32_t[]){v[BANK_AL1_BUFFERS], v[BANK_BL1_BUFFERS], v[BANK_AL0_BUFFERS],
+                                     v[BANK_BL0_BUFFERS], v[BANK_CL0_BUFFERS]});
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ TCubeTiling's fields */
+
+/* depthA1 = stepM · stepKa · buffers, and the same for B. 0: it is neither once nor twice. */
+static int32_t buffers_of(const int32_t *v, int depth, int step, int step_k)
+{
+    int64_t once = (int64_t)v[step] * v[step_k];
+    return v[depth] == once ? 1 : v[depth] == 2 * once ? 2 : 0;
+}
+
+static enum status check_fields(const struct bank_row *row, const struct problem *p,
+                                struct error *error)
+{
+    static const struct {
+        int depth, step, step_k;
+    } held[] = {{BANK_DEPTH_A1, BANK_STEP_M, BANK_STEP_KA},
+                {BANK_DEPTH_B1, BANK_STEP_N, BANK_STEP_KB}};
+    const int32_t *v = row->number;
+    if (v[BANK_SINGLE_K] < p->size[MATMUL_K])
+        return error_set(error, STATUS_INVALID,
+                         "singleCoreK below k: parts of k added up in memory, which the space cann "
+                         "does not have");
+    for (int i = 0; i < 2; i++)
+        if (!buffers_of(v, held[i].depth, held[i].step, held[i].step_k))
+            return error_set(error, STATUS_INVALID, "%s, expected %s·%s once or twice",
+                             bank_field_names[held[i].depth], bank_field_names[held[i].step],
+                             bank_field_names[held[i].step_k]);
+    for (int f = BANK_DB_L0A; f <= BANK_DB_L0C; f++)
+        if (v[f] > BUFFERS_MOST)
+            return error_set(error, STATUS_INVALID, "%s = %d, expected 1 or 2", bank_field_names[f],
+                             v[f]);
+    return STATUS_OK;
+}
+
+static enum status tiling_of_fields(const struct bank_row *row, const struct problem *p,
+                                    struct tiling *t, struct error *error)
+{
+    const int32_t *v = row->number;
+    enum status status = check_fields(row, p, error);
+    if (status != STATUS_OK)
+        return status;
+    int64_t *x = t->value, k = p->size[MATMUL_K];
+    x[CANN_SINGLE_M] = round_up(least_of(v[BANK_SINGLE_M], p->size[MATMUL_M]), FRACTAL);
+    x[CANN_SINGLE_N] = round_up(least_of(v[BANK_SINGLE_N], p->size[MATMUL_N]), FRACTAL);
+    x[CANN_CORES] = least_of(v[BANK_USED_CORES], grid_cores(p, x[CANN_SINGLE_M], x[CANN_SINGLE_N],
+                                                            p->size[MATMUL_BATCH]));
+    x[CANN_OUTER] = v[BANK_ITERATE_ORDER] ? OUTER_M : OUTER_N;
+    x[CANN_BASE_M] = v[BANK_BASE_M];
+    x[CANN_BASE_N] = v[BANK_BASE_N];
+    x[CANN_BASE_K] = v[BANK_BASE_K];
+    x[CANN_L0B_HOLDS] = HOLDS_TILE;
+    x[CANN_STEP_KA] = least_of(v[BANK_STEP_KA], divide_up(k, v[BANK_BASE_K]));
+    x[CANN_STEP_KB] = least_of(v[BANK_STEP_KB], divide_up(k, v[BANK_BASE_K]));
+    x[CANN_STEP_M] = least_of(v[BANK_STEP_M], divide_up(x[CANN_SINGLE_M], v[BANK_BASE_M]));
+    x[CANN_STEP_N] = least_of(v[BANK_STEP_N], divide_up(x[CANN_SINGLE_N], v[BANK_BASE_N]));
+    x[CANN_STEP_BATCH_A] = x[CANN_STEP_BATCH_B] = 1;
+    put_buffers(t, (const int32_t[]){buffers_of(v, BANK_DEPTH_A1, BANK_STEP_M, BANK_STEP_KA),
+                                     buffers_of(v, BANK_DEPTH_B1, BANK_STEP_N, BANK_STEP_KB),
+                                     v[BANK_DB_L0A], v[BANK_DB_L0B], v[BANK_DB_L0C]});
+    return STATUS_OK;
+}
+
+enum status matmul_bank_tiling(const struct bank_row *row, const struct problem *problem,
+                               struct tiling *tiling, struct error *error)
+{
+    *tiling = (struct tiling){{0}};
+    return bank_has_numbers(row) ? tiling_of_numbers(row, problem, tiling, error)
+                                 : tiling_of_fields(row, problem, tiling, error);
+}
+
+/* ------------------------------------------------------------------ back */
+
+static void put_problem(const struct problem *p, struct bank_row *row)
+{
+    int transpose = p->choice[MATMUL_TRANSPOSE];
+    row->m = p->size[MATMUL_M];
+    row->k = p->size[MATMUL_K];
+    row->n = p->size[MATMUL_N];
+    row->batch = p->size[MATMUL_BATCH];
+    row->transpose_a = transpose & 1;
+    row->transpose_b = transpose >> 1;
+    row->nz_a = p->choice[MATMUL_A_LAYOUT];
+    row->nz_b = p->choice[MATMUL_B_LAYOUT];
+    row->nz_c = p->choice[MATMUL_C_LAYOUT];
+    row->bias = p->choice[MATMUL_BIAS];
+    row->share_b = p->choice[MATMUL_SHARE_B];
+    row->type = p->type;
+    row->out_type = p->choice[MATMUL_OUT_TYPE] ? DTYPE_F32 : DTYPE_F16;
+    row->batch_type = -1;
+}
+
+/* What stands in L1 as a number of elements of k, or as the whole operand. */
+static void put_l1_numbers(const struct tiling *t, const struct problem *p, int step_k, int step,
+                           int base, int single, int32_t *k_elements, int32_t *multiple)
+{
+    const int64_t *x = t->value;
+    int64_t held = x[step_k] * x[CANN_BASE_K];
+    bool whole = held >= p->size[MATMUL_K] && x[step] * x[base] >= x[single];
+    *k_elements = whole ? BANK_WHOLE : (int32_t)held;
+    *multiple = whole ? 1 : (int32_t)x[step];
+}
+
+/* The grid says a block's size only up to equal shares. */
+static enum status put_grid(const struct problem *p, const struct tiling *t, int32_t *v,
+                            struct error *error)
+{
+    const int64_t *x = t->value;
+    int64_t m_dim = divide_up(p->size[MATMUL_M], x[CANN_SINGLE_M]);
+    int64_t n_dim = divide_up(p->size[MATMUL_N], x[CANN_SINGLE_N]);
+    int64_t batch_dim = x[CANN_CORES] / (m_dim * n_dim);
+    bool even_m = FRACTAL * divide_up(divide_up(p->size[MATMUL_M], FRACTAL), m_dim) ==
+                  round_up(x[CANN_SINGLE_M], FRACTAL);
+    bool even_n = FRACTAL * divide_up(divide_up(p->size[MATMUL_N], FRACTAL), n_dim) ==
+                  round_up(x[CANN_SINGLE_N], FRACTAL);
+    if (batch_dim * m_dim * n_dim != x[CANN_CORES] || !even_m || !even_n)
+        return error_set(error, STATUS_INVALID,
+                         "blocks of %lld x %lld on %lld cores are no grid of equal shares, and the "
+                         "bank's form has no other words",
+                         (long long)x[CANN_SINGLE_M], (long long)x[CANN_SINGLE_N],
+                         (long long)x[CANN_CORES]);
+    v[BANK_BATCH_DIM] = (int32_t)batch_dim;
+    v[BANK_M_DIM] = (int32_t)m_dim;
+    v[BANK_N_DIM] = (int32_t)n_dim;
+    return STATUS_OK;
+}
+
+static enum status put_numbers(const struct problem *p, const struct tiling *t,
+                               struct bank_row *row, struct error *error)
+{
+    const int64_t *x = t->value;
+    int32_t *v = row->number;
+    int64_t block_k = K_BLOCK_BYTES / dtype_bytes(p->type);
+    bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
+    if (x[CANN_OUTER] != (int64_t)outer_of(t))
+        return error_set(error, STATUS_INVALID,
+                         "outer: the kernels of a static bank choose another order of loops");
+    if (several && row->share_b)
+        return error_set(error, STATUS_INVALID,
+                         "several of a batch at once with one B: a static bank says one of them");
+    for (int i = 0; i < BANK_NUMBERS; i++)
+        v[i] = 1;
+    for (int i = 0; i < 4; i++)
+        v[BANK_AUB_SHAPE + i] = v[BANK_BUB_SHAPE + i] = i ? 0 : BANK_ABSENT;
+    v[BANK_A_OVERHEAD] = v[BANK_B_OVERHEAD] = v[BANK_CUB_CHANNEL_WISE] = 0;
+    v[BANK_N_BEFORE_BATCH] = v[BANK_N_BEFORE_GROUP] = v[BANK_BATCH_BEFORE_GROUP] = 0;
+    v[BANK_AL0_M] = v[BANK_CL0_M] = (int32_t)(x[CANN_BASE_M] / FRACTAL);
+    v[BANK_AL0_K] = v[BANK_BL0_K] = (int32_t)(x[CANN_BASE_K] / block_k);
+    v[BANK_BL0_N] = v[BANK_CL0_N] = (int32_t)(x[CANN_BASE_N] / FRACTAL);
+    if (x[CANN_L0B_HOLDS] == HOLDS_SLAB) {
+        v[BANK_BL0_K] = BANK_WHOLE;
+        v[BANK_BL0_N] = 1;
+    }
+    put_l1_numbers(t, p, CANN_STEP_KA, CANN_STEP_M, CANN_BASE_M, CANN_SINGLE_M, &v[BANK_AL1_K],
+                   &v[BANK_AL1_M]);
+    put_l1_numbers(t, p, CANN_STEP_KB, CANN_STEP_N, CANN_BASE_N, CANN_SINGLE_N, &v[BANK_BL1_K],
+                   &v[BANK_BL1_N]);
+    v[BANK_AL1_BATCH] = (int32_t)x[CANN_STEP_BATCH_A];
+    v[BANK_BL1_BATCH] = (int32_t)x[CANN_STEP_BATCH_B];
+    v[BANK_AL1_BUFFERS] = (int32_t)x[CANN_L1A_BUFFERS];
+    v[BANK_BL1_BUFFERS] = (int32_t)x[CANN_L1B_BUFFERS];
+    v[BANK_AL0_BUFFERS] = (int32_t)x[CANN_L0A_BUFFERS];
+    v[BANK_BL0_BUFFERS] = (int32_t)x[CANN_L0B_BUFFERS];
+    v[BANK_CL0_BUFFERS] = (int32_t)x[CANN_L0C_BUFFERS];
+    row->batch_type = row->share_b ? SHARED_B : several ? SEVERAL_AT_ONCE : ONE_BY_ONE;
+    return put_grid(p, t, v, error);
+}
+
+/* The whole operand as one of a batch: rows and columns of the layout B, S, N, G, D. */
+static void put_layout(int32_t *layout, int64_t batch, int64_t rows, int64_t columns)
+{
+    const int64_t extents[5] = {batch, rows, 1, 1, columns};
+    for (int i = 0; i < 5; i++)
+        layout[i] = (int32_t)extents[i];
+}
+
+static void put_fields(const struct problem *p, const struct tiling *t, struct bank_row *row)
+{
+    static const struct {
+        int field, axis;
+    } same[] = {
+        {BANK_USED_CORES, CANN_CORES},   {BANK_SINGLE_M, CANN_SINGLE_M},
+        {BANK_SINGLE_N, CANN_SINGLE_N},  {BANK_BASE_M, CANN_BASE_M},
+        {BANK_BASE_N, CANN_BASE_N},      {BANK_BASE_K, CANN_BASE_K},
+        {BANK_STEP_M, CANN_STEP_M},      {BANK_STEP_N, CANN_STEP_N},
+        {BANK_STEP_KA, CANN_STEP_KA},    {BANK_STEP_KB, CANN_STEP_KB},
+        {BANK_DB_L0A, CANN_L0A_BUFFERS}, {BANK_DB_L0B, CANN_L0B_BUFFERS},
+        {BANK_DB_L0C, CANN_L0C_BUFFERS},
+    };
+    const int64_t *x = t->value, batch = p->size[MATMUL_BATCH];
+    const int64_t m = p->size[MATMUL_M], n = p->size[MATMUL_N], k = p->size[MATMUL_K];
+    int32_t *v = row->number;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        v[same[i].field] = (int32_t)x[same[i].axis];
+    v[BANK_M] = (int32_t)m;
+    v[BANK_N] = (int32_t)n;
+    v[BANK_KA] = v[BANK_KB] = v[BANK_SINGLE_K] = (int32_t)k;
+    v[BANK_DEPTH_A1] = (int32_t)(x[CANN_STEP_M] * x[CANN_STEP_KA] * x[CANN_L1A_BUFFERS]);
+    v[BANK_DEPTH_B1] = (int32_t)(x[CANN_STEP_N] * x[CANN_STEP_KB] * x[CANN_L1B_BUFFERS]);
+    v[BANK_IS_BIAS] = row->bias;
+    v[BANK_ITERATE_ORDER] = x[CANN_OUTER] != OUTER_N; /* of the L1 tiles */
+    v[BANK_L2_M_TILES] = v[BANK_L2_N_TILES] = 1;      /* one piece of all blocks: not used */
+    v[BANK_L2_M_BLOCKS] = (int32_t)divide_up(m, x[CANN_SINGLE_M]);
+    v[BANK_L2_N_BLOCKS] = (int32_t)divide_up(n, x[CANN_SINGLE_N]);
+    if (batch == 1)
+        return;
+    v[BANK_BATCH_COUNT] = (int32_t)batch;
+    put_layout(&v[BANK_A_LAYOUT], batch, m, k);
+    put_layout(&v[BANK_B_LAYOUT], row->share_b ? 1 : batch, n, k);
+    put_layout(&v[BANK_C_LAYOUT], batch, m, n);
+}
+
+enum status matmul_bank_row(const struct problem *problem, const struct tiling *tiling,
+                            enum bank_format format, struct bank_row *row, struct error *error)
+{
+    *row = (struct bank_row){.format = format, .record = 1};
+    put_problem(problem, row);
+    if (bank_has_numbers(row))
+        return put_numbers(problem, tiling, row, error);
+    put_fields(problem, tiling, row);
+    return STATUS_OK;
+}
+
+enum status matmul_bank_parse(const char *text, struct tiling *tiling, struct error *error)
+{
+    const struct space axes_only = {
+        .kind = &matmul_cann, .axis_count = CANN_AXES, .axes = cann_axes};
+    *tiling = (struct tiling){{0}};
+    return tiling_parse(&axes_only, text, tiling, error);
+}
+
+const struct operator_bank matmul_bank = {
+    .cores_axis = CANN_CORES,
+    .problem = matmul_bank_problem,
+    .tiling = matmul_bank_tiling,
+    .row = matmul_bank_row,
+    .parse = matmul_bank_parse,
+};

@@ -1,0 +1,61 @@
+/* Internal to the space `cann`: beginnings of its tilings. matmul_cann_begins.c says which there
+ * are, matmul_cann_count.c how many tilings begin so, matmul_cann_least.c what all of these do at
+ * least. */
+#ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_NESTING_H
+#define AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_NESTING_H
+
+#include "kernels/matmul/matmul_cann_summary.h"
+
+/* What a beginning says; sizes that are still open are 0. */
+struct cann_facts {
+    int64_t m, n, k;      /* of a block */
+    int64_t blocks;       /* of the core with most of them */
+    int64_t batch_blocks; /* of them, that can be loaded at once */
+    bool one_b;           /* all of them multiply with the same B */
+    int64_t m_tiles, n_tiles, k_tiles;
+    bool whole_a, whole_b; /* along k in L1 */
+};
+
+/* Capacities in elements of what they hold, once for all copies. */
+struct cann_room {
+    int64_t l0a, l0b, l0c, l1; /* l1: without the bias */
+};
+
+/* The ways to cut k into chunks of a base_k: all steps less than the whole, ascending. */
+struct cann_chunks {
+    int count;
+    int64_t *k;    /* of a chunk, in elements; owned */
+    int *dividing; /* [i·(count + 1) + j]: of the first j ways, how many go with way i; owned */
+    /* for each value of base_m and base_n: 1 + the pairs of parts that are both cut along k, with
+     * any copies; 0 until somebody asks. Any thread may: all find the same. Owned */
+    int64_t *cut_pairs;
+};
+
+enum status cann_make_chunks(struct cann *cann, struct error *error);
+void cann_free_chunks(struct cann *cann);
+
+/* Blocks of single_m × single_n that the problem has in all. */
+int64_t cann_all_blocks(const struct cann *cann, int64_t single_m, int64_t single_n);
+
+struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, int fixed);
+struct cann_room cann_room_of(const struct cann *cann, int64_t base_n);
+
+/* May a hold have two copies: is it filled more than once? */
+bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k);
+bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k, bool slab);
+bool cann_c_turns(const struct cann_facts *f);
+
+/* More instructions than a program has with so many tiles of C and steps in each, whatever the rest
+ * of its tiling: a body of a loop has at most 24, of the slab's loops 16. */
+double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab);
+bool cann_playable(const struct cann_facts *f, bool slab);
+
+/* Members of struct operator_nesting. */
+extern const int cann_lengths[];
+enum beginning cann_begins(const struct space *space, const struct tiling *tiling, int fixed);
+bool cann_alike(const struct space *space, const struct tiling *a, const struct tiling *b);
+int64_t cann_completions(const struct space *space, const struct tiling *tiling, int fixed);
+void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,
+                          struct work *work);
+
+#endif

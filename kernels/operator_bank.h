@@ -1,0 +1,26 @@
+/* A space whose tilings stand in the tables of operator libraries (formats/bank_row.h). */
+#ifndef AUTOTUNE_KERNELS_OPERATOR_BANK_H
+#define AUTOTUNE_KERNELS_OPERATOR_BANK_H
+
+#include "core/operator.h"
+#include "formats/bank_row.h"
+
+struct operator_bank {
+    int cores_axis; /* of the space's tilings */
+    /* What a row computes, with its choices (layouts, bias, transposes …). STATUS_INVALID when the
+     * operator has no such problem. */
+    enum status (*problem)(const struct bank_row *row, struct problem *problem,
+                           struct error *error);
+    /* The tiling that the row's kernel ran with. STATUS_INVALID says what the space has no words
+     * for. Legality on a chip is not asked. */
+    enum status (*tiling)(const struct bank_row *row, const struct problem *problem,
+                          struct tiling *tiling, struct error *error);
+    /* A row of `format` that says this tiling; measured_ns, text and key are left empty. What the
+     * format has no word for is STATUS_INVALID. */
+    enum status (*row)(const struct problem *problem, const struct tiling *tiling,
+                       enum bank_format format, struct bank_row *row, struct error *error);
+    /* Reads "name=value,…" without a problem or a chip; every axis must be given once. */
+    enum status (*parse)(const char *text, struct tiling *tiling, struct error *error);
+};
+
+#endif

@@ -1,0 +1,274 @@
+#include "results/analysis_summary.h"
+
+#include "analysis/profile/analyse.h"
+#include "analysis/roofline.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A model has some hundreds of types and some thousands of names. */
+enum { MAX_GROUPS = 16384 };
+
+struct tally {
+    int64_t count;
+    double time_us;
+};
+
+struct group {
+    char *name; /* owned */
+    struct tally all, verdicts[VERDICTS];
+    double overlap_us; /* what would be saved if the busiest component never waited */
+};
+
+/* Groups of one kind, found by name. */
+struct groups {
+    void *tree; /* of search.h */
+    int count, capacity;
+    struct group **rows; /* owned, in the order of the file */
+    struct group others; /* what came after the last that has a place */
+};
+
+struct summary {
+    struct tally rows, diagnosed, broken, without, open, verdicts[VERDICTS];
+    struct groups types, names, bottlenecks;
+};
+
+static void tally_add(struct tally *tally, double time_us)
+{
+    tally->count++;
+    tally->time_us += time_us;
+}
+
+/* ------------------------------------------------------------------ groups */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
+}
+
+static void do_nothing(void *row)
+{
+    (void)row;
+}
+
+static void groups_clear(struct groups *groups)
+{
+    tdestroy(groups->tree, do_nothing);
+    for (int i = 0; i < groups->count; i++) {
+        free(groups->rows[i]->name);
+        free(groups->rows[i]);
+    }
+    free(groups->rows);
+}
+
+static struct group *new_group(struct groups *groups, const char *name)
+{
+    if (groups->count == groups->capacity) {
+        int capacity = groups->capacity ? 2 * groups->capacity : 64;
+        struct group **rows = realloc(groups->rows, (size_t)capacity * sizeof(struct group *));
+        if (!rows)
+            return NULL;
+        groups->rows = rows;
+        groups->capacity = capacity;
+    }
+    struct group *group = calloc(1, sizeof *group);
+    char *copy = strdup(name);
+    if (!group || !copy) {
+        free(group);
+        free(copy);
+        return NULL;
+    }
+    group->name = copy;
+    groups->rows[groups->count++] = group;
+    return group;
+}
+
+/* NULL when out of memory. */
+static struct group *group_of(struct groups *groups, char *name)
+{
+    struct group key = {.name = name};
+    struct group **found = tfind(&key, &groups->tree, by_name);
+    if (found)
+        return *found;
+    if (groups->count == MAX_GROUPS)
+        return &groups->others;
+    struct group *group = new_group(groups, name);
+    return group && tsearch(group, &groups->tree, by_name) ? group : NULL;
+}
+
+static bool count_in(struct groups *groups, char *name, double time_us, double overlap_us,
+                     enum verdict verdict)
+{
+    struct group *group = group_of(groups, name);
+    if (!group)
+        return false;
+    tally_add(&group->all, time_us);
+    tally_add(&group->verdicts[verdict], time_us);
+    group->overlap_us += overlap_us;
+    return true;
+}
+
+/* ------------------------------------------------------------------ rows */
+
+struct summary *summary_new(void)
+{
+    return calloc(1, sizeof(struct summary));
+}
+
+void summary_free(struct summary *summary)
+{
+    if (!summary)
+        return;
+    groups_clear(&summary->types);
+    groups_clear(&summary->names);
+    groups_clear(&summary->bottlenecks);
+    free(summary);
+}
+
+/* The cores' time less that of their busiest component: they cannot save more by overlapping. */
+static double overlap_of(const struct diagnosis *diagnosis)
+{
+    double busiest_ns = 0;
+    for (int c = 0; c < diagnosis->component_count; c++)
+        if (diagnosis->components[c].busy_ns > busiest_ns)
+            busiest_ns = diagnosis->components[c].busy_ns;
+    return busiest_ns < diagnosis->time_ns ? (diagnosis->time_ns - busiest_ns) / 1e3 : 0;
+}
+
+enum status summary_add(struct summary *summary, const struct profile_row *row,
+                        const struct diagnosis *diagnosis, int open, struct error *error)
+{
+    char name[PROFILE_NAME_SIZE];
+    double time_us = analyse_time_us(row, diagnosis);
+    enum verdict verdict = diagnosis->verdict;
+    bool diagnosed = verdict != VERDICT_NONE;
+    time_us = time_us > 0 ? time_us : 0;
+    tally_add(&summary->rows, time_us);
+    tally_add(row->broken ? &summary->broken
+              : diagnosed ? &summary->diagnosed
+                          : &summary->without,
+              time_us);
+    tally_add(&summary->verdicts[verdict], time_us);
+    if (open >= 0)
+        tally_add(&summary->open, time_us);
+    if (row->broken)
+        return STATUS_OK;
+    double overlap_us = diagnosed ? overlap_of(diagnosis) : 0;
+    snprintf(name, sizeof name, "%s", row->type[0] ? row->type : row->name);
+    bool counted = count_in(&summary->types, name, time_us, overlap_us, verdict);
+    snprintf(name, sizeof name, "%s", row->name);
+    counted = count_in(&summary->names, name, time_us, overlap_us, verdict) && counted;
+    if (diagnosed && diagnosis->component >= 0) {
+        snprintf(name, sizeof name, "%s", diagnosis->components[diagnosis->component].name);
+        counted = count_in(&summary->bottlenecks, name, time_us, overlap_us, verdict) && counted;
+    }
+    return counted ? STATUS_OK : error_memory(error);
+}
+
+int64_t summary_rows(const struct summary *summary)
+{
+    return summary->rows.count;
+}
+
+int64_t summary_broken_rows(const struct summary *summary)
+{
+    return summary->broken.count;
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+static json_t *tally_json(struct tally tally, struct tally of)
+{
+    return json_pack("{s:I, s:f, s:f, s:f}", "count", (json_int_t)tally.count, "count_share",
+                     share((double)tally.count, (double)of.count), "time_us", tally.time_us,
+                     "time_share", share(tally.time_us, of.time_us));
+}
+
+/* All five, as in R's figures. */
+static json_t *causes_json(const struct summary *summary)
+{
+    json_t *causes = json_array();
+    for (int v = VERDICT_NONE + 1; v < VERDICTS; v++) {
+        json_t *cause = json_pack("{s:s}", "verdict", verdict_name((enum verdict)v));
+        json_t *counts = tally_json(summary->verdicts[v], summary->diagnosed);
+        json_object_update(cause, counts);
+        json_decref(counts);
+        json_array_append_new(causes, cause);
+    }
+    return causes;
+}
+
+/* What has no verdict (communication, kernels of the host) is nothing to optimise here: it comes
+ * last. */
+static int by_time(const void *a, const void *b)
+{
+    const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+    double s = x->all.time_us, t = y->all.time_us;
+    double of_x = s - x->verdicts[VERDICT_NONE].time_us,
+           of_y = t - y->verdicts[VERDICT_NONE].time_us;
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    return s != t ? (s < t ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* The verdict that most of the time has; what has none counts last. */
+static enum verdict main_verdict(const struct group *group)
+{
+    int most = VERDICT_NONE;
+    for (int v = VERDICT_NONE + 1; v < VERDICTS; v++)
+        if (group->verdicts[v].count &&
+            (most == VERDICT_NONE || group->verdicts[v].time_us > group->verdicts[most].time_us))
+            most = v;
+    return (enum verdict)most;
+}
+
+static json_t *group_json(const struct group *group, const char *key, struct tally of)
+{
+    json_t *row = json_pack("{s:s}", key, group->name ? group->name : "(others)");
+    json_t *counts = tally_json(group->all, of);
+    json_object_update(row, counts);
+    json_object_set_new(row, "overlap_us", json_real(group->overlap_us));
+    enum verdict verdict = main_verdict(group);
+    json_object_set_new(row, "verdict",
+                        verdict == VERDICT_NONE ? json_null() : json_string(verdict_name(verdict)));
+    json_object_set_new(row, "verdict_time_share",
+                        json_real(verdict == VERDICT_NONE ? 0
+                                                          : share(group->verdicts[verdict].time_us,
+                                                                  group->all.time_us)));
+    json_decref(counts);
+    return row;
+}
+
+static json_t *groups_json(struct groups *groups, const char *key, int top, struct tally of)
+{
+    json_t *rows = json_array();
+    if (groups->count)
+        qsort(groups->rows, (size_t)groups->count, sizeof(struct group *), by_time);
+    for (int i = 0; i < groups->count && i < top; i++)
+        json_array_append_new(rows, group_json(groups->rows[i], key, of));
+    if (groups->others.all.count)
+        json_array_append_new(rows, group_json(&groups->others, key, of));
+    return rows;
+}
+
+json_t *summary_json(struct summary *summary, int top)
+{
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:o}", "rows",
+        (json_int_t)summary->rows.count, "diagnosed", (json_int_t)summary->diagnosed.count, "open",
+        (json_int_t)summary->open.count, "without_core_times", (json_int_t)summary->without.count,
+        "broken", (json_int_t)summary->broken.count, "time_us", summary->rows.time_us,
+        "diagnosed_time_us", summary->diagnosed.time_us, "open_time_us", summary->open.time_us,
+        "without_core_times_us", summary->without.time_us, "type_count",
+        (json_int_t)summary->types.count, "name_count", (json_int_t)summary->names.count, "causes",
+        causes_json(summary), "components",
+        groups_json(&summary->bottlenecks, "component", MAX_GROUPS, summary->diagnosed), "types",
+        groups_json(&summary->types, "type", top, summary->rows), "names",
+        groups_json(&summary->names, "name", top, summary->rows));
+}

@@ -1,0 +1,29 @@
+/* What the operators of a profile make together: causes, components, and the operators that take
+ * the time (as R, Figs. 13 and 14, and its order of work: the longest running first). */
+#ifndef AUTOTUNE_RESULTS_ANALYSIS_SUMMARY_H
+#define AUTOTUNE_RESULTS_ANALYSIS_SUMMARY_H
+
+#include "core/diagnosis.h"
+#include "formats/profile.h"
+
+#include <jansson.h>
+
+struct summary;
+
+/* NULL when out of memory; summary_free takes NULL. */
+struct summary *summary_new(void);
+void summary_free(struct summary *summary);
+
+/* Counts a row; `open` as analyse_row returns it. Groups beyond a fixed number are counted as one,
+ * so that memory does not grow with the file. STATUS_NO_MEMORY. */
+enum status summary_add(struct summary *summary, const struct profile_row *row,
+                        const struct diagnosis *diagnosis, int open, struct error *error);
+
+int64_t summary_rows(const struct summary *summary);
+int64_t summary_broken_rows(const struct summary *summary);
+
+/* Rows and times, "causes", "components", and the `top` first of "types" and "names" by time. NULL
+ * when out of memory. */
+json_t *summary_json(struct summary *summary, int top);
+
+#endif

@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# The case studies of R (Y. Zhou et al., "Squeezing Operator Performance Potential for the Ascend
+# Architecture", ASPLOS 2025, section 5), docs/examples/roofline: the published order of causes, the
+# utilisations within 5 points, work that no step changes but the one that is meant to, and programs
+# that are safe. The tables of results/published/r-case-studies.txt are from here.
+#
+#   tests/analysis/test_case_studies.sh AUTOTUNE SOURCE_DIR                       compare
+#   tests/analysis/test_case_studies.sh AUTOTUNE SOURCE_DIR --table|--advice      print one of the tables
+set -u
+export LC_ALL=C
+autotune=$1
+source_dir=$2
+export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
+programs=$source_dir/docs/examples/roofline
+tolerance=5 # points
+passed=0
+failed=0
+
+command -v jq >/dev/null || { echo "SKIP: no jq"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+pass() { passed=$((passed + 1)); }
+
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED $*"
+}
+
+expect() { # what, expected, found
+    if [ "$2" = "$3" ]; then pass; else fail "$1: expected '$2', found '$3'"; fi
+}
+
+# What R prints, - where it does not. program, step, verdict, its component, U in % (the largest of
+# all components), the component that it is of, R in %, the component that it is of, time in us.
+# R names no verdict for AvgPool's end: it is below every threshold. "any": R says only "the highest".
+rows() {
+    cat <<'ROWS'
+add-relu-0	-	Insufficient Parallelism	MTE-GM	38.42	MTE-UB	58.68	MTE-GM	98.673
+add-relu-1	RSD	MTE Bound	MTE-UB	66.24	MTE-UB	85.14	MTE-UB	-
+add-relu-2	MRT	MTE Bound	MTE-UB	70.52	MTE-UB	-	-	57.157
+depthwise-0	-	Insufficient Parallelism	MTE-GM	35.45	any	46.66	MTE-GM	408.101
+depthwise-1	AIS	Insufficient Parallelism	MTE-L1	42.72	any	71.69	MTE-L1	-
+depthwise-2	RUS	Insufficient Parallelism	any	60.35	any	77.69	any	-
+depthwise-3	PP	Inefficient MTE	MTE-GM	71.56	any	94.18	MTE-GM	-
+depthwise-4	ITG	MTE Bound	MTE-GM	93.54	MTE-GM	-	-	325.121
+avg-pool-0	-	Inefficient Compute	Vector	13.54	Vector	83.98	Vector	69.821
+avg-pool-1	AIP	-	-	59.07	Vector	-	-	16.206
+ROWS
+}
+
+# Where ours differs from R by name; docs/case-studies.md says why. program and column.
+differs() { # program, column
+    case "$1 $2" in
+    "depthwise-1 verdict_component" | "depthwise-1 active") return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+analyse() {
+    "$autotune" analyse "$programs/$1.txt" --hw r-inference --json >"$work/$1.json" ||
+        fail "analyse $1"
+}
+
+ours() { # program, jq filter on the operator
+    jq -r ".operators[0] | $2" "$work/$1.json"
+}
+
+largest() { # program, ratio: "component percent"
+    ours "$1" ".components | max_by(.$2) | \"\(.name) \(.$2 * 100)\""
+}
+
+within() { # what, published, ours
+    if awk -v a="$2" -v b="$3" -v t="$tolerance" 'BEGIN { d = a - b; exit !(d <= t && -d <= t) }'; then
+        pass
+    else
+        fail "$1: published $2, ours $3, more than $tolerance points apart"
+    fi
+}
+
+# The ratio of the component that R names, of the largest one where it says only "the highest".
+ratio_of() { # program, ratio, component
+    if [ "$3" = any ]; then
+        largest "$1" "$2" | awk '{ print $2 }'
+    else
+        ours "$1" ".components[] | select(.name == \"$3\").$2 * 100"
+    fi
+}
+
+check_diagnosis() {
+    while IFS=$'\t' read -r name _ verdict component u u_of r r_of _; do
+        if [ "$verdict" = - ]; then
+            ours "$name" .verdict | grep -q Bound && fail "$name is bound, R's is not"
+        else
+            expect "verdict of $name" "$verdict" "$(ours "$name" .verdict)"
+            [ "$component" = any ] || differs "$name" verdict_component ||
+                expect "component of $name" "$component" "$(ours "$name" .component)"
+        fi
+        [ "$u_of" = any ] ||
+            expect "most used in $name" "$u_of" "$(largest "$name" utilisation | cut -d' ' -f1)"
+        within "utilisation of $name" "$u" "$(largest "$name" utilisation | cut -d' ' -f2)"
+        [ "$r" = - ] || differs "$name" active ||
+            within "active ratio of $name" "$r" "$(ratio_of "$name" active_ratio "$r_of")"
+    done < <(rows)
+}
+
+# Barriers that order nothing are what RUS removes; nothing else may be found anywhere.
+check_safe() {
+    while IFS=$'\t' read -r name _; do
+        kinds=$("$autotune" check "$programs/$name.txt" --hw r-inference --json |
+            jq -r '[.findings[].kind] | sort | group_by(.) | map("\(length) \(.[0])") | join(", ")')
+        case $name in
+        depthwise-[01]) expect "check of $name" "5 over_sync" "$kinds" ;;
+        *) expect "check of $name" "" "$kinds" ;;
+        esac
+    done < <(rows)
+}
+
+# "gm->ub 491520" and so on: only MRT, which is about that, may change it. Not the tests of loops.
+work_of() {
+    ours "$1" '.components[] | select(.name != "Scalar").parts[] | "\(.name) \(.amount)"' | sort
+}
+
+check_steps() {
+    previous=
+    while IFS=$'\t' read -r name step _; do
+        if [ "$step" != - ]; then
+            if ! awk -v a="$(ours "$previous" .time_us)" -v b="$(ours "$name" .time_us)" \
+                'BEGIN { exit !(b < a) }'; then
+                fail "$name is not faster than $previous"
+            else
+                pass
+            fi
+            changed=$(diff <(work_of "$previous") <(work_of "$name") | grep -c '^>')
+            case $step in
+            MRT) expect "work changed by $step" 1 "$changed" ;;
+            *) expect "work changed by $step" 0 "$changed" ;;
+            esac
+        fi
+        previous=$name
+    done < <(rows)
+}
+
+table() {
+    printf '%-12s %-4s | %-24s %-7s %6s %6s %8s | %-24s %-7s %-13s %-13s %7s\n' program step \
+        "R: verdict" of U R us "ours: verdict" of "U" "R" us
+    while IFS=$'\t' read -r name step verdict component u u_of r r_of us; do
+        read -r c cu < <(largest "$name" utilisation)
+        read -r d dr < <(largest "$name" active_ratio)
+        printf '%-12s %-4s | %-24s %-7s %6s %6s %8s | %-24s %-7s %-6s %6.2f %-6s %6.2f %7.2f\n' \
+            "$name" "$step" "$verdict" "$component" "$u" "$r" "$us" "$(ours "$name" .verdict)" \
+            "$(ours "$name" .component)" "$c" "$cu" "$d" "$dr" "$(ours "$name" .time_us)"
+    done < <(rows)
+}
+
+# What `autotune advise` makes of each step: the paper's, with what it would leave, against what our
+# program of the next step takes; and what it would do first.
+advice() {
+    printf '%-12s %-8s %12s %12s   %s\n' program "R's step" "advise: us" "program: us" "advise's first"
+    previous=
+    while IFS=$'\t' read -r name step _; do
+        if [ "$step" != - ]; then
+            "$autotune" advise "$programs/$previous.txt" --hw r-inference --json |
+                jq -r --arg step "$step" --arg name "$previous" --argjson ours "$(ours "$name" .time_us)" '
+                    def us: if . == null then "-" else . / 1000 * 100 | round / 100 | tostring end;
+                    (.advice | map(select(.strategy == $step)) | first) as $its
+                    | (.advice | map(select(.applies and .saved_ns > 0)) | max_by(.saved_ns)) as $best
+                    | [$name, $step, ($its.time_ns | us), ($ours * 1000 | us),
+                       (if $best then "\($best.strategy), \($best.time_ns | us) us" else "-" end)]
+                    | @tsv' |
+                awk -F'\t' '{ printf "%-12s %-8s %12s %12s   %s\n", $1, $2, $3, $4, $5 }'
+        fi
+        previous=$name
+    done < <(rows)
+}
+
+while IFS=$'\t' read -r name _; do analyse "$name"; done < <(rows)
+case ${3-} in
+--table) table; exit ;;
+--advice) advice; exit ;;
+esac
+check_diagnosis
+check_safe
+check_steps
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

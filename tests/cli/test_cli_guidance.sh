@@ -1,0 +1,323 @@
+#!/usr/bin/env bash
+# What helps whoever uses the program for the first time: answers that can be pasted and lead on, the
+# time of a tiling of one's own, warnings, the word that was meant, lines that fit.
+#
+#   tests/cli/test_cli_guidance.sh AUTOTUNE SOURCE_DIR
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT COLUMNS
+autotune=$(realpath "$1")
+source_dir=$(realpath "$2")
+export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
+if ! command -v jq >/dev/null; then
+    echo 'no jq: skipped'
+    exit 77
+fi
+# shellcheck source=tests/support/answers.sh
+. "$source_dir/tests/support/answers.sh"
+mkdir "$work/bin"
+ln -s "$autotune" "$work/bin/autotune"
+PATH=$work/bin:$PATH
+cd "$work" || exit 1
+
+expect() { # what condition…: a shell condition
+    local what=$1
+    shift
+    if "$@"; then pass; else fail "$what"; fi
+}
+
+# ------------------------------------------------------------------ the launch
+
+# launch_ns + cores x launch_core_ns, in all that says it. 910B1: 350 and the rest of its description.
+try_launch() {
+    local description per_core all
+    description=$(autotune list hw ascend910b1)
+    per_core=$(awk '$1 == "launch_core_ns" { print $2 }' <<<"$description")
+    all=$(awk '$1 == "launch_ns" { print $2 }' <<<"$description")
+    answer 0 --op matmul --shape 4096x4096x4096 --hw ascend910b1 --json
+    holds ".best.launch_ns - ($all + .best.cores_used * $per_core) | fabs < 1e-6" \
+        '.best.cores_used == 24' '.top[0].launch_ns == .best.launch_ns'
+    answer 0 --op matmul --shape 4096x4096x4096 --hw ascend910b1 --report page.html
+    expect 'table: the launch of 24 cores' grep -q ' of it is the launch' answer
+    # shellcheck disable=SC2016 # not for the shell
+    said=$(sed -nE 's/^  time .*; ([0-9.]+ us) of it is the launch$/\1/p' answer)
+    expect "said '$said', wanted $all + 24 x $per_core" awk -v said="$said" -v want="$all" \
+        -v core="$per_core" 'BEGIN { w = (want + 24 * core) / 1000; exit !(said + 0 > w - 0.001 && said + 0 < w + 0.001) }' </dev/null
+    expect 'page: the launch' grep -q "launch, in this time.\{0,40\}$said" page.html
+    tiling=$(sed -nE 's/^  tiling +//p' answer)
+    autotune explain --op matmul --shape 4096x4096x4096 --hw ascend910b1 --set "$tiling" >explained
+    expect 'explain: the launch' grep -q "; $said of it is the launch" explained
+    autotune program --op matmul --shape 4096x4096x4096 --hw ascend910b1 >program.txt
+    autotune analyse program.txt --hw ascend910b1 >analysed
+    expect 'analyse: the launch' grep -q "of which launch $said" analysed
+}
+
+# ------------------------------------------------------------------ tilings and commands
+
+# The command under an answer, its lines joined.
+next_of() { # file
+    sed -n '/^ *next  */,$p' "$1" | sed -e 's/^ *next  *//' -e 's/^ *//' -e 's/ \\$//' | tr '\n' ' '
+}
+
+# Answers of all operators: each tiling is one word that --set takes, and the next command runs.
+try_next() { # arguments…
+    local tiling command
+    answer 0 "$@"
+    cp answer table
+    tiling=$(sed -nE 's/^  tiling +([^ ]+)$/\1/p' table)
+    expect "$*: a tiling without blanks" test -n "$tiling"
+    command=$(next_of table)
+    expect "$*: next names the tiling" grep -qF -e "--set $tiling" <<<"$command"
+    if bash -c "$command" >next 2>err </dev/null; then pass; else fail "$command: $(cat err)"; fi
+    answer 0 "$@" --json
+    time_ns=$(jq .best.time_ns answer)
+    if [ "${*: -2:1}" = --top ]; then set -- "${@:1:$#-2}"; fi
+    answer 0 explain "$@" --set "$tiling" --json
+    holds '.legal' ".time_ns == $time_ns" '.cores_used > 0' '.bound_ns > 0 and .bound_ns <= .time_ns' \
+        '(.gap - (.time_ns - .bound_ns) / .time_ns) | fabs < 1e-12' \
+        '.bottleneck as $b | [.pipes[], .buses[]] | (map(.share) | max) as $m | any(.name == $b and .share == $m)'
+    answer 0 explain "$@" --set "$tiling" --strict
+    expect "$*: explain says what there is to gain" grep -q 'gap  *at most .* to gain' answer
+    command=$(next_of answer)
+    if bash -c "$command" >next 2>err </dev/null; then pass; else fail "$command: $(cat err)"; fi
+}
+
+try_tilings() {
+    local product='512x256x128'
+    try_next --op matmul --shape $product
+    try_next --op matmul --shape $product --batch 2 --transpose both --hw ascend910b1 --cores 3 \
+        --space cann
+    try_next --op matmul --shape $product --set-hw buffers.l1.capacity_bytes=524288 --top 3
+    try_next --op knn --shape 64x32x256 --k 2
+    try_next --op cubefx --shape 4096 --order 4 --function sin,1:0:-0.5
+    cp "$source_dir/docs/examples/tiny-chip.cfg" "it's a chip.cfg"
+    try_next --op matmul --shape 64x64x64 --hw "it's a chip.cfg"
+    # a list of several: what stands in it is what --set takes
+    answer 0 --op matmul --shape $product --top 4
+    for tiling in $(grep -oE 'm_slice=[^ ]*$' answer | sort -u); do
+        answer 0 explain --op matmul --shape $product --set "$tiling" --strict
+    done
+    # refused: the nearest one is taken
+    answer 1 explain --op matmul --shape $product --strict \
+        --set m_slice=256,k_slice=256,n_slice=128,buffers=2,resident=both,split=m
+    bash -c "$(next_of answer) --strict" >next 2>err
+    expect 'the nearest is legal' grep -q '^legal' next
+    answer 0 explain --op matmul --shape $product \
+        --set m_slice=256,k_slice=256,n_slice=128,buffers=2,resident=both,split=m
+    # stores and tables
+    answer 0 --op matmul --shape $product --db tilings.db
+    answer 0 store show tilings.db
+    autotune explain --op matmul --shape $product --strict \
+        --set "$(sed -nE 's/^ *tiling +//p' answer)" >/dev/null 2>err
+    expect 'the tiling of store show' test $? = 0
+    answer 0 table --db tilings.db --format csv
+    autotune explain --op matmul --shape $product --strict \
+        --set "$(sed -nE '2s/.*"(m_slice=[^"]*)".*/\1/p' answer)" >/dev/null 2>err
+    expect "the tiling of a table: $(cat err)" test $? = 0
+}
+
+# ------------------------------------------------------------------ programs
+
+try_programs() {
+    local kernel=$source_dir/docs/examples/kernels/reluKer.txt
+    answer 0 simulate "$kernel"
+    expect 'no warning of a safe program' test ! -s messages
+    sed '/wait MTE2 V/d' "$kernel" >"un safe.txt"
+    answer 0 simulate "un safe.txt" --json
+    holds '.time_ns > 0'
+    expect "one line: $(cat messages)" test "$(wc -l <messages)" = 1
+    findings=$(sed -nE "s/.*unsafe, ([0-9]+) findings; .*/\1/p" messages)
+    command=$(sed -nE 's/.*`(.*)` names them/\1/p' messages)
+    expect "its command: $command" test "$command" = "autotune check 'un safe.txt'"
+    bash -c "$command --json" >answer
+    holds "[.findings[] | select(.kind != \"over_sync\")] | length == $findings" \
+        '[.findings[].kind] as $k | ["unmatched_flag", "double_set", "capacity", "alignment", "deadlock",
+          "hazard", "over_sync"] as $order | [$k[] | . as $x | $order | index($x)] | . == sort' \
+        '.findings[0].kind == "unmatched_flag"' 'any(.findings[]; .kind == "hazard")'
+    answer 0 simulate "un safe.txt" -q
+    expect 'nothing with -q' test ! -s messages
+    printf 'loop 3000000\nV vadd elements=128\nend\n' >long.txt
+    answer 0 simulate long.txt -v --cores 1
+    expect 'too long to be looked at' grep -q 'too long to be checked' messages
+}
+
+# ------------------------------------------------------------------ did you mean
+
+meant() { # word, arguments…
+    local word=$1
+    shift
+    answer 2 "$@"
+    if grep -q -e "; did you mean $word?\$" messages && [ "$(wc -l <messages)" = 1 ]; then
+        pass
+    else
+        fail "autotune $*: no '$word' in: $(cat messages)"
+    fi
+}
+
+nothing_meant() { # arguments…
+    answer 2 "$@"
+    expect "autotune $*: $(cat messages)" grep -vq 'did you mean' messages
+}
+
+try_words() {
+    local product=(--op matmul --shape 64x64x64)
+    meant --threads "${product[@]}" --thread 2
+    meant --shape --op matmul --shpae 64x64x64
+    meant --strict explain "${product[@]}" --stric
+    meant simulate simulat kernel.txt
+    meant diff store dfif a b
+    meant hw list hwd
+    meant bert-base list sweeps bert
+    meant matmul --op matmull --shape 64x64x64
+    meant thesis "${product[@]}" --space thesus
+    meant exhaustive "${product[@]}" --strategy exhaustiv
+    meant json "${product[@]}" --format jsn
+    meant f16 "${product[@]}" --dtype f61
+    meant none "${product[@]}" --transpose noen
+    meant ascend910b1 "${product[@]}" --hw ascend910b
+    meant ascend910b1 "${product[@]}" --hw 910b1
+    meant resnet-50 sweep resnet50
+    meant m_slice explain "${product[@]}" --set m_slce=3
+    meant both explain "${product[@]}" --set resident=bth
+    meant issue_ns "${product[@]}" --set-hw issue=20
+    meant buffers.l1.capacity_bytes "${product[@]}" --set-hw l1.capacity=20
+    meant distance program --op knn --shape 64x64x64 --k 4 --part distanc
+    meant n_slice "${product[@]}" --landscape map.json --landscape-axes m_slice,n_slic
+    meant sin --op cubefx --shape 64 --order 4 --function sn
+    meant best advise "$source_dir/docs/examples/advise.txt" --apply bst
+    meant repository evaluate bank.json --bank-format repositry
+    meant measured store ls none.db --kind mesured
+    printf 'base = "ascend310";\nname = "x";\nsourc = "assumed: x";\n' >typo.cfg
+    meant source "${product[@]}" --hw typo.cfg
+    printf 'op,shap\nmatmul,3x3x3\n' >typo.csv
+    meant shape sweep typo.csv
+    printf 'op = "matmul"; shaps = "8x8x8"; batc = 3;\n' >sweep.cfg
+    local line
+    while IFS='|' read -r word line; do
+        printf '%s\n' "$line" >kernel.txt
+        meant "$word" simulate kernel.txt
+    done <<'END'
+loop|lop i 3
+barrier|barier
+MTE2|MTE22 gm->l1 bytes=3
+gm->l1|MTE2 gm->l11 bytes=3
+vmul|V vmull elements=3
+mmad|M mmda m=16 k=16 n=16
+bytes|MTE2 gm->l1 byte=3
+l1|MTE2 gm->l1 bytes=32 dst=l11:0
+f16|V vmul elements=3 type=f17
+END
+    nothing_meant --op qqqqqq --shape 64x64x64
+    nothing_meant qqqqqq
+    nothing_meant "${product[@]}" --qqqqqq
+    nothing_meant "${product[@]}" --set-hw qqqqqqqq=2
+    nothing_meant --op x --shape 64x64x64
+}
+
+# ------------------------------------------------------------------ lines
+
+# Lines longer than this that a blank could end sooner: a long one is a single word, behind a label.
+long_lines() { # width < text
+    sed -E -e 's/^ *(tiling|--set|next) +//' -e 's/^nearest legal: --set //' -e 's/^(il)?legal: //' -e 's/^ +//' |
+        awk -v width="$1" 'length > width && / /'
+}
+
+try_lines() {
+    local command long
+    for command in $(autotune --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p') ''; do
+        # shellcheck disable=SC2086 # no word at all
+        long=$(autotune $command --help | awk 'length > 80')
+        expect "$command --help: $long" test -z "$long"
+        # no example is wrapped without a backslash
+        # shellcheck disable=SC2086 # no word at all
+        long=$(autotune $command --help | sed -n '/^Example/,$p' | sed 1d | grep '^[^ ]')
+        expect "$command --help, a broken example: $long" test -z "$long"
+    done
+    local product=(--op matmul --shape 512x1024x512)
+    while IFS= read -r command; do
+        # shellcheck disable=SC2086 # words
+        long=$(COLUMNS=200 autotune $command 2>/dev/null | grep -v "^$AUTOTUNE_CONFIGS" | long_lines 80)
+        expect "$command: longer than 80: $long" test -z "$long"
+    done <<END
+${product[*]} --top 3
+${product[*]} --hw ascend910b1 --top 3
+--op knn --shape 256x128x20480 --k 8
+--op cubefx --shape 16384 --order 16 --functions 9
+explain ${product[*]} --set m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=a,split=m
+END
+    answer 0 "${product[@]}"
+    expect 'TFLOP/s' grep -q '^  rate .* TFLOP/s' answer
+    if ! script -qec true /dev/null >/dev/null 2>&1; then
+        echo 'no script(1): terminals are left out'
+        return
+    fi
+    for width in 60 120; do
+        # shellcheck disable=SC2016 # of the shell within
+        TERM=dumb script -qec "stty cols $width; autotune advise '$source_dir/docs/examples/advise.txt' --cores 1" \
+            /dev/null </dev/null 2>/dev/null | tr -d '\r' | grep -A3 '^  OP  ' >terminal
+        expect "a terminal of $width columns: $(cat terminal)" awk -v width=$width \
+            'length > width { bad = 1 } length > most { most = length }
+             END { exit bad || most <= width - 20 }' terminal
+        TERM=dumb script -qec "stty cols $width; autotune sweep --help" /dev/null </dev/null \
+            2>/dev/null | tr -d '\r' | sed '/^Examples/,$d' >terminal
+        expect "help on a terminal of $width columns" awk -v width=$width \
+            'length > width { bad = 1 } length > most { most = length }
+             END { exit bad || most <= width - 20 }' terminal
+    done
+}
+
+# ------------------------------------------------------------------ sweeps
+
+try_sweep() {
+    printf 'op,shape\nmatmul,64x64x64\nmatmul,512x64x64\nmatmul,64x128x64\nmatmul,3\n' >shapes.csv
+    answer 2 sweep shapes.csv --db sweep.db
+    expect 'found' grep -q '^  found  *3 tilings, simulated: .* in all, median ' answer
+    expect 'slowest' grep -q '^  slowest  *matmul 512x64x64 on Ascend 310: ' answer
+    expect 'bad' grep -q '^  bad  *1 ' answer
+    command=$(next_of answer)
+    if bash -c "$command --format csv" >next 2>err; then pass; else fail "$command: $(cat err)"; fi
+    expect 'a table of three' test "$(wc -l <next)" = 4
+    times=$(tail -n +2 next | sed -E 's/.*",([0-9.]+),.*/\1/' | sort -g | tr '\n' ',')
+    answer 2 sweep shapes.csv --db sweep.db --json
+    holds "[${times%,}] as \$t | .found[0] | .rows == 3 and .median_ns == \$t[1] and .slowest.time_ns == \$t[2]
+           and ((.time_ns - (\$t | add)) | fabs < 1e-6)"
+    printf 'op,shape,set-hw\nmatmul,64x64x64,buffers.l0a.capacity_bytes=256\n' >none.csv
+    answer 1 sweep none.csv --db none.db
+    expect 'the one without a tiling' grep -q '^  no tiling  *matmul 64x64x64' answer
+}
+
+# ------------------------------------------------------------------ types
+
+# A type without a price is the description's lack, and what the message says mends it.
+try_types() {
+    local chip=$AUTOTUNE_CONFIGS/hardware/ascend910b1.cfg
+    for type in bf16 f32; do
+        answer 2 --op matmul --shape 64x64x64 --hw ascend910b1 --dtype $type
+        expect "$type: $(cat messages)" grep -q "lacks the price of this type, an entry of .matrix. with \
+type = \"$type\"; add one to a copy of .*ascend910b1.cfg, docs/hardware.md says how" messages
+    done
+    awk '/type = "i8"/ && !done {
+             print "type = \"bf16\"; accumulator = \"f32\"; pipe = \"M\"; block_m = 16; block_k = 16;"
+             print "block_n = 16; block_flop = 8192; gflops = 15155.2; source = \"assumed: as f16\"; }, {"
+             done = 1
+         }
+         1' "$chip" >typed.cfg
+    answer 2 --op matmul --shape 64x64x64 --hw typed.cfg --dtype bf16
+    expect "the cast: $(cat messages)" grep -q "path l0c->gm with cast f32:bf16; .* lacks the price" messages
+    awk '/cast = "f32:f16"/ {
+             print "cast = \"f32:bf16\"; bandwidth_gbps = 431.2; source = \"assumed: as f16\"; }, {"
+         }
+         1' typed.cfg >priced.cfg
+    answer 0 --op matmul --shape 64x64x64 --hw priced.cfg --dtype bf16
+}
+
+try_launch
+try_tilings
+try_programs
+try_words
+try_lines
+try_sweep
+try_types
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,240 @@
+#!/usr/bin/env bash
+# Ctrl-C and SIGTERM in the midst of every command, and time limits: each ends within a moment,
+# dies of the signal, leaves neither half a file nor a temporary one, and what promises the best so
+# far prints it. The commands are those that the program itself names: a new one without a case is
+# a failure.
+#
+#   tests/cli/test_cli_stop.sh AUTOTUNE SOURCE_DIR
+#
+# What is wanted is 0.3 s; what is demanded is generous, for slow machines and sanitizers. What is
+# started takes far longer than that by itself.
+set -u
+export LC_ALL=C
+autotune=$(realpath "$1")
+source_dir=$(realpath "$2")
+export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
+unset NO_COLOR POSIXLY_CORRECT
+begin_s=0.7 # until the signal: it has begun
+allowed_ms=${AUTOTUNE_STOP_MS:-3000}
+patience_s=20
+work=$(mktemp -d)
+holder=
+trap '[ -z "$holder" ] || kill "$holder" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+passed=0
+failed=0
+covered=' '
+
+pass() { passed=$((passed + 1)); }
+
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED $*"
+}
+
+now_ms() { date +%s%3N; }
+
+# Waits for a child for so long at most: its exit status in $code, what it took in $took_ms.
+await() { # pid since_ms
+    local pid=$1 since_ms=$2
+    while kill -0 "$pid" 2>/dev/null && [ "$(ps -o stat= -p "$pid" | cut -c1)" != Z ]; do
+        if [ $(($(now_ms) - since_ms)) -gt $((patience_s * 1000)) ]; then
+            kill -9 "$pid"
+            break
+        fi
+        sleep 0.02
+    done
+    took_ms=$(($(now_ms) - since_ms))
+    wait "$pid" 2>/dev/null
+    code=$?
+}
+
+# Temporary names: what is written gets its own when it is whole.
+left_behind() {
+    find . -regex '.*[.][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9]\(-wal\|-shm\|-journal\)?' \
+        ! -name '*.jsonl' | tr '\n' ' '
+}
+
+# Stops a command in its midst by either signal. `how` is `dies` where nothing is to be printed,
+# `answers` where standard output has an answer all the same. Files that end early are a failure:
+# the case is too short.
+stop() { # how word arguments…
+    local how=$1 word=$2 signal pid caught
+    shift
+    covered="$covered$word "
+    for signal in INT TERM; do
+        : >out
+        : >err
+        # a shell's background jobs ignore SIGINT
+        env --default-signal=INT,TERM,QUIT "$autotune" "$@" <"$input" >out 2>err &
+        pid=$!
+        sleep "$begin_s"
+        if ! kill "-$signal" "$pid" 2>/dev/null; then
+            wait "$pid"
+            fail "$*: ended by itself ($?): $(head -c 200 err)"
+            return
+        fi
+        await "$pid" "$(now_ms)"
+        caught=$(left_behind)
+        if [ "$code" != $((128 + $(kill -l "$signal"))) ]; then
+            fail "$*: SIG$signal: exit status $code: $(head -c 200 err)"
+        elif [ "$took_ms" -gt "$allowed_ms" ]; then
+            fail "$*: SIG$signal: took $took_ms ms"
+        elif [ "$how" = answers ] && ! [ -s out ]; then
+            fail "$*: SIG$signal: no answer"
+        elif [ "$how" = dies ] && [ -s out ]; then
+            fail "$*: SIG$signal: half an answer: $(head -c 200 out)"
+        elif [ -n "$caught" ]; then
+            fail "$*: SIG$signal: left behind: $caught"
+        else
+            pass
+        fi
+        [ -z "${VERBOSE:-}" ] || echo "$took_ms ms  SIG$signal  $*"
+    done
+}
+
+# A time limit of a second ends as an answer does.
+limit() { # arguments…
+    local since
+    since=$(now_ms)
+    "$autotune" "$@" --time-limit 1 </dev/null >out 2>err &
+    await $! "$since"
+    if [ "$code" != 0 ]; then
+        fail "$*: exit status $code: $(head -c 200 err)"
+    elif [ "$took_ms" -gt $((1000 + allowed_ms)) ]; then
+        fail "$*: took $took_ms ms with a limit of one second"
+    elif ! [ -s out ]; then
+        fail "$*: no answer"
+    else
+        pass
+    fi
+    [ -z "${VERBOSE:-}" ] || echo "$took_ms ms  1 s  $*"
+}
+
+# What takes too long is refused within the limit, too.
+refusal() { # arguments…
+    local since
+    since=$(now_ms)
+    "$autotune" "$@" --time-limit 1 </dev/null >out 2>err &
+    await $! "$since"
+    if [ "$code" != 2 ] || [ "$took_ms" -gt $((1000 + allowed_ms)) ]; then
+        fail "$*: exit status $code in $took_ms ms: $(head -c 200 err)"
+    else
+        pass
+    fi
+}
+
+# ---- what takes long
+input=/dev/null
+huge=65536x65536x65536
+cann="--op matmul --shape $huge --hw ascend910b1"
+knn='--op knn --shape 65536x512x1048576 --k 64'
+cat >long.txt <<'END'
+loop i 100000
+  loop j 100000
+    V vecDup elements=16 type=f16 dst=ub:0
+  end
+end
+END
+mkfifo never # a pipe that nobody writes to, or reads
+sleep 3000 <>never &
+holder=$!
+mkfifo nobody # a pipe that nobody reads: opening it to write to it waits
+grep '"op":"matmul","shape":"64x64x64"' "$source_dir/docs/examples/results.jsonl" >one.jsonl
+rows() { # first last: results that differ in their shape
+    awk -v first="$1" -v last="$2" '{
+        for (i = first; i <= last; i++) {
+            row = $0
+            sub(/64x64x64/, i "x64x64", row)
+            print row
+        } }' one.jsonl
+}
+rows 1 40000 >some.jsonl
+"$autotune" store import some.db some.jsonl >out 2>&1 || fail "store import: $(cat out)"
+cat "$source_dir/docs/examples/op_summary.csv" >profile.csv
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    tail -n +2 profile.csv >more.csv
+    cat more.csv >>profile.csv
+done
+rm -f more.csv
+cat >sweep.csv <<END
+op,shape,hw
+matmul,$huge,ascend910b1
+matmul,65536x65536x65520,ascend910b1
+END
+tiling=single_m=65536,single_n=65536,cores=1,outer=m,base_m=4096,base_n=4096,base_k=65536
+tiling=$tiling,l0b_holds=tile,step_ka=1,step_kb=1,step_m=1,step_n=1,step_batch_a=1,step_batch_b=1
+tiling=$tiling,l1a_buffers=1,l1b_buffers=2,l0a_buffers=1,l0b_buffers=1,l0c_buffers=1
+awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
+    END { print "["; for (i = 1; i <= 40000; i++) printf "%s%s", body, i < 40000 ? "," : ""; print "]" }' \
+    "$source_dir/docs/examples/ladder-910b1.json" | sed 's/},,/},/' >bank.json
+
+# ---- the cases
+# shellcheck disable=SC2086 # lists of arguments
+{
+    stop any tune $cann
+    limit tune $cann
+    refusal tune $cann --strategy exhaustive
+    for strategy in bound exhaustive; do
+        stop any tune $knn --strategy $strategy --compare
+        limit tune $knn --strategy $strategy
+        limit tune --op matmul --shape $huge --strategy $strategy
+        limit tune --op cubefx --shape 16777216 --order 64 --functions 64 --strategy $strategy
+    done
+    limit tune $knn --compare
+    limit tune $cann --top 100000 --format csv
+    limit tune $cann --landscape map.json --report page.html
+    rm -f map.json page.html
+    stop any tune $cann --top 100000 --report page.html --landscape map.json --trace trace.json
+}
+
+# shellcheck disable=SC2086 # lists of arguments
+{
+    stop dies program $cann
+    stop dies simulate long.txt --full
+    stop dies simulate never
+    stop dies check never
+    stop dies advise never
+    stop dies analyse never
+    stop any analyse profile.csv --format csv -o rows.csv
+    stop dies explain $cann --set "$tiling" -o nobody
+    stop dies evaluate never --hw ascend910b1
+    stop any evaluate bank.json --hw ascend910b1
+    stop any evaluate "$source_dir/docs/examples/ladder-910b1.json" --hw ascend910b1 \
+        --against --time-limit 1000
+    stop dies reproduce -o nobody
+    stop any calibrate --hw ascend910b1 --from bank.json -o fitted.cfg
+    stop any sweep sweep.csv --db sweep.db
+    stop any sweep sweep.csv --db sweep.db --report sweep.html
+    stop dies merge all.db some.db -o nobody
+    stop dies table --db some.db --format c -o nobody
+    stop dies store ls some.db -o nobody
+    stop dies store export some.db -o nobody
+    stop dies store import new.db never
+    stop dies list hw ascend310 -o nobody
+}
+rm -f sweep.db* all.db* new.db* rows.csv fitted.cfg
+
+# ---- this processor, where it has a name
+stop dies calibrate --hw host -o mine.cfg
+# shellcheck source=tests/support/this_host.sh
+(. "$source_dir/tests/support/this_host.sh") >out && {
+    stop any validate --op matmul --shape 1024x1024x1024 --hw host.cfg
+    stop answers tune --op matmul --shape 1024x1024x1024 --hw host.cfg --validate 1000
+    limit tune --op matmul --shape 1024x1024x1024 --hw host.cfg --validate 1000
+}
+[ -e host.cfg ] || covered="$covered validate "
+
+# ---- no command without a case
+"$autotune" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' >words
+[ "$(wc -l <words)" -gt 10 ] || fail "no table of commands in --help"
+while read -r word; do
+    case $covered in
+    *" $word "*) pass ;;
+    *) fail "autotune $word: no case here" ;;
+    esac
+done <words
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Every example of every --help runs, in a folder that has the files which they name.
+#
+#   tests/cli/test_help_examples.sh AUTOTUNE SOURCE_DIR
+#
+# What needs a cluster or measures this machine for minutes is left out, and said.
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
+autotune=$(realpath "$1")
+source_dir=$(realpath "$2")
+export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$autotune" "$work/bin/autotune"
+PATH=$work/bin:$PATH
+passed=0
+failed=0
+skipped=0
+
+# The files that examples name.
+make_files() {
+    local golden=$source_dir/tests/golden/cli examples=$source_dir/docs/examples
+    ln -s "$source_dir/docs" docs
+    cp "$examples/advise.txt" kernel.txt
+    cp "$examples/op_summary.csv" op_summary.csv
+    gzip -c op_summary.csv >op_summary.csv.gz
+    cp "$golden/op_summary.csv" kernel_details.csv
+    cp "$golden/fitted.cfg" fitted.cfg
+    cp "$AUTOTUNE_CONFIGS/hardware/ascend910b2.cfg" my910b2.cfg
+    cp "$golden/bank.jsonl" matmul_repository.jsonl
+    for _ in {1..30}; do cat "$golden/bank.jsonl"; done >repository.jsonl
+    cp "$examples/cann-heuristics.json" bank.json
+    # 100 ns and 300 bytes a ns
+    awk 'BEGIN {
+        print "kind,name,chip,x,value,unit_x,unit_value"
+        for (kib = 1; kib <= 64; kib *= 2)
+            printf "mov,GM_TO_L1_910b1,910b1,%d,%.6f,KiB,GB/s(GiB)\n", kib,
+                kib * 1024 / (100 + kib * 1024 / 300) * 1e9 / 2^30
+    }' >curves.csv
+    cp curves.csv instruction-curves.csv
+    printf 'op,shape\nmatmul,64x64x64\nmatmul,512x64x64\nmatmul,64x128x64\n' >shapes.csv
+    cp "$golden/sweep.cfg" chips.cfg
+    autotune --op matmul --shape 64x64x64 --hw ascend910b1 --format runtime_kb -o runtime_kb.json
+    for db in results before after; do autotune sweep shapes.csv --db $db.db -q >/dev/null; done
+    autotune sweep shapes.csv --hw ascend910b1 --db results910.db -q >/dev/null
+    for part in 1 2; do
+        autotune sweep shapes.csv --shard $part/2 -q >/dev/null
+        cp autotune.$part-of-2.db part$part.db
+    done
+    autotune store export results.db -o results.jsonl
+    autotune program --op matmul --shape 64x64x64 --hw ascend910b1 >split.txt
+}
+
+# A command a line; those that go on after a backslash are joined.
+examples_of() { # command
+    autotune "$1" --help | sed -n '/^Examples\{0,1\}:$/,$p' | sed 1d |
+        sed -e ':more' -e '/\\$/{N;s/ *\\\n */ /;b more' -e '}' -e 's/^ *//' -e '/^$/d'
+}
+
+# Why an example is left out, or nothing.
+reason_for_none() { # example
+    case $1 in
+    *--slurm*) echo 'needs a Slurm cluster' ;;
+    *'--hw host'*) echo 'measures this machine for minutes' ;;
+    *'| patch'*) command -v patch >/dev/null || echo 'needs patch' ;;
+    esac
+}
+
+# The same with less to do, or with what is there.
+quick() { # example
+    sed -e 's/--time-limit 600/--time-limit 2/' -e 's/--shape 1280x128x204800/--shape 128x128x2048/' \
+        -e 's/kernel.txt --hw ascend910b1/split.txt --hw ascend910b1/' \
+        -e 's/results.db --hw ascend910b1/results910.db --hw ascend910b1/' <<<"$1"
+}
+
+try_example() { # example
+    local reason command status
+    reason=$(reason_for_none "$1")
+    if [ -n "$reason" ]; then
+        echo "left out: $1: $reason"
+        skipped=$((skipped + 1))
+        return
+    fi
+    command=$(quick "$1")
+    rm -rf "$work/here"
+    mkdir "$work/here"
+    cp -a "$work/files/." "$work/here"
+    (cd "$work/here" && timeout 300 bash -c "set -o pipefail; $command") </dev/null \
+        >"$work/out" 2>"$work/err"
+    status=$?
+    if [ $status -eq 0 ] && [[ $1 == autotune* || $1 == zcat* ]]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $command: exit status $status: $(tail -n 3 "$work/err" "$work/out")"
+    fi
+}
+
+mkdir "$work/files"
+cd "$work/files" || exit 1
+make_files
+for command in $(autotune --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
+    count=$((passed + failed + skipped))
+    while IFS= read -r example; do try_example "$example"; done < <(examples_of "$command")
+    if [ $count -eq $((passed + failed + skipped)) ]; then
+        failed=$((failed + 1))
+        echo "FAILED $command --help has no example"
+    fi
+done
+echo "$passed passed, $failed failed, $skipped left out"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# Pages of --report: the same bytes for the same question, no text of the data is markup, and in
+# headless Chromium every chart is drawn and nothing is asked of a network.
+#
+#   tests/cli/test_report_pages.sh AUTOTUNE SOURCE_DIR
+set -u
+export LC_ALL=C
+autotune=$1
+source=$2
+export AUTOTUNE_CONFIGS=$source/configs XDG_CONFIG_HOME=/nonexistent
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0
+failed=0
+
+expect() { # what, command…
+    local what=$1
+    shift
+    if "$@" >"$folder/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $what"
+        sed 's/^/    /' "$folder/said"
+    fi
+}
+
+none() { ! "$@"; }
+
+tune() { # threads, page
+    (cd "$folder" && cp "$source/configs/hardware/ascend310.cfg" . &&
+        "$autotune" --op matmul --shape 512x1024x512 --hw ascend310.cfg --top 20 -q \
+            --threads "$1" --report "$2" -o /dev/null)
+}
+
+# What the page says of its command, the number of threads in it, is not of the answer.
+body() { sed 's/--threads [0-9]* --report [a-z]*.html//' "$folder/$1"; }
+same() { cmp <(body one.html) <(body two.html); }
+
+expect 'tune writes a page' tune 1 one.html
+expect 'and again, with more threads' tune 2 two.html
+expect 'the pages are the same' same
+expect 'a page is small' test "$(wc -c <"$folder/one.html")" -lt 400000
+expect 'nothing is loaded' none grep -qE '<(link|iframe|img|script)[^>]*(src|href)=' "$folder/one.html"
+expect 'the policy forbids all but its own' grep -q "default-src 'none'; script-src 'sha256-" "$folder/one.html"
+
+# Names that try to leave the data: of a chip, of operators, of a file.
+hostile='</script><script>window.touched=1</script><img src=x onerror=window.touched=1><!--'
+sed "s|^name *= *\"[^\"]*\"|name = \"${hostile:0:60}\"|" "$source/configs/hardware/ascend310.cfg" \
+    >"$folder/hostile.cfg"
+{
+    echo 'Op Name,OP Type,Task Type,Task Duration(us),aicore_time(us),mac_ratio,vec_ratio,scalar_ratio,mte1_ratio,mte2_ratio,mte3_ratio'
+    awk -v name="$hostile" 'BEGIN {
+        for (i = 0; i < 20000; i++)
+            printf "%s%d,%s,AI_CORE,%d.5,%d.25,0.%d,0.1,0.2,0.3,0.9%d,0.05\n", name, i % 3000, name,
+                i % 97 + 1, i % 97 + 1, i % 10, i % 8
+    }'
+} >"$folder/<b>hostile.csv"
+cat >"$folder/long.txt" <<'END'
+loop 20000
+  MTE2 gm->l1 bytes=8192 dst=l1:0
+  set MTE2 MTE1 0
+  wait MTE2 MTE1 0
+  MTE1 l1->l0a bytes=8192 src=l1:0 dst=l0a:0
+end
+END
+printf 'op,shape,hw\nmatmul,64x64x64,ascend310\nmatmul,128x64x64,ascend310\nmatmul,64x64x64,ascend310-l1-2m\nmatmul,128x64x64,ascend310-l1-2m\nmatmul,0x1,ascend310\n' \
+    >"$folder/jobs.csv"
+exits() { # status, command…
+    local wanted=$1
+    shift
+    "$@"
+    local status=$?
+    [[ $status == "$wanted" ]] || { echo "exit status $status, expected $wanted"; return 1; }
+}
+
+expect 'a chip with a hostile name' "$autotune" --op matmul --shape 64x64x64 -q \
+    --hw "$folder/hostile.cfg" --report "$folder/hostile.html"
+expect 'a profile with hostile names' exits 0 "$autotune" analyse "$folder/<b>hostile.csv" -q \
+    --report "$folder/profile.html" -o "$folder/profile.txt"
+expect 'the page of 20,000 rows is small' test "$(wc -c <"$folder/profile.html")" -lt 200000
+expect 'a long program' "$autotune" analyse "$folder/long.txt" --format html -o "$folder/long.html"
+expect 'its page is bounded' test "$(wc -c <"$folder/long.html")" -lt 1000000
+expect 'the page as the answer' "$autotune" analyse "$folder/long.txt" --report "$folder/long2.html" \
+    -o /dev/null
+expect 'is that of --report' cmp <(sed 's/"command":"[^"]*"//' "$folder/long.html") \
+    <(sed 's/"command":"[^"]*"//' "$folder/long2.html")
+for page in hostile profile; do
+    expect "$page: texts stay in the data" test "$(grep -c 'touched=1' "$folder/$page.html")" = \
+        "$(grep -c 'u003cscript\\u003ewindow.touched=1' "$folder/$page.html")"
+done
+sweep() { "$autotune" sweep "$folder/jobs.csv" -q --db "$folder/jobs.db" --report "$folder/$1.html" -o /dev/null; }
+expect 'a sweep' exits 2 sweep sweep
+expect 'and again' exits 2 sweep sweep2
+expect 'the same page' cmp <(sed 's/sweep2*.html//' "$folder/sweep.html") \
+    <(sed 's/sweep2*.html//' "$folder/sweep2.html")
+expect 'knn writes a page' "$autotune" --op knn --shape 128x64x2048 --k 8 -q \
+    --report "$folder/knn.html" -o /dev/null
+expect 'no legal tiling is a page too' exits 1 "$autotune" --op matmul --shape 64x64x64 -q \
+    --set-hw buffers.l1.capacity_bytes=32 --report "$folder/none.html" -o /dev/null
+printf 'MTE2 gm->l1 bytes=64 dst=l1:0\nwait MTE2 MTE1 0\n' >"$folder/stuck.txt"
+expect 'a deadlock is a page too' exits 1 "$autotune" analyse "$folder/stuck.txt" \
+    --report "$folder/stuck.html" -o /dev/null
+
+refused() { # message, command…
+    local message=$1
+    shift
+    exits 2 "$@" 2>"$folder/error" >/dev/null &&
+        [[ $(wc -l <"$folder/error") == 1 ]] && grep -q -- "$message" "$folder/error"
+}
+expect 'a folder that is not there' refused 'No such file' "$autotune" --op matmul --shape 64x64x64 \
+    -q --report "$folder/none/a.html"
+printf 'a,b\n1,2\n' >"$folder/none.csv"
+expect 'a table that is no profile' refused "^autotune: $folder/none.csv:1: no profile" "$autotune" \
+    analyse "$folder/none.csv" --format html
+for page in profile long sweep knn none stuck; do
+    expect "$page: no address in the page" none grep -q 'https\?://' "$folder/$page.html"
+done
+expect 'tables of libraries have no page' refused '--report: expected --format' "$autotune" \
+    --op matmul --shape 64x64x64 --hw ascend910b1 --format runtime_kb --report "$folder/a.html"
+expect 'nor has a plan' refused '--report: expected neither' "$autotune" sweep "$folder/jobs.csv" \
+    --dry-run --report "$folder/a.html"
+
+# A page takes the place of no other file of its command.
+alone() { refused "^autotune: -.*: expected $1" "$autotune" "${@:2}"; }
+cp "$source/configs/hardware/ascend310.cfg" "$folder/chip.cfg"
+ln -s jobs.csv "$folder/link.csv"
+ln "$folder/jobs.db" "$folder/second.db"
+contents() { find "$folder" -type f ! -name error ! -name said -exec cksum {} + | sort; }
+before=$(contents)
+product=(--op matmul --shape 64x64x64 -q)
+expect 'analyse: the input' alone 'a file of its own, this is' analyse \
+    "$folder/long.txt" --report "$folder/../${folder##*/}/long.txt"
+for page in jobs.csv link.csv; do
+    expect "sweep: $page" alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
+        --db "$folder/jobs.db" --report "$folder/$page"
+done
+for page in jobs second; do
+    expect "sweep: $page.db" alone 'a file of its own, this is' sweep \
+        "$folder/jobs.csv" --db "$folder/jobs.db" --report "$folder/$page.db"
+done
+expect 'sweep: a new store' alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
+    --db "$folder/new.db" --report "$folder/../${folder##*/}/new.db"
+expect 'tune: a new store' alone 'a file of its own, this is' "${product[@]}" \
+    --db "$folder/new.db" --report "$folder/new.db"
+expect 'tune: the description' alone 'a file of its own, this is' \
+    "${product[@]}" --hw "$folder/chip.cfg" --report "$folder/chip.cfg"
+for option in -o --trace --landscape; do
+    expect "tune: $option" alone 'a file of its own, this is' "${product[@]}" \
+        $option "$folder/new.json" --report "$folder/new.json"
+done
+for words in "${product[*]}" "analyse $folder/long.txt" "sweep $folder/jobs.csv"; do
+    # shellcheck disable=SC2086 # a list of words
+    expect "$words: standard output" alone 'the name of a file' $words --report -
+done
+expect 'and nothing has changed' test "$(contents)" = "$before"
+expect 'a device may be named twice' "$autotune" "${product[@]}" -o /dev/null --report /dev/null
+
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [[ -z $chromium ]]; then
+    echo "$passed passed, $failed failed"
+    ((failed == 0)) || exit 1
+    echo 'skipped in part: Chromium is missing, pages were not opened'
+    exit 77
+fi
+HOME=$folder XDG_CONFIG_HOME=$folder/browser "$source/tests/report/browse" "$chromium" "$folder/profile" \
+    "$folder"/{one,hostile,profile,long,sweep,knn,none,stuck}.html >"$folder/browsed" 2>&1 ||
+    echo "FAILED browse: exit status $?" >>"$folder/browsed"
+passed=$((passed + $(grep -c '^ok ' "$folder/browsed")))
+failed=$((failed + $(grep -c '^FAILED' "$folder/browsed")))
+grep -B 20 '^FAILED' "$folder/browsed" | grep -E '^(FAILED|  )'
+grep -q '^ok ' "$folder/browsed" || { failed=$((failed + 1)); cat "$folder/browsed"; }
+echo "$passed passed, $failed failed"
+((failed == 0))

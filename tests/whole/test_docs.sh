@@ -1,0 +1,268 @@
+#!/usr/bin/env bash
+# The documentation says what the program does:
+# - every command of a ```console block prints what stands below it,
+# - links lead somewhere, every key of a description is in docs/hardware.md,
+# - the example chip loads,
+# - the manual page has every option of every command, all formats, variables, folders and exit
+#   statuses, and is free of warnings.
+#
+#   tests/whole/test_docs.sh AUTOTUNE SOURCE_DIR
+#
+# In a block, a line of three dots stands for any number of lines. Seconds, threads and the source
+# folder are not compared. Only commands that run autotune are run, from the source folder; stores
+# (NAME.db) are made in a folder of the page's own and last until its end.
+set -u
+export LC_ALL=C.UTF-8
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
+autotune=$1
+source_dir=$2
+export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$(realpath "$autotune")" "$work/bin/autotune"
+cd "$source_dir" || exit 1
+pages=(README.md CONTRIBUTING.md docs/*.md docs/examples/*.md bench/*.md)
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED $*"
+}
+
+sanitise() {
+    sed -E -e "s|$work/||g" -e "s|$source_dir|@SOURCE@|g" -e 's/[ \t]+$//' \
+        -e 's/"seconds": [0-9.e+-]+/"seconds": @SECONDS@/' \
+        -e 's/"threads": [0-9]+/"threads": @THREADS@/' \
+        -e '/^searches: /s/[0-9.]+ s\b/@SECONDS@ s/g' \
+        -e 's/[0-9.]+ s, [0-9]+ threads?$/@SECONDS@ s, @THREADS@ threads/'
+}
+
+# Does the second file match the first, in which "..." stands for any lines? The stretches between
+# dots are found one after the other, the last one at the end.
+matches() {
+    awk '
+        FNR == NR { want[++wants] = $0; next }
+        { have[++haves] = $0 }
+        function fits(first, count, at,    i) {
+            if (at + count - 1 > haves)
+                return 0
+            for (i = 0; i < count; i++)
+                if (want[first + i] != have[at + i])
+                    return 0
+            return 1
+        }
+        END {
+            at = 1
+            anchored = 1
+            for (w = 1; w <= wants + 1; w = next_w + 1) {
+                next_w = w
+                while (next_w <= wants && want[next_w] != "...")
+                    next_w++
+                count = next_w - w
+                if (next_w > wants && !anchored)
+                    at = haves - count + 1 > at ? haves - count + 1 : at
+                else if (!anchored)
+                    while (at <= haves && !fits(w, count, at))
+                        at++
+                if (!fits(w, count, at))
+                    exit 1
+                at += count
+                anchored = 0
+                if (next_w > wants)
+                    exit at != haves + 1
+            }
+        }' "$1" "$2"
+}
+
+try_command() { # page line command
+    local command=${3//build\/autotune/autotune}
+    command=$(sed -E "s#(^| )([a-z]+\.db)\b#\1$work/\2#g" <<<"$command")
+    PATH="$work/bin:$PATH" bash -c "$command" >"$work/raw" 2>&1 </dev/null
+    local status=$?
+    sanitise <"$work/raw" >"$work/now"
+    sanitise <"$work/expected" >"$work/wanted"
+    if [ $status -le 2 ] && matches "$work/wanted" "$work/now"; then
+        pass
+    else
+        fail "$1:$2: $3 (exit status $status)"
+        diff -u --label "$1" --label now "$work/wanted" "$work/now"
+    fi
+}
+
+# Runs the commands of one page. A command may go on in the next line after a backslash.
+check_blocks() {
+    local page=$1 line number=0 in_block=0 command='' start=0 more=0
+    local runs='(^|\| *)(build/)?autotune( |$)'
+    finish() {
+        if [[ $command =~ $runs ]]; then
+            try_command "$page" "$start" "$command"
+        fi
+        command=''
+    }
+    while IFS= read -r line || [ -n "$line" ]; do
+        number=$((number + 1))
+        if [ $in_block = 0 ]; then
+            if [ "$line" = '```console' ]; then in_block=1; fi
+        elif [ "$line" = '```' ]; then
+            finish
+            in_block=0
+        elif [ $more = 1 ]; then
+            command+=$'\n'$line
+        elif [ "${line:0:2}" = '$ ' ]; then
+            finish
+            command=${line:2}
+            start=$number
+            : >"$work/expected"
+        else
+            printf '%s\n' "$line" >>"$work/expected"
+            continue
+        fi
+        more=0
+        if [[ $in_block = 1 && -n $command && $line == *\\ ]]; then more=1; fi
+    done <"$page"
+}
+
+check_links() {
+    local page=$1 link
+    while IFS= read -r link; do
+        case $link in
+        *://* | '#'* | '') continue ;;
+        esac
+        if [ -e "$(dirname "$page")/${link%%#*}" ]; then
+            pass
+        else
+            fail "$page: a link to $link, which is not there"
+        fi
+    done < <(grep -oE '\]\([^) ]+\)' "$page" | sed -e 's/^](//' -e 's/)$//')
+}
+
+# The table of the loader against the page that explains it.
+check_keys() {
+    local key
+    while IFS= read -r key; do
+        if grep -qF "\`$key\`" docs/hardware.md; then
+            pass
+        else
+            fail "docs/hardware.md does not explain the key $key"
+        fi
+    done < <(grep -oE '^ *\{"[a-z_0-9]+", KIND_' hardware/schema_keys.c | grep -oE '[a-z_0-9]+"' |
+        tr -d '"' | sort -u)
+}
+
+check_tiny_chip() {
+    if "$autotune" list hw docs/examples/tiny-chip.cfg >"$work/raw" 2>&1 &&
+        [ "$(head -n 1 "$work/raw")" = Tiny ]; then
+        pass
+    else
+        fail 'docs/examples/tiny-chip.cfg does not load:' "$(cat "$work/raw")"
+    fi
+}
+
+options_of() { # command
+    "$autotune" "$1" --help | grep -oE '^ +(-[a-z], |    )--[a-z-]+' | grep -oE '\-\-[a-z-]+' |
+        grep -vx -e --help | sort -u
+}
+
+# Options of all commands by --help, and those that the manual page explains: of all commands
+# together, and of each what stands behind "Options:" in its section.
+check_options() {
+    local command commands
+    commands=$("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p')
+    for command in $commands; do
+        options_of "$command" >"$work/help"
+        awk -v start=".SS \"$command: " 'index($0, start) == 1 { on = 1; next }
+            on && /^\.S[SH] / { exit }
+            on' docs/autotune.1 |
+            sed -n '/^Options: /,$p' | sed 's/\\-/-/g' | grep -oE '\-\-[a-z-]+' | sort -u \
+            >"$work/manual"
+        if diff -u --label "$command --help" --label docs/autotune.1 "$work/help" \
+            "$work/manual"; then
+            pass
+        else
+            fail "docs/autotune.1 has other options of $command than --help"
+        fi
+    done
+    for command in $commands; do "$autotune" "$command" --help; done |
+        grep -oE '^ +(-[a-z], |    )--[a-z-]+' | grep -oE '\-\-[a-z-]+' | sort -u >"$work/help"
+    sed 's/\\-/-/g' docs/autotune.1 | sed -nE 's/^\.(B|BR|BI) "?(-[a-z], )?(--[a-z-]+).*/\3/p' |
+        grep -vx -e --version | sort -u >"$work/manual"
+    if diff -u --label 'all --help' --label docs/autotune.1 "$work/help" "$work/manual"; then
+        pass
+    else
+        fail 'docs/autotune.1 has other options than --help'
+    fi
+}
+
+section() { # title of a section of the manual page
+    awk -v title=".SH $1" '$0 == title { on = 1; next } /^\.SH / { on = 0 } on' docs/autotune.1 |
+        sed -e 's/\\-/-/g' -e 's/\\f[RIPB]//g' -e 's/^\.[A-Z]* //' -e 's/[" ]//g'
+}
+
+# Every word in a list must be in a section, or with "all" anywhere, of the manual page.
+check_words() { # what section words…
+    local what=$1 section=$2 word
+    shift 2
+    if [ "$section" = all ]; then sed 's/\\//g' docs/autotune.1; else section "$section"; fi >"$work/section"
+    for word in "$@"; do
+        if grep -qF -e "$word" "$work/section"; then
+            pass
+        else
+            fail "docs/autotune.1, $section: no word of the $what $word"
+        fi
+    done
+}
+
+# What the sources read, have and say, against the manual page.
+check_surroundings() {
+    local formats
+    formats=$("$autotune" list formats | cut -d' ' -f1)
+    # shellcheck disable=SC2046,SC2086 # words
+    check_words format all $formats
+    for command in $("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
+        "$autotune" "$command" --help
+    done | tr -s '\n ' ' ' | grep -oE -- '--format=NAME [a-z_, ()-]*' |
+        sed -E -e 's/--format=NAME//' -e 's/ --json.*//' -e 's/\(default\)|,| or / /g' | tr -s ' ' '\n' |
+        grep -v '^$' | sort -u >"$work/help"
+    if diff -u --label 'all --help' --label 'list formats' "$work/help" <(sort <<<"$formats"); then
+        pass
+    else
+        fail "list formats has other formats than --help"
+    fi
+    # shellcheck disable=SC2046 # words
+    check_words variable ENVIRONMENT $(grep -rhoE 'getenv\("[A-Z_]+' --include='*.c' analysis cli core \
+        costmodel hardware jobs kernels results runtime search validate | sed 's/.*"//' | sort -u)
+    # shellcheck disable=SC2046 # words
+    check_words folder FILES $(cd configs && printf 'configs/%s ' *) .config/autotune/hardware \
+        autotune.db autotune.I-of-N.db .slurm
+    # shellcheck disable=SC2046 # words
+    check_words status 'EXIT STATUS' $(sed -nE 's/.*enum \{ EXIT_ANSWER = (.), EXIT_NONE = (.), EXIT_BAD = (.) \};.*/\1 \2 \3/p' \
+        cli/options.h)
+}
+
+check_manual() {
+    if ! command -v groff >/dev/null; then return; fi
+    groff -man -Tutf8 -ww docs/autotune.1 >/dev/null 2>"$work/raw"
+    if [ -s "$work/raw" ]; then
+        fail 'docs/autotune.1 has warnings:' "$(cat "$work/raw")"
+    else
+        pass
+    fi
+}
+
+for page in "${pages[@]}"; do
+    rm -f "$work"/*.db*
+    check_blocks "$page"
+    check_links "$page"
+done
+check_keys
+check_tiny_chip
+check_options
+check_surroundings
+check_manual
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# The direction of the data through the folders: who may include whom, which foreign library stays
+# where, who prints and exits, and that no source knows the place it was written in.
+#
+#   tests/whole/test_layers.sh AUTOTUNE SOURCE_DIR    (AUTOTUNE is not used)
+set -u
+export LC_ALL=C
+cd "$2" || exit 2
+passed=0
+failed=0
+
+# A folder, and the other folders of which it may include headers.
+folders='
+core
+hardware   core
+formats    core
+costmodel  core
+analysis   core formats costmodel
+search     core costmodel analysis
+validate   core costmodel
+kernels    core formats costmodel analysis search validate
+results    core formats analysis
+runtime    core formats kernels
+jobs       core hardware formats costmodel analysis search validate kernels results
+cli        core hardware formats costmodel analysis search validate kernels results jobs
+bench      core hardware formats costmodel analysis search validate kernels results runtime
+tools      core hardware formats costmodel analysis search validate kernels results
+tests      core hardware formats costmodel analysis search validate kernels results runtime jobs cli tools
+docs       core validate kernels
+'
+
+# Headers of foreign libraries by the beginning of their names, and the folders that may use them.
+libraries='
+libconfig  hardware jobs
+sqlite3    results tests
+xxhash     hardware
+jansson    formats kernels results jobs cli bench tests
+omp.h      search kernels cli bench tests
+hwloc      validate
+gsl/       validate kernels jobs bench tools tests
+criterion  tests
+argp.h     cli tools
+'
+
+pass() { passed=$((passed + 1)); }
+
+fail() { # what, offending lines
+    failed=$((failed + 1))
+    echo "FAILED $1"
+    sed 's/^/    /' <<<"$2"
+}
+
+expect_none() { # what, offending lines
+    if [[ -z $2 ]]; then pass; else fail "$@"; fi
+}
+
+# All sources of a folder.
+sources() { # folder
+    find "$1" -type f \( -name '*.c' -o -name '*.h' \) | sort
+}
+
+alternatives() { tr ' ' '|' <<<"$*"; }
+
+# Every folder with sources has a row, and nothing but folders holds sources.
+check_folders() {
+    local known unknown
+    known=$(awk 'NF { print $1 }' <<<"$folders")
+    unknown=$(find . -path './build*' -prune -o -name '.?*' -prune -o \
+        -type f \( -name '*.c' -o -name '*.h' \) -print |
+        cut -d/ -f2 | sort -u | grep -vxF "$known")
+    expect_none 'a folder that is not in the table of tests/whole/test_layers.sh' "$unknown"
+}
+
+# Quoted includes start with a folder's name: "core/status.h", also within the folder.
+check_includes() {
+    local folder allowed
+    while read -r folder allowed; do
+        [[ -d ${folder:-/none} ]] || continue
+        expect_none "$folder/ may include $folder/ ${allowed:+and }${allowed// //, }${allowed:+/}" \
+            "$(sources "$folder" | xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
+                grep -vE "include[[:space:]]*\"($(alternatives $folder $allowed))/")"
+    done <<<"$folders"
+}
+
+# The link lists of CMakeLists.txt say the same as the table.
+check_links() {
+    local folder allowed linked wanted
+    while read -r folder allowed; do
+        linked=$(sed -nE "s/^add_layer\($folder(( [^)]*)?)\)/\1/p" CMakeLists.txt)
+        grep -qE "^add_layer\($folder[ )]" CMakeLists.txt || continue
+        linked=$(tr ' ' '\n' <<<"$linked" | grep -E '^[a-z]+$' | grep -vx m | sort | xargs)
+        wanted=$(tr ' ' '\n' <<<"$allowed" | sort | xargs)
+        expect_none "CMakeLists.txt links $folder with '$linked', the table says '$wanted'" \
+            "$([[ $linked == "$wanted" ]] || echo "add_layer($folder …)")"
+    done <<<"$folders"
+}
+
+check_libraries() {
+    local library allowed folder rest
+    while read -r library allowed; do
+        [[ $library ]] || continue
+        while read -r folder rest; do
+            [[ -d ${folder:-/none} && ! " $allowed " == *" $folder "* ]] || continue
+            expect_none "$folder/ may not use <$library…>, only: $allowed" \
+                "$(sources "$folder" | xargs grep -nE "#[[:space:]]*include[[:space:]]*[<\"]$library")"
+        done <<<"$folders"
+    done <<<"$libraries"
+}
+
+# The sources named on standard input without comments and with empty texts, each line behind its
+# file and number.
+code() {
+    xargs awk '
+        FNR == 1 { within = 0 }
+        {
+            line = $0
+            gsub(/\\./, "", line)
+            gsub(/\047"\047/, "", line)
+            code = ""
+            while (length(line)) {
+                if (within) {
+                    at = index(line, "*/")
+                    if (!at) break
+                    line = substr(line, at + 2)
+                    within = 0
+                } else if (match(line, /"[^"]*"|\/\*|\/\//)) {
+                    code = code substr(line, 1, RSTART - 1)
+                    mark = substr(line, RSTART, 2)
+                    line = substr(line, RSTART + RLENGTH)
+                    if (mark == "//") break
+                    if (mark == "/*") within = 1
+                    else code = code "\"\""
+                } else {
+                    code = code line
+                    break
+                }
+            }
+            print FILENAME ":" FNR ": " code " "
+        }'
+}
+
+# Only cli/ prints and exits; results/ writes to the stream it is given, and the child processes of
+# validate/worker.c end by themselves.
+check_silence() {
+    local folder
+    local ends='[^A-Za-z0-9_](exit|_exit|_Exit|quick_exit|abort|perror|err|errx|warn|warnx) *\('
+    local prints='[^A-Za-z0-9_]((printf|vprintf|puts|putchar) *\(|stdout[^A-Za-z0-9_]|stderr[^A-Za-z0-9_])'
+    for folder in core hardware formats costmodel analysis search validate kernels results runtime; do
+        [[ -d $folder ]] || continue
+        expect_none "$folder/ may not print or exit" "$(sources "$folder" | code |
+            grep -vE '__attribute__ *\(\(format|^validate/worker\.c:.*_exit *\(' |
+            grep -E "$ends|$prints")"
+    done
+}
+
+# No tracked text names the machine it was written on or a place that packages come from.
+check_outside() {
+    local slash=/ hosts
+    hosts='(deb|security|archive|snapshot|ports)\.(debian|ubuntu)\.(org|com)|pypi\.org|npmjs\.(org|com)'
+    hosts+='|proxy\.golang\.org|crates\.io|docker\.io|ghcr\.io|pkg\.dev|artifactory'
+    expect_none 'a path or host of the outside world' \
+        "$(find . -path './build*' -prune -o -path ./.git -prune -o -type f \
+            ! -name test_layers.sh -print0 |
+            xargs -0 grep -nIE "${slash}work${slash}|shared${slash}(spec|design|data|papers)|$hosts")"
+}
+
+check_folders
+check_includes
+check_links
+check_libraries
+check_silence
+check_outside
+echo "$passed passed, $failed failed"
+((failed == 0))

@@ -1,0 +1,365 @@
+#include "validate/calibrate/host_calibration.h"
+
+#include "validate/calibrate/contention.h"
+#include "validate/calibrate/parallel.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A cache of which less than this share is there is taken to be as large as was measured: the rest
+ * belongs to others, as on a virtual machine. */
+static const double least_share = 0.5;
+
+struct measuring {
+    loop_family_finder *family_at;
+    struct calibrate_control *control;
+    struct host_calibration *calibration;
+    struct levels levels;
+    const struct part *part;       /* that is being measured */
+    struct host_calibration aside; /* before it was measured again */
+};
+
+/* One part, and the doubts that measure it again. */
+struct part {
+    enum status (*measure)(struct measuring *m, struct error *error);
+    enum calibrate_part doubted;
+};
+
+static void note(struct host_calibration *calibration, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void note(struct host_calibration *calibration, const char *format, ...)
+{
+    if (calibration->note_count == CALIBRATE_MAX_NOTES)
+        return;
+    char *text = calibration->notes[calibration->note_count];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof calibration->notes[0], format, list);
+    va_end(list);
+    for (int i = 0; i < calibration->note_count; i++)
+        if (strcmp(calibration->notes[i], text) == 0) /* what is measured again says so again */
+            return;
+    calibration->note_count++;
+}
+
+static enum status measure_start(struct measuring *m, struct error *error)
+{
+    calibrate_progress(m->control, "noise", 0, 1);
+    return timing_noise(&m->calibration->noise[0], error);
+}
+
+static enum status measure_clock(struct measuring *m, struct error *error)
+{
+    m->calibration->clock_step_ns = timing_clock_step_ns();
+    return timing_clock_rate(&m->calibration->clock_ghz, error);
+}
+
+static void set_level(struct measuring *m, int l)
+{
+    const struct topology *topology = &m->calibration->topology;
+    const struct level_rates *rates = &m->levels.level[l];
+    struct host_level *level = &m->calibration->host.levels[l];
+    struct level_quality *quality = &m->calibration->levels[l];
+    const struct topology_cache *cache = l < topology->cache_count ? &topology->caches[l] : NULL;
+    strcpy(level->name, cache ? cache->name : "memory");
+    level->capacity_bytes = quality->nominal_bytes = cache ? cache->bytes : 0;
+    level->line_bytes = cache ? cache->line_bytes : 0;
+    level->threads = cache ? cache->threads : topology->threads;
+    level->read_gbps = calibration_digits(rates->rates[STREAM_READ].median);
+    level->write_gbps = calibration_digits(rates->rates[STREAM_WRITE].median);
+    level->stream_gbps = calibration_digits(rates->rates[STREAM_PAST].median);
+    quality->bytes = rates->bytes;
+    quality->read_spread = rates->rates[STREAM_READ].spread;
+    quality->write_spread = rates->rates[STREAM_WRITE].spread;
+    quality->stream_spread = rates->rates[STREAM_PAST].spread;
+    quality->shrunk = rates->reach_bytes > 0 && cache &&
+                      (double)rates->reach_bytes < least_share * (double)cache->bytes &&
+                      (l == 0 || rates->reach_bytes > level[-1].capacity_bytes);
+    if (quality->shrunk)
+        level->capacity_bytes = (int64_t)calibration_digits((double)rates->reach_bytes);
+}
+
+static enum status measure_levels(struct measuring *m, struct error *error)
+{
+    struct host *host = &m->calibration->host;
+    enum status status =
+        levels_measure(&m->calibration->topology, host->isa, m->control, &m->levels, error);
+    if (status != STATUS_OK)
+        return status;
+    host->level_count = m->levels.count;
+    for (int l = 0; l < host->level_count; l++)
+        set_level(m, l);
+    return STATUS_OK;
+}
+
+/* A level that cannot be measured by so many threads keeps the rates of one. */
+static enum status measure_contention(struct measuring *m, struct error *error)
+{
+    struct host *host = &m->calibration->host;
+    m->calibration->pinned = true;
+    for (int l = 0; l < host->level_count && !calibrate_stopped(m->control); l++) {
+        struct contention contention;
+        struct host_level *level = &host->levels[l];
+        calibrate_progress(m->control, "contention", l, host->level_count);
+        enum status status =
+            contention_measure(&m->calibration->topology, host->isa, l, m->levels.memory_bytes,
+                               m->control, &contention, error);
+        if (status == STATUS_NO_MEMORY || status == STATUS_IO) {
+            note(m->calibration, "%s: no contention curve: %.100s", level->name, error->text);
+            continue;
+        }
+        if (status != STATUS_OK)
+            return status;
+        level->shared_count = contention.count;
+        memcpy(level->shared_gbps, contention.total_gbps, sizeof level->shared_gbps);
+        m->calibration->levels[l].shared_spread = contention.spread;
+        m->calibration->pinned = m->calibration->pinned && contention.pinned;
+    }
+    return STATUS_OK;
+}
+
+static enum status measure_parallel(struct measuring *m, struct error *error)
+{
+    struct timing timing;
+    struct host *host = &m->calibration->host;
+    calibrate_progress(m->control, "parallel", 0, 1);
+    enum status status = parallel_measure(host->threads, &timing, error);
+    if (status == STATUS_IO) {
+        note(m->calibration, "%.150s: taken to be free", error->text);
+        return STATUS_OK;
+    }
+    if (status != STATUS_OK)
+        return status;
+    host->parallel_ns = calibration_digits(timing.median_ns);
+    m->calibration->parallel_measured_ns = host->parallel_ns;
+    m->calibration->parallel_spread = timing.spread;
+    return STATUS_OK;
+}
+
+static enum status measure_peak(struct measuring *m, struct error *error)
+{
+    struct middle peak;
+    calibrate_progress(m->control, "peak", 0, 1);
+    enum status status = peak_measure(m->calibration->host.isa, m->control, &peak, error);
+    if (status != STATUS_OK)
+        return status;
+    m->calibration->host.peak_gflops = calibration_digits(peak.median);
+    m->calibration->peak_spread = peak.spread;
+    return STATUS_OK;
+}
+
+static enum status measure_loops(struct measuring *m, struct error *error)
+{
+    struct host *host = &m->calibration->host;
+    struct loop_times *times = &m->calibration->loops;
+    enum status status =
+        loop_times_measure(m->family_at, host->isa, m->calibration->topology.caches[0].bytes,
+                           m->control, times, error);
+    if (status != STATUS_OK)
+        return status;
+    for (host->loop_count = 0; host->loop_count < times->count; host->loop_count++) {
+        const struct loop_time *time = &times->loops[host->loop_count];
+        struct host_loop *loop = &host->loops[host->loop_count];
+        memcpy(loop->name, time->name, sizeof loop->name);
+        loop->step_ns = calibration_digits(time->fit.step_ns);
+        loop->call_ns = calibration_digits(time->fit.call_ns);
+        loop->spread = calibration_digits(time->fit.spread);
+        loop->flops = time->flops;
+    }
+    if (times->left_out)
+        note(m->calibration,
+             "%d inner loops are not in the description: no %s, or no straight line",
+             times->left_out, host_isa_name(host->isa));
+    return STATUS_OK;
+}
+
+/* The word in brackets, "[madvise]", or the first word of a file; "" where it cannot be read. */
+static void read_word(const char *path, char *word, size_t size)
+{
+    char line[128] = "";
+    word[0] = '\0';
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return;
+    if (fgets(line, sizeof line, file)) {
+        const char *from = strchr(line, '[');
+        from = from ? from + 1 : line;
+        snprintf(word, size, "%.*s", (int)strcspn(from, " ]\n"), from);
+    }
+    fclose(file);
+}
+
+static void describe_settings(struct host_calibration *c)
+{
+    char governor[32], turbo[32], pages[32];
+    read_word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
+    read_word("/sys/devices/system/cpu/intel_pstate/no_turbo", turbo, sizeof turbo);
+    read_word("/sys/kernel/mm/transparent_hugepage/enabled", pages, sizeof pages);
+    snprintf(c->host.settings, sizeof c->host.settings,
+             "%s; governor %.20s; turbo %s; huge pages %.20s; noise %.1f %%%s",
+             c->pinned ? "pinned" : "not pinned", *governor ? governor : "unknown",
+             !*turbo         ? "unknown"
+             : *turbo == '0' ? "on"
+                             : "off",
+             *pages ? pages : "unknown", 100 * c->host.noise, c->noisy ? ", noisy" : "");
+}
+
+static enum status measure_end(struct measuring *m, struct error *error)
+{
+    struct host_calibration *c = m->calibration;
+    enum status status = timing_noise(&c->noise[1], error);
+    if (status != STATUS_OK)
+        return status;
+    for (int i = 0; i < 2; i++) {
+        c->host.noise = fmax(c->host.noise, calibration_digits(c->noise[i].spread));
+        c->noisy = c->noisy || timing_is_noisy(&c->noise[i]);
+    }
+    c->noisy = c->noisy ||
+               (double)m->control->dropped > TIMING_NOISY_DROPPED * (double)m->control->samples;
+    return STATUS_OK;
+}
+
+void calibrate_judge(struct host_calibration *c)
+{
+    doubts_find(c, &c->doubts);
+    if (doubts_about(&c->doubts, "host.parallel_ns"))
+        c->host.parallel_ns = 0;
+    c->noisy = c->noisy || c->doubts.count > 0 || load_disturbs(&c->load, c->host.threads);
+    describe_settings(c);
+}
+
+static void describe_machine(struct host_calibration *c)
+{
+    const struct topology *t = &c->topology;
+    if (t->allowed < t->processors)
+        note(c,
+             "%d of %d processors are there for this process; the others are offline or "
+             "belong to others",
+             t->allowed, t->processors);
+    if (t->quota > 0 && t->quota < t->allowed)
+        note(c, "the container has %.4g processors' worth of time", t->quota);
+    if (t->threads == 1)
+        note(c, "one thread: there is nothing to share, and contention curves have one number");
+    if (t->allowed > HOST_MAX_THREADS)
+        note(c, "of %d processors %d are looked at", t->allowed, HOST_MAX_THREADS);
+    if (t->assumed)
+        note(c, "the system does not tell the sizes of its caches: common ones are assumed");
+    if (c->host.isa < HOST_AVX512)
+        note(c, "no AVX-512%s: loops of the %s build", c->host.isa < HOST_AVX2 ? " or AVX2" : "",
+             host_isa_name(c->host.isa));
+}
+
+static void set_date(struct host *host)
+{
+    time_t now = time(NULL);
+    struct tm day;
+    if (!gmtime_r(&now, &day) || !strftime(host->date, sizeof host->date, "%Y-%m-%d", &day))
+        strcpy(host->date, "1970-01-01");
+}
+
+static enum status measure_part(void *context, struct error *error)
+{
+    struct measuring *m = context;
+    return calibrate_stopped(m->control) ? STATUS_OK : m->part->measure(m, error);
+}
+
+static int part_doubts(void *context)
+{
+    struct measuring *m = context;
+    if (calibrate_stopped(m->control))
+        return 0;
+    doubts_find(m->calibration, &m->calibration->doubts);
+    return doubts_of(&m->calibration->doubts, m->part->doubted);
+}
+
+static void keep_part(void *context)
+{
+    struct measuring *m = context;
+    m->aside = *m->calibration;
+}
+
+static void restore_part(void *context)
+{
+    struct measuring *m = context;
+    *m->calibration = m->aside;
+}
+
+static enum status measure(struct measuring *m, struct error *error)
+{
+    static const struct part parts[] = {
+        {measure_start, PART_NONE},        {measure_clock, PART_CLOCK},
+        {measure_levels, PART_LEVELS},     {measure_contention, PART_SHARED},
+        {measure_parallel, PART_PARALLEL}, {measure_peak, PART_PEAK},
+        {measure_loops, PART_NONE},        {measure_end, PART_NONE}};
+    const struct attempt attempt = {measure_part, part_doubts, keep_part, restore_part, m};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == STATUS_OK; i++) {
+        m->part = &parts[i];
+        status = settle(&attempt, error);
+    }
+    m->calibration->stopped = calibrate_stopped(m->control);
+    return status;
+}
+
+enum status calibrate_host(const struct calibrate_host_options *options,
+                           struct host_calibration *calibration, struct error *error)
+{
+    static const struct topology_source here = {NULL, NULL, NULL};
+    struct calibrate_control control = options->control;
+    struct host *host = &calibration->host;
+    double begin_ns = timing_now_ns();
+    struct load_reading before, after;
+    load_read(NULL, &before);
+    memset(calibration, 0, sizeof *calibration);
+    enum status status = topology_read(&here, options->threads, &calibration->topology, error);
+    if (status != STATUS_OK)
+        return status;
+    struct measuring *m = calloc(1, sizeof *m);
+    if (!m)
+        return error_memory(error);
+    *m = (struct measuring){
+        .control = &control, .calibration = calibration, .family_at = options->family_at};
+    host->isa = host_isa_best();
+    host->threads = calibration->topology.threads;
+    memcpy(host->cpu, calibration->topology.cpu, sizeof host->cpu);
+    set_date(host);
+    describe_machine(calibration);
+    for (int l = 0; l < HOST_MAX_LEVELS; l++)
+        host->overlap.exposed[l] = 1;
+    host->overlap.copying = 1;
+    status = measure(m, error);
+    free(m);
+    load_read(NULL, &after);
+    calibration->load = load_between(&before, &after);
+    if (status == STATUS_OK && !calibration->stopped)
+        calibrate_judge(calibration);
+    calibration->samples = control.samples;
+    calibration->dropped = control.dropped;
+    calibration->seconds = (timing_now_ns() - begin_ns) * 1e-9;
+    return status;
+}
+
+bool host_is_this_machine(const struct host *host, char *why, size_t size)
+{
+    static const struct topology_source here = {NULL, NULL, NULL};
+    struct topology topology;
+    struct error error;
+    if (topology_read(&here, 0, &topology, &error) != STATUS_OK) {
+        snprintf(why, size, "%s", error.text);
+        return false;
+    }
+    if (strcmp(topology.cpu, host->cpu) != 0)
+        snprintf(why, size, "it was measured on \"%s\", and this is \"%s\"", host->cpu,
+                 topology.cpu);
+    else if (host->isa > host_isa_best())
+        snprintf(why, size, "its loops are for %s, and this processor runs %s",
+                 host_isa_name(host->isa), host_isa_name(host_isa_best()));
+    else
+        return true;
+    return false;
+}

@@ -1,0 +1,70 @@
+/* This machine's processor, measured into a struct host in some seconds: its topology, what a
+ * thread reads and writes at every level, what threads get together, every inner loop of
+ * the kernels, the cost of a parallel region; and how quiet the machine was meanwhile.
+ *
+ * validate/calibrate/ has the parts. The overlap is not measured here (all of it is exposed): it
+ * takes whole kernels, and is fitted by jobs/calibrate/calibrate_overlap.h. */
+#ifndef AUTOTUNE_VALIDATE_CALIBRATE_HOST_CALIBRATION_H
+#define AUTOTUNE_VALIDATE_CALIBRATE_HOST_CALIBRATION_H
+
+#include "core/host.h"
+#include "validate/calibrate/control.h"
+#include "validate/calibrate/loop_times.h"
+#include "validate/calibrate/plausible.h"
+#include "validate/calibrate/topology.h"
+#include "validate/host_fit.h"
+#include "validate/machine_load.h"
+
+#include <stddef.h>
+
+struct calibrate_host_options {
+    int threads;                   /* 0: one a core */
+    loop_family_finder *family_at; /* whose inner loops are timed */
+    struct calibrate_control control;
+};
+
+/* How well a level is known. */
+struct level_quality {
+    int64_t bytes;         /* that one thread read and wrote over and over */
+    int64_t nominal_bytes; /* what the system says of its size; 0: memory */
+    bool shrunk;           /* less of it was there: host has what was measured */
+    double read_spread, write_spread, stream_spread, shared_spread;
+};
+
+enum { CALIBRATE_MAX_NOTES = 8 };
+
+struct host_calibration {
+    struct host host;
+    struct topology topology;
+    struct level_quality levels[HOST_MAX_LEVELS];
+    struct loop_times loops; /* with their quality, in the order of host.loops */
+    double peak_spread, parallel_spread;
+    double parallel_measured_ns;  /* 0: not; host has 0, free, where it cannot be */
+    double clock_ghz;             /* of additions that wait for each other; 0: not measured */
+    double clock_step_ns;         /* the system's clock advances by */
+    struct timing_noise noise[2]; /* at the start and at the end */
+    struct load load;             /* of others, meanwhile */
+    struct doubts doubts;         /* that are left: noisy, then */
+    bool noisy, pinned, stopped;
+    int64_t samples, dropped;
+    double seconds;
+    int fitted_kernels; /* of the overlap; 0: not fitted, all of the traffic shows */
+    struct host_fit fit;
+    int note_count;
+    char notes[CALIBRATE_MAX_NOTES][200]; /* what people should know */
+};
+
+/* Judges anew, once the overlap is fitted: what is still doubtful, and whether it was noisy. A cost
+ * of parallel regions that cannot be is refused: host then has none. */
+void calibrate_judge(struct host_calibration *calibration);
+
+/* STATUS_INVALID for more threads than there are, STATUS_NO_MEMORY, STATUS_IO. Where it was
+ * stopped, `stopped` is set and host is not complete. */
+enum status calibrate_host(const struct calibrate_host_options *options,
+                           struct host_calibration *calibration, struct error *error);
+
+/* Is this the machine that was measured: the same processor by name, and one that runs the
+ * instructions of its loops? Otherwise `why` says what is different. */
+bool host_is_this_machine(const struct host *host, char *why, size_t size);
+
+#endif

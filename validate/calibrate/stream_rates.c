@@ -1,0 +1,59 @@
+#include "validate/calibrate/stream_rates.h"
+
+#include <stddef.h>
+
+/* Narrow vectors that every compiler has; on x86-64 that is SSE2. */
+#ifdef __x86_64__
+#include <immintrin.h>
+#define STREAM_PAST_STORE(to, x) _mm_stream_si128((__m128i *)(to), (__m128i)(x))
+#endif
+#define STREAM_NAME(what) portable_##what
+#define STREAM_TARGET
+#define STREAM_BYTES 16
+#include "validate/calibrate/streams_template.h"
+
+#ifdef __x86_64__
+#define STREAM_NAME(what)        avx2_##what
+#define STREAM_TARGET            __attribute__((target("avx2,fma")))
+#define STREAM_BYTES             32
+#define STREAM_PAST_STORE(to, x) _mm256_stream_si256((__m256i *)(to), (__m256i)(x))
+#include "validate/calibrate/streams_template.h"
+
+#define STREAM_NAME(what)        avx512_##what
+#define STREAM_TARGET            __attribute__((target("avx512f,fma")))
+#define STREAM_BYTES             64
+#define STREAM_PAST_STORE(to, x) _mm512_stream_si512((__m512i *)(to), (__m512i)(x))
+#include "validate/calibrate/streams_template.h"
+#endif
+
+static const struct {
+    stream_pass *pass[STREAM_KINDS];
+    peak_loop *peak;
+    int lanes;
+} sets[HOST_ISA_COUNT] = {
+#ifdef __x86_64__
+    [HOST_PORTABLE] = {{portable_read, portable_write, portable_past},
+                       portable_peak,
+                       portable_lanes},
+    [HOST_AVX2] = {{avx2_read, avx2_write, avx2_past}, avx2_peak, avx2_lanes},
+    [HOST_AVX512] = {{avx512_read, avx512_write, avx512_past}, avx512_peak, avx512_lanes},
+#else
+    [HOST_PORTABLE] = {{portable_read, portable_write, NULL}, portable_peak, portable_lanes},
+#endif
+};
+
+stream_pass *stream_find(enum host_isa isa, enum stream_kind kind)
+{
+    /* cppcheck-suppress CastIntegerToAddressAtReturn ; the member is a pointer to a function */
+    return sets[isa].pass[kind];
+}
+
+peak_loop *peak_find(enum host_isa isa)
+{
+    return sets[isa].peak;
+}
+
+int peak_lanes(enum host_isa isa)
+{
+    return sets[isa].lanes;
+}
