@@ -1,4 +1,5 @@
 #include "cli/analyse_profile.h"
+#include "cli/answer.h"
 
 #include "cli/signals.h"
 #include "formats/text.h"

@@ -1,5 +1,6 @@
 #include "analysis/advice/look.h"
 #include "cli/advise_answer.h"
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "core/suggest.h"

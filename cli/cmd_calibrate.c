@@ -1,3 +1,4 @@
+#include "cli/answer.h"
 #include "cli/cmd_calibrate_host.h"
 #include "cli/commands.h"
 #include "cli/progress.h"

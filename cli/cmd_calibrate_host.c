@@ -1,4 +1,5 @@
 #include "cli/cmd_calibrate_host.h"
+#include "cli/answer.h"
 #include "kernels/registry.h"
 
 #include "cli/busy.h"

@@ -1,4 +1,5 @@
 #include "analysis/check/check.h"
+#include "cli/answer.h"
 #include "cli/check_answer.h"
 #include "cli/commands.h"
 #include "core/program_text.h"

@@ -1,3 +1,4 @@
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/threads.h"
 #include "cli/tiling_verdict.h"

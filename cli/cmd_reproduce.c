@@ -1,3 +1,4 @@
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/threads.h"
 #include "formats/text.h"

@@ -1,4 +1,5 @@
 #include "analysis/check/check.h"
+#include "cli/answer.h"
 #include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/trace_file.h"

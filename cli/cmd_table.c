@@ -1,3 +1,4 @@
+#include "cli/answer.h"
 #include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/store_options.h"

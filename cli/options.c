@@ -1,23 +1,17 @@
+/* The options that all commands share, by argp: their table, their parser, and what is said of
+ * those that are unknown, mistaken or given twice. */
 #include "cli/options.h"
-#include "core/stop.h"
 
 #include "cli/complete.h"
-#include "core/number.h"
 #include "core/suggest.h"
-#include "core/utf8.h"
-#include "hardware/load.h"
 #include "jobs/tune/chips.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,8 +30,7 @@ const struct format_row format_rows[FORMAT_COUNT] = {
     [FORMAT_STATIC_BANK] = {"static_bank", "matmul in cann: CANN's static bank of MatMul"},
 };
 
-enum { LEAST_WIDTH = 40, MOST_WIDTH = 1000 }; /* of lines */
-enum { HARDWARE_OPTIONS = 5 };                /* rows before those about output */
+enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
 static const struct argp_option common_options[] = {
@@ -65,116 +58,6 @@ static const struct argp_option common_options[] = {
     {"help", 'h', NULL, 0, "print this help", 11},
     {0},
 };
-
-/* Texts quote what the user gave: all messages pass here, as one line that can be shown. */
-static void print_message(const char *before, const char *format, va_list list)
-{
-    char text[PATH_MAX + 512];
-    vsnprintf(text, sizeof text, format, list);
-    utf8_show(text);
-    fprintf(stderr, "%s%s\n", before, text);
-}
-
-void cli_warn(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    print_message("autotune: ", format, list);
-    va_end(list);
-}
-
-void cli_note(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    print_message("", format, list);
-    va_end(list);
-}
-
-void cli_die(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    print_message("autotune: ", format, list);
-    va_end(list);
-    exit(EXIT_BAD);
-}
-
-/* A reader that left has seen enough. */
-static bool flushed(FILE *file)
-{
-    return (!ferror(file) && fflush(file) == 0) || errno == EPIPE;
-}
-
-void cli_exit_printed(void)
-{
-    if (!flushed(stdout))
-        cli_die("standard output: %s", strerror(errno));
-    exit(EXIT_ANSWER);
-}
-
-bool cli_is_terminal(int descriptor)
-{
-    const char *kind = getenv("TERM");
-    return isatty(descriptor) && kind && strcmp(kind, "dumb") != 0;
-}
-
-int cli_width(int descriptor)
-{
-    struct winsize size;
-    const char *text = getenv("COLUMNS");
-    if (!isatty(descriptor))
-        return TEXT_WIDTH;
-    long columns = text ? strtol(text, NULL, 10) : 0;
-    if (columns <= 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0)
-        columns = size.ws_col;
-    if (columns <= 0)
-        return TEXT_WIDTH;
-    return columns < LEAST_WIDTH ? LEAST_WIDTH : columns > MOST_WIDTH ? MOST_WIDTH : (int)columns;
-}
-
-void cli_require(enum status status, const struct error *error)
-{
-    if (status != STATUS_OK)
-        cli_die("%s", error->text);
-}
-
-void cli_require_of(const char *file, enum status status, const struct error *error)
-{
-    if (status != STATUS_OK)
-        cli_die("%s: %s", file, error->text);
-}
-
-static int64_t count_from(const char *option, const char *text, int64_t least, int64_t largest)
-{
-    struct error error;
-    int64_t value;
-    cli_require(number_count(option, text, least, largest, &value, &error), &error);
-    return value;
-}
-
-int64_t cli_count(const char *option, const char *text, int64_t largest)
-{
-    return count_from(option, text, 1, largest);
-}
-
-int64_t cli_count_or_none(const char *option, const char *text, int64_t largest)
-{
-    return count_from(option, text, 0, largest);
-}
-
-double cli_number(const char *text)
-{
-    return number_real(text);
-}
-
-double cli_seconds(const char *option, const char *text)
-{
-    struct error error;
-    double seconds;
-    cli_require(number_seconds(option, text, &seconds, &error), &error);
-    return seconds;
-}
 
 const char *cli_format_name(enum format format)
 {
@@ -459,163 +342,4 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
     if (failed)
         cli_die("%s: %s", name, strerror(failed));
     return common->word_count;
-}
-
-const char *cli_hardware_name(const struct common *common)
-{
-    return common->hw_name ? common->hw_name : CHIP_DEFAULT;
-}
-
-void cli_reads(struct common *common, const char *file)
-{
-    files_note(&common->files, FILE_READ, NULL, file);
-}
-
-static void note_read(void *context, const char *file)
-{
-    cli_reads(context, file);
-}
-
-void cli_reads_hardware(struct common *common, const char *name)
-{
-    hardware_each_file(common->hw_folders, name, note_read, common);
-}
-
-void cli_reads_chips(struct common *common, const struct chips *chips)
-{
-    chips_each_file(chips, note_read, common);
-}
-
-void cli_keeps(struct common *common, const char *store)
-{
-    files_note(&common->files, FILE_STORE, NULL, store);
-}
-
-void cli_check_files(struct common *common)
-{
-    bool prints = !common->output;
-    int mode = fcntl(STDOUT_FILENO, F_GETFL);
-    if (prints && (mode & O_ACCMODE) == O_RDONLY) /* so is what main opens for a closed one */
-        cli_die("standard output: %s", strerror(EBADF));
-    files_note(&common->files, FILE_WRITTEN, "standard output", prints ? "/dev/stdout" : NULL);
-    files_check(&common->files);
-}
-
-void cli_close(struct common *common)
-{
-    files_clear(&common->files);
-}
-
-void cli_load_hardware(struct common *common, struct hardware *hw)
-{
-    struct error error;
-    struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
-    cli_require(
-        hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
-        &error);
-    int cores;
-    cli_reads_hardware(common, cli_hardware_name(common));
-    cli_require(chip_cores(hw, common->cores, &cores, &error), &error);
-    common->cores = cores;
-    if (common->verbose)
-        cli_note("hardware: %s from %s", hw->name, hw->file);
-}
-
-void cli_require_chip(const struct hardware *hw)
-{
-    if (hw->host)
-        cli_die("%s is a processor, whose kernels are compiled code, not programs: expected --hw "
-                "of a chip",
-                hw->name);
-}
-
-void cli_load_chip(struct common *common, struct hardware *hw)
-{
-    cli_load_hardware(common, hw);
-    cli_require_chip(hw);
-}
-
-void cli_answer_open(struct answer *answer, const struct common *common)
-{
-    static const enum answer_kind kinds[FORMAT_COUNT] = {
-        [FORMAT_JSON] = ANSWER_JSON,       [FORMAT_TCUBETILING_JSON] = ANSWER_JSON,
-        [FORMAT_RUNTIME_KB] = ANSWER_JSON, [FORMAT_STATIC_BANK] = ANSWER_JSON,
-        [FORMAT_HTML] = ANSWER_EXACT,      [FORMAT_DIFF] = ANSWER_EXACT,
-    };
-    *answer = (struct answer){.common = common, .kind = kinds[common->format]};
-    const char *plain = getenv("NO_COLOR");
-    bool colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
-    answer->style = text_style(colour, common->output ? TEXT_WIDTH : cli_width(STDOUT_FILENO));
-    answer->stream = open_memstream(&answer->text, &answer->length);
-    if (!answer->stream)
-        cli_die("out of memory");
-}
-
-void cli_answer_open_long(struct answer *answer, const struct common *common)
-{
-    cli_answer_open(answer, common);
-    fclose(answer->stream);
-    free(answer->text);
-    answer->text = NULL;
-    answer->is_long = true;
-    answer->stream = files_temporary();
-}
-
-/* How the answer is let out to a stream: an answer is a terminal's, or a file's or pipe's. */
-struct way_out {
-    const struct answer *answer;
-    bool terminal;
-};
-
-static bool put_block(const struct way_out *way, const char *text, size_t length, bool is_last,
-                      size_t *taken, FILE *out)
-{
-    static const enum utf8_way ways[] = {UTF8_TEXT, UTF8_JSON, UTF8_TEXT};
-    enum answer_kind kind = way->answer->kind;
-    if (kind == ANSWER_EXACT && !way->terminal)
-        *taken = fwrite(text, 1, length, out);
-    else
-        *taken = utf8_put(
-            text, length, is_last,
-            kind == ANSWER_LINES && *way->answer->style.bold ? UTF8_COLOUR : ways[kind], out);
-    return !ferror(out);
-}
-
-/* False where it cannot be written, or read back. */
-static bool put_answer(const void *context, FILE *out)
-{
-    const struct way_out *way = context;
-    const struct answer *answer = way->answer;
-    char block[1 << 16];
-    size_t held = 0, count, taken;
-    if (!answer->is_long)
-        return put_block(way, answer->text, answer->length, true, &taken, out);
-    rewind(answer->stream);
-    while ((count = fread(block + held, 1, sizeof block - held, answer->stream)) > 0) {
-        held += count;
-        if (!put_block(way, block, held, false, &taken, out))
-            return false;
-        held -= taken;
-        memmove(block, block + taken, held);
-    }
-    return !ferror(answer->stream) && put_block(way, block, held, true, &taken, out);
-}
-
-void cli_answer_close(struct answer *answer)
-{
-    struct error error;
-    const char *output = answer->common->output;
-    struct way_out way = {answer, !output && isatty(STDOUT_FILENO)};
-    if (answer->is_long ? ferror(answer->stream) || fflush(answer->stream) : fclose(answer->stream))
-        cli_die("%s: %s", answer->is_long ? "a temporary file" : "the answer", strerror(errno));
-    if (output)
-        cli_require(files_write_by(&answer->common->files, output, put_answer, &way, &error),
-                    &error);
-    else if (!put_answer(&way, stdout) && answer->is_long && ferror(answer->stream))
-        cli_die("a temporary file: %s", strerror(errno));
-    if (!flushed(stdout))
-        cli_die("standard output: %s", strerror(errno));
-    if (answer->is_long)
-        fclose(answer->stream);
-    free(answer->text);
 }

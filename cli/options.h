@@ -1,22 +1,16 @@
-/* What all commands share: the common options, errors, and where the answer goes.
- *
- * A command parses with cli_parse, makes its answer in memory (cli_answer_open … _close) and only
- * then lets it out, so that an error leaves neither half an answer nor half a file. */
+/* What all commands share: the common options. */
 #ifndef AUTOTUNE_CLI_OPTIONS_H
 #define AUTOTUNE_CLI_OPTIONS_H
 
 #include "cli/files.h"
+#include "cli/say.h"
 #include "core/hardware.h"
 #include "core/status.h"
-#include "formats/text.h"
 
 #include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-/* Exit statuses: a contract. */
-enum { EXIT_ANSWER = 0, EXIT_NONE = 1, EXIT_BAD = 2 };
 
 enum { MAX_OVERRIDES = 64, MAX_HW_FOLDERS = 4096 };
 
@@ -104,43 +98,6 @@ void cli_check_files(struct common *common);
 /* The end of a command. */
 void cli_close(struct common *common);
 
-/* Prints "autotune: text" and exits with status 2. */
-void cli_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-/* Prints "autotune: text", and goes on. */
-void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Prints the text alone: what --verbose adds. */
-void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Exits with status 0 once all that was printed is out. */
-void cli_exit_printed(void) __attribute__((noreturn));
-
-/* Is it a terminal that understands escape sequences? */
-bool cli_is_terminal(int descriptor);
-
-/* How long the lines of an answer may be: those of a terminal, or of COLUMNS where it is set; what
- * goes anywhere else has TEXT_WIDTH, the same for everybody. */
-int cli_width(int descriptor);
-
-/* Exits with the error's text when status is not STATUS_OK. */
-void cli_require(enum status status, const struct error *error);
-
-/* The same for an error about a file that its text does not name. */
-void cli_require_of(const char *file, enum status status, const struct error *error);
-
-/* A whole number >= 1 for an option, or death. */
-int64_t cli_count(const char *option, const char *text, int64_t largest);
-
-/* The same >= 0. */
-int64_t cli_count_or_none(const char *option, const char *text, int64_t largest);
-
-/* A finite number; NaN when `text` is none. */
-double cli_number(const char *text);
-
-/* Seconds, more than 0, for an option, or death. */
-double cli_seconds(const char *option, const char *text);
-
 /* --hw, or the description that is taken without it. */
 const char *cli_hardware_name(const struct common *common);
 
@@ -152,30 +109,5 @@ void cli_load_chip(struct common *common, struct hardware *hw);
 
 /* Dies where programs are asked for of a processor. */
 void cli_require_chip(const struct hardware *hw);
-
-/* What an answer holds decides what is done with characters that are not shown (core/utf8.h). */
-enum answer_kind {
-    ANSWER_LINES, /* tables, CSV: question marks */
-    ANSWER_JSON,  /* escapes */
-    ANSWER_EXACT, /* programs, patches, descriptions, pages: on a terminal only, as lines */
-};
-
-struct answer {
-    FILE *stream;          /* write here */
-    enum answer_kind kind; /* by the format, unless it is set before cli_answer_close */
-    char *text;
-    size_t length;
-    const struct common *common;
-    struct style style;
-    bool is_long;
-};
-
-void cli_answer_open(struct answer *answer, const struct common *common);
-
-/* The same of an answer that may be too long for memory: it is kept in a temporary file. */
-void cli_answer_open_long(struct answer *answer, const struct common *common);
-
-/* Lets the answer out: to standard output, or to the file, which is replaced as a whole. */
-void cli_answer_close(struct answer *answer);
 
 #endif

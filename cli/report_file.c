@@ -1,4 +1,5 @@
 #include "cli/report_file.h"
+#include "cli/answer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "cli/sweep_answer.h"
+#include "cli/answer.h"
 
 #include "results/tune.h"
 

@@ -1,4 +1,5 @@
 #include "cli/sweep_slurm.h"
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "formats/text.h"
 #include "jobs/sweep/slurm.h"

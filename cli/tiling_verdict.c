@@ -1,4 +1,5 @@
 #include "cli/tiling_verdict.h"
+#include "cli/answer.h"
 
 #include "cli/tune_answer.h"
 #include "formats/text.h"

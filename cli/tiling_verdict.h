@@ -3,6 +3,7 @@
 #ifndef AUTOTUNE_CLI_TILING_VERDICT_H
 #define AUTOTUNE_CLI_TILING_VERDICT_H
 
+#include "cli/answer.h"
 #include "cli/task.h"
 
 /* Writes the limits that `tiling` breaks and the nearest legal one; or, of a legal one, its time,

@@ -1,9 +1,8 @@
 #include "cli/tune_answer.h"
+#include "cli/answer.h"
 
 #include "cli/signals.h"
 #include "cli/tune_page.h"
-#include "kernels/knn/knn.h"
-#include "kernels/knn/knn_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +11,17 @@
 void tune_fill_row(const struct task *task, const struct found *found, struct tune_row *row)
 {
     const struct hardware *hw = task->job.hw;
+    const struct operator_space *kind = task->job.space.kind;
     *row = (struct tune_row){
         .tiling = found->tiling,
         .cores_used = found->cores_used,
         .time_ns = (double)found->timeline.end_fs / FS_PER_NS,
         .lower_bound_ns = (double)found->bound_fs / FS_PER_NS,
-        .launches = 1,
+        .launches = kind->costs ? 0 : 1,
         .operations = task->job.problem.op->operations(&task->job.problem),
     };
-    if (found->part_count)
-        row->launches = found->part_weight[KNN_COST_DISTANCE] + found->part_weight[KNN_COST_IDLE];
+    for (int c = 0; c < kind->costs; c++)
+        row->launches += kind->launches >> c & 1 ? found->part_weight[c] : 0;
     row->launch_ns = row->launches * (double)hardware_start_fs(hw, found->cores_used) / FS_PER_NS;
     for (int p = 0; p < hw->pipe_count; p++)
         row->busy_ns[p] = (double)found->timeline.busy_fs[p] / FS_PER_NS;

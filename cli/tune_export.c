@@ -1,4 +1,5 @@
 #include "cli/tune_export.h"
+#include "cli/answer.h"
 
 #include "jobs/tune/export.h"
 

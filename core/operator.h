@@ -135,6 +135,7 @@ struct operator_space {
      * has a search of its own, which keeps what search/search.h promises, plays a tiling by itself,
      * and says whether the values behind the axes, which it has filled in, are a legal choice. */
     int costs;
+    unsigned launches; /* bit by cost: those that are a launch each time */
     enum status (*search)(const struct space *space, const struct search_strategy *strategy,
                           const struct search_options *options, struct search_result *result,
                           struct error *error);

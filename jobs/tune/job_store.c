@@ -1,8 +1,6 @@
 #include "jobs/tune/job_store.h"
 
 #include "jobs/tune/job_json.h"
-#include "kernels/knn/knn_search.h"
-#include "kernels/knn/knn_space.h"
 #include "results/tune.h"
 
 #include <jansson.h>

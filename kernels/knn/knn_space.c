@@ -373,6 +373,7 @@ const struct operator_space knn_selb = {
     .generate = generate,
     .roofline_ns = roofline_ns,
     .costs = KNN_COSTS,
+    .launches = 1u << KNN_COST_DISTANCE | 1u << KNN_COST_IDLE,
     .search = knn_search,
     .play = knn_search_play,
     .own_legal = knn_own_legal,

@@ -1,9 +1,9 @@
 /* The text of an answer as a store keeps it, put to questions of each kind: it is refused, or it is
  * an answer that is kept as the same text again and that every format can show. */
 #include "cli/commands.h"
-#include "kernels/registry.h"
 #include "jobs/tune/host_job.h"
 #include "jobs/tune/job_store.h"
+#include "kernels/registry.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

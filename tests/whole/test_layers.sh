@@ -153,6 +153,19 @@ check_silence() {
     done
 }
 
+# Nobody asks which operator it is; but calibration runs products, the runtime is one, and the
+# simulator's published figures are of one.
+check_operators() {
+    local known='^(runtime/|jobs/calibrate/calibrate_overlap\.c|jobs/reproduce/reproduce_simulator\.c)'
+    local folders='analysis cli core costmodel formats hardware jobs results runtime search validate'
+    # shellcheck disable=SC2086
+    expect_none 'who asks for one operator' "$(grep -rnE '"kernels/[a-z]+/' --include='*.[ch]' $folders |
+        grep -vE "$known")"
+    expect_none 'who compares with one operator' "$(grep -rnE \
+        '[!=]= *&(matmul|knn|cubefx)_|&(matmul|knn|cubefx)_[a-z_]+ *[!=]=' --include='*.[ch]' \
+        $folders kernels/*.[ch])"
+}
+
 # No tracked text names the machine it was written on or a place that packages come from.
 check_outside() {
     local slash=/ hosts
@@ -169,6 +182,7 @@ check_includes
 check_links
 check_libraries
 check_silence
+check_operators
 check_outside
 echo "$passed passed, $failed failed"
 ((failed == 0))
