@@ -5,6 +5,7 @@
 #include "results/store_diff.h"
 #include "results/store_gc.h"
 #include "results/store_import.h"
+#include "results/store_lines.h"
 #include "results/store_write.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "hardware/build.h"
+#include "hardware/build_parts.h"
 
 #include "core/host.h"
 #include "hardware/config_text.h"
@@ -10,18 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-struct builder {
-    const struct tree *tree;
-    struct hardware *hw;
-    struct error *error;
-};
-
-/* Ranges are schema.c's: none of these conversions can overflow. */
-static int64_t fs_of(const config_setting_t *group, const char *key)
-{
-    return llround(schema_real(group, key) * (double)FS_PER_NS);
-}
 
 static int64_t per_s_of(const config_setting_t *group, const char *key)
 {
@@ -35,8 +23,8 @@ static double real_at(const config_setting_t *numbers, int index)
     return number.real;
 }
 
-static enum status add_price(struct builder *b, const config_setting_t *group, struct price price,
-                             int16_t *index)
+enum status builder_add_price(struct builder *b, const config_setting_t *group, struct price price,
+                              int16_t *index)
 {
     if (b->hw->price_count == HARDWARE_MAX_PRICES)
         return tree_error(b->tree, group, NULL, b->error,
@@ -58,8 +46,8 @@ static const char *pipe_names(const struct hardware *hw, bool blocking, char tex
 }
 
 /* Only scalar operations run on a pipe that blocks dispatch, and they run on no other. */
-static enum status find_pipe(struct builder *b, const config_setting_t *group, bool blocking,
-                             int8_t *pipe)
+enum status builder_find_pipe(struct builder *b, const config_setting_t *group, bool blocking,
+                              int8_t *pipe)
 {
     char names[200];
     const char *name = schema_text(group, "pipe");
@@ -134,9 +122,9 @@ static void set_move_price(const config_setting_t *group, struct price *price)
 {
     price->rate = rate_reduce(FS_PER_S, per_s_of(group, "bandwidth_gbps"));
     if (config_setting_get_member(group, "issue_ns"))
-        price->base_fs = fs_of(group, "issue_ns");
+        price->base_fs = builder_fs(group, "issue_ns");
     if (config_setting_get_member(group, "latency_ns"))
-        price->latency_fs = fs_of(group, "latency_ns");
+        price->latency_fs = builder_fs(group, "latency_ns");
 }
 
 /* The table of bursts of a path that has one. */
@@ -178,7 +166,7 @@ static enum status build_cast(struct builder *b, const config_setting_t *group, 
     *cast = (struct cast){(uint8_t)from, (uint8_t)to, -1};
     struct price price = b->hw->prices[path->price];
     set_move_price(group, &price);
-    return add_price(b, group, price, &cast->price);
+    return builder_add_price(b, group, price, &cast->price);
 }
 
 /* "gm->l1" */
@@ -202,7 +190,7 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
     const config_setting_t *casts = config_setting_get_member(group, "casts");
     enum status status = find_ends(b, group, path);
     if (status == STATUS_OK)
-        status = find_pipe(b, group, false, &path->pipe);
+        status = builder_find_pipe(b, group, false, &path->pipe);
     if (status == STATUS_OK)
         status = find_bus(b, group, &path->bus);
     struct price price = {
@@ -211,11 +199,11 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
     if (status == STATUS_OK)
         status = build_bursts(b, group, &price.burst_table);
     if (status == STATUS_OK)
-        status = add_price(b, group, price, &path->price);
+        status = builder_add_price(b, group, price, &path->price);
     path->transposed_price = path->price;
     if (status == STATUS_OK && config_setting_get_member(group, "transposed_gbps")) {
         price.rate = rate_reduce(FS_PER_S, per_s_of(group, "transposed_gbps"));
-        status = add_price(b, group, price, &path->transposed_price);
+        status = builder_add_price(b, group, price, &path->transposed_price);
     }
     for (int i = 0; casts && i < config_setting_length(casts) && status == STATUS_OK; i++)
         status = build_cast(b, config_setting_get_elem(casts, (unsigned)i), path);
@@ -238,11 +226,11 @@ static enum status build_matrix(struct builder *b, const config_setting_t *group
 {
     struct matrix_type *matrix = &b->hw->matrix_types[b->hw->matrix_type_count++];
     struct price price = {.base_fs = b->hw->issue_fs,
-                          .latency_fs = fs_of(group, "latency_ns"),
+                          .latency_fs = builder_fs(group, "latency_ns"),
                           .bus = -1,
                           .burst_table = -1};
     if (config_setting_get_member(group, "issue_ns"))
-        price.base_fs = fs_of(group, "issue_ns");
+        price.base_fs = builder_fs(group, "issue_ns");
     matrix->block_m = (int)schema_count(group, "block_m");
     matrix->block_k = (int)schema_count(group, "block_k");
     matrix->block_n = (int)schema_count(group, "block_n");
@@ -250,66 +238,11 @@ static enum status build_matrix(struct builder *b, const config_setting_t *group
     if (status == STATUS_OK)
         status = find_type(b, group, "accumulator", &matrix->accumulator);
     if (status == STATUS_OK)
-        status = find_pipe(b, group, false, &price.pipe);
+        status = builder_find_pipe(b, group, false, &price.pipe);
     if (status == STATUS_OK)
         status = block_rate(b, group, &price.rate);
     b->hw->matrix_pipe = price.pipe;
-    return status == STATUS_OK ? add_price(b, group, price, &matrix->price) : status;
-}
-
-/* The member `key` as a position in `choices`; the first where the group does not have it. */
-static enum status find_choice(struct builder *b, const config_setting_t *group, const char *key,
-                               const char *const choices[2], uint8_t *choice)
-{
-    const char *text = schema_text(group, key);
-    for (*choice = 0; text && *choice < 2; (*choice)++)
-        if (strcmp(text, choices[*choice]) == 0)
-            return STATUS_OK;
-    *choice = 0;
-    if (!text)
-        return STATUS_OK;
-    return tree_expected(b->tree, config_setting_get_member(group, key), b->error,
-                         "\"%s\" or \"%s\"", choices[0], choices[1]);
-}
-
-static struct price operation_price(const struct builder *b, const config_setting_t *group,
-                                    bool scalar)
-{
-    if (scalar)
-        return (struct price){
-            .rate = rate_reduce(fs_of(group, "each_ns"), 1), .bus = -1, .burst_table = -1};
-    /* Cycles follow the clock, so that a changed clock_mhz changes them; to a thousandth. */
-    int64_t cycles_1000 = llround(schema_real(group, "repeat_cycles") * 1000);
-    struct rate rate = config_setting_get_member(group, "repeat_cycles")
-                           ? rate_reduce(cycles_1000 * (FS_PER_S / 1000), b->hw->clock_hz)
-                           : rate_reduce(fs_of(group, "repeat_ns"), 1);
-    return (struct price){
-        .base_fs = fs_of(group, "first_ns"), .rate = rate, .bus = -1, .burst_table = -1};
-}
-
-static enum status build_operation(struct builder *b, const config_setting_t *group)
-{
-    static const char *const classes[] = {"vector", "scalar"};
-    static const char *const results[] = {"elements", "per_repeat"};
-    static const char *const inputs[] = {"src", "src src2"};
-    struct operation *operation = &b->hw->operations[b->hw->operation_count++];
-    snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
-    enum status status = rule_name(b->tree, group, b->error);
-    if (status == STATUS_OK)
-        status = find_choice(b, group, "class", classes, &operation->class);
-    if (status == STATUS_OK)
-        status = find_choice(b, group, "result", results, &operation->result);
-    if (status == STATUS_OK)
-        status = find_choice(b, group, "inputs", inputs, &operation->inputs);
-    operation->inputs += config_setting_get_member(group, "inputs") != NULL;
-    if (status == STATUS_OK)
-        status = rule_operation(b->tree, group, operation->class, b->error);
-    if (status != STATUS_OK)
-        return status;
-    bool scalar = operation->class == OPERATION_SCALAR;
-    struct price price = operation_price(b, group, scalar);
-    status = find_pipe(b, group, scalar, &price.pipe);
-    return status == STATUS_OK ? add_price(b, group, price, &operation->price) : status;
+    return status == STATUS_OK ? builder_add_price(b, group, price, &matrix->price) : status;
 }
 
 /* Without the group there is no cache. */
@@ -353,12 +286,12 @@ static void build_scalars(struct hardware *hw, const config_setting_t *root)
     snprintf(hw->name, sizeof hw->name, "%s", schema_text(root, "name"));
     hw->cores = (int)schema_count(root, "cores");
     hw->clock_hz = llround(schema_real(root, "clock_mhz") * 1e6);
-    hw->launch_fs = fs_of(root, "launch_ns");
-    hw->launch_core_fs = fs_of(root, "launch_core_ns");
-    hw->core_skew_fs = fs_of(root, "core_skew_ns");
-    hw->issue_fs = fs_of(root, "issue_ns");
-    hw->dispatch_fs = fs_of(root, "dispatch_ns");
-    hw->host_call_fs = fs_of(root, "host_call_ns");
+    hw->launch_fs = builder_fs(root, "launch_ns");
+    hw->launch_core_fs = builder_fs(root, "launch_core_ns");
+    hw->core_skew_fs = builder_fs(root, "core_skew_ns");
+    hw->issue_fs = builder_fs(root, "issue_ns");
+    hw->dispatch_fs = builder_fs(root, "dispatch_ns");
+    hw->host_call_fs = builder_fs(root, "host_call_ns");
     hw->flag_registers = (int)schema_count(root, "flag_registers");
     hw->vector_repeat_bytes = (int)schema_count(root, "vector_repeat_bytes");
     hw->matrix_pipe = -1;
@@ -370,8 +303,9 @@ static enum status build_chip(const struct tree *tree, struct hardware *hw, stru
     static const struct {
         const char *key;
         enum status (*build)(struct builder *b, const config_setting_t *group);
-    } lists[] = {{"pipes", build_pipe}, {"buffers", build_buffer}, {"buses", build_bus},
-                 {"paths", build_path}, {"matrix", build_matrix},  {"operations", build_operation}};
+    } lists[] = {{"pipes", build_pipe},    {"buffers", build_buffer},
+                 {"buses", build_bus},     {"paths", build_path},
+                 {"matrix", build_matrix}, {"operations", builder_operation}};
     struct builder b = {tree, hw, error};
     const config_setting_t *root = config_root_setting(tree->config);
     build_scalars(hw, root);

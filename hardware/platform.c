@@ -5,7 +5,7 @@
 #include "hardware/config_text.h"
 #include "hardware/ini.h"
 #include "hardware/load.h"
-#include "hardware/platform_rows.h"
+#include "hardware/platform_parts.h"
 #include "hardware/schema.h"
 
 #include <limits.h>
@@ -15,149 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SOURCE_SIZE = 400, SHOWN = 40 /* bytes of a value in a message */ };
-
 static const char *const sections[] = {"version",           "SoCInfo",  "AICoreSpec",
                                        "AICoreMemoryRates", "DtypeMKN", NULL};
-
-struct platform {
-    const struct ini *ini;
-    struct tree *tree;
-    unsigned kind;    /* one of ROW_UNIFIED and ROW_SPLIT, one of ROW_CACHE and ROW_BUFFER */
-    double clock_mhz; /* the file's */
-    struct error *error;
-};
-
-/* ---- values ---- */
-
-/* "value of KEY, expected …" at the entry's place. */
-static enum status expected(const struct ini *ini, const struct ini_entry *entry,
-                            const char *expectation, struct error *error)
-{
-    return error_at(error, ini->file, entry->line, "%s: \"%.*s\", expected %s", entry->key, SHOWN,
-                    entry->value, expectation);
-}
-
-/* Digits, perhaps with a point between them: strtod alone would take far more. */
-static bool read_plain(const char **text, double *value)
-{
-    const char *at = *text;
-    size_t before = strspn(at, "0123456789");
-    at += before;
-    size_t after = *at == '.' ? strspn(at + 1, "0123456789") : 1;
-    if (before == 0 || after == 0)
-        return false;
-    at += *at == '.' ? after + 1 : 0;
-    *value = strtod(*text, NULL);
-    *text = at;
-    return true;
-}
-
-/* A number, or a quotient as in 21474836480/680000000: bytes per second over cycles per second. */
-static bool read_value(const char *text, const struct row_unit *unit, double *value)
-{
-    double divisor = 1;
-    if (!read_plain(&text, value))
-        return false;
-    if (unit->fraction && *text == '/') {
-        text++;
-        if (!read_plain(&text, &divisor) || divisor == 0)
-            return false;
-    }
-    *value /= divisor;
-    return !*text && *value >= unit->low && *value <= unit->high &&
-           (!unit->whole || *value == floor(*value));
-}
-
-static enum status read_entry(const struct platform *p, const struct ini_entry *entry,
-                              const struct row_unit *unit, double *value)
-{
-    char text[128];
-    if (read_value(entry->value, unit, value))
-        return STATUS_OK;
-    snprintf(text, sizeof text, "a %snumber from %.15g to %.15g %s%s", unit->whole ? "whole " : "",
-             unit->low, unit->high, unit->name,
-             unit->fraction ? ", or a fraction such as 3/2" : "");
-    return expected(p->ini, entry, text, p->error);
-}
-
-/* The first of a row's keys that has a value; else the first that is there at all, or NULL. */
-static const struct ini_entry *find_entry(const struct ini *ini, const char *section,
-                                          const char *const keys[ROW_KEYS])
-{
-    const struct ini_entry *empty = NULL;
-    for (int i = 0; i < ROW_KEYS && keys[i]; i++) {
-        const struct ini_entry *entry = ini_find(ini, section, keys[i]);
-        if (entry && *entry->value)
-            return entry;
-        empty = empty ? empty : entry;
-    }
-    return empty;
-}
-
-/* ---- numbers of the description ---- */
-
-static enum status set(const struct platform *p, config_setting_t *setting, struct number number,
-                       int line, const char *source)
-{
-    const struct override override = {number, p->ini->file, line, source};
-    return tree_override(setting, &override, p->error);
-}
-
-/* To a byte per second or a femtosecond, the finest that the description can hold. */
-static struct number rounded(double value, double per_unit)
-{
-    return (struct number){false, 0, round(value * per_unit) / per_unit};
-}
-
-static struct number count_of(double value)
-{
-    return (struct number){true, (int64_t)value, value};
-}
-
-static struct number converted(const struct platform *p, const struct row_unit *unit, double value)
-{
-    if (unit == &row_unit_elements)
-        return count_of(2 * value);
-    if (unit == &row_unit_per_cycle)
-        return rounded(value * p->clock_mhz / 1e3, 1e9);
-    return unit == &row_unit_mhz ? rounded(value, 1e6) : count_of(value);
-}
-
-/* What stays from the description below says so, and why. */
-static enum status keep_default(const struct platform *p, const struct row *row,
-                                const struct ini_entry *entry, config_setting_t *setting)
-{
-    char source[SOURCE_SIZE];
-    struct number number;
-    const struct ini_section *section = ini_find_section(p->ini, row->section);
-    int line = entry ? entry->line : section ? section->line : 0;
-    if (row->required)
-        return error_at(p->error, p->ini->file, line, "%s.%s: %s, expected it in %s", row->section,
-                        row->keys[0], entry ? "empty" : "missing", row->unit->name);
-    tree_number(setting, &number);
-    snprintf(source, sizeof source, "%s; the platform file %s %s", tree_source(setting),
-             entry ? "has an empty" : "has no", row->keys[0]);
-    return set(p, setting, number, line, source);
-}
-
-static enum status apply_row(const struct platform *p, const struct row *row)
-{
-    char source[SOURCE_SIZE];
-    double value;
-    config_setting_t *setting = tree_find(p->tree, row->target);
-    const struct ini_entry *entry = find_entry(p->ini, row->section, row->keys);
-    if (!setting)
-        return error_at(p->error, p->tree->file, 0, "has no %s", row->target);
-    if (!entry || !*entry->value)
-        return keep_default(p, row, entry, setting);
-    enum status status = read_entry(p, entry, row->unit, &value);
-    if (status != STATUS_OK)
-        return status;
-    snprintf(source, sizeof source, "%s the platform file: %s=%.*s (line %d)", row->unit->source,
-             entry->key, SHOWN, entry->value, entry->line);
-    return set(p, setting, converted(p, row->unit, value), entry->line, source);
-}
 
 /* ---- the clock, and what follows it ---- */
 
@@ -197,19 +56,21 @@ static bool scale(void *context, config_setting_t *setting)
     double factor = direction > 0 ? s->to_mhz / s->from_mhz : s->from_mhz / s->to_mhz;
     snprintf(source, sizeof source, "%.300s; scaled from %.15g MHz to %.15g MHz",
              tree_source(setting), s->from_mhz, s->to_mhz);
-    s->status = set(s->platform, setting, rounded(number.real * factor, direction > 0 ? 1e9 : 1e6),
-                    s->line, source);
+    s->status = platform_set(s->platform, setting,
+                             platform_rounded(number.real * factor, direction > 0 ? 1e9 : 1e6),
+                             s->line, source);
     return s->status == STATUS_OK;
 }
 
 static enum status apply_clock(struct platform *p)
 {
-    const struct ini_entry *entry = find_entry(p->ini, platform_clock.section, platform_clock.keys);
+    const struct ini_entry *entry =
+        platform_entry(p->ini, platform_clock.section, platform_clock.keys);
     config_setting_t *setting = tree_find(p->tree, platform_clock.target);
     struct number before = {false, 0, 0}, after = before;
     if (setting)
         tree_number(setting, &before);
-    enum status status = apply_row(p, &platform_clock);
+    enum status status = platform_apply_row(p, &platform_clock);
     if (status != STATUS_OK)
         return status;
     tree_number(setting, &after);
@@ -240,7 +101,7 @@ static enum status extend_bus(const struct platform *p)
     for (int n = 2; n <= cores.count && n <= HARDWARE_MAX_SHARERS && status == STATUS_OK; n++) {
         config_setting_t *total =
             config_setting_set_float_elem(config_setting_parent(first), -1, n * one.real);
-        status = total ? set(p, total, rounded(n * one.real, 1e9), line, source)
+        status = total ? platform_set(p, total, platform_rounded(n * one.real, 1e9), line, source)
                        : error_memory(p->error);
     }
     return status;
@@ -275,10 +136,11 @@ static enum status read_block(const struct platform *p, const struct ini_entry *
     char *rest = copy;
     for (size_t i = 0; i < 3 && good; i++) {
         char *part = strsep(&rest, ",");
-        good = part && read_value(without_blanks(part), &elements, sizes[i]);
+        good = part && platform_value(without_blanks(part), &elements, sizes[i]);
     }
     if (!good || rest)
-        return expected(p->ini, entry, "m,k,n: three whole numbers from 1 to 4096", p->error);
+        return platform_expected(p->ini, entry, "m,k,n: three whole numbers from 1 to 4096",
+                                 p->error);
     block->line = entry->line;
     snprintf(block->source, sizeof block->source, "the platform file: %s=%.*s (line %d)",
              entry->key, SHOWN, entry->value, entry->line);
@@ -293,11 +155,12 @@ static enum status set_block(const struct platform *p, const char *type, const s
         const char *name, *how;
         struct number number;
     } members[] = {
-        {"block_m", "published in", count_of(block->m)},
-        {"block_k", "published in", count_of(block->k)},
-        {"block_n", "published in", count_of(block->n)},
-        {"block_flop", "derived, 2*m*k*n, from", count_of(flop)},
-        {"gflops", "derived, one block a cycle, from", rounded(flop * p->clock_mhz / 1e3, 1e9)},
+        {"block_m", "published in", platform_count(block->m)},
+        {"block_k", "published in", platform_count(block->k)},
+        {"block_n", "published in", platform_count(block->n)},
+        {"block_flop", "derived, 2*m*k*n, from", platform_count(flop)},
+        {"gflops", "derived, one block a cycle, from",
+         platform_rounded(flop * p->clock_mhz / 1e3, 1e9)},
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof members / sizeof *members && status == STATUS_OK; i++) {
@@ -305,7 +168,7 @@ static enum status set_block(const struct platform *p, const char *type, const s
         snprintf(source, sizeof source, "%s %s", members[i].how, block->source);
         config_setting_t *setting = tree_find(p->tree, key);
         if (setting)
-            status = set(p, setting, members[i].number, block->line, source);
+            status = platform_set(p, setting, members[i].number, block->line, source);
     }
     return status;
 }
@@ -323,10 +186,10 @@ static enum status read_cube_sizes(const struct platform *p, struct block *block
     snprintf(block->source, sizeof block->source,
              "the platform file: cube_m_size, cube_k_size, cube_n_size (lines %d, %d, %d)", m->line,
              k->line, n->line);
-    enum status status = read_entry(p, m, &elements, &block->m);
+    enum status status = platform_read_entry(p, m, &elements, &block->m);
     if (status == STATUS_OK)
-        status = read_entry(p, k, &elements, &block->k);
-    return status == STATUS_OK ? read_entry(p, n, &elements, &block->n) : status;
+        status = platform_read_entry(p, k, &elements, &block->k);
+    return status == STATUS_OK ? platform_read_entry(p, n, &elements, &block->n) : status;
 }
 
 static enum status apply_blocks(const struct platform *p)
@@ -338,7 +201,7 @@ static enum status apply_blocks(const struct platform *p)
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof types / sizeof *types && status == STATUS_OK; i++) {
         struct block block = {.line = 0};
-        const struct ini_entry *entry = find_entry(p->ini, "DtypeMKN", types[i].keys);
+        const struct ini_entry *entry = platform_entry(p->ini, "DtypeMKN", types[i].keys);
         if (entry && *entry->value)
             status = read_block(p, entry, &block);
         else if (i == 0)
@@ -360,9 +223,9 @@ static enum status find_kind(const struct ini *ini, unsigned *kind, struct error
     bool buffer = cache && strcmp(cache->value, "1") == 0;
     *kind = (split ? ROW_SPLIT : ROW_UNIFIED) | (buffer ? ROW_BUFFER : ROW_CACHE);
     if (combine && !split && *combine->value && !strcasestr(combine->value, "fuse"))
-        return expected(ini, combine, "split, or a list with fuse", error);
+        return platform_expected(ini, combine, "split, or a list with fuse", error);
     if (cache && !buffer && *cache->value && strcmp(cache->value, "0") != 0)
-        return expected(ini, cache, "0 for a cache or 1 for a buffer", error);
+        return platform_expected(ini, cache, "0 for a cache or 1 for a buffer", error);
     return STATUS_OK;
 }
 
@@ -393,7 +256,7 @@ static enum status apply_name(const struct platform *p)
     const struct ini_entry *entry = ini_find(p->ini, "version", "SoC_version");
     char name[64];
     if (entry && strlen(entry->value) >= sizeof name)
-        return expected(p->ini, entry, "a name of at most 63 bytes", p->error);
+        return platform_expected(p->ini, entry, "a name of at most 63 bytes", p->error);
     file_name(p->ini->file, name, sizeof name);
     if (entry && *entry->value)
         snprintf(name, sizeof name, "%s", entry->value);
@@ -440,7 +303,7 @@ static enum status apply_all(struct platform *p)
     enum status status = apply_clock(p);
     for (size_t i = 0; i < platform_row_count && status == STATUS_OK; i++)
         if ((platform_rows[i].kinds & p->kind) == p->kind)
-            status = apply_row(p, &platform_rows[i]);
+            status = platform_apply_row(p, &platform_rows[i]);
     if (status == STATUS_OK)
         status = extend_bus(p);
     if (status == STATUS_OK)

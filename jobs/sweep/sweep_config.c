@@ -1,25 +1,12 @@
 /* Sweeps as libconfig files: groups of axes, of which every combination is a job; here are their
  * words, and sets within sets. */
-#include "jobs/sweep/sweep_bundles.h"
+#include "jobs/sweep/sweep_config.h"
 #include "kernels/registry.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_SET_DEPTH = 3 };
-
-/* A group with what it inherits. */
-struct scope {
-    const config_setting_t *own, *outer; /* outer may be NULL */
-};
-
-static enum status expand_group(struct reading *reading, struct scope scope,
-                                struct bundles *bundles, struct error *error);
-static enum status read_set(struct reading *reading, const char *name,
-                            const config_setting_t *setting, struct bundles *bundles,
-                            struct error *error);
 
 /* ------------------------------------------------------------------ axes with words of their own
  */
@@ -269,7 +256,7 @@ static enum status expand_set(struct reading *reading, const struct scope *scope
     if (!name || !*name || strpbrk(name, "/."))
         return tree_expected(&reading->tree, value, error,
                              "the name of a set, such as \"bert-base\"");
-    return read_set(reading, name, value, bundles, error);
+    return sweep_read_set(reading, name, value, bundles, error);
 }
 
 static enum status expand_job(struct reading *reading, const struct scope *scope,
@@ -278,7 +265,7 @@ static enum status expand_job(struct reading *reading, const struct scope *scope
 {
     if (!config_setting_is_group(value))
         return tree_expected(&reading->tree, value, error, "a group { … }");
-    return expand_group(reading, (struct scope){value, scope->own}, bundles, error);
+    return sweep_expand_group(reading, (struct scope){value, scope->own}, bundles, error);
 }
 
 /* ------------------------------------------------------------------ groups */
@@ -338,8 +325,8 @@ static enum status expand_members(struct reading *reading, const struct scope *s
     return status;
 }
 
-static enum status expand_group(struct reading *reading, struct scope scope,
-                                struct bundles *bundles, struct error *error)
+enum status sweep_expand_group(struct reading *reading, struct scope scope, struct bundles *bundles,
+                               struct error *error)
 {
     struct bundles axes[MAX_AXES];
     int count = 0;
@@ -355,67 +342,4 @@ static enum status expand_group(struct reading *reading, struct scope scope,
                         "no jobs, expected op and shapes, or sets");
     return status == STATUS_OK ? bundles_multiply(reading, scope.own, axes, count, bundles, error)
                                : status;
-}
-
-/* ------------------------------------------------------------------ files */
-
-static enum status read_tree(struct reading *reading, const char *file, struct bundles *bundles,
-                             struct error *error)
-{
-    enum status status = tree_read(file, &reading->tree, error);
-    if (status != STATUS_OK)
-        return status;
-    status = expand_group(reading, (struct scope){config_root_setting(reading->tree.config), NULL},
-                          bundles, error);
-    tree_clear(&reading->tree);
-    return status;
-}
-
-/* Errors in rows of a set are found at the line that names it. */
-static enum status read_set(struct reading *reading, const char *name,
-                            const config_setting_t *setting, struct bundles *bundles,
-                            struct error *error)
-{
-    struct reading inner = {.sweep = reading->sweep, .depth = reading->depth + 1};
-    char folder[PATH_MAX], file[PATH_MAX];
-    if (inner.depth > MAX_SET_DEPTH)
-        return tree_error(&reading->tree, setting, NULL, error, "sets within sets, %d deep",
-                          inner.depth);
-    enum status status = sweep_set_folder(folder, error);
-    if (status != STATUS_OK)
-        return status;
-    if (!sweep_set_file(folder, name, file))
-        return tree_expected(&reading->tree, setting, error, "the name of a set, see %s", folder);
-    status = read_tree(&inner, file, bundles, error);
-    for (int64_t i = 0; status == STATUS_OK && i < bundles->count; i++)
-        bundles->items[i].line = setting_line(setting);
-    return status;
-}
-
-static enum status add_jobs(const struct sweep_source *source, struct sweep *sweep,
-                            const struct bundles *bundles, struct error *error)
-{
-    enum status status = STATUS_OK;
-    for (int64_t i = 0; i < bundles->count && status == STATUS_OK; i++) {
-        const struct bundle *bundle = &bundles->items[i];
-        const struct sweep_option *row = bundle->options;
-        if (source->option_count) {
-            struct sweep_option *both = sweep_row(source, sweep, bundle->count);
-            if (!both)
-                return error_memory(error);
-            memcpy(both + source->option_count, row, (size_t)bundle->count * sizeof *row);
-            row = both;
-        }
-        status = sweep_add(sweep, bundle->line, row, source->option_count + bundle->count, error);
-    }
-    return status;
-}
-
-enum status sweep_read_config(const struct sweep_source *source, struct sweep *sweep,
-                              struct error *error)
-{
-    struct reading reading = {.sweep = sweep};
-    struct bundles bundles = {0};
-    enum status status = read_tree(&reading, source->name, &bundles, error);
-    return status == STATUS_OK ? add_jobs(source, sweep, &bundles, error) : status;
 }

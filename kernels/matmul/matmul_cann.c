@@ -42,203 +42,6 @@ const struct axis cann_axes[CANN_AXES] = {
     [CANN_L0C_BUFFERS] = {.name = "l0c_buffers"},
 };
 
-/* ---- the values of the axes ----------------------------------------------------------------- */
-
-static enum status fill(struct cann *cann, int axis, int64_t first, int64_t last,
-                        struct error *error)
-{
-    int64_t count = last - first + 1;
-    cann->values[axis] = malloc((size_t)count * sizeof *cann->values[axis]);
-    if (!cann->values[axis])
-        return error_memory(error);
-    cann->count[axis] = (int)count;
-    for (int64_t i = 0; i < count; i++)
-        cann->values[axis][i] = first + i;
-    return STATUS_OK;
-}
-
-/* The union of what several sizes are cut into, up to `most`: all in multiples of block. Marks of
- * all multiples are few: `most` is what a buffer of the chip holds. */
-static enum status fill_cuts(struct cann *cann, int axis, const int64_t sizes[], int size_count,
-                             int64_t block, int64_t most, struct error *error)
-{
-    int64_t marks = most / block;
-    bool *seen = calloc((size_t)marks + 1, sizeof *seen);
-    int64_t *values = malloc(((size_t)marks + 1) * sizeof *values);
-    int count = 0;
-    cann->values[axis] = values;
-    bool complete = seen && values;
-    for (int i = 0; complete && i < size_count; i++)
-        for (int64_t cut = 0; (cut = next_cut(sizes[i] / block, cut)) && cut <= marks;)
-            seen[cut] = true;
-    for (int64_t i = 1; complete && i <= marks; i++)
-        if (seen[i])
-            values[count++] = i * block;
-    free(seen);
-    cann->count[axis] = count;
-    return complete ? STATUS_OK : error_memory(error);
-}
-
-static int64_t buffer_elements(const struct cann *cann, int buffer, int bytes)
-{
-    int64_t capacity = capacity_of(cann->machine.hw, buffer);
-    return least_of(capacity, INT64_C(1) << 32) / bytes;
-}
-
-/* The base of m or n: slices of every single size. */
-static enum status fill_base(struct cann *cann, int axis, int single, int l0, struct error *error)
-{
-    const struct cann_machine *m = &cann->machine;
-    int64_t most = least_of(buffer_elements(cann, l0, m->type_bytes) / m->block_k,
-                            buffer_elements(cann, m->l0c, m->accumulator_bytes) / m->block_mn);
-    most = least_of(most, cann->values[single][cann->count[single] - 1]);
-    return fill_cuts(cann, axis, cann->values[single], cann->count[single], m->block_mn, most,
-                     error);
-}
-
-/* The numbers of tiles that each size is cut into by each of some slices. */
-static int64_t *tile_counts(const int64_t sizes[], int size_count, const int64_t slices[],
-                            int slice_count)
-{
-    int64_t *counts = malloc((size_t)size_count * (size_t)slice_count * sizeof *counts);
-    for (int i = 0; counts && i < size_count * slice_count; i++)
-        counts[i] = divide_up(sizes[i / slice_count], slices[i % slice_count]);
-    return counts;
-}
-
-static enum status fill_steps(struct cann *cann, int axis, const int64_t sizes[], int size_count,
-                              int base, int64_t most, struct error *error)
-{
-    int slice_count = cann->count[base];
-    int64_t *counts = tile_counts(sizes, size_count, cann->values[base], slice_count);
-    if (!counts)
-        return error_memory(error);
-    enum status status =
-        fill_cuts(cann, axis, counts, size_count * slice_count, 1, most > 1 ? most : 1, error);
-    free(counts);
-    return status;
-}
-
-/* What the blocks of a core are cut into, on any number of cores and for all sizes of them. */
-static enum status fill_batch_steps(struct cann *cann, int axis, int64_t most, struct error *error)
-{
-    int m_count = cann->count[CANN_SINGLE_M], n_count = cann->count[CANN_SINGLE_N];
-    int count = 0;
-    if (cann->size[CANN_BATCH] == 1 || most < 1)
-        return fill(cann, axis, 1, 1, error);
-    int64_t *blocks =
-        malloc((size_t)m_count * (size_t)n_count * (size_t)cann->cores * sizeof *blocks);
-    if (!blocks)
-        return error_memory(error);
-    for (int m = 0; m < m_count; m++)
-        for (int n = 0; n < n_count; n++) {
-            int64_t all = cann_all_blocks(cann, cann->values[CANN_SINGLE_M][m],
-                                          cann->values[CANN_SINGLE_N][n]);
-            for (int cores = 1; cores <= cann->cores && cores <= all; cores++)
-                if (cores == 1 || divide_up(all, cores) != blocks[count - 1])
-                    blocks[count++] = divide_up(all, cores);
-        }
-    enum status status = fill_cuts(cann, axis, blocks, count, 1, most, error);
-    free(blocks);
-    return status;
-}
-
-/* What stands in L1 bounds the steps: of k over one row of blocks, of m and n and the batch over
- * whole rows. */
-static enum status fill_all_steps(struct cann *cann, struct error *error)
-{
-    const struct cann_machine *m = &cann->machine;
-    int64_t l1 = buffer_elements(cann, m->l1, m->type_bytes);
-    int64_t k = cann->size[CANN_K], least_base = (int64_t)m->block_mn;
-    int64_t steps_k = least_of(k / m->block_k, l1 / (least_base * m->block_k));
-    int64_t steps = l1 / product_of(k, least_base);
-    enum status status = fill_steps(cann, CANN_STEP_KA, &k, 1, CANN_BASE_K, steps_k, error);
-    if (status == STATUS_OK)
-        status = fill_steps(cann, CANN_STEP_KB, &k, 1, CANN_BASE_K, steps_k, error);
-    if (status == STATUS_OK)
-        status =
-            fill_steps(cann, CANN_STEP_M, cann->values[CANN_SINGLE_M], cann->count[CANN_SINGLE_M],
-                       CANN_BASE_M, least_of(steps, cann->size[CANN_M] / least_base), error);
-    if (status == STATUS_OK)
-        status =
-            fill_steps(cann, CANN_STEP_N, cann->values[CANN_SINGLE_N], cann->count[CANN_SINGLE_N],
-                       CANN_BASE_N, least_of(steps, cann->size[CANN_N] / least_base), error);
-    if (status == STATUS_OK)
-        status = fill_batch_steps(cann, CANN_STEP_BATCH_A, steps, error);
-    if (status == STATUS_OK)
-        status = fill_batch_steps(cann, CANN_STEP_BATCH_B, steps, error);
-    return status;
-}
-
-static enum status fill_sizes(struct cann *cann, struct error *error)
-{
-    const struct cann_machine *m = &cann->machine;
-    const struct {
-        int axis, block;
-        enum cann_direction direction;
-        int64_t most;
-    } sizes[] = {
-        {CANN_SINGLE_M, m->block_mn, CANN_M, INT64_MAX},
-        {CANN_SINGLE_N, m->block_mn, CANN_N, INT64_MAX},
-        {CANN_BASE_K, m->block_k, CANN_K,
-         least_of(buffer_elements(cann, m->l0a, m->type_bytes),
-                  buffer_elements(cann, m->l0b, m->type_bytes)) /
-             m->block_mn},
-    };
-    for (int i = 0; i < 3; i++) {
-        int axis = sizes[i].axis;
-        int64_t size = cann->size[sizes[i].direction], most = least_of(size, sizes[i].most);
-        enum status status = fill_cuts(cann, axis, &size, 1, sizes[i].block, most, error);
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
-}
-
-static enum status fill_values(struct cann *cann, struct error *error)
-{
-    enum status status = fill_sizes(cann, error);
-    if (status == STATUS_OK)
-        status = fill(cann, CANN_CORES, 1, cann->cores, error);
-    if (status == STATUS_OK)
-        status = fill(cann, CANN_OUTER, 0, OUTER_KINDS - 1, error);
-    if (status == STATUS_OK)
-        status = fill(cann, CANN_L0B_HOLDS, 0, HOLDS_KINDS - 1, error);
-    if (status == STATUS_OK)
-        status = fill_base(cann, CANN_BASE_M, CANN_SINGLE_M, cann->machine.l0a, error);
-    if (status == STATUS_OK)
-        status = fill_base(cann, CANN_BASE_N, CANN_SINGLE_N, cann->machine.l0b, error);
-    if (status == STATUS_OK)
-        status = fill_all_steps(cann, error);
-    for (int a = CANN_L1A_BUFFERS; a < CANN_AXES && status == STATUS_OK; a++)
-        status = fill(cann, a, 1, 2, error);
-    return status;
-}
-
-/* Points of the space; INT64_MAX: too many to be numbered. */
-static int64_t count_points(const struct cann *cann)
-{
-    int64_t points = 1;
-    for (int a = 0; a < CANN_AXES; a++)
-        points = product_of(points, cann->count[a]);
-    return points;
-}
-
-/* Of a batch's blocks powers of two only are loaded at once where there would be too many points.
- */
-static void thin_batch_steps(struct cann *cann)
-{
-    if (count_points(cann) < INT64_MAX)
-        return;
-    cann->few_batch_steps = true;
-    for (int a = CANN_STEP_BATCH_A; a <= CANN_STEP_BATCH_B; a++) {
-        int64_t *values = cann->values[a], most = values[cann->count[a] - 1];
-        cann->count[a] = 0;
-        for (int64_t power = 1; power <= most; power *= 2)
-            values[cann->count[a]++] = power;
-    }
-}
-
 /* ---- the space ------------------------------------------------------------------------------ */
 
 static void destroy(struct space *space)
@@ -332,9 +135,9 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->axes = cann_axes;
     enum status status = take_problem(cann, problem, cores, space->hw, error);
     if (status == STATUS_OK)
-        status = fill_values(cann, error);
+        status = cann_fill_values(cann, error);
     if (status == STATUS_OK)
-        thin_batch_steps(cann);
+        cann_thin_batch_steps(cann);
     if (status == STATUS_OK)
         status = cann_make_work_layouts(space, cann, error);
     if (status == STATUS_OK)
@@ -348,7 +151,7 @@ static enum status create(struct space *space, const struct problem *problem, in
         block->values[a] = cann->values[a];
         block->count[a] = cann->count[a];
     }
-    if (count_points(cann) == INT64_MAX)
+    if (cann_count_points(cann) == INT64_MAX)
         return error_set(error, STATUS_TOO_LARGE,
                          "space cann has more than 2^63 candidates for this shape");
     return STATUS_OK;

@@ -58,4 +58,13 @@ int64_t cann_completions(const struct space *space, const struct tiling *tiling,
 void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,
                           struct work *work);
 
+/* All values that tilings of the problem may have, ascending; owned by *cann. */
+enum status cann_fill_values(struct cann *cann, struct error *error);
+
+/* Points of the space; INT64_MAX where they are more. */
+int64_t cann_count_points(const struct cann *cann);
+
+/* Blocks loaded together in powers of two only, where there are too many points. */
+void cann_thin_batch_steps(struct cann *cann);
+
 #endif

@@ -13,321 +13,12 @@
  * Where L0C has a unit flag, that first step may begin as soon as the last tile of its copy has
  * begun to leave, and overwrites it block by block behind it; the second waits for its end. A
  * flag of its own says that the tile leaves. */
-#include "kernels/emit.h"
-#include "kernels/matmul/matmul_cann_internal.h"
+#include "kernels/matmul/matmul_cann_writer.h"
 
 #include <string.h>
 
-/* Registers of a pair of pipes: the copy is added. C's pair is its own. */
-enum { FLAG_A = 0, FLAG_B = 2, FLAG_BIAS = 4, FLAG_C = 0, FLAG_C_LEAVES = 2 };
-
-static const int hold_flags[CANN_HOLDS] = {
-    [HOLD_A_L1] = FLAG_A, [HOLD_B_L1] = FLAG_B, [HOLD_BIAS_L1] = FLAG_BIAS,
-    [HOLD_A_L0] = FLAG_A, [HOLD_B_L0] = FLAG_B, [HOLD_BIAS_BT] = FLAG_BIAS,
-    [HOLD_C] = FLAG_C,
-};
-
 static const char *const loop_names[CANN_ALL_LEVELS] = {"g", "h", "b", "x", "y", "i", "j",
                                                         "p", "q", "l", "u", "v", "w"};
-
-/* A loop's index as the program knows it: first + step · (index of the loop at `depth`). */
-struct place {
-    bool open;    /* are we within this level? */
-    bool ends[2]; /* in its first body, in its last, which stand apart where that matters */
-    int64_t first, step;
-    int depth;
-};
-
-struct writer {
-    struct emitter emit; /* first */
-    const struct cann *cann;
-    const struct cann_machine *machine;
-    const struct cann_plan *plan;
-    int64_t extent[CANN_DIRECTIONS]; /* of the tile at hand */
-    struct place place[CANN_ALL_LEVELS];
-    int copy[CANN_HOLDS]; /* that the next scope takes, or the present one has */
-    int64_t held[CANN_HOLDS][CANN_DIRECTIONS]; /* extents when the scope began */
-    bool first_step;                           /* of the tile of C */
-};
-
-/* ---- flags ---------------------------------------------------------------------------------- */
-
-/* The pipes that fill and empty a buffer. */
-static void ends_of(const struct writer *w, enum cann_hold hold, int *fills, int *empties)
-{
-    const struct cann_machine *m = w->machine;
-    bool in_l1 = hold <= HOLD_BIAS_L1;
-    *fills = in_l1 ? m->mte2 : hold == HOLD_C ? m->matrix : m->mte1;
-    *empties = in_l1 ? m->mte1 : hold == HOLD_C ? m->fixp : m->matrix;
-}
-
-/* Does somebody read it? A bias only where there is a bias table. */
-static bool handed_on(const struct writer *w, enum cann_hold hold)
-{
-    return hold != HOLD_BIAS_L1 || w->plan->scope[HOLD_BIAS_BT].used;
-}
-
-static void full_flag(struct writer *w, enum cann_hold hold,
-                      void (*act)(struct emitter *, int, int, int))
-{
-    int fills, empties;
-    if (!handed_on(w, hold))
-        return;
-    ends_of(w, hold, &fills, &empties);
-    act(&w->emit, fills, empties, hold_flags[hold] + w->copy[hold]);
-}
-
-static void free_flag(struct writer *w, enum cann_hold hold,
-                      void (*act)(struct emitter *, int, int, int))
-{
-    int fills, empties;
-    if (!handed_on(w, hold))
-        return;
-    ends_of(w, hold, &fills, &empties);
-    act(&w->emit, empties, fills, hold_flags[hold] + w->copy[hold]);
-}
-
-/* Before all loops and after them: every copy is free. */
-static void all_free_flags(struct writer *w, void (*act)(struct emitter *, int, int, int))
-{
-    for (int h = 0; h < CANN_HOLDS; h++) {
-        int copy = w->copy[h];
-        for (w->copy[h] = 0; w->copy[h] < w->plan->scope[h].copies; w->copy[h]++)
-            if (w->plan->scope[h].used)
-                free_flag(w, (enum cann_hold)h, act);
-        w->copy[h] = copy;
-    }
-}
-
-/* The tile of C leaves through FIXP: from now on it may be overwritten behind it. */
-static void leaves_flag(struct writer *w, void (*act)(struct emitter *, int, int, int))
-{
-    if (w->machine->unit_flag)
-        act(&w->emit, w->machine->fixp, w->machine->matrix, FLAG_C_LEAVES + w->copy[HOLD_C]);
-}
-
-/* Before all loops and after them, as all_free_flags. */
-static void all_leaves_flags(struct writer *w, void (*act)(struct emitter *, int, int, int))
-{
-    for (int copy = w->plan->scope[HOLD_C].copies; copy > 0; copy--) {
-        leaves_flag(w, act);
-        w->copy[HOLD_C] = (w->copy[HOLD_C] + 1) % w->plan->scope[HOLD_C].copies;
-    }
-}
-
-/* ---- where things are ----------------------------------------------------------------------- */
-
-/* Adds the way from the beginning of a scope to the present place along one direction, `bytes`
- * an element, to a region's offset. */
-static void advance(const struct writer *w, struct region *region, int scope,
-                    enum cann_direction direction, int64_t bytes)
-{
-    for (int l = scope + 1; l < CANN_ALL_LEVELS; l++) {
-        const struct place *place = &w->place[l];
-        if (!place->open || w->plan->level[l].direction != direction)
-            continue;
-        int64_t element = w->plan->level[l].slice * bytes;
-        region->offset_bytes += place->first * element;
-        if (place->step)
-            region->loop_stride_bytes[place->depth] += place->step * element;
-    }
-}
-
-static int memory_of(const struct writer *w, enum cann_hold hold)
-{
-    const struct cann_machine *m = w->machine;
-    const int buffers[CANN_HOLDS] = {m->l1, m->l1, m->l1, m->l0a, m->l0b, m->bt, m->l0c};
-    return buffers[hold];
-}
-
-/* What a part in L1 leaves of its copy: a smaller part stands at the end, so that it overwrites
- * what is fed last of the part before it. At the beginning it could be loaded earlier than its flag
- * says.
- */
-static int64_t room_before(const struct writer *w, enum cann_hold hold)
-{
-    if (hold > HOLD_B_L1)
-        return 0;
-    const int64_t *held = w->held[hold];
-    int64_t batch = hold == HOLD_B_L1 && w->plan->one_b ? 1 : held[CANN_BATCH];
-    int64_t across = held[hold == HOLD_A_L1 ? CANN_M : CANN_N];
-    return w->plan->scope[hold].bytes - batch * across * held[CANN_K] * w->machine->type_bytes;
-}
-
-/* The beginning of the present copy. */
-static struct region copy_of(const struct writer *w, enum cann_hold hold, enum operand_role role)
-{
-    const struct cann_scope *scope = &w->plan->scope[hold];
-    return (struct region){.role = (uint8_t)role,
-                           .buffer = (int8_t)memory_of(w, hold),
-                           .offset_bytes = scope->offset_bytes + w->copy[hold] * scope->bytes +
-                                           room_before(w, hold)};
-}
-
-/* The tile at hand in a part that holds blocks one after the other, each cut along `across` (m or
- * n) into panels of L0 tiles, and these along k. */
-static struct region tile_in(const struct writer *w, enum cann_hold hold, enum operand_role role,
-                             enum cann_direction across)
-{
-    int scope = w->plan->scope[hold].level, type = w->machine->type_bytes;
-    const int64_t *held = w->held[hold];
-    struct region region = copy_of(w, hold, role);
-    if (across == CANN_M || !w->plan->one_b)
-        advance(w, &region, scope, CANN_BATCH, held[across] * held[CANN_K] * type);
-    advance(w, &region, scope, across, held[CANN_K] * type);
-    advance(w, &region, scope, CANN_K, w->extent[across] * type);
-    return region;
-}
-
-/* ---- moves ---------------------------------------------------------------------------------- */
-
-static void move(struct writer *w, int path, int64_t bytes, int64_t pieces, int64_t align_bytes)
-{
-    uint8_t type = (uint8_t)w->machine->type;
-    emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
-                                         .what = (int16_t)path,
-                                         .bytes = bytes,
-                                         .bursts = pieces,
-                                         .align_bytes = align_bytes,
-                                         .type = type,
-                                         .to_type = type});
-}
-
-/* Global memory to L1. */
-static void load(struct writer *w, enum cann_hold hold, int64_t bytes, int64_t pieces,
-                 int64_t align_bytes)
-{
-    const struct cann_machine *m = w->machine;
-    struct cann_load load =
-        cann_load_split(hold <= HOLD_B_L1 ? w->plan->miss_share[hold] : 0, bytes, pieces);
-    memcpy(w->held[hold], w->extent, sizeof w->extent);
-    struct region target = copy_of(w, hold, OPERAND_DST);
-    free_flag(w, hold, emit_wait);
-    if (load.hit_bytes) {
-        move(w, m->load, load.hit_bytes, load.hit_pieces, align_bytes);
-        emit_region(&w->emit, &target);
-    }
-    target.offset_bytes += load.hit_bytes;
-    if (load.miss_bytes) {
-        move(w, m->miss, load.miss_bytes, load.miss_pieces, align_bytes);
-        emit_region(&w->emit, &target);
-    }
-    full_flag(w, hold, emit_set);
-}
-
-static void load_operand(struct writer *w, enum cann_hold hold)
-{
-    const int64_t *e = w->extent;
-    bool is_a = hold == HOLD_A_L1;
-    enum cann_operand operand = is_a ? CANN_A : CANN_B;
-    int64_t batch = !is_a && w->plan->one_b ? 1 : e[CANN_BATCH];
-    load(w, hold, batch * e[is_a ? CANN_M : CANN_N] * e[CANN_K] * w->machine->type_bytes,
-         cann_pieces(w->cann, operand, e), cann_alignment(w->cann, operand));
-}
-
-/* L1 to L0, the tile at hand. */
-static void feed_tile(struct writer *w, enum cann_hold from, enum cann_hold to,
-                      const struct region *target)
-{
-    const struct cann_machine *m = w->machine;
-    enum cann_direction across = from == HOLD_A_L1 ? CANN_M : CANN_N;
-    int64_t tile[CANN_DIRECTIONS];
-    memcpy(tile, w->extent, sizeof tile);
-    struct region source = tile_in(w, from, OPERAND_SRC, across);
-    bool is_a = to == HOLD_A_L0;
-    emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
-                                         .what = (int16_t)(is_a ? m->feed_a : m->feed_b),
-                                         .bytes = tile[across] * tile[CANN_K] * m->type_bytes,
-                                         .type = (uint8_t)m->type,
-                                         .to_type = (uint8_t)m->type,
-                                         .transpose = is_a ? m->transpose_a : m->transpose_b});
-    emit_region(&w->emit, &source);
-    emit_region(&w->emit, target);
-}
-
-static void emit_level(struct writer *w, int level);
-
-/* A scope in L0: one tile, or the loops that bring the slab. */
-static void feed(struct writer *w, enum cann_hold from, enum cann_hold to)
-{
-    struct region target = copy_of(w, to, OPERAND_DST);
-    memcpy(w->held[to], w->extent, sizeof w->extent);
-    free_flag(w, to, emit_wait);
-    if (to == HOLD_B_L0 && w->plan->slab)
-        emit_level(w, SLAB_N_L1);
-    else
-        feed_tile(w, from, to, &target);
-    full_flag(w, to, emit_set);
-}
-
-static void feed_slab_tile(struct writer *w)
-{
-    struct region target = tile_in(w, HOLD_B_L0, OPERAND_DST, CANN_N);
-    feed_tile(w, HOLD_B_L1, HOLD_B_L0, &target);
-}
-
-static void feed_bias(struct writer *w)
-{
-    const struct cann_machine *m = w->machine;
-    full_flag(w, HOLD_BIAS_L1, emit_wait);
-    if (w->plan->scope[HOLD_BIAS_BT].used) {
-        free_flag(w, HOLD_BIAS_BT, emit_wait);
-        move(w, m->feed_bias, w->extent[CANN_N] * w->cann->bias_bytes, 0, 0);
-        struct region source = copy_of(w, HOLD_BIAS_L1, OPERAND_SRC);
-        struct region target = copy_of(w, HOLD_BIAS_BT, OPERAND_DST);
-        emit_region(&w->emit, &source);
-        emit_region(&w->emit, &target);
-        full_flag(w, HOLD_BIAS_BT, emit_set);
-        full_flag(w, HOLD_BIAS_BT, emit_wait);
-    }
-    free_flag(w, HOLD_BIAS_L1, emit_set);
-}
-
-static void multiply(struct writer *w)
-{
-    const struct cann_machine *m = w->machine;
-    const int64_t *e = w->extent;
-    struct region a = copy_of(w, HOLD_A_L0, OPERAND_A);
-    struct region b =
-        w->plan->slab ? tile_in(w, HOLD_B_L0, OPERAND_B, CANN_N) : copy_of(w, HOLD_B_L0, OPERAND_B);
-    struct region c = copy_of(w, HOLD_C, OPERAND_DST);
-    emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MATRIX,
-                                         .type = (uint8_t)m->type,
-                                         .m = (int32_t)e[CANN_M],
-                                         .k = (int32_t)e[CANN_K],
-                                         .n = (int32_t)e[CANN_N],
-                                         .accumulate = !w->first_step,
-                                         .unit = m->unit_flag});
-    emit_region(&w->emit, &a);
-    emit_region(&w->emit, &b);
-    emit_region(&w->emit, &c);
-    if (!w->first_step)
-        return;
-    if (w->plan->scope[HOLD_BIAS_BT].used) /* the first product adds it */
-        free_flag(w, HOLD_BIAS_BT, emit_set);
-    if (m->unit_flag)
-        free_flag(w, HOLD_C, emit_wait);
-}
-
-static void store(struct writer *w)
-{
-    const struct cann_machine *m = w->machine;
-    struct region c = copy_of(w, HOLD_C, OPERAND_SRC);
-    full_flag(w, HOLD_C, emit_set);
-    full_flag(w, HOLD_C, emit_wait);
-    leaves_flag(w, emit_set);
-    emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
-                                         .what = (int16_t)m->store,
-                                         .bytes = w->extent[CANN_M] * w->extent[CANN_N] *
-                                                  m->accumulator_bytes,
-                                         .bursts = cann_pieces(w->cann, CANN_C, w->extent),
-                                         .align_bytes = cann_alignment(w->cann, CANN_C),
-                                         .type = (uint8_t)m->accumulator,
-                                         .to_type = (uint8_t)m->out,
-                                         .unit = m->unit_flag});
-    emit_region(&w->emit, &c);
-    free_flag(w, HOLD_C, emit_set);
-}
 
 /* ---- the nest ------------------------------------------------------------------------------- */
 
@@ -342,9 +33,9 @@ static void begin_loads(struct writer *w, int level)
     for (int copies = 2; copies >= 1; copies--)
         for (int h = HOLD_A_L1; h <= HOLD_B_L1; h++)
             if (begins(w, (enum cann_hold)h, level) && w->plan->scope[h].copies == copies)
-                load_operand(w, (enum cann_hold)h);
+                cann_load_operand(w, (enum cann_hold)h);
     if (begins(w, HOLD_BIAS_L1, level))
-        load(w, HOLD_BIAS_L1, w->extent[CANN_N] * w->cann->bias_bytes, 1, 0);
+        cann_put_load(w, HOLD_BIAS_L1, w->extent[CANN_N] * w->cann->bias_bytes, 1, 0);
 }
 
 /* A and B: what is fed out of what. */
@@ -397,32 +88,32 @@ static void begin_feeds(struct writer *w, int level)
         if (!begins(w, l0, level))
             continue;
         if (is_outermost_feed(w, i, FIRST_BODY))
-            full_flag(w, l1, emit_wait);
-        feed(w, l1, l0);
+            cann_full_flag(w, l1, emit_wait);
+        cann_feed(w, l1, l0);
         if (is_outermost_feed(w, i, LAST_BODY))
-            free_flag(w, l1, emit_set);
-        full_flag(w, l0, emit_wait);
+            cann_free_flag(w, l1, emit_set);
+        cann_full_flag(w, l0, emit_wait);
     }
     if (level >= SLAB_N_L1 && begins(w, HOLD_B_L1, level))
-        full_flag(w, HOLD_B_L1, emit_wait);
+        cann_full_flag(w, HOLD_B_L1, emit_wait);
     if (begins(w, HOLD_BIAS_L1, level))
-        feed_bias(w);
+        cann_feed_bias(w);
     if (begins(w, HOLD_C, level)) {
-        leaves_flag(w, emit_wait);
+        cann_leaves_flag(w, emit_wait);
         if (!w->machine->unit_flag)
-            free_flag(w, HOLD_C, emit_wait);
+            cann_free_flag(w, HOLD_C, emit_wait);
     }
 }
 
 static void end_scopes(struct writer *w, int level)
 {
     if (level >= SLAB_N_L1 && begins(w, HOLD_B_L1, level))
-        free_flag(w, HOLD_B_L1, emit_set);
+        cann_free_flag(w, HOLD_B_L1, emit_set);
     for (int h = HOLD_A_L0; h <= HOLD_B_L0; h++)
         if (begins(w, (enum cann_hold)h, level))
-            free_flag(w, (enum cann_hold)h, emit_set);
+            cann_free_flag(w, (enum cann_hold)h, emit_set);
     if (begins(w, HOLD_C, level))
-        store(w);
+        cann_store(w);
     for (int h = 0; h < CANN_HOLDS; h++)
         if (begins(w, (enum cann_hold)h, level))
             w->copy[h] = (w->copy[h] + 1) % w->plan->scope[h].copies;
@@ -435,12 +126,12 @@ static void emit_body(struct writer *w, int level)
     begin_loads(w, level);
     begin_feeds(w, level);
     if (level == LEVEL_STEP) {
-        multiply(w);
+        cann_multiply(w);
         w->first_step = false;
     } else if (level == SLAB_TILE) {
-        feed_slab_tile(w);
+        cann_feed_slab_tile(w);
     } else {
-        emit_level(w, level + 1);
+        cann_emit_level(w, level + 1);
     }
     end_scopes(w, level);
 }
@@ -478,7 +169,7 @@ static void repeat(struct writer *w, int level, int64_t first, int64_t last, int
 }
 
 /* All of one level: full tiles, then the rest. */
-static void emit_level(struct writer *w, int level)
+void cann_emit_level(struct writer *w, int level)
 {
     enum cann_direction direction = w->plan->level[level].direction;
     int64_t slice = w->plan->level[level].slice, extent = w->extent[direction];
@@ -512,11 +203,11 @@ enum status cann_generate(const struct space *space, const struct tiling *tiling
         .plan = &plan,
     };
     memcpy(w.extent, plan.extent, sizeof w.extent);
-    all_free_flags(&w, emit_set);
-    all_leaves_flags(&w, emit_set);
+    cann_all_free_flags(&w, emit_set);
+    cann_all_leaves_flags(&w, emit_set);
     emit_body(&w, SCOPE_PROGRAM);
-    all_free_flags(&w, emit_wait);
+    cann_all_free_flags(&w, emit_wait);
     w.copy[HOLD_C] = 0;
-    all_leaves_flags(&w, emit_wait);
+    cann_all_leaves_flags(&w, emit_wait);
     return emit_close(&w.emit);
 }

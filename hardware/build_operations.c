@@ -1,0 +1,63 @@
+/* Operations of the vector and scalar units, and what they cost. */
+#include "hardware/build_parts.h"
+#include "hardware/rules.h"
+#include "hardware/schema.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The member `key` as a position in `choices`; the first where the group does not have it. */
+static enum status find_choice(struct builder *b, const config_setting_t *group, const char *key,
+                               const char *const choices[2], uint8_t *choice)
+{
+    const char *text = schema_text(group, key);
+    for (*choice = 0; text && *choice < 2; (*choice)++)
+        if (strcmp(text, choices[*choice]) == 0)
+            return STATUS_OK;
+    *choice = 0;
+    if (!text)
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, key), b->error,
+                         "\"%s\" or \"%s\"", choices[0], choices[1]);
+}
+
+static struct price operation_price(const struct builder *b, const config_setting_t *group,
+                                    bool scalar)
+{
+    if (scalar)
+        return (struct price){
+            .rate = rate_reduce(builder_fs(group, "each_ns"), 1), .bus = -1, .burst_table = -1};
+    /* Cycles follow the clock, so that a changed clock_mhz changes them; to a thousandth. */
+    int64_t cycles_1000 = llround(schema_real(group, "repeat_cycles") * 1000);
+    struct rate rate = config_setting_get_member(group, "repeat_cycles")
+                           ? rate_reduce(cycles_1000 * (FS_PER_S / 1000), b->hw->clock_hz)
+                           : rate_reduce(builder_fs(group, "repeat_ns"), 1);
+    return (struct price){
+        .base_fs = builder_fs(group, "first_ns"), .rate = rate, .bus = -1, .burst_table = -1};
+}
+
+enum status builder_operation(struct builder *b, const config_setting_t *group)
+{
+    static const char *const classes[] = {"vector", "scalar"};
+    static const char *const results[] = {"elements", "per_repeat"};
+    static const char *const inputs[] = {"src", "src src2"};
+    struct operation *operation = &b->hw->operations[b->hw->operation_count++];
+    snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
+    enum status status = rule_name(b->tree, group, b->error);
+    if (status == STATUS_OK)
+        status = find_choice(b, group, "class", classes, &operation->class);
+    if (status == STATUS_OK)
+        status = find_choice(b, group, "result", results, &operation->result);
+    if (status == STATUS_OK)
+        status = find_choice(b, group, "inputs", inputs, &operation->inputs);
+    operation->inputs += config_setting_get_member(group, "inputs") != NULL;
+    if (status == STATUS_OK)
+        status = rule_operation(b->tree, group, operation->class, b->error);
+    if (status != STATUS_OK)
+        return status;
+    bool scalar = operation->class == OPERATION_SCALAR;
+    struct price price = operation_price(b, group, scalar);
+    status = builder_find_pipe(b, group, scalar, &price.pipe);
+    return status == STATUS_OK ? builder_add_price(b, group, price, &operation->price) : status;
+}

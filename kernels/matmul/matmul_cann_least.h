@@ -1,0 +1,48 @@
+/* Internal to the least summaries of beginnings of the space `cann` (matmul_cann_least.c). */
+#ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_LEAST_H
+#define AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_LEAST_H
+
+#include "kernels/matmul/matmul_cann_nesting.h"
+
+#include <math.h>
+
+/* A beginning, and the sizes that are open at what makes them cheapest. */
+struct least {
+    const struct cann *cann;
+    const int64_t *value;
+    int fixed;
+    struct cann_facts facts;
+    struct cann_room room;
+    bool base, k; /* are the base tile's m and n, and its k, known? */
+    int64_t m, n; /* base tile; a block of the matrix unit where open */
+    struct work *work;
+};
+
+static inline double least_up(double value, double unit)
+{
+    return ceil(value / unit);
+}
+
+static inline void least_put(struct work *work, enum cann_line line, double instructions,
+                             double units)
+{
+    work->instructions[line] = instructions;
+    work->units[line] = units;
+}
+
+/* What misses takes no less than what hits, but on another bus it is not in the way of what is on
+ * this one. */
+void least_put_load(const struct least *l, bool of_a);
+
+/* B's slab brings its parts itself. */
+bool least_may_be_slab(const struct least *l);
+
+/* How often is an operand brought for the same block, at least: once for each tile of the other
+ * direction unless it is whole along k where it is held, and the loops of that direction can run
+ * within its scope. */
+double least_repeats(const struct least *l, bool of_a, bool whole);
+
+/* Blocks for which an operand is brought. */
+double least_blocks(const struct least *l, bool of_a, bool whole);
+
+#endif

@@ -1,0 +1,156 @@
+/* What all tilings with one beginning load at least: how often each operand is brought, in how many
+ * pieces, and how much of it misses the cache. docs/bounds.md says why. */
+#include "core/least.h"
+#include "kernels/limits.h"
+#include "kernels/matmul/matmul_cann_least.h"
+
+#include <math.h>
+
+/* Can the part of an operand in L1 be whole along k? */
+static bool may_be_whole(const struct least *l, bool of_a)
+{
+    int axis = of_a ? CANN_STEP_KA : CANN_STEP_KB;
+    if (l->fixed > axis)
+        return of_a ? l->facts.whole_a : l->facts.whole_b;
+    return (of_a ? l->m : l->n) * l->facts.k <= l->room.l1;
+}
+
+/* How often is an operand brought for the same block, at least: once for each tile of the other
+ * direction unless it is whole along k where it is held, and the loops of that direction can run
+ * within its scope. */
+double least_repeats(const struct least *l, bool of_a, bool whole)
+{
+    const struct cann_facts *f = &l->facts;
+    int64_t own = of_a ? f->m_tiles : f->n_tiles, other = of_a ? f->n_tiles : f->m_tiles;
+    if (!l->base)
+        return 1;
+    bool inner = l->value[CANN_OUTER] != (of_a ? OUTER_N : OUTER_M) || own == 1;
+    int64_t size = of_a ? f->m : f->n;
+    bool free = inner || may_be_whole(l, !of_a) || size * f->k <= l->room.l1;
+    return whole && free ? 1 : (double)other;
+}
+
+/* Blocks for which an operand is brought. */
+double least_blocks(const struct least *l, bool of_a, bool whole)
+{
+    return !of_a && l->facts.one_b && whole ? 1 : (double)l->facts.blocks;
+}
+
+/* B's slab brings its parts itself. */
+bool least_may_be_slab(const struct least *l)
+{
+    if (l->fixed > CANN_L0B_HOLDS)
+        return l->value[CANN_L0B_HOLDS] == HOLDS_SLAB;
+    return l->facts.n * l->facts.k <= l->room.l0b;
+}
+
+/* What one core loads from behind the cache at most: its part of what stands in memory. */
+static double most_missed_bytes(const struct least *l, bool of_a)
+{
+    const struct cann *cann = l->cann;
+    double across = (double)cann->size[of_a ? CANN_M : CANN_N];
+    double blocks = !of_a && cann->share_b ? 1 : (double)cann->size[CANN_BATCH];
+    return cann->miss_share * blocks * across * (double)cann->size[CANN_K] *
+           cann->machine.type_bytes / (double)l->value[CANN_CORES];
+}
+
+/* Is the number of chunks known into which an operand is cut along k? */
+static bool cut_known(const struct least *l, bool of_a)
+{
+    return l->fixed > (of_a ? CANN_STEP_KA : CANN_STEP_KB);
+}
+
+/* What the pieces cost at least in which a block of an operand is fetched once: its rows may be
+ * cut, but never joined, unless they follow each other in memory. */
+static double bursts_fs(const struct least *l, bool of_a)
+{
+    const struct cann *cann = l->cann;
+    const struct cann_facts *f = &l->facts;
+    const struct cann_machine *m = &cann->machine;
+    enum cann_operand which = of_a ? CANN_A : CANN_B;
+    const struct cann_layout *layout = &cann->layout[which];
+    const struct price *price = &m->hw->prices[m->load_price];
+    bool deep = layout->inner == CANN_K, whole = may_be_whole(l, of_a);
+    int64_t across = of_a ? f->m : f->n, base = of_a ? l->m : l->n;
+    int64_t row = deep ? f->k : across, rows = deep ? across : f->k, piece = 0;
+    /* a part of one row, or of units that are rows of blocks, may be one piece */
+    if (layout->unit > 1 || cann->miss_share > 0)
+        return 0;
+    /* nor does what several blocks of a batch share take more pieces than one of them */
+    if (!of_a && cann->share_b && !f->one_b && whole)
+        return 0;
+    bool joined = row == cann->size[layout->inner] && (whole || (!deep && base == across));
+    if (joined && layout->pitch_bytes % 64 == 0)
+        return 0;
+    if (deep && cut_known(l, of_a))
+        piece = least_of(l->value[of_a ? CANN_STEP_KA : CANN_STEP_KB] * l->value[CANN_BASE_K], row);
+    else if (!deep && l->base && !whole)
+        piece = base;
+    int64_t bytes = row * m->type_bytes, align = cann_alignment(cann, which);
+    if (!piece)
+        return (double)rows * hardware_least_bursts_fs(m->hw, price, bytes, align);
+    int64_t full = row / piece, rest = row % piece > 0;
+    return (double)rows *
+           ((double)full * (double)hardware_burst_fs(m->hw, price, piece * m->type_bytes, align) +
+            (double)rest *
+                (double)hardware_burst_fs(m->hw, price, row % piece * m->type_bytes, align));
+}
+
+/* How often an operand is loaded: known where it is cut along k, for then its parts are as large
+ * as a base tile. */
+static double least_loads(const struct least *l, bool of_a, double blocks, double bytes)
+{
+    const struct cann_facts *f = &l->facts;
+    const int64_t *v = l->value;
+    int type = l->cann->machine.type_bytes;
+    if (!cut_known(l, of_a) || may_be_whole(l, of_a))
+        return least_up(bytes, (double)l->room.l1 * type);
+    double chunks = (double)divide_up(f->k_tiles, v[of_a ? CANN_STEP_KA : CANN_STEP_KB]);
+    bool slab = !of_a && least_may_be_slab(l);
+    return blocks * chunks * (double)(f->n_tiles * (slab ? 1 : f->m_tiles));
+}
+
+/* The least time of a byte at a price, with so many cores on its bus. */
+static double byte_fs(const struct hardware *hw, const struct price *price, int cores)
+{
+    return price->bus < 0 ? (double)price->rate.fs / (double)price->rate.units
+                          : 1e15 / (double)hardware_bus_share(hw, price, cores);
+}
+
+/* Of bytes that may miss, so many that take as long as all of them at least: those that do miss at
+ * their own price, and those that a load's split rounds off (less than a grain each) at the price
+ * of hits. A load that there may be more takes longer than what it may round off. */
+static double missed_bytes(const struct least *l, double may_miss, double loads)
+{
+    const struct cann_machine *m = &l->cann->machine;
+    int cores = (int)l->value[CANN_CORES];
+    double hit_fs = byte_fs(m->hw, &m->hw->prices[m->load_price], cores);
+    double miss_fs = byte_fs(m->hw, &m->hw->prices[m->miss_price], cores);
+    double misses = fmax(may_miss - loads * CANN_MISS_GRAIN, 0);
+    double issue_fs = fmin((double)m->hw->prices[m->load_price].base_fs,
+                           (double)m->hw->prices[m->miss_price].base_fs);
+    if (issue_fs < CANN_MISS_GRAIN * (miss_fs - hit_fs))
+        misses = 0;
+    return misses + (may_miss - misses) * fmin(hit_fs / miss_fs, 1);
+}
+
+/* What misses takes no less than what hits, but on another bus it is not in the way of what is on
+ * this one. */
+void least_put_load(const struct least *l, bool of_a)
+{
+    const struct cann *cann = l->cann;
+    const struct cann_machine *m = &cann->machine;
+    const struct cann_facts *f = &l->facts;
+    enum cann_line line = of_a ? LOAD_A : LOAD_B;
+    bool slab = !of_a && least_may_be_slab(l), whole = slab || may_be_whole(l, of_a);
+    double blocks = least_blocks(l, of_a, whole), size = (double)(of_a ? f->m : f->n);
+    double fetches = blocks * least_repeats(l, of_a, whole);
+    double bytes = fetches * size * (double)f->k * m->type_bytes, may_miss = 0;
+    double loads = least_loads(l, of_a, blocks, bytes);
+    if (m->miss >= 0 && m->hw->paths[m->miss].bus != m->hw->paths[m->load].bus)
+        may_miss = fmin(most_missed_bytes(l, of_a), bytes);
+    least_put(l->work, line, loads, bytes - may_miss);
+    l->work->burst_fs[line] = fetches * bursts_fs(l, of_a);
+    if (may_miss > 0)
+        l->work->units[LOAD_ELSEWHERE] += missed_bytes(l, may_miss, loads);
+}
