@@ -10,6 +10,7 @@
 #include "kernels/registry.h"
 #include "results/tune.h"
 #include "search/search.h"
+#include "search/strategy.h"
 
 #include <limits.h>
 #include <string.h>
@@ -70,8 +71,8 @@ static void list_spaces(struct listing *listing)
 
 static void list_strategies(struct listing *listing)
 {
-    for (const struct search_strategy *s = search_strategies; s->name; s++)
-        add_row(listing, s->name, s->title);
+    for (const struct search_strategy *const *s = search_strategies; *s; s++)
+        add_row(listing, (*s)->name, (*s)->title);
 }
 
 static void list_formats(struct listing *listing)

@@ -68,8 +68,7 @@ static bool choose(const struct task *task, struct tiling *tiling)
 {
     struct error error;
     struct search_result result;
-    struct search_options how = {
-        .strategy = search_strategies[0].name, .threads = cli_threads(0), .top = 1};
+    struct search_options how = {.threads = cli_threads(0), .top = 1};
     if (task->set) {
         cli_require(tiling_parse(&task->job.space, task->set, tiling, &error), &error);
         return true;

@@ -35,8 +35,8 @@ struct loop_family;     /* validate/loops.h */
 struct found;           /* search/search.h */
 struct search_options;
 struct search_result;
-struct search_strategy;
-struct json_t; /* jansson */
+struct search_source; /* search/strategy.h */
+struct json_t;        /* jansson */
 
 /* One instance of an operator: its sizes, in the order of operator->size_names, its choices, and
  * the texts of its requests, NULL where there is none, which belong to the caller. */
@@ -132,13 +132,12 @@ struct operator_space {
     const char *const *parts;
     /* Where a tiling's time is a sum of several programs', each as often as it counts: how many
      * costs there are (found->part_fs); 0: its time is that of the one program. With them the space
-     * has a search of its own, which keeps what search/search.h promises, plays a tiling by itself,
-     * and says whether the values behind the axes, which it has filled in, are a legal choice. */
+     * is a source of candidates of its own, which keeps what search/search.h promises, plays a
+     * tiling by itself, and says whether the values behind the axes, which it has filled in, are a
+     * legal choice. */
     int costs;
     unsigned launches; /* bit by cost: those that are a launch each time */
-    enum status (*search)(const struct space *space, const struct search_strategy *strategy,
-                          const struct search_options *options, struct search_result *result,
-                          struct error *error);
+    const struct search_source *source;
     enum status (*play)(const struct space *space, const struct tiling *tiling, struct found *found,
                         struct error *error);
     bool (*own_legal)(const struct space *space, const struct tiling *tiling);

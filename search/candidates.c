@@ -124,6 +124,7 @@ static bool gather(struct candidates *candidates, const struct row *rows, int64_
     if (!items)
         return false;
     candidates->items = items;
+    candidates->capacity = total + 1;
     for (int64_t r = 0; r < row_count; r++) {
         if (rows[r].count)
             memcpy(items + candidates->count, rows[r].items, (size_t)rows[r].count * sizeof *items);
@@ -133,7 +134,21 @@ static bool gather(struct candidates *candidates, const struct row *rows, int64_
     return true;
 }
 
-static void sort(struct candidates *candidates, int64_t from)
+bool candidates_push(struct candidates *candidates, struct candidate candidate)
+{
+    if (candidates->count == candidates->capacity) {
+        int64_t capacity = candidates->capacity ? 2 * candidates->capacity : 1024;
+        struct candidate *grown = realloc(candidates->items, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        candidates->items = grown;
+        candidates->capacity = capacity;
+    }
+    candidates->items[candidates->count++] = candidate;
+    return true;
+}
+
+void candidates_sort(struct candidates *candidates, int64_t from)
 {
     if (candidates->count > from)
         qsort(candidates->items + from, (size_t)(candidates->count - from),
@@ -189,7 +204,7 @@ enum status candidates_add(const struct space *space, const struct bounder *boun
     failed = failed || !gather(candidates, rows, row_count);
     close_rows(rows, row_count, recorder);
     recorder_end(recorder);
-    sort(candidates, from);
+    candidates_sort(candidates, from);
     return failed ? error_memory(error) : STATUS_OK;
 }
 
@@ -247,6 +262,6 @@ enum status candidates_collect_first(const struct space *space, const struct bou
     free(row.items);
     if (!kept)
         return error_memory(error);
-    qsort(candidates->items, (size_t)candidates->count, sizeof *candidates->items, compare);
+    candidates_sort(candidates, 0);
     return STATUS_OK;
 }

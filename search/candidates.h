@@ -13,11 +13,17 @@ struct candidate {
 };
 
 struct candidates {
-    int64_t count;
+    int64_t count, capacity;
     struct candidate *items; /* owned */
     int64_t counted;         /* more that are legal, of blocks that were only counted */
     bool complete;           /* false: stopped before the whole space was seen */
 };
+
+/* Appends one; false without memory. */
+bool candidates_push(struct candidates *candidates, struct candidate candidate);
+
+/* By bound, then index, from number `from` on. */
+void candidates_sort(struct candidates *candidates, int64_t from);
 
 /* What to do with a block's tilings. */
 enum block_use { BLOCK_LEAVE, BLOCK_COUNT, BLOCK_BOUND };

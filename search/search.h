@@ -37,7 +37,7 @@ struct search_progress {
 };
 
 struct search_options {
-    const char *strategy;              /* a row of search_strategies */
+    const char *strategy;              /* one of search/strategy.h; NULL: the default */
     int threads;                       /* >= 1 */
     int top;                           /* >= 1: how many of the best to return */
     bool keep_scores;                  /* on a processor: fill result->scores */
@@ -96,16 +96,6 @@ struct search_result {
     int64_t reached_count; /* those whose bound was kept, or that were played, in no order that */
     struct candidate *reached; /* depends on the threads; owned likewise */
 };
-
-struct search_strategy {
-    const char *name;
-    const char *title;
-    bool prunes;
-};
-
-/* Ends with a row of NULL. The first is the default. */
-extern const struct search_strategy search_strategies[];
-const struct search_strategy *search_strategy_find(const char *name);
 
 /* How many threads search when so many are asked for. */
 int search_threads(const struct space *space, int threads);

@@ -1,7 +1,5 @@
 #include "search/workers.h"
 
-#include "search/clock.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
@@ -88,42 +86,6 @@ enum status worker_fill(struct worker *worker, const struct space *space,
     status = work_totals(&worker->player.program, totals, &worker->error);
     if (status == STATUS_OK)
         sum_bus_bytes(found, space->hw, totals);
-    return status;
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const struct candidate *a = left, *b = right;
-    if (a->time_fs != b->time_fs)
-        return a->time_fs < b->time_fs ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
-enum status best_fill(struct worker *worker, const struct space *space,
-                      const struct bounder *bounder, struct candidate *played, int64_t played_count,
-                      int count, struct search_result *result, struct error *error)
-{
-    if (played_count)
-        qsort(played, (size_t)played_count, sizeof *played, by_time);
-    result->best = calloc((size_t)count + 1, sizeof *result->best);
-    if (!result->best)
-        return error_memory(error);
-    enum status status = STATUS_OK;
-    struct limited moment, whole;
-    const struct space *until = search_moment(space, &moment);
-    const struct space *first = search_until(space, (struct stop){.told = NULL}, &whole);
-    for (int i = 0; i < count && status == STATUS_OK; i++) {
-        if (i > 0 && played[i].time_fs == SIMULATE_LONGEST_FS)
-            break;
-        result->best[i].index = played[i].index;
-        space_tiling(space, played[i].index, &result->best[i].tiling);
-        status = worker_fill(worker, i == 0 ? first : until, bounder, &result->best[i]);
-        result->count += status == STATUS_OK;
-    }
-    if (status == STATUS_STOPPED)
-        status = STATUS_OK;
-    if (status != STATUS_OK && error)
-        *error = worker->error;
     return status;
 }
 

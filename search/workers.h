@@ -38,12 +38,6 @@ enum status workers_status(const struct workers *workers, struct error *error);
 enum status worker_fill(struct worker *worker, const struct space *space,
                         const struct bounder *bounder, struct found *found);
 
-/* Sorts what was played and fills result->best with the first `count` of it; with fewer, but one,
- * where space->stop ends it. */
-enum status best_fill(struct worker *worker, const struct space *space,
-                      const struct bounder *bounder, struct candidate *played, int64_t played_count,
-                      int count, struct search_result *result, struct error *error);
-
 /* The largest time that is within a share of the best. */
 int64_t within_fs(int64_t best_fs, double share);
 

@@ -101,8 +101,7 @@ static enum status tune_group(const struct against *a, const struct group *group
                               struct error *error)
 {
     const struct entry *entries = a->entries + group->first;
-    struct search_options how = {.strategy = search_strategies[0].name,
-                                 .threads = 1,
+    struct search_options how = {.threads = 1,
                                  .top = 1,
                                  .best_only = true,
                                  .time_limit_s = a->options->time_limit_s,

@@ -65,8 +65,7 @@ static enum status peak_share(struct reproduction *r, int64_t w, int64_t n, doub
     struct problem problem = {.op = &matmul_operator, .size = {w, w, n, 1}, .type = DTYPE_F16};
     struct space space;
     struct search_result result = {0};
-    struct search_options options = {
-        .strategy = search_strategies[0].name, .threads = r->threads, .top = 1};
+    struct search_options options = {.threads = r->threads, .top = 1};
     enum status status = space_open(&problem, &matmul_thesis, r->hw, r->hw->cores, &space, error);
     if (status == STATUS_OK)
         status = search(&space, &options, &result, error);

@@ -109,7 +109,6 @@ static enum status score(const struct job *job, const struct host_control *contr
                          struct search_result *result, struct error *error)
 {
     const struct search_options how = {
-        .strategy = search_strategies[0].name,
         .threads = 1,
         .top = 1,
         .keep_scores = true,

@@ -5,6 +5,7 @@
 #include "jobs/tune/job_cost.h"
 
 #include "jobs/tune/job.h"
+#include "search/strategy.h"
 
 #include <math.h>
 
@@ -55,8 +56,9 @@ int64_t job_cost(const struct job *job)
     double us = fitted_us(job);
     if (us <= 0 || job->space.kind->ask)
         us = SCORE_US * all;
-    if (!search_strategy_find(job->strategy)->prunes && !job->space.kind->ask)
-        us = SIMULATE_US * all;
+    double simulates = (double)search_strategy_find(job->strategy)->simulates;
+    if (simulates > 0 && !job->space.kind->ask)
+        us = SIMULATE_US * (simulates < all ? simulates : all);
     if (job->robust)
         us *= 2;
     us = us > LEAST_US ? us : LEAST_US;

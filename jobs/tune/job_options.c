@@ -3,6 +3,7 @@
 #include "jobs/tune/host_tune.h"
 #include "jobs/tune/job_parts.h"
 #include "kernels/registry.h"
+#include "search/strategy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,9 +135,9 @@ static enum status read_strategy(struct job *job, const char *name, const char *
         return STATUS_OK;
     }
     struct suggestion like = suggest_for(text, -1);
-    for (const struct search_strategy *s = search_strategies; s->name; s++) {
-        job_list_word(list, " or ", s->name);
-        suggest_try(&like, s->name);
+    for (const struct search_strategy *const *s = search_strategies; *s; s++) {
+        job_list_word(list, " or ", (*s)->name);
+        suggest_try(&like, (*s)->name);
     }
     return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s%s", name, text, list,
                      like.text);
@@ -199,7 +200,7 @@ static enum status read_flag(struct job *job, const char *name, const char *text
 enum status job_read_alone(struct job *job, struct error *error)
 {
     enum status status = STATUS_OK;
-    job->strategy = search_strategies[0].name;
+    job->strategy = search_strategies[0]->name;
     job->top = 1;
     job->validate = JOB_VALIDATE_DEFAULT;
     for (int i = 0; i < job->option_count && status == STATUS_OK; i++) {

@@ -60,8 +60,7 @@ static enum status best_with(const struct space *space, int64_t merge, int threa
                                   [CUBEFX_CORES] = AXIS_FREE}};
     struct space part;
     struct search_result result = {0};
-    struct search_options options = {
-        .strategy = search_strategies[0].name, .threads = threads, .top = 1};
+    struct search_options options = {.threads = threads, .top = 1};
     enum status status = space_restrict(space, &fixed, &part, error);
     if (status == STATUS_OK)
         status = search(&part, &options, &result, error);

@@ -80,8 +80,7 @@ static enum status pipeline(struct reproduction *r, int64_t inputs, int64_t orde
     struct tiling fixed = {{[CUBEFX_MERGE] = merge, [CUBEFX_TILE] = AXIS_FREE, [CUBEFX_CORES] = 1}};
     struct space space, part;
     struct search_result result = {0};
-    struct search_options options = {
-        .strategy = search_strategies[0].name, .threads = r->threads, .top = 1};
+    struct search_options options = {.threads = r->threads, .top = 1};
     enum status status = space_open(&problem, &cubefx_segments, r->hw, 1, &space, error);
     if (status != STATUS_OK)
         return status;

@@ -119,14 +119,19 @@ static int number_of(const struct space_block *block, int axis, int64_t value)
     return low;
 }
 
-struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling, enum fate fate)
+static struct place place_of(const struct knn_costs *costs, const struct tiling *tiling)
 {
-    struct place place = {
+    return (struct place){
         .m1 = number_of(costs->block, KNN_M1, tiling->value[KNN_M1]),
         .n1 = number_of(costs->block, KNN_N1, tiling->value[KNN_N1]),
         .tiling = *tiling,
     };
-    return choose(costs, &place, fate);
+}
+
+struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling)
+{
+    struct place place = place_of(costs, tiling);
+    return choose(costs, &place, FATE_LIVES);
 }
 
 /* The inequalities compare tiles of n2 with whole columns of the distance tile; where those do not
@@ -160,6 +165,13 @@ static bool fits(const struct knn_costs *costs, const struct place *place, int64
     struct tiling tiling = place->tiling;
     tiling.value[KNN_N2] = columns;
     return costs->space->kind->possible(costs->space, &tiling, KNN_CORES);
+}
+
+enum fate choice_fate(const struct knn_costs *costs, const struct tiling *tiling)
+{
+    struct place place = place_of(costs, tiling);
+    place.whole = fits(costs, &place, tiling->value[KNN_N1]);
+    return judge(costs, &place);
 }
 
 /* The largest slice of `whole` below `slice`, or 0. */

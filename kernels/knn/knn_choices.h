@@ -16,7 +16,6 @@ struct choice {
     int64_t products;     /* ceil(M/m1)·ceil(N/n1) */
     int64_t selection_fs; /* of all selection tiles; without the steps where an inequality prunes */
     int64_t bound_fs;
-    int64_t time_fs; /* 0: not known */
     enum fate fate;
 };
 
@@ -55,7 +54,9 @@ void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_vis
 /* How many there are, for which nothing need be profiled. */
 int64_t choices_count(const struct knn_costs *costs, int m1);
 
-/* The choice of one legal tiling that is a point of the space. */
-struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling, enum fate fate);
+/* The choice of one legal tiling that is a point of the space, played whatever its fate; and what
+ * the inequalities say of it. */
+struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling);
+enum fate choice_fate(const struct knn_costs *costs, const struct tiling *tiling);
 
 #endif

@@ -91,8 +91,7 @@ static enum status tune_product(struct knn_costs *costs, int64_t product, struct
 {
     struct space space;
     struct search_result result = {0};
-    struct search_options options = {
-        .strategy = search_strategies[0].name, .threads = 1, .top = 1, .best_only = true};
+    struct search_options options = {.threads = 1, .top = 1, .best_only = true};
     if (costs->products[product].known == TUNED)
         return STATUS_OK;
     enum status status = open_product(costs, product, &space, error);

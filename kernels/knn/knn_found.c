@@ -49,7 +49,8 @@ static enum status play_parts(const struct space *space, struct found *found, st
 enum status knn_found_fill(const struct knn_costs *costs, const struct choice *choice,
                            struct found *found, struct error *error)
 {
-    *found = (struct found){.index = choice->index, .bound_fs = choice->time_fs};
+    int64_t time_fs = choice_time_fs(costs, choice);
+    *found = (struct found){.index = choice->index, .bound_fs = time_fs};
     space_tiling(costs->space, choice->index, &found->tiling);
     struct selection_sum sum = selection_sum_of(costs, &found->tiling);
     found->cores_used = costs->share->cores_used;
@@ -60,9 +61,9 @@ enum status knn_found_fill(const struct knn_costs *costs, const struct choice *c
     found->part_weight[KNN_COST_DISTANCE] = (double)choice->products;
     found->part_weight[KNN_COST_IDLE] = (double)sum.row_tiles * (double)sum.tiles;
     found->part_weight[KNN_COST_STEP] = (double)sum.row_tiles * selection_sum_steps(costs, &sum);
-    found->timeline.end_fs = choice->time_fs;
+    found->timeline.end_fs = time_fs;
     found->timeline.blocked = -1;
-    if (choice->time_fs >= KNN_FAR_FS)
+    if (time_fs >= KNN_FAR_FS)
         return error_set(error, STATUS_TOO_LARGE,
                          "even the best tiling takes longer than the %lld s that the clock holds",
                          KNN_FAR_FS / FS_PER_S);
@@ -76,7 +77,7 @@ static int by_index(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-enum status knn_reached_fill(const struct choices *choices, const struct choice *played,
+enum status knn_reached_fill(const struct choices *choices, const struct candidate *played,
                              int64_t played_count, struct search_result *result,
                              struct error *error)
 {

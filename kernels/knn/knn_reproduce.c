@@ -206,8 +206,7 @@ static double distance_us(struct setting *s)
         .op = &matmul_operator, .size = {32, 128, LINE, 1}, .type = DTYPE_F16};
     struct space space;
     struct search_result result = {0};
-    struct search_options options = {
-        .strategy = search_strategies[0].name, .threads = s->r->threads, .top = 1};
+    struct search_options options = {.threads = s->r->threads, .top = 1};
     double us = NAN;
     if (s->status == STATUS_OK)
         s->status = space_open(&problem, &matmul_thesis, s->r->hw, CORES, &space, s->error);
@@ -293,8 +292,7 @@ static enum status search_batch(struct reproduction *r, int64_t k, int64_t call_
     struct space space, part;
     struct search_result result = {0};
     struct knn_stages alone = {0};
-    struct search_options options = {
-        .strategy = search_strategies[0].name, .threads = r->threads, .top = 1};
+    struct search_options options = {.threads = r->threads, .top = 1};
     hw.launch_fs += call_fs;
     enum status status = space_open(&problem, &knn_selb, &hw, CORES, &space, error);
     if (status != STATUS_OK)

@@ -1,9 +1,7 @@
 #include "kernels/knn/knn_search.h"
 
 #include "kernels/knn/knn_found.h"
-#include "search/clock.h"
-#include "search/leaders.h"
-#include "search/workers.h"
+#include "search/listed.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -15,35 +13,19 @@ enum {
     LOOK_EVERY = 1024, /* tilings, between two looks at the clock */
 };
 
-/* The search on one number of cores. */
+/* The tilings on one number of cores. */
 struct part {
     struct knn_costs costs;
-    bool profiled;          /* else its tilings were only counted */
-    struct choices choices; /* those that may matter, by bound; the first `played` were played */
-    int64_t played;
+    bool profiled; /* else its tilings were only counted */
 };
 
-struct run {
-    const struct space *space;
-    const struct search_strategy *strategy;
-    const struct search_options *options;
-    struct timespec started;
-    struct limited hurry;
-    struct recorder recorder;
-    struct leaders leaders;
+struct stages {
     struct part *parts; /* one for each block of the space, owned */
-    struct part *now;   /* that is searched */
-    int64_t feasible, pruned[FATES], played, open, next_fs;
-    bool complete;
+    int left;           /* of them, in the order from the last to the first */
+    struct part *now;   /* that is opened */
+    bool all;           /* nothing is ruled out */
+    int64_t feasible, pruned[FATES];
 };
-
-static int by_time(const void *left, const void *right)
-{
-    const struct choice *a = left, *b = right;
-    if (a->time_fs != b->time_fs)
-        return a->time_fs < b->time_fs ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
 
 /* What a thread sees of its rows. */
 struct tally {
@@ -100,24 +82,27 @@ static bool append(struct choices *all, struct choices *more)
     return appended;
 }
 
-static void visit_row(const struct run *run, choice_visitor *visit, int m1, struct tally *tally)
+static void visit_row(const struct search_run *run, choice_visitor *visit, int m1,
+                      struct tally *tally)
 {
+    const struct stages *stages = run->pool;
     int64_t start_ns = recorder_now(&run->recorder);
     if (visit)
-        choices_visit(&run->now->costs, m1, run->strategy->prunes, visit, tally);
+        choices_visit(&stages->now->costs, m1, !stages->all, visit, tally);
     else
-        tally->feasible = choices_count(&run->now->costs, m1);
+        tally->feasible = choices_count(&stages->now->costs, m1);
     recorder_fill(&run->recorder, PHASE_BOUNDING, start_ns, tally->seen, &tally->span);
 }
 
 /* Visits every row, or counts without a visitor, on all threads and gathers what was kept, sorted
  * by bound, so that the answer is the same for any number of threads. Rows that are left out when
  * the search has to stop, but not before a first tiling was found, make it incomplete. */
-static enum status visit_all(struct run *run, choice_visitor *visit, int64_t most, int64_t limit_fs,
-                             struct tally *total, struct error *error)
+static enum status visit_all(struct search_run *run, choice_visitor *visit, int64_t most,
+                             int64_t limit_fs, struct tally *total, struct error *error)
 {
+    const struct stages *stages = run->pool;
     bool failed = false, complete = true, any = run->leaders.count > 0;
-    int rows = run->now->costs.m1_count;
+    int rows = stages->now->costs.m1_count;
     struct tally *tallies = calloc((size_t)rows + 1, sizeof *tallies);
     if (!tallies)
         return error_memory(error);
@@ -150,7 +135,7 @@ static enum status visit_all(struct run *run, choice_visitor *visit, int64_t mos
     }
     recorder_end(&run->recorder);
     free(tallies);
-    run->complete = run->complete && complete;
+    run->candidates.complete = run->candidates.complete && complete;
     if (failed)
         return error_memory(error);
     choices_sort(&total->kept);
@@ -167,7 +152,7 @@ static int by_number(const void *left, const void *right)
 }
 
 /* Improves what is known of the distance tiles of some choices, each once. */
-static enum status improve(struct run *run, const struct choice *choices, int64_t count,
+static enum status improve(struct knn_costs *costs, const struct choice *choices, int64_t count,
                            improver *act, struct error *error)
 {
     int64_t *products = malloc(((size_t)count + 1) * sizeof *products), different = 0;
@@ -179,125 +164,42 @@ static enum status improve(struct run *run, const struct choice *choices, int64_
     for (int64_t i = 0; i < count; i++)
         if (different == 0 || products[i] != products[different - 1])
             products[different++] = products[i];
-    enum status status = act(&run->now->costs, products, different, error);
+    enum status status = act(costs, products, different, error);
     free(products);
     return status;
 }
 
 /* Rooflines have chosen these; the bounds of all their MatMul tilings leave fewer. */
-static enum status improve_bounds(struct run *run, struct error *error)
+static enum status improve_bounds(struct knn_costs *costs, struct choices *choices,
+                                  struct error *error)
 {
-    struct choices *choices = &run->now->choices;
-    enum status status = improve(run, choices->items, choices->count, knn_costs_bound, error);
-    if (status == STATUS_STOPPED)
-        status = STATUS_OK; /* those of some are */
+    enum status status = improve(costs, choices->items, choices->count, knn_costs_bound, error);
     for (int64_t i = 0; i < choices->count; i++)
-        choices->items[i].bound_fs = choice_time_fs(&run->now->costs, &choices->items[i]);
-    choices_sort(choices);
-    return status;
+        choices->items[i].bound_fs = choice_time_fs(costs, &choices->items[i]);
+    return status == STATUS_STOPPED ? STATUS_OK : status; /* those of some are */
 }
 
-/* What an inequality has pruned and may still be among the best, or within one percent of them, is
- * played all the same. */
-static struct choice revive(const struct run *run, const struct choice *choice)
+static int64_t limit_fs(const struct search_run *run)
 {
-    struct tiling tiling;
-    if (choice->fate == FATE_LIVES)
-        return *choice;
-    space_tiling(run->space, choice->index, &tiling);
-    return choice_of(&run->now->costs, &tiling, FATE_LIVES);
-}
-
-static enum status play_batch(struct run *run, struct choice *batch, int64_t count,
-                              struct error *error)
-{
-    enum status status = improve(run, batch, count, knn_costs_tune, error);
-    for (int64_t i = 0; i < count && status == STATUS_OK; i++) {
-        run->pruned[batch[i].fate]--;
-        batch[i] = revive(run, &batch[i]);
-        batch[i].time_fs = choice_time_fs(&run->now->costs, &batch[i]);
-        leaders_note(&run->leaders, batch[i].time_fs);
-    }
-    if (status != STATUS_OK)
-        return status;
-    run->now->played += count;
-    run->played += count;
-    run->open -= count;
-    return status;
-}
-
-/* Of what a part still has to play; INT64_MAX: nothing. */
-static int64_t next_bound_fs(const struct part *part)
-{
-    return part->played < part->choices.count ? part->choices.items[part->played].bound_fs
-                                              : INT64_MAX;
-}
-
-static void report(const struct run *run, const char *phase)
-{
-    int64_t best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0;
-    int64_t lower_fs = run->now ? next_bound_fs(run->now) : 0;
-    lower_fs = lower_fs > best_fs ? best_fs : lower_fs;
-    recorder_count(&run->recorder, (struct search_counters){.best_fs = best_fs,
-                                                            .lower_bound_fs = lower_fs,
-                                                            .played = run->played,
-                                                            .open = run->open});
-    if (!run->options->progress)
-        return;
-    struct search_progress progress = {
-        .done = run->played,
-        .total = run->played + run->open,
-        .phase = phase,
-        .best_fs = best_fs,
-        .lower_bound_fs = lower_fs,
-        .seconds = seconds_since(&run->started),
-    };
-    run->options->progress(run->options->context, &progress);
-}
-
-static int64_t limit_fs(const struct run *run)
-{
-    return run->strategy->prunes ? leaders_limit_fs(&run->leaders) : INT64_MAX;
-}
-
-/* In order of bound, in batches of a fixed size, until no bound can matter. */
-static enum status play_all(struct run *run, struct error *error)
-{
-    enum status status = STATUS_OK;
-    struct part *part = run->now;
-    struct choice *items = part->choices.items;
-    while (status == STATUS_OK && next_bound_fs(part) <= limit_fs(run) &&
-           part->played < part->choices.count &&
-           search_goes_on(&run->space, run->options, run->played > 0, &run->hurry)) {
-        int64_t count = 0, limit = limit_fs(run);
-        int64_t most = run->space == &run->hurry.space ? 1 : BATCH;
-        part->costs.space = run->space;
-        while (count < most && part->played + count < part->choices.count &&
-               items[part->played + count].bound_fs <= limit)
-            count++;
-        status = play_batch(run, items + part->played, count, error);
-        if (status == STATUS_STOPPED)
-            status = STATUS_OK;
-        report(run, "simulating");
-    }
-    if (next_bound_fs(part) < run->next_fs)
-        run->next_fs = next_bound_fs(part);
-    return status;
+    const struct stages *stages = run->pool;
+    return stages->all ? INT64_MAX : leaders_limit_fs(&run->leaders);
 }
 
 /* The times of the `top` tilings of lowest bound, or of the best so far, say which of all can
  * matter. */
-static enum status set_limit(struct run *run, struct choices *seeds, int64_t *limit,
+static enum status set_limit(struct search_run *run, struct choices *seeds, int64_t *limit,
                              struct error *error)
 {
+    const struct stages *stages = run->pool;
+    struct knn_costs *costs = &stages->now->costs;
     struct leaders leaders;
     *limit = limit_fs(run);
     if (seeds->count == 0 || seeds->items[0].bound_fs > *limit)
         return STATUS_OK;
     enum status status = leaders_open(&leaders, run->options->top, run->options->best_only, error);
     for (int64_t i = 0; i < seeds->count && i < run->options->top && status == STATUS_OK; i++) {
-        status = improve(run, &seeds->items[i], 1, knn_costs_tune, error);
-        leaders_note(&leaders, choice_time_fs(&run->now->costs, &seeds->items[i]));
+        status = improve(costs, &seeds->items[i], 1, knn_costs_tune, error);
+        leaders_note(&leaders, choice_time_fs(costs, &seeds->items[i]));
     }
     if (leaders_limit_fs(&leaders) < *limit)
         *limit = leaders_limit_fs(&leaders);
@@ -305,163 +207,44 @@ static enum status set_limit(struct run *run, struct choices *seeds, int64_t *li
     return status;
 }
 
-static enum status collect(struct run *run, struct error *error)
+/* Those that may matter; where the search has to stop, some of them. */
+static enum status collect(struct search_run *run, struct choices *choices, struct error *error)
 {
+    struct stages *stages = run->pool;
     struct tally seeds = {0}, chosen = {0};
+    bool *complete = &run->candidates.complete;
     int64_t limit = INT64_MAX;
     enum status status = visit_all(run, count_choice, run->options->top, 0, &seeds, error);
-    run->feasible += seeds.feasible;
+    stages->feasible += seeds.feasible;
     for (int f = 0; f < FATES; f++)
-        run->pruned[f] += seeds.pruned[f];
-    if (status == STATUS_OK && run->complete && run->strategy->prunes)
+        stages->pruned[f] += seeds.pruned[f];
+    if (status == STATUS_OK && *complete && !stages->all)
         status = set_limit(run, &seeds.kept, &limit, error);
     if (status == STATUS_STOPPED) {
         status = STATUS_OK;
-        run->complete = false;
+        *complete = false;
     }
-    if (status == STATUS_OK && run->complete)
+    if (status == STATUS_OK && *complete)
         status = visit_all(run, keep_choice, 0, limit, &chosen, error);
-    bool all = status == STATUS_OK && run->complete;
-    run->now->choices = all ? chosen.kept : seeds.kept;
-    run->open += run->now->choices.count;
+    bool all = status == STATUS_OK && *complete;
+    *choices = all ? chosen.kept : seeds.kept;
     free(all ? seeds.kept.items : chosen.kept.items);
     return status;
 }
 
-/* All that was played, on any number of cores, by time. */
-static enum status gather_played(const struct run *run, struct choices *played, struct error *error)
-{
-    for (int b = 0; b < run->space->block_count; b++)
-        for (int64_t i = 0; i < run->parts[b].played; i++)
-            if (!choices_push(played, &run->parts[b].choices.items[i]))
-                return error_memory(error);
-    if (played->count)
-        qsort(played->items, (size_t)played->count, sizeof *played->items, by_time);
-    return STATUS_OK;
-}
-
-/* All of the first is said, and as much of the others as there is time for. */
-static enum status fill_best(struct run *run, const struct choices *played,
-                             struct search_result *result, struct error *error)
-{
-    struct limited moment, whole;
-    const struct space *space = run->space, *until = search_moment(space, &moment);
-    const struct space *now = search_until(space, (struct stop){.told = NULL}, &whole);
-    result->best = calloc((size_t)run->leaders.count + 1, sizeof *result->best);
-    if (!result->best)
-        return error_memory(error);
-    enum status status = STATUS_OK;
-    for (int i = 0; played->items && i < run->leaders.count && status == STATUS_OK; i++) {
-        const struct choice *choice = &played->items[i];
-        struct part *part = &run->parts[space_block_of(space, choice->index) - space->blocks];
-        part->costs.space = now;
-        status = knn_found_fill(&part->costs, choice, &result->best[i], error);
-        result->count += status == STATUS_OK;
-        part->costs.space = space;
-        now = until;
-    }
-    return status == STATUS_STOPPED ? STATUS_OK : status;
-}
-
-/* What was not played is beyond one percent, once the search has come to its end, and anything
- * otherwise. */
-static void fill_within(const struct run *run, const struct choices *played,
-                        struct search_result *result)
-{
-    const double shares[] = {ONE_PERCENT, run->options->tolerance};
-    struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
-    for (int i = 0; i < 2 && result->count && played->items; i++) {
-        int64_t latest_fs = within_fs(played->items[0].time_fs, shares[i]);
-        for (int64_t c = 0; c < played->count; c++)
-            within[i]->surely += played->items[c].time_fs <= latest_fs;
-        bool all = result->optimal && !run->options->best_only && shares[i] <= ONE_PERCENT;
-        within[i]->at_most = within[i]->surely + (all ? 0 : result->feasible - result->simulated);
-    }
-}
-
-static void fill_proof(const struct run *run, struct search_result *result)
-{
-    int64_t best = result->count ? result->best[0].timeline.end_fs : 0;
-    bool finished = run->complete && (run->next_fs == INT64_MAX || run->next_fs > limit_fs(run));
-    result->candidates = run->space->candidates;
-    result->feasible = run->feasible;
-    result->simulated = run->played;
-    result->pruned = finished ? run->feasible - run->played : 0;
-    result->pruned_by[KNN_RULE_SELB] = run->pruned[FATE_SELB];
-    result->pruned_by[KNN_RULE_HARMONIC] = run->pruned[FATE_HARMONIC];
-    result->optimal = finished && result->count > 0;
-    result->lower_bound_fs = run->next_fs < best ? run->next_fs : best;
-    if (!run->complete) {
-        double roofline_fs = run->space->kind->roofline_ns(run->space) * FS_PER_NS;
-        if (roofline_fs < (double)result->lower_bound_fs)
-            result->lower_bound_fs = (int64_t)roofline_fs;
-    }
-    result->gap = best ? (double)(best - result->lower_bound_fs) / (double)best : 0;
-}
-
 /* No time limit ends the first: without there is no answer. */
-static enum status profile(struct run *run, struct error *error)
+static enum status profile(struct search_run *run, struct part *part, struct error *error)
 {
     struct limited patient;
-    struct knn_costs *costs = &run->now->costs;
-    if (run->played == 0)
-        costs->space = search_patience(run->space, &patient);
-    enum status status = knn_costs_profile(costs, error);
-    costs->space = run->space;
-    run->now->profiled = status == STATUS_OK;
+    part->costs.space = run->played ? run->space : search_patience(run->space, &patient);
+    enum status status = knn_costs_profile(&part->costs, error);
+    part->costs.space = run->space;
+    part->profiled = status == STATUS_OK;
     return status;
 }
 
-/* All legal tilings with their bounds, by one walk more, and the times of those that were played.
- */
-static enum status keep_reached(struct run *run, const struct choices *played,
-                                struct search_result *result, struct error *error)
+static enum status tune_all(struct knn_costs *costs, struct error *error)
 {
-    struct tally all = {0};
-    bool complete = run->complete;
-    enum status status = STATUS_OK;
-    for (int b = 0; b < run->space->block_count && status == STATUS_OK; b++) {
-        run->now = &run->parts[b];
-        if (!run->now->profiled)
-            status = profile(run, error);
-        if (status == STATUS_OK)
-            status = visit_all(run, keep_choice, 0, INT64_MAX, &all, error);
-    }
-    if (status == STATUS_STOPPED) {
-        status = STATUS_OK;
-        run->complete = false;
-    }
-    if (status == STATUS_OK)
-        status = knn_reached_fill(&all.kept, played->items, played->count, result, error);
-    result->reached_all = run->complete;
-    run->complete = complete;
-    free(all.kept.items);
-    return status;
-}
-
-static enum status answer(struct run *run, struct search_result *result, struct error *error)
-{
-    struct choices played = {0};
-    recorder_begin(&run->recorder);
-    int64_t start_ns = recorder_now(&run->recorder);
-    enum status status = gather_played(run, &played, error);
-    if (status == STATUS_OK)
-        status = fill_best(run, &played, result, error);
-    if (status == STATUS_OK) {
-        fill_proof(run, result);
-        fill_within(run, &played, result);
-    }
-    if (status == STATUS_OK && run->options->keep_reached)
-        status = keep_reached(run, &played, result, error);
-    recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
-    recorder_end(&run->recorder);
-    free(played.items);
-    return status;
-}
-
-static enum status tune_all(struct run *run, struct error *error)
-{
-    struct knn_costs *costs = &run->now->costs;
     int64_t count = (int64_t)costs->m1_count * costs->n1_count, products[AT_ONCE];
     enum status status = STATUS_OK;
     for (int64_t first = 0; first < count && status == STATUS_OK; first += AT_ONCE) {
@@ -474,90 +257,213 @@ static enum status tune_all(struct run *run, struct error *error)
 }
 
 /* Can no tiling on so many cores matter, whatever its tiles cost? */
-static bool hopeless(const struct run *run)
+static bool hopeless(const struct search_run *run, const struct knn_costs *costs)
 {
-    const struct knn_costs *costs = &run->now->costs;
     double least_fs = knn_share_roofline_ns(knn_space_of(run->space), costs->share) * FS_PER_NS;
     return least_fs * (1 - 1e-12) > (double)limit_fs(run);
 }
 
-/* All tilings on one number of cores. */
-static enum status search_part(struct run *run, struct error *error)
+static enum status open_choices(struct search_run *run, const struct choices *choices,
+                                struct error *error)
 {
-    struct tally counted = {0};
-    if (hopeless(run)) {
-        enum status status = visit_all(run, NULL, 0, 0, &counted, error);
-        run->feasible += counted.feasible;
-        return status;
-    }
-    enum status status = profile(run, error);
-    if (status == STATUS_OK && !run->strategy->prunes)
-        status = tune_all(run, error);
-    if (status == STATUS_OK)
-        status = collect(run, error);
-    if (status == STATUS_OK)
-        status = improve_bounds(run, error);
-    return status == STATUS_OK ? play_all(run, error) : status;
-}
-
-/* From most cores to fewest: most is best as a rule, and then the others are soon done with. */
-static enum status search_parts(struct run *run, struct error *error)
-{
-    enum status status = STATUS_OK;
-    run->parts = calloc((size_t)run->space->block_count + 1, sizeof *run->parts);
-    if (!run->parts)
-        return error_memory(error);
-    for (int b = 0; b < run->space->block_count; b++)
-        knn_costs_open(&run->parts[b].costs, run->space, &run->space->blocks[b], &run->recorder);
-    for (int b = run->space->block_count - 1; b >= 0 && status == STATUS_OK; b--) {
-        run->now = &run->parts[b];
-        status = run->played && stop_due(run->space->stop)
-                     ? error_set(error, STATUS_STOPPED, "stopped")
-                     : search_part(run, error);
-    }
-    if (status != STATUS_STOPPED || run->played == 0)
-        return status;
-    run->complete = false;
+    for (int64_t i = 0; i < choices->count; i++)
+        if (!candidates_push(&run->candidates,
+                             (struct candidate){.bound_fs = choices->items[i].bound_fs,
+                                                .index = choices->items[i].index}))
+            return error_memory(error);
+    candidates_sort(&run->candidates, run->played);
     return STATUS_OK;
 }
 
-static void close_run(struct run *run)
+/* All tilings on one number of cores. */
+static enum status open_part(struct search_run *run, struct error *error)
 {
-    for (int b = 0; run->parts && b < run->space->block_count; b++) {
-        knn_costs_close(&run->parts[b].costs);
-        free(run->parts[b].choices.items);
+    struct stages *stages = run->pool;
+    struct knn_costs *costs = &stages->now->costs;
+    struct tally counted = {0};
+    struct choices choices = {0};
+    if (hopeless(run, costs)) {
+        enum status status = visit_all(run, NULL, 0, 0, &counted, error);
+        stages->feasible += counted.feasible;
+        return status;
     }
-    free(run->parts);
-    recorder_close(&run->recorder);
-    leaders_close(&run->leaders);
-}
-
-enum status knn_search(const struct space *space, const struct search_strategy *strategy,
-                       const struct search_options *options, struct search_result *result,
-                       struct error *error)
-{
-    struct run run = {.space = space,
-                      .strategy = strategy,
-                      .options = options,
-                      .next_fs = INT64_MAX,
-                      .complete = true};
-    clock_gettime(CLOCK_MONOTONIC, &run.started);
-    report(&run, "profiling tiles");
-    enum status status = recorder_open(&run.recorder, options->trace, options->threads, error);
+    enum status status = profile(run, stages->now, error);
+    if (status == STATUS_OK && stages->all)
+        status = tune_all(costs, error);
     if (status == STATUS_OK)
-        status = leaders_open(&run.leaders, options->top, options->best_only, error);
+        status = collect(run, &choices, error);
     if (status == STATUS_OK)
-        status = search_parts(&run, error);
+        status = improve_bounds(costs, &choices, error);
     if (status == STATUS_OK)
-        status = answer(&run, result, error);
-    if (status == STATUS_STOPPED) /* before there was anything to say */
-        status = STATUS_OK;
-    result->seconds = seconds_since(&run.started);
-    close_run(&run);
-    if (status != STATUS_OK)
-        search_result_clear(result);
+        status = open_choices(run, &choices, error);
+    free(choices.items);
     return status;
 }
+
+/* From most cores to fewest: most is best as a rule, and then the others are soon done with. */
+static enum status refill(struct search_run *run, bool all, bool *more, struct error *error)
+{
+    struct stages *stages = run->pool;
+    stages->all = all;
+    stages->now = &stages->parts[--stages->left];
+    *more = stages->left > 0;
+    enum status status = run->played && stop_due(run->space->stop)
+                             ? error_set(error, STATUS_STOPPED, "stopped")
+                             : open_part(run, error);
+    if (status != STATUS_STOPPED || run->played == 0)
+        return status;
+    run->candidates.complete = *more = false;
+    return STATUS_OK;
+}
+
+static struct part *part_of(const struct search_run *run, int64_t index)
+{
+    const struct stages *stages = run->pool;
+    return &stages->parts[space_block_of(run->space, index) - run->space->blocks];
+}
+
+/* Plays those of a batch that are of one part. What an inequality has pruned and may still be among
+ * the best, or within one percent of them, is played all the same. */
+static enum status play_part(struct search_run *run, struct part *part, struct batch *batch,
+                             struct error *error)
+{
+    struct stages *stages = run->pool;
+    struct choice choices[SEARCH_BATCH];
+    struct candidate *played[SEARCH_BATCH];
+    int count = 0;
+    part->costs.space = run->space;
+    for (int i = 0; i < batch->count; i++) {
+        struct candidate *candidate = &batch->items[i].candidate;
+        struct tiling tiling;
+        if (part_of(run, candidate->index) != part)
+            continue;
+        space_tiling(run->space, candidate->index, &tiling);
+        choices[count] = choice_of(&part->costs, &tiling);
+        choices[count].fate = stages->all ? FATE_LIVES : choice_fate(&part->costs, &tiling);
+        played[count++] = candidate;
+    }
+    enum status status =
+        count ? improve(&part->costs, choices, count, knn_costs_tune, error) : STATUS_OK;
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        stages->pruned[choices[i].fate]--;
+        played[i]->time_fs = choice_time_fs(&part->costs, &choices[i]);
+    }
+    return status;
+}
+
+static enum status play(struct search_run *run, struct batch *batch, struct error *error)
+{
+    const struct stages *stages = run->pool;
+    enum status status = STATUS_OK;
+    for (int b = 0; b < run->space->block_count && status == STATUS_OK; b++)
+        status = play_part(run, &stages->parts[b], batch, error);
+    return status == STATUS_STOPPED ? STATUS_OK : status;
+}
+
+static enum status fill(struct search_run *run, const struct space *space,
+                        const struct candidate *candidate, struct found *found, struct error *error)
+{
+    struct part *part = part_of(run, candidate->index);
+    struct choice choice = choice_of(&part->costs, &found->tiling);
+    part->costs.space = space;
+    enum status status = knn_found_fill(&part->costs, &choice, found, error);
+    part->costs.space = run->space;
+    return status;
+}
+
+static void prove(const struct search_run *run, struct proof *proof)
+{
+    const struct stages *stages = run->pool;
+    list_prove(run, proof);
+    proof->feasible = stages->feasible;
+    proof->pruned_by[KNN_RULE_SELB] = stages->pruned[FATE_SELB];
+    proof->pruned_by[KNN_RULE_HARMONIC] = stages->pruned[FATE_HARMONIC];
+}
+
+/* What was not played is beyond one percent, once the search has come to its end, and anything
+ * otherwise. */
+static void count_within(const struct search_run *run, struct search_result *result)
+{
+    const double shares[] = {ONE_PERCENT, run->options->tolerance};
+    struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
+    for (int i = 0; i < 2 && result->count; i++) {
+        const struct candidate *played = run->candidates.items;
+        int64_t latest_fs = within_fs(played->time_fs, shares[i]);
+        for (int64_t c = 0; c < run->played; c++)
+            within[i]->surely += played[c].time_fs <= latest_fs;
+        bool all = result->optimal && !run->options->best_only && shares[i] <= ONE_PERCENT;
+        within[i]->at_most = within[i]->surely + (all ? 0 : result->feasible - result->simulated);
+    }
+}
+
+/* All legal tilings with their bounds, by one walk more, and the times of those that were played.
+ */
+static enum status keep_reached(struct search_run *run, struct search_result *result,
+                                struct error *error)
+{
+    struct stages *stages = run->pool;
+    struct tally all = {0};
+    enum status status = STATUS_OK;
+    for (int b = 0; b < run->space->block_count && status == STATUS_OK; b++) {
+        stages->now = &stages->parts[b];
+        if (!stages->now->profiled)
+            status = profile(run, stages->now, error);
+        if (status == STATUS_OK)
+            status = visit_all(run, keep_choice, 0, INT64_MAX, &all, error);
+    }
+    result->reached_all = status == STATUS_OK && run->candidates.complete;
+    if (status == STATUS_STOPPED)
+        status = STATUS_OK;
+    if (status == STATUS_OK)
+        status = knn_reached_fill(&all.kept, run->candidates.items, run->played, result, error);
+    free(all.kept.items);
+    return status;
+}
+
+static enum status tell(struct search_run *run, struct search_result *result, struct error *error)
+{
+    count_within(run, result);
+    return run->options->keep_reached ? keep_reached(run, result, error) : STATUS_OK;
+}
+
+static enum status open_parts(struct search_run *run, struct error *error)
+{
+    struct stages *stages = run->pool;
+    const struct space *space = run->space;
+    stages->parts = calloc((size_t)space->block_count + 1, sizeof *stages->parts);
+    if (!stages->parts)
+        return error_memory(error);
+    for (int b = 0; b < space->block_count; b++)
+        knn_costs_open(&stages->parts[b].costs, space, &space->blocks[b], &run->recorder);
+    stages->left = space->block_count;
+    run->candidates.complete = true;
+    return STATUS_OK;
+}
+
+static void close_parts(struct search_run *run)
+{
+    const struct stages *stages = run->pool;
+    for (int b = 0; stages->parts && b < run->space->block_count; b++)
+        knn_costs_close(&stages->parts[b].costs);
+    free(stages->parts);
+}
+
+const struct search_source knn_source = {
+    .size = sizeof(struct stages),
+    .batch = BATCH,
+    .idle = "profiling tiles",
+    .open = open_parts,
+    .close = close_parts,
+    .refill = refill,
+    .next_fs = list_next_fs,
+    .open_count = list_open_count,
+    .take = list_take,
+    .observe = list_observe,
+    .play = play,
+    .fill = fill,
+    .prove = prove,
+    .tell = tell,
+};
 
 enum status knn_search_play(const struct space *space, const struct tiling *tiling,
                             struct found *found, struct error *error)
@@ -569,9 +475,8 @@ enum status knn_search_play(const struct space *space, const struct tiling *tili
     enum status status = knn_costs_profile(&costs, error);
     memset(found, 0, sizeof *found);
     if (status == STATUS_OK) {
-        struct choice choice = choice_of(&costs, tiling, FATE_LIVES);
+        struct choice choice = choice_of(&costs, tiling);
         status = knn_costs_tune(&costs, &choice.product, 1, error);
-        choice.time_fs = choice_time_fs(&costs, &choice);
         if (status == STATUS_OK)
             status = knn_found_fill(&costs, &choice, found, error);
     }

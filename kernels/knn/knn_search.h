@@ -1,5 +1,5 @@
-/* The search of k-NN's space (kernels/knn/knn.h): SelB's inequality and the harmonic one first,
- * then distance tiles in order of bound. What search() promises holds; see there.
+/* The source of candidates of k-NN's space (kernels/knn/knn.h): one number of cores after the
+ * other, SelB's inequality and the harmonic one first, then distance tiles in order of bound.
  *
  * The inequalities are theorems (docs/knn.md), and nothing rests on them: what they rule out but
  * might, by its bound, still be among the best or within one percent of them is played all the
@@ -16,9 +16,8 @@ enum knn_cost { KNN_COST_DISTANCE, KNN_COST_IDLE, KNN_COST_STEP, KNN_COSTS };
 /* Of search_result.pruned_by. */
 enum knn_rule { KNN_RULE_SELB, KNN_RULE_HARMONIC, KNN_RULES };
 
-enum status knn_search(const struct space *space, const struct search_strategy *strategy,
-                       const struct search_options *options, struct search_result *result,
-                       struct error *error);
+extern const struct search_source knn_source;
+
 enum status knn_search_play(const struct space *space, const struct tiling *tiling,
                             struct found *found, struct error *error);
 

@@ -8,6 +8,7 @@
 #include "kernels/knn/knn_space.h"
 #include "kernels/knn/knn_stages.h"
 #include "kernels/knn/selb.h"
+#include "search/strategy.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -119,7 +120,7 @@ static const char *text_of(const struct question *q)
 /* ---- brute force ------------------------------------------------------------------------------
  */
 
-struct candidate {
+struct rival {
     int64_t m1, n1, m2, n2, cores;
     int64_t distance_fs, selection_fs, time_fs;
     int64_t f_fs, idle_fs, step_fs;
@@ -142,7 +143,7 @@ struct brute {
     int64_t d, columns, ub_bytes, memory_bytes;
     int64_t f_fs[MOST_CORES][MOST_SLICES][MOST_SLICES]; /* by blocks of m1, n1; 0: not known */
     struct pair_cost pairs[MOST_CORES][MOST_SLICES][MOST_SLICES];
-    struct candidate *all;
+    struct rival *all;
     int64_t count, capacity;
 };
 
@@ -293,10 +294,10 @@ static double steps_of(const struct brute *b, int64_t m2, int64_t n2, int64_t ti
     return sum;
 }
 
-static struct candidate price(struct brute *b, int64_t m1, int64_t n1, int64_t m2, int64_t n2)
+static struct rival price(struct brute *b, int64_t m1, int64_t n1, int64_t m2, int64_t n2)
 {
     struct pair_cost pair = pair_of(b, m2, n2);
-    struct candidate c = {m1, n1, m2, n2, b->cores};
+    struct rival c = {m1, n1, m2, n2, b->cores};
     c.f_fs = product_fs(b, m1, n1);
     c.idle_fs = pair.idle_fs;
     c.step_fs = pair.step_fs;
@@ -310,7 +311,7 @@ static struct candidate price(struct brute *b, int64_t m1, int64_t n1, int64_t m
     return c;
 }
 
-static void add(struct brute *b, struct candidate candidate)
+static void add(struct brute *b, struct rival candidate)
 {
     if (b->count == b->capacity) {
         b->capacity = b->capacity ? 2 * b->capacity : 64;
@@ -322,7 +323,7 @@ static void add(struct brute *b, struct candidate candidate)
 /* The order of an index: cores, m1, n1, m2, n2. */
 static int by_time(const void *left, const void *right)
 {
-    const struct candidate *a = left, *b = right;
+    const struct rival *a = left, *b = right;
     const int64_t keys[][2] = {{a->time_fs, b->time_fs}, {a->cores, b->cores}, {a->m1, b->m1},
                                {a->n1, b->n1},           {a->m2, b->m2},       {a->n2, b->n2}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -381,14 +382,14 @@ static int64_t count_points(struct brute *b)
  * The search plays whatever an inequality prunes while its bound leaves it a chance, and would hide
  * a wrong inequality: here nothing pruned comes back. `whole` are the costs of tiles of n2 = n1. */
 
-typedef bool pruner(struct brute *b, const struct candidate *c, struct pair_cost whole);
+typedef bool pruner(struct brute *b, const struct rival *c, struct pair_cost whole);
 
 /* The least time that is left, INT64_MAX when nothing is. */
 static int64_t best_without(struct brute *b, pruner *prunes)
 {
     int64_t least = INT64_MAX;
     for (int64_t i = 0; i < b->count; i++) {
-        const struct candidate *c = &b->all[i];
+        const struct rival *c = &b->all[i];
         set_cores(b, c->cores);
         if (c->n2 < c->n1 && prunes(b, c, pair_of(b, c->m2, c->n1)))
             continue;
@@ -397,7 +398,7 @@ static int64_t best_without(struct brute *b, pruner *prunes)
     return least;
 }
 
-static struct selb_pair selb_pair_of(const struct brute *b, const struct candidate *c,
+static struct selb_pair selb_pair_of(const struct brute *b, const struct rival *c,
                                      struct pair_cost whole)
 {
     int64_t tiles = up(b->columns, c->n1);
@@ -410,25 +411,25 @@ static struct selb_pair selb_pair_of(const struct brute *b, const struct candida
                               .steps_large = steps_of(b, c->m2, c->n1, tiles)};
 }
 
-static bool whole_fits(const struct brute *b, const struct candidate *c)
+static bool whole_fits(const struct brute *b, const struct rival *c)
 {
     return is_legal(b, c->m1, c->n1, c->m2, c->n1);
 }
 
-static bool by_selb(struct brute *b, const struct candidate *c, struct pair_cost whole)
+static bool by_selb(struct brute *b, const struct rival *c, struct pair_cost whole)
 {
     struct selb_pair pair = selb_pair_of(b, c, whole);
     return whole_fits(b, c) && selb_prunes(&pair);
 }
 
-static bool by_harmonic(struct brute *b, const struct candidate *c, struct pair_cost whole)
+static bool by_harmonic(struct brute *b, const struct rival *c, struct pair_cost whole)
 {
     struct selb_pair pair = selb_pair_of(b, c, whole);
     return whole_fits(b, c) && harmonic_prunes(&pair);
 }
 
 /* As printed: whether tiles of n2 = n1 fit is not asked. */
-static bool by_selb_without_condition(struct brute *b, const struct candidate *c,
+static bool by_selb_without_condition(struct brute *b, const struct rival *c,
                                       struct pair_cost whole)
 {
     struct selb_pair pair = selb_pair_of(b, c, whole);
@@ -436,7 +437,7 @@ static bool by_selb_without_condition(struct brute *b, const struct candidate *c
 }
 
 /* N/n1 as it is beside whole tiles of n2. */
-static bool by_harmonic_of_real_tiles(struct brute *b, const struct candidate *c,
+static bool by_harmonic_of_real_tiles(struct brute *b, const struct rival *c,
                                       struct pair_cost whole)
 {
     double tiles = (double)b->columns / (double)c->n1;
@@ -447,7 +448,7 @@ static bool by_harmonic_of_real_tiles(struct brute *b, const struct candidate *c
 }
 
 /* The harmonic sum by its limit. */
-static bool by_logarithm(struct brute *b, const struct candidate *c, struct pair_cost whole)
+static bool by_logarithm(struct brute *b, const struct rival *c, struct pair_cost whole)
 {
     double tiles = (double)up(b->columns, c->n1);
     return whole_fits(b, c) && (double)c->tiles * (double)c->idle_fs >=
@@ -456,15 +457,14 @@ static bool by_logarithm(struct brute *b, const struct candidate *c, struct pair
 }
 
 /* p rounded down: fewer tiles than there are. */
-static bool by_selb_rounded_down(struct brute *b, const struct candidate *c, struct pair_cost whole)
+static bool by_selb_rounded_down(struct brute *b, const struct rival *c, struct pair_cost whole)
 {
     struct selb_pair pair = selb_pair_of(b, c, whole);
     pair.p = c->n1 / c->n2;
     return whole_fits(b, c) && selb_prunes(&pair);
 }
 
-static bool by_selb_of_real_tiles(struct brute *b, const struct candidate *c,
-                                  struct pair_cost whole)
+static bool by_selb_of_real_tiles(struct brute *b, const struct rival *c, struct pair_cost whole)
 {
     return whole_fits(b, c) &&
            (double)c->n1 / (double)c->n2 * (double)c->idle_fs >
@@ -472,12 +472,12 @@ static bool by_selb_of_real_tiles(struct brute *b, const struct candidate *c,
 }
 
 /* eq. 3.9 with the divisions as printed. */
-static const struct candidate *best_as_printed(const struct brute *b)
+static const struct rival *best_as_printed(const struct brute *b)
 {
-    const struct candidate *best = NULL;
+    const struct rival *best = NULL;
     double least = INFINITY, rows = (double)b->rows, columns = (double)b->columns;
     for (int64_t i = 0; i < b->count; i++) {
-        const struct candidate *c = &b->all[i];
+        const struct rival *c = &b->all[i];
         double tiles = columns / (double)c->n2;
         double selection = tiles * (double)c->idle_fs +
                            (double)b->tile.k * harmonic_number((int64_t)tiles) * (double)c->step_fs;
@@ -498,7 +498,7 @@ static void expect_nothing_lost(struct brute *b)
     cr_assert_eq(best_without(b, by_selb), best, "%s", text_of(b->q));
     cr_assert_eq(best_without(b, by_harmonic), best, "%s", text_of(b->q));
     for (int64_t i = 0; i < b->count; i++) {
-        const struct candidate *c = &b->all[i];
+        const struct rival *c = &b->all[i];
         set_cores(b, c->cores);
         struct pair_cost whole = pair_of(b, c->m2, c->n1);
         if (c->n2 < c->n1 && !by_selb(b, c, whole))
@@ -510,7 +510,7 @@ static void expect_nothing_lost(struct brute *b)
  */
 
 static void expect_tiling(const struct question *q, const struct tiling *tiling,
-                          const struct candidate *c)
+                          const struct rival *c)
 {
     const int64_t values[KNN_AXES] = {c->m1, c->n1, c->m2, c->n2, c->cores};
     for (int a = 0; a < KNN_AXES; a++)
@@ -518,8 +518,7 @@ static void expect_tiling(const struct question *q, const struct tiling *tiling,
                      q->space.axes[a].name, (long long)tiling->value[a], (long long)values[a]);
 }
 
-static void expect_found(const struct question *q, const struct found *found,
-                         const struct candidate *c)
+static void expect_found(const struct question *q, const struct found *found, const struct rival *c)
 {
     expect_tiling(q, &found->tiling, c);
     cr_assert_eq(found->timeline.end_fs, c->time_fs, "%s: %lld fs, expected %lld", text_of(q),
@@ -775,7 +774,7 @@ Test(knn_search, eq_3_9_as_printed_chooses_wrongly)
     struct question q;
     struct brute b;
     open_example(&example, &q, &b);
-    const struct candidate *printed = best_as_printed(&b);
+    const struct rival *printed = best_as_printed(&b);
     cr_assert_eq(printed->n1, 144);
     cr_assert_eq(printed->n2, 80);
     cr_assert_gt(printed->time_fs, b.all[0].time_fs + b.all[0].time_fs / 10);
@@ -872,11 +871,11 @@ static int64_t best_of_stage(const struct brute *b, bool distance)
     return time;
 }
 
-static const struct candidate *find_candidate(const struct brute *b, const struct tiling *tiling)
+static const struct rival *find_candidate(const struct brute *b, const struct tiling *tiling)
 {
     const int64_t *v = tiling->value;
     for (int64_t i = 0; i < b->count; i++) {
-        const struct candidate *c = &b->all[i];
+        const struct rival *c = &b->all[i];
         if (c->m1 == v[KNN_M1] && c->n1 == v[KNN_N1] && c->m2 == v[KNN_M2] && c->n2 == v[KNN_N2])
             return c;
     }
@@ -894,8 +893,8 @@ static void expect_stages(const struct question *q, int threads)
                  STATUS_OK);
     cr_assert_eq(stages.any, b.count > 0);
     if (b.count) {
-        const struct candidate *distance = find_candidate(&b, &stages.distance);
-        const struct candidate *selection = find_candidate(&b, &stages.selection);
+        const struct rival *distance = find_candidate(&b, &stages.distance);
+        const struct rival *selection = find_candidate(&b, &stages.selection);
         cr_assert(distance && selection, "%s", text_of(q));
         cr_assert_eq(stages.distance_fs, best_of_stage(&b, true), "%s", text_of(q));
         cr_assert_eq(stages.selection_fs, best_of_stage(&b, false), "%s", text_of(q));
@@ -987,8 +986,8 @@ static void expect_nothing(const char *chip, const int64_t size[])
     struct knn_stages stages;
     struct error error;
     open_fixed(&q, chip, 2, size);
-    for (int s = 0; search_strategies[s].name; s++) {
-        ask(&q, search_strategies[s].name, 2, 3, &result);
+    for (int s = 0; search_strategies[s]; s++) {
+        ask(&q, search_strategies[s]->name, 2, 3, &result);
         cr_assert_eq(result.count, 0);
         cr_assert_eq(result.feasible, 0);
         cr_assert_eq(result.within_1_percent.surely, 0);

@@ -1,0 +1,137 @@
+/* How a search goes about it. Three things meet:
+ *
+ *   a source    says which candidates there are, what bounds them, and how they are played: all
+ *               tilings of a space (search/listed.h), beginnings of tilings (search/nested.h), the
+ *               stages of a k-NN (kernels/knn/knn_search.h);
+ *   a strategy  chooses among them: what is tried next, when it is done, and what that proves;
+ *   the driver  (search/search.c) plays batches on all threads, minds the limits, and keeps the
+ *               best times, the trace and the answer.
+ *
+ * The driver calls, as often as it says:
+ *
+ *   init                                  once: takes a source
+ *   refill; { done; next; observe }       until nothing more can be opened: after each refill, in
+ *                                         batches, until done, or told to stop
+ *   prove; tell                           once: the answer (and prove after each batch)
+ *
+ * A strategy is a file search/strategy_NAME.c, its line here and a row of search_strategies[]. */
+#ifndef AUTOTUNE_SEARCH_STRATEGY_H
+#define AUTOTUNE_SEARCH_STRATEGY_H
+
+#include "search/clock.h"
+#include "search/heap.h"
+#include "search/leaders.h"
+#include "search/workers.h"
+
+enum { SEARCH_BATCH = 64 };
+
+/* Of a source with nothing open. */
+#define NOTHING_OPEN INT64_MAX
+
+/* One of a batch: a tiling to play, or a beginning of tilings to split. */
+struct piece {
+    struct candidate candidate; /* time_fs: 0 until it is played */
+    bool beginning, ran;        /* ran: of beginnings, split to the end */
+    bool failed;                /* … without memory */
+    int level;                  /* … how long it is, and will be after: the source's to say */
+    int64_t bounded, count, capacity;
+    struct open_node *longer; /* what it is split into; owned until it is observed */
+};
+
+struct batch {
+    int most, count; /* most: no more may be put into it */
+    struct piece items[SEARCH_BATCH];
+};
+
+/* What is known of the tilings that were not played. */
+struct proof {
+    int64_t feasible; /* legal tilings that there are, as far as they were counted */
+    int64_t next_fs;  /* no tiling that is open is faster; NOTHING_OPEN: none is */
+    bool counted;     /* these are all: what is not open cannot matter */
+    bool bounded;     /* next_fs holds for all that was not played; else the roofline does */
+    int64_t pruned_by[SEARCH_MAX_RULES];
+};
+
+struct search_run {
+    const struct space *space; /* with the limits of the search */
+    const struct search_options *options;
+    const struct search_strategy *strategy;
+    const struct search_source *source;
+    void *state, *pool; /* the strategy's own and the source's own, owned */
+    int threads;
+    struct timespec started;
+    struct limited hurry;
+    struct recorder recorder;
+    struct bounder bounder;
+    struct workers workers;
+    struct leaders leaders;
+    /* The first `played` are those that were played, in no order that depends on the threads; those
+     * after them are open, in the order in which list_take takes them. */
+    struct candidates candidates;
+    int64_t played;
+};
+
+/* Where candidates come from. NULL where nothing is to be done. */
+struct search_source {
+    size_t size;      /* of run->pool, which starts as zero */
+    int batch;        /* candidates at a time, up to SEARCH_BATCH */
+    bool best_only;   /* how many are within one percent is not worth playing for */
+    const char *idle; /* the phase before anything is open, to report at the start; or NULL */
+    enum status (*open)(struct search_run *run, struct error *error);
+    void (*close)(struct search_run *run);
+    /* Opens the next part of the space, of several; *more: there is another one. What cannot matter
+     * may be left out, but not with `all`. STATUS_STOPPED: before there was anything to say. */
+    enum status (*refill)(struct search_run *run, bool all, bool *more, struct error *error);
+    int64_t (*next_fs)(const struct search_run *run); /* the least bound of what is open */
+    int64_t (*open_count)(const struct search_run *run);
+    /* Takes candidates whose bounds do not exceed the limit, in order of bound. */
+    void (*take)(struct search_run *run, int64_t limit_fs, struct batch *batch);
+    /* Takes in what was played or split; what was not is open again. */
+    enum status (*observe)(struct search_run *run, struct batch *batch, struct error *error);
+    /* Splits a beginning; by any thread. */
+    void (*split)(struct search_run *run, struct piece *piece);
+    /* Plays all of a batch, as far as there is time; NULL: each is one program. */
+    enum status (*play)(struct search_run *run, struct batch *batch, struct error *error);
+    /* All that an answer says of one that was played; NULL: likewise. */
+    enum status (*fill)(struct search_run *run, const struct space *space,
+                        const struct candidate *candidate, struct found *found,
+                        struct error *error);
+    void (*prove)(const struct search_run *run, struct proof *proof);
+    /* What an answer says of all others: how many are near the best, and with keep_reached all that
+     * were reached. */
+    enum status (*tell)(struct search_run *run, struct search_result *result, struct error *error);
+};
+
+struct search_strategy {
+    const char *name;
+    const char *title;
+    int64_t simulates; /* so many tilings, or all; 0: those that bounds leave */
+    size_t size;       /* of run->state, which starts as zero */
+    enum status (*init)(struct search_run *run, struct error *error);
+    void (*free)(struct search_run *run); /* what the state owns; or NULL */
+    enum status (*refill)(struct search_run *run, bool *more, struct error *error);
+    bool (*done)(const struct search_run *run); /* is nothing open that has to be played? */
+    void (*next)(struct search_run *run, struct batch *batch);
+    enum status (*observe)(struct search_run *run, struct batch *batch, struct error *error);
+    void (*prove)(const struct search_run *run, struct proof *proof);
+    enum status (*tell)(struct search_run *run, struct search_result *result, struct error *error);
+};
+
+extern const struct search_strategy strategy_bound, strategy_exhaustive;
+
+/* Ends with NULL. */
+extern const struct search_strategy *const search_strategies[];
+/* The strategy called `name` in any case, or NULL; without a name the first. */
+const struct search_strategy *search_strategy_find(const char *name);
+
+/* A source's own, for strategies that take all that comes from it. */
+enum status source_observe(struct search_run *run, struct batch *batch, struct error *error);
+void source_prove(const struct search_run *run, struct proof *proof);
+enum status source_tell(struct search_run *run, struct search_result *result, struct error *error);
+
+/* What init needs where a search is part of another: search_strategy apart, *run is filled in from
+ * the space and the options; run->source is set. The caller closes it, whatever is returned. */
+enum status search_run_open(struct search_run *run, struct error *error);
+void search_run_close(struct search_run *run);
+
+#endif
