@@ -57,7 +57,7 @@ struct advices {
 
 /* Tries every strategy on a closed program, or `only` one; those against the verdict and the others
  * alike, since what is hidden behind a bottleneck may be the next one. The caller owns *advices.
- * STATUS_TOO_LARGE beyond the limits of analysis/check/check.h, edit.h and meaning.h. */
+ * STATUS_TOO_LARGE beyond the limits of analysis/check/check.h, edit.h and symbolic.h. */
 enum status advise(const struct program *program, int cores, const struct advice_strategy *only,
                    struct advices *advices, struct error *error);
 

@@ -1,6 +1,6 @@
 #include "analysis/advice/advice_grow.h"
 
-#include "analysis/advice/join.h"
+#include "analysis/advice/coalesce.h"
 
 enum {
     LONGEST_RUN = 256
@@ -20,7 +20,7 @@ static int32_t find_next(const struct edit *edit, int32_t at)
             i = edit_end(edit, i);
         else if (edit->lines[i].in.kind == INSTRUCTION_END)
             return -1;
-        else if (merge_fits(&edit->lines[at], &edit->lines[i]))
+        else if (coalesce_fits(&edit->lines[at], &edit->lines[i]))
             return i;
     }
     return -1;
@@ -36,7 +36,7 @@ static int merge_at_first(struct edit *edit, int32_t at, int most)
 {
     int merged = 0;
     for (int32_t next; merged < most && (next = find_next(edit, at)) >= 0; merged++) {
-        if (!merge_lines(&edit->lines[at], &edit->lines[next]))
+        if (!coalesce_lines(&edit->lines[at], &edit->lines[next]))
             return 0;
         edit_delete(edit, next, 1);
     }
@@ -48,7 +48,7 @@ static int merge_at_last(struct edit *edit, int32_t at, int most)
 {
     int merged = 0;
     for (int32_t next; merged < most && (next = find_next(edit, at)) >= 0; merged++) {
-        if (!merge_lines(&edit->lines[at], &edit->lines[next]))
+        if (!coalesce_lines(&edit->lines[at], &edit->lines[next]))
             return 0;
         edit->lines[next] = edit->lines[at];
         edit_delete(edit, at, 1);
@@ -85,7 +85,7 @@ static bool all_iterations(const struct edit *edit, int32_t at, int32_t *loop,
     if (*loop < 0)
         return false;
     *merged = edit->lines[at];
-    return merge_iterations(merged, edit_depth(edit, *loop), edit->lines[*loop].in.count);
+    return coalesce_iterations(merged, edit_depth(edit, *loop), edit->lines[*loop].in.count);
 }
 
 /* A loop that has only flags left does nothing. */
@@ -135,7 +135,7 @@ static bool whole_loop(struct edit *edit, int32_t at)
         if (is_flag(&line->in))
             continue;
         work++;
-        if (!merge_iterations(line, depth, edit->lines[loop].in.count))
+        if (!coalesce_iterations(line, depth, edit->lines[loop].in.count))
             return false;
     }
     edit_delete(edit, end, 1);

@@ -7,7 +7,7 @@
  * That computes the same where an iteration writes a buffer before it reads it, as for PP. */
 #include "analysis/advice/advice_grow.h"
 #include "analysis/advice/advice_table.h"
-#include "analysis/advice/join.h"
+#include "analysis/advice/coalesce.h"
 #include "analysis/advice/tenant.h"
 
 enum { AWAY_BYTES = 1 << 30 }; /* beyond every buffer, while room is looked for */
@@ -44,7 +44,7 @@ static int merge_pairs(struct edit *edit, int32_t first, int32_t second, int32_t
         struct edit_line both = edit->lines[first + i];
         const struct region *dst = edit_operand(&both, OPERAND_DST);
         if (both.in.kind != INSTRUCTION_MOVE || !dst ||
-            !merge_lines(&both, &edit->lines[second + i]))
+            !coalesce_lines(&both, &edit->lines[second + i]))
             continue;
         bool stores = edit->hw->buffers[dst->buffer].capacity_bytes == 0;
         edit->lines[stores ? second + i : first + i] = both;

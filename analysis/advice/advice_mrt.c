@@ -4,7 +4,7 @@
  * It computes the same where nothing in the loop writes the move's source or destination: then
  * every iteration after the first would move the same bytes to where they are. */
 #include "analysis/advice/advice_table.h"
-#include "analysis/advice/join.h"
+#include "analysis/advice/coalesce.h"
 
 static bool hoist(struct edit *edit, int32_t at)
 {
@@ -12,7 +12,7 @@ static bool hoist(struct edit *edit, int32_t at)
     if (loop < 0 || edit->lines[loop].in.count < 1)
         return false;
     struct edit_line line = edit->lines[at];
-    if (!merge_invariant(&line, edit_depth(edit, loop)))
+    if (!coalesce_invariant(&line, edit_depth(edit, loop)))
         return false;
     edit_delete(edit, at, 1);
     edit_insert(edit, loop, &line);

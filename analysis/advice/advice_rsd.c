@@ -6,7 +6,7 @@
  * together to free room, and the flags are written anew (resync.h). It computes the same as far as
  * every read of the value is among them. */
 #include "analysis/advice/advice_table.h"
-#include "analysis/advice/depend.h"
+#include "analysis/advice/alias.h"
 #include "analysis/advice/tenant.h"
 
 /* Moves what line `at` writes, and its reads, to `room` bytes further. */
@@ -16,7 +16,7 @@ static bool rename_value(struct edit *edit, int32_t at)
     struct tenant tenant;
     if (!dst || edit->lines[at].in.accumulate || dst->bytes == 0 ||
         edit->hw->buffers[dst->buffer].capacity_bytes == 0 ||
-        !depend_range(edit, at, dst, &tenant.low, &tenant.high))
+        !alias_range(edit, at, dst, &tenant.low, &tenant.high))
         return false;
     tenant.buffer = dst->buffer;
     int64_t room = tenant_room(edit, &tenant, tenant.high - tenant.low);

@@ -1,4 +1,4 @@
-/* Pieces of memory that cut every operand of a program evenly (meaning.h). */
+/* Pieces of memory that cut every operand of a program evenly (symbolic.h). */
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_GRAIN_H
 #define AUTOTUNE_ANALYSIS_ADVICE_GRAIN_H
 

@@ -7,7 +7,7 @@
 
 enum {
     LOOK_MAX_LINES = 400, /* of a program; of a longer one only the best change is looked behind */
-    LOOK_MAX_PLAYED = 200000, /* of its instructions, loops unrolled: the same */
+    LOOK_MAX_EXECUTED = 200000, /* of its instructions, loops unrolled: the same */
 };
 
 /* Which piece of advice leaves least with the best that follows it, the one that saves more alone

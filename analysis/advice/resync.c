@@ -1,8 +1,8 @@
 #include "analysis/advice/resync.h"
 
-#include "analysis/advice/depend.h"
+#include "analysis/advice/alias.h"
+#include "analysis/advice/dependence.h"
 #include "analysis/advice/flag_lines.h"
-#include "analysis/advice/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ struct block {
     int node_count, edge_count;
     struct node nodes[RESYNC_MAX_NODES];
     struct edge edges[MAX_EDGES];
-    struct reach reach; /* vertices: vertex() */
+    struct dependence graph; /* vertices: vertex() */
 };
 
 /* A node has two vertices in each of two iterations: before its first line, where waits stand, and
@@ -90,8 +90,8 @@ static bool conflict(const struct block *block, const struct node *from, const s
             if (!is_in(block, to, y) ||
                 (same && resync->next[(size_t)x * (size_t)resync->edit->count + (size_t)y]))
                 continue;
-            if (carried ? depend_carried(resync->edit, x, y, block->depth)
-                        : depend_within(resync->edit, x, y, block->depth))
+            if (carried ? alias_carried(resync->edit, x, y, block->depth)
+                        : alias_within(resync->edit, x, y, block->depth))
                 return true;
         }
     return false;
@@ -115,26 +115,27 @@ static void add_natural_order(struct block *block)
             through &= (block->resync->flow[from->first][from->pipe] >> to->pipe & 1) != 0;
             for (int i = 0; i < 2; i++)
                 if (a == b || through)
-                    reach_add(&block->reach, vertex(block, a, i, false), vertex(block, b, i, true),
-                              1);
+                    dependence_add(&block->graph, vertex(block, a, i, false),
+                                   vertex(block, b, i, true), 1);
             if (!passes && !blocks(block, from->pipe))
                 continue;
             for (int i = 0; i < 2 && later; i++)
-                reach_add(&block->reach, vertex(block, a, i, true), vertex(block, b, i, false), 1);
-            reach_add(&block->reach, vertex(block, a, 0, true), vertex(block, b, 1, false), 1);
+                dependence_add(&block->graph, vertex(block, a, i, true), vertex(block, b, i, false),
+                               1);
+            dependence_add(&block->graph, vertex(block, a, 0, true), vertex(block, b, 1, false), 1);
         }
 }
 
 static void mark_edge(struct block *block, const struct edge *edge, int by)
 {
     if (edge->carried) {
-        reach_add(&block->reach, vertex(block, edge->from, 0, true),
-                  vertex(block, edge->to, 1, false), by);
+        dependence_add(&block->graph, vertex(block, edge->from, 0, true),
+                       vertex(block, edge->to, 1, false), by);
         return;
     }
     for (int i = 0; i < 2; i++)
-        reach_add(&block->reach, vertex(block, edge->from, i, true),
-                  vertex(block, edge->to, i, false), by);
+        dependence_add(&block->graph, vertex(block, edge->from, i, true),
+                       vertex(block, edge->to, i, false), by);
 }
 
 static void add_edge(struct block *block, int from, int to, bool carried)
@@ -166,8 +167,8 @@ static void add_needed(struct block *block)
 
 static bool is_ordered(struct block *block, const struct edge *edge)
 {
-    return reach_has(&block->reach, vertex(block, edge->from, 0, true),
-                     vertex(block, edge->to, edge->carried, false));
+    return dependence_has(&block->graph, vertex(block, edge->from, 0, true),
+                          vertex(block, edge->to, edge->carried, false));
 }
 
 /* Keeps only what the others do not imply; far ones first, which most often are. */
@@ -194,8 +195,8 @@ static void add_returns(struct block *block)
     for (int e = 0; e < block->edge_count && block->loop >= 0; e++) {
         struct edge edge = block->edges[e];
         int until = edge.carried ? 0 : 1;
-        if (reach_has(&block->reach, vertex(block, edge.to, 0, false),
-                      vertex(block, edge.from, until, true)))
+        if (dependence_has(&block->graph, vertex(block, edge.to, 0, false),
+                           vertex(block, edge.from, until, true)))
             continue;
         if (block->nodes[edge.from].first == block->nodes[edge.to].first)
             block->resync->fits = false;
@@ -219,9 +220,11 @@ static void publish(struct block *block)
     for (int a = 0; a < block->node_count && block->loop >= 0; a++)
         for (int b = 0; b < block->node_count; b++) {
             const struct node *from = &block->nodes[a], *to = &block->nodes[b];
-            if (reach_has(&block->reach, vertex(block, a, 0, false), vertex(block, b, 0, true)))
+            if (dependence_has(&block->graph, vertex(block, a, 0, false),
+                               vertex(block, b, 0, true)))
                 resync->flow[block->loop][from->pipe] |= 1u << to->pipe;
-            if (!reach_has(&block->reach, vertex(block, a, 0, true), vertex(block, b, 1, false)))
+            if (!dependence_has(&block->graph, vertex(block, a, 0, true),
+                                vertex(block, b, 1, false)))
                 continue;
             for (int32_t x = from->first; x <= from->last; x++)
                 for (int32_t y = to->first; y <= to->last; y++)
@@ -232,7 +235,7 @@ static void publish(struct block *block)
 
 static void order_block(struct block *block)
 {
-    if (!reach_init(&block->reach, 4 * block->node_count)) {
+    if (!dependence_init(&block->graph, 4 * block->node_count)) {
         block->resync->edit->failed = true;
         block->resync->fits = false;
     } else {
@@ -244,7 +247,7 @@ static void order_block(struct block *block)
             put_edge(block, &block->edges[e]);
         publish(block);
     }
-    reach_clear(&block->reach);
+    dependence_clear(&block->graph);
 }
 
 /* The lines [first, last) of a block, after the loops in it. */

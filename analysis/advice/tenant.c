@@ -1,6 +1,6 @@
 #include "analysis/advice/tenant.h"
 
-#include "analysis/advice/depend.h"
+#include "analysis/advice/alias.h"
 
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static struct tenant *list(const struct edit *edit, int32_t first, int32_t last,
             struct tenant *t = &all[*count];
             t->buffer = region->buffer;
             if (edit->hw->buffers[region->buffer].capacity_bytes > 0 && region->bytes > 0 &&
-                depend_range(edit, i, region, &t->low, &t->high))
+                alias_range(edit, i, region, &t->low, &t->high))
                 ++*count;
         }
     if (all)
@@ -64,7 +64,7 @@ bool tenant_has(const struct edit *edit, int32_t at, const struct region *region
 {
     int64_t low, high;
     return region->buffer == tenant->buffer && region->bytes > 0 &&
-           depend_range(edit, at, region, &low, &high) && low < tenant->high && high > tenant->low;
+           alias_range(edit, at, region, &low, &high) && low < tenant->high && high > tenant->low;
 }
 
 bool tenant_used(const struct edit *edit, int32_t first, int32_t last, const struct tenant *tenant)

@@ -40,7 +40,7 @@ enum status trial_open(struct trial *trial, const struct program *program, int c
     memcpy(trial->why, safety.why, sizeof trial->why);
     if (status == STATUS_OK && trial->safe) {
         trial->grain = grain_of(program);
-        status = meaning_of(program, trial->grain, &trial->first_meaning, error);
+        status = symbolic_evaluate(program, trial->grain, &trial->first_symbolic, error);
     }
     if (status == STATUS_OK && trial->safe)
         status = tidy_is(program, &trial->tidy, error);
@@ -78,14 +78,14 @@ bool trial_goes_on(const struct trial *trial)
 static enum status means_the_same(struct trial *trial, const struct program *program, bool *same,
                                   struct error *error)
 {
-    struct meaning first = trial->first_meaning, changed;
+    struct symbolic first = trial->first_symbolic, changed;
     int64_t grain = grain_divisor(trial->grain, grain_of(program));
     enum status status = STATUS_OK;
     if (grain != trial->grain)
-        status = meaning_of(trial->first, grain, &first, error);
+        status = symbolic_evaluate(trial->first, grain, &first, error);
     if (status == STATUS_OK)
-        status = meaning_of(program, grain, &changed, error);
-    *same = status == STATUS_OK && meaning_equal(&first, &changed);
+        status = symbolic_evaluate(program, grain, &changed, error);
+    *same = status == STATUS_OK && symbolic_equal(&first, &changed);
     return status;
 }
 

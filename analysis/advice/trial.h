@@ -7,14 +7,14 @@
  *   trial_close(&trial);
  *
  * What is tried goes through three gates, cheapest first: the simulator says how long it takes,
- * program_check that it is safe, meaning_of that it leaves the same bytes behind. A program that
- * passes becomes the one that further changes start from. So a strategy may propose on a guess:
- * what is kept is proven on the finite program. */
+ * program_check that it is safe, symbolic_evaluate that it leaves the same bytes behind. A program
+ * that passes becomes the one that further changes start from. So a strategy may propose on a
+ * guess: what is kept is proven on the finite program. */
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_TRIAL_H
 #define AUTOTUNE_ANALYSIS_ADVICE_TRIAL_H
 
 #include "analysis/advice/edit.h"
-#include "analysis/advice/meaning.h"
+#include "analysis/advice/symbolic.h"
 #include "costmodel/simulate.h"
 
 enum {
@@ -36,8 +36,8 @@ struct trial {
     size_t misaligned;    /* operands of the first program */
     int32_t unnamed_line; /* a line that leaves out an operand in a buffer of the chip, whose
                              place nobody knows; 0: none */
-    int64_t grain;        /* that first_meaning was taken at */
-    struct meaning first_meaning;
+    int64_t grain;        /* that first_symbolic was taken at */
+    struct symbolic first_symbolic;
 
     struct program best; /* owned; the first program's copy is not made: hw == NULL */
     int64_t best_fs;

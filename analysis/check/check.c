@@ -1,26 +1,26 @@
 #include "analysis/check/check.h"
 
+#include "analysis/check/execution.h"
 #include "analysis/check/oversync_search.h"
 #include "analysis/check/places.h"
-#include "analysis/check/play.h"
 
 /* With what is superfluous, or without. */
 static enum status find_all(const struct program *program, bool fully, struct check *check,
                             struct error *error)
 {
     struct findings findings = {0};
-    struct play play;
-    enum status status = play_init(&play, program, error);
+    struct execution execution;
+    enum status status = execution_init(&execution, program, error);
     if (status != STATUS_OK)
         return status;
-    places_check(program, &play.nest, &findings);
-    status = play_run(&play, &findings, error);
+    places_check(program, &execution.nest, &findings);
+    status = execution_run(&execution, &findings, error);
     if (status == STATUS_OK && fully)
-        status = oversync_report(&play, &findings, error);
+        status = oversync_add(&execution, &findings, error);
     if (status == STATUS_OK)
         status = findings_take(&findings, check, error);
     findings_clear(&findings);
-    play_clear(&play);
+    execution_clear(&execution);
     return status;
 }
 

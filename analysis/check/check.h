@@ -4,7 +4,7 @@
  * its pipe, so latencies change nothing here; within one pipe the chip keeps accesses to the same
  * bytes in order, as if each instruction had ended before the next.
  *
- * The parts: nest.h (how often a line runs), flags.h (registers), order.h (plays the program and
+ * The parts: nest.h (how often a line runs), flags.h (registers), order.h (executes the program and
  * yields each event with its vector clock), region.h (the bytes of an operand), overlap.h (who
  * touched which bytes last), findings.h (what was
  * found), places.h (capacity and alignment), oversync.h (superfluous synchronisation). Nothing
@@ -34,9 +34,9 @@ enum {
     WITNESS_MAX_STEPS = 2 * HARDWARE_MAX_PIPES + 1, /* a way passes each pipe once */
     CHECK_MAX_FINDINGS = 1000,                      /* of one kind; further ones are left out */
 };
-#define CHECK_MAX_EVENTS 50000000LL    /* instructions played; loops that recur are not unrolled */
-#define CHECK_MAX_STARTS 10000000LL    /* different places where rows of shared operands start */
-#define CHECK_MAX_VISITS 200000000LL   /* pieces of buffers touched by all events together */
+#define CHECK_MAX_EVENTS 50000000LL  /* instructions executed; loops that recur are not unrolled */
+#define CHECK_MAX_STARTS 10000000LL  /* different places where rows of shared operands start */
+#define CHECK_MAX_VISITS 200000000LL /* pieces of buffers touched by all events together */
 #define CHECK_MAX_BYTES  (512LL << 20) /* of memory for pieces, and for what waits in queues */
 
 /* One access of an instruction, or the whole of an operand. */

@@ -1,4 +1,4 @@
-/* The flag registers while a program plays: which set a wait gets, and whether a set came before
+/* The flag registers while a program executes: which set a wait gets, and whether a set came before
  * the set before it was known to be consumed.
  *
  * Only clocks of sets that some wait will still fetch are kept. */

@@ -1,4 +1,4 @@
-/* Loops whose state recurs need not be played to their end.
+/* Loops whose state recurs need not be executed to their end.
  *
  * Everything that a check says of what is still to come is a function of its state: who knows of
  * which events (clocks, sets without a wait, last accesses) and where every pipe stands. Events are
@@ -10,7 +10,7 @@
  * they are: their order is all that matters.
  *
  * This holds where no operand that may conflict moves with the loop's index (fold_init looks);
- * other loops are played. Snapshots are taken at iterations 32, 64, 128, … (Brent).
+ * other loops are executed. Snapshots are taken at iterations 32, 64, 128, … (Brent).
  *
  *   fold_init(&fold, &order, &overlap, &record, &error);    before the first event
  *   fold_clear(&fold); */
@@ -48,7 +48,7 @@ enum status fold_init(struct fold *fold, struct order *order, struct overlap *ov
                       struct record *record, struct error *error);
 void fold_clear(struct fold *fold);
 
-/* So many events are played at least, stopping at `most` and one more. */
+/* So many events are executed at least, stopping at `most` and one more. */
 int64_t fold_least_events(const struct fold *fold, int64_t most);
 
 #endif

@@ -1,4 +1,4 @@
-/* Plays a program without times: yields its events one by one in an order that respects
+/* Executes a program without times: yields its events one by one in an order that respects
  * happens-before, each with its vector clock.
  *
  * Instructions are dispatched in program order, loops unrolled on the way; one that cannot run yet

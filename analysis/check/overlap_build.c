@@ -1,4 +1,4 @@
-/* Before playing: which operands can conflict at all, and where they cut their buffers. */
+/* Before execution: which operands can conflict at all, and where they cut their buffers. */
 #include "analysis/check/overlap.h"
 #include "analysis/check/region.h"
 

@@ -27,10 +27,11 @@ struct search {
     int64_t mark;                   /* the next one of the record */
 };
 
-static enum status search_init(struct search *search, struct play *play, struct error *error)
+static enum status search_init(struct search *search, struct execution *execution,
+                               struct error *error)
 {
-    size_t items = (size_t)play->program->count + 1;
-    *search = (struct search){.record = &play->record, .nest = &play->nest};
+    size_t items = (size_t)execution->program->count + 1;
+    *search = (struct search){.record = &execution->record, .nest = &execution->nest};
     search->budget = OVERSYNC_MAX_STEPS;
     search->first = malloc(items * sizeof *search->first);
     search->last = malloc(items * sizeof *search->last);
@@ -39,17 +40,17 @@ static enum status search_init(struct search *search, struct play *play, struct 
         return error_memory(error);
     for (size_t i = 0; i < items; i++)
         search->first[i] = search->last[i] = -1;
-    for (int64_t i = 0; i < play->record.count; i++) {
-        int32_t group = record_group(&play->record, play->record.steps[i].item);
+    for (int64_t i = 0; i < execution->record.count; i++) {
+        int32_t group = record_group(&execution->record, execution->record.steps[i].item);
         if (search->first[group] < 0)
             search->first[group] = i;
         search->last[group] = i;
     }
-    enum status status = replay_init(&search->base, &play->record, error);
+    enum status status = replay_init(&search->base, &execution->record, error);
     if (status == STATUS_OK)
-        status = replay_init(&search->with, &play->record, error);
+        status = replay_init(&search->with, &execution->record, error);
     if (status == STATUS_OK)
-        status = replay_init(&search->without, &play->record, error);
+        status = replay_init(&search->without, &execution->record, error);
     if (status == STATUS_OK &&
         !(search->now = calloc(search->base.state_count + 1, sizeof(uint32_t))))
         status = error_memory(error);
@@ -235,16 +236,17 @@ static enum status collect(struct search *search, struct oversync *found, struct
     return STATUS_OK;
 }
 
-enum status oversync_search(struct play *play, struct oversync *found, struct error *error)
+enum status oversync_search(struct execution *execution, struct oversync *found,
+                            struct error *error)
 {
     struct search search;
     *found = (struct oversync){0};
-    enum status status = search_init(&search, play, error);
+    enum status status = search_init(&search, execution, error);
     if (status == STATUS_OK) {
         mark_own_barriers(&search);
-        while (!play->record.full && (try_units(&search, true) | try_units(&search, false)))
+        while (!execution->record.full && (try_units(&search, true) | try_units(&search, false)))
             continue;
-        found->complete = !play->record.full && !play->blocked && search.budget > 0;
+        found->complete = !execution->record.full && !execution->blocked && search.budget > 0;
         status = collect(&search, found, error);
     }
     search_clear(&search);
@@ -257,16 +259,16 @@ enum status oversync_find(const struct program *program, struct oversync *found,
                           struct error *error)
 {
     struct findings findings = {0};
-    struct play play;
+    struct execution execution;
     *found = (struct oversync){0};
-    enum status status = play_init(&play, program, error);
+    enum status status = execution_init(&execution, program, error);
     if (status != STATUS_OK)
         return status;
-    status = play_run(&play, &findings, error);
+    status = execution_run(&execution, &findings, error);
     if (status == STATUS_OK)
-        status = oversync_search(&play, found, error);
+        status = oversync_search(&execution, found, error);
     findings_clear(&findings);
-    play_clear(&play);
+    execution_clear(&execution);
     return status;
 }
 

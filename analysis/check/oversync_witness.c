@@ -227,13 +227,13 @@ void oversync_walk_clear(struct oversync_walk *walk)
     *walk = (struct oversync_walk){0};
 }
 
-enum status oversync_walk_init(struct oversync_walk *walk, const struct play *play,
+enum status oversync_walk_init(struct oversync_walk *walk, const struct execution *execution,
                                const struct oversync *found, struct error *error)
 {
-    const struct record *record = &play->record;
+    const struct record *record = &execution->record;
     size_t items = (size_t)record->program->count + 1, slots = (size_t)record->slot_count + 1;
     *walk = (struct oversync_walk){
-        .record = record, .overlap = &play->overlap, .found = found, .budget = WALK_MAX_STEPS};
+        .record = record, .overlap = &execution->overlap, .found = found, .budget = WALK_MAX_STEPS};
     walk->gone = calloc(items, sizeof *walk->gone);
     walk->in_unit = calloc(items, sizeof *walk->in_unit);
     walk->slots = calloc(slots, sizeof *walk->slots);

@@ -1,15 +1,15 @@
 /* What shows that synchronisation is superfluous: two accesses that it orders, and what orders them
  * all the same.
  *
- *   oversync_walk_init(&walk, &play, &found, &error);      found: of oversync_search
+ *   oversync_walk_init(&walk, &execution, &found, &error);      found: of oversync_search
  *   oversync_witness(&walk, &found.units[i], &witness);
  *   oversync_walk_clear(&walk); */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_OVERSYNC_WITNESS_H
 #define AUTOTUNE_ANALYSIS_CHECK_OVERSYNC_WITNESS_H
 
 #include "analysis/check/check.h"
+#include "analysis/check/execution.h"
 #include "analysis/check/oversync.h"
-#include "analysis/check/play.h"
 
 /* How something is known: the synchronisation on the way, in order, which passes a pipe but once.
  */
@@ -34,7 +34,7 @@ struct oversync_walk {
 };
 
 /* After a failure there is nothing to clear. */
-enum status oversync_walk_init(struct oversync_walk *walk, const struct play *play,
+enum status oversync_walk_init(struct oversync_walk *walk, const struct execution *execution,
                                const struct oversync *found, struct error *error);
 void oversync_walk_clear(struct oversync_walk *walk);
 

@@ -1,5 +1,5 @@
 /* Where operands lie: beyond their buffer, or not at a multiple of what it asks for. In closed form
- * over all iterations; nothing is played. */
+ * over all iterations; nothing is executed. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_PLACES_H
 #define AUTOTUNE_ANALYSIS_CHECK_PLACES_H
 

@@ -1,11 +1,11 @@
-/* What of a played program matters for its order: sets, waits, barriers, and which earlier events
- * each access has to come after. The search for synchronisation that orders nothing new replays it
- * again and again (analysis/check/replay.h) without looking at bytes.
+/* What of an executed program matters for its order: sets, waits, barriers, and which earlier
+ * events each access has to come after. The search for synchronisation that orders nothing new
+ * replays it again and again (analysis/check/replay.h) without looking at bytes.
  *
  *   struct record record = {0};
  *   record_init(&record, &program, &error);
- *   record_add(&record, &event, pairs, bounds, &error);      for every event, in the order of play
- *   record_close(&record, &error);
+ *   record_add(&record, &event, pairs, bounds, &error);      for every event, in the order of
+ * execution record_close(&record, &error);
  *
  * A beyond-limit record is no error: record.full is then true, and the record worth nothing. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_RECORD_H

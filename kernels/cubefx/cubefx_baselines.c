@@ -26,7 +26,7 @@ struct vector_machine {
     int operation[VERBS];
 };
 
-struct writer {
+struct baseline_emitter {
     struct emitter emit; /* first */
     const struct vector_machine *machine;
     enum cubefx_baseline baseline;
@@ -35,13 +35,13 @@ struct writer {
     int input_phase, result_phase;
 };
 
-static int64_t offset(const struct writer *w, int array)
+static int64_t offset(const struct baseline_emitter *w, int array)
 {
     return array * w->tile * dtype_bytes(w->machine->type);
 }
 
 /* target = a (verb) b, arrays of UB; b < 0: a scalar, or none. */
-static void compute(struct writer *w, enum verb verb, int target, int a, int b)
+static void compute(struct baseline_emitter *w, enum verb verb, int target, int a, int b)
 {
     const struct vector_machine *m = w->machine;
     emit_vector(&w->emit, m->operation[verb], m->type, w->elements);
@@ -55,7 +55,7 @@ static void compute(struct writer *w, enum verb verb, int target, int a, int b)
 enum { SCALAR = -1 };
 
 /* A power, a term and a sum for each term after the constant; powers are not kept. */
-static void naive(struct writer *w, int x, int sum)
+static void naive(struct baseline_emitter *w, int x, int sum)
 {
     int power = TEMPORARY, term = TEMPORARY + 1;
     compute(w, DUPLICATE, power, SCALAR, SCALAR);
@@ -68,7 +68,7 @@ static void naive(struct writer *w, int x, int sum)
 }
 
 /* A multiplication and an addition for each term after the first. */
-static void horner(struct writer *w, int x, int sum)
+static void horner(struct baseline_emitter *w, int x, int sum)
 {
     if (w->order == 1)
         compute(w, DUPLICATE, sum, SCALAR, SCALAR);
@@ -88,8 +88,8 @@ static int estrin_levels(int64_t order)
 }
 
 /* Terms [first, first + 2·2^level) into `target`; arrays from `unused` on are free. */
-static void estrin_part(struct writer *w, int x, int powers, int target, int unused, int64_t first,
-                        int level)
+static void estrin_part(struct baseline_emitter *w, int x, int powers, int target, int unused,
+                        int64_t first, int level)
 {
     if (level <= 0 && first + 1 == w->order) {
         compute(w, DUPLICATE, target, SCALAR, SCALAR);
@@ -109,7 +109,7 @@ static void estrin_part(struct writer *w, int x, int powers, int target, int unu
     }
 }
 
-static void estrin(struct writer *w, int x, int sum)
+static void estrin(struct baseline_emitter *w, int x, int sum)
 {
     int levels = estrin_levels(w->order), powers = TEMPORARY;
     for (int l = 0; l < levels; l++) {
@@ -123,7 +123,7 @@ static void estrin(struct writer *w, int x, int sum)
  * additions: y = (x + a)·x + b, (y + x + c)·y + d. Sub-polynomials of four terms are made monic by
  * their neighbour's constant; the topmost needs its leading coefficient. They are combined after
  * Horner in x^4. */
-static void motzkin_part(struct writer *w, int x, int target)
+static void motzkin_part(struct baseline_emitter *w, int x, int target)
 {
     int y = TEMPORARY;
     compute(w, ADD, y, x, SCALAR);
@@ -135,7 +135,7 @@ static void motzkin_part(struct writer *w, int x, int target)
     compute(w, ADD, target, target, SCALAR);
 }
 
-static void motzkin(struct writer *w, int x, int sum)
+static void motzkin(struct baseline_emitter *w, int x, int sum)
 {
     int part = TEMPORARY + 1, fourth = TEMPORARY + 2;
     int64_t parts = (w->order + 3) / 4;
@@ -155,7 +155,7 @@ static void motzkin(struct writer *w, int x, int sum)
 /* Rotations of (cosine, sine) towards the angle. An iteration compares the angle left with 0,
  * selects ±2^-i, multiplies both coordinates with it (the shifts), adds and subtracts them, and
  * takes ±atan 2^-i, as a multiple of the selected value, from the angle. */
-static void cordic(struct writer *w, int x, int sine)
+static void cordic(struct baseline_emitter *w, int x, int sine)
 {
     int cosine = TEMPORARY, angle = TEMPORARY + 1, mask = TEMPORARY + 2, step = TEMPORARY + 3,
         product = TEMPORARY + 4, other = TEMPORARY + 5;
@@ -174,7 +174,7 @@ static void cordic(struct writer *w, int x, int sine)
     }
 }
 
-static void (*const methods[CUBEFX_BASELINES])(struct writer *, int x, int result) = {
+static void (*const methods[CUBEFX_BASELINES])(struct baseline_emitter *, int x, int result) = {
     [CUBEFX_NAIVE_TAYLOR] = naive, [CUBEFX_HORNER] = horner, [CUBEFX_ESTRIN] = estrin,
     [CUBEFX_MOTZKIN] = motzkin,    [CUBEFX_CORDIC] = cordic,
 };
@@ -206,7 +206,7 @@ int64_t cubefx_baseline_tile(const struct hardware *hw, enum dtype type,
 }
 
 /* One function of the tile at hand. */
-static void emit_function(struct writer *w)
+static void emit_function(struct baseline_emitter *w)
 {
     const struct vector_machine *m = w->machine;
     int p = w->result_phase;
@@ -221,7 +221,8 @@ static void emit_function(struct writer *w)
 }
 
 /* `count` bodies, as a loop over pairs where that is shorter: each changes a phase. */
-static void repeat(struct writer *w, const char *name, int64_t count, void (*body)(struct writer *))
+static void repeat(struct baseline_emitter *w, const char *name, int64_t count,
+                   void (*body)(struct baseline_emitter *))
 {
     int64_t pairs = count / 2 > 1 ? count / 2 : 0;
     if (pairs) {
@@ -234,7 +235,7 @@ static void repeat(struct writer *w, const char *name, int64_t count, void (*bod
         body(w);
 }
 
-static void emit_tile(struct writer *w)
+static void emit_tile(struct baseline_emitter *w)
 {
     const struct vector_machine *m = w->machine;
     int p = w->input_phase;
@@ -248,7 +249,7 @@ static void emit_tile(struct writer *w)
     w->input_phase ^= 1;
 }
 
-static void each_free_flag(struct writer *w, void (*act)(struct emitter *, int, int, int))
+static void each_free_flag(struct baseline_emitter *w, void (*act)(struct emitter *, int, int, int))
 {
     const struct vector_machine *m = w->machine;
     for (int p = 0; p < 2; p++) {
@@ -300,13 +301,13 @@ enum status cubefx_baseline_program(const struct hardware *hw, enum dtype type,
         return status;
     struct tiles tiles = tiles_of(share->inputs, tile);
     int64_t ragged = tiles.last != tiles.slice;
-    struct writer w = {.emit = {.program = program, .error = error},
-                       .machine = &machine,
-                       .baseline = baseline,
-                       .order = share->order,
-                       .functions = share->functions,
-                       .tile = tile,
-                       .elements = tiles.slice};
+    struct baseline_emitter w = {.emit = {.program = program, .error = error},
+                                 .machine = &machine,
+                                 .baseline = baseline,
+                                 .order = share->order,
+                                 .functions = share->functions,
+                                 .tile = tile,
+                                 .elements = tiles.slice};
     each_free_flag(&w, emit_set);
     repeat(&w, "tile", tiles.count - ragged, emit_tile);
     w.elements = tiles.last;

@@ -49,7 +49,7 @@ struct group {
     int64_t steps_a_turn; /* … and how many further with each turn of the loop around it */
 };
 
-struct writer {
+struct cubefx_emitter {
     struct emitter emit; /* first */
     const struct cubefx_machine *machine;
     struct cubefx_plan plan;
@@ -60,7 +60,7 @@ struct writer {
     int64_t rows, next_rows; /* of the tile at hand, and of the one after it; 0: none */
 };
 
-static void move(struct writer *w, enum cubefx_move move, int64_t elements)
+static void move(struct cubefx_emitter *w, enum cubefx_move move, int64_t elements)
 {
     const struct cubefx_machine *m = w->machine;
     bool drain = move == CUBEFX_DRAIN;
@@ -68,14 +68,14 @@ static void move(struct writer *w, enum cubefx_move move, int64_t elements)
               drain ? m->accumulator : m->type, m->type);
 }
 
-static void from_to(struct writer *w, int source, int64_t from, int destination, int64_t to)
+static void from_to(struct cubefx_emitter *w, int source, int64_t from, int destination, int64_t to)
 {
     emit_operand(&w->emit, OPERAND_SRC, source, from);
     emit_operand(&w->emit, OPERAND_DST, destination, to);
 }
 
 /* Inputs of one tile to logarithms in L1. */
-static void load_inputs(struct writer *w, int64_t rows)
+static void load_inputs(struct cubefx_emitter *w, int64_t rows)
 {
     const struct cubefx_machine *m = w->machine;
     emit_wait(&w->emit, m->mte3, m->mte2, FLAG_INPUT);
@@ -84,7 +84,7 @@ static void load_inputs(struct writer *w, int64_t rows)
     emit_set(&w->emit, m->mte2, m->vector, FLAG_INPUT);
 }
 
-static void take_logarithms(struct writer *w, int64_t rows)
+static void take_logarithms(struct cubefx_emitter *w, int64_t rows)
 {
     const struct cubefx_machine *m = w->machine;
     emit_wait(&w->emit, m->mte2, m->vector, FLAG_INPUT);
@@ -99,7 +99,7 @@ static void take_logarithms(struct writer *w, int64_t rows)
     emit_set(&w->emit, m->mte3, m->mte1, FLAG_INPUT);
 }
 
-static void feed_logarithms(struct writer *w)
+static void feed_logarithms(struct cubefx_emitter *w)
 {
     const struct cubefx_machine *m = w->machine;
     emit_wait(&w->emit, m->mte3, m->mte1, FLAG_INPUT);
@@ -111,8 +111,9 @@ static void feed_logarithms(struct writer *w)
 }
 
 /* An operand that moves on by `bytes` a step, in a group whose first step moves on by turns. */
-static void operand_of_steps(struct writer *w, enum operand_role role, int buffer, int64_t offset,
-                             const struct group *group, int64_t bytes, int turn_depth)
+static void operand_of_steps(struct cubefx_emitter *w, enum operand_role role, int buffer,
+                             int64_t offset, const struct group *group, int64_t bytes,
+                             int turn_depth)
 {
     struct region region = {.role = (uint8_t)role,
                             .buffer = (int8_t)buffer,
@@ -125,12 +126,12 @@ static void operand_of_steps(struct writer *w, enum operand_role role, int buffe
 }
 
 /* The depth of the loop over groups, if one is open. */
-static int turn_depth(const struct writer *w, const struct group *group)
+static int turn_depth(const struct cubefx_emitter *w, const struct group *group)
 {
     return group->steps_a_turn ? w->emit.depth - 1 : -1;
 }
 
-static void feed_sequences(struct writer *w, const struct group *group)
+static void feed_sequences(struct cubefx_emitter *w, const struct group *group)
 {
     const struct cubefx_machine *m = w->machine;
     struct group whole = *group;
@@ -145,7 +146,7 @@ static void feed_sequences(struct writer *w, const struct group *group)
 }
 
 /* Stage 1's products of a group. Sequence Matrices that are fed for the group stand from 0 on. */
-static void multiply_sequences(struct writer *w, const struct group *group)
+static void multiply_sequences(struct cubefx_emitter *w, const struct group *group)
 {
     const struct cubefx_machine *m = w->machine;
     bool stay = w->plan.sequences_stay, looped = group->steps > 1;
@@ -163,7 +164,7 @@ static void multiply_sequences(struct writer *w, const struct group *group)
         emit_end(&w->emit);
 }
 
-static void drain(struct writer *w, int64_t elements, int reg, int64_t l0c, int64_t ub)
+static void drain(struct cubefx_emitter *w, int64_t elements, int reg, int64_t l0c, int64_t ub)
 {
     const struct cubefx_machine *m = w->machine;
     emit_wait(&w->emit, m->matrix, m->vector, reg);
@@ -174,7 +175,7 @@ static void drain(struct writer *w, int64_t elements, int reg, int64_t l0c, int6
 }
 
 /* Logarithms in L0A to powers in L1. `first` and `last` of a tile hold on to its logarithms. */
-static void stage_1(struct writer *w, const struct group *group, bool first, bool last)
+static void stage_1(struct cubefx_emitter *w, const struct group *group, bool first, bool last)
 {
     const struct cubefx_machine *m = w->machine;
     int p = group->phase;
@@ -204,7 +205,7 @@ static void stage_1(struct writer *w, const struct group *group, bool first, boo
     emit_set(&w->emit, m->mte3, m->mte1, FLAG_POWERS + p);
 }
 
-static void multiply_coefficients(struct writer *w, const struct group *group)
+static void multiply_coefficients(struct cubefx_emitter *w, const struct group *group)
 {
     const struct cubefx_machine *m = w->machine;
     bool looped = group->steps > 1;
@@ -221,7 +222,7 @@ static void multiply_coefficients(struct writer *w, const struct group *group)
 }
 
 /* Powers in L1 to results in global memory. */
-static void stage_2(struct writer *w, const struct group *group)
+static void stage_2(struct cubefx_emitter *w, const struct group *group)
 {
     const struct cubefx_machine *m = w->machine;
     int p = group->phase;
@@ -246,7 +247,8 @@ static void stage_2(struct writer *w, const struct group *group)
 }
 
 /* Stage 1 of group number `number` of a tile, and stage 2 of the one before it. */
-static void emit_group(struct writer *w, int64_t number, int64_t steps, int64_t groups_a_turn)
+static void emit_group(struct cubefx_emitter *w, int64_t number, int64_t steps,
+                       int64_t groups_a_turn)
 {
     struct group group = {.rows = w->rows,
                           .steps = steps,
@@ -261,7 +263,7 @@ static void emit_group(struct writer *w, int64_t number, int64_t steps, int64_t 
     w->phase ^= 1;
 }
 
-static void emit_tile(struct writer *w)
+static void emit_tile(struct cubefx_emitter *w)
 {
     const struct tiles *groups = &w->plan.groups;
     int64_t middle = groups->count - 2, pairs = middle / 2 > 1 ? middle / 2 : 0, g = 1;
@@ -285,7 +287,7 @@ static void emit_tile(struct writer *w)
 }
 
 /* All tiles but the first: it has no group before it. */
-static void emit_tiles(struct writer *w)
+static void emit_tiles(struct cubefx_emitter *w)
 {
     const struct tiles *tiles = &w->plan.tiles;
     int64_t pair = w->plan.groups.count % 2 ? 2 : 1, ragged = tiles->last != tiles->slice;
@@ -308,7 +310,7 @@ static void emit_tiles(struct writer *w)
 }
 
 /* Every "free" flag: set before everything, waited for after it. */
-static void each_free_flag(struct writer *w, void (*act)(struct emitter *, int, int, int))
+static void each_free_flag(struct cubefx_emitter *w, void (*act)(struct emitter *, int, int, int))
 {
     const struct cubefx_machine *m = w->machine;
     act(&w->emit, m->mte3, m->mte2, FLAG_INPUT);
@@ -327,7 +329,7 @@ static void each_free_flag(struct writer *w, void (*act)(struct emitter *, int, 
 }
 
 /* The constant matrices to L1, behind the first tile's inputs. */
-static void load_constants(struct writer *w)
+static void load_constants(struct cubefx_emitter *w)
 {
     const struct cubefx_machine *m = w->machine;
     const int64_t bytes[] = {w->plan.steps * w->plan.sequence_bytes, w->plan.coefficient_bytes};
@@ -340,7 +342,7 @@ static void load_constants(struct writer *w)
 }
 
 /* Constant matrices to L0B, those of stage 1 where all of them stay there. */
-static void feed_constants(struct writer *w)
+static void feed_constants(struct cubefx_emitter *w)
 {
     const struct cubefx_machine *m = w->machine;
     emit_wait(&w->emit, m->mte2, m->mte1, FLAG_SEQUENCES);
@@ -354,7 +356,7 @@ static void feed_constants(struct writer *w)
     from_to(w, m->l1, w->at.l1_coefficients, m->l0b, 0);
 }
 
-static void lay_out(struct writer *w)
+static void lay_out(struct cubefx_emitter *w)
 {
     const struct cubefx_plan *plan = &w->plan;
     struct places *at = &w->at;
@@ -380,7 +382,7 @@ enum status cubefx_program(const struct cubefx_machine *machine, const struct cu
                            const struct tiling *tiling, struct program *program,
                            struct error *error)
 {
-    struct writer w = {.machine = machine, .emit = {.program = program, .error = error}};
+    struct cubefx_emitter w = {.machine = machine, .emit = {.program = program, .error = error}};
     cubefx_plan(machine, share, tiling, &w.plan);
     const struct tiles *tiles = &w.plan.tiles;
     lay_out(&w);

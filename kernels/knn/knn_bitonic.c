@@ -12,12 +12,12 @@
  * A stage reads one bank and writes the other. Halving keeps no losers, so 2 selects in place do.
  * The carried results stand as one more group before those of each chunk, and its last halving
  * leaves them where the next chunk expects them. */
-#include "kernels/knn/knn_writer.h"
+#include "kernels/knn/knn_emitter.h"
 
 struct bitonic {
-    struct knn_writer w; /* first */
-    int64_t keep;        /* K, columns of a group */
-    int depth;           /* log2 K */
+    struct knn_emitter w; /* first */
+    int64_t keep;         /* K, columns of a group */
+    int depth;            /* log2 K */
     int64_t group_bytes, groups, chunks;
     int64_t values[2], indices[2];
     int bank;
@@ -59,7 +59,7 @@ static void plan(struct bitonic *b, const struct knn_machine *machine, const str
 /* All pairs of columns `half` apart in blocks of 2·half, over whole groups. */
 static void exchange(struct bitonic *b, int64_t first_group, int64_t groups, int64_t half)
 {
-    struct knn_writer *w = &b->w;
+    struct knn_emitter *w = &b->w;
     int64_t pairs = groups * b->keep / 2, at = first_group * b->group_bytes;
     struct knn_span span = {pairs * w->lanes, pairs / half, 2 * half * w->row_bytes};
     const int64_t *arrays[] = {b->values, b->indices};
@@ -89,7 +89,7 @@ static void sort(struct bitonic *b, int64_t first_group, int64_t groups, int64_t
  * together the smallest K of both groups, as a bitonic sequence. */
 static void keep_smaller(struct bitonic *b, int64_t half, int64_t pairs, int to)
 {
-    struct knn_writer *w = &b->w;
+    struct knn_emitter *w = &b->w;
     struct knn_span span = {.elements = pairs * b->keep * w->lanes, .rows = 1};
     const int64_t *arrays[] = {b->values, b->indices};
     struct region first = knn_at(w, b->values[b->bank]);
@@ -128,7 +128,7 @@ static void halve(struct bitonic *b)
 /* The carried results, k rows of K; the rest is filled with 0x7bff. */
 static void load_carried(struct bitonic *b)
 {
-    struct knn_writer *w = &b->w;
+    struct knn_emitter *w = &b->w;
     int64_t kept = w->tile->k * w->row_bytes;
     int64_t chunk = 2 * b->chunks * b->groups * b->group_bytes;
     struct region source = {.offset_bytes = chunk};
@@ -144,7 +144,7 @@ static void load_carried(struct bitonic *b)
 /* Distances and their columns' numbers, which differ from chunk to chunk. */
 static void load_chunk(struct bitonic *b)
 {
-    struct knn_writer *w = &b->w;
+    struct knn_emitter *w = &b->w;
     int64_t bytes = b->groups * b->group_bytes;
     struct region source = knn_at_in_loop(w, 0, bytes);
     knn_load(w, bytes, &source, b->values[0] + b->group_bytes);
@@ -154,7 +154,7 @@ static void load_chunk(struct bitonic *b)
 
 static void write(struct bitonic *b)
 {
-    struct knn_writer *w = &b->w;
+    struct knn_emitter *w = &b->w;
     const struct knn_machine *m = w->machine;
     int64_t kept = w->tile->k * w->row_bytes;
     int64_t carried = 2 * b->chunks * b->groups * b->group_bytes;

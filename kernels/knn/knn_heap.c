@@ -9,15 +9,15 @@
  * and padded to a full tree with the smallest value, so that siblings are one aligned read of 8
  * bytes and no lane ever asks whether a child exists; scalar code over lanes is unrolled (no
  * branches), and V reads the gathered children as if they were four vectors. */
-#include "kernels/knn/knn_writer.h"
+#include "kernels/knn/knn_emitter.h"
 
 #include <math.h>
 
 enum { ENTRY_BYTES = 2 * KNN_ELEMENT_BYTES, SIBLING_BYTES = 2 * ENTRY_BYTES };
 
 struct heap {
-    struct knn_writer w; /* first */
-    int depth;           /* levels below the root */
+    struct knn_emitter w; /* first */
+    int depth;            /* levels below the root */
     int64_t distances, entries, lane_bytes;
     int64_t child;                /* in the heap, a value a lane */
     int64_t root[2], moving[2];   /* value, index */
@@ -33,7 +33,7 @@ static void reserve_pair(struct heap *h, int64_t pair[2])
 
 static void plan(struct heap *h, const struct knn_machine *machine, const struct knn_tile *tile)
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     knn_start(w, machine, tile);
     for (h->depth = 0, h->lane_bytes = 2L * ENTRY_BYTES; tile->k >> h->depth > 1; h->depth++)
         h->lane_bytes = knn_times(h->lane_bytes, 2);
@@ -69,7 +69,7 @@ static void select_entries(struct heap *h, const int64_t to[2], const int64_t x[
  * lie in UB; all are asked where none does. */
 static void check_column(struct heap *h, int64_t first)
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     struct region column = knn_at_in_loop(w, h->distances + first * w->row_bytes, w->row_bytes);
     knn_branch(w); /* is there another column? */
     emit_loop(&w->emit, "l", w->tile->rows);
@@ -83,7 +83,7 @@ static void check_column(struct heap *h, int64_t first)
  * children of the root. Its half is the position itself. */
 static void descend(struct heap *h)
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     struct region child = knn_at_in_loop(w, h->child, KNN_ELEMENT_BYTES);
     struct region which = knn_at_in_loop(w, h->right_larger, KNN_ELEMENT_BYTES);
     knn_assign(w, 0, &child, &which, &child);
@@ -92,7 +92,7 @@ static void descend(struct heap *h)
 /* The children of each lane's position, side by side for V. */
 static void gather(struct heap *h)
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     emit_loop(&w->emit, "l", w->tile->rows);
     struct region heap = knn_at_in_loop(w, h->entries, h->lane_bytes);
     struct region siblings = knn_at_in_loop(w, h->siblings, SIBLING_BYTES);
@@ -110,7 +110,7 @@ static void gather(struct heap *h)
 /* Each lane's entry into the heap, at its position. */
 static void scatter(struct heap *h, const int64_t entry[2])
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     struct region heap = knn_at_in_loop(w, h->entries, h->lane_bytes);
     struct region value = knn_at_in_loop(w, entry[0], KNN_ELEMENT_BYTES);
     struct region index = knn_at_in_loop(w, entry[1], KNN_ELEMENT_BYTES);
@@ -128,7 +128,7 @@ static void scatter(struct heap *h, const int64_t entry[2])
  * one moves on. */
 static void sift(struct heap *h, const int64_t stored[2])
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     const struct knn_machine *m = w->machine;
     int64_t left[2] = {h->siblings, h->siblings + w->row_bytes};
     int64_t right[2] = {left[1] + w->row_bytes, left[1] + 2 * w->row_bytes};
@@ -152,7 +152,7 @@ static void sift(struct heap *h, const int64_t stored[2])
 /* All lanes of a column that some lane takes. */
 static void rebuild(struct heap *h)
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     const struct knn_machine *m = w->machine;
     struct region child = knn_at(w, h->child), which = knn_at(w, h->right_larger);
     struct region column = knn_at_in_loop(w, h->distances, w->row_bytes);
@@ -182,7 +182,7 @@ static void rebuild(struct heap *h)
 
 static void write(struct heap *h, int64_t rebuilds)
 {
-    struct knn_writer *w = &h->w;
+    struct knn_emitter *w = &h->w;
     const struct knn_machine *m = w->machine;
     int64_t columns = w->tile->columns, heaps = columns * w->row_bytes; /* where they lie in gm */
     int64_t entries = w->tile->rows * h->lane_bytes;

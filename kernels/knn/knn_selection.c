@@ -8,11 +8,11 @@
  * S blocks dispatch: what V reads from S needs no flag, what S reads from V does. A scalar
  * operation is charged for each test (branch) and each move or computation of one value (assign),
  * with its address. Indices count from the tile's first column. */
-#include "kernels/knn/knn_writer.h"
+#include "kernels/knn/knn_emitter.h"
 
 /* FP16 reads indices from 0x7c01 on as NaN (Alg. 6). */
 struct selection {
-    struct knn_writer w; /* first */
+    struct knn_emitter w; /* first */
     int64_t steps;
     int64_t pitch;                 /* bytes of a row of distances */
     int64_t distances, k[2], i[2]; /* banks */
@@ -26,7 +26,7 @@ struct selection {
 static void plan(struct selection *s, const struct knn_machine *machine,
                  const struct knn_tile *tile)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     knn_start(w, machine, tile);
     s->pitch = knn_row_bytes(tile->columns);
     s->distances = knn_reserve(w, knn_times(tile->rows, s->pitch));
@@ -57,7 +57,7 @@ static struct knn_span lanes_of(const struct selection *s)
 
 static void load(struct selection *s)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     int64_t distances = w->tile->rows * s->pitch, results = w->tile->k * w->row_bytes;
     struct region source = {0};
     knn_load(w, distances, &source, s->distances);
@@ -72,7 +72,7 @@ static void load(struct selection *s)
 
 static void initialise(struct selection *s)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     int duplicate = w->machine->duplicate;
     struct region mask = knn_at(w, s->mask), ones = knn_at(w, s->ones), none = knn_at(w, s->none);
     struct knn_span row = {.elements = w->tile->columns, .rows = 1};
@@ -88,7 +88,7 @@ static void initialise(struct selection *s)
 /* The tests of one row: is there another one, and is it masked? */
 static void test_row(struct selection *s)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     struct region mask = knn_at_in_loop(w, s->mask, KNN_ELEMENT_BYTES);
     knn_branch(w);
     knn_branch_on(w, &mask, NULL);
@@ -98,7 +98,7 @@ static void test_row(struct selection *s)
  * one before, and so on. */
 static void combine_indices(struct selection *s)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     const struct knn_levels *row = &s->row;
     for (int level = row->count - 1; level >= 0; level--) {
         bool last = level == row->count - 1;
@@ -114,7 +114,7 @@ static void combine_indices(struct selection *s)
 /* Alg. 6: the largest index of those whose value is the minimum. */
 static void search_index(struct selection *s)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     const struct knn_machine *m = w->machine;
     struct knn_span span = {.elements = w->tile->columns, .rows = 1};
     struct region found = knn_at(w, s->found), map = knn_at(w, s->index_map);
@@ -130,7 +130,7 @@ static void search_index(struct selection *s)
 /* Alg. 4, lines 4 to 7, for one row. */
 static void take_minimum(struct selection *s)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     const struct knn_machine *m = w->machine;
     struct region row = knn_at_in_loop(w, s->distances, s->pitch);
     struct region least = knn_at_in_loop(w, s->least, KNN_ELEMENT_BYTES);
@@ -155,7 +155,7 @@ static void take_minimum(struct selection *s)
 /* Alg. 4, lines 3 to 11. */
 static void test_step(struct selection *s, int bank)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     const struct knn_machine *m = w->machine;
     struct region least = knn_at(w, s->least), largest = knn_at(w, s->k[bank]);
     struct region mask = knn_at(w, s->mask), ones = knn_at(w, s->ones);
@@ -174,7 +174,7 @@ static void test_step(struct selection *s, int bank)
  * larger goes on, the smaller one's place is final. */
 static void keep_larger(struct selection *s, int bank, int64_t half, int64_t pairs)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     struct knn_span span = {.elements = pairs * w->lanes, .rows = 1};
     const int64_t *arrays[] = {s->k, s->i};
     int64_t below = half * w->row_bytes;
@@ -193,7 +193,7 @@ static void keep_larger(struct selection *s, int bank, int64_t half, int64_t pai
 /* Alg. 4, lines 13 to 15, and the test of the loop over steps. */
 static void update(struct selection *s, int bank)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     struct region least = knn_at(w, s->least), largest = knn_at(w, s->k[bank]);
     struct region where = knn_at(w, s->where), index = knn_at(w, s->i[bank]);
     knn_select(w, lanes_of(s), &largest, &least, &largest);
@@ -239,7 +239,7 @@ static void run_masked(struct selection *s, int64_t count)
  * test follows needs a flag. */
 static void store(struct selection *s, int bank, bool updated_last)
 {
-    struct knn_writer *w = &s->w;
+    struct knn_emitter *w = &s->w;
     int64_t distances = w->tile->rows * s->pitch, results = w->tile->k * w->row_bytes;
     if (updated_last)
         knn_sync(w, w->machine->vector, w->machine->mte3);

@@ -8,7 +8,7 @@
  * of outer loops begin first; what the slab needs is loaded while it is fed. */
 static int load_place(const struct cann_plan *plan, const struct cann_side *o)
 {
-    int level = o->level_l1 < SLAB_N_L1 ? 2 * o->level_l1 : 2 * plan->scope[HOLD_B_L0].level + 1;
+    int level = o->level_l1 < SLAB_N_L1 ? 2 * o->level_l1 : 2 * plan->scope[LIVE_B_L0].level + 1;
     return 2 * level + 1;
 }
 
@@ -22,19 +22,19 @@ static int loaded_last(const struct cann_plan *plan, bool copies_known)
         return place_a > place_b ? CANN_A : CANN_B;
     if (!copies_known)
         return -1;
-    return plan->scope[HOLD_A_L1].copies == 1 && plan->scope[HOLD_B_L1].copies == 2 ? CANN_A
+    return plan->scope[LIVE_A_L1].copies == 1 && plan->scope[LIVE_B_L1].copies == 2 ? CANN_A
                                                                                     : CANN_B;
 }
 
 static bool a_is_fed_first(const struct cann_plan *plan)
 {
-    return plan->scope[HOLD_A_L0].level <= plan->scope[HOLD_B_L0].level;
+    return plan->scope[LIVE_A_L0].level <= plan->scope[LIVE_B_L0].level;
 }
 
 static void first_part(const struct cann_plan *plan, const struct cann_side *o,
                        int64_t extent[CANN_DIRECTIONS])
 {
-    cann_tile_of(plan, o->level_l1 < CANN_LEVELS ? o->level_l1 : plan->scope[HOLD_B_L0].level,
+    cann_tile_of(plan, o->level_l1 < CANN_LEVELS ? o->level_l1 : plan->scope[LIVE_B_L0].level,
                  false, extent);
     if (o->level_l1 >= SLAB_N_L1)
         cann_first_within(plan, SLAB_N_L1 - 1, o->level_l1, extent);

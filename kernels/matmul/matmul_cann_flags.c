@@ -1,75 +1,76 @@
 /* Flags of a program of the space `cann`: every buffer has two that go to and fro between the pipe
  * that fills it and the pipe that empties it. */
-#include "kernels/matmul/matmul_cann_writer.h"
+#include "kernels/matmul/matmul_cann_emitter.h"
 
 /* Registers of a pair of pipes: the copy is added. C's pair is its own. */
 enum { FLAG_A = 0, FLAG_B = 2, FLAG_BIAS = 4, FLAG_C = 0, FLAG_C_LEAVES = 2 };
 
-static const int hold_flags[CANN_HOLDS] = {
-    [HOLD_A_L1] = FLAG_A, [HOLD_B_L1] = FLAG_B, [HOLD_BIAS_L1] = FLAG_BIAS,
-    [HOLD_A_L0] = FLAG_A, [HOLD_B_L0] = FLAG_B, [HOLD_BIAS_BT] = FLAG_BIAS,
-    [HOLD_C] = FLAG_C,
+static const int range_flags[CANN_LIVE_RANGES] = {
+    [LIVE_A_L1] = FLAG_A, [LIVE_B_L1] = FLAG_B, [LIVE_BIAS_L1] = FLAG_BIAS,
+    [LIVE_A_L0] = FLAG_A, [LIVE_B_L0] = FLAG_B, [LIVE_BIAS_BT] = FLAG_BIAS,
+    [LIVE_C] = FLAG_C,
 };
 
 /* The pipes that fill and empty a buffer. */
-static void ends_of(const struct writer *w, enum cann_hold hold, int *fills, int *empties)
+static void ends_of(const struct cann_emitter *w, enum cann_live_range range, int *fills,
+                    int *empties)
 {
     const struct cann_machine *m = w->machine;
-    bool in_l1 = hold <= HOLD_BIAS_L1;
-    *fills = in_l1 ? m->mte2 : hold == HOLD_C ? m->matrix : m->mte1;
-    *empties = in_l1 ? m->mte1 : hold == HOLD_C ? m->fixp : m->matrix;
+    bool in_l1 = range <= LIVE_BIAS_L1;
+    *fills = in_l1 ? m->mte2 : range == LIVE_C ? m->matrix : m->mte1;
+    *empties = in_l1 ? m->mte1 : range == LIVE_C ? m->fixp : m->matrix;
 }
 
 /* Does somebody read it? A bias only where there is a bias table. */
-static bool handed_on(const struct writer *w, enum cann_hold hold)
+static bool handed_on(const struct cann_emitter *w, enum cann_live_range range)
 {
-    return hold != HOLD_BIAS_L1 || w->plan->scope[HOLD_BIAS_BT].used;
+    return range != LIVE_BIAS_L1 || w->plan->scope[LIVE_BIAS_BT].used;
 }
 
-void cann_full_flag(struct writer *w, enum cann_hold hold,
+void cann_full_flag(struct cann_emitter *w, enum cann_live_range range,
                     void (*act)(struct emitter *, int, int, int))
 {
     int fills, empties;
-    if (!handed_on(w, hold))
+    if (!handed_on(w, range))
         return;
-    ends_of(w, hold, &fills, &empties);
-    act(&w->emit, fills, empties, hold_flags[hold] + w->copy[hold]);
+    ends_of(w, range, &fills, &empties);
+    act(&w->emit, fills, empties, range_flags[range] + w->copy[range]);
 }
 
-void cann_free_flag(struct writer *w, enum cann_hold hold,
+void cann_free_flag(struct cann_emitter *w, enum cann_live_range range,
                     void (*act)(struct emitter *, int, int, int))
 {
     int fills, empties;
-    if (!handed_on(w, hold))
+    if (!handed_on(w, range))
         return;
-    ends_of(w, hold, &fills, &empties);
-    act(&w->emit, empties, fills, hold_flags[hold] + w->copy[hold]);
+    ends_of(w, range, &fills, &empties);
+    act(&w->emit, empties, fills, range_flags[range] + w->copy[range]);
 }
 
 /* Before all loops and after them: every copy is free. */
-void cann_all_free_flags(struct writer *w, void (*act)(struct emitter *, int, int, int))
+void cann_all_free_flags(struct cann_emitter *w, void (*act)(struct emitter *, int, int, int))
 {
-    for (int h = 0; h < CANN_HOLDS; h++) {
+    for (int h = 0; h < CANN_LIVE_RANGES; h++) {
         int copy = w->copy[h];
         for (w->copy[h] = 0; w->copy[h] < w->plan->scope[h].copies; w->copy[h]++)
             if (w->plan->scope[h].used)
-                cann_free_flag(w, (enum cann_hold)h, act);
+                cann_free_flag(w, (enum cann_live_range)h, act);
         w->copy[h] = copy;
     }
 }
 
 /* The tile of C leaves through FIXP: from now on it may be overwritten behind it. */
-void cann_leaves_flag(struct writer *w, void (*act)(struct emitter *, int, int, int))
+void cann_leaves_flag(struct cann_emitter *w, void (*act)(struct emitter *, int, int, int))
 {
     if (w->machine->unit_flag)
-        act(&w->emit, w->machine->fixp, w->machine->matrix, FLAG_C_LEAVES + w->copy[HOLD_C]);
+        act(&w->emit, w->machine->fixp, w->machine->matrix, FLAG_C_LEAVES + w->copy[LIVE_C]);
 }
 
 /* Before all loops and after them, as all_free_flags. */
-void cann_all_leaves_flags(struct writer *w, void (*act)(struct emitter *, int, int, int))
+void cann_all_leaves_flags(struct cann_emitter *w, void (*act)(struct emitter *, int, int, int))
 {
-    for (int copy = w->plan->scope[HOLD_C].copies; copy > 0; copy--) {
+    for (int copy = w->plan->scope[LIVE_C].copies; copy > 0; copy--) {
         cann_leaves_flag(w, act);
-        w->copy[HOLD_C] = (w->copy[HOLD_C] + 1) % w->plan->scope[HOLD_C].copies;
+        w->copy[LIVE_C] = (w->copy[LIVE_C] + 1) % w->plan->scope[LIVE_C].copies;
     }
 }

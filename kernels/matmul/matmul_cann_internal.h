@@ -97,16 +97,16 @@ enum cann_level {
 /* A scope is the body of a level's loop; outside all loops it is the whole program. */
 enum { SCOPE_PROGRAM = -1 };
 
-/* What is held in a buffer for a while. */
-enum cann_hold {
-    HOLD_A_L1,
-    HOLD_B_L1,
-    HOLD_BIAS_L1,
-    HOLD_A_L0,
-    HOLD_B_L0,
-    HOLD_BIAS_BT,
-    HOLD_C,
-    CANN_HOLDS,
+/* Live ranges: what stands in a buffer for a while. */
+enum cann_live_range {
+    LIVE_A_L1,
+    LIVE_B_L1,
+    LIVE_BIAS_L1,
+    LIVE_A_L0,
+    LIVE_B_L0,
+    LIVE_BIAS_BT,
+    LIVE_C,
+    CANN_LIVE_RANGES,
 };
 
 struct cann_scope {
@@ -125,7 +125,7 @@ struct cann_plan {
         int64_t slice;  /* at most `parent` */
         int64_t parent; /* the largest tile that the loop cuts */
     } level[CANN_ALL_LEVELS];
-    struct cann_scope scope[CANN_HOLDS];
+    struct cann_scope scope[CANN_LIVE_RANGES];
     bool slab, one_b;           /* one_b: all blocks of a core have the same B */
     int64_t chunks_a, chunks_b; /* along k, in L1 */
     double miss_share[2];       /* of the loads of A and of B: each byte misses when it is first
@@ -141,9 +141,9 @@ void cann_plan_make(const struct cann *cann, const struct tiling *tiling, struct
 int64_t cann_bodies(const struct cann_plan *plan, enum cann_direction direction, int outer,
                     int inner, int64_t extent);
 
-/* How often a hold begins in one body of `level` (SCOPE_PROGRAM: in all) where the tile has these
- * extents; 1 in the body that is its scope, 0 within that. */
-int64_t cann_openings(const struct cann_plan *plan, enum cann_hold hold, int level,
+/* How often a live range begins in one body of `level` (SCOPE_PROGRAM: in all) where the tile has
+ * these extents; 1 in the body that is its scope, 0 within that. */
+int64_t cann_openings(const struct cann_plan *plan, enum cann_live_range range, int level,
                       const int64_t extent[CANN_DIRECTIONS]);
 
 /* The pieces in which an operand's tile is moved from or to global memory. Rows or columns of

@@ -50,14 +50,14 @@ static void summarise_steps(const struct least *l)
     unsigned single = single_buffers(l);
     int64_t l1 = capacity_of(l->cann->machine.hw, l->cann->machine.l1);
     if (copies_given ? l->value[CANN_L1A_BUFFERS] == 1
-                     : plan.l1_bytes > l1 - plan.scope[HOLD_A_L1].bytes)
+                     : plan.l1_bytes > l1 - plan.scope[LIVE_A_L1].bytes)
         single |= SINGLE_A_L1;
     if (copies_given ? l->value[CANN_L1B_BUFFERS] == 1
-                     : plan.l1_bytes > l1 - plan.scope[HOLD_B_L1].bytes)
+                     : plan.l1_bytes > l1 - plan.scope[LIVE_B_L1].bytes)
         single |= SINGLE_B_L1;
     bool copies_known = copies_given || ((single & SINGLE_A_L1) && (single & SINGLE_B_L1));
-    plan.scope[HOLD_A_L0].copies = single & SINGLE_A_L0 ? 1 : 2;
-    plan.scope[HOLD_B_L0].copies = single & SINGLE_B_L0 ? 1 : 2;
+    plan.scope[LIVE_A_L0].copies = single & SINGLE_A_L0 ? 1 : 2;
+    plan.scope[LIVE_B_L0].copies = single & SINGLE_B_L0 ? 1 : 2;
     cann_summarise_plan(l->cann, &plan, single, copies_known, l->work);
     if (l->cann->miss_share > 0)
         forget_pieces_of_loads(l->work);

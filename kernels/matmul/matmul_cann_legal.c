@@ -20,11 +20,11 @@ static const char *const need_contents[NEEDS] = {
 static void count_needs(const struct cann *cann, const struct cann_plan *plan,
                         int64_t needed[NEEDS], int64_t available[NEEDS])
 {
-    static const enum cann_hold holds[NEEDS] = {[NEED_L0A] = HOLD_A_L0,
-                                                [NEED_L0B] = HOLD_B_L0,
-                                                [NEED_L0C] = HOLD_C,
-                                                [NEED_L1] = HOLD_A_L1,
-                                                [NEED_BT] = HOLD_BIAS_BT};
+    static const enum cann_live_range holds[NEEDS] = {[NEED_L0A] = LIVE_A_L0,
+                                                      [NEED_L0B] = LIVE_B_L0,
+                                                      [NEED_L0C] = LIVE_C,
+                                                      [NEED_L1] = LIVE_A_L1,
+                                                      [NEED_BT] = LIVE_BIAS_BT};
     const struct cann_machine *machine = &cann->machine;
     const int buffers[NEEDS] = {machine->l0a, machine->l0b, machine->l0c, machine->l1, machine->bt};
     for (int n = 0; n < NEEDS; n++) {
@@ -222,7 +222,8 @@ static int64_t agreed_order(const int64_t *v, int64_t m, int64_t n)
  * once. */
 void cann_agree(const struct space *space, struct tiling *tiling)
 {
-    static const enum cann_hold holds[] = {HOLD_A_L1, HOLD_B_L1, HOLD_A_L0, HOLD_B_L0, HOLD_C};
+    static const enum cann_live_range holds[] = {LIVE_A_L1, LIVE_B_L1, LIVE_A_L0, LIVE_B_L0,
+                                                 LIVE_C};
     const struct cann *cann = cann_of(space);
     struct cann_plan plan;
     struct view view = {cann, &plan, tiling->value};

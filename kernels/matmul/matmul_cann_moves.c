@@ -1,6 +1,6 @@
 /* Loads, feeds, products and stores of a program of the space `cann`, and where in the buffers what
  * they move is. */
-#include "kernels/matmul/matmul_cann_writer.h"
+#include "kernels/matmul/matmul_cann_emitter.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* Adds the way from the beginning of a scope to the present place along one direction, `bytes`
  * an element, to a region's offset. */
-static void advance(const struct writer *w, struct region *region, int scope,
+static void advance(const struct cann_emitter *w, struct region *region, int scope,
                     enum cann_direction direction, int64_t bytes)
 {
     for (int l = scope + 1; l < CANN_ALL_LEVELS; l++) {
@@ -22,45 +22,46 @@ static void advance(const struct writer *w, struct region *region, int scope,
     }
 }
 
-static int memory_of(const struct writer *w, enum cann_hold hold)
+static int memory_of(const struct cann_emitter *w, enum cann_live_range range)
 {
     const struct cann_machine *m = w->machine;
-    const int buffers[CANN_HOLDS] = {m->l1, m->l1, m->l1, m->l0a, m->l0b, m->bt, m->l0c};
-    return buffers[hold];
+    const int buffers[CANN_LIVE_RANGES] = {m->l1, m->l1, m->l1, m->l0a, m->l0b, m->bt, m->l0c};
+    return buffers[range];
 }
 
 /* What a part in L1 leaves of its copy: a smaller part stands at the end, so that it overwrites
  * what is fed last of the part before it. At the beginning it could be loaded earlier than its flag
  * says.
  */
-static int64_t room_before(const struct writer *w, enum cann_hold hold)
+static int64_t room_before(const struct cann_emitter *w, enum cann_live_range range)
 {
-    if (hold > HOLD_B_L1)
+    if (range > LIVE_B_L1)
         return 0;
-    const int64_t *held = w->held[hold];
-    int64_t batch = hold == HOLD_B_L1 && w->plan->one_b ? 1 : held[CANN_BATCH];
-    int64_t across = held[hold == HOLD_A_L1 ? CANN_M : CANN_N];
-    return w->plan->scope[hold].bytes - batch * across * held[CANN_K] * w->machine->type_bytes;
+    const int64_t *held = w->held[range];
+    int64_t batch = range == LIVE_B_L1 && w->plan->one_b ? 1 : held[CANN_BATCH];
+    int64_t across = held[range == LIVE_A_L1 ? CANN_M : CANN_N];
+    return w->plan->scope[range].bytes - batch * across * held[CANN_K] * w->machine->type_bytes;
 }
 
 /* The beginning of the present copy. */
-static struct region copy_of(const struct writer *w, enum cann_hold hold, enum operand_role role)
+static struct region copy_of(const struct cann_emitter *w, enum cann_live_range range,
+                             enum operand_role role)
 {
-    const struct cann_scope *scope = &w->plan->scope[hold];
+    const struct cann_scope *scope = &w->plan->scope[range];
     return (struct region){.role = (uint8_t)role,
-                           .buffer = (int8_t)memory_of(w, hold),
-                           .offset_bytes = scope->offset_bytes + w->copy[hold] * scope->bytes +
-                                           room_before(w, hold)};
+                           .buffer = (int8_t)memory_of(w, range),
+                           .offset_bytes = scope->offset_bytes + w->copy[range] * scope->bytes +
+                                           room_before(w, range)};
 }
 
 /* The tile at hand in a part that holds blocks one after the other, each cut along `across` (m or
  * n) into panels of L0 tiles, and these along k. */
-static struct region tile_in(const struct writer *w, enum cann_hold hold, enum operand_role role,
-                             enum cann_direction across)
+static struct region tile_in(const struct cann_emitter *w, enum cann_live_range range,
+                             enum operand_role role, enum cann_direction across)
 {
-    int scope = w->plan->scope[hold].level, type = w->machine->type_bytes;
-    const int64_t *held = w->held[hold];
-    struct region region = copy_of(w, hold, role);
+    int scope = w->plan->scope[range].level, type = w->machine->type_bytes;
+    const int64_t *held = w->held[range];
+    struct region region = copy_of(w, range, role);
     if (across == CANN_M || !w->plan->one_b)
         advance(w, &region, scope, CANN_BATCH, held[across] * held[CANN_K] * type);
     advance(w, &region, scope, across, held[CANN_K] * type);
@@ -70,7 +71,8 @@ static struct region tile_in(const struct writer *w, enum cann_hold hold, enum o
 
 /* ---- moves ---------------------------------------------------------------------------------- */
 
-static void move(struct writer *w, int path, int64_t bytes, int64_t pieces, int64_t align_bytes)
+static void move(struct cann_emitter *w, int path, int64_t bytes, int64_t pieces,
+                 int64_t align_bytes)
 {
     uint8_t type = (uint8_t)w->machine->type;
     emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
@@ -83,15 +85,15 @@ static void move(struct writer *w, int path, int64_t bytes, int64_t pieces, int6
 }
 
 /* Global memory to L1. */
-void cann_put_load(struct writer *w, enum cann_hold hold, int64_t bytes, int64_t pieces,
-                   int64_t align_bytes)
+void cann_put_load(struct cann_emitter *w, enum cann_live_range range, int64_t bytes,
+                   int64_t pieces, int64_t align_bytes)
 {
     const struct cann_machine *m = w->machine;
     struct cann_load load =
-        cann_load_split(hold <= HOLD_B_L1 ? w->plan->miss_share[hold] : 0, bytes, pieces);
-    memcpy(w->held[hold], w->extent, sizeof w->extent);
-    struct region target = copy_of(w, hold, OPERAND_DST);
-    cann_free_flag(w, hold, emit_wait);
+        cann_load_split(range <= LIVE_B_L1 ? w->plan->miss_share[range] : 0, bytes, pieces);
+    memcpy(w->held[range], w->extent, sizeof w->extent);
+    struct region target = copy_of(w, range, OPERAND_DST);
+    cann_free_flag(w, range, emit_wait);
     if (load.hit_bytes) {
         move(w, m->load, load.hit_bytes, load.hit_pieces, align_bytes);
         emit_region(&w->emit, &target);
@@ -101,29 +103,29 @@ void cann_put_load(struct writer *w, enum cann_hold hold, int64_t bytes, int64_t
         move(w, m->miss, load.miss_bytes, load.miss_pieces, align_bytes);
         emit_region(&w->emit, &target);
     }
-    cann_full_flag(w, hold, emit_set);
+    cann_full_flag(w, range, emit_set);
 }
 
-void cann_load_operand(struct writer *w, enum cann_hold hold)
+void cann_load_operand(struct cann_emitter *w, enum cann_live_range range)
 {
     const int64_t *e = w->extent;
-    bool is_a = hold == HOLD_A_L1;
+    bool is_a = range == LIVE_A_L1;
     enum cann_operand operand = is_a ? CANN_A : CANN_B;
     int64_t batch = !is_a && w->plan->one_b ? 1 : e[CANN_BATCH];
-    cann_put_load(w, hold, batch * e[is_a ? CANN_M : CANN_N] * e[CANN_K] * w->machine->type_bytes,
+    cann_put_load(w, range, batch * e[is_a ? CANN_M : CANN_N] * e[CANN_K] * w->machine->type_bytes,
                   cann_pieces(w->cann, operand, e), cann_alignment(w->cann, operand));
 }
 
 /* L1 to L0, the tile at hand. */
-static void feed_tile(struct writer *w, enum cann_hold from, enum cann_hold to,
+static void feed_tile(struct cann_emitter *w, enum cann_live_range from, enum cann_live_range to,
                       const struct region *target)
 {
     const struct cann_machine *m = w->machine;
-    enum cann_direction across = from == HOLD_A_L1 ? CANN_M : CANN_N;
+    enum cann_direction across = from == LIVE_A_L1 ? CANN_M : CANN_N;
     int64_t tile[CANN_DIRECTIONS];
     memcpy(tile, w->extent, sizeof tile);
     struct region source = tile_in(w, from, OPERAND_SRC, across);
-    bool is_a = to == HOLD_A_L0;
+    bool is_a = to == LIVE_A_L0;
     emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
                                          .what = (int16_t)(is_a ? m->feed_a : m->feed_b),
                                          .bytes = tile[across] * tile[CANN_K] * m->type_bytes,
@@ -135,49 +137,49 @@ static void feed_tile(struct writer *w, enum cann_hold from, enum cann_hold to,
 }
 
 /* A scope in L0: one tile, or the loops that bring the slab. */
-void cann_feed(struct writer *w, enum cann_hold from, enum cann_hold to)
+void cann_feed(struct cann_emitter *w, enum cann_live_range from, enum cann_live_range to)
 {
     struct region target = copy_of(w, to, OPERAND_DST);
     memcpy(w->held[to], w->extent, sizeof w->extent);
     cann_free_flag(w, to, emit_wait);
-    if (to == HOLD_B_L0 && w->plan->slab)
+    if (to == LIVE_B_L0 && w->plan->slab)
         cann_emit_level(w, SLAB_N_L1);
     else
         feed_tile(w, from, to, &target);
     cann_full_flag(w, to, emit_set);
 }
 
-void cann_feed_slab_tile(struct writer *w)
+void cann_feed_slab_tile(struct cann_emitter *w)
 {
-    struct region target = tile_in(w, HOLD_B_L0, OPERAND_DST, CANN_N);
-    feed_tile(w, HOLD_B_L1, HOLD_B_L0, &target);
+    struct region target = tile_in(w, LIVE_B_L0, OPERAND_DST, CANN_N);
+    feed_tile(w, LIVE_B_L1, LIVE_B_L0, &target);
 }
 
-void cann_feed_bias(struct writer *w)
+void cann_feed_bias(struct cann_emitter *w)
 {
     const struct cann_machine *m = w->machine;
-    cann_full_flag(w, HOLD_BIAS_L1, emit_wait);
-    if (w->plan->scope[HOLD_BIAS_BT].used) {
-        cann_free_flag(w, HOLD_BIAS_BT, emit_wait);
+    cann_full_flag(w, LIVE_BIAS_L1, emit_wait);
+    if (w->plan->scope[LIVE_BIAS_BT].used) {
+        cann_free_flag(w, LIVE_BIAS_BT, emit_wait);
         move(w, m->feed_bias, w->extent[CANN_N] * w->cann->bias_bytes, 0, 0);
-        struct region source = copy_of(w, HOLD_BIAS_L1, OPERAND_SRC);
-        struct region target = copy_of(w, HOLD_BIAS_BT, OPERAND_DST);
+        struct region source = copy_of(w, LIVE_BIAS_L1, OPERAND_SRC);
+        struct region target = copy_of(w, LIVE_BIAS_BT, OPERAND_DST);
         emit_region(&w->emit, &source);
         emit_region(&w->emit, &target);
-        cann_full_flag(w, HOLD_BIAS_BT, emit_set);
-        cann_full_flag(w, HOLD_BIAS_BT, emit_wait);
+        cann_full_flag(w, LIVE_BIAS_BT, emit_set);
+        cann_full_flag(w, LIVE_BIAS_BT, emit_wait);
     }
-    cann_free_flag(w, HOLD_BIAS_L1, emit_set);
+    cann_free_flag(w, LIVE_BIAS_L1, emit_set);
 }
 
-void cann_multiply(struct writer *w)
+void cann_multiply(struct cann_emitter *w)
 {
     const struct cann_machine *m = w->machine;
     const int64_t *e = w->extent;
-    struct region a = copy_of(w, HOLD_A_L0, OPERAND_A);
+    struct region a = copy_of(w, LIVE_A_L0, OPERAND_A);
     struct region b =
-        w->plan->slab ? tile_in(w, HOLD_B_L0, OPERAND_B, CANN_N) : copy_of(w, HOLD_B_L0, OPERAND_B);
-    struct region c = copy_of(w, HOLD_C, OPERAND_DST);
+        w->plan->slab ? tile_in(w, LIVE_B_L0, OPERAND_B, CANN_N) : copy_of(w, LIVE_B_L0, OPERAND_B);
+    struct region c = copy_of(w, LIVE_C, OPERAND_DST);
     emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MATRIX,
                                          .type = (uint8_t)m->type,
                                          .m = (int32_t)e[CANN_M],
@@ -190,18 +192,18 @@ void cann_multiply(struct writer *w)
     emit_region(&w->emit, &c);
     if (!w->first_step)
         return;
-    if (w->plan->scope[HOLD_BIAS_BT].used) /* the first product adds it */
-        cann_free_flag(w, HOLD_BIAS_BT, emit_set);
+    if (w->plan->scope[LIVE_BIAS_BT].used) /* the first product adds it */
+        cann_free_flag(w, LIVE_BIAS_BT, emit_set);
     if (m->unit_flag)
-        cann_free_flag(w, HOLD_C, emit_wait);
+        cann_free_flag(w, LIVE_C, emit_wait);
 }
 
-void cann_store(struct writer *w)
+void cann_store(struct cann_emitter *w)
 {
     const struct cann_machine *m = w->machine;
-    struct region c = copy_of(w, HOLD_C, OPERAND_SRC);
-    cann_full_flag(w, HOLD_C, emit_set);
-    cann_full_flag(w, HOLD_C, emit_wait);
+    struct region c = copy_of(w, LIVE_C, OPERAND_SRC);
+    cann_full_flag(w, LIVE_C, emit_set);
+    cann_full_flag(w, LIVE_C, emit_wait);
     cann_leaves_flag(w, emit_set);
     emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
                                          .what = (int16_t)m->store,
@@ -213,5 +215,5 @@ void cann_store(struct writer *w)
                                          .to_type = (uint8_t)m->out,
                                          .unit = m->unit_flag});
     emit_region(&w->emit, &c);
-    cann_free_flag(w, HOLD_C, emit_set);
+    cann_free_flag(w, LIVE_C, emit_set);
 }

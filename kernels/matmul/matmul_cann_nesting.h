@@ -40,7 +40,7 @@ int64_t cann_all_blocks(const struct cann *cann, int64_t single_m, int64_t singl
 struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, int fixed);
 struct cann_room cann_room_of(const struct cann *cann, int64_t base_n);
 
-/* May a hold have two copies: is it filled more than once? */
+/* May a live range have two copies: is it filled more than once? */
 bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k);
 bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k, bool slab);
 bool cann_c_turns(const struct cann_facts *f);

@@ -11,7 +11,7 @@
 struct cann_side {
     enum cann_operand which;
     enum cann_direction across;
-    enum cann_hold l1, l0;
+    enum cann_live_range l1, l0;
     enum cann_line load, feed;
     int level_l1, level_l0;
     bool one; /* of all batches */
@@ -23,8 +23,8 @@ static inline struct cann_side cann_side_of(const struct cann_plan *plan, enum c
     struct cann_side o = {
         .which = which,
         .across = a ? CANN_M : CANN_N,
-        .l1 = a ? HOLD_A_L1 : HOLD_B_L1,
-        .l0 = a ? HOLD_A_L0 : HOLD_B_L0,
+        .l1 = a ? LIVE_A_L1 : LIVE_B_L1,
+        .l0 = a ? LIVE_A_L0 : LIVE_B_L0,
         .load = a ? LOAD_A : LOAD_B,
         .feed = a ? FEED_A : FEED_B,
         .one = !a && plan->one_b,

@@ -115,8 +115,8 @@ static void place_slab(const int64_t *v, unsigned has, struct cann_plan *plan)
                         : LEVEL_BATCH_NARROW;
         level = widen(plan, level, SCOPE_PROGRAM, has);
     }
-    plan->scope[HOLD_B_L1].level = level;
-    plan->scope[HOLD_B_L0].level = widen(plan, LEVEL_BLOCK, SCOPE_PROGRAM, has);
+    plan->scope[LIVE_B_L1].level = level;
+    plan->scope[LIVE_B_L0].level = widen(plan, LEVEL_BLOCK, SCOPE_PROGRAM, has);
 }
 
 static void place_operands(const struct cann *cann, const int64_t *v, struct cann_plan *plan)
@@ -132,15 +132,15 @@ static void place_operands(const struct cann *cann, const int64_t *v, struct can
     int64_t kb = product_of(v[CANN_STEP_KB], v[CANN_BASE_K]);
     plan->one_b = one_b;
     plan->slab = v[CANN_L0B_HOLDS] == HOLDS_SLAB;
-    scope[HOLD_A_L1].level =
+    scope[LIVE_A_L1].level =
         widen(plan, l1_level(plan, CANN_M, ka, v[CANN_STEP_BATCH_A]), SCOPE_PROGRAM, a);
-    scope[HOLD_A_L0].level = widen(plan, LEVEL_STEP, SCOPE_PROGRAM, a);
-    scope[HOLD_B_L1].level =
+    scope[LIVE_A_L0].level = widen(plan, LEVEL_STEP, SCOPE_PROGRAM, a);
+    scope[LIVE_B_L1].level =
         widen(plan, l1_level(plan, CANN_N, kb, v[CANN_STEP_BATCH_B]), SCOPE_PROGRAM, b);
-    scope[HOLD_B_L0].level = widen(plan, LEVEL_STEP, SCOPE_PROGRAM, b);
+    scope[LIVE_B_L0].level = widen(plan, LEVEL_STEP, SCOPE_PROGRAM, b);
     if (plan->slab)
         place_slab(v, b, plan);
-    scope[HOLD_C].level = scope[HOLD_BIAS_L1].level = scope[HOLD_BIAS_BT].level = LEVEL_TILE;
+    scope[LIVE_C].level = scope[LIVE_BIAS_L1].level = scope[LIVE_BIAS_BT].level = LEVEL_TILE;
     plan->chunks_a = divide_up(plan->extent[CANN_K], least_of(ka, plan->extent[CANN_K]));
     plan->chunks_b = divide_up(plan->extent[CANN_K], least_of(kb, plan->extent[CANN_K]));
 }
@@ -153,8 +153,8 @@ static int64_t tile_at(const struct cann_plan *plan, int level, enum cann_direct
     return level < 0 ? plan->extent[direction] : plan->level[level].slice;
 }
 
-static void hold(struct cann_plan *plan, enum cann_hold which, int64_t copies, int64_t elements,
-                 int bytes)
+static void reserve(struct cann_plan *plan, enum cann_live_range which, int64_t copies,
+                    int64_t elements, int bytes)
 {
     plan->scope[which].used = true;
     plan->scope[which].copies = (int)least_of(copies, 2);
@@ -178,31 +178,31 @@ static void measure(const struct cann *cann, const int64_t *v, struct cann_plan 
     int64_t ka = least_of(product_of(v[CANN_STEP_KA], v[CANN_BASE_K]), whole_k);
     int64_t kb = least_of(product_of(v[CANN_STEP_KB], v[CANN_BASE_K]), whole_k);
     int type = machine->type_bytes;
-    hold(plan, HOLD_A_L1, v[CANN_L1A_BUFFERS], product_of(product_of(batch_a, m_l1), ka), type);
-    hold(plan, HOLD_B_L1, v[CANN_L1B_BUFFERS], product_of(product_of(batch_b, n_l1), kb), type);
-    hold(plan, HOLD_A_L0, v[CANN_L0A_BUFFERS], product_of(m, k), type);
-    hold(plan, HOLD_B_L0, v[CANN_L0B_BUFFERS],
-         plan->slab ? product_of(plan->extent[CANN_N], whole_k) : product_of(n, k), type);
-    hold(plan, HOLD_C, v[CANN_L0C_BUFFERS], product_of(m, n), machine->accumulator_bytes);
+    reserve(plan, LIVE_A_L1, v[CANN_L1A_BUFFERS], product_of(product_of(batch_a, m_l1), ka), type);
+    reserve(plan, LIVE_B_L1, v[CANN_L1B_BUFFERS], product_of(product_of(batch_b, n_l1), kb), type);
+    reserve(plan, LIVE_A_L0, v[CANN_L0A_BUFFERS], product_of(m, k), type);
+    reserve(plan, LIVE_B_L0, v[CANN_L0B_BUFFERS],
+            plan->slab ? product_of(plan->extent[CANN_N], whole_k) : product_of(n, k), type);
+    reserve(plan, LIVE_C, v[CANN_L0C_BUFFERS], product_of(m, n), machine->accumulator_bytes);
     if (cann->bias)
-        hold(plan, HOLD_BIAS_L1, 1, n, cann->bias_bytes);
+        reserve(plan, LIVE_BIAS_L1, 1, n, cann->bias_bytes);
     if (cann->bias && machine->feed_bias >= 0)
-        hold(plan, HOLD_BIAS_BT, 1, n, cann->bias_bytes);
-    scope[HOLD_B_L1].offset_bytes = copies_bytes(&scope[HOLD_A_L1]);
-    scope[HOLD_BIAS_L1].offset_bytes =
-        sum_of(scope[HOLD_B_L1].offset_bytes, copies_bytes(&scope[HOLD_B_L1]));
-    plan->l1_bytes = sum_of(scope[HOLD_BIAS_L1].offset_bytes, copies_bytes(&scope[HOLD_BIAS_L1]));
+        reserve(plan, LIVE_BIAS_BT, 1, n, cann->bias_bytes);
+    scope[LIVE_B_L1].offset_bytes = copies_bytes(&scope[LIVE_A_L1]);
+    scope[LIVE_BIAS_L1].offset_bytes =
+        sum_of(scope[LIVE_B_L1].offset_bytes, copies_bytes(&scope[LIVE_B_L1]));
+    plan->l1_bytes = sum_of(scope[LIVE_BIAS_L1].offset_bytes, copies_bytes(&scope[LIVE_BIAS_L1]));
 }
 
 /* How often a core loads each byte of its part of an operand. */
-static double fetches(const struct cann_plan *plan, enum cann_hold hold)
+static double fetches(const struct cann_plan *plan, enum cann_live_range range)
 {
-    int level = plan->scope[hold].level;
-    enum cann_direction other = hold == HOLD_A_L1 ? CANN_N : CANN_M;
+    int level = plan->scope[range].level;
+    enum cann_direction other = range == LIVE_A_L1 ? CANN_N : CANN_M;
     if (level >= SLAB_N_L1)
         return 1;
     double times = (double)cann_bodies(plan, other, SCOPE_PROGRAM, level, plan->extent[other]);
-    if (hold == HOLD_B_L1 && plan->one_b)
+    if (range == LIVE_B_L1 && plan->one_b)
         times *=
             (double)cann_bodies(plan, CANN_BATCH, SCOPE_PROGRAM, level, plan->extent[CANN_BATCH]);
     return times;
@@ -210,13 +210,13 @@ static double fetches(const struct cann_plan *plan, enum cann_hold hold)
 
 /* What is in memory over what all cores load of it is the share of first touches. */
 static double first_touches(const struct cann *cann, const struct cann_plan *plan,
-                            enum cann_hold hold)
+                            enum cann_live_range range)
 {
-    bool is_a = hold == HOLD_A_L1;
+    bool is_a = range == LIVE_A_L1;
     enum cann_direction across = is_a ? CANN_M : CANN_N;
     double stored =
         (double)cann->size[across] * (!is_a && cann->share_b ? 1 : (double)cann->size[CANN_BATCH]);
-    double loaded = fetches(plan, hold) * plan->cores * (double)plan->extent[across] *
+    double loaded = fetches(plan, range) * plan->cores * (double)plan->extent[across] *
                     (!is_a && plan->one_b ? 1 : (double)plan->extent[CANN_BATCH]);
     return fmin(stored / loaded, 1);
 }
@@ -228,8 +228,8 @@ void cann_plan_make(const struct cann *cann, const struct tiling *tiling, struct
     make_levels(tiling->value, plan);
     place_operands(cann, tiling->value, plan);
     measure(cann, tiling->value, plan);
-    for (int h = HOLD_A_L1; h <= HOLD_B_L1 && cann->miss_share > 0; h++)
-        plan->miss_share[h] = cann->miss_share * first_touches(cann, plan, (enum cann_hold)h);
+    for (int h = LIVE_A_L1; h <= LIVE_B_L1 && cann->miss_share > 0; h++)
+        plan->miss_share[h] = cann->miss_share * first_touches(cann, plan, (enum cann_live_range)h);
 }
 
 bool cann_is_batch_step(const struct cann *cann, int64_t whole, int64_t step)
@@ -269,15 +269,15 @@ static int64_t bodies_within(const struct cann_plan *plan, int outer, int inner,
     return bodies;
 }
 
-int64_t cann_openings(const struct cann_plan *plan, enum cann_hold hold, int level,
+int64_t cann_openings(const struct cann_plan *plan, enum cann_live_range range, int level,
                       const int64_t extent[CANN_DIRECTIONS])
 {
-    const struct cann_scope *scope = &plan->scope[hold];
+    const struct cann_scope *scope = &plan->scope[range];
     if (!scope->used || scope->level < level)
         return 0;
     if (scope->level < CANN_LEVELS || level >= SLAB_N_L1)
         return bodies_within(plan, level, scope->level, extent);
-    int slab = plan->scope[HOLD_B_L0].level;
+    int slab = plan->scope[LIVE_B_L0].level;
     if (slab < level)
         return 0;
     return bodies_within(plan, level, slab, extent) *

@@ -13,7 +13,7 @@
  * Where L0C has a unit flag, that first step may begin as soon as the last tile of its copy has
  * begun to leave, and overwrites it block by block behind it; the second waits for its end. A
  * flag of its own says that the tile leaves. */
-#include "kernels/matmul/matmul_cann_writer.h"
+#include "kernels/matmul/matmul_cann_emitter.h"
 
 #include <string.h>
 
@@ -22,38 +22,39 @@ static const char *const loop_names[CANN_ALL_LEVELS] = {"g", "h", "b", "x", "y",
 
 /* ---- the nest ------------------------------------------------------------------------------- */
 
-static bool begins(const struct writer *w, enum cann_hold hold, int level)
+static bool begins(const struct cann_emitter *w, enum cann_live_range range, int level)
 {
-    return w->plan->scope[hold].used && w->plan->scope[hold].level == level;
+    return w->plan->scope[range].used && w->plan->scope[range].level == level;
 }
 
 /* Operands with two copies first: one that waits does not hold them back. */
-static void begin_loads(struct writer *w, int level)
+static void begin_loads(struct cann_emitter *w, int level)
 {
     for (int copies = 2; copies >= 1; copies--)
-        for (int h = HOLD_A_L1; h <= HOLD_B_L1; h++)
-            if (begins(w, (enum cann_hold)h, level) && w->plan->scope[h].copies == copies)
-                cann_load_operand(w, (enum cann_hold)h);
-    if (begins(w, HOLD_BIAS_L1, level))
-        cann_put_load(w, HOLD_BIAS_L1, w->extent[CANN_N] * w->cann->bias_bytes, 1, 0);
+        for (int h = LIVE_A_L1; h <= LIVE_B_L1; h++)
+            if (begins(w, (enum cann_live_range)h, level) && w->plan->scope[h].copies == copies)
+                cann_load_operand(w, (enum cann_live_range)h);
+    if (begins(w, LIVE_BIAS_L1, level))
+        cann_put_load(w, LIVE_BIAS_L1, w->extent[CANN_N] * w->cann->bias_bytes, 1, 0);
 }
 
 /* A and B: what is fed out of what. */
-static const enum cann_hold fed_pairs[2][2] = {{HOLD_A_L1, HOLD_A_L0}, {HOLD_B_L1, HOLD_B_L0}};
+static const enum cann_live_range fed_pairs[2][2] = {{LIVE_A_L1, LIVE_A_L0},
+                                                     {LIVE_B_L1, LIVE_B_L0}};
 
 /* The two ends of a loop. */
 enum end { FIRST_BODY, LAST_BODY };
 
 /* The levels within a part's scope up to that of its feeds; none where a slab is brought in loops
  * of its own, of which the part's scope is one. */
-static void levels_fed(const struct writer *w, int operand, int *first, int *last)
+static void levels_fed(const struct cann_emitter *w, int operand, int *first, int *last)
 {
     *first = w->plan->scope[fed_pairs[operand][0]].level + 1;
     *last = w->plan->scope[fed_pairs[operand][1]].level;
 }
 
 /* Is a feed in this body the first (or last) of its part? */
-static bool is_outermost_feed(const struct writer *w, int operand, enum end end)
+static bool is_outermost_feed(const struct cann_emitter *w, int operand, enum end end)
 {
     int first, last;
     bool at_end = true;
@@ -65,7 +66,7 @@ static bool is_outermost_feed(const struct writer *w, int operand, enum end end)
 
 /* Does a body of this level differ from others because the first (or last) feed of a part is in
  * it? All bodies around are the first (or last) of the part's scope then. */
-static bool stands_apart(const struct writer *w, int level, enum end end)
+static bool stands_apart(const struct cann_emitter *w, int level, enum end end)
 {
     for (int i = 0; i < 2; i++) {
         int first, last;
@@ -81,10 +82,10 @@ static bool stands_apart(const struct writer *w, int level, enum end end)
 
 /* MTE1 waits for a part right before its first feed of it, and frees it right after the last: no
  * flag holds back more than it has to. */
-static void begin_feeds(struct writer *w, int level)
+static void begin_feeds(struct cann_emitter *w, int level)
 {
     for (int i = 0; i < 2; i++) {
-        enum cann_hold l1 = fed_pairs[i][0], l0 = fed_pairs[i][1];
+        enum cann_live_range l1 = fed_pairs[i][0], l0 = fed_pairs[i][1];
         if (!begins(w, l0, level))
             continue;
         if (is_outermost_feed(w, i, FIRST_BODY))
@@ -94,32 +95,32 @@ static void begin_feeds(struct writer *w, int level)
             cann_free_flag(w, l1, emit_set);
         cann_full_flag(w, l0, emit_wait);
     }
-    if (level >= SLAB_N_L1 && begins(w, HOLD_B_L1, level))
-        cann_full_flag(w, HOLD_B_L1, emit_wait);
-    if (begins(w, HOLD_BIAS_L1, level))
+    if (level >= SLAB_N_L1 && begins(w, LIVE_B_L1, level))
+        cann_full_flag(w, LIVE_B_L1, emit_wait);
+    if (begins(w, LIVE_BIAS_L1, level))
         cann_feed_bias(w);
-    if (begins(w, HOLD_C, level)) {
+    if (begins(w, LIVE_C, level)) {
         cann_leaves_flag(w, emit_wait);
         if (!w->machine->unit_flag)
-            cann_free_flag(w, HOLD_C, emit_wait);
+            cann_free_flag(w, LIVE_C, emit_wait);
     }
 }
 
-static void end_scopes(struct writer *w, int level)
+static void end_scopes(struct cann_emitter *w, int level)
 {
-    if (level >= SLAB_N_L1 && begins(w, HOLD_B_L1, level))
-        cann_free_flag(w, HOLD_B_L1, emit_set);
-    for (int h = HOLD_A_L0; h <= HOLD_B_L0; h++)
-        if (begins(w, (enum cann_hold)h, level))
-            cann_free_flag(w, (enum cann_hold)h, emit_set);
-    if (begins(w, HOLD_C, level))
+    if (level >= SLAB_N_L1 && begins(w, LIVE_B_L1, level))
+        cann_free_flag(w, LIVE_B_L1, emit_set);
+    for (int h = LIVE_A_L0; h <= LIVE_B_L0; h++)
+        if (begins(w, (enum cann_live_range)h, level))
+            cann_free_flag(w, (enum cann_live_range)h, emit_set);
+    if (begins(w, LIVE_C, level))
         cann_store(w);
-    for (int h = 0; h < CANN_HOLDS; h++)
-        if (begins(w, (enum cann_hold)h, level))
+    for (int h = 0; h < CANN_LIVE_RANGES; h++)
+        if (begins(w, (enum cann_live_range)h, level))
             w->copy[h] = (w->copy[h] + 1) % w->plan->scope[h].copies;
 }
 
-static void emit_body(struct writer *w, int level)
+static void emit_body(struct cann_emitter *w, int level)
 {
     if (level == LEVEL_TILE)
         w->first_step = true;
@@ -138,17 +139,17 @@ static void emit_body(struct writer *w, int level)
 
 /* Do two bodies in a row differ, because scopes of two copies begin in one an odd number of times?
  */
-static bool alternates(const struct writer *w, int level)
+static bool alternates(const struct cann_emitter *w, int level)
 {
-    for (int h = 0; h < CANN_HOLDS; h++)
+    for (int h = 0; h < CANN_LIVE_RANGES; h++)
         if (w->plan->scope[h].copies == 2 &&
-            cann_openings(w->plan, (enum cann_hold)h, level, w->extent) % 2)
+            cann_openings(w->plan, (enum cann_live_range)h, level, w->extent) % 2)
             return true;
     return false;
 }
 
 /* Bodies [first, last) of `count`, as a loop where that is shorter. */
-static void repeat(struct writer *w, int level, int64_t first, int64_t last, int64_t count)
+static void repeat(struct cann_emitter *w, int level, int64_t first, int64_t last, int64_t count)
 {
     int64_t pair = alternates(w, level) ? 2 : 1, rounds = (last - first) / pair;
     struct place *place = &w->place[level];
@@ -169,7 +170,7 @@ static void repeat(struct writer *w, int level, int64_t first, int64_t last, int
 }
 
 /* All of one level: full tiles, then the rest. */
-void cann_emit_level(struct writer *w, int level)
+void cann_emit_level(struct cann_emitter *w, int level)
 {
     enum cann_direction direction = w->plan->level[level].direction;
     int64_t slice = w->plan->level[level].slice, extent = w->extent[direction];
@@ -196,7 +197,7 @@ enum status cann_generate(const struct space *space, const struct tiling *tiling
     const struct cann *cann = cann_of(space);
     cann_agree(space, &agreed);
     cann_plan_make(cann, &agreed, &plan);
-    struct writer w = {
+    struct cann_emitter w = {
         .emit = {.program = program, .error = error},
         .cann = cann,
         .machine = &cann->machine,
@@ -207,7 +208,7 @@ enum status cann_generate(const struct space *space, const struct tiling *tiling
     cann_all_leaves_flags(&w, emit_set);
     emit_body(&w, SCOPE_PROGRAM);
     cann_all_free_flags(&w, emit_wait);
-    w.copy[HOLD_C] = 0;
+    w.copy[LIVE_C] = 0;
     cann_all_leaves_flags(&w, emit_wait);
     return emit_close(&w.emit);
 }

@@ -75,7 +75,8 @@ void cann_add_products(const struct cann *cann, const struct cann_plan *plan, st
 
 /* ---- one operand ---------------------------------------------------------------------------- */
 
-/* How often the scopes of a hold begin because of directions that the operand does not have. */
+/* How often the scopes of a live range begin because of directions that the operand does not have.
+ */
 static double repeats(const struct cann_plan *plan, const struct cann_side *o, int level)
 {
     enum cann_direction other = o->which == CANN_A ? CANN_N : CANN_M;
@@ -91,7 +92,7 @@ static double repeats(const struct cann_plan *plan, const struct cann_side *o, i
 /* B's parts for a slab are loaded as often as the slab is. */
 static double slab_repeats(const struct cann_plan *plan)
 {
-    int level = plan->scope[HOLD_B_L0].level;
+    int level = plan->scope[LIVE_B_L0].level;
     struct cuts cuts = cuts_of(plan, CANN_BATCH, level);
     return cuts_times(&cuts);
 }
@@ -103,7 +104,7 @@ static void sum_loads(const struct cann *cann, const struct cann_plan *plan,
     struct cuts across = cuts_of(plan, o->across, o->level_l1);
     struct cuts k = cuts_of(plan, CANN_K, o->level_l1);
     struct cuts batch =
-        cuts_of(plan, CANN_BATCH, in_slab ? plan->scope[HOLD_B_L0].level : o->level_l1);
+        cuts_of(plan, CANN_BATCH, in_slab ? plan->scope[LIVE_B_L0].level : o->level_l1);
     double times = in_slab ? 1 : repeats(plan, o, o->level_l1);
     if (o->one) /* `times` knows how often */
         batch = (struct cuts){1, {1}, {in_slab ? cuts_times(&batch) : 1}};
@@ -126,7 +127,7 @@ static void sum_feeds(const struct cann *cann, const struct cann_plan *plan,
                       const struct cann_side *o, struct work *work)
 {
     double times;
-    if (o->l0 == HOLD_B_L0 && plan->slab) {
+    if (o->l0 == LIVE_B_L0 && plan->slab) {
         struct cuts n = cuts_of(plan, CANN_N, SLAB_TILE);
         struct cuts k = cuts_of(plan, CANN_K, SLAB_TILE);
         times = slab_repeats(plan);

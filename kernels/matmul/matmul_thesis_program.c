@@ -23,7 +23,7 @@ struct tile_index {
     int depth;
 };
 
-struct writer {
+struct thesis_emitter {
     struct emitter emit; /* first */
     const struct matmul_machine *machine;
     struct tiles m, k, n;
@@ -48,18 +48,18 @@ static void advance(struct region *region, const struct tile_index *index, int64
         region->loop_stride_bytes[index->depth] += index->step * bytes;
 }
 
-static int64_t a_bytes(const struct writer *e)
+static int64_t a_bytes(const struct thesis_emitter *e)
 {
     return e->m_now * e->k_now * e->machine->type_bytes;
 }
 
-static int64_t b_bytes(const struct writer *e)
+static int64_t b_bytes(const struct thesis_emitter *e)
 {
     return e->k_now * e->n_now * e->machine->type_bytes;
 }
 
 /* A(i,l) in L1: the panel of row i, tile after tile, or the reload buffer of this phase. */
-static struct region a_in_l1(const struct writer *e, enum operand_role role)
+static struct region a_in_l1(const struct thesis_emitter *e, enum operand_role role)
 {
     struct region region = {.role = (uint8_t)role, .buffer = (int8_t)e->machine->l1};
     int type = e->machine->type_bytes;
@@ -71,7 +71,7 @@ static struct region a_in_l1(const struct writer *e, enum operand_role role)
 }
 
 /* B(l,j) in L1: all of B, column panel after column panel, or the reload buffer of this phase. */
-static struct region b_in_l1(const struct writer *e, enum operand_role role)
+static struct region b_in_l1(const struct thesis_emitter *e, enum operand_role role)
 {
     struct region region = {
         .role = (uint8_t)role, .buffer = (int8_t)e->machine->l1, .offset_bytes = e->l1_b};
@@ -87,7 +87,7 @@ static struct region b_in_l1(const struct writer *e, enum operand_role role)
 }
 
 /* Global memory to L1. */
-static void load(struct writer *e, int reg, int64_t bytes, struct region target)
+static void load(struct thesis_emitter *e, int reg, int64_t bytes, struct region target)
 {
     const struct matmul_machine *m = e->machine;
     emit_wait(&e->emit, m->mte1, m->mte2, reg + e->phase);
@@ -98,8 +98,8 @@ static void load(struct writer *e, int reg, int64_t bytes, struct region target)
 
 /* L1 to L0. A reload buffer is free once it has been read; a resident tile stays, and its flag
  * only paces the loads. */
-static void feed(struct writer *e, int path, int reg, bool loaded, bool resident, int64_t bytes,
-                 struct region source, int l0, int64_t l0_offset)
+static void feed(struct thesis_emitter *e, int path, int reg, bool loaded, bool resident,
+                 int64_t bytes, struct region source, int l0, int64_t l0_offset)
 {
     const struct matmul_machine *m = e->machine;
     if (loaded)
@@ -113,7 +113,7 @@ static void feed(struct writer *e, int path, int reg, bool loaded, bool resident
         emit_set(&e->emit, m->mte1, m->mte2, reg + e->phase);
 }
 
-static void multiply(struct writer *e, int64_t a_offset, int64_t b_offset)
+static void multiply(struct thesis_emitter *e, int64_t a_offset, int64_t b_offset)
 {
     const struct matmul_machine *m = e->machine;
     emit_wait(&e->emit, m->mte1, m->matrix, e->phase);
@@ -124,13 +124,13 @@ static void multiply(struct writer *e, int64_t a_offset, int64_t b_offset)
     emit_set(&e->emit, m->matrix, m->mte1, e->phase);
 }
 
-static bool first_row(const struct writer *e)
+static bool first_row(const struct thesis_emitter *e)
 {
     return e->row.first == 0 && e->row.step == 0;
 }
 
 /* One k-tile. */
-static void emit_step(struct writer *e)
+static void emit_step(struct thesis_emitter *e)
 {
     const struct matmul_machine *m = e->machine;
     bool load_a = !e->a_resident || e->first_column, load_b = !e->b_resident || first_row(e);
@@ -151,21 +151,22 @@ static void emit_step(struct writer *e)
 }
 
 /* Bodies of `steps` k-tiles that one body of a loop holds: where they change the phase, a pair. */
-static int64_t pair_of(const struct writer *e, int64_t steps)
+static int64_t pair_of(const struct thesis_emitter *e, int64_t steps)
 {
     return steps % e->buffers ? 2 : 1;
 }
 
 /* How many of `count` such bodies run in a loop; the others stand alone. */
-static int64_t looped(const struct writer *e, int64_t count, int64_t steps)
+static int64_t looped(const struct thesis_emitter *e, int64_t count, int64_t steps)
 {
     int64_t pair = pair_of(e, steps);
     return count / pair >= 2 ? count / pair * pair : 0;
 }
 
 /* The body for tiles [first, first + count) of one direction, as a loop where that is shorter. */
-static void repeat(struct writer *e, const char *name, struct tile_index *index, int64_t first,
-                   int64_t count, int64_t steps, void (*body)(struct writer *e))
+static void repeat(struct thesis_emitter *e, const char *name, struct tile_index *index,
+                   int64_t first, int64_t count, int64_t steps,
+                   void (*body)(struct thesis_emitter *e))
 {
     int64_t pair = pair_of(e, steps), in_loop = looped(e, count, steps);
     if (in_loop) {
@@ -183,7 +184,7 @@ static void repeat(struct writer *e, const char *name, struct tile_index *index,
 }
 
 /* One tile of C. */
-static void emit_tile(struct writer *e)
+static void emit_tile(struct thesis_emitter *e)
 {
     const struct matmul_machine *m = e->machine;
     int64_t edge = e->k.count > 1 && e->k.last != e->k.slice;
@@ -221,7 +222,8 @@ static void emit_tile(struct writer *e)
 
 /* The tile of A that stood, in a row of `rows_before` elements, at the end of tile l of a row of
  * `rows`. */
-static int64_t overwritten(const struct writer *e, int64_t l, int64_t rows, int64_t rows_before)
+static int64_t overwritten(const struct thesis_emitter *e, int64_t l, int64_t rows,
+                           int64_t rows_before)
 {
     int64_t k_end = l == e->k.count - 1 ? l * e->k.slice + e->k.last : (l + 1) * e->k.slice;
     int64_t tile = (k_end * rows - 1) / (e->k.slice * rows_before);
@@ -231,7 +233,8 @@ static int64_t overwritten(const struct writer *e, int64_t l, int64_t rows, int6
 /* Does every tile of A in a new row follow the feed of what it overwrites, when each step of the
  * row before had a load, and each of the new row has (`now`)? From step `buffers` on, A's own loads
  * wait for steps of the new row. */
-static bool loads_order_a(const struct writer *e, int64_t rows, int64_t rows_before, bool now)
+static bool loads_order_a(const struct thesis_emitter *e, int64_t rows, int64_t rows_before,
+                          bool now)
 {
     bool ordered = true;
     for (int64_t l = 0; l < e->buffers && l < e->k.count; l++) {
@@ -243,7 +246,7 @@ static bool loads_order_a(const struct writer *e, int64_t rows, int64_t rows_bef
 
 /* A loop over rows has one answer for all of them, and the flags before and behind it belong to its
  * own. Where a row loads neither operand in each step, nothing orders the next row's loads. */
-static void find_flags(struct writer *e)
+static void find_flags(struct thesis_emitter *e)
 {
     int64_t steps = e->k.count * e->n.count, second = e->m.count == 2 ? e->m.last : e->m.slice;
     bool loads = !e->b_resident || e->n.count == 1; /* in each step of rows after the first */
@@ -258,7 +261,7 @@ static void find_flags(struct writer *e)
 }
 
 /* Is there a flag between this row and the next? */
-static bool flag_after(const struct writer *e, int64_t row)
+static bool flag_after(const struct thesis_emitter *e, int64_t row)
 {
     if (row < 0 || row >= e->m.count - 1)
         return false;
@@ -266,7 +269,7 @@ static bool flag_after(const struct writer *e, int64_t row)
 }
 
 /* One row of tiles. The first column is apart where it loads the panel of A. */
-static void emit_row(struct writer *e)
+static void emit_row(struct thesis_emitter *e)
 {
     const struct matmul_machine *m = e->machine;
     int64_t edge = e->n.count > 1 && e->n.last != e->n.slice, apart = e->a_resident;
@@ -285,7 +288,7 @@ static void emit_row(struct writer *e)
 
 /* One product of the batch. Its first row is apart where it loads all of B; with flags between rows
  * the first has none before it and the last none after it. */
-static void emit_product(struct writer *e)
+static void emit_product(struct thesis_emitter *e)
 {
     const struct matmul_machine *m = e->machine;
     bool flags = e->flag_first || e->flag_rows;
@@ -303,7 +306,7 @@ static void emit_product(struct writer *e)
 }
 
 /* Every "free" flag: set before the loops, waited for after them. */
-static void each_free_flag(struct writer *e, void (*act)(struct emitter *, int, int, int))
+static void each_free_flag(struct thesis_emitter *e, void (*act)(struct emitter *, int, int, int))
 {
     const struct matmul_machine *m = e->machine;
     for (int p = 0; p < e->buffers; p++) {
@@ -322,7 +325,7 @@ enum status matmul_thesis_program(const struct matmul_machine *machine,
                                   struct program *program, struct error *error)
 {
     int64_t resident = tiling->value[THESIS_RESIDENT];
-    struct writer e = {
+    struct thesis_emitter e = {
         .machine = machine,
         .emit = {.program = program, .error = error},
         .m = tiles_of(slab->m, tiling->value[THESIS_M]),

@@ -130,7 +130,7 @@ Test(advice_look, leaves_least_of_all_pairs)
 /* A long program is not looked at from all sides. */
 Test(advice_look, of_long_programs_only_the_best_is_followed)
 {
-    struct program program = constant_in_loop(LOOK_MAX_PLAYED);
+    struct program program = constant_in_loop(LOOK_MAX_EXECUTED);
     struct advices advices, behind;
     struct error error;
     int first;

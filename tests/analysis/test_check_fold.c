@@ -1,4 +1,4 @@
-/* Loops that are not played to their end are checked as if they were. */
+/* Loops that are not executed to their end are checked as if they were. */
 #include "analysis/check/oversync_search.h"
 #include "tests/support/expect_check.h"
 #include "tests/support/random_pipeline.h"
@@ -10,21 +10,21 @@
 
 TestSuite(check_fold, .init = expect_check_start, .fini = expect_check_end);
 
-/* As program_check; `whole` plays every iteration. Did it skip any? */
+/* As program_check; `whole` executes every iteration. Did it skip any? */
 static bool check(const struct program *program, bool whole, struct check *check)
 {
     struct findings findings = {0};
-    struct play play;
+    struct execution execution;
     struct error error;
-    cr_assert_eq(play_init(&play, program, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(execution_init(&execution, program, &error), STATUS_OK, "%s", error.text);
     if (whole)
-        play.order.back = NULL;
-    cr_assert_eq(play_run(&play, &findings, &error), STATUS_OK, "%s", error.text);
-    cr_assert_eq(oversync_report(&play, &findings, &error), STATUS_OK, "%s", error.text);
+        execution.order.back = NULL;
+    cr_assert_eq(execution_run(&execution, &findings, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(oversync_add(&execution, &findings, &error), STATUS_OK, "%s", error.text);
     cr_assert_eq(findings_take(&findings, check, &error), STATUS_OK, "%s", error.text);
-    bool folded = play.fold.folded;
+    bool folded = execution.fold.folded;
     findings_clear(&findings);
-    play_clear(&play);
+    execution_clear(&execution);
     return folded;
 }
 

@@ -161,7 +161,7 @@ struct cell {
     int64_t at;   /* block within the load */
 };
 
-struct meaning {
+struct symbolic {
     int8_t operand;
     int32_t batch, across, k; /* in blocks of the matrix unit */
 };
@@ -171,7 +171,7 @@ struct run {
     const struct cann *cann;
     const struct cann_machine *m;
     struct cell l1[CELLS], l0a[CELLS], l0b[CELLS];
-    struct meaning *meaning; /* of each block of each load, at first_block[load] + at */
+    struct symbolic *meaning; /* of each block of each load, at first_block[load] + at */
     int64_t *first_block, *blocks;
     int64_t loads, capacity;
     int64_t load_bytes, last_end; /* a load may be two moves, one behind the other */
@@ -222,10 +222,10 @@ static void run_load(struct run *r, int64_t offset, int64_t bytes, bool follows)
            (size_t)(bytes / CELL) * sizeof *r->meaning);
 }
 
-static void expect_meaning(struct run *r, const struct cell *cell, struct meaning wanted)
+static void expect_meaning(struct run *r, const struct cell *cell, struct symbolic wanted)
 {
     cr_assert_gt(cell->load, 0, "multiplies what was never loaded: %s", say_tiling(r->f));
-    struct meaning *meaning = &r->meaning[r->first_block[cell->load] + cell->at];
+    struct symbolic *meaning = &r->meaning[r->first_block[cell->load] + cell->at];
     if (meaning->operand == 0) {
         int64_t last = cell->load == r->loads ? r->blocks[0] : r->first_block[cell->load + 1];
         for (int64_t b = r->first_block[cell->load]; b < last; b++)
@@ -236,7 +236,7 @@ static void expect_meaning(struct run *r, const struct cell *cell, struct meanin
     cr_assert(memcmp(meaning, &wanted, sizeof wanted) == 0, "wrong block: %s", say_tiling(r->f));
 }
 
-static void set_meaning(struct meaning *meaning, int operand, int64_t batch, int64_t across,
+static void set_meaning(struct symbolic *meaning, int operand, int64_t batch, int64_t across,
                         int64_t k)
 {
     memset(meaning, 0, sizeof *meaning);
@@ -289,7 +289,7 @@ static void run_product(struct run *r, const struct instruction *in, const int64
               say_tiling(r->f));
     const struct cell *a = &r->l0a[address(program, in, OPERAND_A, indices) / CELL];
     const struct cell *b = &r->l0b[address(program, in, OPERAND_B, indices) / CELL];
-    struct meaning wanted;
+    struct symbolic wanted;
     for (int64_t i = 0; i < m / 16; i++)
         for (int64_t l = 0; l < k / 16; l++, a++) {
             set_meaning(&wanted, 1, r->batch, r->m0 / 16 + i, r->k0 / 16 + l);
@@ -345,7 +345,7 @@ static void run_move(struct run *r, const struct instruction *in, const int64_t 
     if (in->what == m->load || in->what == m->miss) {
         struct cann_plan plan;
         cann_plan_make(r->cann, &r->f->tiling, &plan);
-        if (plan.scope[HOLD_BIAS_L1].used && to >= plan.scope[HOLD_BIAS_L1].offset_bytes)
+        if (plan.scope[LIVE_BIAS_L1].used && to >= plan.scope[LIVE_BIAS_L1].offset_bytes)
             return;
         cr_assert_eq(to % CELL, 0);
         cr_assert_eq(in->bytes % CELL, 0);
@@ -378,7 +378,7 @@ static void run_set(struct run *r, const struct instruction *in)
     *copy = (*copy + 1) % (int)copies;
     struct cann_plan plan;
     cann_plan_make(r->cann, &r->f->tiling, &plan);
-    if (l1 && plan.scope[HOLD_A_L1].level == plan.scope[HOLD_B_L1].level) {
+    if (l1 && plan.scope[LIVE_A_L1].level == plan.scope[LIVE_B_L1].level) {
         cr_assert(!(r->one_waits && copies == 2), "a load behind one that waits: %s",
                   say_tiling(r->f));
         r->one_waits = copies == 1;

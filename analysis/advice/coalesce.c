@@ -1,4 +1,4 @@
-#include "analysis/advice/join.h"
+#include "analysis/advice/coalesce.h"
 
 #include <string.h>
 
@@ -87,14 +87,14 @@ static bool follows(const struct edit_line *line, const struct edit_line *next)
     return true;
 }
 
-bool merge_fits(const struct edit_line *one, const struct edit_line *other)
+bool coalesce_fits(const struct edit_line *one, const struct edit_line *other)
 {
     return follows(one, other) || follows(other, one);
 }
 
-bool merge_lines(struct edit_line *line, const struct edit_line *next)
+bool coalesce_lines(struct edit_line *line, const struct edit_line *next)
 {
-    if (!merge_fits(line, next))
+    if (!coalesce_fits(line, next))
         return false;
     for (int r = 0; r < line->in.region_count; r++)
         if (next->regions[r].offset_bytes < line->regions[r].offset_bytes)
@@ -114,7 +114,7 @@ static bool are_rows(const struct edit_line *line, int depth, int64_t stride)
     return true;
 }
 
-bool merge_iterations(struct edit_line *line, int depth, int64_t count)
+bool coalesce_iterations(struct edit_line *line, int depth, int64_t count)
 {
     if (!can_grow(&line->in) || line->in.region_count == 0 || count < 1)
         return false;
@@ -131,7 +131,7 @@ bool merge_iterations(struct edit_line *line, int depth, int64_t count)
     return multiply(line, count, rows);
 }
 
-bool merge_invariant(struct edit_line *line, int depth)
+bool coalesce_invariant(struct edit_line *line, int depth)
 {
     for (int r = 0; r < line->in.region_count; r++)
         if (line->regions[r].loop_stride_bytes[depth])

@@ -1,4 +1,4 @@
-#include "kernels/knn/knn_writer.h"
+#include "kernels/knn/knn_emitter.h"
 
 #include <string.h>
 
@@ -26,21 +26,22 @@ int64_t knn_row_bytes(int64_t elements)
     return whole_blocks(knn_times(elements, KNN_ELEMENT_BYTES));
 }
 
-void knn_start(struct knn_writer *w, const struct knn_machine *machine, const struct knn_tile *tile)
+void knn_start(struct knn_emitter *w, const struct knn_machine *machine,
+               const struct knn_tile *tile)
 {
-    *w = (struct knn_writer){.machine = machine, .tile = tile};
+    *w = (struct knn_emitter){.machine = machine, .tile = tile};
     w->row_bytes = knn_row_bytes(tile->rows);
     w->lanes = w->row_bytes / KNN_ELEMENT_BYTES;
 }
 
-int64_t knn_reserve(struct knn_writer *w, int64_t bytes)
+int64_t knn_reserve(struct knn_emitter *w, int64_t bytes)
 {
     int64_t at = w->bytes;
     w->bytes = knn_plus(at, whole_blocks(bytes));
     return at;
 }
 
-void knn_reserve_levels(struct knn_writer *w, int64_t elements, struct knn_levels *levels)
+void knn_reserve_levels(struct knn_emitter *w, int64_t elements, struct knn_levels *levels)
 {
     int64_t per_repeat = w->machine->hw->vector_repeat_bytes / KNN_ELEMENT_BYTES;
     levels->count = 0;
@@ -52,7 +53,7 @@ void knn_reserve_levels(struct knn_writer *w, int64_t elements, struct knn_level
     } while (elements > 1 && levels->count < KNN_MAX_LEVELS);
 }
 
-void knn_reserve_scratch(struct knn_writer *w, int64_t elements)
+void knn_reserve_scratch(struct knn_emitter *w, int64_t elements)
 {
     int64_t bytes = knn_times(elements, KNN_ELEMENT_BYTES);
     w->yes = knn_reserve(w, bytes);
@@ -65,7 +66,7 @@ void knn_reserve_scratch(struct knn_writer *w, int64_t elements)
     w->one = knn_reserve(w, bytes);
 }
 
-enum status knn_open(struct knn_writer *w, struct program *program, struct error *error)
+enum status knn_open(struct knn_emitter *w, struct program *program, struct error *error)
 {
     const struct knn_tile *tile = w->tile;
     w->emit = (struct emitter){.program = program, .error = error};
@@ -79,24 +80,24 @@ enum status knn_open(struct knn_writer *w, struct program *program, struct error
     return knn_machine_check(w->machine, tile, error);
 }
 
-enum status knn_close(struct knn_writer *w)
+enum status knn_close(struct knn_emitter *w)
 {
     return emit_close(&w->emit);
 }
 
-struct region knn_at(const struct knn_writer *w, int64_t offset)
+struct region knn_at(const struct knn_emitter *w, int64_t offset)
 {
     return (struct region){.buffer = (int8_t)w->machine->ub, .offset_bytes = offset};
 }
 
-struct region knn_at_in_loop(const struct knn_writer *w, int64_t offset, int64_t stride)
+struct region knn_at_in_loop(const struct knn_emitter *w, int64_t offset, int64_t stride)
 {
     struct region region = knn_at(w, offset);
     region.loop_stride_bytes[w->emit.depth - 1] = stride;
     return region;
 }
 
-static void add_operand(struct knn_writer *w, enum operand_role role, struct knn_span span,
+static void add_operand(struct knn_emitter *w, enum operand_role role, struct knn_span span,
                         const struct region *place)
 {
     if (!place)
@@ -108,7 +109,7 @@ static void add_operand(struct knn_writer *w, enum operand_role role, struct knn
     emit_region(&w->emit, &region);
 }
 
-void knn_vector(struct knn_writer *w, int operation, enum dtype type, struct knn_span span,
+void knn_vector(struct knn_emitter *w, int operation, enum dtype type, struct knn_span span,
                 const struct region *dst, const struct region *src, const struct region *src2)
 {
     emit_vector(&w->emit, operation, type, span.elements);
@@ -117,7 +118,7 @@ void knn_vector(struct knn_writer *w, int operation, enum dtype type, struct knn
     add_operand(w, OPERAND_SRC2, span, src2);
 }
 
-void knn_fill_constants(struct knn_writer *w, int64_t elements)
+void knn_fill_constants(struct knn_emitter *w, int64_t elements)
 {
     struct region sign = knn_at(w, w->sign), one = knn_at(w, w->one);
     struct knn_span span = {.elements = elements, .rows = 1};
@@ -130,7 +131,7 @@ void knn_fill_constants(struct knn_writer *w, int64_t elements)
 /* Alg. 5, lines 3 to 6, from a difference to a mask in place: all ones where it is negative. Where
  * FP16 infinities could meet, their difference is no number: the selection stores the largest
  * finite value, 0x7bff, for +infinity. */
-static void mask_of_sign(struct knn_writer *w, struct knn_span span, const struct region *mask)
+static void mask_of_sign(struct knn_emitter *w, struct knn_span span, const struct region *mask)
 {
     const struct knn_machine *m = w->machine;
     struct region sign = knn_at(w, w->sign), one = knn_at(w, w->one);
@@ -140,7 +141,7 @@ static void mask_of_sign(struct knn_writer *w, struct knn_span span, const struc
     knn_vector(w, m->subtract, DTYPE_I16, span, mask, mask, &one);
 }
 
-void knn_compare_less(struct knn_writer *w, struct knn_span span, const struct region *a,
+void knn_compare_less(struct knn_emitter *w, struct knn_span span, const struct region *a,
                       const struct region *b)
 {
     const struct knn_machine *m = w->machine;
@@ -156,7 +157,7 @@ void knn_compare_less(struct knn_writer *w, struct knn_span span, const struct r
 
 /* (A - B) | (B - A) is negative where A and B differ (thesis, eq. 3.5, prints it the other way
  * round): equality is the complement. */
-void knn_compare_equal(struct knn_writer *w, struct knn_span span, const struct region *a,
+void knn_compare_equal(struct knn_emitter *w, struct knn_span span, const struct region *a,
                        const struct region *b)
 {
     const struct knn_machine *m = w->machine;
@@ -172,7 +173,7 @@ void knn_compare_equal(struct knn_writer *w, struct knn_span span, const struct 
     knn_vector(w, m->not, DTYPE_U16, span, &yes, &no, NULL);
 }
 
-void knn_select(struct knn_writer *w, struct knn_span span, const struct region *dst,
+void knn_select(struct knn_emitter *w, struct knn_span span, const struct region *dst,
                 const struct region *x, const struct region *y)
 {
     const struct knn_machine *m = w->machine;
@@ -187,7 +188,7 @@ void knn_select(struct knn_writer *w, struct knn_span span, const struct region 
     knn_vector(w, m->or, DTYPE_U16, span, dst, &chosen, &other);
 }
 
-void knn_reduce(struct knn_writer *w, int operation, enum dtype type,
+void knn_reduce(struct knn_emitter *w, int operation, enum dtype type,
                 const struct knn_levels *levels, const struct region *src)
 {
     struct region from = *src;
@@ -199,18 +200,18 @@ void knn_reduce(struct knn_writer *w, int operation, enum dtype type,
     }
 }
 
-void knn_sync(struct knn_writer *w, int from, int to)
+void knn_sync(struct knn_emitter *w, int from, int to)
 {
     emit_set(&w->emit, from, to, KNN_FLAG);
     emit_wait(&w->emit, from, to, KNN_FLAG);
 }
 
-void knn_branch(struct knn_writer *w)
+void knn_branch(struct knn_emitter *w)
 {
     emit_scalar(&w->emit, w->machine->branch, 1);
 }
 
-static void add_access(struct knn_writer *w, enum operand_role role, const struct region *place)
+static void add_access(struct knn_emitter *w, enum operand_role role, const struct region *place)
 {
     if (!place)
         return;
@@ -219,7 +220,7 @@ static void add_access(struct knn_writer *w, enum operand_role role, const struc
     emit_region(&w->emit, &region);
 }
 
-void knn_assign(struct knn_writer *w, int64_t reach_bytes, const struct region *src,
+void knn_assign(struct knn_emitter *w, int64_t reach_bytes, const struct region *src,
                 const struct region *src2, const struct region *dst)
 {
     emit_scalar_access(&w->emit, w->machine->assign, reach_bytes);
@@ -228,14 +229,14 @@ void knn_assign(struct knn_writer *w, int64_t reach_bytes, const struct region *
     add_access(w, OPERAND_SRC2, src2);
 }
 
-void knn_branch_on(struct knn_writer *w, const struct region *src, const struct region *src2)
+void knn_branch_on(struct knn_emitter *w, const struct region *src, const struct region *src2)
 {
     knn_branch(w);
     add_access(w, OPERAND_SRC, src);
     add_access(w, OPERAND_SRC2, src2);
 }
 
-void knn_load(struct knn_writer *w, int64_t bytes, const struct region *source, int64_t offset)
+void knn_load(struct knn_emitter *w, int64_t bytes, const struct region *source, int64_t offset)
 {
     const struct knn_machine *m = w->machine;
     struct region from = *source;
@@ -246,7 +247,7 @@ void knn_load(struct knn_writer *w, int64_t bytes, const struct region *source, 
     emit_region(&w->emit, &from);
 }
 
-void knn_store(struct knn_writer *w, int64_t bytes, int64_t offset, int64_t destination)
+void knn_store(struct knn_emitter *w, int64_t bytes, int64_t offset, int64_t destination)
 {
     const struct knn_machine *m = w->machine;
     emit_move(&w->emit, m->store, bytes, DTYPE_F16, DTYPE_F16);

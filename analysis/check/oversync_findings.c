@@ -51,17 +51,18 @@ static void say(const struct program *program, struct oversync_walk *walk,
     say_why(program, &finding->witness, finding->text + used, sizeof finding->text - (size_t)used);
 }
 
-enum status oversync_report(struct play *play, struct findings *findings, struct error *error)
+enum status oversync_add(struct execution *execution, struct findings *findings,
+                         struct error *error)
 {
     struct oversync found;
     struct oversync_walk walk;
-    enum status status = oversync_search(play, &found, error);
+    enum status status = oversync_search(execution, &found, error);
     if (status != STATUS_OK)
         return status;
-    status = oversync_walk_init(&walk, play, &found, error);
+    status = oversync_walk_init(&walk, execution, &found, error);
     if (status == STATUS_OK) {
         for (int32_t i = 0; i < found.unit_count; i++)
-            say(play->program, &walk, &found.units[i], findings);
+            say(execution->program, &walk, &found.units[i], findings);
         oversync_walk_clear(&walk);
     }
     oversync_clear(&found);

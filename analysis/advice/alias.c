@@ -1,4 +1,4 @@
-#include "analysis/advice/depend.h"
+#include "analysis/advice/alias.h"
 
 /* Addresses are at most this far apart where they are looked at; beyond, anything may meet. */
 #define FAR (1LL << 60)
@@ -84,18 +84,18 @@ static bool conflict(const struct edit *edit, int32_t x, int32_t y, int depth, b
     return false;
 }
 
-bool depend_within(const struct edit *edit, int32_t x, int32_t y, int depth)
+bool alias_within(const struct edit *edit, int32_t x, int32_t y, int depth)
 {
     return conflict(edit, x, y, depth, false);
 }
 
-bool depend_carried(const struct edit *edit, int32_t x, int32_t y, int depth)
+bool alias_carried(const struct edit *edit, int32_t x, int32_t y, int depth)
 {
     return conflict(edit, x, y, depth, true);
 }
 
-bool depend_range(const struct edit *edit, int32_t at, const struct region *region, int64_t *low,
-                  int64_t *high)
+bool alias_range(const struct edit *edit, int32_t at, const struct region *region, int64_t *low,
+                 int64_t *high)
 {
     int64_t counts[PROGRAM_MAX_DEPTH];
     int depth = loop_counts(edit, at, counts);

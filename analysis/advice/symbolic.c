@@ -1,4 +1,4 @@
-#include "analysis/advice/meaning.h"
+#include "analysis/advice/symbolic.h"
 
 #include "analysis/advice/grain.h"
 #include "analysis/check/order.h"
@@ -19,7 +19,7 @@ struct hidden {
     uint64_t written; /* what they were, in order */
 };
 
-struct player {
+struct evaluator {
     const struct program *program;
     int64_t grain, visits;
     struct store stores[HARDWARE_MAX_BUFFERS];
@@ -29,7 +29,7 @@ struct player {
     struct error *error;
 };
 
-/* An operand in an instruction's play: `pieces` of them, from `start` where it has a region. */
+/* An operand of an instruction: `pieces` of them, from `start` where it has a region. */
 struct operand {
     const struct region *region;
     int64_t start, pieces;
@@ -67,28 +67,30 @@ static int64_t start_of(const struct region *region, const int64_t *index)
     return start;
 }
 
-static struct operand find_operand(const struct player *player, const struct event *event,
+static struct operand find_operand(const struct evaluator *evaluator, const struct event *event,
                                    enum operand_role role)
 {
-    const struct instruction *in = &player->program->items[event->item];
-    struct operand operand = {.region = find_region(player->program, in, role)};
+    const struct instruction *in = &evaluator->program->items[event->item];
+    struct operand operand = {.region = find_region(evaluator->program, in, role)};
     if (operand.region) {
         operand.start = start_of(operand.region, event->index);
-        operand.pieces = operand.region->bytes / player->grain;
+        operand.pieces = operand.region->bytes / evaluator->grain;
     } else if (grain_has_role(in, role)) {
-        operand.pieces = instruction_extent_bytes(player->program->hw, in, role) / player->grain;
+        operand.pieces =
+            instruction_extent_bytes(evaluator->program->hw, in, role) / evaluator->grain;
     }
     return operand;
 }
 
 /* The value of piece number `piece` of an operand with a region. */
-static uint64_t *place(const struct player *player, const struct operand *operand, int64_t piece)
+static uint64_t *place(const struct evaluator *evaluator, const struct operand *operand,
+                       int64_t piece)
 {
     const struct region *region = operand->region;
-    const struct store *store = &player->stores[region->buffer];
+    const struct store *store = &evaluator->stores[region->buffer];
     int64_t per_row = operand->pieces / region->rows;
     int64_t address = operand->start + piece / per_row * region->row_stride_bytes;
-    return &store->values[address / player->grain + piece % per_row - store->first];
+    return &store->values[address / evaluator->grain + piece % per_row - store->first];
 }
 
 static uint64_t first_value(int buffer, int64_t piece)
@@ -97,31 +99,32 @@ static uint64_t first_value(int buffer, int64_t piece)
     return value ? value : 1;
 }
 
-static uint64_t read_piece(struct player *player, int32_t item, const struct operand *operand,
+static uint64_t read_piece(struct evaluator *evaluator, int32_t item, const struct operand *operand,
                            int64_t piece)
 {
     if (!operand->region) {
-        int32_t line = player->program->items[item].line;
-        return join(join(2, (uint64_t)line), player->hidden[line].read++);
+        int32_t line = evaluator->program->items[item].line;
+        return join(join(2, (uint64_t)line), evaluator->hidden[line].read++);
     }
-    uint64_t *value = place(player, operand, piece);
-    const struct store *store = &player->stores[operand->region->buffer];
+    uint64_t *value = place(evaluator, operand, piece);
+    const struct store *store = &evaluator->stores[operand->region->buffer];
     return *value ? *value
                   : first_value(operand->region->buffer, store->first + (value - store->values));
 }
 
-static enum status gather(struct player *player, int32_t item, enum operand_role role,
+static enum status gather(struct evaluator *evaluator, int32_t item, enum operand_role role,
                           const struct operand *operand)
 {
-    if (operand->pieces > player->room[role]) {
-        uint64_t *grown = realloc(player->scratch[role], (size_t)operand->pieces * sizeof *grown);
+    if (operand->pieces > evaluator->room[role]) {
+        uint64_t *grown =
+            realloc(evaluator->scratch[role], (size_t)operand->pieces * sizeof *grown);
         if (!grown)
-            return error_memory(player->error);
-        player->scratch[role] = grown;
-        player->room[role] = operand->pieces;
+            return error_memory(evaluator->error);
+        evaluator->scratch[role] = grown;
+        evaluator->room[role] = operand->pieces;
     }
     for (int64_t p = 0; p < operand->pieces; p++)
-        player->scratch[role][p] = read_piece(player, item, operand, p);
+        evaluator->scratch[role][p] = read_piece(evaluator, item, operand, p);
     return STATUS_OK;
 }
 
@@ -153,12 +156,12 @@ struct share {
     int64_t phase;
 };
 
-static struct share share_of(const struct player *player, const struct instruction *in,
+static struct share share_of(const struct evaluator *evaluator, const struct instruction *in,
                              int64_t piece, int64_t pieces)
 {
-    const struct hardware *hw = player->program->hw;
+    const struct hardware *hw = evaluator->program->hw;
     int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
-    int64_t grain = player->grain, low = piece * grain, high = low + grain, first, last;
+    int64_t grain = evaluator->grain, low = piece * grain, high = low + grain, first, last;
     bool reduces =
         in->kind == INSTRUCTION_VECTOR && hw->operations[in->what].result == RESULT_ONE_PER_REPEAT;
     if (reduces) {
@@ -181,89 +184,90 @@ static bool is_plain_move(const struct instruction *in)
 }
 
 /* Each piece of the result comes from its share of every source. */
-static uint64_t value_by_element(const struct player *player, const struct instruction *in,
+static uint64_t value_by_element(const struct evaluator *evaluator, const struct instruction *in,
                                  const struct operand operands[OPERAND_ROLES], int64_t piece)
 {
     if (is_plain_move(in))
-        return player->scratch[OPERAND_SRC][piece];
-    uint64_t hash = act(player->program, in);
+        return evaluator->scratch[OPERAND_SRC][piece];
+    uint64_t hash = act(evaluator->program, in);
     for (enum operand_role role = OPERAND_SRC; role < OPERAND_ROLES; role++) {
         if (operands[role].pieces == 0)
             continue;
-        struct share share = share_of(player, in, piece, operands[role].pieces);
+        struct share share = share_of(evaluator, in, piece, operands[role].pieces);
         hash = join(join(hash, role), (uint64_t)share.phase);
         for (int64_t p = share.first; p < share.last; p++)
-            hash = join(hash, player->scratch[role][p]);
+            hash = join(hash, evaluator->scratch[role][p]);
     }
     return hash;
 }
 
 /* Each piece of the result may come from everything: matrix products, transposing moves, scalars,
  * which may compute where they write. */
-static uint64_t value_of_all(const struct player *player, const struct instruction *in,
+static uint64_t value_of_all(const struct evaluator *evaluator, const struct instruction *in,
                              const struct operand operands[OPERAND_ROLES])
 {
-    uint64_t hash = act(player->program, in);
+    uint64_t hash = act(evaluator->program, in);
     for (enum operand_role role = OPERAND_SRC; role < OPERAND_ROLES; role++)
         for (int64_t p = 0; p < operands[role].pieces; p++)
-            hash = join(hash, player->scratch[role][p]);
+            hash = join(hash, evaluator->scratch[role][p]);
     return hash;
 }
 
-static void write_piece(struct player *player, int32_t item, const struct operand *operand,
+static void write_piece(struct evaluator *evaluator, int32_t item, const struct operand *operand,
                         int64_t piece, uint64_t value)
 {
-    uint64_t *hidden = &player->hidden[player->program->items[item].line].written;
+    uint64_t *hidden = &evaluator->hidden[evaluator->program->items[item].line].written;
     if (operand->region)
-        *place(player, operand, piece) = value ? value : 1;
+        *place(evaluator, operand, piece) = value ? value : 1;
     else
         *hidden = join(*hidden, value);
 }
 
-static void write_results(struct player *player, int32_t item,
+static void write_results(struct evaluator *evaluator, int32_t item,
                           const struct operand operands[OPERAND_ROLES])
 {
-    const struct instruction *in = &player->program->items[item];
+    const struct instruction *in = &evaluator->program->items[item];
     bool whole = in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_SCALAR || in->transpose;
     const struct operand *dst = &operands[OPERAND_DST];
-    uint64_t all = whole ? value_of_all(player, in, operands) : 0;
+    uint64_t all = whole ? value_of_all(evaluator, in, operands) : 0;
     bool keeps = in->accumulate || (in->kind == INSTRUCTION_SCALAR && in->operand_bytes);
     for (int64_t p = 0; p < dst->pieces; p++) {
-        uint64_t value = whole ? join(all, (uint64_t)p) : value_by_element(player, in, operands, p);
+        uint64_t value =
+            whole ? join(all, (uint64_t)p) : value_by_element(evaluator, in, operands, p);
         if (keeps)
-            value = join(value, read_piece(player, item, dst, p));
-        write_piece(player, item, dst, p, value);
+            value = join(value, read_piece(evaluator, item, dst, p));
+        write_piece(evaluator, item, dst, p, value);
     }
 }
 
-static enum status play(struct player *player, const struct event *event)
+static enum status evaluate(struct evaluator *evaluator, const struct event *event)
 {
-    const struct instruction *in = &player->program->items[event->item];
+    const struct instruction *in = &evaluator->program->items[event->item];
     struct operand operands[OPERAND_ROLES];
     enum status status = STATUS_OK;
     if (in->kind > INSTRUCTION_SCALAR)
         return STATUS_OK;
     for (enum operand_role role = 0; role < OPERAND_ROLES; role++) {
-        operands[role] = find_operand(player, event, role);
-        player->visits += operands[role].pieces;
+        operands[role] = find_operand(evaluator, event, role);
+        evaluator->visits += operands[role].pieces;
         if (role != OPERAND_DST && status == STATUS_OK)
-            status = gather(player, event->item, role, &operands[role]);
+            status = gather(evaluator, event->item, role, &operands[role]);
     }
-    if (status == STATUS_OK && player->visits > MEANING_MAX_VISITS)
-        status = error_set(player->error, STATUS_TOO_LARGE,
-                           "more than %lld pieces of %lld bytes to follow", MEANING_MAX_VISITS,
-                           (long long)player->grain);
+    if (status == STATUS_OK && evaluator->visits > SYMBOLIC_MAX_VISITS)
+        status = error_set(evaluator->error, STATUS_TOO_LARGE,
+                           "more than %lld pieces of %lld bytes to follow", SYMBOLIC_MAX_VISITS,
+                           (long long)evaluator->grain);
     if (status == STATUS_OK)
-        write_results(player, event->item, operands);
+        write_results(evaluator, event->item, operands);
     return status;
 }
 
-static enum status widen(struct player *player, const struct nest *nest, int32_t item,
+static enum status widen(struct evaluator *evaluator, const struct nest *nest, int32_t item,
                          const struct region *region, struct range ranges[HARDWARE_MAX_BUFFERS])
 {
     struct range range, *whole = &ranges[region->buffer];
-    if (!region_range(player->program, nest, item, region, &range))
-        return error_set(player->error, STATUS_TOO_LARGE, "an address beyond 2^63");
+    if (!region_range(evaluator->program, nest, item, region, &range))
+        return error_set(evaluator->error, STATUS_TOO_LARGE, "an address beyond 2^63");
     if (whole->low == whole->high)
         *whole = range;
     whole->low = range.low < whole->low ? range.low : whole->low;
@@ -271,73 +275,73 @@ static enum status widen(struct player *player, const struct nest *nest, int32_t
     return STATUS_OK;
 }
 
-static enum status make_stores(struct player *player, const struct nest *nest)
+static enum status make_stores(struct evaluator *evaluator, const struct nest *nest)
 {
-    const struct program *program = player->program;
+    const struct program *program = evaluator->program;
     struct range ranges[HARDWARE_MAX_BUFFERS] = {{0}};
     enum status status = STATUS_OK;
-    int64_t left = MEANING_MAX_PIECES;
+    int64_t left = SYMBOLIC_MAX_PIECES;
     for (int32_t i = 0; i < program->count && status == STATUS_OK; i++)
         for (int r = 0; r < program->items[i].region_count && nest->played[i]; r++)
             if (status == STATUS_OK)
-                status = widen(player, nest, i,
+                status = widen(evaluator, nest, i,
                                &program->regions[program->items[i].first_region + r], ranges);
     for (int b = 0; b < program->hw->buffer_count && status == STATUS_OK; b++) {
-        struct store *store = &player->stores[b];
-        store->first = ranges[b].low / player->grain;
-        store->count = ranges[b].high / player->grain - store->first;
+        struct store *store = &evaluator->stores[b];
+        store->first = ranges[b].low / evaluator->grain;
+        store->count = ranges[b].high / evaluator->grain - store->first;
         left -= store->count;
         if (store->count < 0 || left < 0)
-            return error_set(player->error, STATUS_TOO_LARGE,
+            return error_set(evaluator->error, STATUS_TOO_LARGE,
                              "operands over more than %lld pieces of %lld bytes",
-                             MEANING_MAX_PIECES, (long long)player->grain);
+                             SYMBOLIC_MAX_PIECES, (long long)evaluator->grain);
         store->values = calloc((size_t)store->count + 1, sizeof *store->values);
         if (!store->values)
-            status = error_memory(player->error);
+            status = error_memory(evaluator->error);
     }
     return status;
 }
 
-static enum status play_all(struct player *player, const struct nest *nest)
+static enum status evaluate_all(struct evaluator *evaluator, const struct nest *nest)
 {
     struct order order;
     struct event event = {.item = 0};
-    enum status status = order_init(&order, player->program, nest, player->error);
+    enum status status = order_init(&order, evaluator->program, nest, evaluator->error);
     while (status == STATUS_OK && event.item >= 0) {
-        status = order_next(&order, &event, player->error);
+        status = order_next(&order, &event, evaluator->error);
         if (status == STATUS_OK && event.item >= 0)
-            status = play(player, &event);
+            status = evaluate(evaluator, &event);
     }
     order_clear(&order);
     return status;
 }
 
 /* Sums, so that the order in which memory is looked through plays no part. */
-static void sum_up(const struct player *player, int32_t lines, struct meaning *meaning)
+static void sum_up(const struct evaluator *evaluator, int32_t lines, struct symbolic *symbolic)
 {
-    const struct program *program = player->program;
-    *meaning = (struct meaning){0};
+    const struct program *program = evaluator->program;
+    *symbolic = (struct symbolic){0};
     for (int b = 0; b < program->hw->buffer_count; b++) {
-        const struct store *store = &player->stores[b];
+        const struct store *store = &evaluator->stores[b];
         bool external = program->hw->buffers[b].capacity_bytes == 0;
-        uint64_t *sum = external ? &meaning->outside : &meaning->inside;
+        uint64_t *sum = external ? &symbolic->outside : &symbolic->inside;
         for (int64_t p = 0; p < store->count; p++)
             if (store->values[p] && store->values[p] != first_value(b, store->first + p)) {
                 *sum += join(first_value(b, store->first + p), store->values[p]);
-                meaning->leaves |= external;
+                symbolic->leaves |= external;
             }
     }
     for (int32_t line = 0; line < lines; line++)
-        if (player->hidden[line].written) {
-            meaning->outside += join(join(4, (uint64_t)line), player->hidden[line].written);
-            meaning->leaves = true;
+        if (evaluator->hidden[line].written) {
+            symbolic->outside += join(join(4, (uint64_t)line), evaluator->hidden[line].written);
+            symbolic->leaves = true;
         }
 }
 
-enum status meaning_of(const struct program *program, int64_t grain, struct meaning *meaning,
-                       struct error *error)
+enum status symbolic_evaluate(const struct program *program, int64_t grain,
+                              struct symbolic *symbolic, struct error *error)
 {
-    struct player player = {.program = program, .grain = grain, .error = error};
+    struct evaluator evaluator = {.program = program, .grain = grain, .error = error};
     struct nest nest;
     enum status status = nest_init(&nest, program, error);
     if (status != STATUS_OK)
@@ -345,22 +349,22 @@ enum status meaning_of(const struct program *program, int64_t grain, struct mean
     int32_t lines = 1;
     for (int32_t i = 0; i < program->count; i++)
         lines = program->items[i].line >= lines ? program->items[i].line + 1 : lines;
-    player.hidden = calloc((size_t)lines, sizeof *player.hidden);
-    status = player.hidden ? make_stores(&player, &nest) : error_memory(error);
-    if (status == STATUS_OK && player.hidden)
-        status = play_all(&player, &nest);
-    if (status == STATUS_OK && player.hidden)
-        sum_up(&player, lines, meaning);
+    evaluator.hidden = calloc((size_t)lines, sizeof *evaluator.hidden);
+    status = evaluator.hidden ? make_stores(&evaluator, &nest) : error_memory(error);
+    if (status == STATUS_OK && evaluator.hidden)
+        status = evaluate_all(&evaluator, &nest);
+    if (status == STATUS_OK && evaluator.hidden)
+        sum_up(&evaluator, lines, symbolic);
     for (int b = 0; b < HARDWARE_MAX_BUFFERS; b++)
-        free(player.stores[b].values);
+        free(evaluator.stores[b].values);
     for (int role = 0; role < OPERAND_ROLES; role++)
-        free(player.scratch[role]);
-    free(player.hidden);
+        free(evaluator.scratch[role]);
+    free(evaluator.hidden);
     nest_clear(&nest);
     return status;
 }
 
-bool meaning_equal(const struct meaning *one, const struct meaning *other)
+bool symbolic_equal(const struct symbolic *one, const struct symbolic *other)
 {
     if (one->leaves || other->leaves)
         return one->leaves == other->leaves && one->outside == other->outside;

@@ -306,7 +306,7 @@ static void select_and_compare(const struct knn_machine *chip, const struct knn_
     free(m);
 }
 
-Test(knn_meaning, the_k_smallest_come_out)
+Test(knn_values, the_k_smallest_come_out)
 {
     struct hardware hw;
     struct knn_machine chip;
@@ -499,7 +499,7 @@ static void sort_and_compare(const struct knn_machine *chip, const struct knn_ti
     free(n);
 }
 
-Test(knn_meaning, bitonic_stages_leave_the_k_smallest)
+Test(knn_values, bitonic_stages_leave_the_k_smallest)
 {
     static const char *const chips[] = {"", "buffers.ub.capacity_bytes=16384"};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);

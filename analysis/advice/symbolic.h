@@ -1,7 +1,7 @@
 /* What a program computes, whatever the data: every value stands for the operations and the first
  * contents of memory that it was made from, as a number of 64 bits, and what is left at the end is
- * summed up. Two safe programs of equal meaning leave the same bytes behind (but for a collision,
- * about 1 in 2^64 each).
+ * summed up. Two safe programs of equal symbolic values leave the same bytes behind (but for a
+ * collision, about 1 in 2^64 each).
  *
  * Moves carry values along byte by byte, element-wise operations make one of each element's, and a
  * reduction one of each repeat's, so one instruction over much and several over its parts mean the
@@ -10,30 +10,30 @@
  * Vector operations of which the chip's description says which inputs they have, and that name
  * them all, do nothing beyond their text.
  * An operand that is missing is memory of the line's own. The program must be safe (check.h):
- * accesses that nothing orders have no meaning.
+ * accesses that nothing orders have no values.
  *
  * Values belong to pieces of `grain` bytes, which cut every operand of both programs evenly:
  * compare two programs at the greatest common divisor of
  * their grains (grain.h). */
-#ifndef AUTOTUNE_ANALYSIS_ADVICE_MEANING_H
-#define AUTOTUNE_ANALYSIS_ADVICE_MEANING_H
+#ifndef AUTOTUNE_ANALYSIS_ADVICE_SYMBOLIC_H
+#define AUTOTUNE_ANALYSIS_ADVICE_SYMBOLIC_H
 
 #include "core/program.h"
 
-#define MEANING_MAX_PIECES (1LL << 24) /* of all buffers together */
-#define MEANING_MAX_VISITS 200000000LL /* pieces read and written by all instructions */
+#define SYMBOLIC_MAX_PIECES (1LL << 24) /* of all buffers together */
+#define SYMBOLIC_MAX_VISITS 200000000LL /* pieces read and written by all instructions */
 
-struct meaning {
+struct symbolic {
     uint64_t outside; /* external memory, and operands that are missing */
     uint64_t inside;  /* buffers of the chip */
     bool leaves;      /* something is written outside */
 };
 
 /* STATUS_TOO_LARGE beyond the limits above or those of check.h. */
-enum status meaning_of(const struct program *program, int64_t grain, struct meaning *meaning,
-                       struct error *error);
+enum status symbolic_evaluate(const struct program *program, int64_t grain,
+                              struct symbolic *symbolic, struct error *error);
 
 /* Where nothing leaves the chip, what stays there counts. */
-bool meaning_equal(const struct meaning *one, const struct meaning *other);
+bool symbolic_equal(const struct symbolic *one, const struct symbolic *other);
 
 #endif

@@ -1,4 +1,4 @@
-#include "analysis/check/play.h"
+#include "analysis/check/execution.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -195,89 +195,95 @@ static enum status too_many(struct error *error)
                      CHECK_MAX_EVENTS);
 }
 
-static enum status take_event(struct play *play, const struct event *event,
+static enum status take_event(struct execution *execution, const struct event *event,
                               struct findings *findings, struct error *error)
 {
     if (event->twice.set >= 0)
-        add_double_set(play->program, &event->twice, findings);
-    if (++play->events > CHECK_MAX_EVENTS)
+        add_double_set(execution->program, &event->twice, findings);
+    if (++execution->events > CHECK_MAX_EVENTS)
         return too_many(error);
-    enum status status = overlap_event(&play->overlap, event, findings, error);
+    enum status status = overlap_event(&execution->overlap, event, findings, error);
     if (status == STATUS_OK)
-        status = record_add(&play->record, event, play->overlap.pairs, play->overlap.bounds, error);
+        status = record_add(&execution->record, event, execution->overlap.pairs,
+                            execution->overlap.bounds, error);
     return status;
 }
 
-enum status play_init(struct play *play, const struct program *program, struct error *error)
+enum status execution_init(struct execution *execution, const struct program *program,
+                           struct error *error)
 {
-    memset(play, 0, sizeof *play);
-    play->program = program;
-    enum status status = nest_init(&play->nest, program, error);
+    memset(execution, 0, sizeof *execution);
+    execution->program = program;
+    enum status status = nest_init(&execution->nest, program, error);
     if (status == STATUS_OK)
-        status = order_init(&play->order, program, &play->nest, error);
+        status = order_init(&execution->order, program, &execution->nest, error);
     if (status == STATUS_OK)
-        status = overlap_init(&play->overlap, program, &play->nest, error);
+        status = overlap_init(&execution->overlap, program, &execution->nest, error);
     if (status == STATUS_OK)
-        status = record_init(&play->record, program, error);
+        status = record_init(&execution->record, program, error);
     if (status == STATUS_OK)
-        status = fold_init(&play->fold, &play->order, &play->overlap, &play->record, error);
-    if (status == STATUS_OK && fold_least_events(&play->fold, CHECK_MAX_EVENTS) > CHECK_MAX_EVENTS)
+        status = fold_init(&execution->fold, &execution->order, &execution->overlap,
+                           &execution->record, error);
+    if (status == STATUS_OK &&
+        fold_least_events(&execution->fold, CHECK_MAX_EVENTS) > CHECK_MAX_EVENTS)
         status = too_many(error);
     if (status != STATUS_OK)
-        play_clear(play);
+        execution_clear(execution);
     return status;
 }
 
 /* As far as it goes. */
-static enum status take_events(struct play *play, struct findings *findings, struct error *error)
+static enum status take_events(struct execution *execution, struct findings *findings,
+                               struct error *error)
 {
     struct event event;
     enum status status;
-    while ((status = order_next(&play->order, &event, error)) == STATUS_OK && event.item >= 0)
-        if ((status = take_event(play, &event, findings, error)) != STATUS_OK)
+    while ((status = order_next(&execution->order, &event, error)) == STATUS_OK && event.item >= 0)
+        if ((status = take_event(execution, &event, findings, error)) != STATUS_OK)
             break;
     return status;
 }
 
 /* Once more, for the order behind a deadlock: a wait for which the program has no set is passed
  * over. What is wrong there is not found, for it never runs. */
-static enum status play_leniently(struct play *play, struct error *error)
+static enum status execute_leniently(struct execution *execution, struct error *error)
 {
     struct findings ignored = {0};
-    const struct program *program = play->program;
-    void (*back)(void *, int32_t, int) = play->order.back;
-    play_clear(play);
-    enum status status = play_init(play, program, error);
+    const struct program *program = execution->program;
+    void (*back)(void *, int32_t, int) = execution->order.back;
+    execution_clear(execution);
+    enum status status = execution_init(execution, program, error);
     if (status != STATUS_OK)
         return status;
-    play->order.lenient = true;
-    play->order.back = back;
-    status = take_events(play, &ignored, error);
+    execution->order.lenient = true;
+    execution->order.back = back;
+    status = take_events(execution, &ignored, error);
     findings_clear(&ignored);
-    play->blocked = is_blocked(&play->order);
-    if (status == STATUS_OK && play->blocked)
-        status = record_cut(&play->record, &play->order, error);
-    play->record.full |= status == STATUS_TOO_LARGE;
+    execution->blocked = is_blocked(&execution->order);
+    if (status == STATUS_OK && execution->blocked)
+        status = record_cut(&execution->record, &execution->order, error);
+    execution->record.full |= status == STATUS_TOO_LARGE;
     return status == STATUS_TOO_LARGE ? STATUS_OK : status;
 }
 
-enum status play_run(struct play *play, struct findings *findings, struct error *error)
+enum status execution_run(struct execution *execution, struct findings *findings,
+                          struct error *error)
 {
-    enum status status = take_events(play, findings, error);
+    enum status status = take_events(execution, findings, error);
     if (status != STATUS_OK)
         return status;
-    check_totals(&play->order.flags, &play->nest, findings);
-    check_end(&play->order, findings);
-    if (is_blocked(&play->order))
-        status = play_leniently(play, error);
-    return status == STATUS_OK ? record_close(&play->record, error) : status;
+    check_totals(&execution->order.flags, &execution->nest, findings);
+    check_end(&execution->order, findings);
+    if (is_blocked(&execution->order))
+        status = execute_leniently(execution, error);
+    return status == STATUS_OK ? record_close(&execution->record, error) : status;
 }
 
-void play_clear(struct play *play)
+void execution_clear(struct execution *execution)
 {
-    fold_clear(&play->fold);
-    record_clear(&play->record);
-    overlap_clear(&play->overlap);
-    order_clear(&play->order);
-    nest_clear(&play->nest);
+    fold_clear(&execution->fold);
+    record_clear(&execution->record);
+    overlap_clear(&execution->overlap);
+    order_clear(&execution->order);
+    nest_clear(&execution->nest);
 }
