@@ -2,8 +2,8 @@
 
 #include "analysis/roofline.h"
 #include "core/program_text.h"
+#include "formats/json.h"
 #include "formats/text.h"
-#include "results/tune.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* How `autotune advise` shows what a change is to the file. */
 #include "cli/advise_answer.h"
 
-#include "results/tune.h"
+#include "formats/json.h"
+#include "formats/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "cli/check_answer.h"
 
 #include "core/program_text.h"
+#include "formats/json.h"
 #include "formats/text.h"
-#include "results/tune.h"
 
 enum { LINE_SIZE = 256 };
 

@@ -5,10 +5,11 @@
 #include "cli/signals.h"
 #include "cli/threads.h"
 #include "formats/bank.h"
+#include "formats/json.h"
+#include "formats/text.h"
 #include "jobs/calibrate/calibrate.h"
 #include "jobs/evaluate/evaluation.h"
 #include "results/outline.h"
-#include "results/tune.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -5,10 +5,10 @@
 #include "cli/busy.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "hardware/load.h"
 #include "jobs/calibrate/calibrate_overlap.h"
-#include "results/tune.h"
 
 #include <ctype.h>
 #include <errno.h>

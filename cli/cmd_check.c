@@ -4,9 +4,9 @@
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "formats/bank.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "kernels/tcube.h"
-#include "results/tune.h"
 
 #include <string.h>
 

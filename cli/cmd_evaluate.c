@@ -6,10 +6,11 @@
 #include "core/suggest.h"
 #include "formats/bank.h"
 #include "formats/csv.h"
+#include "formats/json.h"
+#include "formats/text.h"
 #include "jobs/evaluate/against.h"
 #include "jobs/evaluate/evaluation.h"
 #include "results/outline.h"
-#include "results/tune.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 #include "core/host.h"
 #include "core/operator.h"
 #include "core/suggest.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "hardware/load.h"
 #include "jobs/sweep/sweep.h"
 #include "kernels/registry.h"
-#include "results/tune.h"
 #include "search/search.h"
 #include "search/strategy.h"
 

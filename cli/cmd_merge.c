@@ -1,9 +1,9 @@
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/sweep_jobs.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "jobs/sweep/sweep_merge.h"
-#include "results/tune.h"
 
 #include <stdlib.h>
 

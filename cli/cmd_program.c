@@ -4,8 +4,8 @@
 #include "cli/tiling_verdict.h"
 #include "core/program_text.h"
 #include "core/suggest.h"
+#include "formats/json.h"
 #include "jobs/tune/generate.h"
-#include "results/tune.h"
 #include "search/search.h"
 
 #include <stdlib.h>
@@ -97,13 +97,12 @@ static void write_text(const struct printing *printing, const struct tiling *til
     const struct space *space = &task->job.space;
     struct program program = {0};
     struct error error;
-    char title[128], text[512];
+    char title[PROBLEM_TITLE_SIZE], text[512];
     int cores = space->kind->cores_used(space, tiling, printing->part);
     program_reset(&program, task->job.hw);
     cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
-    job_title(&task->job, title, sizeof title);
     tiling_text(space->axes, space->axis_count, tiling, text, sizeof text);
-    fprintf(out, "# %s on %s: ", title, task->job.hw->name);
+    fprintf(out, "# %s on %s: ", problem_title(&task->job.problem, title), task->job.hw->name);
     if (cores == 1)
         fprintf(out, "one core\n# %s\n", text);
     else

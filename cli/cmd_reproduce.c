@@ -1,9 +1,9 @@
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/threads.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "jobs/reproduce/reproduce.h"
-#include "results/tune.h"
 
 #include <string.h>
 

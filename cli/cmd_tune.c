@@ -5,11 +5,11 @@
 #include "cli/task.h"
 #include "cli/threads.h"
 #include "cli/trace_file.h"
+#include "cli/tune_answer.h"
 #include "cli/tune_export.h"
-#include "cli/tune_find.h"
+#include "cli/tune_page.h"
 #include "jobs/tune/export.h"
 #include "kernels/details.h"
-#include "results/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,47 +157,29 @@ static json_t *make_details(const struct tune *tune, const struct job_result *fo
 /* Writes what was found; false where nothing was. */
 static bool answer_with(struct tune *tune, const struct job_result *found)
 {
-    const struct job *job = &tune->task.job;
-    const struct search_result *result = &found->search;
-    struct tune_row *rows = tune_rows(&tune->task, result);
-    bool any = result->count > 0;
-    if (tune_is_export(&tune->task.common)) {
-        if (any)
-            tune_export(&tune->task, result, rows);
-    } else {
-        json_t *details = make_details(tune, found);
-        struct tune_report report = {
-            .task = &tune->task,
-            .result = result,
-            .run = &tune->run,
-            .rows = rows,
-            .threads = search_threads(&job->space, tune->threads),
-            .top = job->top,
-            .cut_short = tune_was_cut_short(result, job->time_limit_s),
-            .has_store = tune->find.db != NULL,
-            .from_store = tune->find.from_store,
-            .search_note = job->robust ? "tilings and times of the search are those where "
-                                         "every uncertain number costs most"
-                                       : NULL,
-            .details = details,
-            .page = &tune->page,
-            .landscape_axes = tune->landscape.axes,
-        };
-        any = tune_report_write(&report);
-        json_decref(details);
+    const struct task *task = &tune->task;
+    if (tune_is_export(&task->common)) {
+        if (found->search.count)
+            tune_export(task, &found->search);
+        return found->search.count > 0;
     }
-    free(rows);
+    struct tune_answer answer = tune_answer_of(&tune->find, &found->search);
+    answer.details = make_details(tune, found);
+    bool any = tune_answer_write(task, &answer);
+    if (tune->page.output)
+        tune_page_write(&tune->page, &task->common, &answer, tune->landscape.axes);
+    json_decref(answer.details);
     return any;
 }
 
 /* An answer is not lost because its trace cannot be written: the error is for afterwards. */
 static enum status write_trace(const struct tune *tune, struct error *error)
 {
-    char title[256];
+    char title[PROBLEM_TITLE_SIZE];
     if (!tune->trace)
         return STATUS_OK;
-    job_title(&tune->task.job, title, sizeof title);
-    return search_trace_write(&tune->task.common.files, tune->trace, &tune->log, title,
+    return search_trace_write(&tune->task.common.files, tune->trace, &tune->log,
+                              problem_title(&tune->task.job.problem, title),
                               tune->task.common.quiet, error);
 }
 

@@ -2,9 +2,6 @@
 #include "cli/signals.h"
 #include "cli/threads.h"
 #include "cli/tune_answer.h"
-#include "cli/tune_find.h"
-
-#include <stdlib.h>
 
 enum { KEY_SAMPLE = 8000, KEY_SEED, KEY_THREADS, KEY_TIME_LIMIT, KEY_DB, KEY_FRESH };
 enum { SAMPLE = 32, MAX_THREADS = 1024 };
@@ -87,25 +84,6 @@ static void check(struct validate *validate)
     cli_check_files(&validate->task.common);
 }
 
-static bool answer_with(const struct validate *validate, const struct search_result *result)
-{
-    struct tune_row *rows = tune_rows(&validate->task, result);
-    struct tune_report report = {
-        .task = &validate->task,
-        .result = result,
-        .run = &validate->run,
-        .rows = rows,
-        .threads = search_threads(&validate->task.job.space, (int)validate->threads),
-        .top = MODEL_QUALITY_TOP,
-        .cut_short = tune_was_cut_short(result, 0),
-        .has_store = validate->find.db != NULL,
-        .from_store = validate->find.from_store,
-    };
-    bool found = tune_report_write(&report);
-    free(rows);
-    return found;
-}
-
 int cmd_validate(int argc, char **argv)
 {
     struct validate validate = {
@@ -122,7 +100,8 @@ int cmd_validate(int argc, char **argv)
     validate.find.how.threads = cli_threads(validate.threads);
     tune_find_search(&validate.find, &result);
     tune_find_measure(&validate.find, &result);
-    bool found = answer_with(&validate, &result.search);
+    struct tune_answer answer = tune_answer_of(&validate.find, &result.search);
+    bool found = tune_answer_write(&validate.task, &answer);
     tune_find_close(&validate.find);
     host_run_close(&validate.run);
     job_result_clear(&result);

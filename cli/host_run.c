@@ -4,11 +4,9 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"
-#include "cli/tune_answer.h"
 #include "search/clock.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void host_run_check(const struct task *task, const struct host_run *run)
 {
@@ -32,30 +30,6 @@ static void draw(void *context, const char *phase, int64_t done, int64_t total)
     progress_count(&watch->progress, phase, done, total, seconds_since(&watch->started));
 }
 
-/* ---- rows ---- */
-
-static struct tune_measured measured_row(const struct task *task, const struct host_candidate *item)
-{
-    struct error error;
-    struct found found;
-    struct tune_measured row = host_measured(item);
-    cli_require(search_play(&task->job.space, &item->tiling, &found, &error), &error);
-    tune_fill_row(task, &found, &row.row);
-    return row;
-}
-
-static void fill_rows(const struct task *task, struct host_run *run)
-{
-    const struct host_tune *tune = &run->answer.tune;
-    run->rows = calloc((size_t)tune->count + 1, sizeof *run->rows);
-    if (!run->rows)
-        cli_die("out of memory");
-    for (int i = 0; i < tune->count; i++)
-        run->rows[i] = measured_row(task, &tune->items[i]);
-    run->validation = host_validation(&run->question, &run->answer);
-    run->validation.from_store = run->from_store;
-}
-
 /* ---- measuring ---- */
 
 void host_run_recall(const struct task *task, struct store *store, struct host_run *run,
@@ -66,8 +40,6 @@ void host_run_recall(const struct task *task, struct store *store, struct host_r
         host_job_recall(&task->job, &run->question, store, &run->from_store, &run->answer, &error);
     if (status != STATUS_OK)
         cli_die("%s: %s; --fresh measures again", db, error.text);
-    if (run->from_store)
-        fill_rows(task, run);
 }
 
 void host_run_measure(const struct task *task, const struct search_result *result, double spent_s,
@@ -91,11 +63,9 @@ void host_run_measure(const struct task *task, const struct search_result *resul
         host_job_measure(&task->job, &run->question, result, &control, &run->answer, &error);
     progress_close(&watch.progress);
     cli_require(status, &error);
-    fill_rows(task, run);
 }
 
 void host_run_close(struct host_run *run)
 {
-    free(run->rows);
     host_answer_clear(&run->answer);
 }

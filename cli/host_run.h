@@ -1,5 +1,5 @@
-/* The measuring that tune and validate have in common: what is asked of this machine, and rows of
- * the answer about it. */
+/* The measuring that tune and validate have in common: what is asked of this machine, and what
+ * it says. */
 #ifndef AUTOTUNE_CLI_HOST_RUN_H
 #define AUTOTUNE_CLI_HOST_RUN_H
 
@@ -11,8 +11,6 @@ struct host_run {
     /* after host_run_recall or host_run_measure */
     bool from_store;
     struct host_answer answer;
-    struct tune_measured *rows;
-    struct tune_validation validation;
 };
 
 /* Before the search: dies where nothing can be measured. */

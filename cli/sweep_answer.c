@@ -1,7 +1,8 @@
 #include "cli/sweep_answer.h"
 #include "cli/answer.h"
 
-#include "results/tune.h"
+#include "formats/json.h"
+#include "formats/text.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 #include "cli/sweep_slurm.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "jobs/sweep/slurm.h"
-#include "results/tune.h"
 
 #include <errno.h>
 #include <stdlib.h>

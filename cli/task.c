@@ -2,7 +2,6 @@
 
 #include "cli/command_text.h"
 #include "kernels/registry.h"
-#include "results/tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "cli/tiling_verdict.h"
 #include "cli/answer.h"
 
-#include "cli/tune_answer.h"
 #include "formats/text.h"
 #include "results/tune.h"
 #include "search/nearest.h"
@@ -18,7 +17,7 @@ struct verdict {
     struct tiling nearest;
     /* where it is legal */
     struct tune_answer answer;
-    struct tune_row row;
+    struct found found;
     bool is_timed;
     struct error why; /* it is not */
     double bound_ns, gap;
@@ -27,27 +26,26 @@ struct verdict {
 /* What no tiling of the problem beats: the roofline, once a kernel has been started on a core. */
 static double problem_bound_ns(const struct verdict *v)
 {
-    return (double)hardware_start_fs(v->answer.hw, 1) / FS_PER_NS + v->answer.roofline_ns;
+    return (double)hardware_start_fs(v->answer.space->hw, 1) / FS_PER_NS +
+           tune_roofline_ns(&v->answer);
 }
 
 static void play(struct verdict *v)
 {
-    struct found found;
-    tune_fill_problem(v->task, &v->answer);
+    const struct job *job = &v->task->job;
+    v->answer =
+        (struct tune_answer){.problem = &job->problem, .space = &job->space, .cores = job->cores};
     v->bound_ns = problem_bound_ns(v);
-    v->is_timed = search_play(&v->task->job.space, v->tiling, &found, &v->why) == STATUS_OK;
-    if (!v->is_timed)
-        return;
-    tune_fill_row(v->task, &found, &v->row);
-    v->row.tiling = *v->tiling; /* without what the search chooses by itself */
-    v->gap = (v->row.time_ns - v->bound_ns) / v->row.time_ns;
+    v->is_timed = search_play(&job->space, v->tiling, &v->found, &v->why) == STATUS_OK;
+    if (v->is_timed)
+        v->gap = (found_ns(&v->found) - v->bound_ns) / found_ns(&v->found);
 }
 
 static json_t *play_json(const struct verdict *v)
 {
     if (!v->is_timed)
         return json_pack("{s:n, s:o}", "time_ns", "reason", json_text(v->why.text));
-    json_t *json = tune_row_json(&v->answer, &v->row);
+    json_t *json = tune_found_json(&v->answer, &v->found);
     json_object_set_new(json, "bound_ns", json_real(v->bound_ns));
     json_object_set_new(json, "gap", json_real(v->gap));
     return json;
@@ -73,10 +71,10 @@ static void put_play(const struct verdict *v, const struct style *style, FILE *o
         fprintf(out, "  time         unknown: %s\n", v->why.text);
         return;
     }
-    tune_write_time(&v->answer, &v->row, style, out);
+    tune_write_time(&v->answer, &v->found, style, out);
     fprintf(out, "  gap          at most %.2f %% to gain: no tiling takes less than %s\n\n",
             100 * v->gap, text_time(v->bound_ns, bound));
-    tune_write_shares(&v->answer, &v->row, style, out);
+    tune_write_shares(&v->answer, &v->found, style, out);
 }
 
 static void write_json(const struct verdict *v, FILE *out)
@@ -106,13 +104,12 @@ static void write_json(const struct verdict *v, FILE *out)
 static void write_table(const struct verdict *v, const struct style *style, FILE *out)
 {
     const struct space *space = &v->task->job.space;
-    char text[512], title[128];
-    job_title(&v->task->job, title, sizeof title);
+    char text[512], title[PROBLEM_TITLE_SIZE];
     tiling_text(space->axes, space->axis_count, v->tiling, text, sizeof text);
     fprintf(out, "%s%s%s: %s\n  of %s on %s, %d core%s, space %s\n",
             v->count ? style->warn : style->good, v->count ? "illegal" : "legal", style->end, text,
-            title, space->hw->name, v->task->job.cores, v->task->job.cores == 1 ? "" : "s",
-            space->kind->name);
+            problem_title(&v->task->job.problem, title), space->hw->name, v->task->job.cores,
+            v->task->job.cores == 1 ? "" : "s", space->kind->name);
     for (int i = 0; i < v->count; i++)
         fprintf(out, "  %s\n", v->violations[i].text);
     if (v->count == 0) {

@@ -4,7 +4,6 @@
 #include "jobs/tune/export.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool tune_is_export(const struct common *common)
@@ -67,8 +66,7 @@ static void say_what_is_open(const struct common *common)
                  "simulated");
 }
 
-void tune_export(const struct task *task, const struct search_result *result,
-                 const struct tune_row *rows)
+void tune_export(const struct task *task, const struct search_result *result)
 {
     static const enum export_format formats[FORMAT_COUNT] = {
         [FORMAT_TCUBETILING] = EXPORT_HEADER,
@@ -77,27 +75,12 @@ void tune_export(const struct task *task, const struct search_result *result,
         [FORMAT_STATIC_BANK] = EXPORT_STATIC,
     };
     const struct common *common = &task->common;
-    char title[256];
-    struct tiling *tilings = calloc((size_t)result->count, sizeof *tilings);
-    double *times = calloc((size_t)result->count, sizeof *times);
-    if (!tilings || !times)
-        cli_die("out of memory");
-    for (int i = 0; i < result->count; i++) {
-        tilings[i] = rows[i].tiling;
-        times[i] = rows[i].time_ns;
-    }
-    job_title(&task->job, title, sizeof title - 100);
-    size_t used = strlen(title);
-    snprintf(title + used, sizeof title - used, " on %.64s", task->job.hw->name);
-    struct export_source source = {.problem = &task->job.problem,
-                                   .space = &task->job.space,
-                                   .tilings = tilings,
-                                   .simulated_ns = times,
-                                   .count = result->count,
-                                   .title = title};
+    char problem[PROBLEM_TITLE_SIZE], title[PROBLEM_TITLE_SIZE + 80];
+    snprintf(title, sizeof title, "%s on %.64s", problem_title(&task->job.problem, problem),
+             task->job.hw->name);
+    struct export_source source = {
+        .problem = &task->job.problem, .space = &task->job.space, .search = result, .title = title};
     write_export(&source, formats[common->format], common);
     write_fields_beside(&source, common);
     say_what_is_open(common);
-    free(tilings);
-    free(times);
 }

@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_CLI_TUNE_EXPORT_H
 #define AUTOTUNE_CLI_TUNE_EXPORT_H
 
-#include "cli/tune_answer.h"
+#include "cli/task.h"
 
 bool tune_is_export(const struct common *common);
 
@@ -10,7 +10,6 @@ bool tune_is_export(const struct common *common);
 void tune_export_note(struct common *common);
 
 /* Writes the answer, and of a header NAME.h also NAME.json; dies of what cannot be written. */
-void tune_export(const struct task *task, const struct search_result *result,
-                 const struct tune_row *rows);
+void tune_export(const struct task *task, const struct search_result *result);
 
 #endif

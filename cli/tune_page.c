@@ -7,31 +7,32 @@
 static void write_lead(const struct tune_answer *answer, char *text, size_t size)
 {
     char time[TEXT_SIZE];
-    if (answer->best)
-        snprintf(text, size, "%s%s", text_time(answer->best->time_ns, time),
-                 answer->optimal ? ", and no tiling of the space is faster" : "");
+    const struct found *best = tune_best(answer);
+    if (best)
+        snprintf(text, size, "%s%s", text_time(found_ns(best), time),
+                 tune_is_optimal(answer) ? ", and no tiling of the space is faster" : "");
     else
         snprintf(text, size, "no tiling of this space is legal");
 }
 
-void tune_page_write(const struct tune_report *from, const struct tune_answer *answer,
-                     const char *title)
+void tune_page_write(const struct page *page, const struct common *common,
+                     const struct tune_answer *answer, const char *landscape_axes)
 {
-    const struct task *task = from->task;
     struct report report;
     struct error error;
-    char text[256], lead[192];
-    snprintf(text, sizeof text, "%s on %s", title, answer->hw->name);
+    char title[PROBLEM_TITLE_SIZE], text[2 * PROBLEM_TITLE_SIZE], lead[192];
+    const struct found *best = tune_best(answer);
+    snprintf(text, sizeof text, "%s on %s", problem_title(answer->problem, title),
+             answer->space->hw->name);
     write_lead(answer, lead, sizeof lead);
-    page_open(from->page, text, lead, &report);
+    page_open(page, text, lead, &report);
     report_tune(&report, answer);
-    if (answer->best)
-        cli_require(report_landscapes(&report, &task->job.space, from->result, from->landscape_axes,
-                                      from->threads, &error),
+    if (best)
+        cli_require(report_landscapes(&report, answer->space, answer->search, landscape_axes,
+                                      answer->threads, &error),
                     &error);
-    if (answer->best)
-        cli_require(report_tiling(&report, &task->job.space, &answer->best->tiling, &error),
-                    &error);
-    report_hardware(&report, answer->hw);
-    page_close(from->page, &task->common, &report);
+    if (best)
+        cli_require(report_tiling(&report, answer->space, &best->tiling, &error), &error);
+    report_hardware(&report, answer->space->hw);
+    page_close(page, common, &report);
 }

@@ -8,6 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+double fit_share(const struct fit *fit)
+{
+    return fit->error > 0 ? expm1(fit->error) : 0;
+}
+
 void hardware_clear(struct hardware *hw)
 {
     for (size_t i = 0; i < hw->fact_count; i++) {

@@ -153,6 +153,9 @@ struct fit {
     struct spread spreads[HARDWARE_MAX_SPREADS];
 };
 
+/* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
+double fit_share(const struct fit *fit);
+
 /* One number of the description as a user sees it. */
 struct fact {
     char *key;    /* dotted: "paths.gm->l1.bandwidth_gbps"; --set-hw takes the same key */

@@ -15,6 +15,7 @@
 
 #include "core/host.h"
 #include "core/program.h"
+#include "core/search_result.h"
 #include "core/space.h"
 #include "core/status.h"
 #include "core/work.h"
@@ -32,11 +33,9 @@ struct chapter;         /* kernels/chapter.h */
 struct operator_bank;   /* kernels/operator_bank.h */
 struct host_runner;     /* validate/runner.h */
 struct loop_family;     /* validate/loops.h */
-struct found;           /* search/search.h */
-struct search_options;
-struct search_result;
-struct search_source; /* search/strategy.h */
-struct json_t;        /* jansson */
+struct search_options;  /* search/search.h */
+struct search_source;   /* search/strategy.h */
+struct json_t;          /* jansson */
 
 /* One instance of an operator: its sizes, in the order of operator->size_names, its choices, and
  * the texts of its requests, NULL where there is none, which belong to the caller. */
@@ -229,6 +228,14 @@ enum status problem_set(struct problem *problem, const char *name, const char *t
 
 /* Completes and checks what was set; before space_open. */
 enum status problem_settle(struct problem *problem, struct error *error);
+
+/* In words, cut to `size`: "512x1024x512"; sizes and choices that are not the default, as in
+ * "batch=4 loop=early"; and the operator with both, "matmul 512x1024x512 batch 4 loop early", which
+ * is returned. */
+enum { PROBLEM_TITLE_SIZE = 256 };
+void problem_shape(const struct problem *problem, char *text, size_t size);
+void problem_options(const struct problem *problem, char *text, size_t size);
+const char *problem_title(const struct problem *problem, char text[PROBLEM_TITLE_SIZE]);
 
 /* The space of a problem on `cores` cores of a chip, or on as many threads of a processor; the
  * caller closes it. STATUS_INVALID: a space of chips on a processor, or the other way round, and on

@@ -91,7 +91,7 @@ int64_t space_index(const struct space *space, const struct tiling *tiling)
     return -1;
 }
 
-static int core_axis(const struct space *space)
+int space_core_axis(const struct space *space)
 {
     int axis = 0;
     while (axis < space->axis_count && !space->axes[axis].counts_cores)
@@ -99,34 +99,17 @@ static int core_axis(const struct space *space)
     return axis < space->axis_count ? axis : -1;
 }
 
-static int ascending(const void *left, const void *right)
+int64_t space_next_cores(const struct space *space, int64_t cores)
 {
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-bool space_core_counts(const struct space *space, int64_t **values, int *count)
-{
-    int axis = core_axis(space);
-    size_t all = 0;
-    *values = NULL;
-    *count = 0;
-    if (axis < 0)
-        return true;
-    for (int b = 0; b < space->block_count; b++)
-        all += (size_t)space->blocks[b].count[axis];
-    *values = malloc((all + 1) * sizeof **values);
-    if (!*values)
-        return false;
-    all = 0;
-    for (int b = 0; b < space->block_count; b++)
-        for (int i = 0; i < space->blocks[b].count[axis]; i++)
-            (*values)[all++] = space->blocks[b].values[axis][i];
-    qsort(*values, all, sizeof **values, ascending);
-    for (size_t i = 0; i < all; i++)
-        if (*count == 0 || (*values)[i] != (*values)[*count - 1])
-            (*values)[(*count)++] = (*values)[i];
-    return true;
+    int axis = space_core_axis(space);
+    int64_t next = 0;
+    for (int b = 0; b < space->block_count && axis >= 0; b++)
+        for (int i = 0; i < space->blocks[b].count[axis]; i++) {
+            int64_t value = space->blocks[b].values[axis][i];
+            if (value > cores && (next == 0 || value < next))
+                next = value;
+        }
+    return next;
 }
 
 int space_axis(const struct space *space, const char *name, int length)

@@ -75,9 +75,10 @@ int64_t space_index(const struct space *space, const struct tiling *tiling);
 /* Has a block this value of an axis? */
 bool block_has(const struct space_block *block, int axis, int64_t value);
 
-/* The numbers of cores of a space, ascending; the caller frees them. *values is NULL where no axis
- * counts cores. False without memory. */
-bool space_core_counts(const struct space *space, int64_t **values, int *count);
+/* The axis that counts cores, or -1; and on it the least number of cores above `cores`, or 0: there
+ * is none. */
+int space_core_axis(const struct space *space);
+int64_t space_next_cores(const struct space *space, int64_t cores);
 
 /* The axis called `name` (any case), or -1. */
 int space_axis(const struct space *space, const char *name, int length);

@@ -1,5 +1,6 @@
 #include "formats/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,21 @@ json_t *json_text(const char *text)
     return string;
 }
 
+json_t *json_number(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *json_number_from_0(double number)
+{
+    return json_number(number >= 0 ? number : (double)NAN);
+}
+
+json_t *json_number_above_0(double number)
+{
+    return json_number(number > 0 ? number : (double)NAN);
+}
+
 json_t *program_answer_json(const char *file, const struct hardware *hw)
 {
     return json_pack("{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "file", json_text(file), "hardware",
@@ -33,17 +49,18 @@ json_t *program_answer_json(const char *file, const struct hardware *hw)
                      overrides_json(hw));
 }
 
+json_t *axis_value_json(const struct axis *axis, int64_t value)
+{
+    char text[24];
+    return axis->value_names ? json_string(axis_value_text(axis, value, text))
+                             : json_integer(value);
+}
+
 json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling)
 {
     json_t *object = json_object();
-    char text[24];
-    for (int a = 0; a < axis_count; a++) {
-        int64_t value = tiling->value[a];
-        json_object_set_new(object, axes[a].name,
-                            axes[a].value_names
-                                ? json_string(axis_value_text(&axes[a], value, text))
-                                : json_integer(value));
-    }
+    for (int a = 0; a < axis_count; a++)
+        json_object_set_new(object, axes[a].name, axis_value_json(&axes[a], tiling->value[a]));
     return object;
 }
 

@@ -8,11 +8,20 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/* A value of a tiling: its number, or its name. */
+json_t *axis_value_json(const struct axis *axis, int64_t value);
+
 /* "tiling": {axis: value, …}. NULL when out of memory. */
 json_t *tiling_json(const struct axis *axes, int axis_count, const struct tiling *tiling);
 
 /* A string for JSON: bytes that are no UTF-8 (file names may hold any) become '?'. */
 json_t *json_text(const char *text);
+
+/* A number, or null for what is not known: NaN and the infinite; what is below 0 as well; 0 as
+ * well. */
+json_t *json_number(double number);
+json_t *json_number_from_0(double number);
+json_t *json_number_above_0(double number);
 
 /* The numbers of a description that --set-hw changed: {key: value text, …}, empty without any. */
 json_t *overrides_json(const struct hardware *hw);

@@ -2,11 +2,11 @@
 
 #include "analysis/roofline.h"
 #include "formats/csv.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "results/analysis_summary.h"
 #include "results/diagnosis_write.h"
 #include "results/outline.h"
-#include "results/tune.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,6 @@ struct writer {
 
 /* ------------------------------------------------------------------ JSON */
 
-static json_t *known(double value)
-{
-    return value >= 0 ? json_real(value) : json_null();
-}
-
 /* That it is 0 at least says nothing. */
 static double at_least(const struct component *c)
 {
@@ -34,11 +29,12 @@ static double at_least(const struct component *c)
 
 static json_t *component_json(const struct component *c)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", c->name, "utilisation",
-                     known(c->utilisation), "utilisation_at_least", known(at_least(c)),
-                     "utilisation_at_most", known(c->utilisation_most), "efficiency",
-                     known(c->efficiency), "active_ratio", known(c->active_ratio), "busy_us",
-                     known(c->busy_ns < 0 ? -1 : c->busy_ns / 1e3));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", c->name, "utilisation",
+        json_number_from_0(c->utilisation), "utilisation_at_least", json_number_from_0(at_least(c)),
+        "utilisation_at_most", json_number_from_0(c->utilisation_most), "efficiency",
+        json_number_from_0(c->efficiency), "active_ratio", json_number_from_0(c->active_ratio),
+        "busy_us", json_number_from_0(c->busy_ns < 0 ? -1 : c->busy_ns / 1e3));
 }
 
 static json_t *row_json(const struct profile_row *row, const struct diagnosis *d, int open)
@@ -48,9 +44,10 @@ static json_t *row_json(const struct profile_row *row, const struct diagnosis *d
         json_array_append_new(components, component_json(&d->components[c]));
     return json_pack(
         "{s:s, s:s, s:i, s:o, s:o, s:s?, s:s?, s:s?, s:o, s:s}", "name", d->name, "type", row->type,
-        "line", row->line, "time_us", known(analyse_time_us(row, d)), "core_time_us",
-        known(d->time_ns < 0 ? -1 : d->time_ns / 1e3), "verdict", verdict_name(d->verdict),
-        "component", d->component >= 0 ? d->components[d->component].name : NULL, "may_be_bound_by",
+        "line", row->line, "time_us", json_number_from_0(analyse_time_us(row, d)), "core_time_us",
+        json_number_from_0(d->time_ns < 0 ? -1 : d->time_ns / 1e3), "verdict",
+        verdict_name(d->verdict), "component",
+        d->component >= 0 ? d->components[d->component].name : NULL, "may_be_bound_by",
         open >= 0 ? d->components[open].name : NULL, "components", components, "note", d->note);
 }
 

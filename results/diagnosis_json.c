@@ -1,20 +1,10 @@
+#include "formats/json.h"
+#include "formats/text.h"
 #include "results/diagnosis_write.h"
-#include "results/tune.h"
-
-/* null where the value is not known. */
-static json_t *known(double value)
-{
-    return value < 0 ? json_null() : json_real(value);
-}
 
 static json_t *microseconds(double ns)
 {
-    return known(ns < 0 ? ns : ns / 1000);
-}
-
-static json_t *limited(double peak)
-{
-    return peak > 0 ? json_real(peak) : json_null();
+    return json_number_from_0(ns < 0 ? ns : ns / 1000);
 }
 
 static json_t *name_or_null(const struct diagnosis *d, int component)
@@ -32,7 +22,8 @@ static json_t *part_json(const struct component_part *part, double time_ns)
     double utilisation = time_ns > 0 ? component_part_ns(part) / time_ns : -1;
     return json_pack("{s:o, s:s, s:f, s:o, s:o}", "name", json_text(part->name), "unit",
                      part->bytes ? "bytes" : "operations", "amount", part->amount, "peak_per_ns",
-                     limited(part->peak_per_ns), "utilisation", known(utilisation));
+                     json_number_above_0(part->peak_per_ns), "utilisation",
+                     json_number_from_0(utilisation));
 }
 
 static json_t *component_json(const struct component *c, double time_ns)
@@ -44,10 +35,11 @@ static json_t *component_json(const struct component *c, double time_ns)
     for (int p = 0; p < c->part_count; p++)
         json_array_append_new(parts, part_json(&c->parts[p], time_ns));
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(c->name),
-                     "kind", kinds[c->kind], "utilisation", known(c->utilisation), "efficiency",
-                     known(c->efficiency), "active_ratio", known(c->active_ratio), "ideal_us",
-                     microseconds(c->ideal_ns), "busy_us", microseconds(c->busy_ns), "waiting_us",
-                     microseconds(c->waiting_ns), "parts", parts);
+                     "kind", kinds[c->kind], "utilisation", json_number_from_0(c->utilisation),
+                     "efficiency", json_number_from_0(c->efficiency), "active_ratio",
+                     json_number_from_0(c->active_ratio), "ideal_us", microseconds(c->ideal_ns),
+                     "busy_us", microseconds(c->busy_ns), "waiting_us", microseconds(c->waiting_ns),
+                     "parts", parts);
 }
 
 static json_t *naive_json(const struct diagnosis *d)
@@ -58,7 +50,7 @@ static json_t *naive_json(const struct diagnosis *d)
     return json_pack("{s:o, s:o, s:o, s:o}", "verdict", verdict_json(n->verdict), "component",
                      name_or_null(d, n->component), "part",
                      json_text(d->components[n->component].parts[n->part].name), "utilisation",
-                     known(n->utilisation));
+                     json_number_from_0(n->utilisation));
 }
 
 static json_t *pair_json(const struct diagnosis *d, const struct roofline_pair *pair)
@@ -66,11 +58,12 @@ static json_t *pair_json(const struct diagnosis *d, const struct roofline_pair *
     return json_pack("{s:o, s:o, s:f, s:f, s:o, s:f, s:o, s:o, s:o}", "compute",
                      name_or_null(d, pair->compute), "transfer", name_or_null(d, pair->transfer),
                      "intensity", pair->intensity, "attained_per_ns", pair->attained_per_ns,
-                     "ideal_per_ns", limited(pair->ideal_per_ns), "attained_bytes_per_ns",
-                     pair->attained_bytes_per_ns, "ideal_bytes_per_ns",
-                     limited(pair->ideal_bytes_per_ns), "compute_utilisation",
-                     known(d->components[pair->compute].utilisation), "transfer_utilisation",
-                     known(d->components[pair->transfer].utilisation));
+                     "ideal_per_ns", json_number_above_0(pair->ideal_per_ns),
+                     "attained_bytes_per_ns", pair->attained_bytes_per_ns, "ideal_bytes_per_ns",
+                     json_number_above_0(pair->ideal_bytes_per_ns), "compute_utilisation",
+                     json_number_from_0(d->components[pair->compute].utilisation),
+                     "transfer_utilisation",
+                     json_number_from_0(d->components[pair->transfer].utilisation));
 }
 
 static json_t *pairs_json(const struct diagnosis *d)

@@ -1,24 +1,20 @@
 #include "results/landscape_write.h"
 
 #include "core/hardware.h"
+#include "formats/json.h"
 
 /* A time, null where there is none. */
 static json_t *time_json(int64_t fs)
 {
-    return fs ? json_real((double)fs / FS_PER_NS) : json_null();
+    return json_number_above_0((double)fs / FS_PER_NS);
 }
 
 static json_t *axis_json(const struct landscape *landscape, int a)
 {
     const struct axis *axis = landscape->axis[a];
     json_t *values = json_array();
-    char text[24];
-    for (int i = 0; i < landscape->count[a]; i++) {
-        int64_t value = landscape->value[a][i];
-        json_array_append_new(values, axis->value_names
-                                          ? json_string(axis_value_text(axis, value, text))
-                                          : json_integer(value));
-    }
+    for (int i = 0; i < landscape->count[a]; i++)
+        json_array_append_new(values, axis_value_json(axis, landscape->value[a][i]));
     return json_pack("{s:s, s:s?, s:o, s:i}", "name", axis->name, "unit", axis->unit, "values",
                      values, "left_out", landscape->left_out[a]);
 }

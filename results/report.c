@@ -1,8 +1,8 @@
 #include "results/report.h"
 
 #include "core/version.h"
+#include "formats/json.h"
 #include "results/report_page.h"
-#include "results/tune.h"
 
 #include <stdarg.h>
 #include <string.h>

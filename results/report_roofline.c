@@ -1,14 +1,8 @@
 #include "results/report_roofline.h"
 
+#include "formats/json.h"
 #include "formats/text.h"
 #include "results/diagnosis_write.h"
-#include "results/tune.h"
-
-/* A ratio, or null where it is not known. */
-static json_t *known(double value)
-{
-    return value >= 0 ? json_real(value) : json_null();
-}
 
 static const char *kind_name(enum component_kind kind)
 {
@@ -37,10 +31,10 @@ static void add_components(struct report *report, const struct diagnosis *d, con
         json_t *row = report_row(table);
         json_array_append_new(row, json_text(c->name));
         json_array_append_new(row, json_string(kind_name(c->kind)));
-        json_array_append_new(row, known(c->utilisation));
-        json_array_append_new(row, known(c->efficiency));
-        json_array_append_new(row, known(c->active_ratio));
-        json_array_append_new(row, known(c->busy_ns));
+        json_array_append_new(row, json_number_from_0(c->utilisation));
+        json_array_append_new(row, json_number_from_0(c->efficiency));
+        json_array_append_new(row, json_number_from_0(c->active_ratio));
+        json_array_append_new(row, json_number_from_0(c->busy_ns));
     }
     report_add(report, table);
 }

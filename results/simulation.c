@@ -2,8 +2,8 @@
 
 #include "core/program_text.h"
 #include "core/work.h"
+#include "formats/json.h"
 #include "formats/text.h"
-#include "results/tune.h"
 
 struct path_bytes {
     char name[2 * HARDWARE_NAME_SIZE + 3];

@@ -1,8 +1,8 @@
 #include "core/number.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "results/store_diff.h"
 #include "results/store_write.h"
-#include "results/tune.h"
 
 #include <assert.h>
 #include <math.h>
@@ -154,12 +154,11 @@ static void add_side(json_t *object, const char *name, const struct store_row *r
     if (!row)
         json_object_set_new(object, name, json_null());
     else
-        json_object_set_new(object, name,
-                            json_pack("{s:o, s:o, s:b, s:o, s:i}", "time_ns",
-                                      row->time_ns > 0 ? json_real(row->time_ns) : json_null(),
-                                      "tiling", json_text(row->tiling), "optimal", row->optimal,
-                                      "fingerprint", json_text(row->key.hardware), "model_version",
-                                      row->key.model_version));
+        json_object_set_new(
+            object, name,
+            json_pack("{s:o, s:o, s:b, s:o, s:i}", "time_ns", json_number_above_0(row->time_ns),
+                      "tiling", json_text(row->tiling), "optimal", row->optimal, "fingerprint",
+                      json_text(row->key.hardware), "model_version", row->key.model_version));
 }
 
 static enum status add_change(void *context, enum store_change change, const struct store_row *old,
@@ -175,7 +174,7 @@ static enum status add_change(void *context, enum store_change change, const str
     json_object_set_new(object, "change", json_string(store_change_name(change)));
     add_side(object, "old", old);
     add_side(object, "new", new);
-    json_object_set_new(object, "factor", factor > 0 ? json_real(factor) : json_null());
+    json_object_set_new(object, "factor", json_number_above_0(factor));
     return json_array_append_new(w->list, object) ? error_memory(error) : STATUS_OK;
 }
 

@@ -1,7 +1,7 @@
 #include "results/store_gc.h"
 #include "core/version.h"
+#include "formats/json.h"
 #include "formats/text.h"
-#include "results/tune.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include "core/utf8.h"
 #include "core/version.h"
 #include "formats/csv.h"
+#include "formats/json.h"
 #include "formats/text.h"
 #include "results/outline.h"
-#include "results/tune.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,8 +151,7 @@ json_t *store_row_json(const struct store_row *row)
         json_object_set_new(object, texts[i].name, json_text(texts[i].text));
     json_object_set_new(object, "cores", json_integer(key->cores));
     json_object_set_new(object, "model_version", json_integer(key->model_version));
-    json_object_set_new(object, "time_ns",
-                        row->time_ns > 0 ? json_real(row->time_ns) : json_null());
+    json_object_set_new(object, "time_ns", json_number_above_0(row->time_ns));
     json_object_set_new(object, "optimal", json_boolean(row->optimal));
     if (row->limit_s > 0)
         json_object_set_new(object, "limit_s", json_real(row->limit_s));

@@ -1,117 +1,140 @@
 #include "results/tune.h"
 
-static json_t *share_json(const char *name, double busy_ns, double time_ns)
-{
-    return json_pack("{s:s, s:f, s:f}", "name", name, "busy_ns", busy_ns, "share",
-                     busy_ns / time_ns);
-}
+#include <math.h>
 
-json_t *tune_row_json(const struct tune_answer *answer, const struct tune_row *row)
+json_t *tune_found_json(const struct tune_answer *answer, const struct found *found)
 {
-    const struct hardware *hw = answer->hw;
-    json_t *pipes = json_array(), *buses = json_array();
-    for (int p = 0; p < hw->pipe_count; p++)
-        json_array_append_new(pipes, share_json(hw->pipes[p].name, row->busy_ns[p], row->time_ns));
-    for (int b = 0; b < hw->bus_count; b++)
-        json_array_append_new(buses, share_json(hw->buses[b].name, row->bus_ns[b], row->time_ns));
+    const struct space *space = answer->space;
+    const struct hardware *hw = space->hw;
+    double time_ns = found_ns(found);
+    json_t *shares[2] = {json_array(), json_array()}; /* of pipes, of buses */
+    for (int i = 0; i < hw->pipe_count + hw->bus_count; i++) {
+        struct share share = found_share(hw, found, i);
+        json_array_append_new(shares[i >= hw->pipe_count],
+                              json_pack("{s:s, s:f, s:f}", "name", share.name, "busy_ns",
+                                        share.busy_ns, "share", share.share));
+    }
     json_t *json =
         json_pack("{s:o, s:i, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "tiling",
-                  tiling_json(answer->axes, answer->axis_count, &row->tiling), "cores_used",
-                  row->cores_used, "time_ns", row->time_ns, "lower_bound_ns", row->lower_bound_ns,
-                  "roofline_ns", answer->roofline_ns, "gflops", row->operations / row->time_ns,
-                  "pipes", pipes, "buses", buses, "bottleneck", tune_bottleneck(answer, row).name);
-    if (!answer->on_processor)
-        json_object_set_new(json, "launch_ns", json_real(row->launch_ns));
+                  tiling_json(space->axes, space->axis_count, &found->tiling), "cores_used",
+                  found->cores_used, "time_ns", time_ns, "lower_bound_ns",
+                  (double)found->bound_fs / FS_PER_NS, "roofline_ns", tune_roofline_ns(answer),
+                  "gflops", tune_gflops(answer, time_ns), "pipes", shares[0], "buses", shares[1],
+                  "bottleneck", found_bottleneck(hw, found).name);
+    if (!hw->host)
+        json_object_set_new(json, "launch_ns", json_real(found_launch_ns(space, found)));
     return json;
 }
 
 /* Of a processor's tiling also what its clock says. */
 static json_t *best_json(const struct tune_answer *answer)
 {
-    json_t *best = answer->best ? tune_row_json(answer, answer->best) : json_null();
-    if (!answer->on_processor || !answer->best)
+    const struct found *found = tune_best(answer);
+    json_t *best = found ? tune_found_json(answer, found) : json_null();
+    if (!answer->space->hw->host || !found)
         return best;
-    const struct tune_measured *measured = tune_measured_of(answer, answer->best);
-    bool known = measured && measured->measured_ns > 0;
-    json_object_set_new(best, "measured_ns",
-                        known ? json_real(measured->measured_ns) : json_null());
+    double ns = tune_measured_ns(tune_measured_of(answer, found));
+    json_object_set_new(best, "measured_ns", json_number_above_0(ns));
     json_object_set_new(best, "measured_gflops",
-                        known ? json_real(answer->best->operations / measured->measured_ns)
-                              : json_null());
+                        json_number(ns > 0 ? tune_gflops(answer, ns) : NAN));
     return best;
+}
+
+static void set_within(json_t *search, const char *name, const char *name_at_most,
+                       const struct within *within)
+{
+    json_object_set_new(search, name, json_integer(within->surely));
+    json_object_set_new(search, name_at_most, json_integer(within->at_most));
 }
 
 static json_t *search_json(const struct tune_answer *a)
 {
-    json_t *search = json_pack(
-        "{s:I, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:i, s:I, s:I}", "candidates",
-        (json_int_t)a->candidates, "feasible", (json_int_t)a->feasible, "pruned",
-        (json_int_t)a->pruned, "simulated", (json_int_t)a->simulated, "optimal", a->optimal,
-        "lower_bound_ns", a->lower_bound_ns, "gap", a->gap, "seconds", a->seconds, "threads",
-        a->threads, "within_1_percent", (json_int_t)a->within_1_percent, "within_1_percent_at_most",
-        (json_int_t)a->within_1_percent_at_most);
-    json_t *counts = a->core_counts ? json_array() : NULL;
-    for (int i = 0; counts && i < a->core_count_count; i++)
-        json_array_append_new(counts, json_integer(a->core_counts[i]));
-    if (counts)
+    const struct search_result *s = a->search;
+    json_t *search =
+        json_pack("{s:I, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:i}", "candidates",
+                  (json_int_t)s->candidates, "feasible", (json_int_t)s->feasible, "pruned",
+                  (json_int_t)s->pruned, "simulated", (json_int_t)s->simulated, "optimal",
+                  tune_is_optimal(a), "lower_bound_ns", (double)s->lower_bound_fs / FS_PER_NS,
+                  "gap", tune_gap(a), "seconds", s->seconds, "threads", a->threads);
+    set_within(search, "within_1_percent", "within_1_percent_at_most", &s->within_1_percent);
+    if (space_core_axis(a->space) >= 0) {
+        json_t *counts = json_array();
+        for (int64_t n = 0; (n = space_next_cores(a->space, n)) > 0;)
+            json_array_append_new(counts, json_integer(n));
         json_object_set_new(search, "core_counts", counts);
-    if (a->fit_error > 0) {
-        json_object_set_new(search, "fit_error", json_real(a->fit_error));
-        json_object_set_new(search, "within_fit_error", json_integer(a->within_fit_error));
-        json_object_set_new(search, "within_fit_error_at_most",
-                            json_integer(a->within_fit_error_at_most));
     }
-    for (int i = 0; i < a->discarded_count; i++)
-        json_object_set_new(search, a->discarded[i].name, json_integer(a->discarded[i].count));
+    double fit_error = fit_share(&a->space->hw->fit);
+    if (fit_error > 0) {
+        json_object_set_new(search, "fit_error", json_real(fit_error));
+        set_within(search, "within_fit_error", "within_fit_error_at_most", &s->within_tolerance);
+    }
+    const struct operator_rule *rules = a->space->kind->rules;
+    for (int i = 0; rules && rules[i].key; i++)
+        json_object_set_new(search, rules[i].key, json_integer(s->pruned_by[i]));
     return search;
 }
 
-static json_t *choices_json(const struct tune_answer *answer)
+static json_t *choices_json(const struct problem *problem)
 {
     json_t *choices = json_object();
-    for (int i = 0; i < answer->choice_count; i++)
-        json_object_set_new(choices, answer->choice_names[i], json_string(answer->choices[i]));
+    for (int i = 0; i < problem->op->choice_count; i++) {
+        const struct operator_choice *choice = &problem->op->choices[i];
+        json_object_set_new(choices, choice->name, json_string(choice->values[problem->choice[i]]));
+    }
     return choices;
 }
 
 /* With a store also where the measurement is from. */
 static json_t *measuring_json(const struct tune_answer *answer)
 {
-    if (!answer->validation)
+    if (!answer->measured)
         return json_null();
-    json_t *json = validation_json(answer->validation);
+    json_t *json = validation_json(answer->question, answer->measured);
     if (answer->has_store)
-        json_object_set_new(json, "from_store", json_boolean(answer->validation->from_store));
+        json_object_set_new(json, "from_store", json_boolean(answer->measured_from_store));
     return json;
+}
+
+/* What is asked for, and of what. */
+static json_t *question_json(const struct tune_answer *answer)
+{
+    const struct problem *problem = answer->problem;
+    const struct hardware *hw = answer->space->hw;
+    json_t *shape = json_object();
+    for (int i = 0; i < problem->op->size_count; i++)
+        json_object_set_new(shape, problem->op->size_names[i], json_integer(problem->size[i]));
+    return json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s}", "schema", 1, "op",
+                     problem->op->name, "shape", shape, "dtype", dtype_name(problem->type),
+                     "hardware", json_text(hw->name), "hardware_file", json_text(hw->file),
+                     "hardware_changes", overrides_json(hw), "cores", answer->cores, "space",
+                     answer->space->kind->name);
 }
 
 enum status tune_write_json(const struct tune_answer *answer, const struct style *style, FILE *out,
                             struct error *error)
 {
     (void)style;
-    json_t *shape = json_object(), *top = json_array();
-    for (int i = 0; i < answer->size_count; i++)
-        json_object_set_new(shape, answer->size_names[i], json_integer(answer->sizes[i]));
-    for (int i = 0; i < answer->count; i++)
-        json_array_append_new(top, tune_row_json(answer, &answer->rows[i]));
-    json_t *document = json_pack(
-        "{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "schema", 1, "op",
-        answer->op, "shape", shape, "dtype", dtype_name(answer->type), "hardware",
-        json_text(answer->hw->name), "hardware_file", json_text(answer->hw->file),
-        "hardware_changes", overrides_json(answer->hw), "cores", answer->cores, "space",
-        answer->space, "search", search_json(answer), "best", best_json(answer), "top", top);
-    if (answer->on_processor) {
+    bool is_host = answer->space->hw->host;
+    char text[TUNE_REASON_SIZE];
+    const char *reason = tune_reason(answer, text);
+    json_t *document = question_json(answer), *top = json_array();
+    for (int i = 0; i < answer->search->count; i++)
+        json_array_append_new(top, tune_found_json(answer, &answer->search->best[i]));
+    json_object_set_new(document, "search", search_json(answer));
+    json_object_set_new(document, "best", best_json(answer));
+    json_object_set_new(document, "top", top);
+    if (is_host) {
         json_object_set_new(document, "measured",
-                            measured_json(answer->axes, answer->axis_count, answer->measured,
-                                          answer->measured_count));
+                            answer->measured ? measured_json(answer->space, &answer->measured->tune)
+                                             : json_array());
         json_object_set_new(document, "validation", measuring_json(answer));
     }
     if (answer->has_store)
         json_object_set_new(document, "from_store", json_boolean(answer->from_store));
-    if (answer->choice_count)
-        json_object_set_new(document, "choices", choices_json(answer));
-    if (answer->reason)
-        json_object_set_new(document, "reason", json_text(answer->reason));
+    if (!is_host && answer->problem->op->choice_count) /* of programs */
+        json_object_set_new(document, "choices", choices_json(answer->problem));
+    if (reason)
+        json_object_set_new(document, "reason", json_text(reason));
     if (answer->details)
         json_object_update(document, answer->details);
     return json_write(document, out, error);

@@ -5,140 +5,106 @@
 
 enum { TOP_COLUMNS = 45, LINE_SIZE = 128 }; /* columns before a tiling of the top list */
 
-struct share tune_bottleneck(const struct tune_answer *answer, const struct tune_row *row)
-{
-    const struct hardware *hw = answer->hw;
-    struct share most = {hw->pipes[0].name, row->busy_ns[0], 0};
-    for (int p = 1; p < hw->pipe_count; p++)
-        if (row->busy_ns[p] > most.busy_ns)
-            most = (struct share){hw->pipes[p].name, row->busy_ns[p], 0};
-    for (int b = 0; b < hw->bus_count; b++)
-        if (row->bus_ns[b] > most.busy_ns)
-            most = (struct share){hw->buses[b].name, row->bus_ns[b], 0};
-    most.share = most.busy_ns / row->time_ns;
-    return most;
-}
-
 static void put_head(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    fprintf(out, "%s%s %s%s in %s on %s, %d %s%s, space %s\n", style->bold, a->op, a->shape_text,
-            style->end, dtype_name(a->type), a->hw->name, a->cores,
-            a->on_processor ? "thread" : "core", a->cores == 1 ? "" : "s", a->space);
-    text_put_hardware(a->hw, style, out);
+    char title[PROBLEM_TITLE_SIZE];
+    const struct hardware *hw = a->space->hw;
+    fprintf(out, "%s%s%s in %s on %s, %d %s%s, space %s\n", style->bold,
+            problem_title(a->problem, title), style->end, dtype_name(a->problem->type), hw->name,
+            a->cores, hw->host ? "thread" : "core", a->cores == 1 ? "" : "s", a->space->kind->name);
+    text_put_hardware(hw, style, out);
 }
 
-static void put_chip_time(const struct tune_answer *a, const struct tune_row *row,
+static void put_chip_time(const struct tune_answer *a, const struct found *found,
                           const struct style *style, FILE *out)
 {
     char time[TEXT_SIZE], launch[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
     char launches[TEXT_SIZE], rate[TEXT_SIZE], most[TEXT_SIZE];
-    double gflops = row->operations / row->time_ns;
-    double peak = hardware_matrix_peak(a->hw, a->type) / 1e9 * a->cores;
-    bool many = row->launches > 1;
-    text_put_line("time", style, out, "%s%s%s  simulated, on %d core%s; %s of it %s%s%s",
-                  style->bold, text_time(row->time_ns, time), style->end, row->cores_used,
-                  row->cores_used == 1 ? "" : "s", text_time(row->launch_ns, launch),
-                  many ? "are " : "is the launch",
-                  many ? text_count((int64_t)row->launches, launches) : "",
-                  many ? " launches, one a tile" : "");
+    double gflops = tune_gflops(a, found_ns(found)), peak = tune_peak_gflops(a);
+    double started = found_launches(a->space, found);
+    bool many = started > 1;
+    text_put_line(
+        "time", style, out, "%s%s%s  simulated, on %d core%s; %s of it %s%s%s", style->bold,
+        text_time(found_ns(found), time), style->end, found->cores_used,
+        found->cores_used == 1 ? "" : "s", text_time(found_launch_ns(a->space, found), launch),
+        many ? "are " : "is the launch", many ? text_count((int64_t)started, launches) : "",
+        many ? " launches, one a tile" : "");
     if (peak > 0)
         text_put_line("rate", style, out, "%s, %.1f %% of the %s that %d core%s can do",
                       text_rate(gflops, rate), 100 * gflops / peak, text_rate(peak, most), a->cores,
                       a->cores == 1 ? "" : "s");
     text_put_line("lower bound", style, out, "%s for this tiling; roofline of the problem %s",
-                  text_time(row->lower_bound_ns, bound), text_time(a->roofline_ns, roofline));
+                  text_time((double)found->bound_fs / FS_PER_NS, bound),
+                  text_time(tune_roofline_ns(a), roofline));
 }
 
 /* The time and rate of a processor's tiling: by its clock where it was measured. */
-static void put_processor_time(const struct tune_answer *a, const struct tune_row *row,
+static void put_processor_time(const struct tune_answer *a, const struct found *found,
                                const struct style *style, FILE *out)
 {
     char time[TEXT_SIZE], rate[TEXT_SIZE], most[TEXT_SIZE];
     char roofline[TEXT_SIZE];
-    const struct tune_measured *m = tune_measured_of(a, row);
-    bool measured = m && m->measured_ns > 0;
-    double ns = measured ? m->measured_ns : row->time_ns, gflops = row->operations / ns;
+    const struct host_candidate *m = tune_measured_of(a, found);
+    bool measured = tune_measured_ns(m) > 0;
+    double model_ns = found_ns(found), ns = measured ? tune_measured_ns(m) : model_ns;
+    double gflops = tune_gflops(a, ns), peak_gflops = tune_peak_gflops(a);
     const char *how = measured ? "measured" : "by the model";
     char model[LINE_SIZE] = "", peak[LINE_SIZE] = "";
     if (measured)
         snprintf(model, sizeof model, ", spread %.2f %%; the model says %s, %+.1f %%",
-                 100 * m->spread, text_time(row->time_ns, time), 100 * (row->time_ns / ns - 1));
-    if (a->peak_gflops > 0)
+                 100 * m->measured.timing.spread, text_time(model_ns, time),
+                 100 * (model_ns / ns - 1));
+    if (peak_gflops > 0)
         snprintf(peak, sizeof peak, ", %.1f %% of the %s that %d thread%s can do",
-                 100 * gflops / a->peak_gflops, text_rate(a->peak_gflops, most), a->cores,
+                 100 * gflops / peak_gflops, text_rate(peak_gflops, most), a->cores,
                  a->cores == 1 ? "" : "s");
     text_put_line("time", style, out, "%s%s%s  %s, on %d thread%s%s", style->bold,
-                  text_time(ns, time), style->end, how, row->cores_used,
-                  row->cores_used == 1 ? "" : "s", model);
+                  text_time(ns, time), style->end, how, found->cores_used,
+                  found->cores_used == 1 ? "" : "s", model);
     text_put_line("rate", style, out, "%s %s%s", text_rate(gflops, rate), how, peak);
     text_put_line("lower bound", style, out, "roofline of the problem %s",
-                  text_time(a->roofline_ns, roofline));
+                  text_time(tune_roofline_ns(a), roofline));
 }
 
-void tune_write_time(const struct tune_answer *a, const struct tune_row *row,
+void tune_write_time(const struct tune_answer *a, const struct found *found,
                      const struct style *style, FILE *out)
 {
-    (a->on_processor ? put_processor_time : put_chip_time)(a, row, style, out);
+    (a->space->hw->host ? put_processor_time : put_chip_time)(a, found, style, out);
 }
 
-static void put_best(const struct tune_answer *a, const struct tune_row *row,
+static void put_best(const struct tune_answer *a, const struct found *found,
                      const struct style *style, FILE *out)
 {
     char text[512];
-    tiling_text(a->axes, a->axis_count, &row->tiling, text, sizeof text);
+    tiling_text(a->space->axes, a->space->axis_count, &found->tiling, text, sizeof text);
     fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
-    tune_write_time(a, row, style, out);
+    tune_write_time(a, found, style, out);
     fputc('\n', out);
 }
 
-static void put_share(const char *name, double busy_ns, double time_ns, bool busiest,
-                      const struct style *style, FILE *out)
-{
-    char bar[TEXT_SIZE];
-    fprintf(out, "  %-12s %s%s%s %5.1f %%%s\n", name, busiest ? style->warn : "",
-            text_bar(busy_ns / time_ns, bar), busiest ? style->end : "", 100 * busy_ns / time_ns,
-            busiest ? "  busiest" : "");
-}
-
-void tune_write_shares(const struct tune_answer *a, const struct tune_row *row,
+void tune_write_shares(const struct tune_answer *a, const struct found *found,
                        const struct style *style, FILE *out)
 {
-    const char *busiest = tune_bottleneck(a, row).name;
-    fprintf(out, a->on_processor ? "  where the time goes, by the model\n"
-                                 : "  busy share of the time\n");
-    for (int p = 0; p < a->hw->pipe_count; p++)
-        put_share(a->hw->pipes[p].name, row->busy_ns[p], row->time_ns,
-                  a->hw->pipes[p].name == busiest, style, out);
-    for (int b = 0; b < a->hw->bus_count; b++)
-        put_share(a->hw->buses[b].name, row->bus_ns[b], row->time_ns,
-                  a->hw->buses[b].name == busiest, style, out);
-}
-
-const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])
-{
-    const size_t size = (size_t)2 * TEXT_SIZE;
-    int count = a->core_count_count;
-    long long least = count ? (long long)a->core_counts[0] : 0;
-    long long most = count ? (long long)a->core_counts[count - 1] : 0;
-    text[0] = 0;
-    if (count == 1)
-        snprintf(text, size, " on %lld core%s", most, most == 1 ? "" : "s");
-    else if (count == 2)
-        snprintf(text, size, " on %lld or %lld cores", least, most);
-    else if (count && most - least + 1 == count)
-        snprintf(text, size, " on %lld to %lld cores", least, most);
-    else if (count)
-        snprintf(text, size, " on %d numbers of cores up to %lld", count, most);
-    return text;
+    const struct hardware *hw = a->space->hw;
+    const char *busiest = found_bottleneck(hw, found).name;
+    fprintf(out, hw->host ? "  where the time goes, by the model\n" : "  busy share of the time\n");
+    for (int i = 0; i < hw->pipe_count + hw->bus_count; i++) {
+        char bar[TEXT_SIZE];
+        struct share share = found_share(hw, found, i);
+        bool most = share.name == busiest;
+        fprintf(out, "  %-12s %s%s%s %5.1f %%%s\n", share.name, most ? style->warn : "",
+                text_bar(share.share, bar), most ? style->end : "",
+                100 * share.busy_ns / found_ns(found), most ? "  busiest" : "");
+    }
 }
 
 /* What was cut short does not know of all tilings whether they are legal. */
 static void put_legal(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char all[TEXT_SIZE], none[TEXT_SIZE], legal[TEXT_SIZE], cores[2 * TEXT_SIZE];
-    text_count(a->candidates, all);
-    text_count(a->candidates - a->feasible, none);
-    text_count(a->feasible, legal);
+    text_count(a->search->candidates, all);
+    text_count(a->search->candidates - a->search->feasible, none);
+    text_count(a->search->feasible, legal);
     tune_core_counts_text(a, cores);
     if (a->cut_short)
         text_put_line("search", style, out, "%s tilings%s: %s are known to be legal", all, cores,
@@ -150,25 +116,26 @@ static void put_legal(const struct tune_answer *a, const struct style *style, FI
 
 static void put_nothing(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    char label[LINE_SIZE];
+    char label[LINE_SIZE], text[TUNE_REASON_SIZE];
+    const char *reason = tune_reason(a, text);
     snprintf(label, sizeof label, "%s%s%s", style->warn, a->cut_short ? "cut short" : "none legal",
              style->end);
     if (a->cut_short)
         text_put_line(label, style, out, "before any was simulated");
-    else if (a->reason)
-        text_put_line(label, style, out, "not even the smallest tiling fits: %s", a->reason);
+    else if (reason)
+        text_put_line(label, style, out, "not even the smallest tiling fits: %s", reason);
     else
         text_put_line(label, style, out, "`autotune explain` says which limit one breaks");
 }
 
 /* "11 to 187,480 tilings within 1 %". */
-static const char *within_text(int64_t surely, int64_t at_most, double share, char text[LINE_SIZE])
+static const char *within_text(const struct within *within, double share, char text[LINE_SIZE])
 {
     char n[2][TEXT_SIZE];
-    bool open = at_most > surely;
-    snprintf(text, LINE_SIZE, "%s%s%s tiling%s within %.3g %%", text_count(surely, n[0]),
-             open ? " to " : "", open ? text_count(at_most, n[1]) : "", at_most == 1 ? "" : "s",
-             100 * share);
+    bool open = within->at_most > within->surely;
+    snprintf(text, LINE_SIZE, "%s%s%s tiling%s within %.3g %%", text_count(within->surely, n[0]),
+             open ? " to " : "", open ? text_count(within->at_most, n[1]) : "",
+             within->at_most == 1 ? "" : "s", 100 * share);
     return text;
 }
 
@@ -177,20 +144,21 @@ static const char *within_text(int64_t surely, int64_t at_most, double share, ch
 static void put_effort(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char n[2][TEXT_SIZE];
-    if (a->on_processor)
+    const struct search_result *s = a->search;
+    const struct operator_rule *rules = a->space->kind->rules;
+    if (a->space->hw->host)
         text_put_line("", style, out, "all scored by the model");
     else
         text_put_line("", style, out, "%s discarded by %s, %s simulated",
-                      text_count(a->pruned, n[0]),
-                      a->discarded_count ? "bounds and inequalities" : "their lower bound",
-                      text_count(a->simulated, n[1]));
-    for (int i = 0; i < a->discarded_count; i++)
+                      text_count(s->pruned, n[0]),
+                      rules ? "bounds and inequalities" : "their lower bound",
+                      text_count(s->simulated, n[1]));
+    for (int i = 0; rules && rules[i].key; i++)
         text_put_line("", style, out, "%s of them (%.2f %% of the legal) by %s",
-                      text_count(a->discarded[i].count, n[1]),
-                      a->feasible ? 100.0 * (double)a->discarded[i].count / (double)a->feasible
-                                  : 0.0,
-                      a->discarded[i].title);
-    text_put_line("", style, out, "%.3f s, %d thread%s", a->seconds, a->threads,
+                      text_count(s->pruned_by[i], n[1]),
+                      s->feasible ? 100.0 * (double)s->pruned_by[i] / (double)s->feasible : 0.0,
+                      rules[i].title);
+    text_put_line("", style, out, "%.3f s, %d thread%s", s->seconds, a->threads,
                   a->threads == 1 ? "" : "s");
 }
 
@@ -198,29 +166,30 @@ static void put_effort(const struct tune_answer *a, const struct style *style, F
 static void put_proof(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char bound[TEXT_SIZE], within[LINE_SIZE], label[LINE_SIZE];
-    const struct tune_measured *winner = a->best ? tune_measured_of(a, a->best) : NULL;
-    const char *verdict = a->optimal ? "optimal" : !a->best ? "none runs" : "cut short";
-    bool open = !a->optimal && winner && !a->cut_short;
-    snprintf(label, sizeof label, "%s%s%s", a->optimal ? style->good : style->warn, verdict,
+    const struct found *best = tune_best(a);
+    const struct host_candidate *winner = best ? tune_measured_of(a, best) : NULL;
+    bool optimal = tune_is_optimal(a), open = !optimal && winner && !a->cut_short;
+    const char *verdict = optimal ? "optimal" : !best ? "none runs" : "cut short";
+    double fit_error = fit_share(&a->space->hw->fit);
+    snprintf(label, sizeof label, "%s%s%s", optimal ? style->good : style->warn, verdict,
              style->end);
-    within_text(a->within_1_percent, a->within_1_percent_at_most, 0.01, within);
-    text_time(a->lower_bound_ns, bound);
-    if (a->optimal)
+    within_text(&a->search->within_1_percent, 0.01, within);
+    text_time((double)a->search->lower_bound_fs / FS_PER_NS, bound);
+    if (optimal)
         text_put_line(label, style, out, "nothing in the space is faster%s; %s",
-                      a->on_processor ? " by the model" : "", within);
+                      a->space->hw->host ? " by the model" : "", within);
     else if (open)
         text_put_line("", style, out,
                       "the fastest is number %lld of the model, whose first takes %s; %s",
                       (long long)winner->rank, bound, within);
-    else if (!a->best)
+    else if (!best)
         text_put_line(label, style, out, "all that were measured are in quarantine; %s", within);
     else
         text_put_line(label, style, out, "nothing is faster than %s: at most %.2f %% to gain; %s",
-                      bound, 100 * a->gap, within);
-    if (a->fit_error > 0)
-        text_put_line(
-            "", style, out, "%s, the error of the description's fit",
-            within_text(a->within_fit_error, a->within_fit_error_at_most, a->fit_error, within));
+                      bound, 100 * tune_gap(a), within);
+    if (fit_error > 0)
+        text_put_line("", style, out, "%s, the error of the description's fit",
+                      within_text(&a->search->within_tolerance, fit_error, within));
 }
 
 static void put_search(const struct tune_answer *a, const struct style *style, FILE *out)
@@ -230,7 +199,7 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
     put_legal(a, style, out);
     if (a->search_note)
         fprintf(out, "               %s\n", a->search_note);
-    if (a->count == 0) {
+    if (a->search->count == 0) {
         put_nothing(a, style, out);
         return;
     }
@@ -243,8 +212,9 @@ static bool tilings_fit(const struct tune_answer *a, const struct style *style)
 {
     char text[512];
     size_t longest = 0;
-    for (int i = 0; i < a->count; i++) {
-        tiling_text(a->axes, a->axis_count, &a->rows[i].tiling, text, sizeof text);
+    for (int i = 0; i < a->search->count; i++) {
+        tiling_text(a->space->axes, a->space->axis_count, &a->search->best[i].tiling, text,
+                    sizeof text);
         longest = strlen(text) > longest ? strlen(text) : longest;
     }
     return TOP_COLUMNS + (int)longest <= style->width;
@@ -261,37 +231,39 @@ static void put_top(const struct tune_answer *a, const struct style *style, FILE
 {
     char text[512], time[TEXT_SIZE], rank[TEXT_SIZE], slower[TEXT_SIZE];
     bool fit = tilings_fit(a, style);
+    const struct space *space = a->space;
     fputc('\n', out);
     put_top_row("rank", "time", "slower", "busiest", "tiling", fit, out);
-    for (int i = 0; i < a->count; i++) {
-        const struct tune_row *row = &a->rows[i];
+    for (int i = 0; i < a->search->count; i++) {
+        const struct found *found = &a->search->best[i];
         snprintf(rank, sizeof rank, "%d", i + 1);
-        snprintf(slower, sizeof slower, "%.2f %%", 100 * (row->time_ns / a->rows[0].time_ns - 1));
-        tiling_text(a->axes, a->axis_count, &row->tiling, text, sizeof text);
-        put_top_row(rank, text_time(row->time_ns, time), slower, tune_bottleneck(a, row).name, text,
-                    fit, out);
+        snprintf(slower, sizeof slower, "%.2f %%",
+                 100 * (found_ns(found) / found_ns(&a->search->best[0]) - 1));
+        tiling_text(space->axes, space->axis_count, &found->tiling, text, sizeof text);
+        put_top_row(rank, text_time(found_ns(found), time), slower,
+                    found_bottleneck(space->hw, found).name, text, fit, out);
     }
 }
 
 enum status tune_write_table(const struct tune_answer *answer, const struct style *style, FILE *out,
                              struct error *error)
 {
+    const struct found *best = tune_best(answer);
     put_head(answer, style, out);
-    bool is_sample = answer->validation && answer->validation->is_sample;
-    if (answer->best && !is_sample) {
-        put_best(answer, answer->best, style, out);
+    if (best && !(answer->measured && answer->question->is_sample)) {
+        put_best(answer, best, style, out);
         measured_write_table(answer, style, out);
-        tune_write_shares(answer, answer->best, style, out);
+        tune_write_shares(answer, best, style, out);
         fputc('\n', out);
-    } else if (answer->validation) {
+    } else {
         measured_write_table(answer, style, out);
     }
     put_search(answer, style, out);
-    if (answer->top > 1 && answer->count)
+    if (answer->top > 1 && answer->search->count)
         put_top(answer, style, out);
     if (answer->details)
         outline_write(answer->details, style, out);
-    if (answer->next && answer->best) {
+    if (answer->next) {
         fputs("\n  next         ", out);
         text_put_command(answer->next, TEXT_LABEL, style, out);
         fputc('\n', out);

@@ -20,13 +20,11 @@
 #define AUTOTUNE_SEARCH_SEARCH_H
 
 #include "core/operator.h"
+#include "core/search_result.h"
 #include "core/search_trace.h"
 #include "core/stop.h"
-#include "core/timeline.h"
 
 #include <signal.h>
-
-enum { SEARCH_MAX_PARTS = 4, SEARCH_MAX_RULES = 2 };
 
 struct search_progress {
     int64_t done, total;    /* candidates bounded, or played of those that may need it */
@@ -49,52 +47,6 @@ struct search_options {
     void (*progress)(void *context, const struct search_progress *progress); /* NULL: none */
     void *context;
     const struct search_trace *trace; /* NULL: none */
-};
-
-/* One simulated tiling. */
-struct found {
-    int64_t index;
-    struct tiling tiling;
-    int cores_used;
-    int64_t bound_fs;
-    /* Of one core, all working cores on the bus; where a tiling is several programs, their times
-     * as often as they count. */
-    struct timeline timeline;
-    int64_t bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
-    int part_count;                        /* of programs that are timed one by one; 0: one */
-    int64_t part_fs[SEARCH_MAX_PARTS];
-    double part_weight[SEARCH_MAX_PARTS];
-};
-
-/* Of how many legal tilings is it known that they are at most so much slower than the best, the
- * best included; and how many may be: the same, and those that were not played but whose lower
- * bound leaves it open. Equal where all that matter are played. */
-struct within {
-    int64_t surely, at_most;
-};
-
-/* What the model says of one legal tiling. */
-struct scored {
-    int64_t time_fs, index;
-};
-
-struct candidate; /* search/candidates.h */
-
-struct search_result {
-    int64_t candidates, feasible, pruned, simulated;
-    int64_t pruned_by[SEARCH_MAX_RULES]; /* by the space's rules; of `pruned` */
-    bool optimal;                        /* nothing in the space is faster than best[0] */
-    bool reached_all;                    /* with keep_reached: every legal tiling is in it */
-    int count;                           /* of best; 0: no tiling is legal (or none was reached) */
-    int64_t lower_bound_fs;              /* of the whole space; the best's time when optimal */
-    double gap;                          /* (best - lower bound) / best */
-    double seconds;
-    struct within within_1_percent, within_tolerance;
-    struct found *best;    /* ascending time, then index; owned: search_result_clear */
-    int64_t score_count;   /* with keep_scores */
-    struct scored *scores; /* all that were reached, ascending time, then index; owned likewise */
-    int64_t reached_count; /* those whose bound was kept, or that were played, in no order that */
-    struct candidate *reached; /* depends on the threads; owned likewise */
 };
 
 /* How many threads search when so many are asked for. */

@@ -30,16 +30,6 @@ struct measure_options {
     void *context;
 };
 
-struct measured {
-    struct timing timing; /* median_ns = 0: not measured */
-    double max_error;     /* against the reference, relative to the sum of absolute products;
-                             always finite: DBL_MAX where results were no numbers */
-    double allowed_error;
-    bool sampled;         /* the check was of sampled rows, not of all results */
-    char quarantine[160]; /* why it was not measured; "" where it was */
-    bool left_out;        /* the reason says nothing against it: no time, or interrupted */
-};
-
 /* results[i] belongs to tilings[i]; predicted_ns[i] (NULL: none) sets deadlines. All plans are held
  * at once while they are timed: those for which there is no memory then are left out. Once *stop is
  * set it returns within a tenth of a second, with STATUS_OK and what was measured so far.

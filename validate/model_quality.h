@@ -6,20 +6,7 @@
 #ifndef AUTOTUNE_VALIDATE_MODEL_QUALITY_H
 #define AUTOTUNE_VALIDATE_MODEL_QUALITY_H
 
-#include "core/status.h"
-
-enum { MODEL_QUALITY_TOP = 3 };
-
-/* NAN: not known (no tilings; a rank correlation of one tiling or of equal times). */
-struct model_quality {
-    int count;                       /* of tilings with both times, finite and > 0 */
-    double mean_error, median_error; /* |predicted / measured - 1| */
-    double worst_error;
-    double bias;         /* median of predicted / measured */
-    double spearman;     /* rank correlation; equal times share the mean of their ranks */
-    double regret_first; /* measured time of the model's first pick ÷ least measured; >= 1 */
-    double regret_top;   /* of the best of its first MODEL_QUALITY_TOP */
-};
+#include "core/measured.h"
 
 /* predicted[i] and measured[i] belong to the same tiling, in one unit; pairs that are not both
  * finite and positive (a tiling that could not be measured) are left out. Equal predictions are

@@ -8,10 +8,7 @@
 #ifndef AUTOTUNE_VALIDATE_TIMING_H
 #define AUTOTUNE_VALIDATE_TIMING_H
 
-#include "core/status.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/measured.h"
 
 struct timing_options {
     double min_sample_ns; /* 0: 300 µs */
@@ -26,15 +23,6 @@ struct timing_options {
 struct timing_sample {
     double ns; /* of one run */
     bool kept;
-};
-
-struct timing {
-    double median_ns;
-    double spread; /* half the distance of the quartiles, relative to the median */
-    int samples;   /* kept ones */
-    int dropped;   /* preempted or stretched */
-    int64_t runs_a_sample;
-    bool fell_out; /* too slow to be measured to the end */
 };
 
 /* Something to be timed: `run` does it once, and as often as it is asked. */
@@ -52,9 +40,6 @@ enum status timing_measure(const struct timing_subject *subjects, int count,
 
 /* How quiet is the machine? The relative spread (as above) of a fixed piece of arithmetic over
  * some 50 ms, and the share of samples that had to be dropped. */
-struct timing_noise {
-    double spread, dropped;
-};
 enum status timing_noise(struct timing_noise *noise, struct error *error);
 bool timing_is_noisy(const struct timing_noise *noise);
 

@@ -1,4 +1,5 @@
 #include "jobs/calibrate/calibrate.h"
+#include "formats/json.h"
 #include "jobs/calibrate/calibrate_parts.h"
 
 #include <ctype.h>
@@ -173,18 +174,12 @@ enum status calibration_text(struct calibration *calibration, char **text, struc
     return description_write(&calibration->description, heading, text, error);
 }
 
-static json_t *number_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *parameter_json(const struct parameter *p)
 {
     return json_pack("{s:s, s:f, s:o, s:s, s:o, s:i, s:f, s:o, s:s}", "key", p->key, "value",
-                     p->value, "standard_error", number_or_null(p->error), "unit", p->unit,
-                     "before", number_or_null(p->before), "points", p->points,
-                     "median_relative_error", p->median_error, "r_squared",
-                     number_or_null(p->r_squared), "from", p->from);
+                     p->value, "standard_error", json_number(p->error), "unit", p->unit, "before",
+                     json_number(p->before), "points", p->points, "median_relative_error",
+                     p->median_error, "r_squared", json_number(p->r_squared), "from", p->from);
 }
 
 static json_t *curve_json(const struct fitted_curve *c)
@@ -192,18 +187,18 @@ static json_t *curve_json(const struct fitted_curve *c)
     return json_pack("{s:s, s:i, s:f, s:f, s:f, s:o, s:o, s:o, s:i, s:s}", "curve", c->name,
                      "points", c->points, "fixed_ns", c->fixed_ns, "fixed_error_ns",
                      c->fixed_error_ns, "rate", c->rate, "median_relative_error",
-                     number_or_null(c->median_error), "max_relative_error",
-                     number_or_null(c->max_error), "r_squared", number_or_null(c->r_squared),
-                     "outliers", c->outlier_count, "note", c->note);
+                     json_number(c->median_error), "max_relative_error", json_number(c->max_error),
+                     "r_squared", json_number(c->r_squared), "outliers", c->outlier_count, "note",
+                     c->note);
 }
 
 static json_t *accuracy_json(const char *half, const char *when, const struct accuracy *a)
 {
     return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "half", half, "when", when,
-                     "kernels", (json_int_t)a->used, "mean_relative_error", number_or_null(a->mape),
-                     "median_relative_error", number_or_null(a->median_ape), "mean_log_error",
-                     number_or_null(a->mean_log), "bias_relative_error", number_or_null(a->bias),
-                     "spearman", number_or_null(a->spearman));
+                     "kernels", (json_int_t)a->used, "mean_relative_error", json_number(a->mape),
+                     "median_relative_error", json_number(a->median_ape), "mean_log_error",
+                     json_number(a->mean_log), "bias_relative_error", json_number(a->bias),
+                     "spearman", json_number(a->spearman));
 }
 
 static json_t *kernels_json(const struct calibration *calibration)

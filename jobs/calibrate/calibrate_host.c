@@ -1,5 +1,6 @@
 #include "jobs/calibrate/calibrate_host.h"
 
+#include "formats/json.h"
 #include "hardware/description.h"
 
 #include <stdio.h>
@@ -104,19 +105,14 @@ enum status host_calibration_text(const struct host_calibration *calibration, ch
     return status;
 }
 
-static json_t *positive_or_null(double value)
-{
-    return value > 0 ? json_real(value) : json_null();
-}
-
 static json_t *topology_json(const struct topology *t)
 {
     json_t *threads = json_array();
     for (int i = 0; i < t->threads; i++)
         json_array_append_new(threads, json_integer(t->processor_of[i]));
     return json_pack("{s:i, s:i, s:i, s:o, s:i, s:o}", "processors", t->processors, "allowed",
-                     t->allowed, "cores", t->cores, "quota", positive_or_null(t->quota), "threads",
-                     t->threads, "pinned_to", threads);
+                     t->allowed, "cores", t->cores, "quota", json_number_above_0(t->quota),
+                     "threads", t->threads, "pinned_to", threads);
 }
 
 static json_t *level_json(const struct host_level *level, const struct level_quality *quality)
@@ -131,8 +127,9 @@ static json_t *level_json(const struct host_level *level, const struct level_qua
         "nominal_bytes", memory ? json_null() : json_integer(quality->nominal_bytes), "threads",
         level->threads, "measured_bytes", (json_int_t)quality->bytes, "read_gbps", level->read_gbps,
         "read_spread", quality->read_spread, "write_gbps", level->write_gbps, "write_spread",
-        quality->write_spread, "stream_gbps", positive_or_null(level->stream_gbps), "stream_spread",
-        quality->stream_spread, "shared_gbps", shared, "shared_spread", quality->shared_spread);
+        quality->write_spread, "stream_gbps", json_number_above_0(level->stream_gbps),
+        "stream_spread", quality->stream_spread, "shared_gbps", shared, "shared_spread",
+        quality->shared_spread);
 }
 
 static json_t *loop_json(const struct loop_time *time, const struct host_loop *loop,
@@ -140,8 +137,8 @@ static json_t *loop_json(const struct loop_time *time, const struct host_loop *l
 {
     double gflops = loop->flops > 0 ? loop->flops / loop->step_ns : 0;
     return json_pack("{s:s, s:f, s:f, s:o, s:o, s:f, s:f, s:f}", "loop", loop->name, "step_ns",
-                     loop->step_ns, "call_ns", loop->call_ns, "gflops", positive_or_null(gflops),
-                     "peak_share", positive_or_null(peak_gflops > 0 ? gflops / peak_gflops : 0),
+                     loop->step_ns, "call_ns", loop->call_ns, "gflops", json_number_above_0(gflops),
+                     "peak_share", json_number_above_0(peak_gflops > 0 ? gflops / peak_gflops : 0),
                      "spread", loop->spread, "r_squared", time->fit.r_squared, "max_relative_error",
                      time->fit.max_error);
 }
@@ -201,12 +198,12 @@ json_t *host_calibration_json(const struct host_calibration *c)
                      "s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o}",
                      "cpu", host->cpu, "date", host->date, "isa", host_isa_name(host->isa),
                      "settings", host->settings, "topology", topology_json(&c->topology), "levels",
-                     levels, "peak_gflops", positive_or_null(host->peak_gflops), "peak_spread",
+                     levels, "peak_gflops", json_number_above_0(host->peak_gflops), "peak_spread",
                      c->peak_spread, "parallel_ns", host->parallel_ns, "parallel_spread",
                      c->parallel_spread, "loops", loops, "loops_left_out", c->loops.left_out,
                      "noise_at_start", noise_json(&c->noise[0]), "noise_at_end",
                      noise_json(&c->noise[1]), "noisy", c->noisy, "samples", (json_int_t)c->samples,
                      "dropped", (json_int_t)c->dropped, "seconds", c->seconds, "overlap",
                      fit_json(c), "notes", notes, "load", load_json(&c->load), "doubts",
-                     doubts_json(&c->doubts), "clock_ghz", positive_or_null(c->clock_ghz));
+                     doubts_json(&c->doubts), "clock_ghz", json_number_above_0(c->clock_ghz));
 }

@@ -1,7 +1,7 @@
 #include "jobs/evaluate/against.h"
 
+#include "formats/json.h"
 #include "kernels/registry.h"
-#include "results/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

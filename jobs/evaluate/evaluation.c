@@ -1,8 +1,8 @@
 #include "jobs/evaluate/evaluation.h"
 
 #include "formats/bank.h"
+#include "formats/json.h"
 #include "kernels/details.h"
-#include "results/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,18 +86,13 @@ static const char *class_of(const char *by, const struct bank_row *row, const st
 
 /* ------------------------------------------------------------------ accuracies */
 
-static json_t *number_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static void put_accuracy(json_t *object, const struct accuracy *a)
 {
-    json_object_set_new(object, "mape", number_or_null(a->mape));
-    json_object_set_new(object, "median_ape", number_or_null(a->median_ape));
-    json_object_set_new(object, "bias", number_or_null(a->bias));
-    json_object_set_new(object, "mean_log_error", number_or_null(a->mean_log));
-    json_object_set_new(object, "spearman", number_or_null(a->spearman));
+    json_object_set_new(object, "mape", json_number(a->mape));
+    json_object_set_new(object, "median_ape", json_number(a->median_ape));
+    json_object_set_new(object, "bias", json_number(a->bias));
+    json_object_set_new(object, "mean_log_error", json_number(a->mean_log));
+    json_object_set_new(object, "spearman", json_number(a->spearman));
 }
 
 static enum status add_accuracy(const struct evaluation *e, row_filter *belongs,
@@ -174,10 +169,9 @@ static json_t *row_json(const struct evaluation *e, size_t i)
         "{s:i, s:o, s:s, s:s, s:s, s:i, s:o, s:f, s:o, s:s, s:f}", "row", bank_row_name(row),
         "shape", bank_row_shape(row), "transpose", class_of("transpose", row, p), "batch",
         class_of("batch", row, p), "layout", class_of("layout", row, p), "cores", p->cores_used,
-        "measured_ns", measured ? json_real(row->measured_ns) : json_null(), "predicted_ns",
-        p->predicted_ns, "relative_error",
-        measured ? json_real(p->predicted_ns / row->measured_ns - 1) : json_null(), "bottleneck",
-        limiter.name, "bottleneck_share", limiter.busy_ns / p->predicted_ns);
+        "measured_ns", json_number_above_0(row->measured_ns), "predicted_ns", p->predicted_ns,
+        "relative_error", json_number(measured ? p->predicted_ns / row->measured_ns - 1 : NAN),
+        "bottleneck", limiter.name, "bottleneck_share", limiter.busy_ns / p->predicted_ns);
 }
 
 static json_t *pipes_json(const struct hardware *hw, const struct prediction *p)

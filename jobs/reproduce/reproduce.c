@@ -1,3 +1,4 @@
+#include "formats/json.h"
 #include "jobs/reproduce/reproduce_parts.h"
 #include "kernels/registry.h"
 
@@ -8,10 +9,8 @@ static json_t *row_json(const struct published *row, double ours)
 {
     json_t *json = json_pack("{s:s, s:s, s:s, s:f}", "source", row->source, "quantity",
                              row->quantity, "unit", row->unit, "paper", row->paper);
-    bool known = isfinite(ours);
-    json_object_set_new(json, "ours", known ? json_real(ours) : json_null());
-    json_object_set_new(json, "ratio",
-                        known && row->paper != 0 ? json_real(ours / row->paper) : json_null());
+    json_object_set_new(json, "ours", json_number(ours));
+    json_object_set_new(json, "ratio", json_number(row->paper != 0 ? ours / row->paper : NAN));
     json_object_set_new(json, "why", json_string(row->why));
     return json;
 }

@@ -1,7 +1,7 @@
 #include "jobs/sweep/report_sweep.h"
 
+#include "formats/json.h"
 #include "formats/text.h"
-#include "results/tune.h"
 
 #include <stdlib.h>
 
@@ -76,7 +76,7 @@ static enum status add_row(json_t *table, const struct sweep *sweep, struct stor
     json_array_append_new(cells, json_integer(job->key.cores));
     json_array_append_new(cells, json_string(job->key.dtype));
     json_array_append_new(cells, json_string(job->key.space));
-    json_array_append_new(cells, timed->time_ns > 0 ? json_real(timed->time_ns) : json_null());
+    json_array_append_new(cells, json_number_above_0(timed->time_ns));
     json_array_append_new(cells, json_boolean(found && row.optimal));
     json_array_append_new(cells, json_text(!found               ? "no answer"
                                            : timed->time_ns > 0 ? row.tiling

@@ -24,11 +24,10 @@ static void search_job(const struct job *job, int threads, const volatile sig_at
 static enum status none_measured(const struct job *job, const struct host_answer *answer,
                                  struct error *error)
 {
-    char title[256];
+    char title[PROBLEM_TITLE_SIZE];
     const char *reason = answer->tune.count ? answer->tune.items[0].measured.quarantine : "no time";
-    job_title(job, title, sizeof title);
     return error_set(error, STATUS_INVALID, "%.200s: none of %d tilings could be measured: %.160s",
-                     title, answer->asked, reason);
+                     problem_title(&job->problem, title), answer->asked, reason);
 }
 
 static enum status record_measured(const struct job *job, const struct host_question *question,

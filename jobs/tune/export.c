@@ -57,15 +57,16 @@ enum status export_write_rows(const struct export_row *tilings, int count, const
 enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
                          struct error *error)
 {
-    struct export_row *rows = calloc((size_t)source->count, sizeof *rows);
+    const struct search_result *search = source->search;
+    struct export_row *rows = calloc((size_t)search->count, sizeof *rows);
     enum status status = rows ? export_check(source->space, error) : error_memory(error);
-    for (int i = 0; status == STATUS_OK && i < source->count; i++)
+    for (int i = 0; status == STATUS_OK && i < search->count; i++)
         rows[i] = (struct export_row){.bank = source->space->kind->bank,
                                       .problem = source->problem,
-                                      .tiling = source->tilings[i],
-                                      .simulated_ns = source->simulated_ns[i]};
+                                      .tiling = search->best[i].tiling,
+                                      .simulated_ns = found_ns(&search->best[i])};
     if (status == STATUS_OK)
-        status = export_write_rows(rows, source->count, source->title, NULL, format, out, error);
+        status = export_write_rows(rows, search->count, source->title, NULL, format, out, error);
     free(rows);
     return status;
 }

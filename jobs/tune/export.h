@@ -15,9 +15,7 @@ enum status export_check(const struct space *space, struct error *error);
 struct export_source {
     const struct problem *problem;
     const struct space *space;
-    const struct tiling *tilings; /* best first */
-    const double *simulated_ns;
-    int count; /* >= 1 */
+    const struct search_result *search; /* with a tiling at least */
     const char *title;
 };
 

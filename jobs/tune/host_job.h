@@ -10,21 +10,6 @@
 
 #include "jobs/tune/host_tune.h"
 #include "jobs/tune/job_store.h"
-#include "results/tune.h"
-
-/* Which tilings of a job's space are to run. All but the time limit decides the answer. */
-struct host_question {
-    int64_t wanted;      /* tilings; 0: none, JOB_VALIDATE_DEFAULT: as many as fit */
-    bool is_sample;      /* drawn, not picked to win; `wanted` is given */
-    uint64_t seed;       /* of the sample and of the inputs */
-    double time_limit_s; /* for all that is measured; 0: HOST_TUNE_BUDGET_S */
-};
-
-struct host_answer {
-    int asked; /* tilings; 0: none is legal */
-    double seconds;
-    struct host_tune tune;
-};
 
 /* What a job of its own, as a sweep's, measures by its --validate. */
 struct host_question host_job_question(const struct job *job);
@@ -52,13 +37,6 @@ enum status host_job_measure(const struct job *job, const struct host_question *
                              const struct search_result *search, const struct host_control *control,
                              struct host_answer *answer, struct error *error);
 void host_answer_clear(struct host_answer *answer);
-
-/* One tiling as answers show it; of the model's row only tiling and time. */
-struct tune_measured host_measured(const struct host_candidate *item);
-
-/* The members beside the tilings. */
-struct tune_validation host_validation(const struct host_question *question,
-                                       const struct host_answer *answer);
 
 /* What a store may keep: the fastest and all that was measured, or that no tiling is legal. Where
  * none could be measured *worth is false, and there is nothing to clear. */

@@ -4,6 +4,7 @@
 #include "core/utf8.h"
 #include "jobs/tune/host_job.h"
 #include "jobs/tune/job_json.h"
+#include "results/tune.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -14,16 +15,10 @@
 
 static json_t *list_json(const struct space *space, const struct host_tune *tune)
 {
-    struct tune_measured *rows = calloc((size_t)tune->count + 1, sizeof *rows);
-    if (!rows)
-        return NULL;
-    for (int i = 0; i < tune->count; i++)
-        rows[i] = host_measured(&tune->items[i]);
-    json_t *list = measured_json(space->axes, space->axis_count, rows, tune->count);
+    json_t *list = measured_json(space, tune);
     for (int i = 0; i < tune->count; i++)
         json_object_set_new(json_array_get(list, (size_t)i), "index",
-                            json_integer(tune->items[i].index));
-    free(rows);
+                            json_integer(tune->items[i].model.index));
     return list;
 }
 
@@ -31,11 +26,10 @@ static enum status encode(const struct job *job, const struct host_question *que
                           const struct host_answer *answer, char **json, struct error *error)
 {
     const struct host *host = job->hw->host;
-    const struct tune_validation validation = host_validation(question, answer);
-    json_t *object =
-        json_pack("{s:{s:o, s:s, s:i}, s:o, s:o}", "machine", "cpu", json_text(host->cpu), "isa",
-                  host_isa_name(host->isa), "threads", job->cores, "validation",
-                  validation_json(&validation), "measured", list_json(&job->space, &answer->tune));
+    json_t *object = json_pack("{s:{s:o, s:s, s:i}, s:o, s:o}", "machine", "cpu",
+                               json_text(host->cpu), "isa", host_isa_name(host->isa), "threads",
+                               job->cores, "validation", validation_json(question, answer),
+                               "measured", list_json(&job->space, &answer->tune));
     *json = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return *json ? STATUS_OK : error_memory(error);
@@ -54,7 +48,7 @@ enum status host_job_record(const struct job *job, const struct host_question *q
     host_job_key(job, question, &record->room, &record->row.key);
     record->row.key.hardware = record->fingerprint;
     if (tune->measured)
-        job_record_best(job, &tune->items[0].tiling, tune->items[0].measured.timing.median_ns,
+        job_record_best(job, &tune->items[0].model.tiling, tune->items[0].measured.timing.median_ns,
                         record);
     record->row.optimal = none_legal;
     record->row.limit_s = none_legal ? 0 : question->time_limit_s;
@@ -65,16 +59,19 @@ enum status host_job_record(const struct job *job, const struct host_question *q
 
 /* ------------------------------------------------------------------ reading */
 
-/* The tiling is the one that the number names. */
+/* The tiling is the one that the number names, and legal. */
 static bool get_tiling(const struct space *space, const json_t *object, struct host_candidate *item)
 {
-    if (!job_get_integer(object, "index", 0, &item->index) || item->index >= space->candidates)
+    struct tiling tiling;
+    int64_t index;
+    if (!job_get_integer(object, "index", 0, &index) || index >= space->candidates)
         return false;
-    space_tiling(space, item->index, &item->tiling);
-    json_t *named = tiling_json(space->axes, space->axis_count, &item->tiling);
+    space_tiling(space, index, &tiling);
+    json_t *named = tiling_json(space->axes, space->axis_count, &tiling);
     bool same = named && json_equal(named, json_object_get(object, "tiling"));
     json_decref(named);
-    return same;
+    return same && space->kind->legal(space, &tiling) &&
+           host_tune_model(space, index, item, NULL) == STATUS_OK;
 }
 
 /* A line that a terminal can show; "" where it is null. */
@@ -110,8 +107,9 @@ static bool get_measured(const json_t *object, struct measured *m)
 
 static bool get_item(const struct space *space, const json_t *object, struct host_candidate *item)
 {
+    double predicted_ns; /* the model says it again */
     return job_get_integer(object, "rank", 1, &item->rank) && item->rank <= space->candidates &&
-           job_get_real(object, "predicted_ns", &item->predicted_ns) && item->predicted_ns > 0 &&
+           job_get_real(object, "predicted_ns", &predicted_ns) && predicted_ns > 0 &&
            get_tiling(space, object, item) && get_measured(object, &item->measured);
 }
 

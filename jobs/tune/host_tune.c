@@ -209,7 +209,7 @@ enum status host_tune_judge(struct host_tune *tune, struct error *error)
     tune->measured = 0;
     qsort(tune->items, (size_t)tune->count, sizeof *tune->items, by_rank);
     for (int i = 0; i < tune->count; i++) { /* in the model's order: it decides between equals */
-        times[i] = tune->items[i].predicted_ns;
+        times[i] = found_ns(&tune->items[i].model);
         times[count + (size_t)i] = tune->items[i].measured.timing.median_ns;
         tune->measured += tune->items[i].measured.timing.median_ns > 0;
     }
@@ -232,8 +232,8 @@ static enum status measure_items(const struct space *space, const struct host_me
                                  const struct measuring *all, struct error *error)
 {
     for (int i = 0; i < tune->count; i++) {
-        all->tilings[i] = tune->items[i].tiling;
-        all->predicted_ns[i] = tune->items[i].predicted_ns;
+        all->tilings[i] = tune->items[i].model.tiling;
+        all->predicted_ns[i] = found_ns(&tune->items[i].model);
     }
     enum status status = meter->measure(runner, space, all->tilings, all->predicted_ns, tune->count,
                                         options, all->results, error);
@@ -259,6 +259,16 @@ static enum status measure_all(const struct space *space, const struct host_mete
     return status;
 }
 
+enum status host_tune_model(const struct space *space, int64_t index, struct host_candidate *item,
+                            struct error *error)
+{
+    struct tiling tiling = {0};
+    space_tiling(space, index, &tiling);
+    enum status status = search_play(space, &tiling, &item->model, error);
+    item->model.index = index;
+    return status;
+}
+
 static enum status take_picks(const struct space *space, const struct search_result *result,
                               const int64_t positions[], int count, struct host_tune *tune,
                               struct error *error)
@@ -266,15 +276,13 @@ static enum status take_picks(const struct space *space, const struct search_res
     *tune = (struct host_tune){.items = calloc((size_t)count + 1, sizeof *tune->items)};
     if (!tune->items)
         return error_memory(error);
-    for (; tune->count < count; tune->count++) {
+    enum status status = STATUS_OK;
+    for (; tune->count < count && status == STATUS_OK; tune->count++) {
         struct host_candidate *item = &tune->items[tune->count];
-        const struct scored *score = &result->scores[positions[tune->count]];
-        item->index = score->index;
         item->rank = positions[tune->count] + 1;
-        item->predicted_ns = (double)score->time_fs / FS_PER_NS;
-        space_tiling(space, score->index, &item->tiling);
+        status = host_tune_model(space, result->scores[item->rank - 1].index, item, error);
     }
-    return STATUS_OK;
+    return status;
 }
 
 enum status host_tune_measure(const struct space *space, const struct search_result *result,

@@ -9,6 +9,7 @@
 #ifndef AUTOTUNE_JOBS_TUNE_HOST_TUNE_H
 #define AUTOTUNE_JOBS_TUNE_HOST_TUNE_H
 
+#include "core/measured.h"
 #include "search/search.h"
 #include "validate/measure.h"
 #include "validate/model_quality.h"
@@ -17,24 +18,6 @@
 /* How many a tuning measures where nothing else is asked for, and for how long all together. */
 enum { HOST_TUNE_COUNT = 8, HOST_TUNE_MOST = 10000 };
 #define HOST_TUNE_BUDGET_S 8.0
-
-struct host_candidate {
-    struct tiling tiling;
-    int64_t index;
-    int64_t rank; /* in the model's order, from 1 */
-    double predicted_ns;
-    struct measured measured;
-};
-
-struct host_tune {
-    int count;                    /* that were measured, or put into quarantine */
-    struct host_candidate *items; /* measured ones first, ascending time; owned */
-    int measured;                 /* of them */
-    int left_out;                 /* the end came before their turn */
-    struct model_quality quality; /* over those measured */
-    struct timing_noise noise;    /* of the machine, before */
-    bool noisy;                   /* by it, or by what others did meanwhile */
-};
 
 /* The functions that measure; tests put others in their place. */
 struct host_meter {
@@ -66,6 +49,10 @@ enum status host_tune_measure(const struct space *space, const struct search_res
                               const struct measure_options *options, struct host_tune *tune,
                               struct error *error);
 void host_tune_clear(struct host_tune *tune);
+
+/* What the model says of the tiling with this index. */
+enum status host_tune_model(const struct space *space, int64_t index, struct host_candidate *item,
+                            struct error *error);
 
 /* From the items' ranks and times the rest: how many were measured, the model's quality, the order
  * of the items. host_tune_measure has done it. */

@@ -293,7 +293,7 @@ enum status job_run(const struct job *job, const struct job_run *run, struct job
         .keep_scores = run->keep_scores,
         .keep_reached = run->keep_reached,
         .trace = run->trace,
-        .tolerance = job_fit_share(job),
+        .tolerance = fit_share(&job->hw->fit),
         .stop = run->stop,
         .progress = run->progress,
         .context = run->context,

@@ -69,14 +69,8 @@ struct suggestion job_option_like(const char *name);
  * before. */
 enum status job_open(struct job *job, struct chips *chips, struct error *error);
 
-/* "matmul 512x1024x512", with the sizes and choices that are not the default. */
-void job_title(const struct job *job, char *text, size_t size);
-
 /* "Ascend 310, buffers.l1.capacity_bytes=524288": the description's name and what was changed. */
 void job_hardware_name(const struct hardware *hw, char *text, size_t size);
-
-/* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
-double job_fit_share(const struct job *job);
 
 /* The key under which a store has its result; texts live in *room and the job. Options that change
  * nothing of what is kept (threads, time-limit, what an answer adds) are not in it. */

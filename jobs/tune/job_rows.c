@@ -1,6 +1,5 @@
 /* Results of jobs as rows of a store: which are kept, and which of two counts. */
 #include "jobs/tune/job_store.h"
-#include "results/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,8 +34,7 @@ enum status job_record(const struct job *job, const struct job_result *result, b
         return STATUS_OK;
     job_record_open(job, record);
     if (search->count)
-        job_record_best(job, &search->best[0].tiling,
-                        (double)search->best[0].timeline.end_fs / FS_PER_NS, record);
+        job_record_best(job, &search->best[0].tiling, found_ns(&search->best[0]), record);
     record->row.optimal = complete;
     record->row.limit_s = complete || stopped ? 0 : job->time_limit_s;
     enum status status = job_encode(job, result, &record->answer, error);

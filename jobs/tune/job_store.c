@@ -1,7 +1,7 @@
 #include "jobs/tune/job_store.h"
 
+#include "formats/json.h"
 #include "jobs/tune/job_json.h"
-#include "results/tune.h"
 
 #include <jansson.h>
 #include <math.h>

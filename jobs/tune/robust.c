@@ -1,6 +1,6 @@
 #include "jobs/tune/robust.h"
 
-#include "results/tune.h"
+#include "formats/json.h"
 
 #include <math.h>
 #include <stdio.h>

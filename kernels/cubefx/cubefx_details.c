@@ -2,6 +2,7 @@
  * accurate named functions are, and what vectors alone would take. */
 #include "kernels/cubefx/cubefx_details.h"
 
+#include "formats/json.h"
 #include "kernels/cubefx/cubefx.h"
 #include "kernels/cubefx/cubefx_accuracy.h"
 #include "kernels/cubefx/cubefx_merge.h"
@@ -163,22 +164,16 @@ static enum status add_integer_program(const struct problem *problem, const stru
     return status;
 }
 
-/* JSON has no infinity. */
-static json_t *finite_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *accuracy_json(const char *name, const struct cubefx_accuracy *accuracy, int terms)
 {
     json_t *coefficients = json_array();
     for (int i = 0; i < terms; i++)
         json_array_append_new(coefficients, json_real(accuracy->coefficients[i]));
     json_t *row = json_pack("{s:s}", "function", name);
-    json_object_set_new(row, "max_error", finite_json(accuracy->cubefx.max_absolute));
-    json_object_set_new(row, "mean_error", finite_json(accuracy->cubefx.mean_absolute));
-    json_object_set_new(row, "max_relative_error", finite_json(accuracy->cubefx.max_relative));
-    json_object_set_new(row, "horner_max_error", finite_json(accuracy->horner.max_absolute));
+    json_object_set_new(row, "max_error", json_number(accuracy->cubefx.max_absolute));
+    json_object_set_new(row, "mean_error", json_number(accuracy->cubefx.mean_absolute));
+    json_object_set_new(row, "max_relative_error", json_number(accuracy->cubefx.max_relative));
+    json_object_set_new(row, "horner_max_error", json_number(accuracy->horner.max_absolute));
     json_object_set_new(row, "coefficients", coefficients);
     return row;
 }

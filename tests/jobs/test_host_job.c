@@ -134,8 +134,8 @@ static double kept_slowness(const struct job *job, const struct host_question *q
     cr_assert(recalls(job, question, store, &answer));
     for (int i = 0; i < answer.tune.count; i++)
         if (answer.tune.items[i].rank == 1)
-            slower =
-                answer.tune.items[i].measured.timing.median_ns / answer.tune.items[i].predicted_ns;
+            slower = answer.tune.items[i].measured.timing.median_ns /
+                     found_ns(&answer.tune.items[i].model);
     host_answer_clear(&answer);
     return slower;
 }
@@ -205,10 +205,10 @@ Test(host_job, an_answer_comes_back)
     cr_expect_arr_eq(&kept.tune.quality, &answer.tune.quality, sizeof kept.tune.quality);
     for (int i = 0; i < answer.tune.count; i++) {
         const struct host_candidate *a = &answer.tune.items[i], *b = &kept.tune.items[i];
-        cr_expect_eq(a->index, b->index);
         cr_expect_eq(a->rank, b->rank);
-        cr_expect_eq(a->predicted_ns, b->predicted_ns);
-        cr_expect_arr_eq(&a->tiling, &b->tiling, sizeof a->tiling);
+        cr_expect_eq(a->model.index, b->model.index);
+        cr_expect_eq(a->model.timeline.end_fs, b->model.timeline.end_fs);
+        cr_expect_arr_eq(&a->model.tiling, &b->model.tiling, sizeof a->model.tiling);
         const struct measured *x = &a->measured, *y = &b->measured;
         cr_expect_eq(x->timing.median_ns, y->timing.median_ns);
         cr_expect_eq(x->timing.spread, y->timing.spread);
@@ -250,8 +250,8 @@ Test(host_job, the_row_is_of_the_fastest)
     keep(&job, &usual, &answer, store, false);
     read_row(&job, &usual, store, &row);
     const struct host_candidate *best = &answer.tune.items[0];
-    tiling_text(job.space.axes, job.space.axis_count, &best->tiling, tiling, sizeof tiling);
-    cr_expect_eq(best->measured.timing.median_ns, 0.5 * best->predicted_ns);
+    tiling_text(job.space.axes, job.space.axis_count, &best->model.tiling, tiling, sizeof tiling);
+    cr_expect_eq(best->measured.timing.median_ns, 0.5 * found_ns(&best->model));
     cr_expect_eq(row.time_ns, best->measured.timing.median_ns);
     cr_expect_str_eq(row.tiling, tiling);
     cr_expect_str_eq(row.hardware_name, "Test host");
@@ -279,7 +279,7 @@ Test(host_job, scores_are_made_where_there_are_none)
     measure_it(&job, &usual, &two);
     cr_assert_eq(one.tune.count, two.tune.count);
     for (int i = 0; i < one.tune.count; i++)
-        cr_expect_eq(one.tune.items[i].index, two.tune.items[i].index);
+        cr_expect_eq(one.tune.items[i].model.index, two.tune.items[i].model.index);
     host_answer_clear(&one);
     host_answer_clear(&two);
     search_result_clear(&scored);

@@ -256,8 +256,8 @@ Test(host_tune, the_winner_is_measured)
     cr_assert_eq(tune.measured, 5);
     cr_assert_eq(tune.left_out, 1);
     cr_assert_eq(tune.items[0].rank, 10);
-    cr_assert_eq(tune.items[0].index, f.result.scores[9].index);
-    cr_assert_eq(tune.items[0].predicted_ns, (double)f.result.scores[9].time_fs / FS_PER_NS);
+    cr_assert_eq(tune.items[0].model.index, f.result.scores[9].index);
+    cr_assert_eq(tune.items[0].model.timeline.end_fs, f.result.scores[9].time_fs);
     for (int i = 1; i < tune.measured; i++)
         cr_assert_leq(tune.items[i - 1].measured.timing.median_ns,
                       tune.items[i].measured.timing.median_ns);
@@ -265,7 +265,7 @@ Test(host_tune, the_winner_is_measured)
     cr_assert_str_eq(tune.items[5].measured.quarantine, "wrong results");
     cr_assert_eq(tune.quality.count, 5);
     cr_assert_float_eq(tune.quality.mean_error, (4 * (1 - 1 / 1.1) + 1.0) / 5, 1e-9);
-    double fastest = 0.5 * tune.items[0].predicted_ns;
+    double fastest = 0.5 * found_ns(&tune.items[0].model);
     double first = 1.1 * (double)f.result.scores[0].time_fs / FS_PER_NS;
     cr_assert_float_eq(tune.quality.regret_first, fmax(first / fastest, 1), 1e-9);
     cr_assert_float_eq(tune.noise.spread, 0.002, 1e-12);

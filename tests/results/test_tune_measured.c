@@ -12,27 +12,67 @@ static const char *const kinds[] = {"-", "one", "two, or more"};
 static const struct axis axes[] = {{.name = "kind", .value_names = kinds, .name_count = 3},
                                    {.name = "tile", .unit = "elements"}};
 static const char *const size_names[] = {"m"};
-static const int64_t sizes[] = {64};
+
+static double million(const struct problem *problem)
+{
+    (void)problem;
+    return 1e6;
+}
+
+static double no_roofline(const struct space *space)
+{
+    (void)space;
+    return 0;
+}
+
+static const struct operator op = {.name = "made-up",
+                                   .size_count = 1,
+                                   .shape_sizes = 1,
+                                   .size_names = size_names,
+                                   .operations = million};
+static const struct operator_space kind = {.name = "host", .roofline_ns = no_roofline};
 
 struct fixture {
     struct host host;
     struct hardware hw;
-    struct tune_row top;
-    struct tune_measured measured[3];
-    struct tune_validation validation;
+    struct problem problem;
+    struct space space;
+    struct found top[2];
+    struct search_result search;
+    struct host_candidate items[3];
+    struct host_question question;
+    struct host_answer measured;
     struct tune_answer answer;
 };
 
-static struct tune_row row_of(int64_t kind, int64_t tile, double ns)
+static struct found found_of(int64_t named, int64_t tile, int64_t ns)
 {
-    struct tune_row row = {.tiling = {{kind, tile}},
-                           .cores_used = 1,
-                           .time_ns = ns,
-                           .lower_bound_ns = ns,
-                           .launches = 1,
-                           .operations = 1e6};
-    row.busy_ns[0] = ns;
-    return row;
+    return (struct found){.tiling = {{named, tile}},
+                          .cores_used = 1,
+                          .bound_fs = ns * FS_PER_NS,
+                          .timeline = {.end_fs = ns * FS_PER_NS, .busy_fs = {ns * FS_PER_NS}}};
+}
+
+static void open_items(struct fixture *f)
+{
+    f->top[0] = found_of(1, 16, 1000);
+    f->top[1] = found_of(2, 64, 1010);
+    f->items[0] = (struct host_candidate){
+        .model = found_of(2, 32, 1100),
+        .rank = 7,
+        .measured = {.timing = {.median_ns = 900, .spread = 0.0125, .samples = 31},
+                     .max_error = 1e-7,
+                     .allowed_error = 1e-6}};
+    f->items[1] = (struct host_candidate){
+        .model = f->top[0],
+        .rank = 1,
+        .measured = {.timing = {.median_ns = 1500, .spread = 0.02, .samples = 3, .fell_out = true},
+                     .max_error = 2e-7,
+                     .allowed_error = 1e-6}};
+    f->items[2] =
+        (struct host_candidate){.model = found_of(1, 32, 1200),
+                                .rank = 9,
+                                .measured = {.quarantine = "SIGSEGV while checking, \"at once\""}};
 }
 
 static void open_all(struct fixture *f)
@@ -42,62 +82,34 @@ static void open_all(struct fixture *f)
     f->hw.host = &f->host;
     f->hw.pipe_count = 1;
     strcpy(f->hw.pipes[0].name, "compute");
-    f->top = row_of(1, 16, 1000);
-    f->measured[0] = (struct tune_measured){.row = row_of(2, 32, 1100),
-                                            .rank = 7,
-                                            .measured_ns = 900,
-                                            .spread = 0.0125,
-                                            .max_error = 1e-7,
-                                            .allowed_error = 1e-6,
-                                            .samples = 31};
-    f->measured[1] = (struct tune_measured){.row = f->top,
-                                            .rank = 1,
-                                            .measured_ns = 1500,
-                                            .spread = 0.02,
-                                            .max_error = 2e-7,
-                                            .allowed_error = 1e-6,
-                                            .fell_out = true,
-                                            .samples = 3};
-    f->measured[2] = (struct tune_measured){.row = row_of(1, 32, 1200),
-                                            .rank = 9,
-                                            .max_error = NAN,
-                                            .quarantined = "SIGSEGV while checking, \"at once\""};
-    f->validation = (struct tune_validation){.asked = 3,
-                                             .measured = 2,
-                                             .mean_error = 0.2,
-                                             .worst_error = 1.0 / 3,
-                                             .bias = 0.9,
-                                             .spearman = NAN,
-                                             .regret_first = 1500.0 / 900,
-                                             .regret_top3 = 1500.0 / 900,
-                                             .noise = 0.001,
-                                             .seconds = 1};
-    f->answer = (struct tune_answer){.op = "made-up",
-                                     .space = "host",
-                                     .shape_text = "64",
-                                     .size_count = 1,
-                                     .size_names = size_names,
-                                     .sizes = sizes,
-                                     .type = DTYPE_F32,
-                                     .hw = &f->hw,
+    f->problem = (struct problem){.op = &op, .size = {64}, .type = DTYPE_F32};
+    f->space = (struct space){.kind = &kind, .hw = &f->hw, .axis_count = 2, .axes = axes};
+    open_items(f);
+    f->search = (struct search_result){.candidates = 4,
+                                       .feasible = 4,
+                                       .within_1_percent = {1, 1},
+                                       .lower_bound_fs = 1000 * FS_PER_NS,
+                                       .count = 1,
+                                       .best = f->top};
+    f->measured = (struct host_answer){.asked = 3, .seconds = 1};
+    f->measured.tune = (struct host_tune){.count = 3,
+                                          .items = f->items,
+                                          .measured = 2,
+                                          .quality = {.mean_error = 0.2,
+                                                      .worst_error = 1.0 / 3,
+                                                      .bias = 0.9,
+                                                      .spearman = NAN,
+                                                      .regret_first = 1500.0 / 900,
+                                                      .regret_top = 1500.0 / 900},
+                                          .noise = {.spread = 0.001}};
+    f->answer = (struct tune_answer){.problem = &f->problem,
+                                     .space = &f->space,
                                      .cores = 1,
-                                     .axes = axes,
-                                     .axis_count = 2,
-                                     .candidates = 4,
-                                     .feasible = 4,
-                                     .within_1_percent = 1,
-                                     .within_1_percent_at_most = 1,
-                                     .lower_bound_ns = 1000,
-                                     .gap = 0.1 / 1.1,
                                      .threads = 1,
                                      .top = 1,
-                                     .count = 1,
-                                     .rows = &f->top,
-                                     .best = &f->measured[0].row,
-                                     .on_processor = true,
-                                     .measured_count = 3,
-                                     .measured = f->measured,
-                                     .validation = &f->validation};
+                                     .search = &f->search,
+                                     .question = &f->question,
+                                     .measured = &f->measured};
 }
 
 static char *written(tune_writer *writer, const struct tune_answer *answer)
@@ -152,7 +164,7 @@ Test(tune_measured, json)
     cr_assert(json_is_null(json_object_get(bad, "spread")));
     cr_assert(json_is_null(json_object_get(bad, "max_error")));
     cr_assert_str_eq(json_string_value(json_object_get(bad, "quarantined")),
-                     f.measured[2].quarantined);
+                     f.items[2].measured.quarantine);
     cr_assert(json_is_null(json_object_get(validation, "spearman")));
     cr_assert_float_eq(json_real_value(json_object_get(validation, "regret_first")), 5.0 / 3, 1e-9);
     cr_assert_null(json_object_get(validation, "seed"));
@@ -164,8 +176,8 @@ Test(tune_measured, json_of_a_sample_has_its_seed)
 {
     struct fixture f;
     open_all(&f);
-    f.validation.is_sample = true;
-    f.validation.seed = 42;
+    f.question.is_sample = true;
+    f.question.seed = 42;
     char *text = written(tune_write_json, &f.answer);
     json_t *json = json_loads(text, 0, NULL);
     cr_assert_eq(json_integer_value(json_object_get(json_object_get(json, "validation"), "seed")),
@@ -179,11 +191,11 @@ Test(tune_measured, none_runs)
 {
     struct fixture f;
     open_all(&f);
-    f.answer.measured = &f.measured[2];
-    f.answer.measured_count = 1;
-    f.answer.best = NULL;
-    f.validation.measured = 0;
-    f.validation.mean_error = f.validation.regret_first = NAN;
+    struct host_tune *tune = &f.measured.tune;
+    tune->items = &f.items[2];
+    tune->count = 1;
+    tune->measured = 0;
+    tune->quality.mean_error = tune->quality.regret_first = NAN;
     char *text = written(tune_write_json, &f.answer);
     json_t *json = json_loads(text, 0, NULL);
     cr_assert(json_is_null(json_object_get(json, "best")));
@@ -221,9 +233,7 @@ Test(tune_measured, csv)
 {
     struct fixture f;
     open_all(&f);
-    struct tune_row rows[2] = {f.top, row_of(2, 64, 1010)};
-    f.answer.rows = rows;
-    f.answer.count = 2;
+    f.search.count = 2;
     char *text = written(tune_write_csv, &f.answer);
     int lines = 0;
     for (const char *at = text; *at; at++)
@@ -237,15 +247,33 @@ Test(tune_measured, csv)
     free(text);
 }
 
+/* The model's proof is of its own first, not of what turned out to be faster. */
+Test(tune_measured, only_the_models_first_is_proven)
+{
+    struct fixture f;
+    open_all(&f);
+    f.search.optimal = true;
+    cr_expect_eq(tune_best(&f.answer), &f.items[0].model);
+    cr_expect_not(tune_is_optimal(&f.answer));
+    cr_expect_float_eq(tune_gap(&f.answer), 0.1 / 1.1, 1e-12);
+    f.measured.tune.items = &f.items[1];
+    cr_expect_eq(tune_best(&f.answer), &f.items[1].model);
+    cr_expect(tune_is_optimal(&f.answer));
+    f.measured.tune.items = &f.items[2];
+    f.measured.tune.count = 1;
+    f.measured.tune.measured = 0;
+    cr_expect_null(tune_best(&f.answer));
+    f.measured.tune.left_out = 2; /* whether they run is not known */
+    cr_expect_eq(tune_best(&f.answer), &f.top[0]);
+}
+
 /* On a chip nothing of it is there. */
 Test(tune_measured, chips_have_none)
 {
     struct fixture f;
     open_all(&f);
-    f.answer.on_processor = false;
-    f.answer.validation = NULL;
-    f.answer.measured_count = 0;
-    f.answer.best = &f.top;
+    f.hw.host = NULL;
+    f.answer.measured = NULL;
     char *text = written(tune_write_json, &f.answer);
     cr_assert_null(strstr(text, "measured"));
     cr_assert_null(strstr(text, "validation"));

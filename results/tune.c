@@ -1,0 +1,103 @@
+/* What follows from an answer's parts. */
+#include "results/tune.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct found *tune_best(const struct tune_answer *a)
+{
+    const struct host_tune *tune = a->measured ? &a->measured->tune : NULL;
+    if (tune && tune->measured)
+        return &tune->items[0].model;
+    if (tune && tune->count && !tune->left_out)
+        return NULL;
+    return a->search->count ? &a->search->best[0] : NULL;
+}
+
+bool tune_is_optimal(const struct tune_answer *a)
+{
+    const struct host_tune *tune = a->measured ? &a->measured->tune : NULL;
+    return a->search->optimal && (!tune || (tune->measured && tune->items[0].rank == 1));
+}
+
+double tune_gap(const struct tune_answer *a)
+{
+    const struct found *best = tune_best(a);
+    if (!a->measured || !best)
+        return a->search->gap;
+    double ns = found_ns(best);
+    return (ns - (double)a->search->lower_bound_fs / FS_PER_NS) / ns;
+}
+
+double tune_gflops(const struct tune_answer *a, double time_ns)
+{
+    return a->problem->op->operations(a->problem) / time_ns;
+}
+
+double tune_peak_gflops(const struct tune_answer *a)
+{
+    const struct hardware *hw = a->space->hw;
+    return hw->host ? hw->host->peak_gflops * a->cores
+                    : hardware_matrix_peak(hw, a->problem->type) / 1e9 * a->cores;
+}
+
+double tune_roofline_ns(const struct tune_answer *a)
+{
+    return a->space->kind->roofline_ns(a->space);
+}
+
+const char *tune_reason(const struct tune_answer *a, char text[TUNE_REASON_SIZE])
+{
+    const struct space *space = a->space;
+    struct violation violations[MAX_VIOLATIONS];
+    struct tiling tiling; /* of the smallest values: the first */
+    if (a->search->count || a->cut_short || space->candidates == 0)
+        return NULL;
+    space_tiling(space, 0, &tiling);
+    if (space->kind->violations(space, &tiling, violations) == 0)
+        return NULL;
+    snprintf(text, TUNE_REASON_SIZE, "%s", violations[0].text);
+    return text;
+}
+
+const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])
+{
+    const size_t size = (size_t)2 * TEXT_SIZE;
+    int count = 0;
+    long long least = 0, most = 0;
+    for (int64_t n = 0; (n = space_next_cores(a->space, n)) > 0; count++) {
+        least = count ? least : n;
+        most = n;
+    }
+    text[0] = 0;
+    if (count == 1)
+        snprintf(text, size, " on %lld core%s", most, most == 1 ? "" : "s");
+    else if (count == 2)
+        snprintf(text, size, " on %lld or %lld cores", least, most);
+    else if (count && most - least + 1 == count)
+        snprintf(text, size, " on %lld to %lld cores", least, most);
+    else if (count)
+        snprintf(text, size, " on %d numbers of cores up to %lld", count, most);
+    return text;
+}
+
+const struct host_candidate *tune_measured_of(const struct tune_answer *a,
+                                              const struct found *found)
+{
+    const struct host_tune *tune = a->measured ? &a->measured->tune : NULL;
+    for (int i = 0; tune && i < tune->count; i++)
+        if (memcmp(&tune->items[i].model.tiling, &found->tiling,
+                   (size_t)a->space->axis_count * sizeof found->tiling.value[0]) == 0)
+            return &tune->items[i];
+    return NULL;
+}
+
+double tune_measured_ns(const struct host_candidate *candidate)
+{
+    return candidate ? candidate->measured.timing.median_ns : 0;
+}
+
+double tune_max_error(const struct host_candidate *candidate)
+{
+    return candidate->measured.allowed_error > 0 ? candidate->measured.max_error : (double)NAN;
+}
