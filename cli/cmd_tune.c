@@ -43,7 +43,7 @@ enum {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Search:", 2},
     {"strategy", KEY_JOB + 0, "NAME", 0,
-     "bound (default) or exhaustive; see `autotune list "
+     "bound (default), exhaustive or random; see `autotune list "
      "strategies`",
      2},
     {"top", KEY_JOB + 1, "N", 0, "report the N fastest tilings (default 1)", 2},

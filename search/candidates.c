@@ -48,6 +48,14 @@ int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *spa
     return bounder_fs(bounder, &work);
 }
 
+struct candidate candidate_of(const struct bounder *bounder, const struct space *space,
+                              const struct tiling *tiling, int64_t index)
+{
+    int64_t bound_fs = bounder_tiling_fs(bounder, space, tiling);
+    return (struct candidate){
+        .bound_fs = bound_fs, .index = index, .time_fs = space->kind->ask ? bound_fs : 0};
+}
+
 int64_t bounder_block_fs(const struct bounder *bounder, const struct space *space,
                          const struct space_block *block)
 {
@@ -89,13 +97,9 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
     }
     if (keeper->failed)
         return;
-    int64_t bound_fs = bounder_tiling_fs(keeper->bounder, keeper->space, tiling);
+    row->items[row->count++] = candidate_of(keeper->bounder, keeper->space, tiling, index);
     if (keeper->once)
         keeper->once->stop.deadline_ns = 1;
-    /* On a processor the bound is the time: what lies within a share of the best is known of all.
-     */
-    row->items[row->count++] = (struct candidate){
-        .bound_fs = bound_fs, .index = index, .time_fs = keeper->space->kind->ask ? bound_fs : 0};
 }
 
 static void count(void *context, const struct tiling *tiling, int64_t index)

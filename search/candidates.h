@@ -47,6 +47,11 @@ static inline int64_t bounder_fs(const struct bounder *bounder, const struct wor
 int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *space,
                           const struct tiling *tiling);
 
+/* A legal tiling with its bound. On a processor the bound is the time: what lies within a share of
+ * the best is known of all. */
+struct candidate candidate_of(const struct bounder *bounder, const struct space *space,
+                              const struct tiling *tiling, int64_t index);
+
 /* A time that no legal tiling of the block beats; 0 where none is known. */
 int64_t bounder_block_fs(const struct bounder *bounder, const struct space *space,
                          const struct space_block *block);

@@ -59,14 +59,12 @@ void list_keep(struct search_run *run, struct search_result *result)
     run->candidates.items = NULL;
 }
 
-enum status list_tell(struct search_run *run, struct search_result *result, struct error *error)
+void list_tell_among(struct search_run *run, int64_t legal, struct search_result *result)
 {
     const struct candidates *candidates = &run->candidates;
-    int64_t unseen =
-        candidates->complete ? 0 : run->space->candidates - candidates->count - candidates->counted;
+    int64_t unseen = legal - candidates->count - candidates->counted;
     double shares[] = {ONE_PERCENT, run->options->tolerance};
     struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
-    (void)error;
     for (int i = 0; i < 2 && result->count; i++) {
         *within[i] = (struct within){.at_most = unseen};
         for (int64_t c = 0; c < candidates->count; c++)
@@ -77,6 +75,16 @@ enum status list_tell(struct search_run *run, struct search_result *result, stru
         result->reached_all = candidates->complete;
         list_keep(run, result);
     }
+}
+
+enum status list_tell(struct search_run *run, struct search_result *result, struct error *error)
+{
+    const struct candidates *candidates = &run->candidates;
+    (void)error;
+    list_tell_among(run,
+                    candidates->complete ? candidates->count + candidates->counted
+                                         : run->space->candidates,
+                    result);
     return STATUS_OK;
 }
 
@@ -131,8 +139,7 @@ static enum status add_blocks(struct search_run *run, struct error *error)
                           &run->candidates, error);
 }
 
-/* Told to stop before there is any tiling it takes the first one. */
-static enum status take_first(struct search_run *run, struct error *error)
+enum status list_take_first(struct search_run *run, struct error *error)
 {
     if (run->candidates.count || run->candidates.complete ||
         !search_goes_on(&run->space, run->options, false, &run->hurry))
@@ -160,7 +167,7 @@ static enum status refill(struct search_run *run, bool all, bool *more, struct e
                              ? BLOCK_COUNT
                              : BLOCK_BOUND;
     enum status status = add_blocks(run, error);
-    return status == STATUS_OK ? take_first(run, error) : status;
+    return status == STATUS_OK ? list_take_first(run, error) : status;
 }
 
 const struct search_source listed_source = {

@@ -15,6 +15,12 @@ enum status list_observe(struct search_run *run, struct batch *batch, struct err
 void list_prove(const struct search_run *run, struct proof *proof);
 enum status list_tell(struct search_run *run, struct search_result *result, struct error *error);
 
+/* The same where no more than so many tilings are legal. */
+void list_tell_among(struct search_run *run, int64_t legal, struct search_result *result);
+
+/* Told to stop before there is any tiling it opens the first one. */
+enum status list_take_first(struct search_run *run, struct error *error);
+
 /* Hands all candidates over to the result. */
 void list_keep(struct search_run *run, struct search_result *result);
 

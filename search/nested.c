@@ -1,20 +1,21 @@
+/* Branch and bound (Land and Doig 1960) with a best-first order over prefixes of tilings: one heap
+ * of open prefixes a level, threads that split whole batches of them, and a tally of what was
+ * left out by its bound. */
 #include "search/nested.h"
 
 #include "search/listed.h"
+#include "search/prefix.h"
 #include "search/tally.h"
 #include "search/walk.h"
 
 #include <omp.h>
 #include <stdlib.h>
 
-enum {
-    MAX_LEVELS = SPACE_MAX_AXES + 1,
-    MANY = 4000000, /* open beginnings, from which on the longest come first */
-};
+enum { MANY = 4000000 }; /* open beginnings, from which on the longest come first */
 
 struct nested {
-    int levels, length[MAX_LEVELS]; /* of beginnings; the last are whole tilings */
-    struct heap open[MAX_LEVELS];
+    struct prefix_levels levels;
+    struct heap open[PREFIX_MAX_LEVELS];
     struct tally tally; /* legal tilings that are no longer open, by their bound */
     int64_t feasible;
     bool uncounted;               /* it was stopped before all shortest beginnings were counted */
@@ -29,8 +30,7 @@ struct splitter {
     struct piece *piece;
     int64_t limit_fs, tally_fs; /* bounds up to which beginnings stay open, and are counted */
     int64_t completions;        /* of beginnings of the shortest length */
-    struct tiling counted;      /* the last of these, and how many it has */
-    int64_t count;              /* -1: none yet */
+    struct leaf_counter counter;
     bool uncounted;
 };
 
@@ -41,11 +41,6 @@ static int64_t tally_limit_fs(const struct search_run *run)
     if (run->options->best_only)
         return 0;
     return run->leaders.count ? within_fs(run->leaders.time_fs[0], share) : INT64_MAX;
-}
-
-static bool is_tiling(const struct nested *nested, int level)
-{
-    return level == nested->levels - 1;
 }
 
 static void add_longer(struct piece *piece, struct open_node node)
@@ -68,19 +63,11 @@ static int64_t bound_of(const struct search_run *run, const struct tiling *tilin
     const struct nested *nested = run->pool;
     const struct operator_space *kind = run->space->kind;
     struct work work;
-    if (is_tiling(nested, level))
+    if (prefix_is_tiling(&nested->levels, level))
         kind->summarise(run->space, tiling, &work);
     else
-        kind->nesting->summarise(run->space, tiling, nested->length[level], &work);
+        kind->nesting->summarise(run->space, tiling, nested->levels.length[level], &work);
     return bounder_fs(&run->bounder, &work);
-}
-
-static int64_t completions_of(const struct nested *nested, const struct space *space,
-                              const struct tiling *tiling, int level)
-{
-    return is_tiling(nested, level)
-               ? 1
-               : space->kind->nesting->completions(space, tiling, nested->length[level]);
 }
 
 /* Where there is nothing to do but to count. */
@@ -93,16 +80,6 @@ static void note_count(struct nested *nested, int64_t completions)
         nested->enough = 1;
 }
 
-/* Beginnings of the shortest length come one after the other that have equally many. */
-static int64_t count_shortest(struct splitter *splitter, const struct tiling *tiling)
-{
-    const struct space *space = splitter->run->space;
-    if (splitter->count < 0 || !space->kind->nesting->alike(space, &splitter->counted, tiling))
-        splitter->count = completions_of(splitter->nested, space, tiling, 1);
-    splitter->counted = *tiling;
-    return splitter->count;
-}
-
 /* A bound of a longer beginning that is less than the shorter one's says less: both hold. */
 static void split_into(void *context, const struct tiling *tiling, int64_t index)
 {
@@ -113,13 +90,14 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     int level = piece->level + 1;
     int64_t bound_fs = bound_of(run, tiling, level), completions = 0;
     piece->bounded++;
-    if (!is_tiling(nested, level) && bound_fs < piece->candidate.bound_fs)
+    if (!prefix_is_tiling(&nested->levels, level) && bound_fs < piece->candidate.bound_fs)
         bound_fs = piece->candidate.bound_fs;
     bool open = bound_fs <= splitter->limit_fs;
     bool count = level == 1 && !splitter->uncounted;
     if (count || (!open && bound_fs <= splitter->tally_fs)) {
-        completions = count ? count_shortest(splitter, tiling)
-                            : completions_of(nested, run->space, tiling, level);
+        completions =
+            count ? leaf_counter_next(&splitter->counter, &nested->levels, run->space, tiling)
+                  : prefix_leaf_count(&nested->levels, run->space, tiling, level);
         if (nested->most)
             note_count(nested, completions);
         if (stop_due(run->space->stop)) { /* these may not be all: it stays open */
@@ -144,14 +122,13 @@ static struct splitter splitter_of(struct search_run *run)
     return (struct splitter){.run = run,
                              .nested = run->pool,
                              .limit_fs = leaders_limit_fs(&run->leaders),
-                             .tally_fs = tally_limit_fs(run),
-                             .count = -1};
+                             .tally_fs = tally_limit_fs(run)};
 }
 
 /* Splits a beginning; it did not run where it was stopped before that was done. */
 static void split_by(struct splitter *splitter, const struct space *space, struct piece *piece)
 {
-    const int *length = &splitter->nested->length[piece->level];
+    const int *length = &splitter->nested->levels.length[piece->level];
     splitter->piece = piece;
     piece->ran =
         space_walk(space, piece->candidate.index, length[0], length[1], split_into, splitter);
@@ -220,7 +197,7 @@ static int64_t open_count(const struct search_run *run)
 {
     const struct nested *nested = run->pool;
     int64_t count = 0;
-    for (int l = 0; l < nested->levels; l++)
+    for (int l = 0; l < nested->levels.count; l++)
         count += nested->open[l].count;
     return count;
 }
@@ -230,7 +207,7 @@ static int64_t open_count(const struct search_run *run)
 static int next_level(const struct nested *nested, bool dive)
 {
     int best = -1;
-    for (int l = nested->levels - 1; l >= 0; l--) {
+    for (int l = nested->levels.count - 1; l >= 0; l--) {
         const struct heap *heap = &nested->open[l];
         if (heap->count &&
             (best < 0 || heap->items[0].bound_fs < nested->open[best].items[0].bound_fs))
@@ -258,7 +235,7 @@ static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
         struct open_node node = heap_pop(&nested->open[level]);
         batch->items[batch->count++] =
             (struct piece){.level = level,
-                           .beginning = !is_tiling(nested, level),
+                           .beginning = !prefix_is_tiling(&nested->levels, level),
                            .candidate = {.bound_fs = node.bound_fs, .index = node.index}};
         level = next_level(nested, dive);
         if (dive && level != first)
@@ -309,7 +286,7 @@ static int64_t open_within(const struct nested *nested, const struct space *spac
     if (node.bound_fs > latest_fs)
         return 0;
     space_tiling(space, node.index, &tiling);
-    return completions_of(nested, space, &tiling, level);
+    return prefix_leaf_count(&nested->levels, space, &tiling, level);
 }
 
 /* All legal tilings are played, or in the tally, or open, or beyond what either may count. Where
@@ -326,7 +303,7 @@ static void count_within(const struct search_run *run, struct within *within, do
     for (int64_t i = 0; i < run->played; i++)
         within_note(within, &run->candidates.items[i], best_fs, share);
     within->at_most += tally_sum(&nested->tally, latest_fs);
-    for (int l = 1; l < nested->levels; l++)
+    for (int l = 1; l < nested->levels.count; l++)
         for (int64_t i = 0; i < nested->open[l].count; i++) {
             within->at_most += open_within(nested, space, l, nested->open[l].items[i], latest_fs);
             if (stop_due(space->stop)) {
@@ -357,18 +334,14 @@ static enum status tell(struct search_run *run, struct search_result *result, st
 static enum status open_levels(struct search_run *run, struct error *error)
 {
     struct nested *nested = run->pool;
-    const int *lengths = run->space->kind->nesting->lengths;
-    nested->length[nested->levels++] = 1;
-    for (; *lengths; lengths++)
-        nested->length[nested->levels++] = *lengths;
-    nested->length[nested->levels++] = run->space->axis_count;
+    prefix_levels_of(run->space, &nested->levels);
     return tally_open(&nested->tally, error);
 }
 
 static void close_levels(struct search_run *run)
 {
     struct nested *nested = run->pool;
-    for (int l = 0; l < nested->levels; l++)
+    for (int l = 0; l < nested->levels.count; l++)
         heap_close(&nested->open[l]);
     tally_close(&nested->tally);
 }

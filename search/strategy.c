@@ -1,9 +1,10 @@
+/* The table of strategies, and what several of them leave to the source. */
 #include "search/strategy.h"
 
 #include <strings.h>
 
 const struct search_strategy *const search_strategies[] = {&strategy_bound, &strategy_exhaustive,
-                                                           NULL};
+                                                           &strategy_random, NULL};
 
 const struct search_strategy *search_strategy_find(const char *name)
 {

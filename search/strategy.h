@@ -117,7 +117,7 @@ struct search_strategy {
     enum status (*tell)(struct search_run *run, struct search_result *result, struct error *error);
 };
 
-extern const struct search_strategy strategy_bound, strategy_exhaustive;
+extern const struct search_strategy strategy_bound, strategy_exhaustive, strategy_random;
 
 /* Ends with NULL. */
 extern const struct search_strategy *const search_strategies[];

@@ -337,9 +337,14 @@ static enum status play_part(struct search_run *run, struct part *part, struct b
         struct tiling tiling;
         if (part_of(run, candidate->index) != part)
             continue;
+        enum status status = part->profiled ? STATUS_OK : profile(run, part, error);
+        if (status != STATUS_OK)
+            return status;
         space_tiling(run->space, candidate->index, &tiling);
         choices[count] = choice_of(&part->costs, &tiling);
         choices[count].fate = stages->all ? FATE_LIVES : choice_fate(&part->costs, &tiling);
+        if (!candidate->bound_fs)
+            candidate->bound_fs = choices[count].bound_fs;
         played[count++] = candidate;
     }
     enum status status =

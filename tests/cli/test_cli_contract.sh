@@ -499,7 +499,7 @@ shapes() { # count, largest size
 same_for_any_threads() {
     rm -f "$work/first"
     [ "$slow" = 1 ] && count=1 || count=4
-    for strategy in bound exhaustive; do
+    for strategy in bound exhaustive random; do
         while read -r shape; do
             for threads in 1 2 3 1 8; do
                 answer 0 --op matmul --shape $shape --json --top 9 --strategy $strategy \
@@ -514,6 +514,7 @@ same_for_any_threads() {
     [ "$slow" = 1 ] && threads_of='1 3' || threads_of='1 2 3 8 1'
     for load in '--op knn --shape 160x64x1000 --k 5 --compare' \
         '--op knn --shape 64x32x256 --k 2 --steps max --strategy exhaustive' \
+        '--op knn --shape 160x64x1000 --k 5 --strategy random' \
         '--op cubefx --shape 20000 --order 7 --functions 5 --compare' \
         '--op cubefx --shape 3000 --order 16 --function sin,gelu --strategy exhaustive'; do
         for threads in $threads_of; do

@@ -336,7 +336,7 @@ numbers() {
     bad '--robust: Ascend 310 says of no number how well it is known' "${product[@]}" --robust
     bad '--robust: a tiling of knn is several programs' --op knn --shape 64x32x256 --k 2 --robust
     bad '--robust: one tiling is the answer' "${product[@]}" --robust --top 2
-    bad '--strategy nope: expected bound or exhaustive' "${product[@]}" --strategy nope
+    bad '--strategy nope: expected bound or exhaustive or random' "${product[@]}" --strategy nope
 }
 
 hardware() {

@@ -176,7 +176,7 @@ awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
     stop any tune $cann
     limit tune $cann
     refusal tune $cann --strategy exhaustive
-    for strategy in bound exhaustive; do
+    for strategy in bound exhaustive random; do
         stop any tune $knn --strategy $strategy --compare
         limit tune $knn --strategy $strategy
         limit tune --op matmul --shape $huge --strategy $strategy

@@ -108,7 +108,7 @@ for shell in bash zsh fish; do
     check "$shell: commands" completes $shell 'simulate' si
     check "$shell: options of the main job" completes $shell '--steps --strategy' --st
     check "$shell: options of a command" completes $shell '--shard' sweep --sha
-    check "$shell: strategies" completes $shell 'bound exhaustive' --strategy ''
+    check "$shell: strategies" completes $shell 'bound exhaustive random' --strategy ''
     check "$shell: operators" completes $shell 'cubefx knn matmul' explain --op ''
     check "$shell: hardware" completes $shell 'ascend310 ascend310-l1-2m' --op matmul --hw ascend31
     check "$shell: formats of the command" completes $shell 'html' analyse --format h
