@@ -1,6 +1,10 @@
+/* k-NN's tilings as candidates: one block of the space (a number of working cores) after the other,
+ * each with costs of its own. What a block opens is what its costs, the inequalities and the times
+ * of its first tilings leave; to simulate one is to tune its distance tile. */
 #include "kernels/knn/knn_search.h"
 
 #include "kernels/knn/knn_found.h"
+#include "kernels/knn/knn_gather.h"
 #include "search/listed.h"
 
 #include <omp.h>
@@ -8,9 +12,8 @@
 #include <string.h>
 
 enum {
-    BATCH = 8,         /* tuning a distance tile takes long */
-    AT_ONCE = 32,      /* distance tiles, where all are tuned */
-    LOOK_EVERY = 1024, /* tilings, between two looks at the clock */
+    BATCH = 8,    /* tuning a distance tile takes long */
+    AT_ONCE = 32, /* distance tiles, where all are tuned */
 };
 
 /* The tilings on one number of cores. */
@@ -26,121 +29,6 @@ struct stages {
     bool all;           /* nothing is ruled out */
     int64_t feasible, pruned[FATES];
 };
-
-/* What a thread sees of its rows. */
-struct tally {
-    int64_t seen, feasible, pruned[FATES];
-    struct choices kept; /* the `most` of lowest bound that no inequality prunes, sorted when full;
-                            or all at or below the limit */
-    int64_t most, limit_fs;
-    const struct stop *stop;
-    bool failed, stopped;
-    struct search_span span; /* who did it */
-};
-
-/* Is it time to end a row? Not before there is something in it. */
-static bool is_over(struct tally *tally)
-{
-    if (tally->seen % LOOK_EVERY == 0 && tally->kept.count && stop_due(tally->stop))
-        tally->stopped = true;
-    return tally->failed || tally->stopped;
-}
-
-/* Keeps twice what is wanted, and drops the worse half when that is full. */
-static bool count_choice(void *context, const struct choice *choice)
-{
-    struct tally *tally = context;
-    tally->seen++;
-    tally->feasible++;
-    tally->pruned[choice->fate]++;
-    if (choice->fate != FATE_LIVES)
-        return !is_over(tally);
-    if (tally->kept.count == 2 * tally->most) {
-        choices_sort(&tally->kept);
-        tally->kept.count = tally->most;
-    }
-    tally->failed = !choices_push(&tally->kept, choice);
-    return !is_over(tally);
-}
-
-static bool keep_choice(void *context, const struct choice *choice)
-{
-    struct tally *tally = context;
-    tally->seen++;
-    if (choice->bound_fs <= tally->limit_fs)
-        tally->failed = !choices_push(&tally->kept, choice);
-    return !is_over(tally);
-}
-
-static bool append(struct choices *all, struct choices *more)
-{
-    bool appended = true;
-    for (int64_t i = 0; i < more->count && appended; i++)
-        appended = choices_push(all, &more->items[i]);
-    free(more->items);
-    *more = (struct choices){0};
-    return appended;
-}
-
-static void visit_row(const struct search_run *run, choice_visitor *visit, int m1,
-                      struct tally *tally)
-{
-    const struct stages *stages = run->pool;
-    int64_t start_ns = recorder_now(&run->recorder);
-    if (visit)
-        choices_visit(&stages->now->costs, m1, !stages->all, visit, tally);
-    else
-        tally->feasible = choices_count(&stages->now->costs, m1);
-    recorder_fill(&run->recorder, PHASE_BOUNDING, start_ns, tally->seen, &tally->span);
-}
-
-/* Visits every row, or counts without a visitor, on all threads and gathers what was kept, sorted
- * by bound, so that the answer is the same for any number of threads. Rows that are left out when
- * the search has to stop, but not before a first tiling was found, make it incomplete. */
-static enum status visit_all(struct search_run *run, choice_visitor *visit, int64_t most,
-                             int64_t limit_fs, struct tally *total, struct error *error)
-{
-    const struct stages *stages = run->pool;
-    bool failed = false, complete = true, any = run->leaders.count > 0;
-    int rows = stages->now->costs.m1_count;
-    struct tally *tallies = calloc((size_t)rows + 1, sizeof *tallies);
-    if (!tallies)
-        return error_memory(error);
-    recorder_begin(&run->recorder);
-#pragma omp parallel for num_threads(run->options->threads) schedule(dynamic)
-    for (int m1 = 0; m1 < rows; m1++) {
-        bool found;
-        tallies[m1] = (struct tally){.most = most, .limit_fs = limit_fs, .stop = run->space->stop};
-#pragma omp atomic read
-        found = any;
-        if (found && stop_due(run->space->stop)) {
-#pragma omp atomic write
-            complete = false;
-            continue;
-        }
-        visit_row(run, visit, m1, &tallies[m1]);
-        if (tallies[m1].feasible) {
-#pragma omp atomic write
-            any = true;
-        }
-    }
-    for (int m1 = 0; m1 < rows; m1++) {
-        recorder_hand_on(&run->recorder, &tallies[m1].span);
-        complete = complete && !tallies[m1].stopped;
-        failed = failed || tallies[m1].failed || !append(&total->kept, &tallies[m1].kept);
-        total->feasible += tallies[m1].feasible;
-        for (int f = 0; f < FATES; f++)
-            total->pruned[f] += tallies[m1].pruned[f];
-        free(tallies[m1].kept.items);
-    }
-    recorder_end(&run->recorder);
-    free(tallies);
-    run->candidates.complete = run->candidates.complete && complete;
-    if (failed)
-        return error_memory(error);
-    choices_sort(&total->kept);
-    return STATUS_OK;
-}
 
 typedef enum status improver(struct knn_costs *costs, const int64_t *products, int64_t count,
                              struct error *error);
@@ -211,10 +99,12 @@ static enum status set_limit(struct search_run *run, struct choices *seeds, int6
 static enum status collect(struct search_run *run, struct choices *choices, struct error *error)
 {
     struct stages *stages = run->pool;
-    struct tally seeds = {0}, chosen = {0};
+    struct gathered seeds = {0}, chosen = {0};
+    const struct knn_costs *costs = &stages->now->costs;
     bool *complete = &run->candidates.complete;
     int64_t limit = INT64_MAX;
-    enum status status = visit_all(run, count_choice, run->options->top, 0, &seeds, error);
+    enum status status =
+        knn_gather_best(run, costs, !stages->all, run->options->top, &seeds, error);
     stages->feasible += seeds.feasible;
     for (int f = 0; f < FATES; f++)
         stages->pruned[f] += seeds.pruned[f];
@@ -225,7 +115,7 @@ static enum status collect(struct search_run *run, struct choices *choices, stru
         *complete = false;
     }
     if (status == STATUS_OK && *complete)
-        status = visit_all(run, keep_choice, 0, limit, &chosen, error);
+        status = knn_gather_up_to(run, costs, !stages->all, limit, &chosen, error);
     bool all = status == STATUS_OK && *complete;
     *choices = all ? chosen.kept : seeds.kept;
     free(all ? seeds.kept.items : chosen.kept.items);
@@ -280,10 +170,10 @@ static enum status open_part(struct search_run *run, struct error *error)
 {
     struct stages *stages = run->pool;
     struct knn_costs *costs = &stages->now->costs;
-    struct tally counted = {0};
+    struct gathered counted = {0};
     struct choices choices = {0};
     if (hopeless(run, costs)) {
-        enum status status = visit_all(run, NULL, 0, 0, &counted, error);
+        enum status status = knn_gather_count(run, costs, &counted, error);
         stages->feasible += counted.feasible;
         return status;
     }
@@ -407,14 +297,15 @@ static enum status keep_reached(struct search_run *run, struct search_result *re
                                 struct error *error)
 {
     struct stages *stages = run->pool;
-    struct tally all = {0};
+    struct gathered all = {0};
     enum status status = STATUS_OK;
     for (int b = 0; b < run->space->block_count && status == STATUS_OK; b++) {
         stages->now = &stages->parts[b];
         if (!stages->now->profiled)
             status = profile(run, stages->now, error);
         if (status == STATUS_OK)
-            status = visit_all(run, keep_choice, 0, INT64_MAX, &all, error);
+            status =
+                knn_gather_up_to(run, &stages->now->costs, !stages->all, INT64_MAX, &all, error);
     }
     result->reached_all = status == STATUS_OK && run->candidates.complete;
     if (status == STATUS_STOPPED)

@@ -200,25 +200,29 @@ Test(strategy_random, scores_on_a_processor_what_it_draws)
     made_up_close(&made);
 }
 
+struct bell {
+    volatile sig_atomic_t told;
+};
+
 static void tell_to_stop(void *context, const struct search_progress *progress)
 {
-    volatile sig_atomic_t *told = context;
-    *told = progress->done > 0;
+    struct bell *bell = context;
+    bell->told = progress->done > 0;
 }
 
 /* After the first batch: its order is that of the times all the same. */
 Test(strategy_random, scores_are_in_order_when_it_is_stopped)
 {
-    volatile sig_atomic_t told = 0;
+    struct bell bell = {0};
     struct made_up made;
     struct search_result r;
     made_up_open(&made);
     ask(&made.space,
         (struct search_options){.strategy = "random",
                                 .keep_scores = true,
-                                .stop = &told,
+                                .stop = &bell.told,
                                 .progress = tell_to_stop,
-                                .context = (void *)&told},
+                                .context = &bell},
         &r);
     cr_expect_not(r.optimal);
     cr_expect_lt(r.simulated, r.score_count);
