@@ -1,3 +1,7 @@
+/* Keeps the book of a calibration: every fitted number goes into the description with its source,
+ * and into a list with the value that it replaces. One that curves and then kernels fit keeps the
+ * value from before both. At the end the description gets the error of kernels that the fit has
+ * not seen, and each number's relative standard error, by which --robust moves it. */
 #include "jobs/calibrate/calibrate.h"
 #include "formats/json.h"
 #include "jobs/calibrate/calibrate_parts.h"

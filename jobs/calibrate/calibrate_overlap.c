@@ -1,3 +1,6 @@
+/* Of each shape legal tilings are drawn at random and ordered by what the model predicts before
+ * the fit; the best ones and others, evenly over what is not hopeless, are timed against each
+ * other. The timings of all shapes together determine the overlap (validate/host_fit.h). */
 #include "jobs/calibrate/calibrate_overlap.h"
 
 #include "costmodel/host_time.h"
@@ -54,6 +57,7 @@ static enum status open_hardware(const struct host *host, struct hardware *hw, s
     return status;
 }
 
+/* Knuth's linear congruential generator of MMIX; its upper bits are the random ones. */
 static uint64_t next_random(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -1,3 +1,7 @@
+/* How far predictions are from measurements: relative errors, bias, mean |ln| and Spearman's rank
+ * correlation (1904), by GSL; and whether the tilings of one problem come in the right order. For
+ * that, rows are sorted by problem, and the pairs within each are counted whose measured and
+ * predicted differences have the same sign. */
 #include "jobs/evaluate/evaluate.h"
 
 #include <gsl/gsl_statistics_double.h>

@@ -1,3 +1,7 @@
+/* The duels as JSON: how often and by how much the best tiling wins, over all rows and by class;
+ * the largest gains and the losses; each row. A loss must have one of two reasons, a limit of time
+ * that struck or a recorded value that the space lacks, and both are counted, so that one without
+ * a reason shows. */
 #include "jobs/evaluate/against.h"
 
 #include "formats/json.h"

@@ -1,3 +1,6 @@
+/* Collects what bank_read hands over row by row. Texts of a row belong to the reader and are
+ * dropped. Whoever keeps going gets bad records noted with their reasons; otherwise the first of
+ * them ends the loading. */
 #include "jobs/evaluate/evaluation.h"
 
 #include "formats/bank.h"

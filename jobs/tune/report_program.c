@@ -1,3 +1,5 @@
+/* What limits a program follows from a play that the caller has; its timeline needs a trace, for
+ * which the program is played once more, unless it is too long to be drawn. */
 #include "jobs/tune/report_program.h"
 
 #include "analysis/roofline.h"
