@@ -1,3 +1,7 @@
+/* The operator as tables (sizes, requests, spaces, loops) with its limits, and the search for its
+ * places on a chip: buffers, paths and operations are looked up by name. Moves that the pipeline
+ * of Tang 2024, 4.3, has on one pipe must be on one there too, and its five stages on five: the
+ * flags that the program sets rest on it. */
 #include "kernels/cubefx/cubefx.h"
 #include "kernels/chapter.h"
 #include "kernels/cubefx/cubefx_requests.h"

@@ -1,3 +1,7 @@
+/* Inputs lie evenly from p − 1 to p + 1, rounded to FP16. All functions go through one call of
+ * cubefx_eval, as they share its scale; what they ought to be is the function itself, in double,
+ * of the rounded input. A result that is not finite counts as infinitely wrong, and truths near 0
+ * have no relative error. */
 #include "kernels/cubefx/cubefx_accuracy.h"
 
 #include "kernels/cubefx/cubefx_eval.h"

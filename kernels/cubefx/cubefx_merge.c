@@ -1,3 +1,5 @@
+/* The integer program has one variable of at most s values, so all of them are tried. Counts are
+ * exact integers, and one that does not fit 63 bits is an error. */
 #include "kernels/cubefx/cubefx_merge.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* The operator as tables: its sizes and their limits, the choices that an algorithm leaves open,
+ * its spaces, loops and published figures. */
 #include "kernels/knn/knn.h"
 #include "kernels/chapter.h"
 #include "kernels/knn/host/knn_host.h"

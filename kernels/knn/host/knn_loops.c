@@ -1,3 +1,7 @@
+/* Every loop runs the code of the kernel, on data like the kernel's. Where branches depend on data
+ * these are random and new in each call, since a predictor learns what repeats; where the
+ * selection is not meant, thresholds let nothing pass. Memory is cut from what the calibration
+ * lends. */
 #include "kernels/knn/host/knn_loops.h"
 #include "core/least.h"
 
@@ -35,7 +39,7 @@ static void *take(struct room *room, int64_t bytes)
     return piece;
 }
 
-/* Marsaglia's xorshift64: some three cycles a number. */
+/* Xorshift64 (Marsaglia 2003): some three cycles a number. */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;
