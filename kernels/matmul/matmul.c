@@ -1,3 +1,6 @@
+/* The operator as tables: sizes with their limits, how operands may lie, spaces and loops. And
+ * where the kernel of Tang 2024, 2.4.2, has its places on a chip: buffers and paths by name, each
+ * stage on a pipe of its own, since flags between pipes are what orders them. */
 #include "kernels/matmul/matmul.h"
 #include "kernels/emit.h"
 #include "kernels/matmul/host/matmul_host.h"

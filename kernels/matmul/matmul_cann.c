@@ -1,3 +1,7 @@
+/* Opens the space: sizes padded to whole blocks, how each operand lies in memory, which share of
+ * the loads misses the cache (by what A, B and C take together), the values of the axes, and
+ * tables that plans and bounds look up later. The axes are those of AscendC's TCubeTiling, and a
+ * few that CANN's MatMul bank adds. */
 #include "kernels/matmul/matmul_cann.h"
 #include "core/least.h"
 #include "kernels/limits.h"

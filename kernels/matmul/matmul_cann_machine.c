@@ -1,3 +1,7 @@
+/* Where the kernel finds its places on a chip: four paths by way of buffers with fixed names, and
+ * what only some chips have (a way in past the cache, a table of biases, a flag on L0C). L0A wants
+ * rows of blocks and L0B columns, so an operand that lies the other way is fed at the transposed
+ * price. */
 #include "kernels/emit.h"
 #include "kernels/matmul/matmul_cann_internal.h"
 

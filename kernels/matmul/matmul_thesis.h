@@ -1,5 +1,6 @@
 /* Internal to the thesis's space of MatMul: what its files share. matmul_thesis.c makes the space,
- * matmul_legal.c says what fits, matmul_summary.c counts the work, matmul_program.c writes it. */
+ * matmul_thesis_legal.c says what fits, matmul_thesis_summary.c counts the work,
+ * matmul_thesis_program.c writes it. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_THESIS_H
 #define AUTOTUNE_KERNELS_MATMUL_MATMUL_THESIS_H
 
