@@ -1,3 +1,7 @@
+/* Rows are added up as they come: by verdict, and in groups by type, name and bottleneck, which
+ * are found in a binary tree (tsearch) and sorted by time at the end. The number of groups is
+ * limited, and what finds no place counts as one more, so that memory does not grow with the file.
+ * The figures are those of Zhou et al. 2025, Figs. 13 and 14. */
 #include "results/analysis_summary.h"
 
 #include "analysis/profile/analyse.h"
@@ -190,7 +194,7 @@ static json_t *tally_json(struct tally tally, struct tally of)
                      "time_share", share(tally.time_us, of.time_us));
 }
 
-/* All five, as in R's figures. */
+/* All five, as in the figures of Zhou et al. 2025. */
 static json_t *causes_json(const struct summary *summary)
 {
     json_t *causes = json_array();

@@ -1,5 +1,5 @@
 /* What the operators of a profile make together: causes, components, and the operators that take
- * the time (as R, Figs. 13 and 14, and its order of work: the longest running first). */
+ * the time (as Zhou et al. 2025 have it in Figs. 13 and 14, the longest running first). */
 #ifndef AUTOTUNE_RESULTS_ANALYSIS_SUMMARY_H
 #define AUTOTUNE_RESULTS_ANALYSIS_SUMMARY_H
 

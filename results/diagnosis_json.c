@@ -1,3 +1,5 @@
+/* The component roofline of Zhou et al. 2025 as JSON. In struct diagnosis a negative number is one
+ * that is not known, and a peak of 0 is no limit; here both are null. */
 #include "formats/json.h"
 #include "formats/text.h"
 #include "results/diagnosis_write.h"

@@ -1,3 +1,6 @@
+/* For people: time, verdict, why, the components with their bars, and the parts of the one to
+ * blame. Each verdict has a function that says in a sentence which numbers led to it (reasons[]);
+ * the JSON and the pages take their reason from it too. */
 #include "results/diagnosis_write.h"
 
 #include "formats/text.h"

@@ -1,3 +1,5 @@
+/* The component roofline of Zhou et al. 2025: a table of components, and a roof for each pair of a
+ * unit that computes and an engine that moves. Only pairs with both roofs can be drawn. */
 #include "results/report_roofline.h"
 
 #include "formats/json.h"

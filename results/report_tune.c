@@ -1,3 +1,5 @@
+/* The facts and tables of an answer, from the same struct as results/tune_table.c prints. Long
+ * lists are cut, with a note where the rest is. */
 #include "results/report_tune.h"
 
 /* ------------------------------------------------------------------ the answer */

@@ -1,3 +1,7 @@
+/* One prepared statement for each question. The first change opens a transaction with BEGIN
+ * IMMEDIATE, which waits for its turn at once rather than failing half-way, and store_commit ends
+ * it. Readers' statements are reset before, for their snapshots would stand in the way. Walks are
+ * in the order of store_compare, so that two stores can be gone through side by side. */
 #include "results/store_connection.h"
 #include "results/store_schema.h"
 

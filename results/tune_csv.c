@@ -1,3 +1,4 @@
+/* A line a tiling, with the axes of its space as columns. What is not known is an empty field. */
 #include "results/tune.h"
 
 #include "core/host.h"

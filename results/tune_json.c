@@ -1,3 +1,5 @@
+/* The answer as one document, made of a part for each of its structs. What only processors, stores
+ * or some operators have is added only then. */
 #include "results/tune.h"
 
 #include <math.h>
