@@ -2,10 +2,8 @@
  *
  * What instructions take is known to a fraction of itself, so errors count relative to the time;
  * and since some points of a measured curve follow another law (a cache line more, a buffer that
- * is full), the fit is a robust one: Tukey's bisquare by GSL's iteratively reweighted least
- * squares. A point far out on its own can still bend that, so points further off than six times the
- * median are left out, until none is. Costs are physical and thus not negative: a term whose cost
- * comes out so is taken out. The qualities are of all points. */
+ * is full), points far off count little or not at all. Costs are physical and thus not negative.
+ * The qualities are of all points. */
 #ifndef AUTOTUNE_VALIDATE_LINEAR_FIT_H
 #define AUTOTUNE_VALIDATE_LINEAR_FIT_H
 
