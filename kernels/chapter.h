@@ -6,7 +6,7 @@
 #include "search/player.h"
 
 struct published {
-    const char *source;   /* "T 3.5.1": thesis, section; "R": component roofline */
+    const char *source;   /* "T 3.5.1": Tang 2024, section; "R": Zhou et al. 2025 */
     const char *quantity; /* what is compared, and the setting */
     const char *unit;     /* "x" for a ratio */
     double paper;

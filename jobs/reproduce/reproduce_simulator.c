@@ -1,5 +1,5 @@
-/* Thesis, chapter 2: what contention and synchronisation do to two transfers, and how near to the
- * peak the best MatMul tilings come. */
+/* Tang 2024, chapter 2: what contention and synchronisation do to two transfers, and how near to
+ * the peak the best MatMul tilings come. */
 #include "jobs/reproduce/reproduce_parts.h"
 #include "kernels/details.h"
 #include "kernels/emit.h"

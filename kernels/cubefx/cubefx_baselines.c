@@ -1,4 +1,4 @@
-/* Polynomials on the vector unit alone, for comparison with Cube-fx (thesis, 4.1.1 and 4.4.2).
+/* Polynomials on the vector unit alone, for comparison with Cube-fx (Tang 2024, 4.1.1 and 4.4.2).
  *
  * All evaluate polynomials of `order` terms, powers 0 … order − 1, as Cube-fx does with that many
  * columns. A tile of inputs is loaded once for all functions; each function is computed on its own

@@ -1,5 +1,5 @@
-/* Cube-fx: what the thesis's integer program chooses, whether the simulated pipeline agrees, how
- * accurate named functions are, and what vectors alone would take. */
+/* Cube-fx: what the integer program of Tang 2024 chooses, whether the simulated pipeline agrees,
+ * how accurate named functions are, and what vectors alone would take. */
 #include "kernels/cubefx/cubefx_details.h"
 
 #include "formats/json.h"

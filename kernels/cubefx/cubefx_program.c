@@ -1,4 +1,4 @@
-/* Cube-fx as a program for one core (thesis, Alg. 7, 4.2.3 and 4.3).
+/* Cube-fx as a program for one core (Tang 2024, Alg. 7, 4.2.3 and 4.3).
  *
  * A tile's logarithms go GM→UB→L1→L0A and stay there while its steps run. Each group of steps has
  * two stages. Stage 1: logarithms × Sequence Matrices, L0C→UB, exp, UB→L1. Stage 2: powers L1→L0A,

@@ -1,4 +1,4 @@
-/* Thesis, chapter 4: Cube-fx against what vectors alone do, and the merged mapping against the
+/* Tang 2024, chapter 4: Cube-fx against what vectors alone do, and the merged mapping against the
  * naive one; one core, FP16, profiler times. */
 #include "kernels/chapter.h"
 #include "kernels/details.h"

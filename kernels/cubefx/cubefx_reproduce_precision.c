@@ -1,5 +1,5 @@
-/* Thesis, Table 4.1: relative errors in per cent of six functions at three points, by Horner's rule
- * and by Cube-fx in FP16. Order n is n coefficients: powers 0 … n − 1. */
+/* Tang 2024, Table 4.1: relative errors in per cent of six functions at three points, by Horner's
+ * rule and by Cube-fx in FP16. Order n is n coefficients: powers 0 … n − 1. */
 #include "kernels/chapter.h"
 #include "kernels/cubefx/cubefx.h"
 #include "kernels/details.h"

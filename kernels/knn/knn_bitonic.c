@@ -1,5 +1,5 @@
-/* Bitonic k-selection, what SelB-k-NN is compared with (thesis, 3.5.1): sort groups of K columns (K
- * the power of two at or above k), then halve the groups, keeping the smaller half of each pair,
+/* Bitonic k-selection, what SelB-k-NN is compared with (Tang 2024, 3.5.1): sort groups of K columns
+ * (K the power of two at or above k), then halve the groups, keeping the smaller half of each pair,
  * until one is left.
  *
  * Distances lie transposed, a row of lanes for each column, so that every stage is one comparison

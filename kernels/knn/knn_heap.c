@@ -1,4 +1,4 @@
-/* Heaps of k, one for each lane, what SelB-k-NN is compared with (thesis, 3.5.1).
+/* Heaps of k, one for each lane, what SelB-k-NN is compared with (Tang 2024, 3.5.1).
  *
  * Scalar branches compare every distance with its lane's root. Where any lane takes its distance
  * all lanes re-heap, those that do not with their own root: level by level S gathers the two

@@ -1,4 +1,4 @@
-/* Thesis, chapter 3: SelB-k-NN. Its times are wall clock from the host: a kernel call costs
+/* Tang 2024, chapter 3: SelB-k-NN. Its times are wall clock from the host: a kernel call costs
  * host_call_ns beyond the kernel's own time, and every tile is a call. Two cores, d = 128, FP16. */
 #include "kernels/chapter.h"
 #include "kernels/details.h"

@@ -1,4 +1,4 @@
-/* The thesis's Algorithm 4 as a program for one core.
+/* Algorithm 4 of Tang 2024 as a program for one core.
  *
  * UB holds the distances row by row, and K and I twice, in two banks: a step reads one bank and
  * leaves its results in the other. In the bitonic 1-selection every row but the first loses exactly

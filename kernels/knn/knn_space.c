@@ -1,5 +1,5 @@
-/* The space of both stages' tiles (thesis, eq. 3.9): sizes are equal slices in whole blocks, m1 of
- * a core's rows and n1 of N, m2 of m1 and n2 of n1, so that selection tiles nest in a distance
+/* The space of both stages' tiles (Tang 2024, eq. 3.9): sizes are equal slices in whole blocks, m1
+ * of a core's rows and n1 of N, m2 of m1 and n2 of n1, so that selection tiles nest in a distance
  * tile. Limits are in bytes. */
 #include "kernels/knn/knn_space.h"
 

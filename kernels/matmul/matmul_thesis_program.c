@@ -1,4 +1,4 @@
-/* The thesis's Algorithm 3 as a program for one core.
+/* Algorithm 3 of Tang 2024 as a program for one core.
  *
  * For each tile (i, j) of C the k-tiles l run through: load A(i,l) and B(l,j) from global memory
  * where they are not resident, feed both to L0, multiply; then drain the tile of C and store it.

@@ -44,7 +44,8 @@ static void expect(struct diagnosis *d, const struct diagnosis_thresholds *thres
     cr_assert_str_eq(found, component);
 }
 
-/* The operators of R 5: the largest utilisation, the component of the largest active ratio. */
+/* The operators of Zhou et al. 2025, 5: the largest utilisation, the component of the largest
+ * active ratio. */
 static const struct printed {
     const char *name;
     double utilisation, active_ratio;
@@ -362,7 +363,7 @@ static void add_part(struct component *c, const char *name, double amount, doubl
     c->ideal_ns += component_part_ns(part);
 }
 
-/* R Fig. 3a: A is twice B, and one engine brings both. */
+/* Zhou et al. 2025, Fig. 3a: A is twice B, and one engine brings both. */
 Test(diagnose, naive_reading_of_two_paths)
 {
     static struct diagnosis d;
@@ -380,7 +381,7 @@ Test(diagnose, naive_reading_of_two_paths)
     cr_assert_float_eq(component_part_ns(&engine->parts[1]) / d.time_ns, 1.0 / 3, 1e-12);
 }
 
-/* R Fig. 3b: as many operations in f16 as in i8, which is twice as fast. */
+/* Zhou et al. 2025, Fig. 3b: as many operations in f16 as in i8, which is twice as fast. */
 Test(diagnose, naive_reading_of_two_types)
 {
     static struct diagnosis d;

@@ -13,7 +13,8 @@
 
 TestSuite(oversync, .init = expect_check_start, .fini = expect_check_end);
 
-/* R's case: a barrier over all pipes between moves that have nothing to do with each other. */
+/* The case of Zhou et al. 2025: a barrier over all pipes between moves that have nothing to do with
+ * each other. */
 Test(oversync, barrier_between_moves_of_different_buffers)
 {
     expect_all("loop 16\n"

@@ -96,8 +96,8 @@ static void expect_verdict(json_t *operator, const char * verdict, const char *c
     "Op Name,OP Type,Task Type,Task Duration(us),aicore_time(us),vec_time(us),vec_ratio,"          \
     "mac_ratio,mte2_ratio,mte3_ratio\n"
 
-/* The active ratios of R's cases: without bytes and operations, what is below the threshold of
- * active ratios is certain where it is below that of utilisation too. */
+/* The active ratios of the cases of Zhou et al. 2025: without bytes and operations, what is below
+ * the threshold of active ratios is certain where it is below that of utilisation too. */
 Test(profile_analyse, verdicts)
 {
     json_t *answer = answer_to(UNIFIED "add_relu,Add,AI_CORE,98.7,98,30,0.306,0,0.5868,0.3\n"

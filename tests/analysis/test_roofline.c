@@ -271,8 +271,8 @@ Test(roofline, bus_below_its_threshold)
     cr_assert_str_eq(d->components[d->component].name, "interconnect");
 }
 
-/* T Fig. 2.2 (A): load and store by turns, which a second flow would make 1.29 times as fast. The
- * bus is used to 28 of 42, more than the threshold of operators without matrix work. */
+/* Tang 2024, Fig. 2.2 (A): load and store by turns, which a second flow would make 1.29 times as
+ * fast. The bus is used to 28 of 42, more than the threshold of operators without matrix work. */
 Test(roofline, one_transfer_after_the_other)
 {
     const struct diagnosis *d = analyse("ascend310", "", 1,
@@ -297,7 +297,8 @@ Test(roofline, small_moves_are_inefficient)
     cr_assert_str_eq(d->components[d->component].name, "MTE-GM");
 }
 
-/* R's AvgPool: many short vector instructions. One with the same work is the cure. */
+/* The AvgPool of Zhou et al. 2025: many short vector instructions. One with the same work is the
+ * cure. */
 Test(roofline, short_vector_instructions_are_inefficient)
 {
     const struct diagnosis *d =
@@ -309,7 +310,7 @@ Test(roofline, short_vector_instructions_are_inefficient)
     cr_assert_str_eq(d->components[d->component].name, "Vector");
 }
 
-/* R Fig. 3a, as a program: A is twice B, and MTE2 brings both. */
+/* Zhou et al. 2025, Fig. 3a, as a program: A is twice B, and MTE2 brings both. */
 Test(roofline, naive_reading_of_two_paths)
 {
     const struct diagnosis *d = analyse("ascend310", "launch_ns=0 issue_ns=0", 1,
@@ -326,7 +327,7 @@ Test(roofline, naive_reading_of_two_paths)
     cr_assert_float_eq(component_part_ns(&gm->parts[1]) / d->time_ns, 1.0 / 3, 1e-9);
 }
 
-/* R Fig. 3b, as a program: equal products in f16 and in i8, which is twice as fast. */
+/* Zhou et al. 2025, Fig. 3b, as a program: equal products in f16 and, twice as fast, in i8. */
 Test(roofline, naive_reading_of_two_types)
 {
     const struct diagnosis *d =

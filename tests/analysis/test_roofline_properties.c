@@ -209,7 +209,7 @@ static void expect_ratios(const struct component *c, double time_ns)
         cr_assert_eq(bench.diagnosis.components[c->waits_for].kind, COMPONENT_INTERCONNECT);
 }
 
-/* The verdict follows from the ratios, by the words of R 4.2. */
+/* The verdict follows from the ratios, by the words of Zhou et al. 2025, 4.2. */
 static void expect_verdict(void)
 {
     const struct diagnosis *d = &bench.diagnosis;

@@ -373,8 +373,8 @@ Test(simulate, dispatch_stands_still_behind_scalars)
 Test(simulate, sharing_begins_and_ends_inside_a_transfer)
 {
     static const struct example examples[] = {
-        /* T Fig. 2.9, the other one is shorter: 140·28 = 3920 bytes alone, 9000 in 500 ns at 18
-         * each, 43080 alone in 1538571428.57 fs */
+        /* Tang 2024, Fig. 2.9, the other one is shorter: 140·28 = 3920 bytes alone, 9000 in 500 ns
+         * at 18 each, 43080 alone in 1538571428.57 fs */
         {"MTE2 gm->l1 bytes=56000\n" STORE_AT_180("9000"), 680 NS + 1538571429},
         /* the other one is longer: 3920 alone, 7280 at 18 in 404444444.44 fs; then the other
          * one's 20000 − 7280 alone in 454285714.29 fs: 1038730158.73 in all */

@@ -1,4 +1,4 @@
-/* Alg. 5 and 6 of the thesis, lane by lane, on FP16 bits.
+/* Alg. 5 and 6 of Tang 2024, lane by lane, on FP16 bits.
  *
  * half_less_mask, the sign of a − b, is < for all finite values: gradual underflow leaves no
  * difference zero, and an overflow to ±∞ keeps the sign. It differs from < exactly for

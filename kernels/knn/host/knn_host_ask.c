@@ -1,7 +1,7 @@
 /* What a tiling of k-NN asks of a processor. Calls and steps of register tiles and packing are
  * exact; what the selection does depends on the data, and is taken as expected for training points
  * in random order: the value number i of a row is among its k least so far with probability
- * min(1, k/i) (thesis, eq. 3.6 to 3.8), so k·(1 + ln(N/k)) of them enter, whatever the distances
+ * min(1, k/i) (Tang 2024, eq. 3.6 to 3.8), so k·(1 + ln(N/k)) of them enter, whatever the distances
  * are. */
 #include "kernels/knn/host/knn_host.h"
 #include "kernels/slices.h"

@@ -1,4 +1,4 @@
-/* Tiles nest as in the thesis, Fig. 3.1: an m1×n1 tile of distances is selected from in m2×n2
+/* Tiles nest as in Tang 2024, Fig. 3.1: an m1×n1 tile of distances is selected from in m2×n2
  * tiles; each group of m2 rows carries its own results. */
 #include "kernels/knn/host/knn_selb_host.h"
 #include "core/least.h"

@@ -2,13 +2,14 @@
  * and dense. kernels/matmul/host/sgemm.h runs what a tiling of it means; this file is the one place
  * that says which axes there are, both sides read it.
  *
- * Loops of the blocked path, GotoBLAS's scheme with every part optional:
- *   order n: for n-tile, for k-tile (pack B's tile), for m-tile (pack A's tile), micro-kernels
- *   order m: for m-tile, for k-tile (pack A's tile), for n-tile (pack B's tile), micro-kernels
- * A micro-kernel of R×V computes R rows by V vectors of C, one k a step; vectors lie along n. The
- * rows of a tile are cut into the fewest panels of at most R, as equal as can be, its vectors into
- * the fewest of at most V; in order n the panels along n are the outer ones, in order m those along
- * m. Each thread computes its own rows (split m) or columns (split n) and packs for itself. */
+ * Loops of the blocked path, GotoBLAS's scheme (Goto and van de Geijn 2008) with every part
+ * optional: order n: for n-tile, for k-tile (pack B's tile), for m-tile (pack A's tile),
+ * micro-kernels order m: for m-tile, for k-tile (pack A's tile), for n-tile (pack B's tile),
+ * micro-kernels A micro-kernel of R×V computes R rows by V vectors of C, one k a step; vectors lie
+ * along n. The rows of a tile are cut into the fewest panels of at most R, as equal as can be, its
+ * vectors into the fewest of at most V; in order n the panels along n are the outer ones, in order
+ * m those along m. Each thread computes its own rows (split m) or columns (split n) and packs for
+ * itself. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_HOST_MATMUL_HOST_H
 #define AUTOTUNE_KERNELS_MATMUL_HOST_MATMUL_HOST_H
 

@@ -25,6 +25,7 @@ struct sgemm_check {
     double *mix, *mixed;      /* a sign for each column, and A·(B·mix) */
 };
 
+/* Xorshift64 (Marsaglia 2003). */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;

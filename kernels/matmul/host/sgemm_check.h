@@ -1,6 +1,6 @@
 /* Is C the product of A and B? Reference values are sums in double precision; small products are
  * compared in full, large ones by rows: some fixed ones, and the row that a random combination of
- * the columns (Freivalds) shows to be furthest off. */
+ * the columns (Freivalds 1977) shows to be furthest off. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_HOST_SGEMM_CHECK_H
 #define AUTOTUNE_KERNELS_MATMUL_HOST_SGEMM_CHECK_H
 

@@ -38,7 +38,7 @@ static void close_problem(void *problem)
     free(data);
 }
 
-/* From -1 to 1, all bits of a float in use. */
+/* From -1 to 1, all bits of a float in use, by Knuth's generator of MMIX. */
 static void fill(float *x, int64_t count, uint64_t *state)
 {
     for (int64_t i = 0; i < count; i++) {

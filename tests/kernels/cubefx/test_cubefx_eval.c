@@ -1,5 +1,6 @@
-/* Cube-fx on the CPU: against thesis, Table 4.1, against a model without matrices bit for bit, and
- * against the polynomials in double with an error bound. Both have a rounding to FP16 of their own.
+/* Cube-fx on the CPU: against Tang 2024, Table 4.1, against a model without matrices bit for bit,
+ * and against the polynomials in double with an error bound. Both have a rounding to FP16 of their
+ * own.
  */
 #include "kernels/cubefx/cubefx_accuracy.h"
 #include "kernels/cubefx/cubefx_eval.h"
