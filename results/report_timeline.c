@@ -27,6 +27,7 @@ static struct report_block *append(struct report_timeline *gathered, struct repo
     return &lane->blocks[lane->count++];
 }
 
+/* Appends an event, or joins it with the block that is open. */
 static void gather(void *context, int core, int pipe, int32_t instruction, int64_t start_fs,
                    int64_t end_fs)
 {

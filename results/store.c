@@ -166,6 +166,7 @@ static enum status begin(struct store *store, struct error *error)
     return status;
 }
 
+/* Runs a statement that gives no rows, and makes it ready for its next use. */
 static enum status step(struct store *store, sqlite3_stmt *statement, bool bound,
                         struct error *error)
 {

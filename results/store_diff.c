@@ -170,6 +170,7 @@ static size_t pair_names(struct pair *pairs, size_t count)
     return kept;
 }
 
+/* A result without a legal tiling, time 0, is worse than any with one. */
 static enum store_change judge(const struct pair *pair)
 {
     const struct store_row *old = pair->old, *new = pair->new;

@@ -15,6 +15,7 @@ static bool is_waste(const struct store_gc *gc, const struct store_row *row)
            (!store_filter_is_empty(gc->filter) && store_filter_matches(gc->filter, row));
 }
 
+/* In order of kind and version; the last place takes all that finds none. */
 static void count_waste(struct store_gc *gc, const struct store_key *key)
 {
     int at = 0;

@@ -56,6 +56,7 @@ enum status host_job_check(const struct job *job, const struct host_question *qu
 
 /* ------------------------------------------------------------------ measuring */
 
+/* A sample takes all of the time that is left, picks no more than without a limit. */
 static double budget_s(const struct host_question *question, double spent_s)
 {
     if (question->time_limit_s <= 0)

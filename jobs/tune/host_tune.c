@@ -34,6 +34,7 @@ struct picker {
     int64_t *positions;
 };
 
+/* The same names on every axis and, unless names alone count, sizes that are not APART? */
 static bool is_close(const struct space *space, const struct tiling *a, const struct tiling *b,
                      bool by_names_only)
 {

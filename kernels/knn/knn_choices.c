@@ -91,6 +91,7 @@ struct place {
     bool whole; /* n2 = n1 is feasible: the inequalities may be asked */
 };
 
+/* The price of a tiling; of one that is ruled out without its steps, which bounds it. */
 static struct choice choose(const struct knn_costs *costs, const struct place *place,
                             enum fate fate)
 {
@@ -111,6 +112,7 @@ static struct choice choose(const struct knn_costs *costs, const struct place *p
     return choice;
 }
 
+/* The number of a value on an axis that ascends. */
 static int number_of(const struct space_block *block, int axis, int64_t value)
 {
     int low = 0, high = block->count[axis] - 1;

@@ -209,6 +209,7 @@ static enum status simulate_pair(struct knn_costs *costs, int64_t pair, struct e
     return status;
 }
 
+/* The expected steps of a pair up to each of its first tiles. */
 static enum status sum_pair(struct knn_costs *costs, int64_t pair, struct error *error)
 {
     (void)error;

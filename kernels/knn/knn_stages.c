@@ -17,6 +17,7 @@ struct lead {
     bool any;
 };
 
+/* Keeps the fastest selection of the choice's distance tile. */
 static bool visit(void *context, const struct choice *choice)
 {
     struct lead *lead = (struct lead *)context + choice->product;

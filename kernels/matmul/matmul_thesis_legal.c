@@ -1,4 +1,4 @@
-/* What fits: every live tile, all copies counted, against the buffers of the chip. The thesis
+/* What fits: every live tile, all copies counted, against the buffers of the chip. Tang 2024
  * states no limits; the chip has them. */
 #include "kernels/limits.h"
 #include "kernels/matmul/matmul_thesis.h"

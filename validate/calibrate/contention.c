@@ -102,6 +102,7 @@ static bool run_crowd(struct crowd *crowd)
     return !crowd->called_off;
 }
 
+/* Of the rounds in which nobody was disturbed; of all where there is no such round. */
 static struct middle total_of(const struct crowd *crowd, struct calibrate_control *control)
 {
     double kept[ROUNDS], all[ROUNDS];

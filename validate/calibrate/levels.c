@@ -38,6 +38,7 @@ static void walk_on(void *context)
         walk->at = 0;
 }
 
+/* Whole blocks, one at least. */
 static int64_t blocks_of(double bytes)
 {
     return bytes < STREAM_BLOCK_BYTES ? STREAM_BLOCK_BYTES

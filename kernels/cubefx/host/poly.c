@@ -33,6 +33,7 @@ const struct poly_kernels *poly_kernels_of(enum host_isa isa)
     return isa <= host_isa_best() && all[isa]->lanes ? all[isa] : NULL;
 }
 
+/* Where `size` stands in a list that has it. */
 static int place(const int *list, int size)
 {
     int i = 0;
@@ -171,6 +172,7 @@ static float *make_powers(const struct poly *poly, const struct stretch *stretch
     return powers + (poly->plan.terms - 1) * stretch->tiles * stretch->vectors * poly->plan.lanes;
 }
 
+/* The stretches of a tile and, where the form wants them, their powers. */
 static void cut_tile(const struct poly *poly, const float *inputs, int64_t count, float *results,
                      bool stream, float *powers, struct cuts *cuts)
 {

@@ -82,6 +82,7 @@ void knn_keep_enter(struct knn_keep *keep, int64_t row, uint64_t entry)
     set_limit(keep, row, entries[keep->how == KNN_SELECT_LIST ? keep->k - 1 : 0]);
 }
 
+/* Near distances, a bit each in ascending order, into a list or heap. */
 static void enter_all(struct knn_keep *keep, int64_t row, const float *distances, uint64_t near,
                       int64_t first)
 {
@@ -91,6 +92,7 @@ static void enter_all(struct knn_keep *keep, int64_t row, const float *distances
     }
 }
 
+/* Without branches: what is not below the limit is written over by the next. */
 static void collect(struct knn_keep *keep, int64_t row, const float *distances, uint64_t near,
                     int64_t first)
 {

@@ -4,8 +4,8 @@
  *   as one value above +∞. A removed distance gets a key above NaN's, where the thesis stores +∞:
  *   real infinities stay selectable, for the same key stands in rows not yet filled, and the mark
  *   is not less than itself. NaN is thus selected last, by index.
- * - With Alg. 5 the comparisons of keys are those of knn_half_bits.c on the FP16 values behind
- * them. reduceMin stays an instruction, as in the thesis.
+ * - With Alg. 5 keys are compared by knn_half_bits.c, on the FP16 values behind them. reduceMin
+ *   stays an instruction, as in the thesis.
  * - Equal distances: the smallest column is taken out first, and a new one must be strictly less
  *   than K[0], so it loses to older equals, whose columns are smaller. But the compare-exchange
  *   that finds the new maximum must compare indices where distances are equal, or a later, smaller

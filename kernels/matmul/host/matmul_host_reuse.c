@@ -84,6 +84,7 @@ static void count_jumps(const struct walk *w, struct host_phase *phase, double p
             phase->jumps[l] += from[l] / piece * pairs / IN_FLIGHT;
 }
 
+/* The pages that are entered, each as dear as there are pages to remember. */
 static void count_walks(struct host_phase *phase, double bytes, double piece, double distance,
                         double at_once, double pages)
 {

@@ -55,6 +55,7 @@ static void reference_all(struct sgemm_check *check)
         reference_row(check, i, check->exact + i * check->n, check->absolute + i * check->n);
 }
 
+/* A·(B·mix) is what the rows of C must come to when they are mixed alike. */
 static void mix_columns(struct sgemm_check *check, uint64_t *state, double *of_b)
 {
     for (int64_t j = 0; j < check->n; j++)
