@@ -1,3 +1,6 @@
+/* The answer for people, from what matters most to what matters least: the tiling and its time,
+ * where the time goes, how the search came to it and what it proves, then the runners-up. Texts
+ * that change from run to run have lines of their own. */
 #include "results/outline.h"
 #include "results/tune.h"
 
