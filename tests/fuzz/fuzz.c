@@ -1,3 +1,6 @@
+/* The table of targets, and what they share. A broken promise aborts, as fuzzers expect it. Texts
+ * go by way of files in memory, for readers open files themselves; a process has names of its own,
+ * so that several can run. */
 #include "tests/fuzz/fuzz.h"
 
 #include "hardware/load.h"

@@ -1,5 +1,5 @@
 /* The hazard check by brute force, for small programs: all events in memory, every ordering by
- * Warshall's closure, all pairs of accesses compared. Shares no code with analysis/. */
+ * Warshall's closure (1962), all pairs of accesses compared. Shares no code with analysis/. */
 #ifndef AUTOTUNE_TESTS_BRUTE_CHECK_H
 #define AUTOTUNE_TESTS_BRUTE_CHECK_H
 

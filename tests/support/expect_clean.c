@@ -1,3 +1,6 @@
+/* A program is clean where the hazard check has nothing to say of it, superfluous synchronisation
+ * included. Baselines may be written with more flags than they need: they are tidied first, which
+ * must not change their time. */
 #include "tests/support/expect_clean.h"
 
 #include "analysis/check/check.h"

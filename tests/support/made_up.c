@@ -1,3 +1,6 @@
+/* The smallest space that has everything: named and numbered axes, a condition between two of
+ * them, work on two levels. One loop of 1 ns a step on a host of two threads and two levels, so
+ * that times can be worked out by hand. */
 #include "tests/support/made_up.h"
 
 #include <criterion/criterion.h>
