@@ -1,6 +1,6 @@
-/* The same rows three times: as they are measured, as a summary, and as JSON. A ratio is the best
- * library's median over ours; ratios are averaged geometrically, so that it does not matter which
- * way round they are taken. */
+/* Prints the comparison. The same rows three times: as they are measured, as a summary, and as
+ * JSON. A ratio is the best library's median over ours; ratios are averaged geometrically, so that
+ * it does not matter which way round they are taken. */
 #include "bench/host_gemm.h"
 
 #include "core/host.h"

@@ -1,8 +1,8 @@
-/* Each library is a row of a table: where its file may be, which symbols it has, how it is told
- * its threads and which core's kernels to use. By dlopen. Which kernels are fastest is tried in
- * child processes, since a library decides once and for all when it is loaded, and kernels for
- * another processor end whoever calls them; the best of several rounds counts, in the library's
- * favour. */
+/* Loads and calls other libraries' products. Each library is a row of a table: where its file may
+ * be, which symbols it has, how it is told its threads and which core's kernels to use. By dlopen.
+ * Which kernels are fastest is tried in child processes, since a library decides once and for all
+ * when it is loaded, and kernels for another processor end whoever calls them; the best of several
+ * rounds counts, in the library's favour. */
 #include "bench/libraries.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
-/* All instructions pass emit(), which does nothing after the first error. Below it stand the
- * look-ups that kernels share: what a description lacks is said in one sentence, with the kernel
- * that needs it. */
+/* Appends instructions to programs. All instructions pass emit(), which does nothing after the
+ * first error. Below it stand the look-ups that kernels share: what a description lacks is said in
+ * one sentence, with the kernel that needs it. */
 #include "kernels/emit.h"
 
 #include <string.h>

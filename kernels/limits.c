@@ -1,6 +1,6 @@
-/* Products and sums of bytes end at the largest integer, so that what overflows does not fit
- * either. A value that is off its axis is told with its neighbours on it, which a user can take
- * instead. */
+/* Notes what does not fit, in words. Products and sums of bytes end at the largest integer, so
+ * that what overflows does not fit either. A value that is off its axis is told with its
+ * neighbours on it, which a user can take instead. */
 #include "kernels/limits.h"
 #include "kernels/slices.h"
 

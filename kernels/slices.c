@@ -1,6 +1,7 @@
-/* A slice is the smallest tile that cuts a size into its number of tiles: a larger one with as
- * many would only be padded more. There are about 2·√blocks of them, and the walk jumps from one
- * to the next. Cuts, of wider spaces, add the small sizes and the powers of two. */
+/* Cuts sizes into tiles. A slice is the smallest tile that cuts a size into its number of tiles: a
+ * larger one with as many would only be padded more. There are about 2·√blocks of them, and the
+ * walk jumps from one to the next. Cuts, of wider spaces, add the small sizes and the powers of
+ * two. */
 #include "kernels/slices.h"
 
 #include "core/least.h"

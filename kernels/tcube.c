@@ -1,6 +1,6 @@
-/* A function for each kind of rule, called with the fields that it is about; breaches name their
- * rule, so that tests and users can refer to it. Products of fields saturate instead of
- * wrapping. */
+/* Holds a TCubeTiling against the rules of the vendor's documentation. A function for each kind of
+ * rule, called with the fields that it is about; breaches name their rule, so that tests and users
+ * can refer to it. Products of fields saturate instead of wrapping. */
 #include "kernels/tcube.h"
 
 #include "kernels/emit.h"

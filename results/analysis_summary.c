@@ -1,7 +1,7 @@
-/* Rows are added up as they come: by verdict, and in groups by type, name and bottleneck, which
- * are found in a binary tree (tsearch) and sorted by time at the end. The number of groups is
- * limited, and what finds no place counts as one more, so that memory does not grow with the file.
- * The figures are those of Zhou et al. 2025, Figs. 13 and 14. */
+/* Sums a profile up. Rows are added up as they come: by verdict, and in groups by type, name and
+ * bottleneck, which are found in a binary tree (tsearch) and sorted by time at the end. The number
+ * of groups is limited, and what finds no place counts as one more, so that memory does not grow
+ * with the file. The figures are those of Zhou et al. 2025, Figs. 13 and 14. */
 #include "results/analysis_summary.h"
 
 #include "analysis/profile/analyse.h"

@@ -1,6 +1,7 @@
-/* A format is three functions: what stands before the rows, one row, what stands after them. A row
- * is read, diagnosed, counted and written before the next is read, so profiles may be of any
- * length; the table for people is the summary alone, laid out by results/outline.h. */
+/* Writes a profile's analysis. A format is three functions: what stands before the rows, one row,
+ * what stands after them. A row is read, diagnosed, counted and written before the next is read,
+ * so profiles may be of any length; the table for people is the summary alone, laid out by
+ * results/outline.h. */
 #include "results/analysis_write.h"
 
 #include "analysis/roofline.h"

@@ -1,6 +1,6 @@
-/* How a value is printed follows from its JSON type and the ending of its key, in one chain of
- * cases (put_cell). Tables are laid out in two passes, the first of which measures the columns;
- * nothing is kept but the widths. */
+/* Prints JSON for people. How a value is printed follows from its JSON type and the ending of its
+ * key, in one chain of cases (put_cell). Tables are laid out in two passes, the first of which
+ * measures the columns; nothing is kept but the widths. */
 #include "results/outline.h"
 
 #include "core/utf8.h"

@@ -1,7 +1,7 @@
-/* A page is three pieces: what stands before and after the data is built into the program
- * (tools/report), the data between are one JSON document in a script element, escaped so that no
- * text can end it. A section that could not be made leaves the report without any, which shows at
- * the end: those who fill it need no checks. */
+/* Writes a page. A page is three pieces: what stands before and after the data is built into the
+ * program (tools/report), the data between are one JSON document in a script element, escaped so
+ * that no text can end it. A section that could not be made leaves the report without any, which
+ * shows at the end: those who fill it need no checks. */
 #include "results/report.h"
 
 #include "core/version.h"

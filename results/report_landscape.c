@@ -1,5 +1,5 @@
-/* A cell is one JSON value whose type says what is known of it: a time, a lower bound, the limit
- * that was broken, nothing. */
+/* Makes the section that draws the map of a search. A cell is one JSON value whose type says what
+ * is known of it: a time, a lower bound, the limit that was broken, nothing. */
 #include "results/report_landscape.h"
 
 #include "formats/text.h"

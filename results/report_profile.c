@@ -1,6 +1,7 @@
-/* Tables are lists of the summary (results/analysis_summary.h) of which a row of `struct member`
- * picks what is shown and in which unit; the longest operators are bars as well, with the share
- * that they make together (a Pareto chart). */
+/* Makes the sections of a profile's page. Tables are lists of the summary
+ * (results/analysis_summary.h) of which a row of `struct member` picks what is shown and in which
+ * unit; the longest operators are bars as well, with the share that they make together (a Pareto
+ * chart). */
 #include "results/report_profile.h"
 
 #include "formats/text.h"

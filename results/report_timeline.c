@@ -1,7 +1,8 @@
-/* An event is appended to its pipe's blocks, or joined with the last of them, as it comes, so
- * memory is that of what is drawn. How long single events are shown, and how short others must be
- * to be joined, follows from the time and the number of instructions of an earlier play.
- * Instructions are printed once each; blocks refer to them by number. */
+/* Gathers the events of a trace for drawing. An event is appended to its pipe's blocks, or joined
+ * with the last of them, as it comes, so memory is that of what is drawn. How long single events
+ * are shown, and how short others must be to be joined, follows from the time and the number of
+ * instructions of an earlier play. Instructions are printed once each; blocks refer to them by
+ * number. */
 #include "results/report_timeline.h"
 
 #include "core/program_text.h"

@@ -1,6 +1,7 @@
-/* Spans and counters are kept as the search reports them, up to a limit; later ones are only
- * counted, and the file says at its end how many it lacks. Times count from the earliest span. The
- * file is in the Trace Event Format (formats/chrome.h). */
+/* Writes what the threads of a search did when. Spans and counters are kept as the search reports
+ * them, up to a limit; later ones are only counted, and the file says at its end how many it
+ * lacks. Times count from the earliest span. The file is in the Trace Event Format
+ * (formats/chrome.h). */
 #include "results/search_trace_write.h"
 
 #include "formats/chrome.h"

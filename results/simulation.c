@@ -1,6 +1,6 @@
-/* A timeline's numbers with what the program moved and computed, which is counted once more from
- * the program (core/work.h). A bus has no busy time of its own: its share is the time that all
- * bytes would take at its best rate. */
+/* Writes the answer of `autotune simulate`. A timeline's numbers with what the program moved and
+ * computed, which is counted once more from the program (core/work.h). A bus has no busy time of
+ * its own: its share is the time that all bytes would take at its best rate. */
 #include "results/simulation.h"
 
 #include "core/program_text.h"

@@ -1,6 +1,6 @@
-/* Events are kept as they are played and written in the Trace Event Format (formats/chrome.h), a
- * process a core, a track a pipe. For buses every move is two edges, +1 and -1; sorted by time and
- * added up they are the number of moves at once. */
+/* Writes which pipe did what when. Events are kept as they are played and written in the Trace
+ * Event Format (formats/chrome.h), a process a core, a track a pipe. For buses every move is two
+ * edges, +1 and -1; sorted by time and added up they are the number of moves at once. */
 #include "core/program_text.h"
 #include "formats/chrome.h"
 #include "results/simulation.h"

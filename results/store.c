@@ -1,7 +1,8 @@
-/* One prepared statement for each question. The first change opens a transaction with BEGIN
- * IMMEDIATE, which waits for its turn at once rather than failing half-way, and store_commit ends
- * it. Readers' statements are reset before, for their snapshots would stand in the way. Walks are
- * in the order of store_compare, so that two stores can be gone through side by side. */
+/* Reads and writes rows by their keys, in SQLite. There is a prepared statement for each question.
+ * The first change opens a transaction with BEGIN IMMEDIATE, which waits for its turn at once
+ * rather than failing half-way, and store_commit ends it. Readers' statements are reset before,
+ * for their snapshots would stand in the way. Walks are in the order of store_compare, so that two
+ * stores can be gone through side by side. */
 #include "results/store_connection.h"
 #include "results/store_schema.h"
 

@@ -1,6 +1,7 @@
-/* A merge join: both stores are walked in the order of their keys, rows of one problem at a time.
- * Within it keys are merged, what is left is sorted by the chip's name and paired where that
- * leaves no doubt, and all is put back into the order of keys. */
+/* Finds what changed between two stores, by a merge join. Both stores are walked in the order of
+ * their keys, rows of one problem at a time. Within it keys are merged, what is left is sorted by
+ * the chip's name and paired where that leaves no doubt, and all is put back into the order of
+ * keys. */
 #include "results/store_diff.h"
 
 #include <stdlib.h>

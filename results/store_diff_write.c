@@ -1,5 +1,5 @@
-/* Both forms are visitors of one store_diff. Times are printed rounded, unless two different ones
- * would look the same. */
+/* Writes the changes, for people and as JSON. Both forms are visitors of one store_diff. Times are
+ * printed rounded, unless two different ones would look the same. */
 #include "core/number.h"
 #include "formats/json.h"
 #include "formats/text.h"

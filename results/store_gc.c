@@ -1,6 +1,6 @@
-/* First one walk collects the keys of what is to go and counts it by kind and version, so that a
- * dry run is the same without the second part: removing in one transaction, then giving the room
- * back to the system. */
+/* Removes rows that answer nothing any more. First one walk collects the keys of what is to go and
+ * counts it by kind and version, so that a dry run is the same without the second part: removing
+ * in one transaction, then giving the room back to the system. */
 #include "results/store_gc.h"
 #include "core/version.h"
 #include "formats/json.h"

@@ -1,6 +1,6 @@
-/* Every line is compared with the row that the store has. Of two different simulated results the
- * proven one counts, of two that were cut off the faster; where neither is better, --keep or
- * --replace has to say. All changes are one transaction. */
+/* Puts exported rows into a store. Each is compared with the row that the store has. Of two
+ * different simulated results the proven one counts, of two that were cut off the faster; where
+ * neither is better, --keep or --replace has to say. All changes are one transaction. */
 #include "results/store_import.h"
 
 #include "results/store_lines.h"

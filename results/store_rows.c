@@ -1,6 +1,7 @@
-/* Filters are compared with rows one by one: names without regard to case, shapes and options as
- * patterns (fnmatch), chips by name or by the beginning of the fingerprint. A kept row's texts lie
- * in one piece of memory, which its first text stands for. */
+/* Picks rows of a store and keeps copies of them. Filters are compared with rows one by one: names
+ * without regard to case, shapes and options as patterns (fnmatch), chips by name or by the
+ * beginning of the fingerprint. A kept row's texts lie in one piece of memory, which its first
+ * text stands for. */
 #include "results/store_rows.h"
 
 #include <fnmatch.h>

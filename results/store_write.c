@@ -1,7 +1,7 @@
-/* Lists are gone through twice, the first time for the widths of columns, in columns of a terminal
- * rather than bytes. An export is written member by member, in a fixed order; an answer is
- * embedded as an object only if it reads back as the very same text, and is a string otherwise, so
- * that export and import change nothing. */
+/* Writes rows as lists, in full, and for export. Lists are gone through twice, the first time for
+ * the widths of columns, in columns of a terminal rather than bytes. An export is written member
+ * by member, in a fixed order; an answer is embedded as an object only if it reads back as the
+ * very same text, and is a string otherwise, so that export and import change nothing. */
 #include "results/store_write.h"
 #include "core/number.h"
 #include "core/utf8.h"

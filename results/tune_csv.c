@@ -1,4 +1,5 @@
-/* A line a tiling, with the axes of its space as columns. What is not known is an empty field. */
+/* Writes an answer as CSV. A line is a tiling, with the axes of its space as columns. What is not
+ * known is an empty field. */
 #include "results/tune.h"
 
 #include "core/host.h"

@@ -1,7 +1,7 @@
-/* Plans stand in a hash table (multiplicative, Knuth, The Art of Computer Programming 3, 1998,
- * 6.4) of lists that only grow. A plan is complete before a release store puts it at the head of
- * its list, so products find theirs without a lock; adding one takes a lock, and looks again under
- * it. */
+/* Multiplies with the tiling that suits a shape. Plans stand in a hash table (multiplicative,
+ * Knuth, The Art of Computer Programming 3, 1998, 6.4) of lists that only grow. A plan is complete
+ * before a release store puts it at the head of its list, so products find theirs without a lock;
+ * adding one takes a lock, and looks again under it. */
 #include "runtime/autotune_sgemm.h"
 
 #include "kernels/matmul/host/sgemm.h"

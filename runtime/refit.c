@@ -1,7 +1,7 @@
-/* The number of a refit is made of bits: are tiles only cut, do stores go through the caches, is
- * the order of loops the usual one. So counting tries them in the order of what they change.
- * Whether one is legal the space itself says, of which no more is opened than it looks at. Without
- * a tiling to start from there is a table of plain choices. */
+/* Makes a tiling fit another product. The number of a refit is made of bits: are tiles only cut,
+ * do stores go through the caches, is the order of loops the usual one. So counting tries them in
+ * the order of what they change. Whether one is legal the space itself says, of which no more is
+ * opened than it looks at. Without a tiling to start from there is a table of plain choices. */
 #include "runtime/refit.h"
 
 #include "kernels/matmul/host/matmul_host.h"

@@ -1,7 +1,7 @@
-/* Records are read one by one by the columns of the last header. Afterwards entries are sorted by
- * what they are for, the last of equals is kept, and all are put back into the order of lines,
- * which decides between entries that are as near. The search for the nearest goes through all of
- * them: it happens once a shape. */
+/* Reads a table of tilings and finds the nearest. Records are read one by one by the columns of
+ * the last header. Afterwards entries are sorted by what they are for, the last of equals is kept,
+ * and all are put back into the order of lines, which decides between entries that are as near.
+ * The search for the nearest goes through all of them: it happens once a shape. */
 #include "runtime/sgemm_table.h"
 
 #include "formats/csv.h"

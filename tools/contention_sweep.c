@@ -1,7 +1,7 @@
-/* A point is a program of three lines as text, parsed and simulated. The curve is cut into one,
- * two or three straight pieces, every way to cut it being tried, each piece a line of least
- * squares by GSL; the fewest pieces that leave next to nothing count. Where two lines meet is the
- * break. */
+/* Plays Algorithm 1 of Tang 2024 and finds the breaks in its curves. A point is a program of three
+ * lines as text, parsed and simulated. The curve is cut into one, two or three straight pieces,
+ * every way to cut it being tried, each piece a line of least squares by GSL; the fewest pieces
+ * that leave next to nothing count. Where two lines meet is the break. */
 #include "tools/contention_sweep.h"
 
 #include "core/program_text.h"

@@ -1,7 +1,7 @@
-/* The mean of |ln(predicted / measured)|, every shape weighing the same, is minimised by Nelder
- * and Mead's simplex (1965). Absolute rather than squared logarithms, so that a few disturbed
- * timings bend nothing. Values outside their range count as its end and cost something, which
- * keeps the simplex inside without walls. */
+/* Fits the overlap to timed kernels. The mean of |ln(predicted / measured)|, every shape weighing
+ * the same, is minimised by Nelder and Mead's simplex (1965). Absolute rather than squared
+ * logarithms, so that a few disturbed timings bend nothing. Values outside their range count as
+ * its end and cost something, which keeps the simplex inside without walls. */
 #include "validate/host_fit.h"
 
 #include "costmodel/host_time.h"

@@ -1,8 +1,8 @@
-/* A robust fit: Tukey's bisquare (Beaton and Tukey 1974) by GSL's iteratively reweighted least
- * squares, of rows divided by their times. A point far out on its own can still bend that, so
- * points further off than six times the median error are left out and the rest is fitted again,
- * until none is. A term whose cost comes out negative is taken out, the worst first, and its cost
- * is 0. */
+/* Fits costs to times. The fit is robust: Tukey's bisquare (Beaton and Tukey 1974) by GSL's
+ * iteratively reweighted least squares, of rows divided by their times. A point far out on its own
+ * can still bend that, so points further off than six times the median error are left out and the
+ * rest is fitted again, until none is. A term whose cost comes out negative is taken out, the
+ * worst first, and its cost is 0. */
 #include "validate/linear_fit.h"
 
 #include <gsl/gsl_blas.h>

@@ -1,7 +1,7 @@
-/* Two readings of counters are subtracted: busy and stolen ticks of the processors that this
- * thread may use (proc(5)), the CPU time of this process and its children, pressure stalls and
- * throttling of the control group. What is busy and not ours is other work; ticks that may have
- * begun before are taken off. */
+/* Reads how busy the machine is with other work. Two readings of counters are subtracted: busy and
+ * stolen ticks of the processors that this thread may use (proc(5)), the CPU time of this process
+ * and its children, pressure stalls and throttling of the control group. What is busy and not ours
+ * is other work; ticks that may have begun before are taken off. */
 #include "validate/machine_load.h"
 
 #include "validate/timing_clocks.h"

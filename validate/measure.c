@@ -1,7 +1,7 @@
-/* The parent only watches. The child says in shared memory what it does and to whom, and counts
- * its steps; a child that ends early, or takes no step for longer than its deadline, has its
- * candidate blamed and is followed by another, which goes on where it stopped. Deadlines grow with
- * what was predicted. */
+/* Has candidates checked and timed by child processes. The parent only watches. The child says in
+ * shared memory what it does and to whom, and counts its steps; a child that ends early, or takes
+ * no step for longer than its deadline, has its candidate blamed and is followed by another, which
+ * goes on where it stopped. Deadlines grow with what was predicted. */
 #include "validate/measure.h"
 
 #include "validate/measure_shared.h"

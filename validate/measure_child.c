@@ -1,7 +1,7 @@
-/* What a child does: open the problem, check each candidate that is not settled, prepare all that
- * passed, and time them in interleaved rounds (timing_core.h). Before each step it writes down
- * whom it is about, for whoever finds it dead. A later child skips what earlier ones have
- * settled. */
+/* Checks and times candidates. A child opens the problem, checks each candidate that is not
+ * settled, prepares all that passed, and times them in interleaved rounds (timing_core.h). Before
+ * each step it writes down whom it is about, for whoever finds it dead. A later child skips what
+ * earlier ones have settled. */
 #include "validate/measure_shared.h"
 #include "validate/memory.h"
 #include "validate/timing_clocks.h"

@@ -1,5 +1,5 @@
-/* The least of three limits: what the system can give without swapping, what the control group has
- * left, and the process's own limit. */
+/* Says how much memory may be taken. The least of three limits: what the system can give without
+ * swapping, what the control group has left, and the process's own limit. */
 #include "validate/memory.h"
 
 #include <math.h>

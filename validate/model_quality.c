@@ -1,6 +1,6 @@
-/* Relative errors, Spearman's rank correlation (1904), and regret: the time of the best among the
- * model's first tilings over that of the best of all. Means and worst cases over shapes go through
- * a table of figures, each with what makes it bad. */
+/* Judges a model by what was measured. Relative errors, Spearman's rank correlation (1904), and
+ * regret: the time of the best among the model's first tilings over that of the best of all. Means
+ * and worst cases over shapes go through a table of figures, each with what makes it bad. */
 #include "validate/model_quality.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,6 +1,7 @@
-/* Nelder and Mead 1965, by GSL's nmsimplex2. A simplex may collapse before it has arrived, so it
- * is set up anew around the best point with other and smaller steps, until two rounds in a row
- * gain next to nothing. The best point ever seen is kept here, whatever GSL ends with. */
+/* Finds the least of a function without derivatives. The method is Nelder and Mead's of 1965, by
+ * GSL's nmsimplex2. A simplex may collapse before it has arrived, so it is set up anew around the
+ * best point with other and smaller steps, until two rounds in a row gain next to nothing. The
+ * best point ever seen is kept here, whatever GSL ends with. */
 #include "validate/simplex.h"
 
 #include <gsl/gsl_errno.h>

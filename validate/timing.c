@@ -1,7 +1,7 @@
-/* The protocol itself is in timing_core.c; here it is played with real clocks, on a pinned thread
- * where there is one. Noise is what the protocol makes of a chain of multiplications that nothing
- * but clock rate and other work can slow down, and the clock rate follows from a chain of
- * additions of one cycle each. */
+/* Times things with real clocks. The protocol itself is in timing_core.c; here it is played with
+ * real clocks, on a pinned thread where there is one. Noise is what the protocol makes of a chain
+ * of multiplications that nothing but clock rate and other work can slow down, and the clock rate
+ * follows from a chain of additions of one cycle each. */
 #include "validate/timing.h"
 
 #include "validate/timing_clocks.h"

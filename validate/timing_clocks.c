@@ -1,5 +1,6 @@
-/* Wall time by CLOCK_MONOTONIC, CPU time of the thread where that clock does not merely tick,
- * preemptions by getrusage. Pinning keeps the mask that was there, and gives it back. */
+/* Reads clocks and pins threads. Wall time by CLOCK_MONOTONIC, CPU time of the thread where that
+ * clock does not merely tick, preemptions by getrusage. Pinning keeps the mask that was there, and
+ * gives it back. */
 #include "validate/timing_clocks.h"
 
 #include <sys/resource.h>

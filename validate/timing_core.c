@@ -1,7 +1,8 @@
-/* A state machine over samples in one piece of memory. A subject's runs a sample grow until a
- * sample is long enough; then each round takes one sample of each subject, and between rounds
- * those far behind fall out and the budget is looked at. A sample is written before the count that
- * makes it visible, so a process that dies in between leaves nothing half-done. */
+/* Decides which sample to take next and what the samples say. It is a state machine over samples
+ * in one piece of memory. A subject's runs a sample grow until a sample is long enough; then each
+ * round takes one sample of each subject, and between rounds those far behind fall out and the
+ * budget is looked at. A sample is written before the count that makes it visible, so a process
+ * that dies in between leaves nothing half-done. */
 #include "validate/timing_core.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,7 +1,7 @@
-/* A fork, with a pipe whose end tells the parent at once that the child is gone; the child's last
- * word through it says whether its work returned, which an exit status alone cannot. Handlers,
- * streams, core files and the order in which the system ends processes are set before the work
- * begins. Linux only: prctl, pipe2, /proc. */
+/* Runs work in a process of its own. It is a fork, with a pipe whose end tells the parent at once
+ * that the child is gone; the child's last word through it says whether its work returned, which
+ * an exit status alone cannot. Handlers, streams, core files and the order in which the system
+ * ends processes are set before the work begins. Linux only: prctl, pipe2, /proc. */
 #include "validate/worker.h"
 
 #include <errno.h>

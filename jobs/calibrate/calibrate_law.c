@@ -1,7 +1,7 @@
-/* One line is fitted first. Where it is off by more than 2 % on average, a knee is tried after
- * every point that leaves enough of them on both sides, with a line of its own for each side; the
- * best knee counts if it halves the mean error. The line of the long moves is the model then, the
- * other is kept beside it. */
+/* Fits one line to a curve, or two with a knee between them. One line is fitted first. Where it is
+ * off by more than 2 % on average, a knee is tried after every point that leaves enough of them on
+ * both sides, with a line of its own for each side; the best knee counts if it halves the mean
+ * error. The line of the long moves is the model then, the other is kept beside it. */
 #include "jobs/calibrate/calibrate_law.h"
 
 #include <math.h>

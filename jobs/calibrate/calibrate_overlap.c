@@ -1,6 +1,7 @@
-/* Of each shape legal tilings are drawn at random and ordered by what the model predicts before
- * the fit; the best ones and others, evenly over what is not hopeless, are timed against each
- * other. The timings of all shapes together determine the overlap (validate/host_fit.h). */
+/* Runs products to find how much of the traffic computing hides. Of each shape legal tilings are
+ * drawn at random and ordered by what the model predicts before the fit; the best ones and others,
+ * evenly over what is not hopeless, are timed against each other. The timings of all shapes
+ * together determine the overlap (validate/host_fit.h). */
 #include "jobs/calibrate/calibrate_overlap.h"
 
 #include "costmodel/host_time.h"

@@ -1,7 +1,8 @@
-/* Rows are sorted by problem, so that each problem is searched once, however many rows it has.
- * Threads take whole problems one by one, for they differ in cost by orders of magnitude. Of each
- * recorded tiling the axis is noted on which the space lacks its value: with that, or without a
- * proof, it may be faster than the best that was found. */
+/* Tunes every problem of a bank and sets the best tiling against each recorded one. Rows are
+ * sorted by problem, so that each problem is searched once, however many rows it has. Threads take
+ * whole problems one by one, for they differ in cost by orders of magnitude. Of each recorded
+ * tiling the axis is noted on which the space lacks its value: with that, or without a proof, it
+ * may be faster than the best that was found. */
 #include "jobs/evaluate/against.h"
 
 #include "kernels/operator_bank.h"

@@ -1,7 +1,8 @@
-/* A row becomes problem, tiling and space; the tiling's program is generated and simulated. What
- * was measured has run, so a tiling may lie outside the space: only what breaks a limit of the
- * chip is refused. Threads share the rows out one by one, each with a simulator of its own, and a
- * row that cannot be played keeps the reason in place of its time. */
+/* Simulates measured kernels with the tilings that they ran with. A row becomes problem, tiling
+ * and space; the tiling's program is generated and simulated. What was measured has run, so a
+ * tiling may lie outside the space: only what breaks a limit of the chip is refused. Threads share
+ * the rows out one by one, each with a simulator of its own, and a row that cannot be played keeps
+ * the reason in place of its time. */
 #include "jobs/evaluate/evaluate.h"
 
 #include "kernels/details.h"

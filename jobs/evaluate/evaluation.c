@@ -1,6 +1,7 @@
-/* Classes of rows are a table of conditions (a kind, a name, a function), and each class gets the
- * same figures as all rows together. Rows that could not be used are listed with their reasons,
- * and the worst of the others by factor. */
+/* Makes the answer of `autotune evaluate` of rows and predictions. Classes of rows are a table of
+ * conditions (a kind, a name, a function), and each class gets the same figures as all rows
+ * together. Rows that could not be used are listed with their reasons, and the worst of the others
+ * by factor. */
 #include "jobs/evaluate/evaluation.h"
 
 #include "formats/bank.h"

@@ -1,6 +1,6 @@
-/* All jobs are looked up in the store once for their times alone, and sorted; only the rows that a
- * page shows are looked up again, with their texts. A sweep of a million jobs so takes 16 bytes a
- * job. */
+/* Makes the sections of a sweep's page. All jobs are looked up in the store once for their times
+ * alone, and sorted; only the rows that a page shows are looked up again, with their texts. So the
+ * times of a million jobs take 16 MB. */
 #include "jobs/sweep/report_sweep.h"
 
 #include "formats/json.h"

@@ -1,7 +1,8 @@
-/* Texts of a sweep lie in large blocks that are freed together; jobs and faults in arrays that
- * double. Once all is read, jobs are sorted by key, which brings those together that ask for the
- * same, and then by cost: the quick ones first, and what is measured last. Position in the file
- * decides between equals, so the order is that of the file alone. */
+/* Reads a sweep and puts its jobs in order. Texts of a sweep lie in large blocks that are freed
+ * together; jobs and faults in arrays that double. Once all is read, jobs are sorted by key, which
+ * brings those together that ask for the same, and then by cost: the quick ones first, and what is
+ * measured last. Position in the file decides between equals, so the order is that of the file
+ * alone. */
 #include "jobs/sweep/sweep.h"
 
 #include "jobs/sweep/sweep_rows.h"

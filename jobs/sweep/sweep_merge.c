@@ -1,6 +1,7 @@
-/* All stores are checked before anything is written; then their rows are put one by one into a
- * single transaction, which is committed at the end. Each is compared with what the target has: a
- * differing proof of the same question stops the merge, since one of the two must be wrong. */
+/* Puts the rows of several stores into one. All stores are checked before anything is written;
+ * then their rows are put one by one into a single transaction, which is committed at the end.
+ * Each is compared with what the target has: a differing proof of the same question stops the
+ * merge, since one of the two must be wrong. */
 #include "jobs/sweep/sweep_merge.h"
 
 #include "core/version.h"

@@ -1,5 +1,6 @@
-/* A job is opened, searched or measured, and turned into the row of a store within the worker that
- * does it, so that nothing of the search outlives it. Its time is that of all threads together. */
+/* Does one job of a sweep. A job is opened, searched or measured, and turned into the row of a
+ * store within the worker that does it, so that nothing of the search outlives it. Its time is
+ * that of all threads together. */
 #include "jobs/sweep/sweep_outcome.h"
 
 #include "jobs/tune/host_job.h"

@@ -1,7 +1,7 @@
-/* Which chips no other one beats in both bytes of buffers and time (the Pareto front). The times
- * of each chip's jobs are added; chips that lack answers which others have are not compared. In
- * ascending order of bytes a chip is on the front where it is faster than all before it: one
- * pass. */
+/* Finds the chips which no other one beats in both bytes of buffers and time (the Pareto front).
+ * The times of each chip's jobs are added; chips that lack answers which others have are not
+ * compared. In ascending order of bytes a chip is on the front where it is faster than all before
+ * it: one pass. */
 #include "jobs/sweep/sweep.h"
 #include "jobs/tune/job_store.h"
 

@@ -1,7 +1,7 @@
-/* Rows that the filter lets pass are read, and have to be of one chip, one number of cores and,
- * for each operator, one space: else the error lists what there is to choose from. Their texts
- * become problems again, which are sorted by operator, type, choices and sizes, the fastest first
- * among equals; the first of each stays. */
+/* Reads the best tiling of each problem out of a store. Rows that the filter lets pass are read,
+ * and have to be of one chip, one number of cores and, for each operator, one space: else the
+ * error lists what there is to choose from. Their texts become problems again, which are sorted by
+ * operator, type, choices and sizes, the fastest first among equals; the first of each stays. */
 #include "jobs/table/tilings.h"
 #include "core/version.h"
 #include "kernels/registry.h"

@@ -1,7 +1,8 @@
-/* A store's tilings are texts, "name=value,…": each is copied and cut up in place into axes and
- * values, which the table points to. Tilings come sorted, so that a part (one operator, type and
- * set of choices) is a stretch of them and only neighbours need comparing. A writer gets plain
- * data then. The vendor's tables go by way of banks' rows instead (jobs/tune/export.h). */
+/* Lays tilings out as plain data for the writers of tables. A store's tilings are texts,
+ * "name=value,…": each is copied and cut up in place into axes and values, which the table points
+ * to. Tilings come sorted, so that a part (one operator, type and set of choices) is a stretch of
+ * them and only neighbours need comparing. A writer gets plain data then. The vendor's tables go
+ * by way of banks' rows instead (jobs/tune/export.h). */
 #include "core/version.h"
 #include "jobs/table/tilings.h"
 #include "kernels/operator_bank.h"

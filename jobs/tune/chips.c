@@ -1,7 +1,7 @@
-/* A list under one lock, the last used first; whoever finds nothing loads the description with the
- * lock held, so that threads that ask for the same get the same. A chip is known by its name and
- * changes as one text. Those without users stay for the next who asks, up to a number; the ones
- * unused for longest go. */
+/* Keeps chips that are in use, and some that were. A list under one lock, the last used first;
+ * whoever finds nothing loads the description with the lock held, so that threads that ask for the
+ * same get the same. A chip is known by its name and changes as one text. Those without users stay
+ * for the next who asks, up to a number; the ones unused for longest go. */
 #include "jobs/tune/chips.h"
 
 #include <pthread.h>

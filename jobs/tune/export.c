@@ -1,6 +1,6 @@
-/* A format is a row of a table: which form of bank rows it takes and who writes it. What the
- * fields of such a row mean is known to the space's operator alone, which makes them
- * (bank->row). */
+/* Writes tilings as the vendor's tables. A format is a row of a table: which form of bank rows it
+ * takes and who writes it. What the fields of such a row mean is known to the space's operator
+ * alone, which makes them (bank->row). */
 #include "jobs/tune/export.h"
 
 #include "formats/bank_write.h"

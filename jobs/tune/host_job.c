@@ -1,7 +1,7 @@
-/* The model's scores of all tilings come from a search that the caller has just done, or are
- * computed anew, for no store keeps them. From them tilings are chosen (host_tune.h) and timed
- * with what is left of the time limit. The key is the job's, with another kind and with how many
- * tilings were asked for. */
+/* Chooses tilings of a job, has them timed, and makes an answer of it. The model's scores of all
+ * tilings come from a search that the caller has just done, or are computed anew, for no store
+ * keeps them. From them tilings are chosen (host_tune.h) and timed with what is left of the time
+ * limit. The key is the job's, with another kind and with how many tilings were asked for. */
 #include "jobs/tune/host_job.h"
 
 #include "search/clock.h"

@@ -1,8 +1,8 @@
-/* Picks are made in four passes over the model's order: its first few; those that differ from all
- * picks by a name (kernel, loop order); those that differ by a size; the next in order. So a model
- * that is wrong about one choice cannot hide the others. As many are kept as the time pays for. To
- * judge the model itself, tilings are drawn with equal chances instead, without repetition
- * (Bentley and Floyd 1987). */
+/* Picks tilings, has them timed, and judges the model by them. Picks are made in four passes over
+ * the model's order: its first few; those that differ from all picks by a name (kernel, loop
+ * order); those that differ by a size; the next in order. So a model that is wrong about one
+ * choice cannot hide the others. As many are kept as the time pays for. To judge the model itself,
+ * tilings are drawn with equal chances instead, without repetition (Bentley and Floyd 1987). */
 #include "jobs/tune/host_tune.h"
 #include "core/stop.h"
 

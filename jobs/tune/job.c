@@ -1,7 +1,7 @@
-/* Opening goes from what needs nothing to what needs all: options that can be read alone,
- * operator, space by name, sizes, chip, element type, space, what the answer adds, and the corner
- * of --robust. The first mistake is the error, which lists the choices and the likeliest one
- * meant. Closing undoes what was opened, in whatever state. */
+/* Opens, runs and closes one job. Opening goes from what needs nothing to what needs all: options
+ * that can be read alone, operator, space by name, sizes, chip, element type, space, what the
+ * answer adds, and the corner of --robust. The first mistake is the error, which lists the choices
+ * and the likeliest one meant. Closing undoes what was opened, in whatever state. */
 #include "core/suggest.h"
 #include "jobs/tune/job_parts.h"
 

@@ -1,7 +1,7 @@
-/* An answer is kept as compact JSON: integers as they are, reals with 17 digits, so that they come
- * back the same. Nothing is taken on trust when it is read: counts are in range, bounds are no
- * more than times, lists have the chip's length, and the tiling is the one that its index names,
- * and legal. */
+/* Answers to JSON and back. An answer is kept as compact JSON: integers as they are, reals with 17
+ * digits, so that they come back the same. Nothing is taken on trust when it is read: counts are
+ * in range, bounds are no more than times, lists have the chip's length, and the tiling is the one
+ * that its index names, and legal. */
 #include "jobs/tune/job_store.h"
 
 #include "formats/json.h"

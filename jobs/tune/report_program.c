@@ -1,5 +1,6 @@
-/* What limits a program follows from a play that the caller has; its timeline needs a trace, for
- * which the program is played once more, unless it is too long to be drawn. */
+/* Makes the sections of a page that show a program. What limits a program follows from a play that
+ * the caller has; its timeline needs a trace, for which the program is played once more, unless it
+ * is too long to be drawn. */
 #include "jobs/tune/report_program.h"
 
 #include "analysis/roofline.h"

@@ -1,8 +1,9 @@
-/* Each uncertain number moves to the end of its range that costs more, which the ending of its
- * name tells (directions[]). Then the rules of descriptions are restored, always to the slower
- * side: totals of a bus, and misses against hits. What has moved is appended to the user's own
- * changes, and the description loaded anew, so that the loader checks it like any other. The worst
- * case over a box of uncertain numbers is the first form of robust optimisation (Soyster 1973). */
+/* Makes the chip of the worst case, and searches on it. Each uncertain number moves to the end of
+ * its range that costs more, which the ending of its name tells (directions[]). Then the rules of
+ * descriptions are restored, always to the slower side: totals of a bus, and misses against hits.
+ * What has moved is appended to the user's own changes, and the description loaded anew, so that
+ * the loader checks it like any other. The worst case over a box of uncertain numbers is the first
+ * form of robust optimisation (Soyster 1973). */
 #include "jobs/tune/robust.h"
 
 #include "formats/json.h"

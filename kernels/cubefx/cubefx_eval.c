@@ -1,8 +1,9 @@
-/* Inputs are taken by tiles of edge × edge. Their logarithms go through ⌈edge/merge⌉ steps: the
- * product with the step's Sequence Matrix, exponentials, the product with the block-diagonal
- * matrix of coefficients (Tang 2024, Alg. 7 and eq. 4.6 to 4.9). Even and odd powers have columns
- * of their own, which store_step joins by the sign of the input. What the unit cannot take has 0
- * in the place of its logarithm and gets its polynomial's value in double at the end. */
+/* Does what the matrix unit does, on the CPU. Inputs are taken by tiles of edge × edge. Their
+ * logarithms go through ⌈edge/merge⌉ steps: the product with the step's Sequence Matrix,
+ * exponentials, the product with the block-diagonal matrix of coefficients (Tang 2024, Alg. 7 and
+ * eq. 4.6 to 4.9). Even and odd powers have columns of their own, which store_step joins by the
+ * sign of the input. What the unit cannot take has 0 in the place of its logarithm and gets its
+ * polynomial's value in double at the end. */
 #include "kernels/cubefx/cubefx_eval.h"
 
 #include "kernels/cubefx/cubefx_scale.h"

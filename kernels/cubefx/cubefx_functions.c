@@ -1,6 +1,6 @@
-/* A list is cut at its commas; what the table of series does not know is read as coefficients
- * between colons. Those are of powers of x − p, so that they are their own expansion about p, and
- * are evaluated by Horner's rule. */
+/* Reads the functions that a user names. A list is cut at its commas; what the table of series
+ * does not know is read as coefficients between colons. Those are of powers of x − p, so that they
+ * are their own expansion about p, and are evaluated by Horner's rule. */
 #include "kernels/cubefx/cubefx_functions.h"
 #include "core/suggest.h"
 

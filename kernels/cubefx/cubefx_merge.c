@@ -1,5 +1,6 @@
-/* The integer program has one variable of at most s values, so all of them are tried. Counts are
- * exact integers, and one that does not fit 63 bits is an error. */
+/* Finds the best number of Sequence Matrices to merge. The integer program has one variable of at
+ * most s values, so all of them are tried. Counts are exact integers, and one that does not fit 63
+ * bits is an error. */
 #include "kernels/cubefx/cubefx_merge.h"
 
 #include <inttypes.h>

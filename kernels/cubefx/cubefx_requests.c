@@ -1,5 +1,5 @@
-/* A row a request for --help, and a reader of each. Functions are read first: others make sense
- * only with them. */
+/* Reads what a user asks of an answer about Cube-fx. A row a request for --help, and a reader of
+ * each. Functions are read first: others make sense only with them. */
 #include "kernels/cubefx/cubefx_requests.h"
 
 #include "core/number.h"

@@ -1,7 +1,7 @@
-/* Every power of two from 2^-24 to 2^17 whose scaled coefficients fit FP16 is judged by what the
- * range costs it: the bits of coefficients that become subnormal, and the steps of small powers,
- * relative to the rounding that no scale avoids. Coefficients grow with the scale, so the first
- * that do not fit end the search. */
+/* Chooses the scale of a call. Every power of two from 2^-24 to 2^17 whose scaled coefficients fit
+ * FP16 is judged by what the range costs it: the bits of coefficients that become subnormal, and
+ * the steps of small powers, relative to the rounding that no scale avoids. Coefficients grow with
+ * the scale, so the first that do not fit end the search. */
 #include "kernels/cubefx/cubefx_scale.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* A function that solves a differential equation has coefficients that follow from those before by
- * sums of products (Knuth, The Art of Computer Programming 2, 1997, 4.7). One such recurrence a
- * function, in long double, written so that nothing cancels; a common wrapper rounds to double and
- * refuses what is not finite. */
+/* Taylor coefficients of named functions about any point. A function that solves a differential
+ * equation has coefficients that follow from those before by sums of products (Knuth, The Art of
+ * Computer Programming 2, 1997, 4.7). One such recurrence a function, in long double, written so
+ * that nothing cancels; a common wrapper rounds to double and refuses what is not finite. */
 #include "kernels/cubefx/series.h"
 
 #include <float.h>

@@ -1,8 +1,9 @@
-/* Tilings of one m1 are walked by n1, m2 and n2; a branch ends where not even its smallest tiling
- * fits. Sizes of tiles jump from one number of slices to the next (slice_below). A tiling is
- * priced from the tables of knn_costs.h: distance tiles, and tiles times steps of the selection.
- * The inequalities of Tang 2024, eq. 3.14, and the harmonic one (docs/knn.md) judge it before its
- * steps are summed. Sums stop at KNN_FAR_FS instead of overflowing. */
+/* Lists the legal tilings of k-NN with what they cost. Tilings of one m1 are walked by n1, m2 and
+ * n2; a branch ends where not even its smallest tiling fits. Sizes of tiles jump from one number
+ * of slices to the next (slice_below). A tiling is priced from the tables of knn_costs.h: distance
+ * tiles, and tiles times steps of the selection. The inequalities of Tang 2024, eq. 3.14, and the
+ * harmonic one (docs/knn.md) judge it before its steps are summed. Sums stop at KNN_FAR_FS instead
+ * of overflowing. */
 #include "kernels/knn/knn_choices.h"
 
 #include "kernels/knn/selb.h"

@@ -1,7 +1,7 @@
-/* Arrays get room in UB one after the other, in whole blocks. Comparison and selection are either
- * the chip's, or bit operations (Tang 2024, Alg. 5): the sign of a difference, through OR, ReLU
- * and a subtraction, becomes a mask. A reduction goes level by level, since one repeat of the
- * vector unit yields one value. */
+/* Writes what the k-NN programs have in common. Arrays get room in UB one after the other, in
+ * whole blocks. Comparison and selection are either the chip's, or bit operations (Tang 2024, Alg.
+ * 5): the sign of a difference, through OR, ReLU and a subtraction, becomes a mask. A reduction
+ * goes level by level, since one repeat of the vector unit yields one value. */
 #include "kernels/knn/knn_emitter.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
-/* Of each distance tile the fastest selection under it is kept (a lead), and both questions are
- * about leads alone. Tuning the distances: leads in order of bound are tuned until a bound exceeds
- * the fastest so far. Tuning the selection: all that share the fastest one are tuned, and the
- * fastest of these counts, in favour of what is compared. */
+/* Finds what tuning one stage alone would choose (Tang 2024, 3.5.2). Of each distance tile the
+ * fastest selection under it is kept (a lead), and both questions are about leads alone. Tuning
+ * the distances: leads in order of bound are tuned until a bound exceeds the fastest so far.
+ * Tuning the selection: all that share the fastest one are tuned, and the fastest of these counts,
+ * in favour of what is compared. */
 #include "kernels/knn/knn_stages.h"
 
 #include "kernels/knn/knn_choices.h"

@@ -1,8 +1,9 @@
-/* The updates of a row in the t-th tile are those of the k smallest of t·n2 values that lie among
- * the last n2: hypergeometric. The largest number over the rows of a tile has that distribution's
- * power. Sums over tiles are term by term at first, then integrals over octaves of t by Gauss's
- * rule of five points; harmonic numbers end in their asymptotic series. Inequalities: Tang 2024,
- * eq. 3.12 and 3.14, proved in docs/knn.md. */
+/* Says how many loop steps a selection tile takes, and what that rules out. The updates of a row
+ * in the t-th tile are those of the k smallest of t·n2 values that lie among the last n2:
+ * hypergeometric. The largest number over the rows of a tile has that distribution's power. Sums
+ * over tiles are term by term at first, then integrals over octaves of t by Gauss's rule of five
+ * points; harmonic numbers end in their asymptotic series. Inequalities: Tang 2024, eq. 3.12 and
+ * 3.14, proved in docs/knn.md. */
 #include "kernels/knn/selb.h"
 #include "core/least.h"
 #include "kernels/knn/knn.h"

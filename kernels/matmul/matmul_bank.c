@@ -1,7 +1,8 @@
-/* Two forms of rows: the 51 numbers of CANN's banks, which count blocks of 16 and say "all" by [],
- * and the fields of AscendC's TCubeTiling, which count elements. Both become the axes of `cann` by
- * arithmetic alone. What a form has no words for is supplied (the order of loops, as CANN's public
- * schedule chooses it) and on the way back refused where the tiling says otherwise. */
+/* Turns rows of banks into problems and tilings, and back. Two forms of rows: the 51 numbers of
+ * CANN's banks, which count blocks of 16 and say "all" by [], and the fields of AscendC's
+ * TCubeTiling, which count elements. Both become the axes of `cann` by arithmetic alone. What a
+ * form has no words for is supplied (the order of loops, as CANN's public schedule chooses it) and
+ * on the way back refused where the tiling says otherwise. */
 #include "kernels/matmul/matmul_bank.h"
 #include "core/least.h"
 

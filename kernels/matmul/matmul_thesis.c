@@ -1,6 +1,7 @@
-/* One block of the space for each split and each number of cores with equal shares, because slices
- * along the split are those of a share; along the other directions all blocks have the same.
- * Parameters are those of Tang 2024, 2.4.2 and Alg. 3, with what stays in L1 as one more. */
+/* Makes the space `thesis`. One block of the space for each split and each number of cores with
+ * equal shares, because slices along the split are those of a share; along the other directions
+ * all blocks have the same. Parameters are those of Tang 2024, 2.4.2 and Alg. 3, with what stays
+ * in L1 as one more. */
 #include "kernels/matmul/matmul_thesis.h"
 #include "kernels/matmul/matmul_cann.h"
 

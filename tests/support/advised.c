@@ -1,6 +1,7 @@
-/* Random lines are moves and vector operations on few places, so that they often depend on each
- * other, in loops up to two deep. That a change computes the same is shown by several runs of an
- * interpreter that takes any legal order (interpret.h), and that it is safe by the hazard check. */
+/* Makes random programs, and compares what they compute. Random lines are moves and vector
+ * operations on few places, so that they often depend on each other, in loops up to two deep. That
+ * a change computes the same is shown by several runs of an interpreter that takes any legal order
+ * (interpret.h), and that it is safe by the hazard check. */
 #include "tests/support/advised.h"
 
 #include "analysis/advice/resync.h"

@@ -1,7 +1,7 @@
-/* Loops are unrolled into nodes; what must precede what (pipes, dispatch, barriers, flags by
- * number) is a matrix of edges. What can run is found by trying until nothing changes; then the
- * matrix is closed (Warshall 1962), and every kind of finding is a loop over nodes or pairs of
- * them. Cubic, so for a hundred nodes or so. */
+/* Finds hazards the slow way. Loops are unrolled into nodes; what must precede what (pipes,
+ * dispatch, barriers, flags by number) is a matrix of edges. What can run is found by trying until
+ * nothing changes; then the matrix is closed (Warshall 1962), and every kind of finding is a loop
+ * over nodes or pairs of them. Cubic, so for a hundred nodes or so. */
 #include "tests/support/brute_check.h"
 
 #include <criterion/criterion.h>

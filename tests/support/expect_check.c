@@ -1,5 +1,5 @@
-/* Findings are printed into one string, which is compared with the one expected: a failing test
- * shows both. */
+/* Compares findings with expected ones. Findings are printed into one string, which is compared
+ * with the one expected: a failing test shows both. */
 #include "tests/support/expect_check.h"
 
 #include "core/program_text.h"

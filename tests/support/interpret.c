@@ -1,7 +1,7 @@
-/* Loops are unrolled; each pipe has a queue and flags are counters. A random choice picks who goes
- * on, dispatcher or pipe, sometimes for several steps, so that pipes get far ahead of each other
- * where they may. What an instruction computes is a hash (FNV-1a, Fowler, Noll and Vo) of what it
- * reads, and so is the sum over global memory at the end. */
+/* Runs programs on bytes. Loops are unrolled; each pipe has a queue and flags are counters. A
+ * random choice picks who goes on, dispatcher or pipe, sometimes for several steps, so that pipes
+ * get far ahead of each other where they may. What an instruction computes is a hash (FNV-1a,
+ * Fowler, Noll and Vo) of what it reads, and so is the sum over global memory at the end. */
 #include "tests/support/interpret.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,8 @@
-/* Chips are one description with other sizes, and features that are drawn one by one: a bias
- * table, latencies, transposed prices, narrow buses, a cache, prices of pieces. Tilings are drawn
- * value by value, each within what those before it leave, until one can run; large values come
- * more often, as what stays in a buffer is the hard part. */
+/* Draws problems, chips and tilings of the space `cann`. Chips are one description with other
+ * sizes, and features that are drawn one by one: a bias table, latencies, transposed prices,
+ * narrow buses, a cache, prices of pieces. Tilings are drawn value by value, each within what
+ * those before it leave, until one can run; large values come more often, as what stays in a
+ * buffer is the hard part. */
 #include "tests/support/random_cann.h"
 
 #include "tests/support/machine.h"

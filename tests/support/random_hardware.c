@@ -1,6 +1,6 @@
-/* Every number of a loaded description is drawn anew within the rules: totals of a bus never fall
- * with more sharers, and shares never rise. Half of the machines draw from a few round values, for
- * coincidences in time are what simulators get wrong. */
+/* Draws machines. Every number of a loaded description is drawn anew within the rules: totals of a
+ * bus never fall with more sharers, and shares never rise. Half of the machines draw from a few
+ * round values, for coincidences in time are what simulators get wrong. */
 #include "tests/support/random_hardware.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* A chain of pipes is drawn, then for each link the number of buffers and whether it hands them
- * back; bodies are written tile by tile with the flags that follow from it. How often a loop runs
- * is chosen so that the whole plays about as many instructions as were asked for. */
+/* Writes random kernels. A chain of pipes is drawn, then for each link the number of buffers and
+ * whether it hands them back; bodies are written tile by tile with the flags that follow from it.
+ * How often a loop runs is chosen so that the whole plays about as many instructions as were asked
+ * for. */
 #include "tests/support/random_pipeline.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* Statements are drawn by their shares until none is left; a block waits for every flag that it
- * has set, unless flags are to be wild, so that most programs run to their end. Offsets are
- * multiples of half a slot with strides of the loops around, which makes overlaps of all kinds
- * likely. */
+/* Writes random programs. Statements are drawn by their shares until none is left; a block waits
+ * for every flag that it has set, unless flags are to be wild, so that most programs run to their
+ * end. Offsets are multiples of half a slot with strides of the loops around, which makes overlaps
+ * of all kinds likely. */
 #include "tests/support/random_program.h"
 
 #include "core/program.h"

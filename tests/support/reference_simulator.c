@@ -1,7 +1,7 @@
-/* A loop over moments: the next one at which anything can happen is found by asking everybody,
- * buses are drained up to it, and then all rules are applied until none changes anything. What a
- * bus still has to move is an exact integer of bytes times femtoseconds. Slow in every respect,
- * and short enough to be read against docs/program.md and docs/timing.md. */
+/* Simulates, plainly. A loop over moments: the next one at which anything can happen is found by
+ * asking everybody, buses are drained up to it, and then all rules are applied until none changes
+ * anything. What a bus still has to move is an exact integer of bytes times femtoseconds. Slow in
+ * every respect, and short enough to be read against docs/program.md and docs/timing.md. */
 #include "tests/support/reference_simulator.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Medians and quartiles by GSL. A cache ends where reading, as time a byte, is half-way between
- * its own rate and the next level's: the size is interpolated in its logarithm between the last
- * fast point and the first slow one that stays slow. Totals of threads that were not measured lie
- * on lines between those that were. A loop's costs are a line through its times
- * (validate/linear_fit.h). */
+/* Makes numbers of samples. Medians and quartiles by GSL. A cache ends where reading, as time a
+ * byte, is half-way between its own rate and the next level's: the size is interpolated in its
+ * logarithm between the last fast point and the first slow one that stays slow. Totals of threads
+ * that were not measured lie on lines between those that were. A loop's costs are a line through
+ * its times (validate/linear_fit.h). */
 #include "validate/calibrate/bandwidth_curves.h"
 
 #include "validate/linear_fit.h"

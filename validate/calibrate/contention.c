@@ -1,8 +1,8 @@
-/* One thread a processor, each pinned and with memory that it has touched first, so that it lies
- * near. A barrier begins every round and another ends it, so that nobody is timed while others
- * rest. A round counts where no thread was disturbed, and the total is the sum of their rates. A
- * gate holds all threads back until the last has been started, for a barrier would wait for ever
- * for one that is missing. */
+/* Measures what threads that read at once get together. One thread a processor, each pinned and
+ * with memory that it has touched first, so that it lies near. A barrier begins every round and
+ * another ends it, so that nobody is timed while others rest. A round counts where no thread was
+ * disturbed, and the total is the sum of their rates. A gate holds all back until the last has
+ * been started, for a barrier would wait for ever for a missing one. */
 #include "validate/calibrate/contention.h"
 
 #include <pthread.h>

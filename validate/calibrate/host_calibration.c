@@ -1,7 +1,7 @@
-/* The parts are measured in an order in which later ones can rely on earlier ones (rates before
- * contention, clock and peak before loops). Each is repeated while its numbers are implausible,
- * and the attempt with the fewest doubts is kept. Noise is measured at the beginning and the end,
- * since a machine may grow busy meanwhile. */
+/* Measures everything about this machine's processor. The parts are measured in an order in which
+ * later ones can rely on earlier ones (rates before contention, clock and peak before loops). Each
+ * is repeated while its numbers are implausible, and the attempt with the fewest doubts is kept.
+ * Noise is measured at the beginning and the end, since a machine may grow busy meanwhile. */
 #include "validate/calibrate/host_calibration.h"
 
 #include "validate/calibrate/contention.h"

@@ -1,7 +1,7 @@
-/* Of each cache a part is read that does not fit the one before, of memory up to four times the
- * largest cache, each kind of access in every round. Where caches really end, which on virtual
- * machines is not where they say, is then read off one more series: rates over sizes that grow by
- * half (reach_end). */
+/* Measures how fast one thread reads and writes each level. Of each cache a part is read that does
+ * not fit the one before, of memory up to four times the largest cache, each kind of access in
+ * every round. Where caches really end, which on virtual machines is not where they say, is then
+ * read off one more series: rates over sizes that grow by half (reach_end). */
 #include "validate/calibrate/levels.h"
 
 #include <math.h>

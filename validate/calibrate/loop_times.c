@@ -1,7 +1,7 @@
-/* Each loop runs with five numbers of steps; a line through the times has the cost of a step as
- * its slope and that of a call as its intercept. Times that do not lie on a line are taken again.
- * The peak is that of independent chains of multiply-adds in registers, enough of them to hide the
- * latency of one. */
+/* Times inner loops. Each loop runs with five numbers of steps; a line through the times has the
+ * cost of a step as its slope and that of a call as its intercept. Times that do not lie on a line
+ * are taken again. The peak is that of independent chains of multiply-adds in registers, enough of
+ * them to hide the latency of one. */
 #include "validate/calibrate/loop_times.h"
 
 #include "validate/calibrate/plausible.h"

@@ -1,6 +1,6 @@
-/* Timed in a child process (validate/worker.h), in memory that both see: this process stays
- * without OpenMP's threads, so that it can fork later. A runtime that hangs is ended after a
- * while, and it is an error that regions could not be timed. */
+/* Times an empty parallel region. Timed in a child process (validate/worker.h), in memory that
+ * both see: this process stays without OpenMP's threads, so that it can fork later. A runtime that
+ * hangs is ended after a while, and it is an error that regions could not be timed. */
 #include "validate/calibrate/parallel.h"
 
 #include "validate/worker.h"

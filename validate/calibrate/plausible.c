@@ -1,7 +1,7 @@
-/* A function for each kind of number holds it against what hardware can do (ports times clock),
- * what order levels must have, and how well it was measured. A doubt names the number and the part
- * to measure again. Measuring again keeps the better of two attempts, so that it never makes
- * anything worse. */
+/* Finds numbers of a calibration that cannot be. A function for each kind of number holds it
+ * against what hardware can do (ports times clock), what order levels must have, and how well it
+ * was measured. A doubt names the number and the part to measure again. Measuring again keeps the
+ * better of two attempts, so that it never makes anything worse. */
 #include "validate/calibrate/plausible.h"
 
 #include "validate/calibrate/host_calibration.h"

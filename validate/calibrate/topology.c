@@ -1,7 +1,7 @@
-/* Processors come from hwloc, less those that the process may not use; they are listed core by
- * core, first siblings first. Quotas and limits of memory are those of the control group, in the
- * files of either version. Each gap has a second source: sysconf for caches, then sizes that are
- * common, and what is assumed says so. */
+/* Asks the system about its processors. Processors come from hwloc, less those that the process
+ * may not use; they are listed core by core, first siblings first. Quotas and limits of memory are
+ * those of the control group, in the files of either version. Each gap has a second source:
+ * sysconf for caches, then sizes that are common, and what is assumed says so. */
 #include "validate/calibrate/topology.h"
 
 #include <errno.h>

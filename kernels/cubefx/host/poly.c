@@ -1,8 +1,9 @@
-/* Each thread has a slab of inputs, cut into tiles, and these into stretches of equal register
- * tiles; a rest of less than a vector goes by way of whole vectors on the stack. Horner's rule
- * keeps a register tile's inputs and walks the terms downwards. The matrix form (the second stage
- * of Cube-fx, Tang 2024, 4.2) computes the powers of a tile once and multiplies them by group
- * after group of coefficients, which are packed in the order in which the kernels read them. */
+/* Runs any tiling of polynomials on this processor. Each thread has a slab of inputs, cut into
+ * tiles, and these into stretches of equal register tiles; a rest of less than a vector goes by
+ * way of whole vectors on the stack. Horner's rule keeps a register tile's inputs and walks the
+ * terms downwards. The matrix form (the second stage of Cube-fx, Tang 2024, 4.2) computes the
+ * powers of a tile once and multiplies them by group after group of coefficients, which are packed
+ * in the order in which the kernels read them. */
 #include "kernels/cubefx/host/poly.h"
 
 #include "kernels/slices.h"

@@ -1,7 +1,8 @@
-/* The k smallest distances of each checked row are selected once, in double, and kept for all
- * answers that are compared. Doubles are ordered as integers (key_of), so that knn_order.h selects
- * them. Where all products would take too long, only every stride-th row is looked at. The error
- * that is allowed is γ = nu/(1 − nu) of Higham 2002, 3.1, which holds for any order of a sum. */
+/* Checks answers of k-NN against distances in double. The k smallest distances of each checked row
+ * are selected once, in double, and kept for all answers that are compared. Doubles are ordered as
+ * integers (key_of), so that knn_order.h selects them. Where all products would take too long,
+ * only every stride-th row is looked at. The error that is allowed is γ = nu/(1 − nu) of Higham
+ * 2002, 3.1, which holds for any order of a sum. */
 #include "kernels/knn/host/knn_check.h"
 
 #include "kernels/knn/host/knn_order.h"

@@ -1,7 +1,7 @@
-/* Values of the axes are tables of tiles, as far as they are smaller than the problem, and the
- * whole. Blocks of the space pair what goes together (blocks[]), so that most tilings that would
- * do the same are never listed; violations() refuses the others, and what a typed tiling has
- * wrong, with the reason. */
+/* Makes the space of k-NN on processors and says what in it may run. Values of the axes are tables
+ * of tiles, as far as they are smaller than the problem, and the whole. Blocks of the space pair
+ * what goes together (blocks[]), so that most tilings that would do the same are never listed;
+ * violations() refuses the others, and what a typed tiling has wrong, with the reason. */
 #include "kernels/knn/host/knn_host.h"
 #include "kernels/limits.h"
 #include "kernels/matmul/host/matmul_host.h"

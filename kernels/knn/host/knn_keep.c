@@ -1,6 +1,7 @@
-/* A register tile hands over a bit for each distance below its row's threshold, in words whose
- * lowest set bits are taken one by one: a row without any costs one test. Thresholds may lag
- * behind the limits, so an entry is compared with its limit again before it enters. */
+/* Keeps the k nearest of each row while distances stream past. A register tile hands over a bit
+ * for each distance below its row's threshold, in words whose lowest set bits are taken one by
+ * one: a row without any costs one test. Thresholds may lag behind the limits, so an entry is
+ * compared with its limit again before it enters. */
 #include "kernels/knn/host/knn_keep.h"
 
 #include "kernels/knn/host/knn_code.h"

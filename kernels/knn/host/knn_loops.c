@@ -1,7 +1,7 @@
-/* Every loop runs the code of the kernel, on data like the kernel's. Where branches depend on data
- * these are random and new in each call, since a predictor learns what repeats; where the
- * selection is not meant, thresholds let nothing pass. Memory is cut from what the calibration
- * lends. */
+/* Runs single loops of k-NN for the calibration. Every loop runs the code of the kernel, on data
+ * like the kernel's. Where branches depend on data these are random and new in each call, since a
+ * predictor learns what repeats; where the selection is not meant, thresholds let nothing pass.
+ * Memory is cut from what the calibration lends. */
 #include "kernels/knn/host/knn_loops.h"
 #include "core/least.h"
 

@@ -1,6 +1,6 @@
-/* A heap whose root is replaced sinks the new entry (Williams 1964). Selecting and sorting are by
- * partition (Hoare 1961), about the median of three (Singleton 1969), in Lomuto's form without
- * branches; short pieces are sorted by insertion (Sedgewick 1978). */
+/* Orders entries. In a heap the new entry sinks from the root (Williams 1964). Selecting and
+ * sorting are by partition (Hoare 1961), about the median of three (Singleton 1969), in Lomuto's
+ * form without branches; short pieces are sorted by insertion (Sedgewick 1978). */
 #include "kernels/knn/host/knn_order.h"
 
 /* Shorter pieces are sorted by insertion. */

@@ -1,6 +1,7 @@
-/* Points are random and of norm 1, the same for every tiling of a problem. What answers are
- * checked by is computed when the first is checked; before each check results are overwritten with
- * what no answer has, so that one which is not written shows. */
+/* Runs tilings of k-NN with made-up points. Points are random and of norm 1, the same for every
+ * tiling of a problem. What answers are checked by is computed when the first is checked; before
+ * each check results are overwritten with what no answer has, so that one which is not written
+ * shows. */
 #include "kernels/knn/host/knn_run.h"
 
 #include "kernels/knn/host/knn_check.h"

@@ -1,8 +1,8 @@
-/* The loops of GotoBLAS (Goto and van de Geijn 2008) with the selection inside, as in GSKNN (Yu et
- * al. 2015). Test points are laid out block by block, training points packed panel by panel, if at
- * all; a register tile computes distances, compares them with its rows' thresholds and hands over
- * only those below. Threads have shares of the test points, each with its own memory, and nothing
- * in common but the input. */
+/* Runs a tiling of k-NN as fast as the processor allows. The loops of GotoBLAS (Goto and van de
+ * Geijn 2008) with the selection inside, as in GSKNN (Yu et al. 2015). Test points are laid out
+ * block by block, training points packed panel by panel, if at all; a register tile computes
+ * distances, compares them with its rows' thresholds and hands over only those below. Threads have
+ * shares of the test points, each with its own memory, and nothing in common but the input. */
 #include "kernels/knn/host/knn_tiled.h"
 #include "core/least.h"
 

@@ -1,8 +1,8 @@
-/* A block of the space is one register tile and one split over threads; its tiles are the size
- * over a table of counts, in whole register tiles. Register tiles without a timed loop are left
- * out, and so are those that cut a small product just as another does. What only the values
- * together make senseless is refused one by one (conflicts). The loops are those of Goto and van
- * de Geijn 2008. */
+/* Makes the space of products on processors and says what in it may run. A block of the space is
+ * one register tile and one split over threads; its tiles are the size over a table of counts, in
+ * whole register tiles. Register tiles without a timed loop are left out, and so are those that
+ * cut a small product just as another does. What only the values together make senseless is
+ * refused one by one (conflicts). The loops are those of Goto and van de Geijn 2008. */
 #include "kernels/matmul/host/matmul_host.h"
 #include "core/least.h"
 #include "kernels/limits.h"

@@ -1,8 +1,9 @@
-/* A cache holds what is used again if everything touched in between fits it beside (reuse
- * distances: Mattson et al. 1970). For each operand and each loop that comes back to it that is
- * summed up, compared with each level's capacity with a gradual edge (lost()), and the bytes are
- * divided among the levels. Beside bytes it counts what prefetchers do not foresee: jumps to far
- * pieces of data, and walks through tables of pages. */
+/* Says which level of the caches an operand's bytes come from. A cache holds what is used again if
+ * everything touched in between fits it beside (reuse distances: Mattson et al. 1970). For each
+ * operand and each loop that comes back to it that is summed up, compared with each level's
+ * capacity with a gradual edge (lost()), and the bytes are divided among the levels. Beside bytes
+ * it counts what prefetchers do not foresee: jumps to far pieces of data, and walks through tables
+ * of pages. */
 #include "kernels/matmul/host/matmul_host_reuse.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-/* The reference is in double, with the sums of absolute products beside it, by which errors are
- * measured. Of large products some rows are compared, and one that is found for each C: columns
- * are added up with random signs, once through A·B and once in C, and the row counts in which the
- * two differ most (Freivalds 1977). The error that is allowed grows with √k, as rounding errors do
- * that are not all of one sign (Higham and Mary 2019). */
+/* Checks a product. The reference is in double, with the sums of absolute products beside it, by
+ * which errors are measured. Of large products some rows are compared, and one that is found for
+ * each C: columns are added up with random signs, once through A·B and once in C, and the row
+ * counts in which the two differ most (Freivalds 1977). The error that is allowed grows with √k,
+ * as rounding errors do that are not all of one sign (Higham and Mary 2019). */
 #include "kernels/matmul/host/sgemm_check.h"
 
 #include <math.h>

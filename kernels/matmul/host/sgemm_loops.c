@@ -1,6 +1,7 @@
-/* The calibration times the very functions that products call, with operands packed in the L1 one
- * after the other, as far as the room reaches. Loops at the edges of tiles have kernels of fewer
- * rows and vectors, so all that exist are listed, not only those that tilings name. */
+/* Runs single loops of products for the calibration. The calibration times the very functions that
+ * products call, with operands packed in the L1 one after the other, as far as the room reaches.
+ * Loops at the edges of tiles have kernels of fewer rows and vectors, so all that exist are
+ * listed, not only those that tilings name. */
 #include "kernels/matmul/host/sgemm_loops.h"
 #include "core/least.h"
 #include "kernels/matmul/host/matmul_host.h"

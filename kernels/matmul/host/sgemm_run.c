@@ -1,6 +1,6 @@
-/* Operands are random and the same for all tilings of a problem. Plans share one workspace, as
- * large as the largest needs, for only one runs at a time. C is filled with NaN before a check, so
- * that an element which is not written shows. */
+/* Runs tilings of products with made-up operands. Operands are random and the same for all tilings
+ * of a problem. Plans share one workspace, as large as the largest needs, for only one runs at a
+ * time. C is filled with NaN before a check, so that an element which is not written shows. */
 #include "kernels/matmul/host/sgemm_run.h"
 #include "kernels/matmul/host/sgemm.h"
 #include "kernels/matmul/host/sgemm_check.h"
