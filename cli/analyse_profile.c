@@ -141,10 +141,10 @@ static void write_page(const struct page *page, const struct common *common,
 int analyse_profile_file(struct common *common, const struct diagnosis_thresholds *thresholds,
                          int top, const struct page *page, const char *file)
 {
-    static const enum analyse_format formats[FORMAT_COUNT] = {[FORMAT_TABLE] = ANALYSE_TABLE,
-                                                              [FORMAT_JSON] = ANALYSE_JSON,
-                                                              [FORMAT_CSV] = ANALYSE_CSV,
-                                                              [FORMAT_HTML] = ANALYSE_SUMMARY};
+    static const enum analyse_format forms[] = {[FORMAT_TABLE] = ANALYSE_TABLE,
+                                                [FORMAT_JSON] = ANALYSE_JSON,
+                                                [FORMAT_CSV] = ANALYSE_CSV,
+                                                [FORMAT_HTML] = ANALYSE_SUMMARY};
     struct hardware hw = {0};
     struct analyse_result result;
     struct problems problems = {text_file_name(file), 0};
@@ -156,7 +156,7 @@ int analyse_profile_file(struct common *common, const struct diagnosis_threshold
     struct analyse_job job = {
         .file = file,
         .how = {common->hw_name ? &hw : NULL, *thresholds},
-        .format = formats[common->format],
+        .format = forms[common->format],
         .top = top,
         .stop = stop_asked(),
         .problem = show_problem,

@@ -9,12 +9,7 @@
 
 void cli_answer_open(struct answer *answer, const struct common *common)
 {
-    static const enum answer_kind kinds[FORMAT_COUNT] = {
-        [FORMAT_JSON] = ANSWER_JSON,       [FORMAT_TCUBETILING_JSON] = ANSWER_JSON,
-        [FORMAT_RUNTIME_KB] = ANSWER_JSON, [FORMAT_STATIC_BANK] = ANSWER_JSON,
-        [FORMAT_HTML] = ANSWER_EXACT,      [FORMAT_DIFF] = ANSWER_EXACT,
-    };
-    *answer = (struct answer){.common = common, .kind = kinds[common->format]};
+    *answer = (struct answer){.common = common, .kind = formats[common->format].kind};
     const char *plain = getenv("NO_COLOR");
     bool colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
     answer->style = text_style(colour, common->output ? TEXT_WIDTH : cli_width(STDOUT_FILENO));

@@ -7,13 +7,6 @@
 #include "cli/options.h"
 #include "formats/text.h"
 
-/* What an answer holds decides what is done with characters that are not shown (core/utf8.h). */
-enum answer_kind {
-    ANSWER_LINES, /* tables, CSV: question marks */
-    ANSWER_JSON,  /* escapes */
-    ANSWER_EXACT, /* programs, patches, descriptions, pages: on a terminal only, as lines */
-};
-
 struct answer {
     FILE *stream;          /* write here */
     enum answer_kind kind; /* by the format, unless it is set before cli_answer_close */

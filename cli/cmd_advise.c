@@ -155,9 +155,8 @@ static bool apply_step(struct walk *walk, const char *step)
 
 static int apply(const struct advising *advising, const struct advise_question *question)
 {
-    static enum status (*const writers[FORMAT_COUNT])(
-        const struct advise_question *, const struct program *, const struct advice_chain *, FILE *,
-        struct error *) = {
+    static enum status (*const writers[])(const struct advise_question *, const struct program *,
+                                          const struct advice_chain *, FILE *, struct error *) = {
         [FORMAT_TABLE] = advise_write_program,
         [FORMAT_JSON] = advise_write_program_json,
         [FORMAT_DIFF] = advise_write_program_diff,

@@ -117,8 +117,8 @@ static enum status write_csv(const struct diagnosis_answer *answer, const struct
 
 static void write_answer(const struct options *options, const struct diagnosis_answer *diagnosed)
 {
-    static enum status (*const writers[FORMAT_COUNT])(
-        const struct diagnosis_answer *, const struct style *, FILE *, struct error *) = {
+    static enum status (*const writers[])(const struct diagnosis_answer *, const struct style *,
+                                          FILE *, struct error *) = {
         [FORMAT_TABLE] = diagnosis_write_table,
         [FORMAT_JSON] = diagnosis_write_json,
         [FORMAT_CSV] = write_csv,

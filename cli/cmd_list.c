@@ -77,8 +77,8 @@ static void list_strategies(struct listing *listing)
 
 static void list_formats(struct listing *listing)
 {
-    for (int f = 0; f < FORMAT_COUNT; f++)
-        add_row(listing, format_rows[f].name, format_rows[f].title);
+    for (const struct format *format = formats; format->name; format++)
+        add_row(listing, format->name, format->title);
 }
 
 static void add_hardware(void *context, const char *name)

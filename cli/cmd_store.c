@@ -85,7 +85,7 @@ static struct store *open_store(const char *file, enum store_mode mode)
 /* ------------------------------------------------------------------ the words */
 
 static int list_rows(struct store_command *command, const char *const files[],
-                     store_list_writer *const writers[FORMAT_COUNT], enum store_answers answers)
+                     store_list_writer *const writers[], enum store_answers answers)
 {
     struct store *store = open_store(files[0], STORE_READ);
     struct store_rows rows;
@@ -104,7 +104,7 @@ static int list_rows(struct store_command *command, const char *const files[],
 
 static int run_ls(struct store_command *command, const char *const files[])
 {
-    static store_list_writer *const writers[FORMAT_COUNT] = {
+    static store_list_writer *const writers[] = {
         [FORMAT_TABLE] = store_list_table,
         [FORMAT_JSON] = store_list_json,
         [FORMAT_CSV] = store_list_csv,
@@ -114,7 +114,7 @@ static int run_ls(struct store_command *command, const char *const files[])
 
 static int run_show(struct store_command *command, const char *const files[])
 {
-    static store_list_writer *const writers[FORMAT_COUNT] = {
+    static store_list_writer *const writers[] = {
         [FORMAT_TABLE] = store_show_table,
         [FORMAT_JSON] = store_show_json,
     };

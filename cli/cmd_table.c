@@ -61,19 +61,6 @@ static const struct argp argp = {
            "  autotune table --db results.db --hw ascend910b1 --format runtime_kb\n",
 };
 
-/* How each format is written: one of ours, or one of the vendor's. */
-static const struct {
-    table_writer *write;
-    enum export_format format;
-} formats[FORMAT_COUNT] = {
-    [FORMAT_JSON] = {.write = table_write_json},
-    [FORMAT_CSV] = {.write = table_write_csv},
-    [FORMAT_C] = {.write = table_write_c},
-    [FORMAT_MARKDOWN] = {.write = table_write_markdown},
-    [FORMAT_TCUBETILING] = {.format = EXPORT_HEADER},
-    [FORMAT_RUNTIME_KB] = {.format = EXPORT_RUNTIME_KB},
-};
-
 /* Where there are results of another kind, how to get them. */
 static void say_that_there_is_none(const char *store, const struct tilings *tilings)
 {
@@ -94,9 +81,8 @@ static void say_what_is_left_out(const struct table_command *command, const stru
         cli_warn("left out as of other model versions: %lld", (long long)tilings->outdated);
     if (tilings->infeasible && command->common.verbose)
         cli_warn("left out as without a legal tiling: %lld", (long long)tilings->infeasible);
-    if (tilings->count && command->common.format == FORMAT_RUNTIME_KB)
-        cli_warn("rows have id 0 (a hash that is not published), one L2 piece of all blocks "
-                 "and tilingEnable 0");
+    if (tilings->count && formats[command->common.format].note)
+        cli_warn("%s", formats[command->common.format].note);
     if (!tilings->count)
         say_that_there_is_none(command->store, tilings);
 }
@@ -104,16 +90,13 @@ static void say_what_is_left_out(const struct table_command *command, const stru
 static void write_table(const struct table_command *command, const struct tilings *tilings,
                         const char *text)
 {
-    enum format format = command->common.format;
     struct table_about about = {AUTOTUNE_VERSION, text, command->prefix};
     struct answer answer;
     struct error error;
     cli_answer_open(&answer, &command->common);
     cli_require_of(
         command->store,
-        formats[format].write
-            ? tilings_write(tilings, &about, formats[format].write, answer.stream, &error)
-            : tilings_export(tilings, &about, formats[format].format, answer.stream, &error),
+        tilings_write(tilings, &about, &formats[command->common.format], answer.stream, &error),
         &error);
     cli_answer_close(&answer);
 }
@@ -122,8 +105,7 @@ int cmd_table(int argc, char **argv)
 {
     struct table_command command = {
         .common.format = FORMAT_MARKDOWN,
-        .common.formats = 1 << FORMAT_JSON | 1 << FORMAT_CSV | 1 << FORMAT_C |
-                          1 << FORMAT_MARKDOWN | 1 << FORMAT_TCUBETILING | 1 << FORMAT_RUNTIME_KB,
+        .common.formats = formats_with(format_is_table),
         .prefix = "autotune",
     };
     char *text = cli_command_text("table", argc, argv);

@@ -226,8 +226,7 @@ static void set_find(struct tune *tune)
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV |
-                               ((1 << FORMAT_COUNT) - (1 << FORMAT_TCUBETILING)),
+        .task.common.formats = formats_with(format_is_answer_or_bank),
         .page.command = cli_command_text(NULL, argc, argv),
     };
     struct job_result result = {0};

@@ -87,7 +87,7 @@ static void check(struct validate *validate)
 int cmd_validate(int argc, char **argv)
 {
     struct validate validate = {
-        .task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
+        .task.common.formats = formats_with(format_is_answer),
         .run.question = {.wanted = SAMPLE, .is_sample = true, .seed = 1, .time_limit_s = 60},
     };
     struct job_result result = {0};

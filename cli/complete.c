@@ -78,10 +78,9 @@ static void offer_list_of(const struct word *word, const char *doc)
 static void offer_values(const struct word *word, const struct argp_option *option,
                          const struct common *common)
 {
-    for (int f = 0; f < FORMAT_COUNT; f++)
+    for (int f = 0; formats[f].name; f++)
         if (strcmp(option->name, "format") == 0 && common->formats >> f & 1)
-            offer(word, cli_format_name((enum format)f), strlen(cli_format_name((enum format)f)),
-                  "");
+            offer(word, formats[f].name, strlen(formats[f].name), "");
     offer_literals(word, option->arg);
     offer_list_of(word, option->doc);
 }

@@ -15,21 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const struct format_row format_rows[FORMAT_COUNT] = {
-    [FORMAT_TABLE] = {"table", "for people"},
-    [FORMAT_JSON] = {"json", "for machines; the keys are stable"},
-    [FORMAT_CSV] = {"csv", "a line for each tiling, kernel or result"},
-    [FORMAT_C] = {"c", "table: a header for C99 and C++11 with the entries and a lookup"},
-    [FORMAT_MARKDOWN] = {"markdown", "table: for people and for review"},
-    [FORMAT_HTML] = {"html", "analyse: a page of charts and tables, as --report writes"},
-    [FORMAT_DIFF] = {"diff", "advise --apply: a patch"},
-    [FORMAT_TCUBETILING] = {"tcubetiling", "matmul in cann: a header of AscendC's TCubeTiling; "
-                                           "tune -o NAME.h writes NAME.json too"},
-    [FORMAT_TCUBETILING_JSON] = {"tcubetiling-json", "its 50 fields in order, as JSON alone"},
-    [FORMAT_RUNTIME_KB] = {"runtime_kb", "matmul in cann: JSON lines that CANN's MatMulV3 loads"},
-    [FORMAT_STATIC_BANK] = {"static_bank", "matmul in cann: CANN's static bank of MatMul"},
-};
-
 enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
 enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
 
@@ -59,38 +44,32 @@ static const struct argp_option common_options[] = {
     {0},
 };
 
-const char *cli_format_name(enum format format)
+/* Names of forms: to be freed. */
+static char *list_formats(unsigned set, const char *last_but_one, int the_default)
 {
-    return format_rows[format].name;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    for (int f = 0; out && formats[f].name; f++)
+        if (set >> f & 1)
+            fprintf(out, "%s%s%s", set & ((1U << f) - 1) ? set >> f == 1 ? last_but_one : ", " : "",
+                    formats[f].name, f == the_default ? " (default)" : "");
+    if (!out || fclose(out))
+        cli_die("out of memory");
+    return text;
 }
 
-static enum format parse_format(const char *name, unsigned formats)
+static enum format_name parse_format(const char *name, unsigned set)
 {
-    char allowed[128] = "";
     struct suggestion like = suggest_for(name, -1);
-    for (int f = 0; f < FORMAT_COUNT; f++) {
-        if (!(formats >> f & 1))
+    for (int f = 0; formats[f].name; f++) {
+        if (!(set >> f & 1))
             continue;
-        suggest_try(&like, format_rows[f].name);
-        if (strcasecmp(name, format_rows[f].name) == 0)
-            return (enum format)f;
-        strcat(strcat(allowed, *allowed ? ", " : ""), format_rows[f].name);
+        suggest_try(&like, formats[f].name);
+        if (strcasecmp(name, formats[f].name) == 0)
+            return (enum format_name)f;
     }
-    cli_die("--format %.64s: expected one of %s%s", name, allowed, like.text);
-}
-
-/* Of --format: the names that the command has. */
-static char *describe_formats(const struct common *common)
-{
-    char text[160] = "";
-    for (int f = 0; f < FORMAT_COUNT; f++) {
-        const char *before = !*text ? "" : common->formats >> f == 1 ? " or " : ", ";
-        if (common->formats >> f & 1)
-            strcat(strcat(text, before), format_rows[f].name);
-        if (f == (int)common->default_format)
-            strcat(text, " (default)");
-    }
-    return strdup(text);
+    cli_die("--format %.64s: expected one of %s%s", name, list_formats(set, ", ", -1), like.text);
 }
 
 /* An argp help filter: returns `text`, or a replacement that argp frees. */
@@ -103,7 +82,9 @@ static char *filter_help(int key, const char *text, void *input)
     } same = {text};
     if (key == ARGP_KEY_HELP_DUP_ARGS_NOTE)
         return NULL;
-    return key == KEY_FORMAT && common ? describe_formats(common) : same.writable;
+    return key == KEY_FORMAT && common
+               ? list_formats(common->formats, " or ", (int)common->default_format)
+               : same.writable;
 }
 
 static void print_help(struct argp_state *state)

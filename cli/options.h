@@ -6,6 +6,7 @@
 #include "cli/say.h"
 #include "core/hardware.h"
 #include "core/status.h"
+#include "results/format.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -14,37 +15,17 @@
 
 enum { MAX_OVERRIDES = 64, MAX_HW_FOLDERS = 4096 };
 
-enum format {
-    FORMAT_TABLE,
-    FORMAT_JSON,
-    FORMAT_CSV,
-    FORMAT_C,
-    FORMAT_MARKDOWN,
-    FORMAT_HTML,
-    FORMAT_DIFF,
-    FORMAT_TCUBETILING, /* and what follows: tables that operator libraries load */
-    FORMAT_TCUBETILING_JSON,
-    FORMAT_RUNTIME_KB,
-    FORMAT_STATIC_BANK,
-    FORMAT_COUNT
-};
-
-struct format_row {
-    const char *name, *title; /* of --format; what it is, for `autotune list formats` */
-};
-extern const struct format_row format_rows[FORMAT_COUNT];
-
 struct common {
     const char *hw_name;
     char hw_folders[MAX_HW_FOLDERS]; /* of --hw-path, separated by colons */
     const char *overrides[MAX_OVERRIDES];
     int override_count;
-    int64_t cores;              /* 0: all of the chip's */
-    enum format format;         /* set before cli_parse: the command's default */
-    enum format default_format; /* kept by cli_parse, for the help */
-    unsigned formats;           /* that the command has: bit by enum format */
-    const char *output;         /* NULL: standard output */
-    bool standard_output;       /* and -o said so */
+    int64_t cores;           /* 0: all of the chip's */
+    enum format_name format; /* place in formats[]; before cli_parse: the command's default */
+    enum format_name default_format; /* kept by cli_parse, for the help */
+    unsigned formats;                /* that the command has (formats_with) */
+    const char *output;              /* NULL: standard output */
+    bool standard_output;            /* and -o said so */
     bool quiet, verbose;
     const char **words; /* what is no option: files, names */
     int word_count, max_words;
@@ -79,8 +60,6 @@ int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, 
 /* The option of the parser or its children with this long name, of `length` bytes, or this key. */
 const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
                                           int key);
-
-const char *cli_format_name(enum format format);
 
 /* Notes what the command reads beside its options' files: a file ("-": the standard input), all
  * that the description called `name` comes from or those of chips do, or a store. */

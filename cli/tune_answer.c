@@ -36,11 +36,6 @@ struct tune_answer tune_answer_of(const struct tune_find *find, const struct sea
 
 bool tune_answer_write(const struct task *task, struct tune_answer *answer)
 {
-    static tune_writer *const writers[FORMAT_COUNT] = {
-        [FORMAT_TABLE] = tune_write_table,
-        [FORMAT_JSON] = tune_write_json,
-        [FORMAT_CSV] = tune_write_csv,
-    };
     struct answer out;
     struct error error;
     const struct found *best = tune_best(answer);
@@ -48,7 +43,7 @@ bool tune_answer_write(const struct task *task, struct tune_answer *answer)
         best ? task_command(task, task->job.hw->host ? "explain" : "program", &best->tiling) : NULL;
     answer->next = next;
     cli_answer_open(&out, &task->common);
-    cli_require(writers[task->common.format](answer, &out.style, out.stream, &error), &error);
+    cli_require(formats[task->common.format].tune(answer, &out.style, out.stream, &error), &error);
     cli_answer_close(&out);
     answer->next = NULL;
     free(next);

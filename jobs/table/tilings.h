@@ -1,8 +1,7 @@
 /* The best tiling of each shape in a store, and the tables made of them.
  *
  *   tilings_read(file, &filter, &tilings, &error)
- *   tilings_write(&tilings, &about, table_write_c, out, &error)
- *     or tilings_export(&tilings, &about, EXPORT_RUNTIME_KB, out, &error)
+ *   tilings_write(&tilings, &about, &formats[FORMAT_C], out, &error)
  *   tilings_clear(&tilings) */
 #ifndef AUTOTUNE_JOBS_TABLE_TILINGS_H
 #define AUTOTUNE_JOBS_TABLE_TILINGS_H
@@ -45,13 +44,9 @@ struct table_about {
     const char *version, *command, *prefix;
 };
 
-/* Both need count >= 1. */
+/* Needs count >= 1. STATUS_INVALID where the form is a library's, and one of the tilings is not of
+ * a space that has such rows, or the form has no word for it. */
 enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
-                          table_writer *write, FILE *out, struct error *error);
-
-/* STATUS_INVALID where one of the tilings is not of matmul in the space cann, or the format has no
- * word for it. */
-enum status tilings_export(const struct tilings *tilings, const struct table_about *about,
-                           enum export_format format, FILE *out, struct error *error);
+                          const struct format *format, FILE *out, struct error *error);
 
 #endif

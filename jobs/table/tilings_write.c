@@ -218,8 +218,8 @@ static struct table describe(const struct tilings *tilings, const struct table_a
                           .kind = store_kind_name(tilings->kind)};
 }
 
-enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
-                          table_writer *write, FILE *out, struct error *error)
+static enum status write_table(const struct tilings *tilings, const struct table_about *about,
+                               table_writer *write, FILE *out, struct error *error)
 {
     struct table table = describe(tilings, about);
     struct room room;
@@ -255,8 +255,8 @@ static enum status export_row(const struct best_tiling *best, struct export_row 
                : bad_tiling(best, "all values of the space cann", error);
 }
 
-enum status tilings_export(const struct tilings *tilings, const struct table_about *about,
-                           enum export_format format, FILE *out, struct error *error)
+static enum status write_rows(const struct tilings *tilings, const struct table_about *about,
+                              const struct format *format, FILE *out, struct error *error)
 {
     struct table table = describe(tilings, about);
     char origin[4096];
@@ -269,4 +269,11 @@ enum status tilings_export(const struct tilings *tilings, const struct table_abo
                                    table_origin(&table, origin, sizeof origin), format, out, error);
     free(rows);
     return status;
+}
+
+enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
+                          const struct format *format, FILE *out, struct error *error)
+{
+    return format->table ? write_table(tilings, about, format->table, out, error)
+                         : write_rows(tilings, about, format, out, error);
 }

@@ -1,23 +1,11 @@
-/* Writes tilings as the vendor's tables. A format is a row of a table: which form of bank rows it
- * takes and who writes it. What the fields of such a row mean is known to the space's operator
- * alone, which makes them (bank->row). */
+/* What the fields of a library's row mean is known to the space's operator alone, which makes them
+ * (bank->row); the form only writes them. */
 #include "jobs/tune/export.h"
 
-#include "formats/bank_write.h"
 #include "kernels/operator_bank.h"
 #include "kernels/registry.h"
 
 #include <stdlib.h>
-
-static const struct {
-    enum bank_format rows;
-    bank_writer *write;
-} formats[EXPORTS] = {
-    [EXPORT_HEADER] = {BANK_TCUBETILING, bank_write_tcubetiling_header},
-    [EXPORT_FIELDS] = {BANK_TCUBETILING, bank_write_tcubetiling_json},
-    [EXPORT_RUNTIME_KB] = {BANK_RUNTIME_KB, bank_write_runtime_kb},
-    [EXPORT_STATIC] = {BANK_STATIC, bank_write_static},
-};
 
 enum status export_refuse(struct error *error, const char *what)
 {
@@ -37,7 +25,7 @@ enum status export_check(const struct space *space, struct error *error)
 }
 
 enum status export_write_rows(const struct export_row *tilings, int count, const char *title,
-                              const char *origin, enum export_format format, FILE *out,
+                              const char *origin, const struct format *format, FILE *out,
                               struct error *error)
 {
     struct bank_row *rows = calloc((size_t)count, sizeof *rows);
@@ -45,19 +33,19 @@ enum status export_write_rows(const struct export_row *tilings, int count, const
     enum status status = rows && times ? STATUS_OK : error_memory(error);
     for (int i = 0; i < count && status == STATUS_OK; i++) {
         times[i] = tilings[i].simulated_ns;
-        status = tilings[i].bank->row(tilings[i].problem, &tilings[i].tiling, formats[format].rows,
+        status = tilings[i].bank->row(tilings[i].problem, &tilings[i].tiling, format->rows,
                                       &rows[i], error);
     }
     struct bank_export bank = {
         .rows = rows, .count = count, .simulated_ns = times, .title = title, .origin = origin};
     if (status == STATUS_OK)
-        status = formats[format].write(&bank, out, error);
+        status = format->bank(&bank, out, error);
     free(times);
     free(rows);
     return status;
 }
 
-enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
+enum status export_write(const struct export_source *source, const struct format *format, FILE *out,
                          struct error *error)
 {
     const struct search_result *search = source->search;

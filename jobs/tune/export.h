@@ -4,10 +4,9 @@
 
 #include "core/operator.h"
 #include "core/status.h"
+#include "results/format.h"
 
 #include <stdio.h>
-
-enum export_format { EXPORT_HEADER, EXPORT_FIELDS, EXPORT_RUNTIME_KB, EXPORT_STATIC, EXPORTS };
 
 /* Can tilings of this space be written? STATUS_INVALID says what can. */
 enum status export_check(const struct space *space, struct error *error);
@@ -20,7 +19,7 @@ struct export_source {
 };
 
 /* STATUS_INVALID when the format has no words for one of the tilings. */
-enum status export_write(const struct export_source *source, enum export_format format, FILE *out,
+enum status export_write(const struct export_source *source, const struct format *format, FILE *out,
                          struct error *error);
 
 /* One tiling of a table of many problems; the problem is the caller's. */
@@ -37,7 +36,7 @@ enum status export_refuse(struct error *error, const char *what);
 /* Writes tilings as they come; count >= 1. `title` is a line for what
  * has a comment, `origin` says where a table is from (formats/bank_write.h); either may be NULL. */
 enum status export_write_rows(const struct export_row *tilings, int count, const char *title,
-                              const char *origin, enum export_format format, FILE *out,
+                              const char *origin, const struct format *format, FILE *out,
                               struct error *error);
 
 #endif

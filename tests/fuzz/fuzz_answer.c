@@ -137,11 +137,11 @@ static void show(const struct question *question, const char *db, const char *fo
 
 static void show_all(const struct question *question, const struct job *job, const char *answer)
 {
-    static const char *const formats[] = {"json", "table", "csv"};
+    static const char *const forms[] = {"json", "table", "csv"};
     char db[FUZZ_PATH_SIZE];
     put(job, answer, fuzz_path(".db", db));
-    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
-        show(question, db, formats[f]);
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        show(question, db, forms[f]);
     unlink(db);
 }
 

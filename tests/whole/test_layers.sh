@@ -37,7 +37,7 @@ xxhash     hardware
 jansson    formats kernels results jobs cli bench tests
 omp.h      search kernels cli bench tests
 hwloc      validate
-gsl/       validate kernels jobs bench tools tests
+gsl/       search validate kernels jobs bench tools tests
 criterion  tests
 argp.h     cli tools
 '
