@@ -1,3 +1,7 @@
+/* Goes through the table of strategies (Zhou et al. 2025, section 5): each starts from the first
+ * program again, changes it on trial, and is rid of the synchronisation that its change has made
+ * superfluous; what then saves less than a thousandth does not apply. Strategies that no program
+ * can express, and those that found nothing, only state their condition. */
 #include "analysis/advice/advice.h"
 
 #include "analysis/advice/advice_named.h"

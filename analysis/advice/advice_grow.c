@@ -1,3 +1,6 @@
+/* Hill climbing: at every line of the kind, the changes of a table are tried, large ones first (a
+ * whole loop, all iterations of a line, a run of lines, two lines); the first that the trial takes
+ * is kept, and the search starts again at the top, until a pass over the program takes nothing. */
 #include "analysis/advice/advice_grow.h"
 
 #include "analysis/advice/coalesce.h"

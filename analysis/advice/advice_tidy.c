@@ -1,3 +1,6 @@
+/* What oversync finds may go together, so it is all deleted in one change, from the last line on so
+ * that line numbers before it stay true. The search sees only so far into a long program; so it is
+ * repeated until it finds nothing or the trial refuses. */
 #include "analysis/advice/advice_tidy.h"
 
 #include "analysis/check/oversync.h"

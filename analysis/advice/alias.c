@@ -1,3 +1,8 @@
+/* Addresses are linear in the loops' indices, so the distance between two operands has its least
+ * and greatest value at the ends of each loop's range: Banerjee's inequalities (1988). They can
+ * meet only where that range comes within an operand's length of 0. A later iteration of the
+ * innermost common loop is index + delta with delta of at least 1. An overflow counts as a
+ * meeting. */
 #include "analysis/advice/alias.h"
 
 /* Addresses are at most this far apart where they are looked at; beyond, anything may meet. */
@@ -33,6 +38,7 @@ static void add_term(struct extent *span, int64_t factor, int64_t first, int64_t
     span->far |= span->low < -FAR || span->high > FAR;
 }
 
+/* From an operand's first byte to its last, gaps between rows included. */
 static int64_t length_of(const struct region *region, bool *far)
 {
     int64_t rows, length;

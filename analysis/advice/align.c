@@ -1,3 +1,7 @@
+/* The longest common subsequence of the printed lines, by the table of Wagner and Fischer (1974).
+ * What both texts begin and end with is paired first, so that the table, whose cells are the
+ * product of what is left, has most often few; where it would still be too large, lines are paired
+ * by origin as long as they ascend. */
 #include "analysis/advice/align.h"
 
 #include "core/program_text.h"
@@ -84,6 +88,7 @@ static bool is_small(const struct middle *middle)
            middle->after_count < UINT16_MAX;
 }
 
+/* Each line with what it was made of, as long as both ascend. */
 static void pair_origins(const struct middle *middle, int32_t first, const int32_t *origins,
                          int32_t *partners)
 {

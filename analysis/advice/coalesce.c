@@ -1,3 +1,7 @@
+/* Two lines fit when they are alike but for addresses and every operand of one starts exactly where
+ * that of the other would go on. Then only the amounts add up: bytes or elements, bursts, and each
+ * operand's rows. A loop is the same with a product, the stride taking the place of the next line's
+ * address. */
 #include "analysis/advice/coalesce.h"
 
 #include <string.h>

@@ -1,3 +1,8 @@
+/* The instructions of both programs are paired by their printed lines (align.h), which leaves
+ * comments and spelling out of the comparison. Then the source is walked line by line, as in a
+ * merge: lines of paired instructions, and those without any, are taken as they stand, lines of
+ * unpaired ones go, and new ones are put in behind those that go in their place, written with the
+ * indentation that the source has at that depth. */
 #include "analysis/advice/diff.h"
 
 #include "analysis/advice/align.h"

@@ -1,3 +1,6 @@
+/* The lines lie in one array, each with its operands, so that a change is a memmove. Blocks are not
+ * linked: the end of a loop and what stands around a line are found by counting brackets, since
+ * programs are short and a change costs a simulation anyway. */
 #include "analysis/advice/edit.h"
 
 #include <stdlib.h>

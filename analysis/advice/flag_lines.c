@@ -1,3 +1,7 @@
+/* Places of flags are kept as numbers of the lines that are left, which do not move until all flags
+ * are put in, from the last place on. A register is chosen greedily: a free one of that pair of
+ * pipes, and of those the one that stood at most of the same places before, so that little changes
+ * in the text. */
 #include "analysis/advice/flag_lines.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* Stretches are sorted by address and merged where they overlap, in one sweep; room is the first
+ * gap between them that is large enough (first fit). What an operand touches is taken over all
+ * iterations of the loops around it. */
 #include "analysis/advice/tenant.h"
 
 #include "analysis/advice/alias.h"
