@@ -1,3 +1,6 @@
+/* Addresses are collected in a hash table with linear probing (Knuth 1973, Fibonacci hashing),
+ * which drops the many repetitions as they come; sealing sorts them once and writes each one's rank
+ * back into the table, so that a piece is found without a binary search. */
 #include "analysis/check/boundaries.h"
 
 #include "analysis/check/check.h"

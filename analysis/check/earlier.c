@@ -1,3 +1,6 @@
+/* Each pipe's last events lie in a ring by number. A search starts, by bisection, at the last event
+ * that the clock knows of and goes back until operands meet, row by row; a budget for the whole
+ * check bounds the work, and what it leaves open is said as a number. */
 #include "analysis/check/earlier.h"
 
 #include "analysis/check/region.h"

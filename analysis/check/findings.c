@@ -1,3 +1,6 @@
+/* A hash table of (kind, sorted lines) keeps each finding once, behind a memory of the last
+ * question, since a loop asks the same again and again. At the end they are sorted with causes
+ * before what they bring about. */
 #include "analysis/check/findings.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* Matching needs no search: the n-th wait of a register takes its n-th set, so counts say who is
+ * matched, and a queue of the clocks of sets that still have a wait to come is all that is kept. A
+ * double set is certain when the wait in between runs, or at once where there is none. */
 #include "analysis/check/flags.h"
 
 #include <stdlib.h>

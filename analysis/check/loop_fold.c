@@ -1,3 +1,12 @@
+/* Everything that a check says of what is still to come is a function of its state: who knows of
+ * which events (clocks, sets without a wait, last accesses) and where every pipe stands. Events are
+ * numbered for each pipe, and numbers are only compared and handed on. So when between two
+ * iterations every number has either stayed (what it means is over) or grown by its pipe's events
+ * in between, and each that stayed is smaller than each that grew, all comparisons come out as
+ * before, and the stretch repeats until the loop ends.
+ *
+ * A state is written down as a row of values at iterations 32, 64, 128, …, and later ones are
+ * compared with it: Brent's way to find cycles (1980). */
 #include "analysis/check/loop_fold.h"
 
 #include <stdlib.h>
@@ -29,6 +38,7 @@ static void save(struct pass *pass, int64_t value)
     state->values[state->count++] = value;
 }
 
+/* Writes the value down, or compares it with the one written: a number of `pipe` may have grown. */
 static void put(struct pass *pass, int pipe, int64_t value)
 {
     if (pass->save) {
@@ -131,6 +141,7 @@ static void pass_over(struct pass *pass, const struct fold *fold, int depth)
     put_accesses(pass, fold);
 }
 
+/* Is the state what it was at the snapshot, but for numbers that grew? */
 static bool recurs(const struct fold *fold, struct fold_state *state, int depth)
 {
     struct pass pass = {.state = state};
@@ -244,6 +255,7 @@ int64_t fold_least_events(const struct fold *fold, int64_t most)
     return events;
 }
 
+/* order.h's call at each iteration but the first: find a period, keep some, skip the rest. */
 static void back(void *context, int32_t loop, int depth)
 {
     struct fold *fold = context;

@@ -1,16 +1,6 @@
-/* Loops whose state recurs need not be executed to their end.
- *
- * Everything that a check says of what is still to come is a function of its state: who knows of
- * which events (clocks, sets without a wait, last accesses) and where every pipe stands. Events are
- * numbered for each pipe, and numbers are only compared and handed on, never computed with. So when
- * between two iterations of a loop every number has either stayed (what it means is over) or grown
- * by the number of events of its pipe in between, each that stayed being smaller than each that
- * grew, then all comparisons come out as they did, and the stretch in between repeats with the same
- * findings until the loop ends. It is skipped, all but `FOLD_KEPT` periods, and numbers stay as
- * they are: their order is all that matters.
- *
- * This holds where no operand that may conflict moves with the loop's index (fold_init looks);
- * other loops are executed. Snapshots are taken at iterations 32, 64, 128, … (Brent).
+/* Loops whose state recurs need not be executed to their end: what recurs is skipped, all but
+ * FOLD_KEPT periods of it, with the same findings. Numbers of events stay as they are: their order
+ * is all that matters. Loops in which an operand that may conflict moves with the index are executed.
  *
  *   fold_init(&fold, &order, &overlap, &record, &error);    before the first event
  *   fold_clear(&fold); */

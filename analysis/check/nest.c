@@ -1,3 +1,6 @@
+/* One pass over the lines with a stack of the open loops: a line runs as often as the product of
+ * the counts around it, and a loop's sum is handed to the one outside when it ends. Products stop
+ * at a limit, since loops in an empty one may multiply to anything. */
 #include "analysis/check/nest.h"
 
 #include <assert.h>

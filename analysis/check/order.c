@@ -1,3 +1,7 @@
+/* Happens-before (Lamport 1978) by vector clocks (Fidge 1988, Mattern 1989): a wait joins its set's
+ * clock into its pipe's, a barrier joins those of all. Instructions are run as they are dispatched;
+ * behind a wait without its set a pipe's instructions queue up, and drain as soon as that set has
+ * run. Which of the possible orders this is does not matter to the clocks. */
 #include "analysis/check/order.h"
 
 #include "analysis/check/check.h"

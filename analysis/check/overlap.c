@@ -1,3 +1,8 @@
+/* Every buffer is cut at each address where some operand starts or ends; a piece remembers, per
+ * pipe, the last write and the last read. Since events arrive in an order that respects
+ * happens-before, an earlier access is unordered exactly when the later one's clock does not know
+ * it: data race detection with vector clocks, of which one number an access is enough (Flanagan and
+ * Freund 2009). */
 #include "analysis/check/overlap.h"
 
 #include "analysis/check/region.h"
@@ -165,6 +170,7 @@ static enum status visit_region(struct overlap *overlap, const struct event *eve
     return status;
 }
 
+/* Orders that interlocked accesses left behind bind this event as far as its clock knows them. */
 static void carry_on(struct overlap *overlap, const struct event *event)
 {
     for (int pipe = 0; pipe < overlap->program->hw->pipe_count; pipe++) {

@@ -1,9 +1,5 @@
 /* Who touched which bytes last: finds accesses to the same bytes that nothing orders.
- *
- * Every buffer is cut at each address where some operand starts or ends; a piece remembers, per
- * pipe, the last write and the last read. Since events arrive in an order that respects
- * happens-before, an earlier access is unordered exactly when the later one's clock does not know
- * it. Operands that only one pipe touches, or that nobody writes, are left out beforehand. */
+ * Operands that only one pipe touches, or that nobody writes, are left out beforehand. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
 #define AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
 

@@ -1,3 +1,5 @@
+/* Puts what the search says may go into words: what the unit is, then why, from a table by reason,
+ * with the lines of the two accesses that the witness shows. */
 #include "analysis/check/oversync_search.h"
 #include "analysis/check/oversync_witness.h"
 

@@ -1,3 +1,7 @@
+/* Two walks over the record. The first follows what each pipe knows, in all and by way of the unit,
+ * up to two accesses that are in order by way of the unit. The second, without all that is
+ * superfluous, spreads from the earlier access the synchronisation by which it becomes known, until
+ * the later one's pipe knows: that way is the witness. */
 #include "analysis/check/oversync_witness.h"
 
 #include "analysis/check/witness.h"
@@ -63,6 +67,7 @@ struct known {
     uint32_t all[HARDWARE_MAX_PIPES], by_unit[HARDWARE_MAX_PIPES];
 };
 
+/* By way of the unit goes all that passes through it, and what came through it before. */
 static void learn(struct known *to, const struct known *from, bool by_unit)
 {
     for (int pipe = 0; pipe < HARDWARE_MAX_PIPES; pipe++) {

@@ -1,3 +1,5 @@
+/* An address is an offset and multiples of strides, so its least and greatest value are at the ends
+ * of the loops' ranges, and all starts are aligned exactly when offset and strides are. */
 #include "analysis/check/places.h"
 
 #include "analysis/check/region.h"

@@ -1,3 +1,5 @@
+/* A ring whose capacity is a power of two and doubles; growing copies its two stretches one behind
+ * the other. */
 #include "analysis/check/queue.h"
 
 #include "analysis/check/check.h"

@@ -1,3 +1,7 @@
+/* Work that has to follow nothing is left out, but for the last of each pipe before a barrier. Sets
+ * and waits are matched through a list per register as they come; lines that match go into one
+ * group by union-find with path halving (Tarjan and van Leeuwen 1984). At the end each set gets a
+ * slot for its clock, which its wait frees for another. */
 #include "analysis/check/record.h"
 
 #include <stdlib.h>
@@ -105,6 +109,7 @@ static enum status add_needs(struct record *record, struct record_step *step,
     return status;
 }
 
+/* A set goes to the end of its register's list; a wait takes the first, and joins their groups. */
 static void match(struct record *record, struct record_step *step, int32_t at)
 {
     size_t reg = record_register(record, step->item);
@@ -212,6 +217,7 @@ static int32_t first_unfinished(const struct order *order)
     return item;
 }
 
+/* Synchronisation that has not run to its end stays: nobody knows what it would still order. */
 static void fix_unfinished(struct record *record, const struct order *order)
 {
     int32_t unfinished = first_unfinished(order);

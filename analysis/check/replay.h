@@ -1,8 +1,5 @@
 /* Vector clocks of a record without some of its synchronisation.
- *
- * Every order of a part of the synchronisation is a part of the whole order, so the order in which
- * the whole program was executed serves for all of them, and events keep their numbers. A replay
- * stops being allowed at the first step that does not come after all it has to come after.
+ * A replay stops being allowed at the first step that does not come after all it has to come after.
  *
  *   replay_init(&replay, &record, &error);
  *   while (replay.at < record.count && replay_step(&replay, gone)) … */

@@ -1,3 +1,5 @@
+/* Per buffer and pipe two numbers suffice: the last event that may have touched any byte, and the
+ * last that touched some. The first conflict with everything, the second with the first alone. */
 #include "analysis/check/unnamed.h"
 
 #include <string.h>
@@ -56,6 +58,7 @@ int unnamed_buffer(const struct program *program, int32_t item, int32_t other)
     return buffers ? __builtin_ctz(buffers) : -1;
 }
 
+/* Where this event comes after the last one of a pipe, they are a pair; else that order is open. */
 static void follow(const struct event *event, int buffer, const uint32_t *last,
                    const int32_t *items, struct pair *pairs, uint32_t *unordered)
 {
