@@ -1,3 +1,8 @@
+/* The component roofline of Zhou et al. (2025, section 4.1), which refines the roofline of
+ * Williams, Waterman and Patterson (2009): one pass over the program adds up, for every pipe and
+ * bus, what it does by kind of work and how long each kind takes at its peak (their O_p and O_p /
+ * P_p); the simulator's busy times stand beside it. A bus is no component of theirs: what a pipe is
+ * busy for longer than its instructions take with the bus to themselves, it has waited for. */
 #include "analysis/roofline.h"
 
 #include "core/program_text.h"
@@ -174,6 +179,8 @@ static void add_bus_bytes(const struct hardware *hw, const struct instruction *i
     add_piece(hw, in, &piece, 1, &tallies->buses[bus]);
 }
 
+/* What the pipe would be busy for if no bus were shared; it stays at the largest number there
+ * is. */
 static void add_unshared(const struct hardware *hw, const struct instruction *in, int64_t times,
                          struct tally *tally)
 {

@@ -1,5 +1,5 @@
 /* The component roofline: what each pipe and bus did against what it could have done, and what
- * limits the operator (R, section 4; core/diagnosis.h has the terms).
+ * limits the operator (Zhou et al. 2025, section 4; core/diagnosis.h has the terms).
  *
  *   diagnosis_of_program(&program, &timeline, cores, &diagnosis);   after simulate()
  *   diagnose(&diagnosis, &thresholds);
@@ -14,8 +14,8 @@
 
 extern const struct diagnosis_thresholds diagnosis_default_thresholds;
 
-/* The name of a pipe's component in R's words: "Cube" for the matrix pipe, "MTE-GM" for MTE2, …;
- * the pipe's own name where R has none. */
+/* The name of a pipe's component in the words of Zhou et al.: "Cube" for the matrix pipe, "MTE-GM"
+ * for MTE2, …; the pipe's own name where they have none. */
 const char *component_name(const struct hardware *hw, int pipe);
 
 /* How long work takes one core at its peak, when nothing but the work costs time: `bytes` over a

@@ -1,7 +1,11 @@
+/* The order of questions is that of Zhou et al. (2025, section 4.2): is a component used up to its
+ * peak, is none active all the time, and if one is, why is it no faster. Their paper gives no
+ * numbers for its thresholds; the defaults are read off the verdicts that it prints. The naive
+ * reading takes each kind of work by itself, as they do for comparison. */
 #include "analysis/roofline.h"
 
-/* Between them lies every verdict printed in R: active ratios from 0.777 to 0.839, utilisation
- * from 0.591 to 0.662 without and from 0.716 to 0.935 with matrix work. */
+/* Between them lies every verdict that Zhou et al. print: active ratios from 0.777 to 0.839,
+ * utilisation from 0.591 to 0.662 without and from 0.716 to 0.935 with matrix work. */
 const struct diagnosis_thresholds diagnosis_default_thresholds = {
     .active = 0.80,
     .utilisation = 0.65,
@@ -46,6 +50,7 @@ static enum verdict inefficient(const struct component *c)
                                         : VERDICT_INEFFICIENT_TRANSFER;
 }
 
+/* The roofline of each kind of work alone, which cannot see that a pipe's kinds share its time. */
 static void read_naively(struct diagnosis *d, double bound_from)
 {
     struct naive_reading *naive = &d->naive;

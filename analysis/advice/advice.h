@@ -1,6 +1,6 @@
 /* What to change in a program, and the time that it would really save.
  *
- * The strategies are those of R (core/diagnosis.h), section 5: each fights one cause. Those that a
+ * The strategies are those of Zhou et al. (2025), section 5: each fights one cause. Those that a
  * program can express are carried out on a copy, which analysis/advice/trial.h keeps only when it
  * is faster, safe, and computes the same; the others are named with the condition under which they
  * would help this program.
@@ -19,7 +19,7 @@
 enum { ADVICE_MAX = 16, ADVICE_CONDITION_SIZE = 512 };
 
 struct advice_strategy {
-    const char *name;   /* R's: "RUS" */
+    const char *name;   /* Zhou et al.'s: "RUS" */
     const char *title;  /* what to do */
     enum verdict cause; /* that it fights */
 

@@ -1,12 +1,10 @@
-/* All sets, waits and barriers are taken out, and the lines that are left are understood as they
- * stand, one after the other. Block by block, inner loops first, a graph of two successive
- * iterations is built of what pipes and dispatch order by themselves and of a flag for each
- * dependence between pipes (depend.h); every flag that the others imply is taken out again, which
- * is the transitive reduction of Aho, Garey and Ullman (1972).
- * A flag within an iteration is a set behind the first line and a wait before the second; one to
- * the next iteration is set once more at the start of the program and waited for at its end, as for
- * a buffer that starts out free. Where no way leads from a wait back to the next set, a flag in the
- * other direction is added. A loop within a block counts as one line for each of its pipes. */
+/* All sets, waits and barriers are taken out. Block by block, inner loops first, a graph of two
+ * successive iterations is built of what pipes and dispatch order by themselves and of a flag for
+ * each dependence between pipes (depend.h); every flag that the others imply goes again, which is
+ * the transitive reduction of Aho, Garey and Ullman (1972). A flag to the next iteration is set
+ * once more at the start of the program and waited for at its end, as for a buffer that starts out
+ * free. Where no way leads from a wait back to the next set, a flag in the other direction is
+ * added. A loop within a block counts as one line for each of its pipes. */
 #include "analysis/advice/resync.h"
 
 #include "analysis/advice/alias.h"

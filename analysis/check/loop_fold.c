@@ -1,12 +1,10 @@
-/* Everything that a check says of what is still to come is a function of its state: who knows of
- * which events (clocks, sets without a wait, last accesses) and where every pipe stands. Events are
- * numbered for each pipe, and numbers are only compared and handed on. So when between two
- * iterations every number has either stayed (what it means is over) or grown by its pipe's events
- * in between, and each that stayed is smaller than each that grew, all comparisons come out as
- * before, and the stretch repeats until the loop ends.
- *
- * A state is written down as a row of values at iterations 32, 64, 128, …, and later ones are
- * compared with it: Brent's way to find cycles (1980). */
+/* All that a check says of what is still to come is a function of its state: who knows of which
+ * events, and where every pipe stands. Numbers of events are only compared and handed on. So when
+ * between two iterations every number has either stayed (what it means is over) or grown by its
+ * pipe's events in between, and each that stayed is smaller than each that grew, all comparisons
+ * come out as before, and the stretch repeats until the loop ends. States are written down at
+ * iterations 32, 64, 128, …, and later ones compared with them: cycles as Brent (1980) finds
+ * them. */
 #include "analysis/check/loop_fold.h"
 
 #include <stdlib.h>

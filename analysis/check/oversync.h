@@ -1,4 +1,5 @@
-/* Synchronisation that orders nothing new (R: removing unnecessary synchronisation, RUS).
+/* Synchronisation that orders nothing new (Zhou et al. 2025: removing
+ * unnecessary synchronisation, RUS).
  *
  * What can be removed is a unit: one barrier line, or all the set and wait lines of a register
  * that match each other, however indirectly. Removing such a unit leaves every other set with its

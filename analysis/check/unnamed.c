@@ -1,5 +1,6 @@
 /* Per buffer and pipe two numbers suffice: the last event that may have touched any byte, and the
- * last that touched some. The first conflict with everything, the second with the first alone. */
+ * last that touched some. The former conflicts with all that comes later, the latter only with what
+ * may touch any byte. */
 #include "analysis/check/unnamed.h"
 
 #include <string.h>

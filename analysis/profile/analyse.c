@@ -1,3 +1,7 @@
+/* The component roofline of Zhou et al. (2025, section 4.1) from the other end: busy times come
+ * from the profiler's columns, a component for each unit that has one, and what the work takes at
+ * least and at most from the row's shapes. What a profiler's mode leaves out stays a range; where
+ * its upper end could still turn the verdict, the row is called open. */
 #include "analysis/profile/analyse.h"
 
 #include "analysis/profile/analyse_peaks.h"

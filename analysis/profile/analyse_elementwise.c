@@ -1,3 +1,6 @@
+/* A table of types tells which operators these are. Inputs are counted by their own shapes and,
+ * where they are broadcast, once more by the output's, which gives the two ends of what is
+ * loaded. */
 #include "analysis/profile/analyse_elementwise.h"
 
 #include "analysis/profile/analyse_tensors.h"
@@ -13,8 +16,9 @@ enum {
 
 /* Names are those of CANN's operator list, which says of each that a result is a function of the
  * elements at its place; inputs of fewer elements are broadcast. The operation is the vector unit's
- * where one instruction does it, in the types that it computes in itself (R 2.1: FP16, FP32 and
- * INT32; its logic is of 16 bits). Of the others the library decides how many it takes. */
+ * where one instruction does it, in the types that it computes in itself (Zhou et al. 2025,
+ * section 2.1: FP16, FP32 and INT32; its logic is of 16 bits). Of the others the library decides
+ * how many it takes. */
 struct elementwise {
     const char *type;
     const char *operation; /* NULL: more than one, or none that is described */

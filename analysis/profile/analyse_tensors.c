@@ -1,3 +1,5 @@
+/* Lists are walked in place, entry by entry, without a copy: rows come by the million. Numbers are
+ * doubles, since a product of eight sizes is beyond 64 bits. */
 #include "analysis/profile/analyse_tensors.h"
 
 #include "core/dtype.h"
