@@ -1,3 +1,6 @@
+/* One function writes the table, one the JSON, both from the same list, in which what applies
+ * stands first. Each change is shown as the difference that it makes to the file (diff.h); a
+ * changed program is the source with its changes, below comments that say which. */
 #include "cli/advise_answer.h"
 
 #include "analysis/roofline.h"

@@ -1,3 +1,7 @@
+/* Whether a file is a table shows in its first line; a pipe can be read but once, so its content
+ * goes through a temporary file that takes the place of standard input. Rows are written as they
+ * are read, for a profile may have millions, and problems told as they come, the first twenty of
+ * them. */
 #include "cli/analyse_profile.h"
 #include "cli/answer.h"
 

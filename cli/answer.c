@@ -1,3 +1,6 @@
+/* The answer is collected in memory, or where it may be long in a file without a name, and let out
+ * in one go at the end. On the way every character that a terminal may not get is replaced, block
+ * by block: what a block's end cuts through is held back for the next. */
 #include "cli/answer.h"
 
 #include "core/utf8.h"

@@ -1,3 +1,5 @@
+/* A finding's witness has different parts for each kind; both writers go through all parts and
+ * leave out those that are empty, so that a kind needs no writer of its own. */
 #include "cli/check_answer.h"
 
 #include "core/program_text.h"

@@ -1,3 +1,5 @@
+/* `autotune analyse`. A profiler's table goes to analyse_profile.c; a program is simulated once,
+ * and its diagnosis written in the format asked for, or drawn on a page. */
 #include "analysis/roofline.h"
 #include "cli/analyse_profile.h"
 #include "cli/answer.h"

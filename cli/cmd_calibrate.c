@@ -1,3 +1,7 @@
+/* `autotune calibrate`. Measurements are told apart by their names: curves (.csv) are fitted first,
+ * since kernels are then fitted with what the curves have settled. The description goes to -o as a
+ * whole, and the answer says what was fitted; the host, which is measured, has a file of its
+ * own. */
 #include "cli/answer.h"
 #include "cli/cmd_calibrate_host.h"
 #include "cli/commands.h"

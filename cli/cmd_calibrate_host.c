@@ -1,3 +1,6 @@
+/* All that can fail for want of a place to write is tried first: measuring takes seconds in which
+ * the machine should do nothing else. Then loops, caches and memory are measured, the overlap of
+ * loops and transfers is fitted, and doubts are told one by one. */
 #include "cli/cmd_calibrate_host.h"
 #include "cli/answer.h"
 #include "kernels/registry.h"

@@ -1,3 +1,5 @@
+/* `autotune check`. A program is read and checked as a whole; a table of tilings row by row, its
+ * verdicts collected as JSON, from which the lines of text are made too. */
 #include "analysis/check/check.h"
 #include "cli/answer.h"
 #include "cli/check_answer.h"

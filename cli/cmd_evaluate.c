@@ -1,3 +1,6 @@
+/* `autotune evaluate`. The answer is one JSON document, made by the job; the csv and the tables are
+ * views of it. How many cores a bank was tuned on stands in its file's name, as CANN writes it, and
+ * becomes an override of the description. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/progress.h"

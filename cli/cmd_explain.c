@@ -1,3 +1,5 @@
+/* `autotune explain`. Parses one tiling in the space of its job and leaves the rest to
+ * tiling_verdict.c. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/tiling_verdict.h"

@@ -1,3 +1,6 @@
+/* `autotune list`. Each kind has a function that adds its rows to a JSON array, from the tables
+ * that the program itself works with; --json prints the array, the table wraps it, and completion
+ * asks for it too. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/list.h"
@@ -149,6 +152,7 @@ static const struct list *find_list(const char *word, size_t length)
     return NULL;
 }
 
+/* For completion (list.h), which may ask for what is no list. */
 json_t *list_rows(const char *kind, size_t length)
 {
     struct common common = {0};

@@ -1,3 +1,5 @@
+/* `autotune merge`. The stores are joined in one transaction (sweep_merge.h); with --sweep the jobs
+ * are made anew from its file and looked up in the result, which tells what is missing. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/sweep_jobs.h"

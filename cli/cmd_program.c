@@ -1,3 +1,6 @@
+/* `autotune program`. Without --set the space is searched first. The program is generated anew from
+ * the tiling and printed below comments that say what it is; an illegal tiling gets the answer of
+ * `explain` instead. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/threads.h"

@@ -1,3 +1,5 @@
+/* `autotune reproduce`. The job gives rows of JSON, in the order of the sources; a reason is
+ * printed once, below the first of the rows that share it. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/threads.h"

@@ -1,3 +1,5 @@
+/* `autotune simulate`. Plays the program once, with a log for the trace where one is asked for. A
+ * program that is short enough is checked beside, since times of an unsafe one mean nothing. */
 #include "analysis/check/check.h"
 #include "cli/answer.h"
 #include "cli/command_text.h"

@@ -1,3 +1,5 @@
+/* `autotune store`. A second word says what is done; its row in a table has the function, the files
+ * that it expects and the formats that it knows, so that all words are checked in one place. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/store_options.h"

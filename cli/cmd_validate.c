@@ -1,3 +1,5 @@
+/* `autotune validate`: tune on this machine's processor, but for the tilings that run, which are
+ * drawn at random so that they say something of the whole space. */
 #include "cli/commands.h"
 #include "cli/signals.h"
 #include "cli/threads.h"

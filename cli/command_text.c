@@ -1,3 +1,5 @@
+/* Words are quoted as POSIX shells take them: bare where all characters are harmless, else in
+ * single quotes; with characters that no terminal may get, as $'...' with escapes. */
 #include "cli/command_text.h"
 
 #include "cli/options.h"

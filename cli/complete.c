@@ -1,3 +1,6 @@
+/* The words before the last are read as argp would, only to know whether an option waits for its
+ * value. Values to offer are read off the help: literals in the name of the argument, a|b, and the
+ * list that a text refers to, `autotune list ops`. */
 #include "cli/complete.h"
 
 #include "cli/commands.h"

@@ -1,3 +1,7 @@
+/* Files are the same by device and inode, and where they do not exist yet by the real path of their
+ * folder. Writing goes to a temporary file in the same folder and is renamed over the old one,
+ * which POSIX does as a whole, with signals held meanwhile; devices, pipes and open descriptors are
+ * written in place. */
 #include "cli/files.h"
 
 #include "cli/options.h"

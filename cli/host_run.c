@@ -1,3 +1,5 @@
+/* The job does the measuring; here are the limit of time, the progress line and the rows, each of
+ * which is a measured time beside what the simulator says of the same tiling. */
 #include "cli/host_run.h"
 
 #include "cli/busy.h"

@@ -1,3 +1,5 @@
+/* Every line begins with a return and ECMA-48's "erase to the end of the line", so that it replaces
+ * the one before; it is cut at the terminal's width, since a wrapped line could not be replaced. */
 #include "cli/progress.h"
 
 #include "cli/options.h"

@@ -1,3 +1,5 @@
+/* All messages go through one function, which writes one line to standard error and shows what
+ * quoted texts may hide. A closed pipe counts as success: whoever reads has seen enough. */
 #include "cli/say.h"
 
 #include "core/number.h"

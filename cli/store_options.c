@@ -1,3 +1,5 @@
+/* Fills a filter, which the store's readers apply row by row; names are checked here only where
+ * there is a fixed set of them. */
 #include "cli/store_options.h"
 
 #include "core/suggest.h"

@@ -1,3 +1,5 @@
+/* Plan and summary, each as one JSON document or a table. What a sweep may take is the sum of its
+ * jobs' estimates over the threads, but for those that are measured, which run alone. */
 #include "cli/sweep_answer.h"
 #include "cli/answer.h"
 

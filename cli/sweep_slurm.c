@@ -1,3 +1,6 @@
+/* Nothing is remembered between calls: which shards are done shows in their stores, which are under
+ * way in the queue, and the rest is what the array is written for anew. Once no job is missing the
+ * stores are merged here instead. */
 #include "cli/sweep_slurm.h"
 #include "cli/answer.h"
 #include "cli/commands.h"

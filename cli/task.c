@@ -1,3 +1,6 @@
+/* One table of options is made for argp at run time: those of every job, then those that the
+ * operators declare; each is handed to the job by its name, as a row of a sweep's table is. The
+ * same names make the command that an answer ends with. */
 #include "cli/task.h"
 
 #include "cli/command_text.h"

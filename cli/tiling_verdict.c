@@ -1,3 +1,5 @@
+/* The limits come from the space; where one is broken, the nearest legal tiling is searched, else
+ * the tiling is simulated and set against the problem's roofline, which no tiling beats. */
 #include "cli/tiling_verdict.h"
 #include "cli/answer.h"
 

@@ -1,3 +1,4 @@
+/* A trace is written to memory first, so that one that fails midway leaves the old file alone. */
 #include "cli/trace_file.h"
 
 #include "cli/options.h"

@@ -1,3 +1,5 @@
+/* The tilings and their times go to the writers of the vendor's formats (jobs/tune/export.h); what
+ * those formats want and nobody has published is left at zero, and said. */
 #include "cli/tune_export.h"
 #include "cli/answer.h"
 

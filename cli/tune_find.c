@@ -1,3 +1,5 @@
+/* First the store, then the work, then back into the store, for what is simulated and what is
+ * measured alike. An answer that cannot be kept is still given: the error waits for the end. */
 #include "cli/tune_find.h"
 
 #include "cli/progress.h"
