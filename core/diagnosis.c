@@ -1,3 +1,6 @@
+/* Thresholds and pairs of the component roofline (Zhou et al. 2025, sections 4.2 and 4.3): which
+ * threshold holds for an operator or a bus, and which points of unit and engine are worth drawing,
+ * by a table of those that are not. */
 #include "core/diagnosis.h"
 
 #include <stdio.h>
@@ -23,6 +26,7 @@ const char *verdict_name(enum verdict verdict)
     return names[verdict];
 }
 
+/* Where the work is not known, being busy shows that there is some. */
 static bool has_work(const struct component *component)
 {
     return component->ideal_ns > 0 || (component->ideal_ns < 0 && component->busy_ns > 0);
@@ -68,9 +72,9 @@ static bool has(const struct diagnosis *diagnosis, const char *name)
     return false;
 }
 
-/* The first two are "impossible" in R 4.3: what the engine moves is not what the unit computes
- * with. The others are so where the matrix and the vector unit are on cores of their own, which
- * FIXP and the second engine out of global memory tell. */
+/* The first two are "impossible" (Zhou et al. 2025, section 4.3): what the engine moves is not what
+ * the unit computes with. The others are so where the matrix and the vector unit are on cores of
+ * their own, which FIXP and the second engine out of global memory tell. */
 static bool are_apart(const struct diagnosis *diagnosis, int compute, int transfer)
 {
     static const struct {

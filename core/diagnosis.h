@@ -1,5 +1,5 @@
 /* What limits an operator: the vocabulary of the component roofline (Y. Zhou et al., "Squeezing
- * Operator Performance Potential for the Ascend Architecture", ASPLOS 2025, section 4; R below).
+ * Operator Performance Potential for the Ascend Architecture", ASPLOS 2025, section 4).
  *
  * A component is a pipe or a bus: serial inside, parallel to the others. Its parts are what it can
  * do at different peaks: element types of a compute unit, paths of a transfer engine.
@@ -42,7 +42,7 @@ struct component_part {
 };
 
 struct component {
-    char name[HARDWARE_NAME_SIZE]; /* R's where there is one: Cube, Vector, Scalar, MTE-GM, … */
+    char name[HARDWARE_NAME_SIZE]; /* Zhou et al.'s, if there is one: Cube, MTE-GM, … */
     enum component_kind kind;
     bool matrix;         /* has the matrix unit */
     double ideal_ns;     /* Σ O_p / P_p; negative: not known, but it lies … */
@@ -79,7 +79,7 @@ struct diagnosis {
     char note[DIAGNOSIS_NOTE_SIZE]; /* what is missing, and why; "" */
 };
 
-/* Defaults agree with every verdict printed in R. */
+/* Defaults agree with every verdict that Zhou et al. print. */
 struct diagnosis_thresholds {
     double active;      /* R: below it nothing runs all the time; 0.80 */
     double utilisation; /* U of operators without matrix work from which they are bound; 0.65 */
@@ -116,8 +116,8 @@ struct roofline_pair {
 enum { DIAGNOSIS_MAX_PAIRS = HARDWARE_MAX_PIPES * HARDWARE_MAX_PIPES / 4 };
 
 /* The pairs worth drawing, of components with work: all but those of units and engines that have
- * nothing to do with each other, such as Vector and MTE-L1 (R 4.3: 7 of a chip with the
- * components of R). Returns their number. */
+ * nothing to do with each other, such as Vector and MTE-L1 (Zhou et al., section 4.3: 7 of a
+ * chip with their components). Returns their number. */
 int diagnosis_pairs(const struct diagnosis *diagnosis,
                     struct roofline_pair pairs[DIAGNOSIS_MAX_PAIRS]);
 

@@ -1,3 +1,6 @@
+/* Look-ups are linear: no list is long, and programs hold indices. Rates are exact fractions in
+ * lowest terms (Euclid), and products with them go through 128 bits, so that a time is rounded
+ * once. */
 #include "core/hardware.h"
 
 #include "core/least.h"
@@ -173,6 +176,7 @@ int64_t hardware_bus_share(const struct hardware *hw, const struct price *price,
     return share > 0 ? share : 1;
 }
 
+/* fs · units / rate.units, exact until it is rounded. */
 static int64_t rate_fs(struct rate rate, int64_t units, bool up)
 {
     __extension__ unsigned __int128 product =

@@ -1,3 +1,6 @@
+/* Rates of a level come from one curve, that of n threads that read at once: writing and streaming
+ * are taken to suffer from company as reading does. What is least is a running minimum from the
+ * memory inwards. */
 #include "core/host.h"
 
 #include <math.h>
@@ -36,6 +39,7 @@ double host_read_rate(const struct host *host, int level, int threads)
     return share < l->read_gbps ? share : l->read_gbps;
 }
 
+/* What a thread keeps of its rate alone, by the curve of reading. */
 static double share_of(const struct host *host, int level, int threads)
 {
     return host_read_rate(host, level, threads) / host->levels[level].read_gbps;
@@ -53,6 +57,7 @@ double host_stream_rate(const struct host *host, int threads)
     return share_of(host, memory, threads) * (l->stream_gbps > 0 ? l->stream_gbps : l->write_gbps);
 }
 
+/* Data may always be fetched from further out, where that is faster. */
 static void find_least(const struct host *host, int threads,
                        double (*rate)(const struct host *host, int level, int threads),
                        double ns[HOST_MAX_LEVELS])

@@ -1,3 +1,6 @@
+/* Keys are bits: a table says which of them each kind of instruction needs and allows, so that
+ * parsing and complaining are one loop for all kinds. An offset is a sum of terms, number, index or
+ * their product, whose factors add up to the strides of the loops around the line. */
 #include "core/parser.h"
 #include "core/suggest.h"
 

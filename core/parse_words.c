@@ -1,3 +1,6 @@
+/* Words are spans of the text, which is never copied. A comment goes first, then blanks cut; a line
+ * with a parenthesis is a call of CCE, Huawei's C for kernels, and becomes the words of the plain
+ * form before anybody looks at it. */
 #include "core/parser.h"
 
 #include <ctype.h>

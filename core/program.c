@@ -1,3 +1,6 @@
+/* An instruction is priced once, when it is added: from then on its pipe, price, units and bursts
+ * are numbers, and what does not fit into 64 bits has been refused. Closing matches loops with a
+ * stack and multiplies their counts out. */
 #include "core/program.h"
 
 #include <stdlib.h>

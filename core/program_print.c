@@ -1,3 +1,5 @@
+/* The inverse of program_text.c: keys in one fixed order, and none whose value is the usual one, so
+ * that equal programs print alike. */
 #include "core/program_text.h"
 
 #include <errno.h>

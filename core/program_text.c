@@ -1,3 +1,7 @@
+/* Line by line, no look-ahead: a line is cut into words (parse_words.c), its first word picks a
+ * statement from a table, and everything else is work of a pipe, whose mnemonic decides which keys
+ * it may have (parse_keys.c). The program's own functions check the meaning; here their errors get
+ * file and line. */
 #include "core/program_text.h"
 #include "core/suggest.h"
 

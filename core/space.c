@@ -1,3 +1,5 @@
+/* A candidate's number is a number in mixed radix, a digit for each axis, after bisection for its
+ * block; the way back looks each value up. Blocks lie in an array that doubles. */
 #include "core/space.h"
 
 #include <errno.h>

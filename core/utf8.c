@@ -1,3 +1,5 @@
+/* The table of well-formed sequences of RFC 3629 (by first byte, with the narrower range of the
+ * second) finds characters; a table of ranges from Unicode 15 says which of them are not shown. */
 #include "core/utf8.h"
 
 #include <stdint.h>

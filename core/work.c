@@ -1,3 +1,5 @@
+/* One walk over the lines with a stack of products of loop counts, exact in 64 bits or refused;
+ * only reports use doubles. */
 #include "core/work.h"
 
 static bool add_product(int64_t *sum, int64_t count, int64_t value)

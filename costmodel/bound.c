@@ -1,3 +1,7 @@
+/* The terms of docs/bounds.md: chains are rows of a matrix of 0 and 1, so that all their times are
+ * one small product; then each bus at its best, then each of two pipes that share a bus, slowed by
+ * what the other moves beyond its pauses. All that depends on layout and cores alone is in the
+ * plan; the sum is rounded down by far more than doubles err. */
 #include "costmodel/bound.h"
 
 #include <string.h>

@@ -1,3 +1,8 @@
+/* Between the roofline of Williams, Waterman and Patterson (2009), where computing hides all moves,
+ * and the execution-cache-memory model of Treibig and Hager (2010), where moves between caches add
+ * up: which share of each level's moves shows is fitted to timed kernels. Phases that are joined
+ * are added up first and hide their moves together; what is written beyond the L2 is never
+ * hidden. */
 #include "costmodel/host_time.h"
 
 #include <math.h>

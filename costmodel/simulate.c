@@ -1,3 +1,8 @@
+/* Each pipe's stream is played as far as it goes (a lane) and put on a stack again when what it
+ * waits for has come: there is no queue of events, since flags carry their times; only buses
+ * (bus.c) need all lanes to have come as far as they can. Sharing is that of Tang (2024, equations
+ * 2.6 and 2.7). One function plays all kinds of op and is inlined once for each way to play, so
+ * that what most runs do without costs them nothing. */
 #include "costmodel/simulate.h"
 
 #include "core/stop.h"
@@ -83,6 +88,7 @@ static void reach_barrier(struct simulator *s, struct lane *lane)
     }
 }
 
+/* Dispatch time since the lane's previous op. */
 static int64_t op_dispatch_fs(const struct lane *lane, const struct stream_op *op)
 {
     return lane->dispatch ? lane->dispatch[op - lane->ops] : 0;
@@ -271,6 +277,7 @@ static bool before(const struct lane *a, const struct lane *b)
     return a->op->instruction < b->op->instruction;
 }
 
+/* The line that a deadlock is told at: of all lanes that wait, the first in program order. */
 static int32_t first_blocked(const struct simulator *s)
 {
     const struct lane *first = NULL;

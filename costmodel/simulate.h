@@ -1,9 +1,9 @@
 /* The simulator: plays a program instruction by instruction on a hardware description.
  *
  * Pipes run their own instructions in FIFO order; the n-th wait of a register ends at the time of
- * its n-th set; transfers share a bus in equal parts whenever they overlap (Y. Tang, thesis,
- * eq. 2.6-2.7); a barrier joins all pipes; the scalar pipe blocks dispatch. The clock is an
- * integer number of femtoseconds, so equal programs give equal times in any order of play.
+ * its n-th set; transfers share a bus in equal parts whenever they overlap (Tang 2024, eq.
+ * 2.6-2.7); a barrier joins all pipes; the scalar pipe blocks dispatch. The clock is an integer
+ * number of femtoseconds, so equal programs give equal times in any order of play.
  *
  * Long loops need not be played to the end: when the whole state of the machine, taken relative
  * to its own time, recurs at the end of a loop's iteration, time advances by whole periods. The

@@ -1,3 +1,7 @@
+/* One pass in program order hands each instruction to its pipe's stream; a pass before it has
+ * marked which pipes each loop concerns, and the others never see it. Gates and settling are
+ * written late, when the pipe has its next op, so that those which order nothing do not arise.
+ * Times of instructions are looked up in a small memory of those met before. */
 #include "costmodel/streams.h"
 
 #include <stdlib.h>
