@@ -1,3 +1,7 @@
+/* The format is told by the first bytes, most often by the first key of the first object. A scanner
+ * cuts the file into records (bank_scan.c), jansson parses one at a time, and a table gives the
+ * parser of its format; a record that breaks a rule is reported, and reading goes on where it is
+ * known that the next one starts. */
 #include "formats/bank.h"
 #include "formats/bank_parse.h"
 #include "formats/bank_scan.h"

@@ -1,3 +1,6 @@
+/* Records of tuned kernels as CANN's tables have them (docs/banks.md): every member is asked for by
+ * name and range. Shapes are stored as blocks of 16, times in microseconds but for an old
+ * form, which shows by its missing batch_type and its size. */
 #include "formats/bank_parse.h"
 
 #include <stdarg.h>

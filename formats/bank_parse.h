@@ -1,4 +1,4 @@
-/* Internal to results/: one JSON record as a bank's row, by format. */
+/* Internal to formats/: one JSON record as a bank's row, by format. */
 #ifndef AUTOTUNE_FORMATS_BANK_PARSE_H
 #define AUTOTUNE_FORMATS_BANK_PARSE_H
 

@@ -1,3 +1,5 @@
+/* Bytes come through a window of 64 KiB. A value ends where its brackets close, with strings and
+ * escapes tracked; a number or word ends at what may follow it. */
 #include "formats/bank_scan.h"
 
 #include "core/utf8.h"
@@ -6,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Is there a byte at hand, or can one be read? */
 static bool fill(struct scan *scan)
 {
     if (scan->at < scan->filled)

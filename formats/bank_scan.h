@@ -1,4 +1,4 @@
-/* Internal to results/: cuts a file of JSON into records without holding more than one.
+/* Internal to formats/: cuts a file of JSON into records without holding more than one.
  *
  * A value is cut by its brackets only; whether it is JSON is for jansson to say, so that there is
  * one judge of that. */

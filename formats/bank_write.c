@@ -1,3 +1,6 @@
+/* Members stand in the order of CANN's own files, built with jansson and dumped record by record.
+ * New rows get those values of unpublished fields that the vendor's tables have where they are
+ * unused. */
 #include "formats/bank_write.h"
 #include "formats/json.h"
 #include "formats/text.h"

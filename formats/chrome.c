@@ -1,3 +1,6 @@
+/* The JSON form of Google's Trace Event Format, written as it comes: M names, X lasts, i is a
+ * moment, C counts. Microseconds are printed from integers, as a double would lose the last digits
+ * of a long trace. */
 #include "formats/chrome.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/* A state machine over bytes as RFC 4180 has it, writing the fields of a record into one buffer.
+ * The raw bytes of the record are kept until it is whole, so that after a broken one reading can
+ * begin again at its second line. Cells that a spreadsheet would run as formulas get an apostrophe
+ * (CSV injection, OWASP). */
 #include "formats/csv.h"
 
 #include "core/utf8.h"

@@ -1,3 +1,6 @@
+/* Columns are found by the header's names. Points are collected by curve, then sorted by size, the
+ * first of equal ones being kept; a kind's unit of x and the unit of its values come from
+ * tables. */
 #include "formats/curves.h"
 
 #include "formats/csv.h"

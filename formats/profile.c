@@ -1,3 +1,6 @@
+/* Fields are found by slot, whatever their column (profile_columns.c). Times and ratios of a unit
+ * say the same twice: the time counts, the ratio fills in where there is none, and a difference is
+ * noted. What is wrong with a value spoils its row, never the reading. */
 #include "formats/profile_parts.h"
 
 #include "core/number.h"

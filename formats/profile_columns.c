@@ -1,3 +1,6 @@
+/* Names are folded (case, blanks) and looked up: first whole, in the table of the profilers' names,
+ * then as side, unit and quantity put together. What a head lacks is found by asking for each
+ * column that its kind of cores should have. */
 #include "formats/profile_parts.h"
 
 #include <ctype.h>

@@ -1,3 +1,6 @@
+/* Prints C that compiles as C99 and as C++11: sorted arrays with a bisection for exact shapes and a
+ * linear search for near ones. Names that the languages take for themselves get a line behind them,
+ * and literals only characters that no compiler reads otherwise. */
 #include "core/number.h"
 #include "formats/table.h"
 #include "formats/text.h"

@@ -1,3 +1,5 @@
+/* Each form says of every table what made it: members of the JSON, columns of every row of the CSV,
+ * the head of the Markdown. In each, what could be a mark of the form is escaped. */
 #include "core/number.h"
 #include "core/utf8.h"
 #include "formats/csv.h"

@@ -1,3 +1,5 @@
+/* Lines are filled greedily, word by word, counting columns without escape sequences; a command
+ * line is cut only between options, so that a value stays with its name. */
 #include "formats/text.h"
 
 #include "core/utf8.h"
