@@ -1,3 +1,6 @@
+/* Lists are built in the order in which they need each other, whatever the file's: a table of key
+ * and function. Names become indices, numbers femtoseconds and exact rates; each price gets a row
+ * of its own, which programs refer to. Rules are asked for group by group (rules.c). */
 #include "hardware/build_parts.h"
 
 #include "core/host.h"

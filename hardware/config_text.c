@@ -1,3 +1,6 @@
+/* A scanner that knows as much of libconfig's grammar as is needed to find numbers: it skips
+ * strings, comments and names, and looks at what is left. Files are opened without blocking and
+ * must be regular, since a FIFO would hang the program. */
 #include "hardware/config_text.h"
 
 #include "core/utf8.h"

@@ -1,3 +1,5 @@
+/* Changes are overrides on the tree of libconfig, as --set-hw makes them; only a number that the
+ * file has not is added as a setting of its own, with its source. */
 #include "hardware/description.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Names are compared with a folder's entries, without case and blanks, folder after folder until
+ * one has it; the user's folder is that of the XDG Base Directory Specification. What lists the
+ * names asks the same look-up about each file, and shows those that are found. */
 #include "hardware/find.h"
 #include "core/suggest.h"
 

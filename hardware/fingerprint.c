@@ -1,3 +1,6 @@
+/* Every number is fed to XXH3 (Y. Collet's xxHash) in a fixed order and in big-endian form, texts
+ * with their terminating 0, lists behind their counts, so that no two descriptions run into the
+ * same bytes. */
 #include "hardware/fingerprint.h"
 
 #include "core/host.h"

@@ -1,3 +1,6 @@
+/* The text is cut in place, line by line, by writing zeros; sections and keys point into it. Names
+ * are compared while underscores are passed over, by linear search: a file has some hundred
+ * keys. */
 #include "hardware/ini.h"
 
 #include "core/utf8.h"

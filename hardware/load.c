@@ -1,3 +1,6 @@
+/* A variant is read from the top down and applied from the bottom up: its base first, recursively,
+ * then its changes, then those of --set-hw, each as an override on a number of the one tree. The
+ * chain of files being read, kept on the stack, shows a base that leads back to itself. */
 #include "hardware/load.h"
 
 #include "hardware/build.h"

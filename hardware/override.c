@@ -1,3 +1,6 @@
+/* The key is looked for among the dotted keys of all numbers, and the walk collects the nearest as
+ * a suggestion on its way. The number hangs on the setting as a hook; the file's own value
+ * stays. */
 #include "hardware/override.h"
 #include "core/suggest.h"
 

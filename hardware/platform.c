@@ -1,3 +1,7 @@
+/* The shipped description is read first, then changed: the clock, by which costs and rates of all
+ * other numbers are scaled, then the rows of the table (platform_rows.c), the bus, the shapes of
+ * the matrix unit, the name. Each change is an override whose source tells the key and line it came
+ * from. */
 #include "hardware/platform.h"
 
 #include "core/hardware.h"

@@ -1,3 +1,5 @@
+/* Each rule blames one setting: of two that contradict each other the one that was overridden, so
+ * that the message names what the user has just changed. */
 #include "hardware/rules.h"
 
 #include "hardware/schema.h"

@@ -1,3 +1,6 @@
+/* Walks a tree beside the table of keys (schema_keys.c): unknown keys, then each key of the table
+ * with the check of its kind, from another table, then the sources. Recursion goes as deep as
+ * groups nest in the table. */
 #include "hardware/schema.h"
 #include "core/suggest.h"
 

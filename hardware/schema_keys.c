@@ -1,3 +1,5 @@
+/* The whole grammar of a description as data, inner groups before those that hold them: name, kind,
+ * need, range and unit of every key. */
 #include "hardware/schema_keys.h"
 
 #include "core/hardware.h"
@@ -28,6 +30,7 @@ static const struct key pipe_keys[] = {
 };
 static const struct group pipe_group = GROUP(pipe_keys);
 
+/* A list of numbers is checked against the one key of its `items`, which has no name. */
 static const struct key total_keys[] = {{"", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL}};
 static const struct group total_group = GROUP(total_keys);
 static const struct key bus_keys[] = {

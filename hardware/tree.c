@@ -1,3 +1,6 @@
+/* libconfig's own tree, with overrides hung on its settings as hooks. A dotted key is put together
+ * on the way from the root, so a key is found by making that of every number: slow, but some
+ * hundred numbers are looked at a few dozen times. */
 #include "hardware/tree.h"
 
 #include "core/utf8.h"
