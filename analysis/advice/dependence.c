@@ -1,3 +1,5 @@
+/* An adjacency matrix in bits, and a breadth-first search on whole words of it. Edges are counted,
+ * too, so that one of several parallel ones can be taken away. */
 #include "analysis/advice/dependence.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Value numbering (Cocke and Schwartz 1970), carried through the whole run: the program is played
+/* Value numbering (Cocke and Schwartz 1970), carried through the whole run: the program is executed
  * in an order that its flags allow, and every piece of memory holds a hash of the operation that
  * wrote it and of the hashes that it read. Pieces that nobody has written have a hash of their
  * address, made when it is asked for. At the end, places and values are hashed and added up, which

@@ -1,6 +1,6 @@
-/* The gates stand in find_gate, cheapest first: simulated time, safety, meaning. Two programs are
- * compared in pieces that cut the operands of both, so the first one's meaning is taken anew where
- * a change needs finer pieces. What exceeds a limit is refused, not an error. */
+/* The gates stand in find_gate, cheapest first: simulated time, safety, symbolic values. Two
+ * programs are compared in pieces that cut the operands of both, so the first one's are taken anew
+ * where a change needs finer pieces. What exceeds a limit is refused, not an error. */
 #include "analysis/advice/trial.h"
 
 #include "analysis/advice/advice_tidy.h"

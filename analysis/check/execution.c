@@ -1,7 +1,7 @@
 /* Takes the events of order.c one by one through overlap.c and into the record, with loop_fold.c in
  * between; totals of flags and what is left standing at the end give unmatched flags and deadlocks.
- * A program that deadlocks is played once more with surplus waits passed over, so that there is an
- * order to search for superfluous synchronisation. */
+ * A program that deadlocks is executed once more with surplus waits passed over, so that there is
+ * an order to search for superfluous synchronisation. */
 #include "analysis/check/execution.h"
 
 #include <assert.h>
