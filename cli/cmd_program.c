@@ -90,7 +90,7 @@ static void complete(const struct task *task, struct tiling *tiling)
 {
     struct error error;
     struct found found;
-    cli_require(search_play(&task->job.space, tiling, &found, &error), &error);
+    cli_require(search_simulate(&task->job.space, tiling, &found, &error), &error);
     *tiling = found.tiling;
 }
 

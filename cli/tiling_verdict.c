@@ -32,18 +32,18 @@ static double problem_bound_ns(const struct verdict *v)
            tune_roofline_ns(&v->answer);
 }
 
-static void play(struct verdict *v)
+static void simulate_tiling(struct verdict *v)
 {
     const struct job *job = &v->task->job;
     v->answer =
         (struct tune_answer){.problem = &job->problem, .space = &job->space, .cores = job->cores};
     v->bound_ns = problem_bound_ns(v);
-    v->is_timed = search_play(&job->space, v->tiling, &v->found, &v->why) == STATUS_OK;
+    v->is_timed = search_simulate(&job->space, v->tiling, &v->found, &v->why) == STATUS_OK;
     if (v->is_timed)
         v->gap = (found_ns(&v->found) - v->bound_ns) / found_ns(&v->found);
 }
 
-static json_t *play_json(const struct verdict *v)
+static json_t *simulated_json(const struct verdict *v)
 {
     if (!v->is_timed)
         return json_pack("{s:n, s:o}", "time_ns", "reason", json_text(v->why.text));
@@ -65,7 +65,7 @@ static void put_next(const struct verdict *v, const struct style *style, FILE *o
     free(next);
 }
 
-static void put_play(const struct verdict *v, const struct style *style, FILE *out)
+static void put_simulated(const struct verdict *v, const struct style *style, FILE *out)
 {
     char bound[TEXT_SIZE];
     fputc('\n', out);
@@ -99,7 +99,7 @@ static void write_json(const struct verdict *v, FILE *out)
                                  "tiling", tiling_json(space->axes, space->axis_count, v->tiling),
                                  "violations", list, "nearest", nearest);
     if (v->count == 0)
-        json_object_update_new(document, play_json(v));
+        json_object_update_new(document, simulated_json(v));
     cli_require(json_write(document, out, &error), &error);
 }
 
@@ -115,7 +115,7 @@ static void write_table(const struct verdict *v, const struct style *style, FILE
     for (int i = 0; i < v->count; i++)
         fprintf(out, "  %s\n", v->violations[i].text);
     if (v->count == 0) {
-        put_play(v, style, out);
+        put_simulated(v, style, out);
         put_next(v, style, out);
         return;
     }
@@ -138,7 +138,7 @@ bool verdict_write(const struct task *task, const struct tiling *tiling, bool js
                                    &error),
                     &error);
     else
-        play(&verdict);
+        simulate_tiling(&verdict);
     if (json)
         write_json(&verdict, answer->stream);
     else

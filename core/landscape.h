@@ -31,10 +31,10 @@ enum landscape_kind {
 
 /* The tilings that share two values. */
 struct landscape_cell {
-    int64_t points;                   /* of the space */
-    int64_t legal, played;            /* of `points`; played: simulated, or in closed form */
-    int64_t time_fs;                  /* the least of those played; 0: none was */
-    int64_t bound_fs;                 /* the least lower bound of legal ones not played; 0: none */
+    int64_t points;           /* of the space */
+    int64_t legal, simulated; /* of `points`; by program or in closed form */
+    int64_t time_fs;          /* the least of those simulated; 0: none was */
+    int64_t bound_fs;         /* the least lower bound of legal ones not simulated; 0: none */
     char limit[LANDSCAPE_LIMIT_SIZE]; /* where none is legal: which limit is broken most often */
 };
 

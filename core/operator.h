@@ -51,34 +51,35 @@ struct problem {
  * and say themselves in `text`. */
 struct violation {
     char limit[32]; /* the buffer, or the axis */
-    bool outside;   /* of the space only: the kernel can be written and played all the same */
+    bool outside;   /* of the space only: the kernel can be written and simulated all the same */
     int64_t needed_bytes, available_bytes;
     char text[160];
 };
 
 /* Could a legal tiling begin so? */
-enum beginning {
+enum prefix_verdict {
     BEGINS_NOT,  /* with this last value */
     BEGINS_NONE, /* nor with any larger one */
     BEGINS_SOME, /* with all values fixed: it is legal */
 };
 
-/* What a search needs to prove an optimum without listing the space. A beginning is the first
+/* What a search needs to prove an optimum without listing the space. A prefix is the first
  * `fixed` values of a tiling; values after it are not read. */
 struct operator_nesting {
-    /* Of beginnings that are worth a bound, ascending, ended by 0: at least one, all shorter than a
+    /* Of prefixes that are worth a bound, ascending, ended by 0: at least one, all shorter than a
      * tiling. From the first of them on the cores that work are known. */
     const int *lengths;
-    /* Asked about beginnings whose shorter ones begin some tiling, for all that is known; instead
+    /* Asked about prefixes whose shorter ones begin some tiling, for all that is known; instead
      * of `possible` and `legal`, and agrees with them. */
-    enum beginning (*begins)(const struct space *space, const struct tiling *tiling, int fixed);
+    enum prefix_verdict (*begins)(const struct space *space, const struct tiling *tiling,
+                                  int fixed);
     /* A summary whose bound holds for every legal tiling that begins so; of one of the lengths. */
     void (*summarise)(const struct space *space, const struct tiling *tiling, int fixed,
                       struct work *work);
     /* How many legal tilings begin so; exact, unless space->stop has ended the count meanwhile; of
      * one of the lengths. */
-    int64_t (*completions)(const struct space *space, const struct tiling *tiling, int fixed);
-    /* Have two beginnings of the first length equally many, for all that is known? */
+    int64_t (*leaf_count)(const struct space *space, const struct tiling *tiling, int fixed);
+    /* Have two prefixes of the first length equally many, for all that is known? */
     bool (*alike)(const struct space *space, const struct tiling *a, const struct tiling *b);
 };
 
@@ -115,7 +116,7 @@ struct operator_space {
     /* Is it a point that a search counts: agreed, and without violations? */
     bool (*legal)(const struct space *space, const struct tiling *tiling);
     /* Every limit that the tiling breaks, agreed or not, values that are on no axis among them; 0
-     * when legal: then it can be written and played, and the search has covered it. */
+     * when legal: then it can be written and simulated, and the search has covered it. */
     int (*violations)(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS]);
     /* Cores that have work in a part, all running the largest share's program in step. */
@@ -131,14 +132,14 @@ struct operator_space {
     const char *const *parts;
     /* Where a tiling's time is a sum of several programs', each as often as it counts: how many
      * costs there are (found->part_fs); 0: its time is that of the one program. With them the space
-     * is a source of candidates of its own, which keeps what search/search.h promises, plays a
+     * is a source of candidates of its own, which keeps what search/search.h promises, simulates a
      * tiling by itself, and says whether the values behind the axes, which it has filled in, are a
      * legal choice. */
     int costs;
     unsigned launches; /* bit by cost: those that are a launch each time */
     const struct search_source *source;
-    enum status (*play)(const struct space *space, const struct tiling *tiling, struct found *found,
-                        struct error *error);
+    enum status (*simulate)(const struct space *space, const struct tiling *tiling,
+                            struct found *found, struct error *error);
     bool (*own_legal)(const struct space *space, const struct tiling *tiling);
     const struct operator_rule *rules; /* ended by a row of NULL; NULL: none */
     /* Appends one part's program of one core to *program (reset by the caller) and closes it. */

@@ -47,8 +47,8 @@ struct share found_share(const struct hardware *hw, const struct found *found, i
 struct share found_bottleneck(const struct hardware *hw, const struct found *found);
 
 /* Of how many legal tilings is it known that they are at most so much slower than the best, the
- * best included; and how many may be: the same, and those that were not played but whose lower
- * bound leaves it open. Equal where all that matter are played. */
+ * best included; and how many may be: the same, and those that were not simulated but whose lower
+ * bound leaves it open. Equal where all that matter are simulated. */
 struct within {
     int64_t surely, at_most;
 };
@@ -73,7 +73,7 @@ struct search_result {
     struct found *best;    /* ascending time, then index; owned: search_result_clear */
     int64_t score_count;   /* with keep_scores */
     struct scored *scores; /* all that were reached, ascending time, then index; owned likewise */
-    int64_t reached_count; /* those whose bound was kept, or that were played, in no order that */
+    int64_t reached_count; /* those whose bound was kept, or simulated, in no order that */
     struct candidate *reached; /* depends on the threads; owned likewise */
 };
 

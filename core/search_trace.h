@@ -2,7 +2,8 @@
  *
  * All functions of a search_trace are called by one thread, between batches; the spans of one
  * thread come in order of time and do not overlap. Which batches there are, and how many candidates
- * each bounds and plays, is the same for any number of threads; who did them, and when, is not. */
+ * each bounds and simulates, is the same for any number of threads; who did them, and when, is not.
+ */
 #ifndef AUTOTUNE_CORE_SEARCH_TRACE_H
 #define AUTOTUNE_CORE_SEARCH_TRACE_H
 
@@ -11,7 +12,7 @@
 enum search_phase {
     PHASE_BOUNDING,   /* tilings are enumerated, checked and bounded, in one walk */
     PHASE_PROFILING,  /* k-NN: tiles of the selection are simulated */
-    PHASE_SPLITTING,  /* beginnings of tilings into longer ones, which are bounded */
+    PHASE_SPLITTING,  /* prefixes of tilings into longer ones, which are bounded */
     PHASE_SIMULATING, /* whole tilings, and what is split among them; k-NN: distance tiles, each by
                          a search of its own */
     PHASE_ORDERING,   /* what only one thread does: the next batch is chosen */
@@ -25,17 +26,17 @@ extern const char *const search_phase_names[SEARCH_PHASES];
 
 struct search_span {
     enum search_phase phase;
-    int thread;               /* 0 … threads − 1 */
-    int64_t start_ns, end_ns; /* of the monotonic clock */
-    int64_t batch;            /* its number in this search; -1: not of a batch */
-    int64_t bounded, played;  /* tilings, or their beginnings or tiles, by this thread */
+    int thread;                 /* 0 … threads − 1 */
+    int64_t start_ns, end_ns;   /* of the monotonic clock */
+    int64_t batch;              /* its number in this search; -1: not of a batch */
+    int64_t bounded, simulated; /* tilings, or their prefixes or tiles, by this thread */
 };
 
 /* What is known after a batch. */
 struct search_counters {
     int64_t at_ns;
     int64_t best_fs, lower_bound_fs; /* 0: none yet */
-    int64_t played, open;            /* open: could still be played */
+    int64_t simulated, open;         /* open: could still be simulated */
 };
 
 struct search_trace {

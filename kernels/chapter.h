@@ -3,7 +3,7 @@
 #ifndef AUTOTUNE_KERNELS_CHAPTER_H
 #define AUTOTUNE_KERNELS_CHAPTER_H
 
-#include "search/player.h"
+#include "search/tiling_simulator.h"
 
 struct published {
     const char *source;   /* "T 3.5.1": Tang 2024, section; "R": Zhou et al. 2025 */
@@ -16,7 +16,7 @@ struct published {
 struct reproduction {
     const struct hardware *hw;
     int threads;
-    struct player player;
+    struct tiling_simulator simulator;
 };
 
 struct chapter {

@@ -38,28 +38,28 @@ struct limiter limiter_of(const struct hardware *hw, const double busy_ns[HARDWA
     return most;
 }
 
-enum status play_program(struct player *player, int cores, struct played *played,
-                         struct error *error)
+enum status simulate_program(struct tiling_simulator *simulator, int cores,
+                             struct simulated *simulated, struct error *error)
 {
-    const struct hardware *hw = player->program.hw;
+    const struct hardware *hw = simulator->program.hw;
     struct simulate_options options = {.cores = cores};
     struct timeline timeline;
     struct work_total totals[HARDWARE_MAX_PRICES];
-    *played = (struct played){0};
-    enum status status = player_tidy(player, error);
+    *simulated = (struct simulated){0};
+    enum status status = tiling_simulator_tidy(simulator, error);
     if (status == STATUS_OK)
-        status = simulate(player->simulator, &player->program, &options, &timeline, error);
+        status = simulate(simulator->model, &simulator->program, &options, &timeline, error);
     if (status == STATUS_OK && timeline.blocked >= 0)
         status = error_set(error, STATUS_INVALID, "a generated program deadlocks");
     if (status == STATUS_OK)
-        status = work_totals(&player->program, totals, error);
+        status = work_totals(&simulator->program, totals, error);
     if (status != STATUS_OK)
         return status;
-    played->time_ns = (double)timeline.end_fs / FS_PER_NS;
+    simulated->time_ns = (double)timeline.end_fs / FS_PER_NS;
     for (int p = 0; p < hw->pipe_count; p++)
-        played->busy_ns[p] = (double)timeline.busy_fs[p] / FS_PER_NS;
+        simulated->busy_ns[p] = (double)timeline.busy_fs[p] / FS_PER_NS;
     for (int p = 0; p < hw->price_count; p++)
         if (hw->prices[p].bus >= 0)
-            played->bus_bytes[hw->prices[p].bus] += (double)totals[p].units * cores;
+            simulated->bus_bytes[hw->prices[p].bus] += (double)totals[p].units * cores;
     return STATUS_OK;
 }

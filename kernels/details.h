@@ -5,8 +5,8 @@
 #define AUTOTUNE_KERNELS_DETAILS_H
 
 #include "core/operator.h"
-#include "search/player.h"
 #include "search/search.h"
+#include "search/tiling_simulator.h"
 
 #include <jansson.h>
 
@@ -31,14 +31,14 @@ struct limiter limiter_of(const struct hardware *hw, const double busy_ns[HARDWA
                           const double bus_bytes[HARDWARE_MAX_BUSES]);
 
 /* What one program does on `cores` cores in step. */
-struct played {
+struct simulated {
     double time_ns; /* launch included */
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_bytes[HARDWARE_MAX_BUSES]; /* of all cores */
 };
 
-/* Plays player->program, as the search does (player_tidy). */
-enum status play_program(struct player *player, int cores, struct played *played,
-                         struct error *error);
+/* Simulates simulator->program, as the search does (tiling_simulator_tidy). */
+enum status simulate_program(struct tiling_simulator *simulator, int cores,
+                             struct simulated *simulated, struct error *error);
 
 #endif

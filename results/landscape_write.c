@@ -22,7 +22,7 @@ static json_t *axis_json(const struct landscape *landscape, int a)
 static json_t *cell_json(const struct landscape_cell *cell)
 {
     return json_pack("{s:I, s:I, s:I, s:o, s:o, s:s?}", "points", (json_int_t)cell->points, "legal",
-                     (json_int_t)cell->legal, "played", (json_int_t)cell->played, "time_ns",
+                     (json_int_t)cell->legal, "played", (json_int_t)cell->simulated, "time_ns",
                      time_json(cell->time_fs), "bound_ns", time_json(cell->bound_fs), "limit",
                      cell->limit[0] ? cell->limit : NULL);
 }

@@ -106,8 +106,8 @@ static void put_span(const struct search_span *span, int64_t origin_ns, struct c
         chrome_integer(chrome, "batch", span->batch);
     if (span->bounded)
         chrome_integer(chrome, "bounded", span->bounded);
-    if (span->played)
-        chrome_integer(chrome, "played", span->played);
+    if (span->simulated)
+        chrome_integer(chrome, "played", span->simulated);
     chrome_end(chrome);
 }
 
@@ -124,7 +124,7 @@ static void put_counters(const struct search_counters *counters, int64_t origin_
         chrome_end(chrome);
     }
     chrome_counter(chrome, PROCESS, "played", at_fs);
-    chrome_integer(chrome, "played", counters->played);
+    chrome_integer(chrome, "played", counters->simulated);
     chrome_end(chrome);
     chrome_counter(chrome, PROCESS, "open", at_fs);
     chrome_integer(chrome, "open", counters->open);

@@ -1,7 +1,10 @@
+/* Lists and bounds the legal tilings, the values of each block's first axis on any thread: every
+ * one fills a row of its own, rows are appended in their order, and one sort makes the list the
+ * same for any number of threads. */
 #include "search/candidates.h"
 
 #include "search/clock.h"
-#include "search/player.h"
+#include "search/tiling_simulator.h"
 #include "search/walk.h"
 
 #include <omp.h>

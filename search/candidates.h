@@ -9,7 +9,7 @@
 struct candidate {
     int64_t bound_fs;
     int64_t index;
-    int64_t time_fs; /* 0: not played */
+    int64_t time_fs; /* 0: not simulated */
 };
 
 struct candidates {

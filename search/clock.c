@@ -1,3 +1,5 @@
+/* Limits travel in the space that everything is handed: what has to end otherwise gets a copy of
+ * the space with another stop. */
 #include "search/clock.h"
 
 #define FIRST_S  0.15 /* for a first tiling */

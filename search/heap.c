@@ -1,3 +1,4 @@
+/* A binary heap in an array (Williams 1964); pops carry a hole instead of swapping. */
 #include "search/heap.h"
 
 #include <stdlib.h>

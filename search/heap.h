@@ -1,4 +1,4 @@
-/* Open beginnings of one length, least bound first, then smallest index. */
+/* Open prefixes of one length, least bound first, then smallest index. */
 #ifndef AUTOTUNE_SEARCH_HEAP_H
 #define AUTOTUNE_SEARCH_HEAP_H
 
@@ -7,7 +7,7 @@
 
 struct open_node {
     int64_t bound_fs;
-    int64_t index; /* of the first tiling with this beginning */
+    int64_t index; /* of the first tiling with this prefix */
 };
 
 struct heap {

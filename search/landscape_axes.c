@@ -1,3 +1,5 @@
+/* Which two axes a map has, and which of their values it shows: the axes along which the best
+ * tiling's lower bound varies most, and values evenly spaced up to somewhat beyond those of use. */
 #include "core/suggest.h"
 #include "search/candidates.h"
 #include "search/landscape_grid.h"

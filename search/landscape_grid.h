@@ -22,9 +22,9 @@ struct landscape_cell *grid_cell(const struct grid *grid, const struct tiling *t
 /* The best tiling with the values of a cell. */
 struct tiling grid_tiling(const struct grid *grid, int x, int y);
 
-/* Bounds every tiling of a slice that `cells` do not know yet, and plays those that may be less
+/* Bounds every tiling of a slice that `cells` do not know yet, and simulates those that may be less
  * than twice as slow as the best. */
-enum status grid_play_slice(const struct grid *grid, struct error *error);
+enum status grid_simulate_slice(const struct grid *grid, struct error *error);
 
 /* Has a block tilings of the map? */
 bool grid_has_block(const struct grid *grid, const struct space_block *block);

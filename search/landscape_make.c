@@ -1,3 +1,4 @@
+/* Makes a map: chooses its grid, and puts what a search has reached into the cells. */
 #include "search/landscape_make.h"
 
 #include "search/candidates.h"
@@ -56,7 +57,7 @@ static void note_reached(const struct grid *grid)
         if (!cell)
             continue;
         cell->legal++;
-        cell->played += candidate->time_fs != 0;
+        cell->simulated += candidate->time_fs != 0;
         if (candidate->time_fs)
             least(&cell->time_fs, candidate->time_fs);
         else
@@ -85,7 +86,7 @@ static enum status fill(struct grid *grid, struct error *error)
     find_best(grid);
     note_reached(grid);
     if (map->kind == LANDSCAPE_SLICE)
-        status = grid_play_slice(grid, error);
+        status = grid_simulate_slice(grid, error);
     if (status == STATUS_OK)
         grid_count_points(grid);
     return status;

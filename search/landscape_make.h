@@ -6,7 +6,7 @@
  *   landscape_make(space, result, axes, LANDSCAPE_SLICE, threads, &slice, &error) …
  *   landscape_clear(&slice)
  *
- * A map depends on space and result alone, not on the number of threads. A slice plays what the
+ * A map depends on space and result alone, not on the number of threads. A slice simulates what the
  * search has not, where the lower bound says that it may be less than twice the best's time. */
 #ifndef AUTOTUNE_SEARCH_LANDSCAPE_MAKE_H
 #define AUTOTUNE_SEARCH_LANDSCAPE_MAKE_H

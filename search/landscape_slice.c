@@ -1,3 +1,5 @@
+/* What a search has not said of a map's cells: a slice's are bounded one by one and simulated in
+ * order of bound, and cells without a legal tiling ask their points which limit they break. */
 #include "search/landscape_grid.h"
 #include "search/workers.h"
 
@@ -6,49 +8,49 @@
 #include <string.h>
 
 enum {
-    SLOWEST = 2, /* times the best's time: what is bounded below it is played */
-    MOST_PLAYED = 1024,
+    SLOWEST = 2, /* times the best's time: what is bounded below it is simulated */
+    MOST_SIMULATED = 1024,
     MOST_POINTS = 64, /* of a cell that are asked which limit they break; evenly spaced */
 };
 
 /* ------------------------------------------------------------------ times */
 
-/* A cell that is played. */
-struct play {
+/* A cell that is simulated. */
+struct pick {
     struct candidate candidate; /* index: number of the cell */
     struct tiling tiling;
 };
 
-struct plays {
+struct picks {
     int64_t count;
-    struct play *items; /* owned */
+    struct pick *items; /* owned */
 };
 
 static int by_bound(const void *left, const void *right)
 {
-    const struct candidate *a = &((const struct play *)left)->candidate,
-                           *b = &((const struct play *)right)->candidate;
+    const struct candidate *a = &((const struct pick *)left)->candidate,
+                           *b = &((const struct pick *)right)->candidate;
     if (a->bound_fs != b->bound_fs)
         return a->bound_fs < b->bound_fs ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Can it be written and played? Also what a space counts once, as another tiling. */
-static bool is_playable(const struct space *space, const struct tiling *tiling)
+/* Can it be written and simulated? Also what a space counts once, as another tiling. */
+static bool can_be_simulated(const struct space *space, const struct tiling *tiling)
 {
     struct violation list[MAX_VIOLATIONS];
     return space_index(space, tiling) >= 0 &&
            (space->kind->legal(space, tiling) || space->kind->violations(space, tiling, list) == 0);
 }
 
-/* Bounds one cell, and has it played where that is worth while. */
+/* Bounds one cell, and has it simulated where that is worth while. */
 static void bound_cell(const struct grid *grid, const struct bounder *bounder, int x, int y,
-                       struct plays *plays)
+                       struct picks *picks)
 {
     struct landscape *map = grid->map;
     struct landscape_cell *cell = landscape_at(map, x, y);
     struct tiling tiling = grid_tiling(grid, x, y);
-    if (cell->played || !is_playable(grid->space, &tiling))
+    if (cell->simulated || !can_be_simulated(grid->space, &tiling))
         return;
     cell->legal = grid->space->kind->legal(grid->space, &tiling);
     int64_t bound_fs = bounder_tiling_fs(bounder, grid->space, &tiling);
@@ -56,50 +58,50 @@ static void bound_cell(const struct grid *grid, const struct bounder *bounder, i
         return;
     cell->bound_fs = bound_fs;
     if (bound_fs / SLOWEST <= map->best_fs)
-        plays->items[plays->count++] = (struct play){
+        picks->items[picks->count++] = (struct pick){
             .candidate = {.bound_fs = bound_fs, .index = cell - map->cells}, .tiling = tiling};
 }
 
 /* The times of the cells, in the order of their bounds. */
-static enum status play_cells(const struct grid *grid, struct plays *plays, struct error *error)
+static enum status simulate_cells(const struct grid *grid, struct picks *picks, struct error *error)
 {
     struct workers workers;
-    int64_t count = plays->count < MOST_PLAYED ? plays->count : MOST_PLAYED;
+    int64_t count = picks->count < MOST_SIMULATED ? picks->count : MOST_SIMULATED;
     enum status status = workers_open(&workers, grid->threads, error);
     if (status == STATUS_OK) {
 #pragma omp parallel for num_threads(grid->threads) schedule(dynamic)
         for (int64_t i = 0; i < count; i++)
-            worker_play_tiling(&workers.items[omp_get_thread_num()], grid->space,
-                               &plays->items[i].tiling, &plays->items[i].candidate);
+            worker_simulate_tiling(&workers.items[omp_get_thread_num()], grid->space,
+                                   &picks->items[i].tiling, &picks->items[i].candidate);
         status = workers_status(&workers, error);
     }
     for (int64_t i = 0; i < count && status == STATUS_OK; i++) {
-        struct landscape_cell *cell = &grid->map->cells[plays->items[i].candidate.index];
-        cell->time_fs = plays->items[i].candidate.time_fs;
-        cell->played = 1;
+        struct landscape_cell *cell = &grid->map->cells[picks->items[i].candidate.index];
+        cell->time_fs = picks->items[i].candidate.time_fs;
+        cell->simulated = 1;
         cell->bound_fs = 0;
     }
     workers_close(&workers);
     return status;
 }
 
-enum status grid_play_slice(const struct grid *grid, struct error *error)
+enum status grid_simulate_slice(const struct grid *grid, struct error *error)
 {
     const struct landscape *map = grid->map;
     struct bounder bounder = {0};
-    struct plays plays = {
-        .items = calloc((size_t)map->count[0] * (size_t)map->count[1], sizeof *plays.items)};
-    if (!plays.items)
+    struct picks picks = {
+        .items = calloc((size_t)map->count[0] * (size_t)map->count[1], sizeof *picks.items)};
+    if (!picks.items)
         return error_memory(error);
     enum status status = bounder_open(&bounder, grid->space, error);
     for (int y = 0; y < map->count[1] && status == STATUS_OK; y++)
         for (int x = 0; x < map->count[0]; x++)
-            bound_cell(grid, &bounder, x, y, &plays);
-    qsort(plays.items, (size_t)plays.count, sizeof *plays.items, by_bound);
+            bound_cell(grid, &bounder, x, y, &picks);
+    qsort(picks.items, (size_t)picks.count, sizeof *picks.items, by_bound);
     if (status == STATUS_OK)
-        status = play_cells(grid, &plays, error);
+        status = simulate_cells(grid, &picks, error);
     bounder_close(&bounder);
-    free(plays.items);
+    free(picks.items);
     return status;
 }
 
@@ -184,7 +186,7 @@ static void count_cell(const struct grid *grid, int x, int y)
     struct limits limits = {0};
     for (int b = 0; b < space->block_count; b++)
         cell->points += points_in(grid, &space->blocks[b], &tiling);
-    if (cell->legal || cell->played)
+    if (cell->legal || cell->simulated)
         return;
     for (int b = 0; b < space->block_count; b++)
         note_block(grid, &space->blocks[b], &tiling, &limits);

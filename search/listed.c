@@ -1,3 +1,5 @@
+/* All tilings in one list, open ones behind those that were simulated. The block of least bound is
+ * opened first; the others then by the best time of that one, and what cannot matter is counted. */
 #include "search/listed.h"
 
 #include <stdlib.h>
@@ -8,17 +10,18 @@
 int64_t list_next_fs(const struct search_run *run)
 {
     const struct candidates *candidates = &run->candidates;
-    return run->played < candidates->count ? candidates->items[run->played].bound_fs : NOTHING_OPEN;
+    return run->simulated < candidates->count ? candidates->items[run->simulated].bound_fs
+                                              : NOTHING_OPEN;
 }
 
 int64_t list_open_count(const struct search_run *run)
 {
-    return run->candidates.count - run->played;
+    return run->candidates.count - run->simulated;
 }
 
 void list_take(struct search_run *run, int64_t limit_fs, struct batch *batch)
 {
-    const struct candidate *next = run->candidates.items + run->played;
+    const struct candidate *next = run->candidates.items + run->simulated;
     int64_t open = list_open_count(run);
     while (batch->count < batch->most && batch->count < open &&
            next[batch->count].bound_fs <= limit_fs) {
@@ -27,15 +30,15 @@ void list_take(struct search_run *run, int64_t limit_fs, struct batch *batch)
     }
 }
 
-/* Those that were played before the search had to end come before the others. */
+/* Those that were simulated before the search had to end come before the others. */
 enum status list_observe(struct search_run *run, struct batch *batch, struct error *error)
 {
-    struct candidate *at = run->candidates.items + run->played;
+    struct candidate *at = run->candidates.items + run->simulated;
     (void)error;
     for (int i = 0; i < batch->count; i++)
         if (batch->items[i].candidate.time_fs) {
             *at++ = batch->items[i].candidate;
-            run->played++;
+            run->simulated++;
         }
     for (int i = 0; i < batch->count; i++)
         if (!batch->items[i].candidate.time_fs)
@@ -126,16 +129,16 @@ static void close_blocks(struct search_run *run)
 /* What is as slow can be neither among the best nor in a count of those near them. */
 static int64_t horizon_fs(const struct search_run *run, bool all)
 {
-    int64_t limit = all ? INT64_MAX : leaders_limit_fs(&run->leaders);
+    int64_t limit = all ? INT64_MAX : incumbents_limit_fs(&run->incumbents);
     int64_t near_fs =
-        run->leaders.count ? within_fs(run->leaders.time_fs[0], run->options->tolerance) : 0;
+        run->incumbents.count ? within_fs(run->incumbents.time_fs[0], run->options->tolerance) : 0;
     return limit > near_fs ? limit : near_fs;
 }
 
 static enum status add_blocks(struct search_run *run, struct error *error)
 {
     const struct listed *listed = run->pool;
-    return candidates_add(run->space, &run->bounder, &run->recorder, listed->use, run->played,
+    return candidates_add(run->space, &run->bounder, &run->recorder, listed->use, run->simulated,
                           &run->candidates, error);
 }
 
@@ -149,7 +152,7 @@ enum status list_take_first(struct search_run *run, struct error *error)
 }
 
 /* The block of least bound is searched first; of the others, those that its best leave any hope
- * are bounded and played together, and the rest is counted. */
+ * are bounded and simulated together, and the rest is counted. */
 static enum status refill(struct search_run *run, bool all, bool *more, struct error *error)
 {
     struct listed *listed = run->pool;

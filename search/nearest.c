@@ -1,10 +1,12 @@
+/* Of a list the nearest by comparison; in spaces too large to list by iterative deepening (Korf
+ * 1985) over the number of changed values, with prefixes that begin no tiling left out. */
 #include "search/nearest.h"
 
 #include "search/candidates.h"
 
 #include <stdlib.h>
 
-/* Beginnings that are looked at in a space too large to list. */
+/* Prefixes that are looked at in a space too large to list. */
 #define NEAREST_MOST INT64_C(20000000)
 
 struct distance {
@@ -72,7 +74,7 @@ static void visit_neighbours(struct neighbours *n, int axis, int changes, double
             continue;
         n->tiling.value[axis] = value;
         n->looked_at++;
-        enum beginning some = n->space->kind->nesting->begins(n->space, &n->tiling, axis + 1);
+        enum prefix_verdict some = n->space->kind->nesting->begins(n->space, &n->tiling, axis + 1);
         if (some == BEGINS_NONE)
             break;
         if (some == BEGINS_SOME)

@@ -7,7 +7,7 @@
 #include "core/status.h"
 
 /* *found is false when the space has no legal tiling; or, where it is too large to list, when none
- * was found among the 20 million beginnings of tilings that are looked at, in order of changes. */
+ * was found among the 20 million prefixes of tilings that are looked at, in order of changes. */
 enum status search_nearest(const struct space *space, const struct tiling *wanted,
                            struct tiling *nearest, bool *found, struct error *error);
 

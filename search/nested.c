@@ -11,25 +11,25 @@
 #include <omp.h>
 #include <stdlib.h>
 
-enum { MANY = 4000000 }; /* open beginnings, from which on the longest come first */
+enum { MANY = 4000000 }; /* open prefixes, from which on the longest come first */
 
 struct nested {
     struct prefix_levels levels;
     struct heap open[PREFIX_MAX_LEVELS];
     struct tally tally; /* legal tilings that are no longer open, by their bound */
     int64_t feasible;
-    bool uncounted;               /* it was stopped before all shortest beginnings were counted */
+    bool uncounted;               /* it was stopped before all shortest prefixes were counted */
     int64_t most, counted;        /* counting alone: how far, and what there is so far */
     volatile sig_atomic_t enough; /* … that is more */
 };
 
-/* Who splits a beginning. */
+/* Who splits a prefix. */
 struct splitter {
     struct search_run *run;
     struct nested *nested;
     struct piece *piece;
-    int64_t limit_fs, tally_fs; /* bounds up to which beginnings stay open, and are counted */
-    int64_t completions;        /* of beginnings of the shortest length */
+    int64_t limit_fs, tally_fs; /* bounds up to which prefixes stay open, and are counted */
+    int64_t leaf_count;         /* of prefixes of the shortest length */
     struct leaf_counter counter;
     bool uncounted;
 };
@@ -40,7 +40,7 @@ static int64_t tally_limit_fs(const struct search_run *run)
     double share = run->options->tolerance > ONE_PERCENT ? run->options->tolerance : ONE_PERCENT;
     if (run->options->best_only)
         return 0;
-    return run->leaders.count ? within_fs(run->leaders.time_fs[0], share) : INT64_MAX;
+    return run->incumbents.count ? within_fs(run->incumbents.time_fs[0], share) : INT64_MAX;
 }
 
 static void add_longer(struct piece *piece, struct open_node node)
@@ -71,16 +71,16 @@ static int64_t bound_of(const struct search_run *run, const struct tiling *tilin
 }
 
 /* Where there is nothing to do but to count. */
-static void note_count(struct nested *nested, int64_t completions)
+static void note_count(struct nested *nested, int64_t leaf_count)
 {
     int64_t counted;
 #pragma omp atomic capture
-    counted = nested->counted += completions;
+    counted = nested->counted += leaf_count;
     if (counted > nested->most)
         nested->enough = 1;
 }
 
-/* A bound of a longer beginning that is less than the shorter one's says less: both hold. */
+/* A bound of a longer prefix that is less than the shorter one's says less: both hold. */
 static void split_into(void *context, const struct tiling *tiling, int64_t index)
 {
     struct splitter *splitter = context;
@@ -88,32 +88,32 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     struct nested *nested = splitter->nested;
     struct piece *piece = splitter->piece;
     int level = piece->level + 1;
-    int64_t bound_fs = bound_of(run, tiling, level), completions = 0;
+    int64_t bound_fs = bound_of(run, tiling, level), leaf_count = 0;
     piece->bounded++;
     if (!prefix_is_tiling(&nested->levels, level) && bound_fs < piece->candidate.bound_fs)
         bound_fs = piece->candidate.bound_fs;
     bool open = bound_fs <= splitter->limit_fs;
     bool count = level == 1 && !splitter->uncounted;
     if (count || (!open && bound_fs <= splitter->tally_fs)) {
-        completions =
+        leaf_count =
             count ? leaf_counter_next(&splitter->counter, &nested->levels, run->space, tiling)
                   : prefix_leaf_count(&nested->levels, run->space, tiling, level);
         if (nested->most)
-            note_count(nested, completions);
+            note_count(nested, leaf_count);
         if (stop_due(run->space->stop)) { /* these may not be all: it stays open */
             splitter->uncounted = splitter->uncounted || level == 1;
-            completions = 0;
+            leaf_count = 0;
             count = false;
             open = true;
         }
     }
-    splitter->completions += completions;
-    if (count && completions == 0)
+    splitter->leaf_count += leaf_count;
+    if (count && leaf_count == 0)
         return;
     if (open)
         add_longer(piece, (struct open_node){bound_fs, index});
     else if (bound_fs <= splitter->tally_fs)
-        tally_add(&nested->tally, bound_fs, completions);
+        tally_add(&nested->tally, bound_fs, leaf_count);
 }
 
 /* Takes the limits of now, which no batch changes: all of it see the same. */
@@ -121,11 +121,11 @@ static struct splitter splitter_of(struct search_run *run)
 {
     return (struct splitter){.run = run,
                              .nested = run->pool,
-                             .limit_fs = leaders_limit_fs(&run->leaders),
+                             .limit_fs = incumbents_limit_fs(&run->incumbents),
                              .tally_fs = tally_limit_fs(run)};
 }
 
-/* Splits a beginning; it did not run where it was stopped before that was done. */
+/* Splits a prefix; it did not run where it was stopped before that was done. */
 static void split_by(struct splitter *splitter, const struct space *space, struct piece *piece)
 {
     const int *length = &splitter->nested->levels.length[piece->level];
@@ -140,7 +140,7 @@ static void split(struct search_run *run, struct piece *piece)
     split_by(&splitter, run->space, piece);
 }
 
-/* Opens what a beginning was split into. */
+/* Opens what a prefix was split into. */
 static bool open_longer(struct nested *nested, struct piece *piece)
 {
     bool kept = !piece->failed;
@@ -150,7 +150,7 @@ static bool open_longer(struct nested *nested, struct piece *piece)
     return kept;
 }
 
-/* The beginnings of the shortest length, all of them whatever the time: they bound the space. They
+/* The prefixes of the shortest length, all of them whatever the time: they bound the space. They
  * also say how much there is, as far as there is time. */
 static enum status open_roots(struct search_run *run, struct error *error)
 {
@@ -172,7 +172,7 @@ static enum status open_roots(struct search_run *run, struct error *error)
             pieces[i].candidate.index = space_root(run->space, i);
             split_by(&splitter, all, &pieces[i]);
             uncounted = splitter.uncounted || uncounted;
-            feasible += splitter.completions;
+            feasible += splitter.leaf_count;
             bounded += pieces[i].bounded;
         }
         recorder_keep(&run->recorder, PHASE_BOUNDING, start_ns, bounded, 0);
@@ -202,7 +202,7 @@ static int64_t open_count(const struct search_run *run)
     return count;
 }
 
-/* The level whose first beginning has the least bound, the longer one where they are equal; with
+/* The level whose first prefix has the least bound, the longer one where they are equal; with
  * `dive` the longest. -1: nothing is open. */
 static int next_level(const struct nested *nested, bool dive)
 {
@@ -228,14 +228,14 @@ static int64_t next_fs(const struct search_run *run)
 static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
 {
     struct nested *nested = run->pool;
-    bool dive = run->leaders.count < run->leaders.top || open_count(run) > MANY;
+    bool dive = run->incumbents.count < run->incumbents.top || open_count(run) > MANY;
     int level = next_level(nested, dive), first = level;
     while (batch->count < batch->most && level >= 0 &&
            nested->open[level].items[0].bound_fs <= limit_fs) {
         struct open_node node = heap_pop(&nested->open[level]);
         batch->items[batch->count++] =
             (struct piece){.level = level,
-                           .beginning = !prefix_is_tiling(&nested->levels, level),
+                           .is_prefix = !prefix_is_tiling(&nested->levels, level),
                            .candidate = {.bound_fs = node.bound_fs, .index = node.index}};
         level = next_level(nested, dive);
         if (dive && level != first)
@@ -249,7 +249,7 @@ static bool close_piece(struct search_run *run, struct piece *piece)
     struct nested *nested = run->pool;
     struct open_node node = {piece->candidate.bound_fs, piece->candidate.index};
     if (piece->candidate.time_fs) {
-        run->played++;
+        run->simulated++;
         return candidates_push(&run->candidates, piece->candidate);
     }
     if (piece->ran)
@@ -270,14 +270,14 @@ static void prove(const struct search_run *run, struct proof *proof)
 {
     const struct nested *nested = run->pool;
     *proof = (struct proof){
-        .feasible = nested->feasible > run->played ? nested->feasible : run->played,
+        .feasible = nested->feasible > run->simulated ? nested->feasible : run->simulated,
         .next_fs = next_fs(run),
         .counted = !nested->uncounted,
         .bounded = true,
     };
 }
 
-/* How many tilings an open beginning adds that may be within a time; none that is known to be
+/* How many tilings an open prefix adds that may be within a time; none that is known to be
  * outside. */
 static int64_t open_within(const struct nested *nested, const struct space *space, int level,
                            struct open_node node, int64_t latest_fs)
@@ -289,7 +289,7 @@ static int64_t open_within(const struct nested *nested, const struct space *spac
     return prefix_leaf_count(&nested->levels, space, &tiling, level);
 }
 
-/* All legal tilings are played, or in the tally, or open, or beyond what either may count. Where
+/* All legal tilings are simulated, or in the tally, or open, or beyond what either may count. Where
  * the search was stopped, what is open is counted for a moment at most: then it may be all there
  * is. */
 static void count_within(const struct search_run *run, struct within *within, double share,
@@ -300,7 +300,7 @@ static void count_within(const struct search_run *run, struct within *within, do
     int64_t all = nested->uncounted ? run->space->candidates : nested->feasible;
     struct limited moment;
     const struct space *space = search_moment(run->space, &moment);
-    for (int64_t i = 0; i < run->played; i++)
+    for (int64_t i = 0; i < run->simulated; i++)
         within_note(within, &run->candidates.items[i], best_fs, share);
     within->at_most += tally_sum(&nested->tally, latest_fs);
     for (int l = 1; l < nested->levels.count; l++)
@@ -325,7 +325,7 @@ static enum status tell(struct search_run *run, struct search_result *result, st
         count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
     }
     if (run->options->keep_reached) {
-        result->reached_all = run->played == nested->feasible && !nested->uncounted;
+        result->reached_all = run->simulated == nested->feasible && !nested->uncounted;
         list_keep(run, result);
     }
     return STATUS_OK;

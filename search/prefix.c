@@ -16,7 +16,7 @@ int64_t prefix_leaf_count(const struct prefix_levels *levels, const struct space
 {
     return prefix_is_tiling(levels, level)
                ? 1
-               : space->kind->nesting->completions(space, tiling, levels->length[level]);
+               : space->kind->nesting->leaf_count(space, tiling, levels->length[level]);
 }
 
 int64_t leaf_counter_next(struct leaf_counter *counter, const struct prefix_levels *levels,

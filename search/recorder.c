@@ -1,3 +1,5 @@
+/* Threads write their spans apart from each other; the first thread hands them on between parallel
+ * regions, and says for the time between what each thread waited for. */
 #include "search/recorder.h"
 
 #include <omp.h>
@@ -66,13 +68,13 @@ void recorder_fill(const struct recorder *recorder, enum search_phase phase, int
 }
 
 void recorder_keep(struct recorder *recorder, enum search_phase phase, int64_t start_ns,
-                   int64_t bounded, int64_t played)
+                   int64_t bounded, int64_t simulated)
 {
-    if (!recorder->trace || bounded + played == 0)
+    if (!recorder->trace || bounded + simulated == 0)
         return;
     struct search_span *span = &recorder->spans[omp_get_thread_num()];
     recorder_fill(recorder, phase, start_ns, bounded, span);
-    span->played = played;
+    span->simulated = simulated;
 }
 
 static void emit(struct recorder *recorder, struct search_span *span)

@@ -38,7 +38,7 @@ int64_t recorder_now(const struct recorder *recorder);
 
 /* What the calling thread did in this batch, until now. */
 void recorder_keep(struct recorder *recorder, enum search_phase phase, int64_t start_ns,
-                   int64_t bounded, int64_t played);
+                   int64_t bounded, int64_t simulated);
 
 /* Makes each of several pieces of a parallel region a batch of its own: the thread that did it
  * fills *span, and after the region one thread hands them on in order. */

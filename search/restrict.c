@@ -1,3 +1,4 @@
+/* Blocks that have the wanted values, with those alone; the others are left out. */
 #include "search/restrict.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The driver (search/strategy.h): batches on all threads until the strategy is done or the limits
+ * say so, then the answer from what is known. */
 #include "search/search.h"
 
 #include "core/least.h"
@@ -27,18 +29,18 @@ static void report(const struct search_run *run)
     if (!run->options->progress && !run->options->trace)
         return;
     run->strategy->prove(run, &proof);
-    int64_t best_fs = run->leaders.count ? run->leaders.time_fs[0] : 0;
+    int64_t best_fs = run->incumbents.count ? run->incumbents.time_fs[0] : 0;
     int64_t open = run->source->open_count(run);
     int64_t lower_fs = lower_bound_fs(run, &proof, proof.next_fs, best_fs ? best_fs : INT64_MAX);
     recorder_count(&run->recorder, (struct search_counters){.best_fs = best_fs,
                                                             .lower_bound_fs = lower_fs,
-                                                            .played = run->played,
+                                                            .simulated = run->simulated,
                                                             .open = open});
     if (!run->options->progress)
         return;
     struct search_progress progress = {
-        .done = run->played,
-        .total = run->played + open,
+        .done = run->simulated,
+        .total = run->simulated + open,
         .phase = "simulating",
         .best_fs = best_fs,
         .lower_bound_fs = lower_fs,
@@ -51,29 +53,29 @@ static void run_piece(struct search_run *run, struct piece *piece)
 {
     if (stop_due(run->space->stop))
         return;
-    if (piece->beginning)
+    if (piece->is_prefix)
         run->source->split(run, piece);
     else
-        worker_play(&run->workers.items[omp_get_thread_num()], run->space, &piece->candidate);
+        worker_simulate(&run->workers.items[omp_get_thread_num()], run->space, &piece->candidate);
 }
 
-/* Plays tilings, and splits beginnings, on all threads. */
+/* Simulates tilings, and splits prefixes, on all threads. */
 static enum status run_pieces(struct search_run *run, struct batch *batch, struct error *error)
 {
     enum search_phase phase = PHASE_SPLITTING;
     for (int i = 0; i < batch->count; i++)
-        phase = batch->items[i].beginning ? phase : PHASE_SIMULATING;
+        phase = batch->items[i].is_prefix ? phase : PHASE_SIMULATING;
     recorder_begin(&run->recorder);
 #pragma omp parallel num_threads(run->threads)
     {
-        int64_t start_ns = recorder_now(&run->recorder), bounded = 0, played = 0;
+        int64_t start_ns = recorder_now(&run->recorder), bounded = 0, simulated = 0;
 #pragma omp for schedule(dynamic) nowait
         for (int i = 0; i < batch->count; i++) {
             run_piece(run, &batch->items[i]);
             bounded += batch->items[i].bounded;
-            played += batch->items[i].candidate.time_fs != 0;
+            simulated += batch->items[i].candidate.time_fs != 0;
         }
-        recorder_keep(&run->recorder, phase, start_ns, bounded, played);
+        recorder_keep(&run->recorder, phase, start_ns, bounded, simulated);
     }
     recorder_end(&run->recorder);
     return workers_status(&run->workers, error);
@@ -85,11 +87,11 @@ static enum status run_batch(struct search_run *run, struct error *error)
     batch.count = 0;
     batch.most = run->space == &run->hurry.space ? 1 : run->source->batch;
     run->strategy->next(run, &batch);
-    enum status status =
-        run->source->play ? run->source->play(run, &batch, error) : run_pieces(run, &batch, error);
+    enum status status = run->source->simulate ? run->source->simulate(run, &batch, error)
+                                               : run_pieces(run, &batch, error);
     for (int i = 0; i < batch.count; i++)
         if (batch.items[i].candidate.time_fs)
-            leaders_note(&run->leaders, batch.items[i].candidate.time_fs);
+            incumbents_note(&run->incumbents, batch.items[i].candidate.time_fs);
     enum status observed = run->strategy->observe(run, &batch, status == STATUS_OK ? error : NULL);
     report(run);
     return status == STATUS_OK ? observed : status;
@@ -101,7 +103,7 @@ static enum status run_all(struct search_run *run, struct error *error)
     for (bool more = true; more && status == STATUS_OK;) {
         status = run->strategy->refill(run, &more, error);
         while (status == STATUS_OK && !run->strategy->done(run) &&
-               search_goes_on(&run->space, run->options, run->played > 0, &run->hurry))
+               search_goes_on(&run->space, run->options, run->simulated > 0, &run->hurry))
             status = run_batch(run, error);
     }
     return status;
@@ -132,25 +134,26 @@ static enum status fill_one(struct search_run *run, const struct space *space,
     return status;
 }
 
-/* Sorts what was played. All of the first is said, and as much of the others as there is time for.
+/* Sorts what was simulated. All of the first is said, and as much of the others as there is time
+ * for.
  */
 static enum status fill_best(struct search_run *run, struct search_result *result,
                              struct error *error)
 {
-    struct candidate *played = run->candidates.items;
+    struct candidate *simulated = run->candidates.items;
     struct limited moment, whole;
     const struct space *until = search_moment(run->space, &moment);
     const struct space *now = search_until(run->space, (struct stop){.told = NULL}, &whole);
-    if (run->played)
-        qsort(played, (size_t)run->played, sizeof *played, by_time);
-    result->best = calloc((size_t)run->leaders.count + 1, sizeof *result->best);
+    if (run->simulated)
+        qsort(simulated, (size_t)run->simulated, sizeof *simulated, by_time);
+    result->best = calloc((size_t)run->incumbents.count + 1, sizeof *result->best);
     if (!result->best)
         return error_memory(error);
     enum status status = STATUS_OK;
-    for (int i = 0; i < run->leaders.count && status == STATUS_OK; i++) {
-        if (i > 0 && played[i].time_fs == SIMULATE_LONGEST_FS)
+    for (int i = 0; i < run->incumbents.count && status == STATUS_OK; i++) {
+        if (i > 0 && simulated[i].time_fs == SIMULATE_LONGEST_FS)
             break;
-        status = fill_one(run, now, &played[i], &result->best[i], error);
+        status = fill_one(run, now, &simulated[i], &result->best[i], error);
         result->count += status == STATUS_OK;
         now = until;
     }
@@ -162,12 +165,12 @@ static void fill_proof(const struct search_run *run, struct search_result *resul
     struct proof proof;
     run->strategy->prove(run, &proof);
     int64_t best = result->count ? result->best[0].timeline.end_fs : 0;
-    int64_t untimed = least_untimed_fs(run->candidates.items, run->played);
+    int64_t untimed = least_untimed_fs(run->candidates.items, run->simulated);
     bool finished = proof.counted && untimed > best && run->strategy->done(run);
     result->candidates = run->space->candidates;
     result->feasible = proof.feasible;
-    result->simulated = run->played;
-    result->pruned = finished ? result->feasible - run->played : 0;
+    result->simulated = run->simulated;
+    result->pruned = finished ? result->feasible - run->simulated : 0;
     memcpy(result->pruned_by, proof.pruned_by, sizeof result->pruned_by);
     result->optimal = finished && result->count > 0;
     result->lower_bound_fs = lower_bound_fs(run, &proof, least_of(proof.next_fs, untimed), best);
@@ -219,13 +222,13 @@ enum status search_run_open(struct search_run *run, struct error *error)
     enum status status = run->pool ? STATUS_OK : error_memory(error);
     if (status == STATUS_OK)
         status = recorder_open(&run->recorder, run->options->trace, run->threads, error);
-    if (status == STATUS_OK && !source->play)
+    if (status == STATUS_OK && !source->simulate)
         status = bounder_open(&run->bounder, run->space, error);
-    if (status == STATUS_OK && !source->play)
+    if (status == STATUS_OK && !source->simulate)
         status = workers_open(&run->workers, run->threads, error);
     if (status == STATUS_OK)
-        status = leaders_open(&run->leaders, run->options->top,
-                              run->options->best_only || source->best_only, error);
+        status = incumbents_open(&run->incumbents, run->options->top,
+                                 run->options->best_only || source->best_only, error);
     if (status == STATUS_OK && source->open)
         status = source->open(run, error);
     return status;
@@ -238,7 +241,7 @@ void search_run_close(struct search_run *run)
     if (run->strategy && run->strategy->free && run->state)
         run->strategy->free(run);
     workers_close(&run->workers);
-    leaders_close(&run->leaders);
+    incumbents_close(&run->incumbents);
     recorder_close(&run->recorder);
     bounder_close(&run->bounder);
     free(run->candidates.items);
@@ -291,25 +294,25 @@ void search_result_clear(struct search_result *result)
     memset(result, 0, sizeof *result);
 }
 
-enum status search_play(const struct space *space, const struct tiling *tiling, struct found *found,
-                        struct error *error)
+enum status search_simulate(const struct space *space, const struct tiling *tiling,
+                            struct found *found, struct error *error)
 {
     struct worker worker = {0};
     struct bounder bounder = {0};
-    if (space->kind->play)
-        return space->kind->play(space, tiling, found, error);
+    if (space->kind->simulate)
+        return space->kind->simulate(space, tiling, found, error);
     memset(found, 0, sizeof *found);
     found->tiling = *tiling;
     found->index = -1;
     enum status status = bounder_open(&bounder, space, error);
     if (status == STATUS_OK)
-        status = player_open(&worker.player, error);
+        status = tiling_simulator_open(&worker.simulator, error);
     if (status == STATUS_OK) {
         status = worker_fill(&worker, space, &bounder, found);
         if (status != STATUS_OK && error)
             *error = worker.error;
     }
     bounder_close(&bounder);
-    player_close(&worker.player);
+    tiling_simulator_close(&worker.simulator);
     return status;
 }

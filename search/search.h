@@ -1,14 +1,14 @@
 /* Which tiling is best, with a proof.
  *
  * Legality and lower bounds of the whole space come first, in closed form and on all threads; then
- * candidates are played in order of bound, in batches of a fixed size, until the next bound exceeds
- * what could still matter. What is answered does not depend on the number of threads: bounds
- * tighten between batches only.
+ * candidates are simulated in order of bound, in batches of a fixed size, until the next bound
+ * exceeds what could still matter. What is answered does not depend on the number of threads:
+ * bounds tighten between batches only.
  *
  * What could still matter: the best time plus one percent (so that the number of tilings within
  * one percent of the best is exact) and the time of the last of the `top` best.
  *
- * Spaces too large to list are searched by beginnings of tilings (search/nested.h): what could
+ * Spaces too large to list are searched by prefixes of tilings (search/nested.h): what could
  * matter there is the time of the last of the `top` best only, so that the number of tilings within
  * one percent is known from below and from above.
  *
@@ -27,7 +27,7 @@
 #include <signal.h>
 
 struct search_progress {
-    int64_t done, total;    /* candidates bounded, or played of those that may need it */
+    int64_t done, total;    /* candidates bounded, or simulated of those that may need it */
     const char *phase;      /* "bounding", "simulating" */
     int64_t best_fs;        /* 0: none yet */
     int64_t lower_bound_fs; /* of what is left */
@@ -56,9 +56,9 @@ enum status search(const struct space *space, const struct search_options *optio
                    struct search_result *result, struct error *error);
 void search_result_clear(struct search_result *result);
 
-/* Plays one tiling and fills everything but the index of *found; completes found->tiling where a
- * tiling has values of its own choosing (k-NN: the distance tile's). */
-enum status search_play(const struct space *space, const struct tiling *tiling, struct found *found,
-                        struct error *error);
+/* Simulates one tiling and fills everything but the index of *found; completes found->tiling where
+ * a tiling has values of its own choosing (k-NN: the distance tile's). */
+enum status search_simulate(const struct space *space, const struct tiling *tiling,
+                            struct found *found, struct error *error);
 
 #endif

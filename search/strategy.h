@@ -1,10 +1,10 @@
 /* How a search goes about it. Three things meet:
  *
- *   a source    says which candidates there are, what bounds them, and how they are played: all
- *               tilings of a space (search/listed.h), beginnings of tilings (search/nested.h), the
+ *   a source    says which candidates there are, what bounds them, and how they are simulated: all
+ *               tilings of a space (search/listed.h), prefixes of tilings (search/nested.h), the
  *               stages of a k-NN (kernels/knn/knn_search.h);
  *   a strategy  chooses among them: what is tried next, when it is done, and what that proves;
- *   the driver  (search/search.c) plays batches on all threads, minds the limits, and keeps the
+ *   the driver  (search/search.c) simulates batches on all threads, minds the limits, and keeps the
  *               best times, the trace and the answer.
  *
  * The driver calls, as often as it says:
@@ -20,7 +20,7 @@
 
 #include "search/clock.h"
 #include "search/heap.h"
-#include "search/leaders.h"
+#include "search/incumbents.h"
 #include "search/workers.h"
 
 enum { SEARCH_BATCH = 64 };
@@ -28,10 +28,10 @@ enum { SEARCH_BATCH = 64 };
 /* Of a source with nothing open. */
 #define NOTHING_OPEN INT64_MAX
 
-/* One of a batch: a tiling to play, or a beginning of tilings to split. */
+/* One of a batch: a tiling to simulate, or a prefix of tilings to split. */
 struct piece {
-    struct candidate candidate; /* time_fs: 0 until it is played */
-    bool beginning, ran;        /* ran: of beginnings, split to the end */
+    struct candidate candidate; /* time_fs: 0 until it is simulated */
+    bool is_prefix, ran;        /* ran: of prefixes, split to the end */
     bool failed;                /* … without memory */
     int level;                  /* … how long it is, and will be after: the source's to say */
     int64_t bounded, count, capacity;
@@ -43,12 +43,12 @@ struct batch {
     struct piece items[SEARCH_BATCH];
 };
 
-/* What is known of the tilings that were not played. */
+/* What is known of the tilings that were not simulated. */
 struct proof {
     int64_t feasible; /* legal tilings that there are, as far as they were counted */
     int64_t next_fs;  /* no tiling that is open is faster; NOTHING_OPEN: none is */
     bool counted;     /* these are all: what is not open cannot matter */
-    bool bounded;     /* next_fs holds for all that was not played; else the roofline does */
+    bool bounded;     /* next_fs holds for all that was not simulated; else the roofline does */
     int64_t pruned_by[SEARCH_MAX_RULES];
 };
 
@@ -64,18 +64,18 @@ struct search_run {
     struct recorder recorder;
     struct bounder bounder;
     struct workers workers;
-    struct leaders leaders;
-    /* The first `played` are those that were played, in no order that depends on the threads; those
-     * after them are open, in the order in which list_take takes them. */
+    struct incumbents incumbents;
+    /* The first `simulated` are those that were simulated, in no order that depends on the threads;
+     * those after them are open, in the order in which list_take takes them. */
     struct candidates candidates;
-    int64_t played;
+    int64_t simulated;
 };
 
 /* Where candidates come from. NULL where nothing is to be done. */
 struct search_source {
     size_t size;      /* of run->pool, which starts as zero */
     int batch;        /* candidates at a time, up to SEARCH_BATCH */
-    bool best_only;   /* how many are within one percent is not worth playing for */
+    bool best_only;   /* how many are within one percent is not worth simulating for */
     const char *idle; /* the phase before anything is open, to report at the start; or NULL */
     enum status (*open)(struct search_run *run, struct error *error);
     void (*close)(struct search_run *run);
@@ -86,13 +86,13 @@ struct search_source {
     int64_t (*open_count)(const struct search_run *run);
     /* Takes candidates whose bounds do not exceed the limit, in order of bound. */
     void (*take)(struct search_run *run, int64_t limit_fs, struct batch *batch);
-    /* Takes in what was played or split; what was not is open again. */
+    /* Takes in what was simulated or split; what was not is open again. */
     enum status (*observe)(struct search_run *run, struct batch *batch, struct error *error);
-    /* Splits a beginning; by any thread. */
+    /* Splits a prefix; by any thread. */
     void (*split)(struct search_run *run, struct piece *piece);
-    /* Plays all of a batch, as far as there is time; NULL: each is one program. */
-    enum status (*play)(struct search_run *run, struct batch *batch, struct error *error);
-    /* All that an answer says of one that was played; NULL: likewise. */
+    /* Simulates all of a batch, as far as there is time; NULL: each is one program. */
+    enum status (*simulate)(struct search_run *run, struct batch *batch, struct error *error);
+    /* All that an answer says of one that was simulated; NULL: likewise. */
     enum status (*fill)(struct search_run *run, const struct space *space,
                         const struct candidate *candidate, struct found *found,
                         struct error *error);
@@ -110,7 +110,7 @@ struct search_strategy {
     enum status (*init)(struct search_run *run, struct error *error);
     void (*free)(struct search_run *run); /* what the state owns; or NULL */
     enum status (*refill)(struct search_run *run, bool *more, struct error *error);
-    bool (*done)(const struct search_run *run); /* is nothing open that has to be played? */
+    bool (*done)(const struct search_run *run); /* is nothing open that has to be simulated? */
     void (*next)(struct search_run *run, struct batch *batch);
     enum status (*observe)(struct search_run *run, struct batch *batch, struct error *error);
     void (*prove)(const struct search_run *run, struct proof *proof);

@@ -18,12 +18,12 @@ static enum status refill(struct search_run *run, bool *more, struct error *erro
 static bool done(const struct search_run *run)
 {
     int64_t next_fs = run->source->next_fs(run);
-    return next_fs == NOTHING_OPEN || next_fs > leaders_limit_fs(&run->leaders);
+    return next_fs == NOTHING_OPEN || next_fs > incumbents_limit_fs(&run->incumbents);
 }
 
 static void next(struct search_run *run, struct batch *batch)
 {
-    run->source->take(run, leaders_limit_fs(&run->leaders), batch);
+    run->source->take(run, incumbents_limit_fs(&run->incumbents), batch);
 }
 
 const struct search_strategy strategy_bound = {

@@ -245,13 +245,14 @@ static void next(struct search_run *run, struct batch *batch)
     list_take(run, INT64_MAX, batch);
 }
 
-/* Nothing, unless all were drawn and played: what was not drawn has no bound but the roofline. */
+/* Nothing, unless all were drawn and simulated: what was not drawn has no bound but the roofline.
+ */
 static void prove(const struct search_run *run, struct proof *proof)
 {
     const struct lottery *lottery = run->state;
     bool all = lottery->all && done(run);
     *proof = (struct proof){
-        .feasible = lottery->feasible > run->played ? lottery->feasible : run->played,
+        .feasible = lottery->feasible > run->simulated ? lottery->feasible : run->simulated,
         .next_fs = NOTHING_OPEN,
         .counted = all,
         .bounded = all,

@@ -1,3 +1,5 @@
+/* A histogram whose intervals are the leading bits of a bound, as floating point has them: one
+ * array for all of int64_t, and one atomic addition for each count. */
 #include "search/tally.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Depth first over the axes' values in ascending order; what a prefix says rules out the values
+ * after it. */
 #include "search/walk.h"
 
 #include "core/stop.h"
@@ -15,7 +17,7 @@ struct walk {
     bool stopped;
 };
 
-/* Tilings that share a beginning of `fixed` values. */
+/* Tilings that share a prefix of `fixed` values. */
 static int64_t stride_of(const struct space *space, const struct space_block *block, int fixed)
 {
     int64_t stride = 1;
@@ -24,7 +26,7 @@ static int64_t stride_of(const struct space *space, const struct space_block *bl
     return stride;
 }
 
-static enum beginning begins(const struct space *space, const struct tiling *tiling, int fixed)
+static enum prefix_verdict begins(const struct space *space, const struct tiling *tiling, int fixed)
 {
     const struct operator_space *kind = space->kind;
     if (kind->nesting)
@@ -52,7 +54,7 @@ static void walk_axis(struct walk *walk, int fixed, int64_t index, int64_t strid
     stride /= count;
     for (int i = 0; i < count && !is_stopped(walk); i++) {
         walk->tiling.value[fixed] = values[i];
-        enum beginning some = begins(walk->space, &walk->tiling, fixed + 1);
+        enum prefix_verdict some = begins(walk->space, &walk->tiling, fixed + 1);
         if (some == BEGINS_NONE)
             break;
         if (some == BEGINS_SOME)

@@ -1,3 +1,5 @@
+/* A worker a thread, with memory, a simulator and an error of its own; of all errors the one of the
+ * smallest index is reported. */
 #include "search/workers.h"
 
 #include <assert.h>
@@ -9,7 +11,8 @@ enum status workers_open(struct workers *workers, int threads, struct error *err
     if (!workers->items)
         return error_memory(error);
     for (; workers->count < threads; workers->count++) {
-        enum status status = player_open(&workers->items[workers->count].player, error);
+        enum status status =
+            tiling_simulator_open(&workers->items[workers->count].simulator, error);
         if (status != STATUS_OK)
             return status;
     }
@@ -19,17 +22,18 @@ enum status workers_open(struct workers *workers, int threads, struct error *err
 void workers_close(struct workers *workers)
 {
     for (int t = 0; t < workers->count; t++)
-        player_close(&workers->items[t].player);
+        tiling_simulator_close(&workers->items[t].simulator);
     free(workers->items);
 }
 
-void worker_play_tiling(struct worker *worker, const struct space *space,
-                        const struct tiling *tiling, struct candidate *candidate)
+void worker_simulate_tiling(struct worker *worker, const struct space *space,
+                            const struct tiling *tiling, struct candidate *candidate)
 {
     struct timeline timeline;
     if (worker->status != STATUS_OK)
         return;
-    worker->status = player_play(&worker->player, space, tiling, 0, &timeline, &worker->error);
+    worker->status =
+        tiling_simulator_run(&worker->simulator, space, tiling, 0, &timeline, &worker->error);
     worker->failed_index = candidate->index;
     if (worker->status == STATUS_OK) {
         candidate->time_fs = timeline.end_fs;
@@ -43,11 +47,11 @@ void worker_play_tiling(struct worker *worker, const struct space *space,
         worker->status = STATUS_OK;
 }
 
-void worker_play(struct worker *worker, const struct space *space, struct candidate *candidate)
+void worker_simulate(struct worker *worker, const struct space *space, struct candidate *candidate)
 {
     struct tiling tiling;
     space_tiling(space, candidate->index, &tiling);
-    worker_play_tiling(worker, space, &tiling, candidate);
+    worker_simulate_tiling(worker, space, &tiling, candidate);
 }
 
 enum status workers_status(const struct workers *workers, struct error *error)
@@ -79,11 +83,11 @@ enum status worker_fill(struct worker *worker, const struct space *space,
     struct work_total totals[HARDWARE_MAX_PRICES];
     found->bound_fs = bounder_tiling_fs(bounder, space, &found->tiling);
     found->cores_used = space->kind->cores_used(space, &found->tiling, 0);
-    enum status status =
-        player_play(&worker->player, space, &found->tiling, 0, &found->timeline, &worker->error);
+    enum status status = tiling_simulator_run(&worker->simulator, space, &found->tiling, 0,
+                                              &found->timeline, &worker->error);
     if (status != STATUS_OK || space->kind->ask)
         return status;
-    status = work_totals(&worker->player.program, totals, &worker->error);
+    status = work_totals(&worker->simulator.program, totals, &worker->error);
     if (status == STATUS_OK)
         sum_bus_bytes(found, space->hw, totals);
     return status;
@@ -95,12 +99,12 @@ int64_t within_fs(int64_t best_fs, double share)
     return slower < (double)(INT64_MAX / 2) ? best_fs + (int64_t)slower : INT64_MAX;
 }
 
-int64_t least_untimed_fs(const struct candidate played[], int64_t count)
+int64_t least_untimed_fs(const struct candidate simulated[], int64_t count)
 {
     int64_t least_fs = INT64_MAX;
     for (int64_t i = 0; i < count; i++)
-        if (played[i].time_fs == SIMULATE_LONGEST_FS && played[i].bound_fs < least_fs)
-            least_fs = played[i].bound_fs;
+        if (simulated[i].time_fs == SIMULATE_LONGEST_FS && simulated[i].bound_fs < least_fs)
+            least_fs = simulated[i].bound_fs;
     return least_fs;
 }
 

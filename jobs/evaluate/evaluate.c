@@ -12,38 +12,39 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Plays a tiling that the chip can run. */
-static enum status play(struct player *player, const struct space *space,
-                        const struct tiling *tiling, struct prediction *p, struct error *error)
+/* Simulates a tiling that the chip can run. */
+static enum status simulate_tiling(struct tiling_simulator *simulator, const struct space *space,
+                                   const struct tiling *tiling, struct prediction *p,
+                                   struct error *error)
 {
-    struct played played;
+    struct simulated simulated;
     p->cores_used = space->kind->cores_used(space, tiling, 0);
-    program_reset(&player->program, space->hw);
-    enum status status = space->kind->generate(space, tiling, 0, &player->program, error);
+    program_reset(&simulator->program, space->hw);
+    enum status status = space->kind->generate(space, tiling, 0, &simulator->program, error);
     if (status == STATUS_OK)
-        status = play_program(player, p->cores_used, &played, error);
+        status = simulate_program(simulator, p->cores_used, &simulated, error);
     if (status != STATUS_OK)
         return status;
-    p->predicted_ns = played.time_ns;
-    memcpy(p->busy_ns, played.busy_ns, sizeof p->busy_ns);
-    memcpy(p->bus_bytes, played.bus_bytes, sizeof p->bus_bytes);
+    p->predicted_ns = simulated.time_ns;
+    memcpy(p->busy_ns, simulated.busy_ns, sizeof p->busy_ns);
+    memcpy(p->bus_bytes, simulated.bus_bytes, sizeof p->bus_bytes);
     return STATUS_OK;
 }
 
 /* What was measured has run, in the space or outside. */
-static enum status play_if_it_runs(struct player *player, const struct space *space,
-                                   const struct tiling *tiling, struct prediction *p,
-                                   struct error *error)
+static enum status simulate_if_it_runs(struct tiling_simulator *simulator,
+                                       const struct space *space, const struct tiling *tiling,
+                                       struct prediction *p, struct error *error)
 {
     struct violation violations[MAX_VIOLATIONS];
     int count = space->kind->violations(space, tiling, violations);
     for (int i = 0; i < count; i++)
         if (!violations[i].outside)
             return error_set(error, STATUS_INVALID, "illegal here: %s", violations[i].text);
-    return play(player, space, tiling, p, error);
+    return simulate_tiling(simulator, space, tiling, p, error);
 }
 
-static enum status evaluate_row(struct player *player, const struct bank_row *row,
+static enum status evaluate_row(struct tiling_simulator *simulator, const struct bank_row *row,
                                 const struct hardware *hw, struct prediction *p,
                                 struct error *error)
 {
@@ -64,13 +65,13 @@ static enum status evaluate_row(struct player *player, const struct bank_row *ro
         status = space_open(&problem, kind, hw, hw->cores, &space, error);
     if (status != STATUS_OK)
         return status;
-    status = play_if_it_runs(player, &space, &tiling, p, error);
+    status = simulate_if_it_runs(simulator, &space, &tiling, p, error);
     space_close(&space);
     return status;
 }
 
 /* One row; only what is no fault of the row is an error. */
-static enum status predict(struct player *player, const struct bank_row *row,
+static enum status predict(struct tiling_simulator *simulator, const struct bank_row *row,
                            const struct hardware *hw, const volatile sig_atomic_t *stop,
                            struct prediction *p, struct error *error)
 {
@@ -79,7 +80,7 @@ static enum status predict(struct player *player, const struct bank_row *row,
         snprintf(p->reason, sizeof p->reason, "interrupted");
         return STATUS_OK;
     }
-    enum status status = evaluate_row(player, row, hw, p, error);
+    enum status status = evaluate_row(simulator, row, hw, p, error);
     if (status != STATUS_OK)
         snprintf(p->reason, sizeof p->reason, "%.190s", error->text);
     return status == STATUS_NO_MEMORY ? status : STATUS_OK;
@@ -92,14 +93,14 @@ enum status evaluate_rows(const struct bank_row rows[], size_t count, const stru
     enum status result = STATUS_OK;
 #pragma omp parallel num_threads(threads)
     {
-        struct player player;
+        struct tiling_simulator simulator;
         struct error own = {0};
-        enum status status = player_open(&player, &own);
+        enum status status = tiling_simulator_open(&simulator, &own);
 #pragma omp for schedule(dynamic, 1)
         for (size_t i = 0; i < count; i++)
             if (status == STATUS_OK)
-                status = predict(&player, &rows[i], hw, stop, &predictions[i], &own);
-        player_close(&player);
+                status = predict(&simulator, &rows[i], hw, stop, &predictions[i], &own);
+        tiling_simulator_close(&simulator);
 #pragma omp critical
         if (status != STATUS_OK) {
             result = status;

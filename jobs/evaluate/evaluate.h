@@ -21,11 +21,11 @@ struct prediction {
     char reason[192];                     /* why the row is not counted; "" when it is */
 };
 
-/* Plays rows[0 … count) on `hw`, on as many cores as each row's tiling uses (which may not be more
- * than hw->cores), with `threads` threads (>= 1); the predictions do not depend on their number.
- * A row that cannot be played gets a reason, which is no error. Rows without a measured time are
- * played too; rows with row->unfit are not. `stop` (or NULL) becomes non-zero to leave the rest
- * out, with a reason. STATUS_NO_MEMORY, and what the simulator cannot do. */
+/* Simulates rows[0 … count) on `hw`, on as many cores as each row's tiling uses (which may not be
+ * more than hw->cores), with `threads` threads (>= 1); the predictions do not depend on their
+ * number. A row that cannot be simulated gets a reason, which is no error. Rows without a measured
+ * time are simulated too; rows with row->unfit are not. `stop` (or NULL) becomes non-zero to leave
+ * the rest out, with a reason. STATUS_NO_MEMORY, and what the simulator cannot do. */
 enum status evaluate_rows(const struct bank_row rows[], size_t count, const struct hardware *hw,
                           int threads, const volatile sig_atomic_t *stop,
                           struct prediction predictions[], struct error *error);

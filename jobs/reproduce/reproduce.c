@@ -33,7 +33,7 @@ static enum status add_chapter(struct reproduction *r, const struct chapter *cha
 enum status reproduce(const struct hardware *hw, int threads, json_t **rows, struct error *error)
 {
     struct reproduction r = {.hw = hw, .threads = threads};
-    enum status status = player_open(&r.player, error);
+    enum status status = tiling_simulator_open(&r.simulator, error);
     *rows = json_array();
     if (status == STATUS_OK)
         status = add_chapter(&r, &simulator_chapter, *rows, error);
@@ -43,7 +43,7 @@ enum status reproduce(const struct hardware *hw, int threads, json_t **rows, str
                 status = add_chapter(&r, operators[o]->chapters[c], *rows, error);
     if (status == STATUS_OK)
         status = add_chapter(&r, &quoted_chapter, *rows, error);
-    player_close(&r.player);
+    tiling_simulator_close(&r.simulator);
     if (status != STATUS_OK) {
         json_decref(*rows);
         *rows = NULL;

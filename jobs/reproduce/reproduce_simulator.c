@@ -32,8 +32,8 @@ static enum status transfers(struct reproduction *r, int64_t bytes, bool sequenc
                              struct error *error)
 {
     const struct hardware *hw = r->hw;
-    struct emitter e = {.program = &r->player.program, .error = error};
-    struct played played;
+    struct emitter e = {.program = &r->simulator.program, .error = error};
+    struct simulated simulated;
     int gm, ub, load, store, price;
     enum status status = machine_buffer(hw, "Fig. 2.2", "gm", &gm, error);
     if (status == STATUS_OK)
@@ -53,8 +53,8 @@ static enum status transfers(struct reproduction *r, int64_t bytes, bool sequenc
     emit_move(&e, store, bytes, DTYPE_F16, DTYPE_F16);
     status = emit_close(&e);
     if (status == STATUS_OK)
-        status = play_program(&r->player, 1, &played, error);
-    *ns = status == STATUS_OK ? played.time_ns : NAN;
+        status = simulate_program(&r->simulator, 1, &simulated, error);
+    *ns = status == STATUS_OK ? simulated.time_ns : NAN;
     return status;
 }
 

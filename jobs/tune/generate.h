@@ -1,9 +1,10 @@
-/* The program of a tiling as a user gets it: what the search has played, without superfluous
+/* The program of a tiling as a user gets it: what the search has simulated, without superfluous
  * synchronisation.
  *
- * Where dispatching an instruction takes time, the search itself plays programs without it
- * (search/player.h). Elsewhere taking it out takes no time off, for generators let no flag hold
- * back more than it has to; should one do so all the same, the program stays as it was searched. */
+ * Where dispatching an instruction takes time, the search itself simulates programs without it
+ * (search/tiling_simulator.h). Elsewhere taking it out takes no time off, for generators let no
+ * flag hold back more than it has to; should one do so all the same, the program stays as it was
+ * searched. */
 #ifndef AUTOTUNE_JOBS_TUNE_GENERATE_H
 #define AUTOTUNE_JOBS_TUNE_GENERATE_H
 

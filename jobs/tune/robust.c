@@ -278,7 +278,7 @@ static enum status find_nominal(const struct space *space, const struct space *w
     enum status status = search(space, &rest, &result, error);
     if (status != STATUS_OK)
         return status;
-    status = search_play(worst, &result.best[0].tiling, &found, error);
+    status = search_simulate(worst, &result.best[0].tiling, &found, error);
     robust->nominal_best = result.best[0];
     robust->nominal_optimal = result.optimal;
     robust->nominal_worst_fs = found.timeline.end_fs;
@@ -287,13 +287,13 @@ static enum status find_nominal(const struct space *space, const struct space *w
 }
 
 /* The best of the corner as they are on the chip as it is described. */
-static enum status play_nominally(const struct space *space, struct search_result *result,
-                                  struct error *error)
+static enum status simulate_nominally(const struct space *space, struct search_result *result,
+                                      struct error *error)
 {
     enum status status = STATUS_OK;
     for (int i = 0; i < result->count && status == STATUS_OK; i++) {
         struct found found;
-        status = search_play(space, &result->best[i].tiling, &found, error);
+        status = search_simulate(space, &result->best[i].tiling, &found, error);
         found.index = result->best[i].index;
         result->best[i] = found;
     }
@@ -320,7 +320,7 @@ static enum status search_both(const struct space *space, const struct space *wo
     drop_reached(&robust->search);
     status = find_nominal(space, worst, options, robust, error);
     if (status == STATUS_OK)
-        status = play_nominally(space, &robust->search, error);
+        status = simulate_nominally(space, &robust->search, error);
     if (status != STATUS_OK)
         robust_clear(robust);
     return status;

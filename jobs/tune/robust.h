@@ -47,8 +47,8 @@ enum status robust_corner(const char *folders, const char *name,
                           struct corner *corner, struct error *error);
 
 struct robust {
-    struct search_result search; /* at the corner, but that best[…] are played on the chip as it is
-                                    described; owned */
+    struct search_result search; /* at the corner, but that best[…] are simulated on the chip as it
+                                    is described; owned */
     int64_t worst_fs;            /* of search.best[0], at the corner */
     struct found nominal_best;   /* on the chip as it is described */
     int64_t nominal_worst_fs;    /* at the corner */

@@ -229,29 +229,30 @@ static enum status add_comparison(const struct problem *problem, const struct sp
     int64_t square = chip_edge(space) * chip_edge(space);
     struct cubefx_share share = {.functions = problem->size[CUBEFX_FUNCTIONS]};
     double best_ns = (double)best->timeline.end_fs / FS_PER_NS;
-    struct player player;
+    struct tiling_simulator simulator;
     json_t *rows = json_array();
     int cores_used;
     share.inputs = slab_of(problem->size[CUBEFX_N], best->cores_used, square, &cores_used);
-    enum status status = player_open(&player, error);
+    enum status status = tiling_simulator_open(&simulator, error);
     for (int b = 0; b < CUBEFX_BASELINES && status == STATUS_OK; b++) {
-        struct played played;
+        struct simulated simulated;
         share.order = b == CUBEFX_CORDIC ? CORDIC_ITERATIONS : problem->size[CUBEFX_ORDER];
         int64_t tile =
             cubefx_baseline_tile(space->hw, problem->type, &share, (enum cubefx_baseline)b);
-        program_reset(&player.program, space->hw);
+        program_reset(&simulator.program, space->hw);
         status = cubefx_baseline_program(space->hw, problem->type, &share, tile,
-                                         (enum cubefx_baseline)b, &player.program, error);
+                                         (enum cubefx_baseline)b, &simulator.program, error);
         if (status == STATUS_OK)
-            status = play_program(&player, best->cores_used, &played, error);
+            status = simulate_program(&simulator, best->cores_used, &simulated, error);
         if (status == STATUS_OK)
             json_array_append_new(
-                rows, json_pack("{s:s, s:I, s:f, s:f, s:s}", "instead", cubefx_baseline_names[b],
-                                "tile", (json_int_t)tile, "time_ns", played.time_ns, "slower",
-                                played.time_ns / best_ns, "bottleneck",
-                                limiter_of(space->hw, played.busy_ns, played.bus_bytes).name));
+                rows,
+                json_pack("{s:s, s:I, s:f, s:f, s:s}", "instead", cubefx_baseline_names[b], "tile",
+                          (json_int_t)tile, "time_ns", simulated.time_ns, "slower",
+                          simulated.time_ns / best_ns, "bottleneck",
+                          limiter_of(space->hw, simulated.busy_ns, simulated.bus_bytes).name));
     }
-    player_close(&player);
+    tiling_simulator_close(&simulator);
     json_object_set_new(details, "comparison", rows);
     return status;
 }

@@ -114,14 +114,14 @@ static enum status baseline_ns(struct reproduction *r, int64_t inputs, int64_t f
 {
     struct cubefx_share share = {
         .inputs = inputs, .order = baseline == CUBEFX_CORDIC ? 4 : 16, .functions = functions};
-    struct played played;
+    struct simulated simulated;
     int64_t tile = cubefx_baseline_tile(r->hw, DTYPE_F16, &share, baseline);
-    program_reset(&r->player.program, r->hw);
+    program_reset(&r->simulator.program, r->hw);
     enum status status = cubefx_baseline_program(r->hw, DTYPE_F16, &share, tile, baseline,
-                                                 &r->player.program, error);
+                                                 &r->simulator.program, error);
     if (status == STATUS_OK)
-        status = play_program(&r->player, 1, &played, error);
-    *ns = status == STATUS_OK ? played.time_ns : NAN;
+        status = simulate_program(&r->simulator, 1, &simulated, error);
+    *ns = status == STATUS_OK ? simulated.time_ns : NAN;
     return status;
 }
 

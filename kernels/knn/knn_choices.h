@@ -54,8 +54,8 @@ void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_vis
 /* How many there are, for which nothing need be profiled. */
 int64_t choices_count(const struct knn_costs *costs, int m1);
 
-/* The choice of one legal tiling that is a point of the space, played whatever its fate; and what
- * the inequalities say of it. */
+/* The choice of one legal tiling that is a point of the space, simulated whatever its fate; and
+ * what the inequalities say of it. */
 struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling);
 enum fate choice_fate(const struct knn_costs *costs, const struct tiling *tiling);
 

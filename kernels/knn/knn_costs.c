@@ -8,7 +8,7 @@
 
 #include "kernels/knn/selb.h"
 #include "search/candidates.h"
-#include "search/player.h"
+#include "search/tiling_simulator.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -193,20 +193,22 @@ static enum status simulate_pair(struct knn_costs *costs, int64_t pair, struct e
     int columns = block->count[KNN_N2];
     struct selection_cost *cost = &costs->selections[pair];
     struct tiling tiling = {{[KNN_CORES] = costs->share->cores}};
-    struct player player;
+    struct tiling_simulator simulator;
     struct timeline idle, step;
     if (!cost->idle_fs)
         return STATUS_OK;
     tiling.value[KNN_M2] = block->values[KNN_M2][pair / columns];
     tiling.value[KNN_N2] = block->values[KNN_N2][pair % columns];
-    enum status status = player_open(&player, error);
+    enum status status = tiling_simulator_open(&simulator, error);
     if (status == STATUS_OK)
-        status = player_play(&player, costs->space, &tiling, KNN_PART_IDLE, &idle, error);
+        status =
+            tiling_simulator_run(&simulator, costs->space, &tiling, KNN_PART_IDLE, &idle, error);
     if (status == STATUS_OK)
-        status = player_play(&player, costs->space, &tiling, KNN_PART_STEP, &step, error);
+        status =
+            tiling_simulator_run(&simulator, costs->space, &tiling, KNN_PART_STEP, &step, error);
     if (status == STATUS_OK)
         *cost = (struct selection_cost){idle.end_fs, step.end_fs - idle.end_fs, cost->number};
-    player_close(&player);
+    tiling_simulator_close(&simulator);
     return status;
 }
 

@@ -10,8 +10,8 @@
 #include "kernels/knn/selb.h"
 #include "kernels/slices.h"
 
-/* A sum of plays, each as often as its part counts. */
-static void add_played(struct played *sum, const struct played *part, double weight)
+/* A sum of programs, each as often as its part counts. */
+static void add_simulated(struct simulated *sum, const struct simulated *part, double weight)
 {
     sum->time_ns += weight * part->time_ns;
     for (int p = 0; p < HARDWARE_MAX_PIPES; p++)
@@ -20,21 +20,21 @@ static void add_played(struct played *sum, const struct played *part, double wei
         sum->bus_bytes[b] += weight * part->bus_bytes[b];
 }
 
-static enum status play_part(struct player *player, const struct space *space,
-                             const struct found *found, int part, struct played *played,
-                             struct error *error)
+static enum status simulate_part(struct tiling_simulator *simulator, const struct space *space,
+                                 const struct found *found, int part, struct simulated *simulated,
+                                 struct error *error)
 {
-    program_reset(&player->program, space->hw);
+    program_reset(&simulator->program, space->hw);
     enum status status =
-        space->kind->generate(space, &found->tiling, part, &player->program, error);
+        space->kind->generate(space, &found->tiling, part, &simulator->program, error);
     return status == STATUS_OK
-               ? play_program(player, space->kind->cores_used(space, &found->tiling, part), played,
-                              error)
+               ? simulate_program(simulator, space->kind->cores_used(space, &found->tiling, part),
+                                  simulated, error)
                : status;
 }
 
-static json_t *stage_json(const struct hardware *hw, const char *name, const struct played *stage,
-                          double tiles, double total_ns)
+static json_t *stage_json(const struct hardware *hw, const char *name,
+                          const struct simulated *stage, double tiles, double total_ns)
 {
     struct limiter limiter = limiter_of(hw, stage->busy_ns, stage->bus_bytes);
     return json_pack("{s:s, s:f, s:f, s:f, s:f, s:s, s:f}", "stage", name, "tiles", tiles,
@@ -43,22 +43,23 @@ static json_t *stage_json(const struct hardware *hw, const char *name, const str
                      limiter.busy_ns / stage->time_ns);
 }
 
-/* Plays the three programs of the tiling once more, for what limits each stage. */
-static enum status add_stages(struct player *player, const struct space *space,
+/* Simulates the three programs of the tiling once more, for what limits each stage. */
+static enum status add_stages(struct tiling_simulator *simulator, const struct space *space,
                               const struct found *found, json_t *details, struct error *error)
 {
-    struct played distance, idle, step, stages[2] = {{.time_ns = 0}, {.time_ns = 0}};
+    struct simulated distance, idle, step, stages[2] = {{.time_ns = 0}, {.time_ns = 0}};
     const double *weight = found->part_weight;
-    enum status status = play_part(player, space, found, KNN_PART_DISTANCE, &distance, error);
+    enum status status =
+        simulate_part(simulator, space, found, KNN_PART_DISTANCE, &distance, error);
     if (status == STATUS_OK)
-        status = play_part(player, space, found, KNN_PART_IDLE, &idle, error);
+        status = simulate_part(simulator, space, found, KNN_PART_IDLE, &idle, error);
     if (status == STATUS_OK)
-        status = play_part(player, space, found, KNN_PART_STEP, &step, error);
+        status = simulate_part(simulator, space, found, KNN_PART_STEP, &step, error);
     if (status != STATUS_OK)
         return status;
-    add_played(&stages[0], &distance, weight[KNN_COST_DISTANCE]);
-    add_played(&stages[1], &idle, weight[KNN_COST_IDLE] - weight[KNN_COST_STEP]);
-    add_played(&stages[1], &step, weight[KNN_COST_STEP]);
+    add_simulated(&stages[0], &distance, weight[KNN_COST_DISTANCE]);
+    add_simulated(&stages[1], &idle, weight[KNN_COST_IDLE] - weight[KNN_COST_STEP]);
+    add_simulated(&stages[1], &step, weight[KNN_COST_STEP]);
     double total_ns = stages[0].time_ns + stages[1].time_ns;
     json_object_set_new(
         details, "stages",
@@ -164,42 +165,43 @@ static enum status compare_stages(const struct space *space, const struct found 
 }
 
 /* The mean time of a selection tile by another algorithm, which has no early exit. */
-static enum status bitonic_ns(struct player *player, const struct knn_space *knn, int cores,
-                              const struct knn_tile *tile, int64_t tiles, double *ns,
+static enum status bitonic_ns(struct tiling_simulator *simulator, const struct knn_space *knn,
+                              int cores, const struct knn_tile *tile, int64_t tiles, double *ns,
                               struct error *error)
 {
     (void)tiles;
-    struct played played;
-    program_reset(&player->program, knn->machine.hw);
-    enum status status = knn_bitonic_program(&knn->machine, tile, &player->program, error);
+    struct simulated simulated;
+    program_reset(&simulator->program, knn->machine.hw);
+    enum status status = knn_bitonic_program(&knn->machine, tile, &simulator->program, error);
     if (status == STATUS_OK)
-        status = play_program(player, cores, &played, error);
-    *ns = status == STATUS_OK ? played.time_ns : 0;
+        status = simulate_program(simulator, cores, &simulated, error);
+    *ns = status == STATUS_OK ? simulated.time_ns : 0;
     return status;
 }
 
-static enum status heap_with(struct player *player, const struct knn_space *knn, int cores,
-                             const struct knn_tile *tile, int64_t rebuilds, double *ns,
+static enum status heap_with(struct tiling_simulator *simulator, const struct knn_space *knn,
+                             int cores, const struct knn_tile *tile, int64_t rebuilds, double *ns,
                              struct error *error)
 {
-    struct played played;
-    program_reset(&player->program, knn->machine.hw);
-    enum status status = knn_heap_program(&knn->machine, tile, rebuilds, &player->program, error);
+    struct simulated simulated;
+    program_reset(&simulator->program, knn->machine.hw);
+    enum status status =
+        knn_heap_program(&knn->machine, tile, rebuilds, &simulator->program, error);
     if (status == STATUS_OK)
-        status = play_program(player, cores, &played, error);
-    *ns = status == STATUS_OK ? played.time_ns : 0;
+        status = simulate_program(simulator, cores, &simulated, error);
+    *ns = status == STATUS_OK ? simulated.time_ns : 0;
     return status;
 }
 
 /* A re-heap costs the same every time: a line through no column and all columns. */
-static enum status heap_ns(struct player *player, const struct knn_space *knn, int cores,
-                           const struct knn_tile *tile, int64_t tiles, double *ns,
+static enum status heap_ns(struct tiling_simulator *simulator, const struct knn_space *knn,
+                           int cores, const struct knn_tile *tile, int64_t tiles, double *ns,
                            struct error *error)
 {
     double none, all, rebuilds = 0;
-    enum status status = heap_with(player, knn, cores, tile, 0, &none, error);
+    enum status status = heap_with(simulator, knn, cores, tile, 0, &none, error);
     if (status == STATUS_OK)
-        status = heap_with(player, knn, cores, tile, tile->columns, &all, error);
+        status = heap_with(simulator, knn, cores, tile, tile->columns, &all, error);
     if (status != STATUS_OK)
         return status;
     struct knn_tile whole = *tile;
@@ -209,12 +211,12 @@ static enum status heap_ns(struct player *player, const struct knn_space *knn, i
     return STATUS_OK;
 }
 
-static enum status compare_baselines(struct player *player, const struct space *space,
+static enum status compare_baselines(struct tiling_simulator *simulator, const struct space *space,
                                      const struct found *found, json_t *rows, struct error *error)
 {
     static const struct {
         const char *name;
-        enum status (*tile_ns)(struct player *, const struct knn_space *, int,
+        enum status (*tile_ns)(struct tiling_simulator *, const struct knn_space *, int,
                                const struct knn_tile *, int64_t, double *, struct error *);
     } baselines[] = {{"bitonic selection", bitonic_ns}, {"heap selection", heap_ns}};
     const struct knn_space *knn = knn_space_of(space);
@@ -229,7 +231,7 @@ static enum status compare_baselines(struct player *player, const struct space *
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof baselines / sizeof *baselines && status == STATUS_OK; i++) {
         double ns;
-        status = baselines[i].tile_ns(player, knn, found->cores_used, &tile, tiles, &ns, error);
+        status = baselines[i].tile_ns(simulator, knn, found->cores_used, &tile, tiles, &ns, error);
         if (status == STATUS_OK)
             json_array_append_new(
                 rows, compared(space, baselines[i].name, &found->tiling,
@@ -238,14 +240,14 @@ static enum status compare_baselines(struct player *player, const struct space *
     return status;
 }
 
-static enum status add_comparison(struct player *player, const struct space *space,
+static enum status add_comparison(struct tiling_simulator *simulator, const struct space *space,
                                   const struct found *found, const struct details_options *options,
                                   json_t *details, struct error *error)
 {
     json_t *rows = json_array();
     enum status status = compare_stages(space, found, options, rows, error);
     if (status == STATUS_OK)
-        status = compare_baselines(player, space, found, rows, error);
+        status = compare_baselines(simulator, space, found, rows, error);
     bool dropped = options->stop && *options->stop;
     json_object_set_new(details, "comparison", dropped ? json_null() : rows);
     if (dropped)
@@ -259,20 +261,20 @@ enum status knn_details(const struct problem *problem, const struct space *space
 {
     (void)problem;
     const struct found *found = result->best;
-    struct player player;
+    struct tiling_simulator simulator;
     if (result->count == 0)
         return STATUS_OK;
-    enum status status = player_open(&player, error);
+    enum status status = tiling_simulator_open(&simulator, error);
     if (status == STATUS_OK)
-        status = add_stages(&player, space, found, details, error);
+        status = add_stages(&simulator, space, found, details, error);
     if (status == STATUS_OK)
         status = add_distance_tiling(space, found, details, error);
     if (status == STATUS_OK) {
         add_costs(found, details);
         add_steps(space, found, details);
         if (options->compare)
-            status = add_comparison(&player, space, found, options, details, error);
+            status = add_comparison(&simulator, space, found, options, details, error);
     }
-    player_close(&player);
+    tiling_simulator_close(&simulator);
     return status;
 }

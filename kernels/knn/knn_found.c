@@ -7,7 +7,7 @@
 #include "core/work.h"
 #include "kernels/knn/knn_search.h"
 #include "search/candidates.h"
-#include "search/player.h"
+#include "search/tiling_simulator.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,25 +28,27 @@ static void add_part(struct found *found, const struct hardware *hw,
 }
 
 /* A step more is the difference of two programs. */
-static enum status play_parts(const struct space *space, struct found *found, struct error *error)
+static enum status simulate_parts(const struct space *space, struct found *found,
+                                  struct error *error)
 {
     static const int parts[] = {KNN_PART_DISTANCE, KNN_PART_IDLE, KNN_PART_STEP};
     const double *weight = found->part_weight;
     const double weights[] = {weight[KNN_COST_DISTANCE],
                               weight[KNN_COST_IDLE] - weight[KNN_COST_STEP], weight[KNN_COST_STEP]};
     struct work_total totals[HARDWARE_MAX_PRICES];
-    struct player player;
-    enum status status = player_open(&player, error);
+    struct tiling_simulator simulator;
+    enum status status = tiling_simulator_open(&simulator, error);
     for (int i = 0; i < KNN_COSTS && status == STATUS_OK; i++) {
         struct timeline timeline;
-        status = player_play(&player, space, &found->tiling, parts[i], &timeline, error);
+        status =
+            tiling_simulator_run(&simulator, space, &found->tiling, parts[i], &timeline, error);
         if (status == STATUS_OK)
-            status = work_totals(&player.program, totals, error);
+            status = work_totals(&simulator.program, totals, error);
         if (status == STATUS_OK)
             add_part(found, space->hw, &timeline, totals,
                      space->kind->cores_used(space, &found->tiling, parts[i]), weights[i]);
     }
-    player_close(&player);
+    tiling_simulator_close(&simulator);
     return status;
 }
 
@@ -72,7 +74,7 @@ enum status knn_found_fill(const struct knn_costs *costs, const struct choice *c
                          "even the best tiling takes longer than the %lld s that the clock holds",
                          KNN_FAR_FS / FS_PER_S);
     enum status status = knn_costs_complete(costs, choice->product, &found->tiling, error);
-    return status == STATUS_OK ? play_parts(costs->space, found, error) : status;
+    return status == STATUS_OK ? simulate_parts(costs->space, found, error) : status;
 }
 
 static int by_index(const void *left, const void *right)
@@ -81,8 +83,8 @@ static int by_index(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-enum status knn_reached_fill(const struct choices *choices, const struct candidate *played,
-                             int64_t played_count, struct search_result *result,
+enum status knn_reached_fill(const struct choices *choices, const struct candidate *simulated,
+                             int64_t simulated_count, struct search_result *result,
                              struct error *error)
 {
     size_t count = (size_t)choices->count;
@@ -94,11 +96,11 @@ enum status knn_reached_fill(const struct choices *choices, const struct candida
         result->reached[i] = (struct candidate){.bound_fs = choices->items[i].bound_fs,
                                                 .index = choices->items[i].index};
     qsort(result->reached, count, sizeof *result->reached, by_index);
-    for (int64_t i = 0; i < played_count; i++) {
-        struct candidate key = {.index = played[i].index};
+    for (int64_t i = 0; i < simulated_count; i++) {
+        struct candidate key = {.index = simulated[i].index};
         struct candidate *found = bsearch(&key, result->reached, count, sizeof key, by_index);
         if (found)
-            found->time_fs = played[i].time_fs;
+            found->time_fs = simulated[i].time_fs;
     }
     return STATUS_OK;
 }

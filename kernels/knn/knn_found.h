@@ -4,14 +4,14 @@
 
 #include "kernels/knn/knn_choices.h"
 
-/* Fills *found from a choice whose distance tile is tuned: plays the three programs of the tiling
- * once more for what each pipe does. STATUS_TOO_LARGE when the time is beyond the clock. */
+/* Fills *found from a choice whose distance tile is tuned: simulates the three programs of the
+ * tiling once more for what each pipe does. STATUS_TOO_LARGE when the time is beyond the clock. */
 enum status knn_found_fill(const struct knn_costs *costs, const struct choice *choice,
                            struct found *found, struct error *error);
 
-/* Fills result->reached with all of `choices`, and the times of those of `played`. */
-enum status knn_reached_fill(const struct choices *choices, const struct candidate *played,
-                             int64_t played_count, struct search_result *result,
+/* Fills result->reached with all of `choices`, and the times of those of `simulated`. */
+enum status knn_reached_fill(const struct choices *choices, const struct candidate *simulated,
+                             int64_t simulated_count, struct search_result *result,
                              struct error *error);
 
 #endif

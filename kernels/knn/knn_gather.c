@@ -101,7 +101,7 @@ static bool add_rows(struct search_run *run, struct row *rows, int count, struct
 static enum status gather(struct search_run *run, const struct gathering *how,
                           struct gathered *total, struct error *error)
 {
-    bool complete = true, any = run->leaders.count > 0;
+    bool complete = true, any = run->incumbents.count > 0;
     int count = how->costs->m1_count;
     struct row *rows = calloc((size_t)count + 1, sizeof *rows);
     if (!rows)

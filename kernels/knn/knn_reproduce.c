@@ -130,15 +130,15 @@ struct setting {
 static struct kernel close_kernel(struct setting *s, enum status status)
 {
     struct kernel kernel = {0};
-    struct played played;
+    struct simulated simulated;
     if (s->status == STATUS_OK)
         s->status = status;
     if (s->status == STATUS_OK)
-        s->status = play_program(&s->r->player, CORES, &played, s->error);
+        s->status = simulate_program(&s->r->simulator, CORES, &simulated, s->error);
     if (s->status == STATUS_OK)
-        s->status = work_totals(&s->r->player.program, kernel.totals, s->error);
+        s->status = work_totals(&s->r->simulator.program, kernel.totals, s->error);
     if (s->status == STATUS_OK)
-        kernel.us = s->host_us + played.time_ns / 1e3;
+        kernel.us = s->host_us + simulated.time_ns / 1e3;
     return kernel;
 }
 
@@ -150,7 +150,7 @@ static struct knn_tile tile_of(int64_t k)
 static struct kernel selection(struct setting *s, const struct knn_tile *tile, int64_t steps,
                                bool failing)
 {
-    struct program *program = &s->r->player.program;
+    struct program *program = &s->r->simulator.program;
     program_reset(program, s->r->hw);
     return close_kernel(
         s, knn_selection_program(&s->machine, tile, steps, failing, program, s->error));
@@ -168,7 +168,7 @@ static struct kernel full(struct setting *s, int64_t k, enum knn_compare compare
 static struct kernel bitonic(struct setting *s, int64_t k)
 {
     struct knn_tile tile = tile_of(k);
-    struct program *program = &s->r->player.program;
+    struct program *program = &s->r->simulator.program;
     program_reset(program, s->r->hw);
     return close_kernel(s, knn_bitonic_program(&s->machine, &tile, program, s->error));
 }
@@ -176,7 +176,7 @@ static struct kernel bitonic(struct setting *s, int64_t k)
 static struct kernel heap(struct setting *s, int64_t k, double rebuilds)
 {
     struct knn_tile tile = tile_of(k);
-    struct program *program = &s->r->player.program;
+    struct program *program = &s->r->simulator.program;
     program_reset(program, s->r->hw);
     return close_kernel(s,
                         knn_heap_program(&s->machine, &tile, llround(rebuilds), program, s->error));

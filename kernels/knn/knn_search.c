@@ -70,7 +70,7 @@ static enum status improve_bounds(struct knn_costs *costs, struct choices *choic
 static int64_t limit_fs(const struct search_run *run)
 {
     const struct stages *stages = run->pool;
-    return stages->all ? INT64_MAX : leaders_limit_fs(&run->leaders);
+    return stages->all ? INT64_MAX : incumbents_limit_fs(&run->incumbents);
 }
 
 /* The times of the `top` tilings of lowest bound, or of the best so far, say which of all can
@@ -80,18 +80,19 @@ static enum status set_limit(struct search_run *run, struct choices *seeds, int6
 {
     const struct stages *stages = run->pool;
     struct knn_costs *costs = &stages->now->costs;
-    struct leaders leaders;
+    struct incumbents incumbents;
     *limit = limit_fs(run);
     if (seeds->count == 0 || seeds->items[0].bound_fs > *limit)
         return STATUS_OK;
-    enum status status = leaders_open(&leaders, run->options->top, run->options->best_only, error);
+    enum status status =
+        incumbents_open(&incumbents, run->options->top, run->options->best_only, error);
     for (int64_t i = 0; i < seeds->count && i < run->options->top && status == STATUS_OK; i++) {
         status = improve(costs, &seeds->items[i], 1, knn_costs_tune, error);
-        leaders_note(&leaders, choice_time_fs(costs, &seeds->items[i]));
+        incumbents_note(&incumbents, choice_time_fs(costs, &seeds->items[i]));
     }
-    if (leaders_limit_fs(&leaders) < *limit)
-        *limit = leaders_limit_fs(&leaders);
-    leaders_close(&leaders);
+    if (incumbents_limit_fs(&incumbents) < *limit)
+        *limit = incumbents_limit_fs(&incumbents);
+    incumbents_close(&incumbents);
     return status;
 }
 
@@ -126,7 +127,7 @@ static enum status collect(struct search_run *run, struct choices *choices, stru
 static enum status profile(struct search_run *run, struct part *part, struct error *error)
 {
     struct limited patient;
-    part->costs.space = run->played ? run->space : search_patience(run->space, &patient);
+    part->costs.space = run->simulated ? run->space : search_patience(run->space, &patient);
     enum status status = knn_costs_profile(&part->costs, error);
     part->costs.space = run->space;
     part->profiled = status == STATUS_OK;
@@ -161,7 +162,7 @@ static enum status open_choices(struct search_run *run, const struct choices *ch
                              (struct candidate){.bound_fs = choices->items[i].bound_fs,
                                                 .index = choices->items[i].index}))
             return error_memory(error);
-    candidates_sort(&run->candidates, run->played);
+    candidates_sort(&run->candidates, run->simulated);
     return STATUS_OK;
 }
 
@@ -197,10 +198,10 @@ static enum status refill(struct search_run *run, bool all, bool *more, struct e
     stages->all = all;
     stages->now = &stages->parts[--stages->left];
     *more = stages->left > 0;
-    enum status status = run->played && stop_due(run->space->stop)
+    enum status status = run->simulated && stop_due(run->space->stop)
                              ? error_set(error, STATUS_STOPPED, "stopped")
                              : open_part(run, error);
-    if (status != STATUS_STOPPED || run->played == 0)
+    if (status != STATUS_STOPPED || run->simulated == 0)
         return status;
     run->candidates.complete = *more = false;
     return STATUS_OK;
@@ -212,14 +213,14 @@ static struct part *part_of(const struct search_run *run, int64_t index)
     return &stages->parts[space_block_of(run->space, index) - run->space->blocks];
 }
 
-/* Plays those of a batch that are of one part. What an inequality has pruned and may still be among
- * the best, or within one percent of them, is played all the same. */
-static enum status play_part(struct search_run *run, struct part *part, struct batch *batch,
-                             struct error *error)
+/* Simulates those of a batch that are of one part. What an inequality has pruned and may still be
+ * among the best, or within one percent of them, is simulated all the same. */
+static enum status simulate_part(struct search_run *run, struct part *part, struct batch *batch,
+                                 struct error *error)
 {
     struct stages *stages = run->pool;
     struct choice choices[SEARCH_BATCH];
-    struct candidate *played[SEARCH_BATCH];
+    struct candidate *simulated[SEARCH_BATCH];
     int count = 0;
     part->costs.space = run->space;
     for (int i = 0; i < batch->count; i++) {
@@ -235,23 +236,23 @@ static enum status play_part(struct search_run *run, struct part *part, struct b
         choices[count].fate = stages->all ? FATE_LIVES : choice_fate(&part->costs, &tiling);
         if (!candidate->bound_fs)
             candidate->bound_fs = choices[count].bound_fs;
-        played[count++] = candidate;
+        simulated[count++] = candidate;
     }
     enum status status =
         count ? improve(&part->costs, choices, count, knn_costs_tune, error) : STATUS_OK;
     for (int i = 0; i < count && status == STATUS_OK; i++) {
         stages->pruned[choices[i].fate]--;
-        played[i]->time_fs = choice_time_fs(&part->costs, &choices[i]);
+        simulated[i]->time_fs = choice_time_fs(&part->costs, &choices[i]);
     }
     return status;
 }
 
-static enum status play(struct search_run *run, struct batch *batch, struct error *error)
+static enum status simulate_batch(struct search_run *run, struct batch *batch, struct error *error)
 {
     const struct stages *stages = run->pool;
     enum status status = STATUS_OK;
     for (int b = 0; b < run->space->block_count && status == STATUS_OK; b++)
-        status = play_part(run, &stages->parts[b], batch, error);
+        status = simulate_part(run, &stages->parts[b], batch, error);
     return status == STATUS_STOPPED ? STATUS_OK : status;
 }
 
@@ -275,23 +276,24 @@ static void prove(const struct search_run *run, struct proof *proof)
     proof->pruned_by[KNN_RULE_HARMONIC] = stages->pruned[FATE_HARMONIC];
 }
 
-/* What was not played is beyond one percent, once the search has come to its end, and anything
+/* What was not simulated is beyond one percent, once the search has come to its end, and anything
  * otherwise. */
 static void count_within(const struct search_run *run, struct search_result *result)
 {
     const double shares[] = {ONE_PERCENT, run->options->tolerance};
     struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
     for (int i = 0; i < 2 && result->count; i++) {
-        const struct candidate *played = run->candidates.items;
-        int64_t latest_fs = within_fs(played->time_fs, shares[i]);
-        for (int64_t c = 0; c < run->played; c++)
-            within[i]->surely += played[c].time_fs <= latest_fs;
+        const struct candidate *simulated = run->candidates.items;
+        int64_t latest_fs = within_fs(simulated->time_fs, shares[i]);
+        for (int64_t c = 0; c < run->simulated; c++)
+            within[i]->surely += simulated[c].time_fs <= latest_fs;
         bool all = result->optimal && !run->options->best_only && shares[i] <= ONE_PERCENT;
         within[i]->at_most = within[i]->surely + (all ? 0 : result->feasible - result->simulated);
     }
 }
 
-/* All legal tilings with their bounds, by one walk more, and the times of those that were played.
+/* All legal tilings with their bounds, by one walk more, and the times of those that were
+ * simulated.
  */
 static enum status keep_reached(struct search_run *run, struct search_result *result,
                                 struct error *error)
@@ -311,7 +313,7 @@ static enum status keep_reached(struct search_run *run, struct search_result *re
     if (status == STATUS_STOPPED)
         status = STATUS_OK;
     if (status == STATUS_OK)
-        status = knn_reached_fill(&all.kept, run->candidates.items, run->played, result, error);
+        status = knn_reached_fill(&all.kept, run->candidates.items, run->simulated, result, error);
     free(all.kept.items);
     return status;
 }
@@ -355,14 +357,14 @@ const struct search_source knn_source = {
     .open_count = list_open_count,
     .take = list_take,
     .observe = list_observe,
-    .play = play,
+    .simulate = simulate_batch,
     .fill = fill,
     .prove = prove,
     .tell = tell,
 };
 
-enum status knn_search_play(const struct space *space, const struct tiling *tiling,
-                            struct found *found, struct error *error)
+enum status knn_search_simulate(const struct space *space, const struct tiling *tiling,
+                                struct found *found, struct error *error)
 {
     struct knn_costs costs;
     struct recorder recorder = {.threads = omp_get_max_threads()};

@@ -2,7 +2,7 @@
  * other, SelB's inequality and the harmonic one first, then distance tiles in order of bound.
  *
  * The inequalities are theorems (docs/knn.md), and nothing rests on them: what they rule out but
- * might, by its bound, still be among the best or within one percent of them is played all the
+ * might, by its bound, still be among the best or within one percent of them is simulated all the
  * same, and no longer counted as ruled out. They spare the sums of the rest. */
 #ifndef AUTOTUNE_KERNELS_KNN_KNN_SEARCH_H
 #define AUTOTUNE_KERNELS_KNN_KNN_SEARCH_H
@@ -18,7 +18,7 @@ enum knn_rule { KNN_RULE_SELB, KNN_RULE_HARMONIC, KNN_RULES };
 
 extern const struct search_source knn_source;
 
-enum status knn_search_play(const struct space *space, const struct tiling *tiling,
-                            struct found *found, struct error *error);
+enum status knn_search_simulate(const struct space *space, const struct tiling *tiling,
+                                struct found *found, struct error *error);
 
 #endif

@@ -197,7 +197,7 @@ static const struct operator_nesting nesting = {
     .lengths = cann_lengths,
     .begins = cann_begins,
     .summarise = cann_summarise_least,
-    .completions = cann_completions,
+    .leaf_count = cann_leaf_count,
     .alike = cann_alike,
 };
 

@@ -1,4 +1,4 @@
-/* Which beginnings of tilings there are: what one says about the tilings that begin so, and, value
+/* Which prefixes of tilings there are: what one says about the tilings that begin so, and, value
  * after value, whether there is a legal one. */
 #include "core/least.h"
 #include "kernels/limits.h"
@@ -12,7 +12,7 @@ const int cann_lengths[] = {CANN_CORES + 1,
                             CANN_L1B_BUFFERS + 1,
                             0};
 
-/* ---- what a beginning says ------------------------------------------------------------------ */
+/* ---- what a prefix says ------------------------------------------------------------------ */
 
 int64_t cann_all_blocks(const struct cann *cann, int64_t m, int64_t n)
 {
@@ -116,26 +116,26 @@ static bool parts_fit(const struct cann *cann, const struct cann_facts *f, const
            cann_room_of(cann, v[CANN_BASE_N]).l1;
 }
 
-static enum beginning some_if(bool some)
+static enum prefix_verdict some_if(bool some)
 {
     return some ? BEGINS_SOME : BEGINS_NOT;
 }
 
 /* Of what grows with the last value: once too large, always. */
-static enum beginning some_while(bool fits, bool some)
+static enum prefix_verdict some_while(bool fits, bool some)
 {
     return fits ? some_if(some) : BEGINS_NONE;
 }
 
-static enum beginning begins_cores(const struct cann *cann, const struct cann_facts *f,
-                                   const int64_t *v)
+static enum prefix_verdict begins_cores(const struct cann *cann, const struct cann_facts *f,
+                                        const int64_t *v)
 {
     return some_while(v[CANN_CORES] <= least_of(cann->cores, cann_all_blocks(cann, f->m, f->n)),
                       true);
 }
 
-static enum beginning begins_base(const struct cann *cann, const struct cann_facts *f,
-                                  const int64_t *v, int axis)
+static enum prefix_verdict begins_base(const struct cann *cann, const struct cann_facts *f,
+                                       const int64_t *v, int axis)
 {
     const struct cann_machine *m = &cann->machine;
     int64_t base_n = axis >= CANN_BASE_N ? v[CANN_BASE_N] : m->block_mn;
@@ -154,8 +154,8 @@ static enum beginning begins_base(const struct cann *cann, const struct cann_fac
     return some_while(fits, is_cut_of(f->k, v[axis], m->block_k) && cann_playable(f, false));
 }
 
-static enum beginning begins_holds(const struct cann *cann, const struct cann_facts *f,
-                                   const int64_t *v)
+static enum prefix_verdict begins_holds(const struct cann *cann, const struct cann_facts *f,
+                                        const int64_t *v)
 {
     int64_t room = cann_room_of(cann, v[CANN_BASE_N]).l0b;
     if (v[CANN_L0B_HOLDS] == HOLDS_SLAB)
@@ -164,8 +164,8 @@ static enum beginning begins_holds(const struct cann *cann, const struct cann_fa
     return some_if(v[CANN_BASE_N] * v[CANN_BASE_K] <= room);
 }
 
-static enum beginning begins_steps(const struct cann *cann, const struct cann_facts *f,
-                                   const int64_t *v, int axis)
+static enum prefix_verdict begins_steps(const struct cann *cann, const struct cann_facts *f,
+                                        const int64_t *v, int axis)
 {
     bool fits = parts_fit(cann, f, v, axis + 1);
     bool all_m = v[CANN_STEP_M] >= f->m_tiles, all_n = v[CANN_STEP_N] >= f->n_tiles;
@@ -204,8 +204,8 @@ static bool l1_turns(const struct cann_facts *f, const int64_t *v, bool of_a)
     return !(whole && (batch >= f->blocks || (!of_a && f->one_b)));
 }
 
-static enum beginning begins_buffers(const struct cann *cann, const struct cann_facts *f,
-                                     const int64_t *v, int axis)
+static enum prefix_verdict begins_buffers(const struct cann *cann, const struct cann_facts *f,
+                                          const int64_t *v, int axis)
 {
     int64_t m = v[CANN_BASE_M], n = v[CANN_BASE_N], k = v[CANN_BASE_K], copies = v[axis];
     struct cann_room room = cann_room_of(cann, n);
@@ -226,7 +226,7 @@ static enum beginning begins_buffers(const struct cann *cann, const struct cann_
     }
 }
 
-enum beginning cann_begins(const struct space *space, const struct tiling *tiling, int fixed)
+enum prefix_verdict cann_begins(const struct space *space, const struct tiling *tiling, int fixed)
 {
     const struct cann *cann = cann_of(space);
     const int64_t *v = tiling->value;

@@ -324,7 +324,7 @@ static int64_t count_base_n(struct counter *c)
     return count;
 }
 
-int64_t cann_completions(const struct space *space, const struct tiling *tiling, int fixed)
+int64_t cann_leaf_count(const struct space *space, const struct tiling *tiling, int fixed)
 {
     const struct cann *cann = cann_of(space);
     struct parts whole_a, whole_b;

@@ -1,4 +1,4 @@
-/* What all tilings with one beginning do at least. docs/bounds.md says why. */
+/* What all tilings with one prefix do at least. docs/bounds.md says why. */
 #include "kernels/matmul/matmul_cann_least.h"
 #include "core/least.h"
 #include "kernels/limits.h"
@@ -8,7 +8,7 @@
 
 /* ---- once the steps are known --------------------------------------------------------------- */
 
-/* Buffers that no completion has twice. */
+/* Buffers that no leaf has twice. */
 static unsigned single_buffers(const struct least *l)
 {
     const struct cann_facts *f = &l->facts;

@@ -1,4 +1,4 @@
-/* Internal to the least summaries of beginnings of the space `cann` (matmul_cann_least.c). */
+/* Internal to the least summaries of prefixes of the space `cann` (matmul_cann_least.c). */
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_LEAST_H
 #define AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_LEAST_H
 
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A beginning, and the sizes that are open at what makes them cheapest. */
+/* A prefix, and the sizes that are open at what makes them cheapest. */
 struct least {
     const struct cann *cann;
     const int64_t *value;

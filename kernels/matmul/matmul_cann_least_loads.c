@@ -1,4 +1,4 @@
-/* What all tilings with one beginning load at least: how often each operand is brought, in how many
+/* What all tilings with one prefix load at least: how often each operand is brought, in how many
  * pieces, and how much of it misses the cache. docs/bounds.md says why. */
 #include "core/least.h"
 #include "kernels/limits.h"

@@ -106,7 +106,7 @@ static bool few_buffers(const struct view *v)
 static const struct {
     bool (*holds)(const struct view *v);
     const char *limit, *text;
-    bool outside; /* can such a kernel be written and played all the same? */
+    bool outside; /* can such a kernel be written and simulated all the same? */
 } rules[] = {
     {enough_cores, "cores", "cores: more than may work", false},
     {step_m_one, "step_m", "step_m: more than 1 where the k of A is not whole in l1", false},
@@ -183,7 +183,7 @@ static int64_t whole_of(const struct view *v, int axis, int64_t *unit)
 }
 
 /* Values of an agreed tiling into which nothing is cut. A tile that is no multiple of the matrix
- * unit's block is none at all; the others could be written and played. */
+ * unit's block is none at all; the others could be written and simulated. */
 static void add_sizes(const struct view *v, struct violation list[MAX_VIOLATIONS], int *count)
 {
     for (int i = 0; i < CUT_AXES; i++) {

@@ -1,4 +1,4 @@
-/* Internal to the space `cann`: beginnings of its tilings. matmul_cann_begins.c says which there
+/* Internal to the space `cann`: prefixes of its tilings. matmul_cann_begins.c says which there
  * are, matmul_cann_count.c how many tilings begin so, matmul_cann_least.c what all of these do at
  * least. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_NESTING_H
@@ -6,7 +6,7 @@
 
 #include "kernels/matmul/matmul_cann_summary.h"
 
-/* What a beginning says; sizes that are still open are 0. */
+/* What a prefix says; sizes that are still open are 0. */
 struct cann_facts {
     int64_t m, n, k;      /* of a block */
     int64_t blocks;       /* of the core with most of them */
@@ -52,9 +52,9 @@ bool cann_playable(const struct cann_facts *f, bool slab);
 
 /* Members of struct operator_nesting. */
 extern const int cann_lengths[];
-enum beginning cann_begins(const struct space *space, const struct tiling *tiling, int fixed);
+enum prefix_verdict cann_begins(const struct space *space, const struct tiling *tiling, int fixed);
 bool cann_alike(const struct space *space, const struct tiling *a, const struct tiling *b);
-int64_t cann_completions(const struct space *space, const struct tiling *tiling, int fixed);
+int64_t cann_leaf_count(const struct space *space, const struct tiling *tiling, int fixed);
 void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,
                           struct work *work);
 

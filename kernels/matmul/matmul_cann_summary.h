@@ -1,5 +1,5 @@
 /* Internal to the space `cann`: the lines of its work summaries. matmul_cann_summary.c counts whole
- * tilings, matmul_cann_nesting.c beginnings of them. */
+ * tilings, matmul_cann_least.c prefixes of them. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_SUMMARY_H
 #define AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_SUMMARY_H
 
@@ -20,7 +20,7 @@ enum cann_line {
     MULTIPLY,
     STORE,
     CANN_TOTALS,
-    /* of beginnings: bytes that may miss and are then on another bus */
+    /* of prefixes: bytes that may miss and are then on another bus */
     LOAD_ELSEWHERE = CANN_TOTALS,
     /* before the first product */
     START_LOAD,

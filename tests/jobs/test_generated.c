@@ -10,8 +10,8 @@
 #include "kernels/matmul/matmul_thesis.h"
 #include "kernels/registry.h"
 #include "results/tune.h"
-#include "search/player.h"
 #include "search/search.h"
+#include "search/tiling_simulator.h"
 #include "tests/support/expect_clean.h"
 
 #include <criterion/criterion.h>
@@ -31,7 +31,7 @@ static void compare(const struct space *space, const int64_t *sizes, const struc
 {
     struct program written = {0}, tidy = {0};
     struct timeline timeline;
-    struct player player;
+    struct tiling_simulator simulator;
     struct error error;
     char text[512], what[1024];
     int cores = space->kind->cores_used(space, tiling, part);
@@ -45,15 +45,15 @@ static void compare(const struct space *space, const int64_t *sizes, const struc
                  error.text);
     cr_assert_eq(generate_program(space, tiling, part, &tidy, &error), STATUS_OK, "%s", error.text);
     expect_clean(&tidy, what);
-    cr_assert_eq(player_open(&player, &error), STATUS_OK);
-    cr_assert_eq(player_play(&player, space, tiling, part, &timeline, &error), STATUS_OK, "%s: %s",
-                 what, error.text);
+    cr_assert_eq(tiling_simulator_open(&simulator, &error), STATUS_OK);
+    cr_assert_eq(tiling_simulator_run(&simulator, space, tiling, part, &timeline, &error),
+                 STATUS_OK, "%s: %s", what, error.text);
     bool alike = (double)timeline.end_fs == play_fs(&tidy, cores);
     cr_expect(alike, "%s: %lld fs, handed out %g fs", what, (long long)timeline.end_fs,
               play_fs(&tidy, cores));
     programs++;
     thinner += tidy.count < written.count;
-    player_close(&player);
+    tiling_simulator_close(&simulator);
     program_clear(&written);
     program_clear(&tidy);
 }
@@ -80,7 +80,7 @@ static void expect_agreed(const struct space *space, const struct found *found)
     if (!space->kind->agree)
         return;
     space->kind->agree(space, &tiling);
-    cr_assert_eq(search_play(space, &tiling, &agreed, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(search_simulate(space, &tiling, &agreed, &error), STATUS_OK, "%s", error.text);
     cr_expect_eq(agreed.timeline.end_fs, found->timeline.end_fs, "%s", space->hw->name);
     cr_expect_eq(agreed.bound_fs, found->bound_fs, "%s", space->hw->name);
 }
@@ -121,7 +121,7 @@ static void try_space(gsl_rng *rng, const struct operator* op, const struct oper
             space_open(&problem, kind, hw, cores, &space, &error) != STATUS_OK)
             continue;
         if (draw_tiling(rng, &space, &tiling) &&
-            search_play(&space, &tiling, &found, &error) == STATUS_OK) {
+            search_simulate(&space, &tiling, &found, &error) == STATUS_OK) {
             expect_agreed(&space, &found);
             for (int part = 0; part == 0 || kind->parts[part]; part++)
                 compare(&space, problem.size, &found.tiling, part);

@@ -138,7 +138,7 @@ static int64_t time_of(const struct problem *problem, const struct hardware *hw,
     struct error error;
     cr_assert_eq(space_open(problem, &matmul_cann, hw, cores, &space, &error), STATUS_OK, "%s",
                  error.text);
-    cr_assert_eq(search_play(&space, tiling, &found, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(search_simulate(&space, tiling, &found, &error), STATUS_OK, "%s", error.text);
     space_close(&space);
     return found.timeline.end_fs;
 }

@@ -289,7 +289,7 @@ Test(report, cells_of_a_map_say_what_is_known)
 {
     static const struct axis axes[] = {{.name = "m_slice"}, {.name = "n_slice"}};
     struct landscape_cell cells[4] = {
-        {.points = 1, .legal = 1, .played = 1, .time_fs = 2000000, .bound_fs = 1000000},
+        {.points = 1, .legal = 1, .simulated = 1, .time_fs = 2000000, .bound_fs = 1000000},
         {.points = 1, .legal = 1, .bound_fs = 5000000},
         {.points = 1, .limit = "L1"},
         {0},

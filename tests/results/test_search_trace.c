@@ -22,31 +22,31 @@ enum { MOST_BATCHES = 4000, MOST_THREADS = 4 };
 /* What must not depend on the threads. */
 struct batch {
     enum search_phase phase;
-    int64_t bounded, played;
+    int64_t bounded, simulated;
 };
 
 struct summary {
     int64_t batches;
     struct batch batch[MOST_BATCHES];
-    int64_t bounded[SEARCH_PHASES], played[SEARCH_PHASES];
+    int64_t bounded[SEARCH_PHASES], simulated[SEARCH_PHASES];
 };
 
 static void add_span(struct summary *summary, const struct search_span *span)
 {
     summary->bounded[span->phase] += span->bounded;
-    summary->played[span->phase] += span->played;
+    summary->simulated[span->phase] += span->simulated;
     if (span->batch < 0) {
-        cr_assert_eq(span->bounded + span->played, 0);
+        cr_assert_eq(span->bounded + span->simulated, 0);
         return;
     }
     cr_assert_lt(span->batch, MOST_BATCHES);
     struct batch *batch = &summary->batch[span->batch];
     if (span->batch >= summary->batches)
         summary->batches = span->batch + 1;
-    cr_assert(batch->bounded + batch->played == 0 || batch->phase == span->phase);
+    cr_assert(batch->bounded + batch->simulated == 0 || batch->phase == span->phase);
     batch->phase = span->phase;
     batch->bounded += span->bounded;
-    batch->played += span->played;
+    batch->simulated += span->simulated;
 }
 
 static void expect_ordered(const struct search_log *log, int threads)
@@ -64,7 +64,7 @@ static void expect_ordered(const struct search_log *log, int threads)
     }
     for (int64_t i = 1; i < log->counter_count; i++) {
         cr_assert_leq(log->counters[i - 1].at_ns, log->counters[i].at_ns);
-        cr_assert_leq(log->counters[i - 1].played, log->counters[i].played);
+        cr_assert_leq(log->counters[i - 1].simulated, log->counters[i].simulated);
         cr_assert(log->counters[i - 1].best_fs == 0 ||
                   log->counters[i].best_fs <= log->counters[i - 1].best_fs);
     }
@@ -117,10 +117,10 @@ static void expect_same_batches(const struct space *space, const char *strategy,
         for (int64_t b = 0; b < first.batches; b++) {
             cr_assert_eq(first.batch[b].phase, last->batch[b].phase, "batch %lld", (long long)b);
             cr_assert_eq(first.batch[b].bounded, last->batch[b].bounded);
-            cr_assert_eq(first.batch[b].played, last->batch[b].played);
+            cr_assert_eq(first.batch[b].simulated, last->batch[b].simulated);
         }
         cr_assert_gt(log.counter_count, 0);
-        cr_assert_eq(log.counters[log.counter_count - 1].played, result.simulated);
+        cr_assert_eq(log.counters[log.counter_count - 1].simulated, result.simulated);
         cr_assert_eq(log.counters[log.counter_count - 1].best_fs, result.best[0].timeline.end_fs);
         search_log_close(&log);
         search_result_clear(&result);
@@ -154,8 +154,8 @@ Test(search_trace, of_spaces_that_are_listed)
         open_space(&hw, "ascend310", &matmul_operator, "96x64x112", NULL, &space);
         expect_same_batches(&space, strategies[s], &plain, &summary);
         cr_assert_eq(summary.bounded[PHASE_BOUNDING], plain.feasible);
-        cr_assert_eq(summary.played[PHASE_SIMULATING], plain.simulated);
-        cr_assert_eq(summary.played[PHASE_ANSWERING], plain.count);
+        cr_assert_eq(summary.simulated[PHASE_SIMULATING], plain.simulated);
+        cr_assert_eq(summary.simulated[PHASE_ANSWERING], plain.count);
         search_result_clear(&plain);
         space_close(&space);
         hardware_clear(&hw);
@@ -172,7 +172,7 @@ Test(search_trace, of_spaces_that_are_too_large_to_list)
     expect_same_batches(&space, "bound", &plain, &summary);
     cr_assert_gt(summary.bounded[PHASE_BOUNDING], 0);
     cr_assert_gt(summary.bounded[PHASE_SPLITTING], 0);
-    cr_assert_eq(summary.played[PHASE_SIMULATING], plain.simulated);
+    cr_assert_eq(summary.simulated[PHASE_SIMULATING], plain.simulated);
     search_result_clear(&plain);
     space_close(&space);
     hardware_clear(&hw);
@@ -186,9 +186,9 @@ Test(search_trace, of_knn)
     struct search_result plain;
     open_space(&hw, "ascend310", &knn_operator, "64x32x200", options, &space);
     expect_same_batches(&space, "bound", &plain, &summary);
-    cr_assert_gt(summary.played[PHASE_PROFILING], 0);
+    cr_assert_gt(summary.simulated[PHASE_PROFILING], 0);
     cr_assert_gt(summary.bounded[PHASE_BOUNDING], plain.feasible);
-    cr_assert_gt(summary.played[PHASE_SIMULATING], 0);
+    cr_assert_gt(summary.simulated[PHASE_SIMULATING], 0);
     search_result_clear(&plain);
     space_close(&space);
     hardware_clear(&hw);
@@ -206,7 +206,7 @@ Test(search_trace, of_a_listed_space)
     open_space(&hw, "ascend310", cubefx, "4096", options, &space);
     expect_same_batches(&space, "bound", &plain, &summary);
     cr_assert_eq(summary.bounded[PHASE_BOUNDING], plain.feasible);
-    cr_assert_eq(summary.played[PHASE_SIMULATING], plain.simulated);
+    cr_assert_eq(summary.simulated[PHASE_SIMULATING], plain.simulated);
     search_result_clear(&plain);
     space_close(&space);
     hardware_clear(&hw);
@@ -219,7 +219,7 @@ Test(search_trace, of_a_processor)
     made_up_open(&made);
     expect_same_batches(&made.space, "bound", &plain, &summary);
     cr_assert_eq(summary.bounded[PHASE_BOUNDING], plain.feasible);
-    cr_assert_eq(summary.played[PHASE_SIMULATING], plain.simulated);
+    cr_assert_eq(summary.simulated[PHASE_SIMULATING], plain.simulated);
     search_result_clear(&plain);
     made_up_close(&made);
 }
@@ -242,7 +242,7 @@ Test(search_trace, of_a_search_that_is_cut_short)
     memset(&summary, 0, sizeof summary);
     for (int64_t i = 0; i < log.span_count; i++)
         add_span(&summary, &log.spans[i]);
-    cr_assert_eq(summary.played[PHASE_SIMULATING], result.simulated);
+    cr_assert_eq(summary.simulated[PHASE_SIMULATING], result.simulated);
     search_log_close(&log);
     search_result_clear(&result);
     space_close(&space);
@@ -370,13 +370,13 @@ Test(search_trace, the_file_is_well_formed)
     const json_t *first = json_array_get(json_object_get(json, "traceEvents"), 0);
     cr_assert_str_eq(text_of(json_object_get(first, "args"), "name"),
                      "a \"title\"?\\ with ? odd characters");
-    double played = 0;
+    double simulated = 0;
     size_t i;
     json_t *event;
     json_array_foreach(json_object_get(json, "traceEvents"), i,
-                       event) if (strcmp(text_of(event, "name"), "simulating") == 0) played +=
+                       event) if (strcmp(text_of(event, "name"), "simulating") == 0) simulated +=
         (double)integer_of(json_object_get(event, "args"), "played");
-    cr_assert_eq((int64_t)played, result.simulated);
+    cr_assert_eq((int64_t)simulated, result.simulated);
     json_decref(json);
     search_log_close(&log);
     search_result_clear(&result);
@@ -418,7 +418,7 @@ Test(search_trace, memory_is_bounded)
 
 /* ------------------------------------------------------------------ programs */
 
-struct played {
+struct simulated {
     struct trace_log log;
     struct program program;
     int cores;
@@ -427,9 +427,9 @@ struct played {
 
 static enum status write_program(const void *what, FILE *out, struct error *error)
 {
-    const struct played *played = what;
-    return trace_log_write(&played->log, &played->program, played->cores, played->in_step, out,
-                           error);
+    const struct simulated *simulated = what;
+    return trace_log_write(&simulated->log, &simulated->program, simulated->cores,
+                           simulated->in_step, out, error);
 }
 
 static const char loads[] = "MTE2 gm->l1 bytes=2800\n"
@@ -465,23 +465,24 @@ Test(program_trace, shows_pipes_waits_and_buses)
         struct hardware hw;
         struct timeline timeline;
         struct error error;
-        struct played played = {.cores = 2, .in_step = in_step};
+        struct simulated simulated = {.cores = 2, .in_step = in_step};
         struct simulator *simulator = simulator_new();
         machine_load(&hw, "");
         strcpy(hw.pipes[0].name, "a\"b");
-        trace_log_open(&played.log);
-        cr_assert_eq(program_parse(&hw, "loads", loads, sizeof loads - 1, &played.program, &error),
-                     STATUS_OK, "%s", error.text);
+        trace_log_open(&simulated.log);
+        cr_assert_eq(
+            program_parse(&hw, "loads", loads, sizeof loads - 1, &simulated.program, &error),
+            STATUS_OK, "%s", error.text);
         struct simulate_options how = {
-            .cores = 2, .separately = !in_step, .trace = &played.log.trace};
-        cr_assert_eq(simulate(simulator, &played.program, &how, &timeline, &error), STATUS_OK);
-        json_t *json = written(write_program, &played);
-        cr_assert_eq(expect_chrome(json), (size_t)played.log.count);
-        cr_assert_geq(played.log.count, in_step ? 4 : 8);
+            .cores = 2, .separately = !in_step, .trace = &simulated.log.trace};
+        cr_assert_eq(simulate(simulator, &simulated.program, &how, &timeline, &error), STATUS_OK);
+        json_t *json = written(write_program, &simulated);
+        cr_assert_eq(expect_chrome(json), (size_t)simulated.log.count);
+        cr_assert_geq(simulated.log.count, in_step ? 4 : 8);
         expect_moves(json, 4); /* two of each core */
         json_decref(json);
-        trace_log_close(&played.log);
-        program_clear(&played.program);
+        trace_log_close(&simulated.log);
+        program_clear(&simulated.program);
         hardware_clear(&hw);
         simulator_free(simulator);
     }

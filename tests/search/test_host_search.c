@@ -148,7 +148,7 @@ Test(host_search, starts_no_thread)
     made_up_close(&made);
 }
 
-Test(host_search, plays_one_tiling_and_finds_the_nearest)
+Test(host_search, simulates_one_tiling_and_finds_the_nearest)
 {
     struct made_up made;
     struct error error;
@@ -160,7 +160,7 @@ Test(host_search, plays_one_tiling_and_finds_the_nearest)
         space_tiling(&made.space, i, &wanted);
         if (!made.space.kind->legal(&made.space, &wanted))
             continue;
-        cr_assert_eq(search_play(&made.space, &wanted, &found, &error), STATUS_OK);
+        cr_assert_eq(search_simulate(&made.space, &wanted, &found, &error), STATUS_OK);
         cr_assert_eq(found.timeline.end_fs, time_of(&made, i));
         cr_assert_eq(found.bound_fs, found.timeline.end_fs);
     }

@@ -1,5 +1,5 @@
-/* Maps of a search against a brute force that plays every tiling of the space and groups the times
- * by two values for itself. */
+/* Maps of a search against a brute force that simulates every tiling of the space and groups the
+ * times by two values for itself. */
 #include "kernels/knn/knn.h"
 #include "kernels/matmul/matmul.h"
 #include "results/landscape_write.h"
@@ -65,27 +65,27 @@ static struct landscape make(const struct space *space, const struct search_resu
 /* What is true of the tilings of a cell. */
 struct truth {
     int64_t points, legal;
-    int64_t least_fs; /* of legal tilings, played one by one; 0: none */
+    int64_t least_fs; /* of legal tilings, simulated one by one; 0: none */
     bool has_best;
 };
 
-static int64_t play(const struct space *space, const struct tiling *tiling)
+static int64_t simulate_tiling(const struct space *space, const struct tiling *tiling)
 {
     struct found found;
     struct error error;
-    cr_assert_eq(search_play(space, tiling, &found, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(search_simulate(space, tiling, &found, &error), STATUS_OK, "%s", error.text);
     return found.timeline.end_fs;
 }
 
 /* Times of all legal tilings by index, 0 of others; to be freed. */
-static int64_t *play_all(const struct space *space)
+static int64_t *simulate_all(const struct space *space)
 {
     int64_t *times = calloc((size_t)space->candidates + 1, sizeof *times);
     for (int64_t i = 0; i < space->candidates; i++) {
         struct tiling tiling;
         space_tiling(space, i, &tiling);
         if (space->kind->legal(space, &tiling))
-            times[i] = play(space, &tiling);
+            times[i] = simulate_tiling(space, &tiling);
     }
     return times;
 }
@@ -161,9 +161,9 @@ static void expect_cell(const struct landscape_cell *cell, const struct truth *t
         return;
     }
     cr_assert(cell->time_fs || cell->bound_fs, "%s", where);
-    cr_assert_eq(cell->time_fs != 0, cell->played > 0, "%s", where);
-    cr_assert_eq(cell->bound_fs != 0, cell->played < cell->legal, "%s", where);
-    cr_assert_leq(cell->played, cell->legal, "%s", where);
+    cr_assert_eq(cell->time_fs != 0, cell->simulated > 0, "%s", where);
+    cr_assert_eq(cell->bound_fs != 0, cell->simulated < cell->legal, "%s", where);
+    cr_assert_leq(cell->simulated, cell->legal, "%s", where);
     if (cell->time_fs)
         cr_assert_geq(cell->time_fs, truth->least_fs, "%s", where);
     if (cell->time_fs > truth->least_fs || cell->time_fs == 0) {
@@ -206,7 +206,7 @@ static int64_t expect_map(const struct space *space, const int64_t *times,
 static void expect_maps(const struct space *space, const char *strategy, const int axes[2])
 {
     struct search_result result = ask(space, strategy);
-    int64_t *times = play_all(space);
+    int64_t *times = simulate_all(space);
     cr_assert(landscape_possible(space, &result, LANDSCAPE_SLICE));
     cr_assert(landscape_possible(space, &result, LANDSCAPE_ENVELOPE));
     struct landscape slice = make(space, &result, axes, LANDSCAPE_SLICE);
@@ -215,11 +215,11 @@ static void expect_maps(const struct space *space, const char *strategy, const i
     int64_t legal = expect_map(space, times, &result, &envelope);
     if (envelope.left_out[0] == 0 && envelope.left_out[1] == 0)
         cr_assert_eq(legal, result.feasible);
-    int64_t played = 0;
+    int64_t simulated = 0;
     for (int i = 0; i < envelope.count[0] * envelope.count[1]; i++)
-        played += envelope.cells[i].played;
+        simulated += envelope.cells[i].simulated;
     if (envelope.left_out[0] == 0 && envelope.left_out[1] == 0)
-        cr_assert_eq(played, space->kind->ask ? result.feasible : result.simulated);
+        cr_assert_eq(simulated, space->kind->ask ? result.feasible : result.simulated);
     const struct landscape_cell *best = landscape_at(&envelope, envelope.best[0], envelope.best[1]);
     cr_assert_eq(best->time_fs, envelope.best_fs);
     cr_assert_eq(landscape_at(&slice, slice.best[0], slice.best[1])->time_fs, slice.best_fs);
@@ -238,7 +238,7 @@ static const char *const chips[] = {
     "buffers.l0a.capacity_bytes=1536",
 };
 
-Test(landscape, agrees_with_playing_everything)
+Test(landscape, agrees_with_simulating_everything)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int round = 0; round < 12 / test_thinning() + 1; round++) {
@@ -278,7 +278,7 @@ Test(landscape, of_knn)
     open_space(&hw, &knn_operator, "33x16x100", "8", &space);
     struct search_result result = ask(&space, "bound");
     struct landscape map = make(&space, &result, axes, LANDSCAPE_ENVELOPE);
-    int64_t *times = play_all(&space);
+    int64_t *times = simulate_all(&space);
     cr_assert_eq(expect_map(&space, times, &result, &map), result.feasible);
     cr_assert_eq(landscape_at(&map, map.best[0], map.best[1])->time_fs, map.best_fs);
     free(times);
@@ -288,14 +288,14 @@ Test(landscape, of_knn)
     hardware_clear(&hw);
 }
 
-/* A space that cannot be listed has a slice, whose every cell can be played by itself. */
+/* A space that cannot be listed has a slice, whose every cell can be simulated by itself. */
 Test(landscape, of_a_space_that_is_too_large_to_list)
 {
     struct hardware hw;
     struct space space;
     struct error error;
     struct landscape map;
-    int axes[2], played = 0, pruned = 0;
+    int axes[2], simulated = 0, pruned = 0;
     machine_load_named(&hw, "ascend910b3", "");
     open_space(&hw, &matmul_operator, "1024x1024x1024", NULL, &space);
     struct search_result result = ask(&space, "bound");
@@ -314,14 +314,14 @@ Test(landscape, of_a_space_that_is_too_large_to_list)
             bool legal = space_index(&space, &tiling) >= 0 && space.kind->legal(&space, &tiling);
             cr_assert_eq(cell->legal, legal);
             if (legal || cell->time_fs) {
-                int64_t fs = play(&space, &tiling);
+                int64_t fs = simulate_tiling(&space, &tiling);
                 cr_assert(cell->time_fs ? cell->time_fs == fs : cell->bound_fs <= fs);
                 cr_assert_geq(fs, map.best_fs);
             }
-            played += cell->time_fs != 0;
+            simulated += cell->time_fs != 0;
             pruned += cell->bound_fs != 0;
         }
-    cr_assert(played > 5 && pruned > 5, "%d played, %d pruned", played, pruned);
+    cr_assert(simulated > 5 && pruned > 5, "%d simulated, %d pruned", simulated, pruned);
     landscape_clear(&map);
     search_result_clear(&result);
     space_close(&space);
@@ -396,7 +396,7 @@ Test(landscape, as_json)
     struct axis axes[2] = {{.name = "m", .unit = "elements"},
                            {.name = "mode", .value_names = names, .name_count = 2}};
     struct landscape_cell cells[2] = {
-        {.points = 3, .legal = 2, .played = 1, .time_fs = 2500000, .bound_fs = 3000000},
+        {.points = 3, .legal = 2, .simulated = 1, .time_fs = 2500000, .bound_fs = 3000000},
         {.points = 1, .limit = "l1"}};
     struct landscape map = {.kind = LANDSCAPE_ENVELOPE,
                             .axis = {&axes[0], &axes[1]},

@@ -1,5 +1,5 @@
-/* The search by beginnings of tilings (search/nested.h) against the exhaustive one. The space
- * `thesis`, given bounds of beginnings for the purpose, is small enough to list. */
+/* The search by prefixes of tilings (search/nested.h) against the exhaustive one. The space
+ * `thesis`, given bounds of prefixes for the purpose, is small enough to list. */
 #include "kernels/matmul/matmul_thesis.h"
 #include "search/heap.h"
 #include "search/nested.h"
@@ -17,8 +17,8 @@
 enum { LOAD_A, LOAD_B, FEED_A, FEED_B, MULTIPLY, DRAIN, STORE };
 
 /* What every tiling does with so many rows a tile; the block's only split is always known. */
-static void summarise_beginning(const struct space *space, const struct tiling *tiling, int fixed,
-                                struct work *work)
+static void summarise_prefix(const struct space *space, const struct tiling *tiling, int fixed,
+                             struct work *work)
 {
     const struct thesis *thesis = thesis_of(space);
     const struct matmul_slab *slab = thesis_slab(space, tiling);
@@ -43,7 +43,7 @@ static void count_one(void *context, const struct tiling *tiling, int64_t index)
     ++*(int64_t *)context;
 }
 
-static int64_t completions(const struct space *space, const struct tiling *tiling, int fixed)
+static int64_t leaf_count(const struct space *space, const struct tiling *tiling, int fixed)
 {
     int64_t count = 0;
     space_walk(space, space_index(space, tiling), fixed, space->axis_count, count_one, &count);
@@ -58,7 +58,7 @@ static int64_t very_many(const struct space *space, const struct tiling *tiling,
     return 10000001;
 }
 
-static enum beginning begins(const struct space *space, const struct tiling *tiling, int fixed)
+static enum prefix_verdict begins(const struct space *space, const struct tiling *tiling, int fixed)
 {
     if (!thesis_possible(space, tiling, fixed))
         return BEGINS_NONE;
@@ -74,11 +74,11 @@ static bool never_alike(const struct space *space, const struct tiling *a, const
 }
 
 static const int lengths[] = {1, 2, 4, 0};
-static const struct operator_nesting nesting = {lengths, begins, summarise_beginning, completions,
+static const struct operator_nesting nesting = {lengths, begins, summarise_prefix, leaf_count,
                                                 never_alike},
-                                     endless = {lengths, begins, summarise_beginning, very_many,
+                                     endless = {lengths, begins, summarise_prefix, very_many,
                                                 never_alike};
-static struct operator_space nested_kind; /* the thesis's, with beginnings */
+static struct operator_space nested_kind; /* the thesis's, with prefixes */
 
 static void make_kind(void)
 {

@@ -84,9 +84,9 @@ static const struct row cann_rows[] = {
 enum {
     EXHAUSTIVE_MOST = 4000, /* legal tilings that are all simulated */
     DRAWS = 2000,
-    PLAYED = 60, /* of those that are drawn and legal */
-    STARTS = 2,  /* of climbs, beside the optimum */
-    STEPS = 4,   /* of one of these */
+    SIMULATED = 60, /* of those that are drawn and legal */
+    STARTS = 2,     /* of climbs, beside the optimum */
+    STEPS = 4,      /* of one of these */
 };
 
 /* One row while it is tested. */
@@ -228,7 +228,7 @@ static double time_fs(const struct bench *b, const struct tiling *tiling)
     struct error error;
     if (!b->kind->parts[1])
         return part_fs(b, tiling, 0);
-    cr_assert_eq(search_play(&b->space, tiling, &found, &error), STATUS_OK, "%s: %s",
+    cr_assert_eq(search_simulate(&b->space, tiling, &found, &error), STATUS_OK, "%s: %s",
                  tiling_of(b, tiling), error.text);
     double idle = part_fs(b, &found.tiling, KNN_PART_IDLE);
     return found.part_weight[KNN_COST_DISTANCE] * part_fs(b, &found.tiling, KNN_PART_DISTANCE) +
@@ -358,21 +358,21 @@ static void climb(const struct bench *b, struct tiling tiling, double fs, int st
 
 static void expect_none_is_faster(struct bench *b)
 {
-    bool parts = b->kind->parts[1]; /* each play profiles all tiles */
+    bool parts = b->kind->parts[1]; /* each time profiles all tiles */
     int thinning = test_thinning() * (parts ? 5 : 1);
-    int played = 0, climbs = 0, most = PLAYED / thinning + 1;
+    int simulated = 0, climbs = 0, most = SIMULATED / thinning + 1;
     climb(b, b->best.tiling, (double)b->best.timeline.end_fs, 1);
-    for (int i = 0; i < DRAWS && played < most; i++) {
+    for (int i = 0; i < DRAWS && simulated < most; i++) {
         struct tiling tiling;
         double fs;
         draw(b, &tiling);
         if (!try_tiling(b, &tiling, &fs))
             continue;
-        played++;
+        simulated++;
         if (!parts && climbs++ < STARTS)
             climb(b, tiling, fs, STEPS);
     }
-    cr_assert_gt(played, 0, "%s", text_of(b));
+    cr_assert_gt(simulated, 0, "%s", text_of(b));
 }
 
 static void expect_optima(const struct row *rows, size_t count)

@@ -1,6 +1,6 @@
 /* The search against the exhaustive one, and both against a brute force that knows nothing of the
  * space: all tile counts from the problem's definition, legality counted again, every program
- * played fully. */
+ * simulated fully. */
 #include "core/program.h"
 #include "costmodel/simulate.h"
 #include "kernels/matmul/matmul.h"

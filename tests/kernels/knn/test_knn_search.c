@@ -683,7 +683,7 @@ Test(knn_search, a_given_tiling_takes_the_reported_time)
             struct found found;
             struct tiling tiling = {0};
             memcpy(tiling.value, all.best[i].tiling.value, KNN_AXES * sizeof *tiling.value);
-            cr_assert_eq(search_play(&q.space, &tiling, &found, &error), STATUS_OK, "%s",
+            cr_assert_eq(search_simulate(&q.space, &tiling, &found, &error), STATUS_OK, "%s",
                          error.text);
             expect_same_found(&q, &found, &all.best[i]);
             cr_assert_leq(found.bound_fs, found.timeline.end_fs);
@@ -1137,7 +1137,7 @@ Test(knn_search, every_distance_program_passes_check)
         struct tiling tiling;
         open_random(&q, seed);
         if (draw_legal(&q, &tiling)) {
-            cr_assert_eq(search_play(&q.space, &tiling, &found, &error), STATUS_OK, "%s",
+            cr_assert_eq(search_simulate(&q.space, &tiling, &found, &error), STATUS_OK, "%s",
                          error.text);
             expect_safe(&q, &found.tiling, KNN_PART_DISTANCE, &program);
         }

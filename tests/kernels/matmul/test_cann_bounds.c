@@ -4,7 +4,7 @@
 #include "search/candidates.h"
 #include "search/nearest.h"
 #include "search/nested.h"
-#include "search/player.h"
+#include "search/tiling_simulator.h"
 #include "search/walk.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_cann.h"
@@ -19,7 +19,7 @@ struct fixture {
     struct problem problem;
     struct space space;
     struct bounder bounder;
-    struct player player;
+    struct tiling_simulator simulator;
     struct tiling tiling;
     int64_t time_fs;
     gsl_rng *rng;
@@ -33,14 +33,15 @@ static void for_random_tilings(unsigned long first, int count, void (*test)(stru
         struct fixture f = {.rng = gsl_rng_alloc(gsl_rng_mt19937)};
         gsl_rng_set(f.rng, seed);
         random_cann_hardware(f.rng, &f.hw);
-        cr_assert_eq(player_open(&f.player, &error), STATUS_OK);
+        cr_assert_eq(tiling_simulator_open(&f.simulator, &error), STATUS_OK);
         for (int i = 0; i < count / test_thinning() + 1; i++) {
             random_cann_space(f.rng, &f.hw, i % 2 ? 400 : 150, &f.problem, &f.space);
             cr_assert_eq(bounder_open(&f.bounder, &f.space, &error), STATUS_OK);
             for (int j = 0; j < 3; j++)
                 if (random_cann_tiling(f.rng, &f.space, &f.tiling)) {
                     struct timeline timeline;
-                    cr_assert_eq(player_play(&f.player, &f.space, &f.tiling, 0, &timeline, &error),
+                    cr_assert_eq(tiling_simulator_run(&f.simulator, &f.space, &f.tiling, 0,
+                                                      &timeline, &error),
                                  STATUS_OK, "%s", error.text);
                     f.time_fs = timeline.end_fs;
                     test(&f);
@@ -49,7 +50,7 @@ static void for_random_tilings(unsigned long first, int count, void (*test)(stru
             bounder_close(&f.bounder);
             space_close(&f.space);
         }
-        player_close(&f.player);
+        tiling_simulator_close(&f.simulator);
         hardware_clear(&f.hw);
         gsl_rng_free(f.rng);
     }
@@ -71,7 +72,7 @@ static void expect_the_programs_counts(struct fixture *f)
     struct error error;
     f->space.kind->summarise(&f->space, &f->tiling, &work);
     const struct work_layout *layout = &f->space.layouts[work.layout];
-    cr_assert_eq(work_totals(&f->player.program, totals, &error), STATUS_OK);
+    cr_assert_eq(work_totals(&f->simulator.program, totals, &error), STATUS_OK);
     for (int l = 0; l < layout->total_count; l++) {
         counted[layout->price[l]][0] += work.instructions[l];
         counted[layout->price[l]][1] += work.units[l];
@@ -117,35 +118,36 @@ Test(cann_bounds, bounds_hold)
     cr_assert_lt(sum_of_slack / slack_count, 0.2);
 }
 
-/* ---- beginnings ----------------------------------------------------------------------------- */
+/* ---- prefixes ----------------------------------------------------------------------------- */
 
-/* One legal tiling: what all its beginnings promise. */
+/* One legal tiling: what all its prefixes promise. */
 struct scan {
     struct fixture *f;
     int64_t legal, played;
-    int64_t count[CANN_AXES]; /* legal tilings under the present beginning of each length */
-    struct tiling beginning[CANN_AXES];
+    int64_t count[CANN_AXES]; /* legal tilings under the present prefix of each length */
+    struct tiling prefix[CANN_AXES];
     int lengths;
 };
 
 static void expect_count(struct scan *scan, int i)
 {
     struct fixture *f = scan->f;
-    f->tiling = scan->beginning[i];
+    f->tiling = scan->prefix[i];
     if (scan->legal > 0)
-        cr_assert_eq(cann_completions(&f->space, &scan->beginning[i], cann_lengths[i]),
-                     scan->count[i], "of length %d: %lld, not %lld: %s", cann_lengths[i],
-                     (long long)cann_completions(&f->space, &scan->beginning[i], cann_lengths[i]),
+        cr_assert_eq(cann_leaf_count(&f->space, &scan->prefix[i], cann_lengths[i]), scan->count[i],
+                     "of length %d: %lld, not %lld: %s", cann_lengths[i],
+                     (long long)cann_leaf_count(&f->space, &scan->prefix[i], cann_lengths[i]),
                      (long long)scan->count[i], text_of(f));
 }
 
-static void expect_beginnings_hold(struct scan *scan, const struct tiling *tiling)
+static void expect_prefixes_hold(struct scan *scan, const struct tiling *tiling)
 {
     struct fixture *f = scan->f;
     struct timeline timeline;
     struct error error;
     struct work work;
-    cr_assert_eq(player_play(&f->player, &f->space, tiling, 0, &timeline, &error), STATUS_OK);
+    cr_assert_eq(tiling_simulator_run(&f->simulator, &f->space, tiling, 0, &timeline, &error),
+                 STATUS_OK);
     f->tiling = *tiling;
     f->space.kind->summarise(&f->space, tiling, &work);
     cr_assert_leq(bounder_fs(&f->bounder, &work), timeline.end_fs, "%s", text_of(f));
@@ -167,18 +169,18 @@ static void see_tiling(void *context, const struct tiling *tiling, int64_t index
     cr_assert_eq(space_index(&scan->f->space, tiling), index);
     for (int i = 0; i < scan->lengths; i++) {
         bool same =
-            scan->legal > 0 && memcmp(tiling->value, scan->beginning[i].value,
+            scan->legal > 0 && memcmp(tiling->value, scan->prefix[i].value,
                                       (size_t)cann_lengths[i] * sizeof tiling->value[0]) == 0;
         if (!same) {
             expect_count(scan, i);
-            scan->beginning[i] = *tiling;
+            scan->prefix[i] = *tiling;
             scan->count[i] = 0;
         }
         scan->count[i]++;
     }
     scan->legal++;
     if (gsl_rng_uniform_int(scan->f->rng, 100) == 0)
-        expect_beginnings_hold(scan, tiling);
+        expect_prefixes_hold(scan, tiling);
 }
 
 enum { MOST_SCANNED = 1000000 };
@@ -219,7 +221,7 @@ static void scan_spaces(unsigned long first, int count, int64_t most)
         struct fixture f = {.rng = gsl_rng_alloc(gsl_rng_mt19937)};
         gsl_rng_set(f.rng, seed);
         random_cann_hardware(f.rng, &f.hw);
-        cr_assert_eq(player_open(&f.player, &error), STATUS_OK);
+        cr_assert_eq(tiling_simulator_open(&f.simulator, &error), STATUS_OK);
         random_cann_space(f.rng, &f.hw, most, &f.problem, &f.space);
         cr_assert_eq(bounder_open(&f.bounder, &f.space, &error), STATUS_OK);
         cr_assert_eq(nested_count(&f.space, MOST_SCANNED, 1, &inside, &error), STATUS_OK);
@@ -227,7 +229,7 @@ static void scan_spaces(unsigned long first, int count, int64_t most)
             scan_space(&f, &legal, &brute);
         bounder_close(&f.bounder);
         space_close(&f.space);
-        player_close(&f.player);
+        tiling_simulator_close(&f.simulator);
         hardware_clear(&f.hw);
         gsl_rng_free(f.rng);
     }
@@ -235,12 +237,12 @@ static void scan_spaces(unsigned long first, int count, int64_t most)
     cr_assert_gt(legal, MOST_SCANNED / 10);
 }
 
-Test(cann_bounds, beginnings_of_small_spaces)
+Test(cann_bounds, prefixes_of_small_spaces)
 {
     scan_spaces(5000, 100 / test_thinning(), 70);
 }
 
-Test(cann_bounds, beginnings_of_larger_spaces)
+Test(cann_bounds, prefixes_of_larger_spaces)
 {
     scan_spaces(6000, 30 / test_thinning() + 1, 120);
 }
@@ -266,14 +268,14 @@ static void add_second_bus(struct hardware *hw)
     hw->prices[hw->price_count++].bus = 1;
 }
 
-Test(cann_bounds, beginnings_whose_misses_are_on_another_bus)
+Test(cann_bounds, prefixes_whose_misses_are_on_another_bus)
 {
     struct fixture f = {.rng = gsl_rng_alloc(gsl_rng_mt19937)};
     struct error error;
     int64_t legal = 0, brute = 0;
     machine_load_named(&f.hw, SOURCE_DIR "/tests/support/split-chip.cfg", "");
     add_second_bus(&f.hw);
-    cr_assert_eq(player_open(&f.player, &error), STATUS_OK);
+    cr_assert_eq(tiling_simulator_open(&f.simulator, &error), STATUS_OK);
     cr_assert_eq(problem_parse(&matmul_operator, "48x64x32", &f.problem, &error), STATUS_OK);
     f.problem.size[MATMUL_BATCH] = 12;
     cr_assert_eq(space_open(&f.problem, &matmul_cann, &f.hw, 4, &f.space, &error), STATUS_OK);
@@ -282,7 +284,7 @@ Test(cann_bounds, beginnings_whose_misses_are_on_another_bus)
     cr_assert_gt(legal, 1000);
     bounder_close(&f.bounder);
     space_close(&f.space);
-    player_close(&f.player);
+    tiling_simulator_close(&f.simulator);
     hardware_clear(&f.hw);
     gsl_rng_free(f.rng);
 }
