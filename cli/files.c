@@ -33,9 +33,9 @@ static struct file_entry *find_option(const struct files *files, const char *opt
 
 static struct file_entry *add_entry(struct files *files)
 {
-    if (files->count == files->room) {
-        files->room = files->room ? 2 * files->room : 8;
-        files->entries = realloc(files->entries, files->room * sizeof *files->entries);
+    if (files->count == files->capacity) {
+        files->capacity = files->capacity ? 2 * files->capacity : 8;
+        files->entries = realloc(files->entries, files->capacity * sizeof *files->entries);
         if (!files->entries)
             cli_die("out of memory");
     }

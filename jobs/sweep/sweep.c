@@ -30,11 +30,11 @@ void *sweep_allocate(struct sweep *sweep, size_t size)
     struct block *block = memory->blocks;
     size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
     if (!block || block->size - block->used < size) {
-        size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-        block = malloc(sizeof *block + room);
+        size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        block = malloc(sizeof *block + capacity);
         if (!block)
             return NULL;
-        *block = (struct block){.next = memory->blocks, .size = room};
+        *block = (struct block){.next = memory->blocks, .size = capacity};
         memory->blocks = block;
     }
     block->used += size;
@@ -47,16 +47,16 @@ const char *sweep_copy(struct sweep *sweep, const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
-bool sweep_grow(void **array, int64_t count, int64_t *room, size_t size)
+bool sweep_grow(void **array, int64_t count, int64_t *capacity, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return true;
-    int64_t more = *room ? 2 * *room : 256;
+    int64_t more = *capacity ? 2 * *capacity : 256;
     void *grown = realloc(*array, (size_t)more * size);
     if (!grown)
         return false;
     *array = grown;
-    *room = more;
+    *capacity = more;
     return true;
 }
 
@@ -83,7 +83,8 @@ enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, str
     if (sweep->fault_count >= sweep->most_jobs)
         return error_set(error, STATUS_TOO_LARGE, "%s: more than %lld bad rows", sweep->file,
                          (long long)sweep->most_jobs);
-    if (!sweep_grow(&faults, sweep->fault_count, &sweep->memory->fault_room, sizeof *sweep->faults))
+    if (!sweep_grow(&faults, sweep->fault_count, &sweep->memory->fault_capacity,
+                    sizeof *sweep->faults))
         return error_memory(error);
     sweep->faults = faults;
     struct sweep_fault *fault = &sweep->faults[sweep->fault_count++];

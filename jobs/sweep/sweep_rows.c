@@ -42,7 +42,7 @@ static int find_chip(struct sweep *sweep, const struct job *job)
         if (sweep->chips[i].cores == job->cores &&
             strcmp(sweep->chips[i].fingerprint, job->chip->fingerprint) == 0)
             return (int)i;
-    if (!sweep_grow(&chips, sweep->chip_count, &sweep->memory->chip_room, sizeof *sweep->chips))
+    if (!sweep_grow(&chips, sweep->chip_count, &sweep->memory->chip_capacity, sizeof *sweep->chips))
         return -1;
     sweep->chips = chips;
     struct sweep_chip *chip = &sweep->chips[sweep->chip_count++];
@@ -79,7 +79,7 @@ static enum status add_job(struct sweep *sweep, const struct job *job, struct sw
     enum status status = check_room(sweep, row.line, error);
     if (status != STATUS_OK)
         return status;
-    if (!sweep_grow(&jobs, sweep->job_count, &sweep->memory->job_room, sizeof *sweep->jobs))
+    if (!sweep_grow(&jobs, sweep->job_count, &sweep->memory->job_capacity, sizeof *sweep->jobs))
         return error_memory(error);
     sweep->jobs = jobs;
     row.position = sweep->job_count;
@@ -99,14 +99,14 @@ static enum status add_job(struct sweep *sweep, const struct job *job, struct sw
 static enum status add_jobs(struct sweep *sweep, const struct job *job, struct sweep_job row,
                             struct error *error)
 {
-    struct job_key_room room;
+    struct job_key_texts texts;
     const struct host_question question = host_job_question(job);
-    job_key(job, &room, &row.key);
+    job_key(job, &texts, &row.key);
     row.cost = job_cost(job);
     enum status status = add_job(sweep, job, row, error);
     if (status != STATUS_OK || question.wanted <= 0)
         return status;
-    host_job_key(job, &question, &room, &row.key);
+    host_job_key(job, &question, &texts, &row.key);
     row.cost = job_measuring_cost(question.wanted);
     return add_job(sweep, job, row, error);
 }

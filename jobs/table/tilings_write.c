@@ -13,32 +13,33 @@
 #include <string.h>
 
 /* All that a struct table points to. */
-struct room {
+struct scratch {
     struct table_part *parts;
     struct table_entry *entries;
     char **texts; /* of each tiling, cut into pieces */
     int64_t count;
 };
 
-static void room_clear(struct room *room)
+static void scratch_clear(struct scratch *scratch)
 {
-    for (int64_t i = 0; room->texts && i < room->count; i++)
-        free(room->texts[i]);
-    free(room->texts);
-    free(room->entries);
-    free(room->parts);
+    for (int64_t i = 0; scratch->texts && i < scratch->count; i++)
+        free(scratch->texts[i]);
+    free(scratch->texts);
+    free(scratch->entries);
+    free(scratch->parts);
 }
 
-static enum status room_open(const struct tilings *tilings, struct room *room, struct error *error)
+static enum status scratch_open(const struct tilings *tilings, struct scratch *scratch,
+                                struct error *error)
 {
     size_t count = (size_t)tilings->count;
-    *room = (struct room){.parts = calloc(count, sizeof *room->parts),
-                          .entries = calloc(count, sizeof *room->entries),
-                          .texts = calloc(count, sizeof *room->texts),
-                          .count = tilings->count};
-    if (room->parts && room->entries && room->texts)
+    *scratch = (struct scratch){.parts = calloc(count, sizeof *scratch->parts),
+                                .entries = calloc(count, sizeof *scratch->entries),
+                                .texts = calloc(count, sizeof *scratch->texts),
+                                .count = tilings->count};
+    if (scratch->parts && scratch->entries && scratch->texts)
         return STATUS_OK;
-    room_clear(room);
+    scratch_clear(scratch);
     return error_memory(error);
 }
 
@@ -151,55 +152,55 @@ static enum status bad_tiling(const struct best_tiling *best, const char *expect
 
 /* The part that the i-th tiling belongs to, with its axes; those of one operator have the same. */
 static enum status find_part(const struct tilings *tilings, int64_t i, const struct fields *fields,
-                             struct room *room, int *count, struct error *error)
+                             struct scratch *scratch, int *count, struct error *error)
 {
     const struct best_tiling *best = &tilings->best[i];
     bool same_op = i > 0 && best->problem.op == best[-1].problem.op;
-    if (same_op && !has_axes(&room->parts[*count - 1], fields))
+    if (same_op && !has_axes(&scratch->parts[*count - 1], fields))
         return bad_tiling(best, "the names that others of this space have", error);
     if (i == 0 || !same_part(&best->problem, &best[-1].problem)) {
-        struct table_part *part = &room->parts[(*count)++];
+        struct table_part *part = &scratch->parts[(*count)++];
         begin_part(best, part);
         set_axes(part, fields);
-        part->entries = &room->entries[i];
+        part->entries = &scratch->entries[i];
     }
     return STATUS_OK;
 }
 
-static enum status add_entry(const struct tilings *tilings, int64_t i, struct room *room,
+static enum status add_entry(const struct tilings *tilings, int64_t i, struct scratch *scratch,
                              int *count, struct error *error)
 {
     const struct best_tiling *best = &tilings->best[i];
-    struct table_entry *entry = &room->entries[i];
+    struct table_entry *entry = &scratch->entries[i];
     struct fields fields;
-    room->texts[i] = strdup(best->tiling);
-    if (!room->texts[i])
+    scratch->texts[i] = strdup(best->tiling);
+    if (!scratch->texts[i])
         return error_memory(error);
-    if (!cut_tiling(room->texts[i], &fields, entry))
+    if (!cut_tiling(scratch->texts[i], &fields, entry))
         return bad_tiling(best, "name=value,name=value,...", error);
     memcpy(entry->size, best->problem.size,
            (size_t)best->problem.op->size_count * sizeof *entry->size);
     entry->time_ns = best->time_ns;
     entry->optimal = best->optimal;
-    enum status status = find_part(tilings, i, &fields, room, count, error);
+    enum status status = find_part(tilings, i, &fields, scratch, count, error);
     if (status == STATUS_OK)
-        room->parts[*count - 1].count++;
+        scratch->parts[*count - 1].count++;
     return status;
 }
 
 /* An axis is of words where any of an operator's tilings has a word; all must. */
-static enum status find_words(const struct tilings *tilings, struct room *room, int count,
+static enum status find_words(const struct tilings *tilings, struct scratch *scratch, int count,
                               struct error *error)
 {
     for (int p = 0; p < count; p++) {
-        struct table_part *part = &room->parts[p];
+        struct table_part *part = &scratch->parts[p];
         bool same_op = p > 0 && part->op == part[-1].op;
         for (int a = 0; a < part->axis_count; a++) {
             part->axis_is_word[a] =
                 same_op ? part[-1].axis_is_word[a] : part->entries[0].value[a].word != NULL;
             for (int64_t i = 0; i < part->count; i++)
                 if ((part->entries[i].value[a].word != NULL) != part->axis_is_word[a])
-                    return bad_tiling(&tilings->best[part->entries - room->entries + i],
+                    return bad_tiling(&tilings->best[part->entries - scratch->entries + i],
                                       "numbers where others of this space have numbers", error);
         }
     }
@@ -222,18 +223,18 @@ static enum status write_table(const struct tilings *tilings, const struct table
                                table_writer *write, FILE *out, struct error *error)
 {
     struct table table = describe(tilings, about);
-    struct room room;
-    enum status status = room_open(tilings, &room, error);
+    struct scratch scratch;
+    enum status status = scratch_open(tilings, &scratch, error);
     if (status != STATUS_OK)
         return status;
     for (int64_t i = 0; i < tilings->count && status == STATUS_OK; i++)
-        status = add_entry(tilings, i, &room, &table.part_count, error);
+        status = add_entry(tilings, i, &scratch, &table.part_count, error);
     if (status == STATUS_OK)
-        status = find_words(tilings, &room, table.part_count, error);
-    table.parts = room.parts;
+        status = find_words(tilings, &scratch, table.part_count, error);
+    table.parts = scratch.parts;
     if (status == STATUS_OK)
         status = write(&table, out, error);
-    room_clear(&room);
+    scratch_clear(&scratch);
     return status;
 }
 

@@ -26,17 +26,17 @@ struct host_question host_job_question(const struct job *job)
 }
 
 void host_job_key(const struct job *job, const struct host_question *question,
-                  struct job_key_room *room, struct store_key *key)
+                  struct job_key_texts *texts, struct store_key *key)
 {
-    job_key(job, room, key);
+    job_key(job, texts, key);
     key->kind = STORE_MEASURED;
     if (question->is_sample)
-        snprintf(room->query, sizeof room->query, "sample=%lld seed=%llu",
+        snprintf(texts->query, sizeof texts->query, "sample=%lld seed=%llu",
                  (long long)question->wanted, (unsigned long long)question->seed);
     else if (question->wanted == JOB_VALIDATE_DEFAULT)
-        snprintf(room->query, sizeof room->query, "validate=default");
+        snprintf(texts->query, sizeof texts->query, "validate=default");
     else
-        snprintf(room->query, sizeof room->query, "validate=%lld", (long long)question->wanted);
+        snprintf(texts->query, sizeof texts->query, "validate=%lld", (long long)question->wanted);
 }
 
 enum status host_job_check(const struct job *job, const struct host_question *question,

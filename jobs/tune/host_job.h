@@ -16,7 +16,7 @@ struct host_question host_job_question(const struct job *job);
 
 /* The key under which a store has the answer: that of the job but for kind and query. */
 void host_job_key(const struct job *job, const struct host_question *question,
-                  struct job_key_room *room, struct store_key *key);
+                  struct job_key_texts *texts, struct store_key *key);
 
 /* STATUS_INVALID where nothing can be measured: of another machine, or of an operator without
  * kernels; the text says what to do. */

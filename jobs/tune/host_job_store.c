@@ -45,7 +45,7 @@ enum status host_job_record(const struct job *job, const struct host_question *q
     if (!*worth)
         return STATUS_OK;
     job_record_open(job, record);
-    host_job_key(job, question, &record->room, &record->row.key);
+    host_job_key(job, question, &record->texts, &record->row.key);
     record->row.key.hardware = record->fingerprint;
     if (tune->measured)
         job_record_best(job, &tune->items[0].model.tiling, tune->items[0].measured.timing.median_ns,
@@ -168,11 +168,11 @@ enum status host_job_recall(const struct job *job, const struct host_question *q
                             struct store *store, bool *found, struct host_answer *answer,
                             struct error *error)
 {
-    struct job_key_room room;
+    struct job_key_texts texts;
     struct store_key key;
     struct store_row row;
     *answer = (struct host_answer){0};
-    host_job_key(job, question, &room, &key);
+    host_job_key(job, question, &texts, &key);
     enum status status = store_get(store, &key, found, &row, error);
     if (status != STATUS_OK || !*found)
         return status;

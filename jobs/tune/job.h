@@ -2,7 +2,7 @@
  *
  *   job_init(&job); job_set(&job, "op", "matmul", &error); job_set(&job, "shape", …) …
  *   job_open(&job, chips, &error)    chip, problem, space; everything is checked
- *   job_key(&job, &room, &key)       what a store knows it by
+ *   job_key(&job, &texts, &key)       what a store knows it by
  *   job_run(&job, &run, &result, &error), or an answer that a store has: job_decode
  *   job_result_clear(&result); job_close(&job)
  *
@@ -72,12 +72,12 @@ enum status job_open(struct job *job, struct chips *chips, struct error *error);
 /* "Ascend 310, buffers.l1.capacity_bytes=524288": the description's name and what was changed. */
 void job_hardware_name(const struct hardware *hw, char *text, size_t size);
 
-/* The key under which a store has its result; texts live in *room and the job. Options that change
+/* The key under which a store has its result; texts live in *texts and the job. Options that change
  * nothing of what is kept (threads, time-limit, what an answer adds) are not in it. */
-struct job_key_room {
+struct job_key_texts {
     char shape[160], options[256], query[96];
 };
-void job_key(const struct job *job, struct job_key_room *room, struct store_key *key);
+void job_key(const struct job *job, struct job_key_texts *texts, struct store_key *key);
 
 /* An estimate of the work of its search, > 0, about microseconds of one core; the same on every
  * machine. By it sweeps go smallest first and are cut into shards. */

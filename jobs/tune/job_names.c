@@ -14,26 +14,26 @@ void job_hardware_name(const struct hardware *hw, char *text, size_t size)
                                      hw->facts[i].value);
 }
 
-void job_key(const struct job *job, struct job_key_room *room, struct store_key *key)
+void job_key(const struct job *job, struct job_key_texts *texts, struct store_key *key)
 {
     char corner[FINGERPRINT_SIZE];
-    problem_shape(&job->problem, room->shape, sizeof room->shape);
-    problem_options(&job->problem, room->options, sizeof room->options);
+    problem_shape(&job->problem, texts->shape, sizeof texts->shape);
+    problem_options(&job->problem, texts->options, sizeof texts->options);
     int used =
-        snprintf(room->query, sizeof room->query, "strategy=%s top=%d", job->strategy, job->top);
+        snprintf(texts->query, sizeof texts->query, "strategy=%s top=%d", job->strategy, job->top);
     if (job->robust) {
         /* which numbers are uncertain is not in the chip's own fingerprint */
         hardware_fingerprint(&job->corner.hw, corner);
-        snprintf(room->query + used, sizeof room->query - (size_t)used, " robust=%s", corner);
+        snprintf(texts->query + used, sizeof texts->query - (size_t)used, " robust=%s", corner);
     }
     *key = (struct store_key){
         .kind = STORE_SIMULATED,
         .op = job->problem.op->name,
-        .shape = room->shape,
-        .options = room->options,
+        .shape = texts->shape,
+        .options = texts->options,
         .dtype = dtype_name(job->problem.type),
         .space = job->space.kind->name,
-        .query = room->query,
+        .query = texts->query,
         .hardware = job->chip->fingerprint,
         .cores = job->cores,
         .model_version = MODEL_VERSION,

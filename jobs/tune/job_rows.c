@@ -8,7 +8,7 @@
 void job_record_open(const struct job *job, struct job_record *record)
 {
     memset(record, 0, sizeof *record);
-    job_key(job, &record->room, &record->row.key);
+    job_key(job, &record->texts, &record->row.key);
     strcpy(record->fingerprint, job->chip->fingerprint);
     record->row.key.hardware = record->fingerprint;
     job_hardware_name(job->hw, record->hardware_name, sizeof record->hardware_name);
@@ -110,10 +110,10 @@ bool job_is_answered(const struct store_row *row, double time_limit_s)
 enum status job_recall(const struct job *job, struct store *store, bool *found,
                        struct job_result *result, struct error *error)
 {
-    struct job_key_room room;
+    struct job_key_texts texts;
     struct store_key key;
     struct store_row row;
-    job_key(job, &room, &key);
+    job_key(job, &texts, &key);
     enum status status = store_get(store, &key, found, &row, error);
     if (status != STATUS_OK || !*found)
         return status;

@@ -99,11 +99,11 @@ static char *measured_again(const struct job *job, const char *answer)
 
 static void put(const struct job *job, const char *answer, const char *db)
 {
-    struct job_key_room room;
+    struct job_key_texts texts;
     struct store_row row = {.hardware_name = "", .tiling = "", .optimal = true, .answer = answer};
     struct store *store;
     struct error error;
-    job_key(job, &room, &row.key);
+    job_key(job, &texts, &row.key);
     fuzz_require_ok(store_open(db, STORE_WRITE, &store, &error), &error);
     fuzz_require_ok(store_put(store, &row, &error), &error);
     fuzz_require_ok(store_commit(store, &error), &error);

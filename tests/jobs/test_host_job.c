@@ -162,24 +162,24 @@ Test(host_job, keys_are_what_decides_what_is_measured)
         {{.wanted = 5, .seed = 1}, "set-hw", "host.peak_gflops=1", true},
     };
     struct job plain;
-    struct job_key_room room, other_room, more_room;
+    struct job_key_texts texts, other_texts, more_texts;
     struct store_key key, other, more;
     open_job(&plain, NULL, NULL);
-    host_job_key(&plain, &usual, &room, &key);
+    host_job_key(&plain, &usual, &texts, &key);
     cr_expect_eq(key.kind, STORE_MEASURED);
     cr_expect_str_eq(key.query, "validate=5");
     cr_expect_eq(key.model_version, MODEL_VERSION);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job job;
         open_job(&job, cases[i].name, cases[i].text);
-        host_job_key(&job, &cases[i].question, &other_room, &other);
+        host_job_key(&job, &cases[i].question, &other_texts, &other);
         cr_expect_eq(store_compare(&key, &other) != 0, cases[i].other, "case %zu", i);
         job_close(&job);
     }
     const struct host_question sample = {.wanted = 5, .seed = 1, .is_sample = true};
     const struct host_question reseeded = {.wanted = 5, .seed = 2, .is_sample = true};
-    host_job_key(&plain, &sample, &other_room, &other);
-    host_job_key(&plain, &reseeded, &more_room, &more);
+    host_job_key(&plain, &sample, &other_texts, &other);
+    host_job_key(&plain, &reseeded, &more_texts, &more);
     cr_expect_neq(store_compare(&other, &more), 0);
     job_close(&plain);
 }
@@ -229,11 +229,11 @@ Test(host_job, an_answer_comes_back)
 static void read_row(const struct job *job, const struct host_question *question,
                      struct store *store, struct store_row *row)
 {
-    struct job_key_room room;
+    struct job_key_texts texts;
     struct store_key key;
     struct error error;
     bool found;
-    host_job_key(job, question, &room, &key);
+    host_job_key(job, question, &texts, &key);
     cr_assert_eq(store_get(store, &key, &found, row, &error), STATUS_OK);
     cr_assert(found);
 }
@@ -520,9 +520,9 @@ static enum status recall_text(const struct job *job, struct store *store, const
     struct store_row row;
     struct error error;
     struct host_answer kept;
-    struct job_key_room room;
+    struct job_key_texts texts;
     struct store_key key;
-    host_job_key(job, &usual, &room, &key);
+    host_job_key(job, &usual, &texts, &key);
     row = (struct store_row){
         .key = key, .hardware_name = "x", .tiling = "a=1", .time_ns = 1, .answer = answer};
     cr_assert_eq(store_put(store, &row, &error), STATUS_OK);

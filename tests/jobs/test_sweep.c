@@ -882,23 +882,23 @@ Test(sweep, keys_are_what_decides_an_answer)
     };
     struct error error;
     struct job plain;
-    struct job_key_room room;
+    struct job_key_texts texts;
     struct store_key key;
     job_init(&plain);
     set(&plain, "op", "matmul");
     set(&plain, "shape", "64x64x64");
     cr_assert_eq(job_open(&plain, NULL, &error), STATUS_OK, "%s", error.text);
-    job_key(&plain, &room, &key);
+    job_key(&plain, &texts, &key);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job job;
-        struct job_key_room other_room;
+        struct job_key_texts other_texts;
         struct store_key other;
         job_init(&job);
         set(&job, "op", "MATMUL");
         set(&job, "shape", "064x64x64");
         set(&job, cases[i].name, cases[i].text);
         cr_assert_eq(job_open(&job, NULL, &error), STATUS_OK, "%s", error.text);
-        job_key(&job, &other_room, &other);
+        job_key(&job, &other_texts, &other);
         cr_expect_eq(store_compare(&key, &other) != 0, cases[i].other, "%s=%s", cases[i].name,
                      cases[i].text);
         job_close(&job);

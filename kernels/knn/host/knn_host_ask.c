@@ -17,7 +17,7 @@ struct knn_ask {
     int64_t blocks; /* of rows, all m-tiles */
     int64_t m_tiles, d_tiles;
     int64_t width, panels, partial; /* panels along n, n-tiles apart; those not as wide */
-    double room;                    /* bytes of a row's entries */
+    double entry_bytes;             /* bytes of a row's entries */
 };
 
 /* Share of a cache that holds what is used again; the rest is for what streams through. */
@@ -169,7 +169,7 @@ static void ask_selection(const struct knn_ask *ask, struct host_work *work)
         expect_buffer(ask, &survivors, &cuts);
     phase = add_phase(work, knn->loops[KNN_LOOP_COLLECT], rows * expected_panels(ask, 1),
                       rows * survivors);
-    double entries = fmin((double)v[KNN_HOST_M_TILE], rows) * ask->room;
+    double entries = fmin((double)v[KNN_HOST_M_TILE], rows) * ask->entry_bytes;
     phase->read_bytes[level_of(ask, entries)] += rows * survivors * sizeof(uint64_t);
     if (v[KNN_HOST_SELECT] == KNN_HOST_SELECT_LIST)
         add_phase(work, knn->loops[KNN_LOOP_LIST], rows * entered, rows * entered * k / 2);
@@ -203,7 +203,7 @@ void knn_host_ask(const struct space *space, const struct tiling *tiling, struct
     ask.d_tiles = divide_up(knn->d, v[KNN_HOST_D_TILE]);
     ask.panels = divide_up(knn->n, ask.width);
     ask.partial = knn->n % ask.width > 0;
-    ask.room = sizeof(uint64_t) * (double)(knn->k + (buffer ? v[KNN_HOST_BUFFER] : 0));
+    ask.entry_bytes = sizeof(uint64_t) * (double)(knn->k + (buffer ? v[KNN_HOST_BUFFER] : 0));
     *work = (struct host_work){.threads = ask.threads, .parallel_regions = ask.threads > 1};
     ask_tiles(&ask, work);
     ask_pack(&ask, work);

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t room_of(enum knn_select how, int64_t k, int64_t buffer)
+static int64_t capacity_of(enum knn_select how, int64_t k, int64_t buffer)
 {
     return how == KNN_SELECT_BUFFER ? k + buffer + KNN_KEEP_SLACK : k;
 }
 
 double knn_keep_bytes(enum knn_select how, int64_t k, int64_t buffer, int64_t rows)
 {
-    double row = (double)room_of(how, k, buffer) * sizeof(uint64_t) + sizeof(uint64_t) +
+    double row = (double)capacity_of(how, k, buffer) * sizeof(uint64_t) + sizeof(uint64_t) +
                  sizeof(int64_t) + sizeof(float);
     return row * (double)rows;
 }
@@ -26,8 +26,8 @@ enum status knn_keep_open(struct knn_keep *keep, enum knn_select how, int64_t k,
                           int64_t rows, struct error *error)
 {
     *keep = (struct knn_keep){.how = how, .k = k, .buffer = buffer, .rows = rows};
-    keep->room = room_of(how, k, buffer);
-    keep->entries = calloc((size_t)rows, (size_t)keep->room * sizeof *keep->entries);
+    keep->capacity = capacity_of(how, k, buffer);
+    keep->entries = calloc((size_t)rows, (size_t)keep->capacity * sizeof *keep->entries);
     keep->limits = calloc((size_t)rows, sizeof *keep->limits);
     keep->counts = calloc((size_t)rows, sizeof *keep->counts);
     keep->thresholds = calloc((size_t)rows, sizeof *keep->thresholds);
@@ -59,7 +59,7 @@ void knn_keep_start(struct knn_keep *keep, int64_t rows)
         set_limit(keep, r, ENTRY_NONE);
     }
     if (keep->how != KNN_SELECT_BUFFER)
-        memset(keep->entries, 0xff, (size_t)(rows * keep->room) * sizeof *keep->entries);
+        memset(keep->entries, 0xff, (size_t)(rows * keep->capacity) * sizeof *keep->entries);
 }
 
 static void enter_list(uint64_t *list, int64_t k, uint64_t entry)
@@ -72,7 +72,7 @@ static void enter_list(uint64_t *list, int64_t k, uint64_t entry)
 
 void knn_keep_enter(struct knn_keep *keep, int64_t row, uint64_t entry)
 {
-    uint64_t *entries = keep->entries + row * keep->room;
+    uint64_t *entries = keep->entries + row * keep->capacity;
     if (entry >= keep->limits[row])
         return;
     keep->count.entered++;
@@ -97,7 +97,7 @@ static void enter_all(struct knn_keep *keep, int64_t row, const float *distances
 static void collect(struct knn_keep *keep, int64_t row, const float *distances, uint64_t near,
                     int64_t first)
 {
-    uint64_t *entries = keep->entries + row * keep->room, limit = keep->limits[row];
+    uint64_t *entries = keep->entries + row * keep->capacity, limit = keep->limits[row];
     int64_t count = keep->counts[row];
     for (; near; near &= near - 1) {
         int c = __builtin_ctzll(near);
@@ -110,7 +110,7 @@ static void collect(struct knn_keep *keep, int64_t row, const float *distances, 
 
 static void compact(struct knn_keep *keep, int64_t row)
 {
-    uint64_t *entries = keep->entries + row * keep->room;
+    uint64_t *entries = keep->entries + row * keep->capacity;
     entries_select(entries, keep->counts[row], keep->k);
     set_limit(keep, row, entries[keep->k - 1]);
     keep->counts[row] = keep->k;
@@ -153,7 +153,7 @@ void knn_keep_offer(struct knn_keep *keep, const struct knn_keep_tile *tile)
 
 void knn_keep_finish(struct knn_keep *keep, int64_t row, int64_t *indices, float *distances)
 {
-    uint64_t *entries = keep->entries + row * keep->room;
+    uint64_t *entries = keep->entries + row * keep->capacity;
     if (keep->how == KNN_SELECT_BUFFER && keep->counts[row] > keep->k)
         entries_select(entries, keep->counts[row], keep->k);
     if (keep->how != KNN_SELECT_LIST)

@@ -31,11 +31,11 @@ struct knn_keep_count {
 struct knn_keep {
     enum knn_select how;
     int64_t k, buffer;
-    int64_t rows, room; /* most rows; entries a row */
-    uint64_t *entries;  /* rows × room */
-    uint64_t *limits;   /* a row: what enters is less */
-    int64_t *counts;    /* a row of a buffer: entries */
-    float *thresholds;  /* a row: the distance of its limit; NaN while there is none */
+    int64_t rows, capacity; /* most rows; entries a row */
+    uint64_t *entries;      /* rows × capacity */
+    uint64_t *limits;       /* a row: what enters is less */
+    int64_t *counts;        /* a row of a buffer: entries */
+    float *thresholds;      /* a row: the distance of its limit; NaN while there is none */
     struct knn_keep_count count;
 };
 

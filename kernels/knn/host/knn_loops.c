@@ -21,21 +21,21 @@ enum {
     SCAN_WIDTH = 32,
 };
 
-/* Room that a loop works in. */
-struct room {
+/* Memory that a loop works in. */
+struct scratch {
     char *data;
     int64_t bytes;
 };
 
-/* A piece of the room in whole cache lines, or NULL. */
-static void *take(struct room *room, int64_t bytes)
+/* A piece of it in whole cache lines, or NULL. */
+static void *take(struct scratch *scratch, int64_t bytes)
 {
-    void *piece = room->data;
+    void *piece = scratch->data;
     bytes += -bytes & 63;
-    if (bytes > room->bytes)
+    if (bytes > scratch->bytes)
         return NULL;
-    room->data += bytes;
-    room->bytes -= bytes;
+    scratch->data += bytes;
+    scratch->bytes -= bytes;
     return piece;
 }
 
@@ -56,20 +56,20 @@ static void fill_random(uint64_t *entries, int64_t n, uint64_t *state)
 
 /* Nothing is near: thresholds are below every distance. A step asked for is a dimension. */
 static int64_t run_tile(int index, const struct knn_code *code, int64_t calls, int64_t steps,
-                        struct room *room)
+                        struct scratch *scratch)
 {
     const struct knn_host_kernel *kernel = &knn_host_kernels[index];
     int64_t rows = kernel->rows, width = (int64_t)kernel->vectors * code->lanes;
-    float *distances = take(room, rows * width * (int64_t)sizeof(float));
-    float *thresholds = take(room, rows * (int64_t)sizeof(float));
-    uint64_t *near = take(room, rows * KNN_MAX_WORDS * (int64_t)sizeof *near);
-    int64_t floats = room->bytes / (int64_t)sizeof(float);
+    float *distances = take(scratch, rows * width * (int64_t)sizeof(float));
+    float *thresholds = take(scratch, rows * (int64_t)sizeof(float));
+    uint64_t *near = take(scratch, rows * KNN_MAX_WORDS * (int64_t)sizeof *near);
+    int64_t floats = scratch->bytes / (int64_t)sizeof(float);
     int64_t dimensions = least_of(steps, (floats - LINE) / (rows + width));
     if (!near || dimensions < 1)
         return 0;
-    float *tests = take(room, dimensions * rows * (int64_t)sizeof(float));
+    float *tests = take(scratch, dimensions * rows * (int64_t)sizeof(float));
     const struct knn_step step = {.tests = tests,
-                                  .trainings = (float *)(void *)room->data,
+                                  .trainings = (float *)(void *)scratch->data,
                                   .stride = width,
                                   .dimensions = dimensions,
                                   .thresholds = thresholds,
@@ -84,14 +84,14 @@ static int64_t run_tile(int index, const struct knn_code *code, int64_t calls, i
 
 /* Panels of two vectors; a step asked for is a dimension. */
 static int64_t run_pack(const struct knn_code *code, int64_t calls, int64_t steps,
-                        struct room *room)
+                        struct scratch *scratch)
 {
     enum { VECTORS = 2 };
     int width = VECTORS * code->lanes;
     int64_t row = width * (int64_t)sizeof(float),
-            dimensions = least_of(steps, room->bytes / 2 / row);
-    const float *from = take(room, dimensions * row);
-    float *to = take(room, dimensions * row);
+            dimensions = least_of(steps, scratch->bytes / 2 / row);
+    const float *from = take(scratch, dimensions * row);
+    float *to = take(scratch, dimensions * row);
     if (!to || dimensions < 1)
         return 0;
     for (int64_t i = 0; i < calls; i++)
@@ -99,13 +99,13 @@ static int64_t run_pack(const struct knn_code *code, int64_t calls, int64_t step
     return dimensions * VECTORS;
 }
 
-static int64_t run_turn(int64_t calls, int64_t steps, struct room *room)
+static int64_t run_turn(int64_t calls, int64_t steps, struct scratch *scratch)
 {
     enum { ROWS = 12 };
     int64_t row = ROWS * (int64_t)sizeof(float),
-            dimensions = least_of(steps, room->bytes / 2 / row);
-    const float *from = take(room, dimensions * row);
-    float *to = take(room, dimensions * row);
+            dimensions = least_of(steps, scratch->bytes / 2 / row);
+    const float *from = take(scratch, dimensions * row);
+    float *to = take(scratch, dimensions * row);
     if (!to || dimensions < 1)
         return 0;
     for (int64_t i = 0; i < calls; i++)
@@ -113,37 +113,37 @@ static int64_t run_turn(int64_t calls, int64_t steps, struct room *room)
     return dimensions * ROWS;
 }
 
-/* Rows that hold k entries each, in the room. */
+/* Rows that hold k entries each, in the scratch memory. */
 static bool open_keep(struct knn_keep *keep, enum knn_select how, int64_t k, int64_t rows,
-                      struct room *room)
+                      struct scratch *scratch)
 {
     *keep = (struct knn_keep){.how = how, .k = k, .buffer = k, .rows = rows};
-    keep->room = how == KNN_SELECT_BUFFER ? 2 * k + KNN_KEEP_SLACK : k;
-    keep->limits = take(room, rows * (int64_t)sizeof *keep->limits);
-    keep->counts = take(room, rows * (int64_t)sizeof *keep->counts);
-    keep->thresholds = take(room, rows * (int64_t)sizeof *keep->thresholds);
-    keep->entries = take(room, rows * keep->room * (int64_t)sizeof *keep->entries);
+    keep->capacity = how == KNN_SELECT_BUFFER ? 2 * k + KNN_KEEP_SLACK : k;
+    keep->limits = take(scratch, rows * (int64_t)sizeof *keep->limits);
+    keep->counts = take(scratch, rows * (int64_t)sizeof *keep->counts);
+    keep->thresholds = take(scratch, rows * (int64_t)sizeof *keep->thresholds);
+    keep->entries = take(scratch, rows * keep->capacity * (int64_t)sizeof *keep->entries);
     return keep->limits && keep->counts && keep->thresholds && keep->entries;
 }
 
-static struct knn_keep_tile scan_tile(struct room *room)
+static struct knn_keep_tile scan_tile(struct scratch *scratch)
 {
     return (struct knn_keep_tile){
         .rows = SCAN_ROWS,
         .columns = SCAN_WIDTH,
         .width = SCAN_WIDTH,
         .words = 1,
-        .near = take(room, SCAN_ROWS * (int64_t)sizeof(uint64_t)),
-        .distances = take(room, (int64_t)SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
+        .near = take(scratch, SCAN_ROWS * (int64_t)sizeof(uint64_t)),
+        .distances = take(scratch, (int64_t)SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
     };
 }
 
 /* Register tiles of up to eight rows of which none is near, a row a step. */
-static int64_t run_scan(int64_t calls, int64_t steps, struct room *room)
+static int64_t run_scan(int64_t calls, int64_t steps, struct scratch *scratch)
 {
     struct knn_keep keep;
-    struct knn_keep_tile tile = scan_tile(room);
-    if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, 1, room))
+    struct knn_keep_tile tile = scan_tile(scratch);
+    if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, 1, scratch))
         return 0;
     tile.rows = least_of(steps / 8, SCAN_ROWS);
     memset(tile.near, 0, SCAN_ROWS * sizeof *tile.near);
@@ -154,14 +154,14 @@ static int64_t run_scan(int64_t calls, int64_t steps, struct room *room)
 
 /* Rows of random places with one to eight entries of 32, every other row on average, into buffers
  * that are emptied before they are full. A call is such a row. */
-static int64_t run_collect(int64_t calls, int64_t steps, struct room *room)
+static int64_t run_collect(int64_t calls, int64_t steps, struct scratch *scratch)
 {
     enum { DEEP = 64 };
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
     struct knn_keep keep;
-    struct knn_keep_tile tile = scan_tile(room);
+    struct knn_keep_tile tile = scan_tile(scratch);
     int64_t bits = least_of(steps / 16 + 1, 8), done = 0;
-    if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, SCAN_ROWS, room))
+    if (!tile.distances || !open_keep(&keep, KNN_SELECT_BUFFER, 1, SCAN_ROWS, scratch))
         return 0;
     keep.buffer = (int64_t)2 * DEEP; /* never reached */
     knn_keep_start(&keep, SCAN_ROWS);
@@ -179,11 +179,11 @@ static int64_t run_collect(int64_t calls, int64_t steps, struct room *room)
 }
 
 /* Entries below the limit, at any place with equal chance: as they come from random data. */
-static int64_t run_enter(enum knn_select how, int64_t calls, int64_t k, struct room *room)
+static int64_t run_enter(enum knn_select how, int64_t calls, int64_t k, struct scratch *scratch)
 {
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
     struct knn_keep keep;
-    if (!open_keep(&keep, how, k, 1, room))
+    if (!open_keep(&keep, how, k, 1, scratch))
         return 0;
     keep.limits[0] = 0;
     for (int64_t i = 0; i < calls; i++) {
@@ -199,12 +199,12 @@ static int64_t run_enter(enum knn_select how, int64_t calls, int64_t k, struct r
 }
 
 /* Random entries in another order each time: a copy with some bits turned. */
-static int64_t run_order(bool sort, int64_t calls, int64_t k, struct room *room)
+static int64_t run_order(bool sort, int64_t calls, int64_t k, struct scratch *scratch)
 {
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
     int64_t n = sort ? k : 2 * k;
-    uint64_t *random = take(room, n * (int64_t)sizeof *random);
-    uint64_t *entries = take(room, n * (int64_t)sizeof *entries);
+    uint64_t *random = take(scratch, n * (int64_t)sizeof *random);
+    uint64_t *entries = take(scratch, n * (int64_t)sizeof *entries);
     if (!entries)
         return 0;
     fill_random(random, n, &state);
@@ -221,36 +221,36 @@ static int64_t run_order(bool sort, int64_t calls, int64_t k, struct room *room)
 }
 
 static int64_t run_rest(int loop, const struct knn_code *code, int64_t calls, int64_t steps,
-                        struct room *room)
+                        struct scratch *scratch)
 {
     switch ((enum knn_host_loop)loop) {
     case KNN_LOOP_PACK:
-        return run_pack(code, calls, steps, room);
+        return run_pack(code, calls, steps, scratch);
     case KNN_LOOP_TURN:
-        return run_turn(calls, steps, room);
+        return run_turn(calls, steps, scratch);
     case KNN_LOOP_SCAN:
-        return run_scan(calls, steps, room);
+        return run_scan(calls, steps, scratch);
     case KNN_LOOP_COLLECT:
-        return run_collect(calls, steps, room);
+        return run_collect(calls, steps, scratch);
     case KNN_LOOP_LIST:
-        return run_enter(KNN_SELECT_LIST, calls, steps, room);
+        return run_enter(KNN_SELECT_LIST, calls, steps, scratch);
     case KNN_LOOP_HEAP:
-        return run_enter(KNN_SELECT_HEAP, calls, steps, room);
+        return run_enter(KNN_SELECT_HEAP, calls, steps, scratch);
     default:
-        return run_order(loop == KNN_LOOP_SORT, calls, SIZE_STEP * steps, room);
+        return run_order(loop == KNN_LOOP_SORT, calls, SIZE_STEP * steps, scratch);
     }
 }
 
 static int64_t run(int index, enum host_isa isa, int64_t calls, int64_t steps, void *data,
                    int64_t bytes)
 {
-    struct room room = {data, bytes};
+    struct scratch scratch = {data, bytes};
     const struct knn_code *code = knn_code_of(isa);
     if (!code || steps < 1)
         return 0;
     if (index < KNN_HOST_KERNELS)
-        return run_tile(index, code, calls, steps, &room);
-    return run_rest(index - KNN_HOST_KERNELS, code, calls, steps, &room);
+        return run_tile(index, code, calls, steps, &scratch);
+    return run_rest(index - KNN_HOST_KERNELS, code, calls, steps, &scratch);
 }
 
 static const char *variant(int index)
