@@ -19,11 +19,11 @@ struct question {
 };
 
 static const struct question questions[] = {
-    {"matmul", "thesis", "512x512x512", "ascend310"},
+    {"matmul", "thesis", "256x256x256", "ascend310"},
     {"matmul", "thesis", "64x64x64", "ascend310", .small = true},
     {"matmul", "cann", "96x64x80", "ascend910b1"},
     {"matmul", "cann", "32x16x16", "ascend910b1", .small = true},
-    {"knn", NULL, "1024x64x1024", "ascend310", "8"},
+    {"knn", NULL, "256x32x512", "ascend310", "4"},
     {"knn", NULL, "64x64x64", "ascend310", "8", .small = true},
 };
 
