@@ -5,6 +5,7 @@
 #include "cli/files.h"
 
 #include "cli/options.h"
+#include "core/array.h"
 #include "core/stop.h"
 
 #include <errno.h>
@@ -33,12 +34,8 @@ static struct file_entry *find_option(const struct files *files, const char *opt
 
 static struct file_entry *add_entry(struct files *files)
 {
-    if (files->count == files->capacity) {
-        files->capacity = files->capacity ? 2 * files->capacity : 8;
-        files->entries = realloc(files->entries, files->capacity * sizeof *files->entries);
-        if (!files->entries)
-            cli_die("out of memory");
-    }
+    if (!array_room(&files->entries, (int64_t)files->count, sizeof *files->entries))
+        cli_die("out of memory");
     struct file_entry *entry = &files->entries[files->count++];
     *entry = (struct file_entry){.path = NULL};
     return entry;

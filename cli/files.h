@@ -22,7 +22,7 @@ struct file_entry; /* of files.c */
 
 struct files {
     struct file_entry *entries;
-    size_t count, capacity;
+    size_t count;
 };
 
 /* Notes a file; the name is copied. `option` is what a file that is written is asked for by, such

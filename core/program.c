@@ -3,6 +3,8 @@
  * stack and multiplies their counts out. */
 #include "core/program.h"
 
+#include "core/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,20 +20,6 @@ void program_reset(struct program *program, const struct hardware *hw)
     program->hw = hw;
     program->count = 0;
     program->region_count = 0;
-}
-
-/* Makes room for one more element of `size` bytes. */
-static bool grow(void **items, int32_t *capacity, int32_t count, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    int32_t wanted = *capacity ? *capacity * 2 : 64;
-    void *grown = realloc(*items, (size_t)wanted * size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *capacity = wanted;
-    return true;
 }
 
 static int64_t ceil_div(int64_t value, int64_t unit)
@@ -170,7 +158,7 @@ enum status program_add(struct program *program, const struct instruction *instr
     if (program->count >= PROGRAM_MAX_LINES)
         return error_set(error, STATUS_TOO_LARGE, "a program has at most %d instructions",
                          PROGRAM_MAX_LINES);
-    if (!grow((void **)&program->items, &program->capacity, program->count, sizeof *program->items))
+    if (!array_reserve(&program->items, program->count, &program->capacity, sizeof *program->items))
         return error_memory(error);
     struct instruction *in = &program->items[program->count];
     *in = *instruction;
@@ -248,8 +236,8 @@ bool instruction_reads(const struct instruction *instruction, enum operand_role 
 enum status program_add_region(struct program *program, const struct region *region,
                                struct error *error)
 {
-    if (!grow((void **)&program->regions, &program->region_capacity, program->region_count,
-              sizeof *program->regions))
+    if (!array_reserve(&program->regions, program->region_count, &program->region_capacity,
+                       sizeof *program->regions))
         return error_memory(error);
     struct instruction *in = &program->items[program->count - 1];
     struct region *added = &program->regions[program->region_count];

@@ -84,9 +84,11 @@ struct instruction {
 
 struct program {
     const struct hardware *hw; /* not owned */
-    int32_t count, capacity;
+    int32_t count;
+    int64_t capacity;
     struct instruction *items;
-    int32_t region_count, region_capacity;
+    int32_t region_count;
+    int64_t region_capacity;
     struct region *regions;
     int64_t played; /* instructions that a core plays, loops unrolled; program_close counts them */
 };

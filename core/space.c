@@ -2,6 +2,8 @@
  * block; the way back looks each value up. Blocks lie in an array that doubles. */
 #include "core/space.h"
 
+#include "core/array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +20,11 @@ static int64_t block_size(const struct space *space, const struct space_block *b
 
 struct space_block *space_add_block(struct space *space)
 {
-    int count = space->block_count;
-    if ((count & (count - 1)) == 0) { /* a power of two: all places are taken */
-        size_t places = count ? 2 * (size_t)count : 1;
-        struct space_block *grown = realloc(space->blocks, places * sizeof *grown);
-        if (!grown)
-            return NULL;
-        space->blocks = grown;
-    }
-    space->blocks[space->block_count++] = (struct space_block){0};
-    return &space->blocks[count];
+    if (!array_room(&space->blocks, space->block_count, sizeof *space->blocks))
+        return NULL;
+    struct space_block *block = &space->blocks[space->block_count++];
+    *block = (struct space_block){0};
+    return block;
 }
 
 void space_number(struct space *space)

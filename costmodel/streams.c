@@ -4,6 +4,8 @@
  * Times of instructions are looked up in a small memory of those met before. */
 #include "costmodel/streams.h"
 
+#include "core/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,27 +34,14 @@ struct cutter {
     int16_t gate_slots[HARDWARE_MAX_PIPES];
 };
 
-static bool grow(void **items, int32_t *capacity, int32_t count, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    int32_t wanted = *capacity ? 2 * *capacity : 64;
-    void *grown = realloc(*items, (size_t)wanted * size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *capacity = wanted;
-    return true;
-}
-
 /* Appends an op that was dispatched as instruction number `seen`. */
 static void append_at(struct cutter *cutter, int pipe, int64_t seen, struct stream_op op)
 {
     struct stream *stream = &cutter->streams->streams[pipe];
     int64_t dispatch_fs = cutter->program->hw->dispatch_fs;
-    if ((dispatch_fs && !grow((void **)&stream->dispatch_fs, &stream->dispatch_capacity,
-                              stream->count, sizeof *stream->dispatch_fs)) ||
-        !grow((void **)&stream->ops, &stream->capacity, stream->count, sizeof *stream->ops)) {
+    if ((dispatch_fs && !array_reserve(&stream->dispatch_fs, stream->count,
+                                       &stream->dispatch_capacity, sizeof *stream->dispatch_fs)) ||
+        !array_reserve(&stream->ops, stream->count, &stream->capacity, sizeof *stream->ops)) {
         cutter->failed = true;
         return;
     }
@@ -74,8 +63,8 @@ static int slot_for(struct cutter *cutter, int16_t *known, int from, int to, boo
     struct streams *streams = cutter->streams;
     if (*known >= 0)
         return *known;
-    if (!grow((void **)&streams->slots, &streams->slot_capacity, streams->slot_count,
-              sizeof *streams->slots)) {
+    if (!array_reserve(&streams->slots, streams->slot_count, &streams->slot_capacity,
+                       sizeof *streams->slots)) {
         cutter->failed = true;
         return 0;
     }
@@ -208,8 +197,8 @@ static bool mark_loops(struct cutter *cutter)
     struct streams *streams = cutter->streams;
     const struct program *program = cutter->program;
     while (streams->mask_capacity < program->count)
-        if (!grow((void **)&streams->loop_masks, &streams->mask_capacity, streams->mask_capacity,
-                  sizeof *streams->loop_masks))
+        if (!array_double(&streams->loop_masks, &streams->mask_capacity,
+                          sizeof *streams->loop_masks))
             return false;
     uint32_t open[PROGRAM_MAX_DEPTH + 1] = {0};
     int depth = 0;

@@ -37,7 +37,8 @@ struct stream_op {
 };
 
 struct stream {
-    int32_t count, capacity, dispatch_capacity;
+    int32_t count;
+    int64_t capacity, dispatch_capacity;
     struct stream_op *ops;
     int64_t *dispatch_fs; /* per op: dispatch time since the pipe's previous op */
 };
@@ -54,10 +55,11 @@ struct streams {
     uint32_t late_pipes; /* bit p: pipe p has results that come after it goes on */
     uint32_t used_pipes; /* bit p: pipe p has ops other than STREAM_STOP */
     int32_t loop_count;
-    int32_t slot_count, slot_capacity;
+    int32_t slot_count;
+    int64_t slot_capacity;
     struct stream_slot *slots;
     uint32_t *loop_masks; /* per instruction: pipes that take part in the loop that opens there */
-    int32_t mask_capacity;
+    int64_t mask_capacity;
     struct stream streams[HARDWARE_MAX_PIPES];
 };
 

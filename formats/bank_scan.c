@@ -2,6 +2,7 @@
  * escapes tracked; a number or word ends at what may follow it. */
 #include "formats/bank_scan.h"
 
+#include "core/array.h"
 #include "core/utf8.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ enum status scan_open(struct scan *scan, const char *file, size_t limit, struct 
     scan->file = standard ? "standard input" : file;
     scan->limit = limit;
     scan->line = 1;
-    scan->at = scan->filled = scan->length = scan->capacity = 0;
+    scan->at = scan->filled = scan->length = 0;
+    scan->capacity = 0;
     scan->text = NULL;
     if (!scan->in)
         return error_set(error, STATUS_IO, "%s: cannot open it: %s", file, strerror(errno));
@@ -86,14 +88,9 @@ enum status scan_check(const struct scan *scan, struct error *error)
 
 static bool append(struct scan *scan, int byte)
 {
-    if (scan->length + 1 >= scan->capacity) {
-        size_t capacity = scan->capacity ? 2 * scan->capacity : 4096;
-        char *text = realloc(scan->text, capacity);
-        if (!text)
+    for (size_t end = scan->length; end < scan->length + 2; end++)
+        if (!array_reserve(&scan->text, (int64_t)end, &scan->capacity, 1))
             return false;
-        scan->text = text;
-        scan->capacity = capacity;
-    }
     scan->text[scan->length++] = (char)byte;
     scan->text[scan->length] = 0;
     return true;

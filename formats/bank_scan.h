@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { SCAN_AHEAD = 1 << 16 };
@@ -20,7 +21,8 @@ struct scan {
     size_t at, filled;
     int line;   /* of the next byte, from 1 */
     char *text; /* the record, with a NUL behind it; owned: scan_close */
-    size_t length, capacity;
+    size_t length;
+    int64_t capacity;
     int text_line; /* where it starts */
     char ahead[SCAN_AHEAD];
 };

@@ -3,6 +3,7 @@
  * tables. */
 #include "formats/curves.h"
 
+#include "core/array.h"
 #include "formats/csv.h"
 
 #include <ctype.h>
@@ -171,14 +172,8 @@ static struct curve *find_curve(struct reader *r, enum curve_kind kind)
         if (curves->curves[i].kind == kind && strcmp(curves->curves[i].name, field(r, NAME)) == 0 &&
             strcmp(curves->curves[i].chip, field(r, CHIP)) == 0)
             return &curves->curves[i];
-    int count = curves->curve_count;
-    if ((count & (count - 1)) == 0) {
-        struct curve *grown =
-            realloc(curves->curves, (size_t)(count ? 2 * count : 1) * sizeof *grown);
-        if (!grown)
-            return NULL;
-        curves->curves = grown;
-    }
+    if (!array_room(&curves->curves, curves->curve_count, sizeof *curves->curves))
+        return NULL;
     struct curve *curve = &curves->curves[curves->curve_count++];
     *curve = (struct curve){.kind = kind};
     snprintf(curve->name, sizeof curve->name, "%s", field(r, NAME));
@@ -188,17 +183,11 @@ static struct curve *find_curve(struct reader *r, enum curve_kind kind)
 
 static enum status add_point(struct reader *r, struct curve *curve, const struct curve_point *point)
 {
-    int count = curve->point_count;
     if (r->point_count++ >= CURVES_MAX_POINTS)
         return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d points", r->csv.file,
                          r->csv.line, CURVES_MAX_POINTS);
-    if ((count & (count - 1)) == 0) {
-        struct curve_point *grown =
-            realloc(curve->points, (size_t)(count ? 2 * count : 1) * sizeof *grown);
-        if (!grown)
-            return error_memory(r->error);
-        curve->points = grown;
-    }
+    if (!array_room(&curve->points, curve->point_count, sizeof *curve->points))
+        return error_memory(r->error);
     curve->points[curve->point_count++] = *point;
     return STATUS_OK;
 }

@@ -1,3 +1,4 @@
+#include "core/array.h"
 #include "hardware/build.h"
 
 #include <stdlib.h>
@@ -8,17 +9,10 @@ struct listing {
     bool out_of_memory;
 };
 
-/* The array grows at powers of two, so that its capacity need not be kept. */
 static struct fact *next_fact(struct hardware *hw)
 {
-    size_t count = hw->fact_count;
-    if ((count & (count - 1)) == 0) {
-        struct fact *facts = realloc(hw->facts, (count ? 2 * count : 1) * sizeof *facts);
-        if (!facts)
-            return NULL;
-        hw->facts = facts;
-    }
-    return &hw->facts[hw->fact_count++];
+    bool fits = array_room(&hw->facts, (int64_t)hw->fact_count, sizeof *hw->facts);
+    return fits ? &hw->facts[hw->fact_count++] : NULL;
 }
 
 static bool add_fact(void *context, config_setting_t *number)

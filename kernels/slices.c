@@ -4,6 +4,7 @@
  * two. */
 #include "kernels/slices.h"
 
+#include "core/array.h"
 #include "core/least.h"
 
 #include <stdlib.h>
@@ -84,17 +85,13 @@ int core_counts(int64_t units, int cores, int64_t values[])
 /* Between two slices the count jumps, so the walk is over about 2·sqrt(blocks) values. */
 int64_t *slices_of(int64_t size, int64_t block, int *count)
 {
-    int64_t blocks = size / block, capacity = 64, *values = malloc(64 * sizeof *values);
+    int64_t blocks = size / block, *values = NULL;
     *count = 0;
-    for (int64_t slice = 1; values && slice <= blocks; slice++) {
+    for (int64_t slice = 1; slice <= blocks; slice++) {
         int64_t tiles = divide_up(blocks, slice);
         slice = divide_up(blocks, tiles);
-        if (*count == capacity) {
-            int64_t *grown = realloc(values, (size_t)(capacity *= 2) * sizeof *values);
-            if (!grown)
-                break;
-            values = grown;
-        }
+        if (!array_room(&values, *count, sizeof *values))
+            break;
         values[(*count)++] = slice * block;
         if (tiles == 1)
             return values;

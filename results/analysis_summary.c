@@ -6,6 +6,7 @@
 
 #include "analysis/profile/analyse.h"
 #include "analysis/roofline.h"
+#include "core/array.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ struct group {
 /* Groups of one kind, found by name. */
 struct groups {
     void *tree; /* of search.h */
-    int count, capacity;
+    int count;
     struct group **rows; /* owned, in the order of the file */
     struct group others; /* what came after the last that has a place */
 };
@@ -68,14 +69,8 @@ static void groups_clear(struct groups *groups)
 
 static struct group *new_group(struct groups *groups, const char *name)
 {
-    if (groups->count == groups->capacity) {
-        int capacity = groups->capacity ? 2 * groups->capacity : 64;
-        struct group **rows = realloc(groups->rows, (size_t)capacity * sizeof(struct group *));
-        if (!rows)
-            return NULL;
-        groups->rows = rows;
-        groups->capacity = capacity;
-    }
+    if (!array_room(&groups->rows, groups->count, sizeof(struct group *)))
+        return NULL;
     struct group *group = calloc(1, sizeof *group);
     char *copy = strdup(name);
     if (!group || !copy) {

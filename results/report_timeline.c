@@ -5,6 +5,7 @@
  * number. */
 #include "results/report_timeline.h"
 
+#include "core/array.h"
 #include "core/program_text.h"
 #include "formats/text.h"
 #include "results/report.h"
@@ -15,17 +16,10 @@
 
 static struct report_block *append(struct report_timeline *gathered, struct report_lane *lane)
 {
-    if (lane->count == lane->capacity) {
-        int64_t wanted = lane->capacity ? 2 * lane->capacity : 256;
-        struct report_block *grown = realloc(lane->blocks, (size_t)wanted * sizeof *grown);
-        if (!grown) {
-            gathered->failed = true;
-            return NULL;
-        }
-        lane->blocks = grown;
-        lane->capacity = wanted;
-    }
-    return &lane->blocks[lane->count++];
+    if (array_room(&lane->blocks, lane->count, sizeof *lane->blocks))
+        return &lane->blocks[lane->count++];
+    gathered->failed = true;
+    return NULL;
 }
 
 /* Appends an event, or joins it with the block that is open. */

@@ -26,7 +26,7 @@ struct report_block {
 };
 
 struct report_lane {
-    int64_t count, capacity;
+    int64_t count;
     struct report_block *blocks;
     bool is_open; /* may the last block grow? */
 };

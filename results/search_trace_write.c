@@ -4,6 +4,7 @@
  * (formats/chrome.h). */
 #include "results/search_trace_write.h"
 
+#include "core/array.h"
 #include "formats/chrome.h"
 
 #include <stdlib.h>
@@ -11,30 +12,18 @@
 enum { PROCESS = 1, FS_PER_NS_INTEGER = 1000000 };
 
 /* Makes room for item number `count`; false where it is not to be kept. */
-static bool make_room(struct search_log *log, void **items, int64_t count, int64_t *capacity,
-                      size_t size)
+static bool make_room(struct search_log *log, void *items, int64_t count, size_t size)
 {
     if (count >= SEARCH_LOG_MAX || log->failed)
         return false;
-    if (count < *capacity)
-        return true;
-    int64_t wanted = *capacity ? 2 * *capacity : 1024;
-    void *grown = realloc(*items, (size_t)wanted * size);
-    log->failed = !grown;
-    if (grown) {
-        *items = grown;
-        *capacity = wanted;
-    }
-    return grown != NULL;
+    log->failed = !array_room(items, count, size);
+    return !log->failed;
 }
 
 static void keep_span(void *context, const struct search_span *span)
 {
     struct search_log *log = context;
-    void *items = log->spans;
-    bool room = make_room(log, &items, log->span_count, &log->span_capacity, sizeof *log->spans);
-    log->spans = items;
-    if (room)
+    if (make_room(log, &log->spans, log->span_count, sizeof *log->spans))
         log->spans[log->span_count] = *span;
     log->span_count++;
 }
@@ -42,11 +31,7 @@ static void keep_span(void *context, const struct search_span *span)
 static void keep_counters(void *context, const struct search_counters *counters)
 {
     struct search_log *log = context;
-    void *items = log->counters;
-    bool room =
-        make_room(log, &items, log->counter_count, &log->counter_capacity, sizeof *log->counters);
-    log->counters = items;
-    if (room)
+    if (make_room(log, &log->counters, log->counter_count, sizeof *log->counters))
         log->counters[log->counter_count] = *counters;
     log->counter_count++;
 }

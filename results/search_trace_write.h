@@ -18,9 +18,9 @@ enum { SEARCH_LOG_MAX = 500000 };
 
 struct search_log {
     struct search_trace trace;
-    int64_t span_count, span_capacity; /* counts: seen, kept or not */
-    struct search_span *spans;         /* owned */
-    int64_t counter_count, counter_capacity;
+    int64_t span_count;        /* counts: seen, kept or not */
+    struct search_span *spans; /* owned */
+    int64_t counter_count;
     struct search_counters *counters; /* owned */
     bool failed;                      /* out of memory */
 };

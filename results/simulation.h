@@ -35,7 +35,6 @@ struct trace_event {
 struct trace_log {
     struct trace trace;
     int64_t count; /* seen, kept or not */
-    int64_t capacity;
     struct trace_event *events;
     bool failed; /* out of memory */
 };

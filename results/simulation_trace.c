@@ -1,6 +1,7 @@
 /* Writes which pipe did what when. Events are kept as they are played and written in the Trace
  * Event Format (formats/chrome.h), a process a core, a track a pipe. For buses every move is two
  * edges, +1 and -1; sorted by time and added up they are the number of moves at once. */
+#include "core/array.h"
 #include "core/program_text.h"
 #include "formats/chrome.h"
 #include "results/simulation.h"
@@ -13,18 +14,10 @@ static void keep_event(void *context, int core, int pipe, int32_t instruction, i
     struct trace_log *log = context;
     if (log->count++ >= TRACE_MAX_EVENTS || log->failed)
         return;
-    if (log->count > log->capacity) {
-        int64_t wanted = log->capacity ? 2 * log->capacity : 1024;
-        struct trace_event *grown = realloc(log->events, (size_t)wanted * sizeof *grown);
-        if (!grown) {
-            log->failed = true;
-            return;
-        }
-        log->events = grown;
-        log->capacity = wanted;
-    }
-    log->events[log->count - 1] =
-        (struct trace_event){start_fs, end_fs, instruction, (int16_t)core, (int8_t)pipe};
+    log->failed = !array_room(&log->events, log->count - 1, sizeof *log->events);
+    if (!log->failed)
+        log->events[log->count - 1] =
+            (struct trace_event){start_fs, end_fs, instruction, (int16_t)core, (int8_t)pipe};
 }
 
 void trace_log_open(struct trace_log *log)

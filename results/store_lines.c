@@ -1,6 +1,7 @@
 /* Lines of an export, one row of a store each, read and checked against each other. */
 #include "results/store_lines.h"
 
+#include "core/array.h"
 #include "core/utf8.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ struct lines {
     FILE *stream;
     int line;
     char *text;
-    size_t length, room;
+    size_t length;
+    int64_t room;
 };
 
 struct record {
@@ -243,17 +245,6 @@ static enum status read_row(struct record *record, struct store_row *row, struct
 
 /* ------------------------------------------------------------------ lines */
 
-static enum status grow(struct lines *lines, struct error *error)
-{
-    size_t room = lines->room ? 2 * lines->room : 4096;
-    char *larger = realloc(lines->text, room);
-    if (!larger)
-        return error_memory(error);
-    lines->text = larger;
-    lines->room = room;
-    return STATUS_OK;
-}
-
 /* The next line without its end; *found is false behind the last. */
 static enum status next_line(struct lines *lines, bool *found, struct error *error)
 {
@@ -264,8 +255,8 @@ static enum status next_line(struct lines *lines, bool *found, struct error *err
         if (lines->length == STORE_MAX_LINE_BYTES)
             return error_at(error, lines->file, lines->line, "a line of more than %d bytes",
                             STORE_MAX_LINE_BYTES);
-        if (lines->length == lines->room && grow(lines, error) != STATUS_OK)
-            return STATUS_NO_MEMORY;
+        if (!array_reserve(&lines->text, (int64_t)lines->length, &lines->room, 1))
+            return error_memory(error);
         lines->text[lines->length++] = (char)byte;
     }
     if (ferror(lines->stream))

@@ -4,6 +4,8 @@
  * text stands for. */
 #include "results/store_rows.h"
 
+#include "core/array.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,14 +93,8 @@ static char *copy_texts(struct store_row *row)
 enum status store_rows_add(struct store_rows *rows, const struct store_row *row,
                            enum store_answers answers, struct error *error)
 {
-    if (rows->count == rows->room) {
-        size_t room = rows->room ? 2 * rows->room : 64;
-        struct store_row *larger = realloc(rows->rows, room * sizeof *larger);
-        if (!larger)
-            return error_memory(error);
-        rows->rows = larger;
-        rows->room = room;
-    }
+    if (!array_room(&rows->rows, (int64_t)rows->count, sizeof *rows->rows))
+        return error_memory(error);
     struct store_row copy = *row;
     if (answers == STORE_NO_ANSWERS)
         copy.answer = "";

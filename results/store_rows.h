@@ -30,7 +30,7 @@ bool store_is_hardware(const char *asked, const char *name, const char *fingerpr
 /* Copies of rows, in the order in which they were added. */
 struct store_rows {
     struct store_row *rows;
-    size_t count, room;
+    size_t count;
 };
 
 enum store_answers { STORE_NO_ANSWERS, STORE_ANSWERS }; /* without, answer is "" */

@@ -4,6 +4,7 @@
  * The search for the nearest goes through all of them: it happens once a shape. */
 #include "runtime/sgemm_table.h"
 
+#include "core/array.h"
 #include "formats/csv.h"
 
 #include <ctype.h>
@@ -148,13 +149,8 @@ static enum status add_entry(struct reader *r, const struct table_entry *entry)
     if (table->count == TABLE_MAX_ENTRIES)
         return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d entries", r->csv.file,
                          r->csv.line, TABLE_MAX_ENTRIES);
-    if ((table->count & (table->count - 1)) == 0) {
-        size_t grown = table->count ? 2 * (size_t)table->count : 1;
-        struct table_entry *entries = realloc(table->entries, grown * sizeof *entries);
-        if (!entries)
-            return error_memory(r->error);
-        table->entries = entries;
-    }
+    if (!array_room(&table->entries, table->count, sizeof *table->entries))
+        return error_memory(r->error);
     table->entries[table->count++] = *entry;
     return STATUS_OK;
 }

@@ -3,24 +3,17 @@
  * programs are short and a change costs a simulation anyway. */
 #include "analysis/advice/edit.h"
 
+#include "core/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static bool make_room(struct edit *edit)
 {
-    if (edit->count < edit->capacity)
-        return true;
-    int32_t capacity = edit->capacity < 64 ? 64 : 2 * edit->capacity;
-    struct edit_line *grown = NULL;
-    if (capacity > 0 && capacity <= 4 * EDIT_MAX_LINES)
-        grown = realloc(edit->lines, (size_t)capacity * sizeof *grown);
-    if (!grown) {
-        edit->failed = true;
-        return false;
-    }
-    edit->lines = grown;
-    edit->capacity = capacity;
-    return true;
+    bool too_many = edit->count == edit->capacity && edit->capacity > 2 * EDIT_MAX_LINES;
+    edit->failed |=
+        too_many || !array_reserve(&edit->lines, edit->count, &edit->capacity, sizeof *edit->lines);
+    return !edit->failed;
 }
 
 enum status edit_open(struct edit *edit, const struct program *program, struct error *error)

@@ -22,7 +22,8 @@ struct edit_line {
 
 struct edit {
     const struct hardware *hw;
-    int32_t count, capacity;
+    int32_t count;
+    int64_t capacity;
     struct edit_line *lines;
     bool failed;
 };

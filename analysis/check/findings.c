@@ -3,6 +3,8 @@
  * before what they bring about. */
 #include "analysis/check/findings.h"
 
+#include "core/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,15 +94,9 @@ static bool reserve(struct findings *findings)
 {
     if (!findings->table)
         findings->table = calloc(TABLE_SIZE, sizeof *findings->table);
-    if (findings->table && findings->count == findings->capacity) {
-        size_t capacity = findings->capacity ? findings->capacity * 2 : 16;
-        struct finding *items = realloc(findings->items, capacity * sizeof *items);
-        if (items) {
-            findings->items = items;
-            findings->capacity = capacity;
-        }
-    }
-    findings->no_memory |= !findings->table || findings->count == findings->capacity;
+    findings->no_memory |=
+        !findings->table ||
+        !array_room(&findings->items, (int64_t)findings->count, sizeof *findings->items);
     return !findings->no_memory;
 }
 

@@ -7,7 +7,7 @@
 
 struct findings {
     struct finding *items;
-    size_t count, capacity;
+    size_t count;
     int32_t *table;              /* by hash: position in items + 1, or 0 */
     enum finding_kind last_kind; /* what was asked for last, to answer repetitions at once */
     int last_count;

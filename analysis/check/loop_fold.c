@@ -7,6 +7,8 @@
  * them. */
 #include "analysis/check/loop_fold.h"
 
+#include "core/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,16 +26,10 @@ struct pass {
 static void save(struct pass *pass, int64_t value)
 {
     struct fold_state *state = pass->state;
-    if (state->count == state->capacity) {
-        int64_t capacity = state->capacity ? state->capacity * 2 : 1024;
-        int64_t *values = realloc(state->values, (size_t)capacity * sizeof *values);
-        pass->no_memory |= !values;
-        if (!values)
-            return;
-        state->values = values;
-        state->capacity = capacity;
-    }
-    state->values[state->count++] = value;
+    if (array_reserve(&state->values, state->count, &state->capacity, sizeof *state->values))
+        state->values[state->count++] = value;
+    else
+        pass->no_memory = true;
 }
 
 /* Writes the value down, or compares it with the one written: a number of `pipe` may have grown. */

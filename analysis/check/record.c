@@ -4,10 +4,10 @@
  * slot for its clock, which its wait frees for another. */
 #include "analysis/check/record.h"
 
+#include "core/array.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_CAPACITY = 256 };
 
 size_t record_register_count(const struct record *record)
 {
@@ -65,25 +65,11 @@ int32_t record_group(struct record *record, int32_t item)
     return item;
 }
 
-/* Room for one more of `count` items; NULL without memory. */
-static void *grow(void *items, int64_t count, int64_t *capacity, size_t bytes)
-{
-    if (count < *capacity)
-        return items;
-    int64_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
-    void *grown = realloc(items, (size_t)wanted * bytes);
-    *capacity = grown ? wanted : *capacity;
-    return grown;
-}
-
 static enum status add_need(struct record *record, struct record_step *step,
                             const struct record_need *need, struct error *error)
 {
-    struct record_need *grown =
-        grow(record->needs, record->need_count, &record->need_capacity, sizeof *record->needs);
-    if (!grown)
+    if (!array_room(&record->needs, record->need_count, sizeof *record->needs))
         return error_memory(error);
-    record->needs = grown;
     record->needs[record->need_count++] = *need;
     step->need_count++;
     uint32_t *needed = &record->needed[step->pipe][need->pipe];
@@ -134,11 +120,8 @@ static enum status append(struct record *record, const struct record_step *step,
                           struct error *error)
 {
     record->full |= record->count == RECORD_MAX_STEPS;
-    struct record_step *grown =
-        grow(record->steps, record->count, &record->capacity, sizeof *record->steps);
-    if (!grown)
+    if (!array_room(&record->steps, record->count, sizeof *record->steps))
         return error_memory(error);
-    record->steps = grown;
     record->steps[record->count++] = *step;
     return STATUS_OK;
 }
@@ -255,12 +238,10 @@ enum status record_cut(struct record *record, const struct order *order, struct 
 
 void record_mark(struct record *record, int depth, bool first, bool last)
 {
-    struct record_mark *grown =
-        grow(record->marks, record->mark_count, &record->mark_capacity, sizeof *record->marks);
-    record->full |= !grown;
-    if (!grown)
+    if (!array_room(&record->marks, record->mark_count, sizeof *record->marks)) {
+        record->full = true;
         return;
-    record->marks = grown;
+    }
     record->marks[record->mark_count] =
         (struct record_mark){.at = record->count,
                              .before = first ? -1 : record->last_mark[depth],
@@ -298,11 +279,8 @@ static bool note_waiting(struct record *record, struct record_mark *mark,
     mark->first_slot = (int32_t)record->waiting_count;
     for (int32_t slot = list->next[RECORD_MAX_SLOTS]; slot != RECORD_MAX_SLOTS;
          slot = list->next[slot]) {
-        int32_t *grown = grow(record->waiting, record->waiting_count, &record->waiting_capacity,
-                              sizeof *record->waiting);
-        if (!grown)
+        if (!array_room(&record->waiting, record->waiting_count, sizeof *record->waiting))
             return false;
-        record->waiting = grown;
         record->waiting[record->waiting_count++] = slot;
         mark->slot_count++;
     }

@@ -50,9 +50,9 @@ struct record_mark {
 
 struct record {
     const struct program *program;
-    int64_t count, capacity;
+    int64_t count;
     struct record_step *steps;
-    int64_t need_count, need_capacity;
+    int64_t need_count;
     struct record_need *needs;
     int32_t *group;       /* per instruction: a set or wait that is matched with it, or itself; sets
                              and waits whose groups end at the same instruction go together */
@@ -64,9 +64,9 @@ struct record {
     uint32_t numbers[HARDWARE_MAX_PIPES]; /* of the last event of each pipe */
     int slot_count;
     bool full;
-    int64_t mark_count, mark_capacity;
+    int64_t mark_count;
     struct record_mark *marks;
-    int64_t waiting_count, waiting_capacity;
+    int64_t waiting_count;
     int32_t *waiting;
     int64_t last_mark[PROGRAM_MAX_DEPTH]; /* of the group at hand, at each depth */
     bool folded; /* more periods such as those of a group of marks follow it, so that numbers are

@@ -1,6 +1,7 @@
 /* Collects what bank_read hands over row by row. Texts of a row belong to the reader and are
  * dropped. Whoever keeps going gets bad records noted with their reasons; otherwise the first of
  * them ends the loading. */
+#include "core/array.h"
 #include "jobs/evaluate/evaluation.h"
 
 #include "formats/bank.h"
@@ -8,34 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct loading {
-    struct bank *bank;
-    size_t row_capacity, bad_capacity;
-};
-
-/* Room for one more entry. */
-static bool grow(void **list, size_t count, size_t *capacity, size_t entry_bytes)
-{
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity ? 2 * *capacity : 64;
-    void *grown = realloc(*list, larger * entry_bytes);
-    if (!grown)
-        return false;
-    *list = grown;
-    *capacity = larger;
-    return true;
-}
-
 static enum status add_row(void *context, const struct bank_row *row, struct error *error)
 {
-    struct loading *l = context;
-    void *rows = l->bank->rows;
-    bool fits = grow(&rows, l->bank->count, &l->row_capacity, sizeof *l->bank->rows);
-    l->bank->rows = rows;
-    if (!fits)
+    struct bank *bank = context;
+    if (!array_room(&bank->rows, (int64_t)bank->count, sizeof *bank->rows))
         return error_memory(error);
-    struct bank_row *added = &l->bank->rows[l->bank->count++];
+    struct bank_row *added = &bank->rows[bank->count++];
     *added = *row;
     added->text = added->key = NULL;
     added->text_length = 0;
@@ -44,14 +23,12 @@ static enum status add_row(void *context, const struct bank_row *row, struct err
 
 static enum status add_bad(void *context, int record, int line, const struct error *why)
 {
-    struct loading *l = context;
-    void *bad = l->bank->bad;
-    bool fits = grow(&bad, l->bank->bad_count, &l->bad_capacity, sizeof *l->bank->bad);
-    l->bank->bad = bad;
+    struct bank *bank = context;
+    bool fits = array_room(&bank->bad, (int64_t)bank->bad_count, sizeof *bank->bad);
     char *text = fits ? strdup(why->text) : NULL;
     if (!text)
         return STATUS_NO_MEMORY;
-    l->bank->bad[l->bank->bad_count++] = (struct bad_record){record, line, text};
+    bank->bad[bank->bad_count++] = (struct bad_record){record, line, text};
     return STATUS_OK;
 }
 
@@ -59,9 +36,8 @@ enum status bank_load(const char *file, int format, bool keep_going, struct bank
                       struct error *error)
 {
     *bank = (struct bank){.file = file};
-    struct loading loading = {.bank = bank};
     struct bank_reader reader = {
-        .row = add_row, .bad = keep_going ? add_bad : NULL, .context = &loading};
+        .row = add_row, .bad = keep_going ? add_bad : NULL, .context = bank};
     enum status status = bank_read(file, format, &reader, &bank->format, error);
     if (status == STATUS_NO_MEMORY)
         error_memory(error);

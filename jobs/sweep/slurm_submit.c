@@ -1,4 +1,5 @@
 /* Slurm's programs, started without a shell. */
+#include "core/array.h"
 #include "jobs/sweep/slurm.h"
 
 #include <errno.h>
@@ -88,10 +89,8 @@ static enum status keep_id(struct slurm_state *state, const char *id, struct err
 {
     if (knows(state, id))
         return STATUS_OK;
-    void *grown = realloc(state->ids, (size_t)(state->queued_ids + 1) * sizeof *state->ids);
-    if (!grown)
+    if (!array_room(&state->ids, state->queued_ids, sizeof *state->ids))
         return error_memory(error);
-    state->ids = grown;
     snprintf(state->ids[state->queued_ids++], SLURM_ID_SIZE, "%s", id);
     return STATUS_OK;
 }

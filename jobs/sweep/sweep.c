@@ -5,6 +5,7 @@
  * alone. */
 #include "jobs/sweep/sweep.h"
 
+#include "core/array.h"
 #include "jobs/sweep/sweep_rows.h"
 
 #include <limits.h>
@@ -47,19 +48,6 @@ const char *sweep_copy(struct sweep *sweep, const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
-bool sweep_grow(void **array, int64_t count, int64_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    int64_t more = *capacity ? 2 * *capacity : 256;
-    void *grown = realloc(*array, (size_t)more * size);
-    if (!grown)
-        return false;
-    *array = grown;
-    *capacity = more;
-    return true;
-}
-
 void sweep_clear(struct sweep *sweep)
 {
     while (sweep->memory && sweep->memory->blocks) {
@@ -79,14 +67,11 @@ void sweep_clear(struct sweep *sweep)
 
 enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, struct error *error)
 {
-    void *faults = sweep->faults;
     if (sweep->fault_count >= sweep->most_jobs)
         return error_set(error, STATUS_TOO_LARGE, "%s: more than %lld bad rows", sweep->file,
                          (long long)sweep->most_jobs);
-    if (!sweep_grow(&faults, sweep->fault_count, &sweep->memory->fault_capacity,
-                    sizeof *sweep->faults))
+    if (!array_room(&sweep->faults, sweep->fault_count, sizeof *sweep->faults))
         return error_memory(error);
-    sweep->faults = faults;
     struct sweep_fault *fault = &sweep->faults[sweep->fault_count++];
     fault->line = line;
     snprintf(fault->text, sizeof fault->text, "%s", text);

@@ -1,6 +1,7 @@
 /* From a row's options to the jobs that it stands for. */
 #include "jobs/sweep/sweep_rows.h"
 
+#include "core/array.h"
 #include "jobs/tune/host_job.h"
 
 #include <string.h>
@@ -37,14 +38,12 @@ enum status sweep_open_job(const struct sweep *sweep, int64_t index, struct job 
 /* The chip's number; added where it is new. -1 without memory. */
 static int find_chip(struct sweep *sweep, const struct job *job)
 {
-    void *chips = sweep->chips;
     for (int64_t i = sweep->chip_count - 1; i >= 0; i--)
         if (sweep->chips[i].cores == job->cores &&
             strcmp(sweep->chips[i].fingerprint, job->chip->fingerprint) == 0)
             return (int)i;
-    if (!sweep_grow(&chips, sweep->chip_count, &sweep->memory->chip_capacity, sizeof *sweep->chips))
+    if (!array_room(&sweep->chips, sweep->chip_count, sizeof *sweep->chips))
         return -1;
-    sweep->chips = chips;
     struct sweep_chip *chip = &sweep->chips[sweep->chip_count++];
     strcpy(chip->fingerprint, job->chip->fingerprint);
     job_hardware_name(job->hw, chip->name, sizeof chip->name);
@@ -74,14 +73,12 @@ static enum status check_room(const struct sweep *sweep, int line, struct error 
 static enum status add_job(struct sweep *sweep, const struct job *job, struct sweep_job row,
                            struct error *error)
 {
-    void *jobs = sweep->jobs;
     bool measured = row.key.kind == STORE_MEASURED;
     enum status status = check_room(sweep, row.line, error);
     if (status != STATUS_OK)
         return status;
-    if (!sweep_grow(&jobs, sweep->job_count, &sweep->memory->job_capacity, sizeof *sweep->jobs))
+    if (!array_room(&sweep->jobs, sweep->job_count, sizeof *sweep->jobs))
         return error_memory(error);
-    sweep->jobs = jobs;
     row.position = sweep->job_count;
     row.chip = find_chip(sweep, job);
     row.time_limit_s = job->time_limit_s;

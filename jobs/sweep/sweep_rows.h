@@ -11,12 +11,8 @@ enum { SWEEP_OPTIONS, SWEEP_SHAPE, SWEEP_SIMULATED_QUERY, SWEEP_MEASURED_QUERY, 
 
 struct sweep_memory {
     struct block *blocks;
-    int64_t job_capacity, fault_capacity, chip_capacity;
     const char *last_text[SWEEP_TEXTS]; /* of the last job: most are alike */
 };
-
-/* Makes room for one more element; false without memory. */
-bool sweep_grow(void **array, int64_t count, int64_t *capacity, size_t size);
 
 /* Memory that is freed as a whole. NULL when there is no more. */
 void *sweep_allocate(struct sweep *sweep, size_t size);

@@ -1,5 +1,6 @@
 /* Workers search, the caller's thread keeps: it alone writes to the store, in short transactions,
  * so that others can write to it as well. */
+#include "core/array.h"
 #include "jobs/sweep/sweep.h"
 
 #include "jobs/sweep/sweep_outcome.h"
@@ -24,7 +25,7 @@ struct run {
     struct sweep_report *report;
     struct timespec started;
     int64_t *todo; /* jobs that the store has no answer to */
-    int64_t todo_count, fault_capacity, cost_total, cost_done;
+    int64_t todo_count, cost_total, cost_done;
     int64_t nothing;                /* cut off by their time limit before any tiling was found */
     double last_commit_s, commit_s; /* when, and how long it took */
     volatile sig_atomic_t stop;     /* for workers: asked for, or the store fails */
@@ -89,14 +90,8 @@ static void *work(void *context)
 static enum status note_fault(struct run *run, int64_t job, const char *text, struct error *error)
 {
     struct sweep_report *report = run->report;
-    if (report->fault_count == run->fault_capacity) {
-        int64_t capacity = run->fault_capacity ? 2 * run->fault_capacity : 64;
-        void *grown = realloc(report->faults, (size_t)capacity * sizeof *report->faults);
-        if (!grown)
-            return error_memory(error);
-        report->faults = grown;
-        run->fault_capacity = capacity;
-    }
+    if (!array_room(&report->faults, report->fault_count, sizeof *report->faults))
+        return error_memory(error);
     struct sweep_fault *fault = &report->faults[report->fault_count++];
     fault->line = run->sweep->jobs[job].line;
     snprintf(fault->text, sizeof fault->text, "%s", text);

@@ -4,6 +4,8 @@
  * for the next who asks, up to a number; the ones unused for longest go. */
 #include "jobs/tune/chips.h"
 
+#include "core/array.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,19 +94,14 @@ static struct chip *take(struct chips *chips, const char *asked)
     return found;
 }
 
-/* The array grows at powers of two. */
 static enum status note_name(struct chips *chips, const char *name, struct error *error)
 {
     size_t count = chips->name_count;
     for (size_t i = 0; i < count; i++)
         if (strcmp(chips->names[i], name) == 0)
             return STATUS_OK;
-    if ((count & (count - 1)) == 0) {
-        char **names = realloc(chips->names, (count ? 2 * count : 1) * sizeof *names);
-        if (!names)
-            return error_memory(error);
-        chips->names = names;
-    }
+    if (!array_room(&chips->names, (int64_t)count, sizeof *chips->names))
+        return error_memory(error);
     chips->names[count] = strdup(name);
     chips->name_count += chips->names[count] != NULL;
     return chips->names[count] ? STATUS_OK : error_memory(error);

@@ -6,6 +6,7 @@
  * of overflowing. */
 #include "kernels/knn/knn_choices.h"
 
+#include "core/array.h"
 #include "kernels/knn/selb.h"
 #include "kernels/slices.h"
 
@@ -14,14 +15,8 @@
 
 bool choices_push(struct choices *choices, const struct choice *choice)
 {
-    if (choices->count == choices->capacity) {
-        int64_t capacity = choices->capacity ? 2 * choices->capacity : 256;
-        struct choice *grown = realloc(choices->items, (size_t)capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        choices->items = grown;
-        choices->capacity = capacity;
-    }
+    if (!array_reserve(&choices->items, choices->count, &choices->capacity, sizeof *choices->items))
+        return false;
     choices->items[choices->count++] = *choice;
     return true;
 }
