@@ -3,6 +3,7 @@
  * same for any number of threads. */
 #include "search/candidates.h"
 
+#include "core/array.h"
 #include "search/clock.h"
 #include "search/tiling_simulator.h"
 #include "search/walk.h"
@@ -73,7 +74,7 @@ int64_t bounder_block_fs(const struct bounder *bounder, const struct space *spac
 /* The candidates under one value of the slowest axis of one block. */
 struct row {
     int64_t counted;
-    int64_t count, capacity;
+    int64_t count;
     struct candidate *items;
     struct search_span span; /* who collected it */
 };
@@ -90,14 +91,7 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
 {
     struct keeper *keeper = context;
     struct row *row = keeper->row;
-    if (row->count == row->capacity && !keeper->failed) {
-        row->capacity = row->capacity ? 2 * row->capacity : 256;
-        struct candidate *grown = realloc(row->items, (size_t)row->capacity * sizeof *grown);
-        if (grown)
-            row->items = grown;
-        else
-            keeper->failed = true;
-    }
+    keeper->failed = keeper->failed || !array_room(&row->items, row->count, sizeof *row->items);
     if (keeper->failed)
         return;
     row->items[row->count++] = candidate_of(keeper->bounder, keeper->space, tiling, index);
@@ -143,14 +137,9 @@ static bool gather(struct candidates *candidates, const struct row *rows, int64_
 
 bool candidates_push(struct candidates *candidates, struct candidate candidate)
 {
-    if (candidates->count == candidates->capacity) {
-        int64_t capacity = candidates->capacity ? 2 * candidates->capacity : 1024;
-        struct candidate *grown = realloc(candidates->items, (size_t)capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        candidates->items = grown;
-        candidates->capacity = capacity;
-    }
+    if (!array_reserve(&candidates->items, candidates->count, &candidates->capacity,
+                       sizeof *candidates->items))
+        return false;
     candidates->items[candidates->count++] = candidate;
     return true;
 }

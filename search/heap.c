@@ -1,6 +1,8 @@
 /* A binary heap in an array (Williams 1964); pops carry a hole instead of swapping. */
 #include "search/heap.h"
 
+#include "core/array.h"
+
 #include <stdlib.h>
 
 bool open_node_before(const struct open_node *a, const struct open_node *b)
@@ -10,14 +12,8 @@ bool open_node_before(const struct open_node *a, const struct open_node *b)
 
 bool heap_push(struct heap *heap, struct open_node node)
 {
-    if (heap->count == heap->capacity) {
-        int64_t capacity = heap->capacity ? 2 * heap->capacity : 256;
-        struct open_node *grown = realloc(heap->items, (size_t)capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        heap->items = grown;
-        heap->capacity = capacity;
-    }
+    if (!array_reserve(&heap->items, heap->count, &heap->capacity, sizeof *heap->items))
+        return false;
     int64_t at = heap->count++;
     for (; at > 0 && open_node_before(&node, &heap->items[(at - 1) / 2]); at = (at - 1) / 2)
         heap->items[at] = heap->items[(at - 1) / 2];

@@ -3,6 +3,7 @@
  * left out by its bound. */
 #include "search/nested.h"
 
+#include "core/array.h"
 #include "search/listed.h"
 #include "search/prefix.h"
 #include "search/tally.h"
@@ -45,17 +46,10 @@ static int64_t tally_limit_fs(const struct search_run *run)
 
 static void add_longer(struct piece *piece, struct open_node node)
 {
-    if (piece->count == piece->capacity) {
-        int64_t capacity = piece->capacity ? 2 * piece->capacity : 64;
-        struct open_node *grown = realloc(piece->longer, (size_t)capacity * sizeof *grown);
-        if (!grown) {
-            piece->failed = true;
-            return;
-        }
-        piece->longer = grown;
-        piece->capacity = capacity;
-    }
-    piece->longer[piece->count++] = node;
+    if (array_reserve(&piece->longer, piece->count, &piece->capacity, sizeof *piece->longer))
+        piece->longer[piece->count++] = node;
+    else
+        piece->failed = true;
 }
 
 static int64_t bound_of(const struct search_run *run, const struct tiling *tiling, int level)
