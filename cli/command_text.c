@@ -3,34 +3,9 @@
 #include "cli/command_text.h"
 
 #include "cli/options.h"
-#include "core/utf8.h"
+#include "formats/shell.h"
 
-#include <ctype.h>
-#include <string.h>
-
-/* A word as a shell takes it; characters that no terminal may get are escaped ($'...' of bash, zsh
- * and ksh). */
-static void put_word(const char *word, FILE *out)
-{
-    bool plain = *word, shown = utf8_is_shown(word);
-    for (const char *c = word; *c; c++)
-        plain = plain && (isalnum((unsigned char)*c) || strchr("-_=./,:+@%", *c));
-    if (plain) {
-        fputs(word, out);
-        return;
-    }
-    fputs(shown ? "'" : "$'", out);
-    for (; *word; word++)
-        if (!shown && ((unsigned char)*word < ' ' || (unsigned char)*word >= 0x7f))
-            fprintf(out, "\\x%02x", (unsigned char)*word);
-        else if (*word == '\'')
-            fputs(shown ? "'\\''" : "\\'", out);
-        else if (*word == '\\' && !shown)
-            fputs("\\\\", out);
-        else
-            fputc(*word, out);
-    fputc('\'', out);
-}
+#include <stdlib.h>
 
 char *cli_command_text(const char *word, int argc, char *const argv[])
 {
@@ -42,7 +17,7 @@ char *cli_command_text(const char *word, int argc, char *const argv[])
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
-        put_word(argv[i], out);
+        shell_word(argv[i], out);
     }
     if (fclose(out))
         cli_die("out of memory");
@@ -52,7 +27,7 @@ char *cli_command_text(const char *word, int argc, char *const argv[])
 void cli_put_option(const char *name, const char *value, FILE *out)
 {
     fprintf(out, " --%s ", name);
-    put_word(value, out);
+    shell_word(value, out);
 }
 
 char *cli_file_command(const char *word, const struct common *common, const char *file)
@@ -63,7 +38,7 @@ char *cli_file_command(const char *word, const struct common *common, const char
     if (!out)
         cli_die("out of memory");
     fprintf(out, "autotune %s ", word);
-    put_word(file, out);
+    shell_word(file, out);
     if (common->hw_name)
         cli_put_option("hw", common->hw_name, out);
     if (*common->hw_folders)

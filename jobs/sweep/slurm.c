@@ -1,6 +1,8 @@
 /* Scripts: texts from outside are quoted; what Slurm reads itself (#SBATCH) is checked before. */
 #include "jobs/sweep/slurm.h"
 
+#include "formats/shell.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,17 +16,6 @@ enum status slurm_partition_check(const char *partition, struct error *error)
                      "--partition %.64s: expected names of letters, digits, '_', '-' and '.', "
                      "separated by commas",
                      partition);
-}
-
-void slurm_quote(const char *text, FILE *out)
-{
-    fputc('\'', out);
-    for (; *text; text++)
-        if (*text == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*text, out);
-    fputc('\'', out);
 }
 
 void slurm_ranges(const bool wanted[], int count, FILE *out)
@@ -83,9 +74,9 @@ static void write_head(const struct slurm_plan *plan, const char *suffix, FILE *
 static void write_start(const struct slurm_plan *plan, const char *log, FILE *out)
 {
     fputs("cd ", out);
-    slurm_quote(plan->work_folder, out);
+    shell_quote(plan->work_folder, out);
     fputs(" || exit 2\nfolder=", out);
-    slurm_quote(plan->folder, out);
+    shell_quote(plan->folder, out);
     fprintf(out, "\nexec >>\"$folder/%s.log\" 2>&1\n", log);
 }
 
@@ -93,7 +84,7 @@ static void write_arguments(const struct slurm_plan *plan, FILE *out)
 {
     for (int i = 0; i < plan->argument_count; i++) {
         fputc(' ', out);
-        slurm_quote(plan->arguments[i], out);
+        shell_quote(plan->arguments[i], out);
     }
 }
 
@@ -109,14 +100,14 @@ void slurm_array_write(const struct slurm_plan *plan, const bool wanted[], FILE 
     fputc('\n', out);
     write_start(plan, "task-$SLURM_ARRAY_TASK_ID", out);
     fputs("exec ", out);
-    slurm_quote(plan->program, out);
+    shell_quote(plan->program, out);
     fprintf(out, " sweep --quiet --shard \"$SLURM_ARRAY_TASK_ID/%d\"", plan->tasks);
     fprintf(out, " --db \"$folder/shard-$SLURM_ARRAY_TASK_ID-of-%d.db\"", plan->tasks);
     if (plan->threads)
         fprintf(out, " --threads %" PRId64, plan->threads);
     write_arguments(plan, out);
     fputs(" -- ", out);
-    slurm_quote(plan->file, out);
+    shell_quote(plan->file, out);
     fputc('\n', out);
 }
 
@@ -129,11 +120,11 @@ void slurm_merge_write(const struct slurm_plan *plan, FILE *out)
             "    if [ -s \"$store\" ]; then set -- \"$@\" \"$store\"; fi\ndone\n"
             "if [ $# -eq 0 ]; then echo 'no shard has a store'; exit 1; fi\nexec ",
             plan->tasks);
-    slurm_quote(plan->program, out);
+    shell_quote(plan->program, out);
     fputs(" merge --sweep ", out);
-    slurm_quote(plan->file, out);
+    shell_quote(plan->file, out);
     write_arguments(plan, out);
     fputs(" -- ", out);
-    slurm_quote(plan->db, out);
+    shell_quote(plan->db, out);
     fputs(" \"$@\"\n", out);
 }

@@ -50,9 +50,6 @@ struct slurm_state {
 /* STATUS_INVALID unless it is a list of names that Slurm has: a line of a script is made of it. */
 enum status slurm_partition_check(const char *partition, struct error *error);
 
-/* The text as one word of a POSIX shell. */
-void slurm_quote(const char *text, FILE *out);
-
 /* "1-3,7,9-12": which of wanted[0 … count), counted from 1. */
 void slurm_ranges(const bool wanted[], int count, FILE *out);
 

@@ -1,5 +1,6 @@
 /* The plan of a sweep on a cluster and its scripts, without a cluster: tests/jobs/test_slurm.sh has
  * one. AUTOTUNE_UPDATE_GOLDEN=1 rewrites tests/golden/slurm; read the diff. */
+#include "formats/shell.h"
 #include "jobs/sweep/slurm.h"
 
 #include <criterion/criterion.h>
@@ -43,7 +44,7 @@ Test(slurm_scripts, quotes)
         size_t length;
         FILE *out = open_memstream(&command, &length);
         fputs("printf %s ", out);
-        slurm_quote(texts[i], out);
+        shell_quote(texts[i], out);
         fclose(out);
         FILE *shell = popen(command, "r");
         cr_assert(shell);
