@@ -7,7 +7,7 @@
 #include "costmodel/host_time.h"
 #include "validate/simplex.h"
 
-#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -104,8 +104,7 @@ static void judge(const struct fitting *f, double scratch[], struct host_fit *fi
         fit->mean_log += f->weights[i] * log_off(f, i);
         fit->worst_error = fmax(fit->worst_error, off);
     }
-    gsl_sort(scratch, 1, used);
-    fit->median_error = (scratch[(used - 1) / 2] + scratch[used / 2]) / 2;
+    fit->median_error = gsl_stats_median(scratch, 1, used);
 }
 
 static enum status minimise(struct fitting *f, struct error *error)

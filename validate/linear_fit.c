@@ -9,6 +9,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit.h>
 #include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ static void judge(const struct system *s, struct linear_fit *fit)
     fit->point_count = count;
     fit->outlier_count = count - s->used_count;
     fit->r_squared = squares > 0 ? 1 - residuals / squares : 0;
-    fit->median_error = (s->errors[(count - 1) / 2] + s->errors[count / 2]) / 2;
+    fit->median_error = gsl_stats_median_from_sorted_data(s->errors, 1, (size_t)count);
     fit->max_error = s->errors[count - 1];
 }
 

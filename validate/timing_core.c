@@ -5,8 +5,9 @@
  * that dies in between leaves nothing half-done. */
 #include "validate/timing_core.h"
 
+#include "validate/middle.h"
+
 #include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
@@ -112,16 +113,11 @@ static int sorted(const struct timing_rounds *rounds, const struct timing_track 
     return count;
 }
 
-static double quantile(const struct timing_rounds *rounds, int count, double fraction)
-{
-    return gsl_stats_quantile_from_sorted_data(rounds->scratch, 1, (size_t)count, fraction);
-}
-
 /* Of samples that count; infinite without any sample. */
 static double median_ns(const struct timing_rounds *rounds, const struct timing_track *track)
 {
     int count = sorted(rounds, track);
-    return count ? quantile(rounds, count, 0.5) : INFINITY;
+    return count ? middle_of(rounds->scratch, count).median : INFINITY;
 }
 
 static double least_ns(const struct timing_track *track)
@@ -306,9 +302,9 @@ void timing_rounds_result(const struct timing_rounds *rounds, int subject, struc
         return;
     timing->samples = kept(track);
     timing->dropped = taken(track) - timing->samples;
-    timing->median_ns = quantile(rounds, count, 0.5);
-    double quartiles_ns = quantile(rounds, count, 0.75) - quantile(rounds, count, 0.25);
-    timing->spread = timing->median_ns > 0 ? quartiles_ns / 2 / timing->median_ns : 0;
+    struct middle middle = middle_of(rounds->scratch, count);
+    timing->median_ns = middle.median;
+    timing->spread = middle.spread;
 }
 
 void timing_rounds_progress(const struct timing_rounds *rounds, int64_t *done, int64_t *total)

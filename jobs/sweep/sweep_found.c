@@ -2,20 +2,8 @@
 #include "jobs/sweep/sweep.h"
 #include "jobs/tune/job_store.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
-
-static int ascending(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-/* Of an even number the mean of the two in the middle. */
-static double median(double *times, int64_t count)
-{
-    qsort(times, (size_t)count, sizeof *times, ascending);
-    return (times[(count - 1) / 2] + times[count / 2]) / 2;
-}
 
 static void add_answer(struct sweep_found *found, double *times, int64_t job, double time_ns)
 {
@@ -49,7 +37,7 @@ enum status sweep_found(const struct sweep *sweep, struct store *store, enum sto
             found->infeasible = j;
     }
     if (found->count)
-        found->median_ns = median(times, found->count);
+        found->median_ns = gsl_stats_median(times, 1, (size_t)found->count);
     free(times);
     return status;
 }

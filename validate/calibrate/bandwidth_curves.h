@@ -4,14 +4,7 @@
 
 #include "core/host.h"
 #include "core/status.h"
-
-/* Median and half the distance of the quartiles, relative to it; samples are put in order. 0 and 0
- * without any. */
-struct middle {
-    double median, spread;
-    int count;
-};
-struct middle middle_of(double *samples, int count);
+#include "validate/middle.h"
 
 /* How fast one thread reads `bytes` over and over. */
 struct reach {
