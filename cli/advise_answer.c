@@ -8,12 +8,18 @@
 #include "formats/json.h"
 #include "formats/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static double ns(int64_t fs)
 {
     return (double)fs / FS_PER_NS;
+}
+
+static double known_ns(bool known, int64_t fs)
+{
+    return known ? ns(fs) : (double)NAN;
 }
 
 static double percent(int64_t part_fs, int64_t whole_fs)
@@ -136,15 +142,14 @@ static json_t *advice_json(const struct advise_question *question, const struct 
     struct error error;
     if (diff_advice(question, advice, &diff, &error) != STATUS_OK)
         return NULL;
-    json_t *json = json_pack("{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:s?}", "strategy",
-                             advice->strategy->name, "cause", verdict_name(advice->strategy->cause),
-                             "title", advice->strategy->title, "applies", applies, "saved_ns",
-                             applies ? json_real(ns(time_fs - advice->time_fs)) : json_null(),
-                             "tidied_ns", applies ? json_real(ns(advice->tidied_fs)) : json_null(),
-                             "time_ns", applies ? json_real(ns(advice->time_fs)) : json_null(),
-                             "changes", advise_changes_json(&diff), "diff",
-                             applies ? advise_diff_json(&diff, question->file) : json_null(),
-                             "condition", *advice->condition ? advice->condition : NULL);
+    json_t *json = json_pack(
+        "{s:s, s:s?, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:s?}", "strategy", advice->strategy->name,
+        "cause", verdict_name(advice->strategy->cause), "title", advice->strategy->title, "applies",
+        applies, "saved_ns", json_number(known_ns(applies, time_fs - advice->time_fs)), "tidied_ns",
+        json_number(known_ns(applies, advice->tidied_fs)), "time_ns",
+        json_number(known_ns(applies, advice->time_fs)), "changes", advise_changes_json(&diff),
+        "diff", applies ? advise_diff_json(&diff, question->file) : json_null(), "condition",
+        *advice->condition ? advice->condition : NULL);
     diff_clear(&diff);
     return json;
 }
@@ -191,12 +196,12 @@ enum status advise_write_json(const struct advise_question *question, const stru
     const char *component = advices->safe && diagnosis->component >= 0
                                 ? diagnosis->components[diagnosis->component].name
                                 : NULL;
-    json_t *time = advices->time_fs < 0 ? json_null() : json_real(ns(advices->time_fs));
     return put_json(question,
                     json_pack("{s:b, s:s?, s:o, s:s?, s:s?, s:o, s:o}", "safe", advices->safe,
-                              "note", advices->safe ? NULL : advices->why, "time_ns", time,
-                              "verdict", verdict_name(diagnosis->verdict), "component", component,
-                              "advice", advice, "chain", chain_json(chain)),
+                              "note", advices->safe ? NULL : advices->why, "time_ns",
+                              json_number_from_0(ns(advices->time_fs)), "verdict",
+                              verdict_name(diagnosis->verdict), "component", component, "advice",
+                              advice, "chain", chain_json(chain)),
                     out, error);
 }
 

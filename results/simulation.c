@@ -8,6 +8,8 @@
 #include "formats/json.h"
 #include "formats/text.h"
 
+#include <math.h>
+
 struct path_bytes {
     char name[2 * HARDWARE_NAME_SIZE + 3];
     int64_t bytes; /* of one core */
@@ -181,13 +183,14 @@ enum status simulation_write_json(const struct simulation *s, const struct style
     work_operations(s->program, &counts);
     add_operations(operations, "matrix", counts.matrix);
     add_operations(operations, "vector", counts.vector);
-    json_t *time = s->timeline->blocked >= 0 ? json_null()
-                                             : json_real((double)s->timeline->end_fs / FS_PER_NS);
-    return json_write(
-        json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
-                  "file", json_text(s->file), "hardware", json_text(hw->name), "hardware_file",
-                  json_text(hw->file), "hardware_changes", overrides_json(hw), "cores", s->cores,
-                  "time_ns", time, "pipes", pipes, "buses", buses_json(s, path_list), "paths",
-                  paths, "operations", operations, "deadlock", deadlock_json(s)),
-        out, error);
+    double time_ns =
+        s->timeline->blocked >= 0 ? (double)NAN : (double)s->timeline->end_fs / FS_PER_NS;
+    return json_write(json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}",
+                                "schema", 1, "file", json_text(s->file), "hardware",
+                                json_text(hw->name), "hardware_file", json_text(hw->file),
+                                "hardware_changes", overrides_json(hw), "cores", s->cores,
+                                "time_ns", json_number(time_ns), "pipes", pipes, "buses",
+                                buses_json(s, path_list), "paths", paths, "operations", operations,
+                                "deadlock", deadlock_json(s)),
+                      out, error);
 }

@@ -95,7 +95,7 @@ static void fill_duel(const struct against *a, const struct space *space, const 
     if (a->kind->bank->tiling(&a->bank->rows[entry->row], &entry->problem, &duel->recorded,
                               &ignored) != STATUS_OK)
         return;
-    duel->best_ns = (double)result->best[0].timeline.end_fs / FS_PER_NS;
+    duel->best_ns = found_ns(&result->best[0]);
     duel->best = result->best[0].tiling;
     duel->proven = result->optimal;
     duel->first = first;

@@ -7,6 +7,7 @@
 #include "formats/json.h"
 #include "kernels/registry.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,14 +37,8 @@ static bool is_compared(const struct view *v, size_t row)
 
 struct score {
     int64_t rows, better, equal, worse;
-    double median, mean; /* of the gains */
+    double median, mean; /* of the gains; NAN: of none */
 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static enum status score_of(const struct view *v, struct score *score, struct error *error)
 {
@@ -62,10 +57,9 @@ static enum status score_of(const struct view *v, struct score *score, struct er
         score->equal += gain == 0;
         score->worse += gain < 0;
     }
-    qsort(gains, count, sizeof *gains, compare_numbers);
     score->rows = (int64_t)count;
-    score->mean = count ? sum / (double)count : 0;
-    score->median = count ? (gains[(count - 1) / 2] + gains[count / 2]) / 2 : 0;
+    score->mean = count ? sum / (double)count : NAN;
+    score->median = count ? gsl_stats_median(gains, 1, count) : NAN;
     free(gains);
     return STATUS_OK;
 }
@@ -76,10 +70,8 @@ static void put_score(json_t *object, const struct score *score)
     json_object_set_new(object, "better", json_integer(score->better));
     json_object_set_new(object, "equal", json_integer(score->equal));
     json_object_set_new(object, "worse", json_integer(score->worse));
-    json_object_set_new(object, "median_gain_share",
-                        score->rows ? json_real(score->median) : json_null());
-    json_object_set_new(object, "mean_gain_share",
-                        score->rows ? json_real(score->mean) : json_null());
+    json_object_set_new(object, "median_gain_share", json_number(score->median));
+    json_object_set_new(object, "mean_gain_share", json_number(score->mean));
 }
 
 /* Classes without rows are left out. */

@@ -87,8 +87,8 @@ static void explain_choice(const struct hardware *hw, const struct merge_choice 
                            char text[400])
 {
     struct limiter ours = found_limiter(hw, best), its = found_limiter(hw, theirs);
-    double best_ns = (double)best->timeline.end_fs / FS_PER_NS;
-    double their_ns = (double)theirs->timeline.end_fs / FS_PER_NS;
+    double best_ns = found_ns(best);
+    double their_ns = found_ns(theirs);
     int matrix = hw->matrix_pipe;
     snprintf(text, 400,
              "matrix operations are %.0f %% of the time at merge %lld and %.0f %% at merge %lld "
@@ -125,15 +125,13 @@ static enum status add_choice(const struct space *space, const struct found *bes
                  "merge %lld is optimal for the integer program as well, which cannot tell them "
                  "apart",
                  (long long)merge);
-    double best_ns = (double)best->timeline.end_fs / FS_PER_NS;
+    double best_ns = found_ns(best);
     json_t *row = json_pack("{s:I, s:I, s:b, s:f}", "merge", (json_int_t)merge, "integer_program",
                             (json_int_t)choice->merge, "agrees", wins || is_optimal(choice, merge),
                             "time_ns", best_ns);
-    double their_ns = (double)theirs.timeline.end_fs / FS_PER_NS;
-    json_object_set_new(row, "integer_program_time_ns",
-                        theirs.cores_used ? json_real(their_ns) : json_null());
-    json_object_set_new(row, "slower",
-                        theirs.cores_used ? json_real(their_ns / best_ns) : json_null());
+    double their_ns = theirs.cores_used ? found_ns(&theirs) : (double)NAN;
+    json_object_set_new(row, "integer_program_time_ns", json_number(their_ns));
+    json_object_set_new(row, "slower", json_number(their_ns / best_ns));
     json_object_set_new(row, "why", json_string(why));
     json_object_set_new(details, "merge_choice", row);
     return STATUS_OK;
@@ -228,7 +226,7 @@ static enum status add_comparison(const struct problem *problem, const struct sp
 {
     int64_t square = chip_edge(space) * chip_edge(space);
     struct cubefx_share share = {.functions = problem->size[CUBEFX_FUNCTIONS]};
-    double best_ns = (double)best->timeline.end_fs / FS_PER_NS;
+    double best_ns = found_ns(best);
     struct tiling_simulator simulator;
     json_t *rows = json_array();
     int cores_used;

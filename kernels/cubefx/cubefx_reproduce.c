@@ -105,7 +105,7 @@ static enum status pipeline_ns(struct reproduction *r, int64_t inputs, int64_t o
 {
     struct found found;
     enum status status = pipeline(r, inputs, order, functions, merge, &found, error);
-    *ns = status == STATUS_OK ? (double)found.timeline.end_fs / FS_PER_NS : NAN;
+    *ns = status == STATUS_OK ? found_ns(&found) : NAN;
     return status;
 }
 

@@ -122,7 +122,7 @@ static void add_steps(const struct space *space, const struct found *found, json
     double mean = (double)knn->tile.k * harmonic_number(tiles);
     double most = selb_steps_sum(knn->tile.k, v[KNN_M2], v[KNN_N2], 1, tiles);
     double step_ns = rows * (double)found->part_fs[KNN_COST_STEP] / FS_PER_NS;
-    double time_ns = (double)found->timeline.end_fs / FS_PER_NS;
+    double time_ns = found_ns(found);
     double counted = knn->steps == KNN_STEPS_MEAN ? mean : most;
     double mean_ns = time_ns + (mean - counted) * step_ns;
     double most_ns = time_ns + (most - counted) * step_ns;
@@ -152,7 +152,7 @@ static enum status compare_stages(const struct space *space, const struct found 
                                   struct error *error)
 {
     struct knn_stages stages;
-    double best_ns = (double)found->timeline.end_fs / FS_PER_NS;
+    double best_ns = found_ns(found);
     enum status status =
         knn_stages_find(space, found->cores_used, options->threads, options->stop, &stages, error);
     if (status != STATUS_OK || !stages.any)
@@ -223,7 +223,7 @@ static enum status compare_baselines(struct tiling_simulator *simulator, const s
     const int64_t *v = found->tiling.value;
     int64_t tiles = divide_up(knn->columns, v[KNN_N1]) * divide_up(v[KNN_N1], v[KNN_N2]);
     struct knn_tile tile = knn->tile;
-    double best_ns = (double)found->timeline.end_fs / FS_PER_NS;
+    double best_ns = found_ns(found);
     double distance_ns = found->part_weight[KNN_COST_DISTANCE] *
                          (double)found->part_fs[KNN_COST_DISTANCE] / FS_PER_NS;
     tile.rows = v[KNN_M2];
