@@ -6,6 +6,7 @@
  * The ratio of a shape is the better library's median over ours: above 1, ours is faster. */
 #include "bench/bench.h"
 #include "bench/host_gemm.h"
+#include "validate/random.h"
 
 #include <float.h>
 #include <getopt.h>
@@ -48,12 +49,11 @@ static void run_ours(void *context)
 static float *numbers(int64_t count, uint64_t seed)
 {
     float *list = aligned_alloc(4096, (size_t)(count * 4 + 4095) / 4096 * 4096);
-    if (!list)
+    gsl_rng *random = random_open(seed, NULL);
+    if (!list || !random)
         die("out of memory");
-    for (int64_t i = 0; i < count; i++) {
-        seed = seed * 6364136223846793005U + 1442695040888963407U;
-        list[i] = (float)(int32_t)(seed >> 32) * 0x1p-31F;
-    }
+    random_floats(random, list, count);
+    gsl_rng_free(random);
     return list;
 }
 

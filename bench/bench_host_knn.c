@@ -15,6 +15,7 @@
 #include "kernels/knn/host/knn_order.h"
 #include "kernels/knn/host/knn_tiled.h"
 #include "validate/loops.h"
+#include "validate/random.h"
 #include "validate/timing.h"
 
 #include <dlfcn.h>
@@ -128,13 +129,15 @@ static float *floats(int64_t rows, int64_t columns)
 /* Points of norm 1, number l of point i at i·d + l. */
 static void fill(float *points, int64_t count, int64_t d, uint64_t seed)
 {
+    gsl_rng *random = random_open(seed, NULL);
+    if (!random)
+        die("out of memory");
+    random_floats(random, points, count * d);
+    gsl_rng_free(random);
     for (int64_t i = 0; i < count; i++) {
         double squares = 0;
-        for (int64_t l = 0; l < d; l++) {
-            seed = seed * 6364136223846793005U + 1442695040888963407U;
-            points[i * d + l] = (float)(int32_t)(seed >> 32) * 0x1p-31F;
+        for (int64_t l = 0; l < d; l++)
             squares += (double)points[i * d + l] * (double)points[i * d + l];
-        }
         for (int64_t l = 0; l < d; l++)
             points[i * d + l] *= (float)(1 / sqrt(squares));
     }

@@ -15,6 +15,7 @@
 #include "validate/host_fit.h"
 #include "validate/measure.h"
 #include "validate/model_quality.h"
+#include "validate/random.h"
 #include "validate/runner.h"
 
 #include <string.h>
@@ -102,12 +103,6 @@ static int choose_first(const struct bench *bench, const struct space *space,
     return count;
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 33;
-}
-
 static bool among(const struct tiling tilings[], int count, const struct tiling *tiling)
 {
     for (int i = 0; i < count; i++)
@@ -120,19 +115,21 @@ static bool among(const struct tiling tilings[], int count, const struct tiling 
 static int choose_random(const struct bench *bench, const struct space *space, int wanted,
                          struct tiling tilings[], double times[], int count)
 {
-    uint64_t state = 20;
+    struct error error;
+    gsl_rng *random = random_open(20, &error);
+    bench_require(random ? STATUS_OK : STATUS_NO_MEMORY, &error);
     int most = count + wanted < MOST ? count + wanted : MOST;
     for (int tries = 0; tries < 100000 && count < most; tries++) {
-        const struct space_block *block =
-            &space->blocks[next_random(&state) % (uint64_t)space->block_count];
+        const struct space_block *block = &space->blocks[random_below(random, space->block_count)];
         struct tiling *tiling = &tilings[count];
         *tiling = (struct tiling){{0}};
         for (int a = 0; a < space->axis_count; a++)
-            tiling->value[a] = block->values[a][next_random(&state) % (uint64_t)block->count[a]];
+            tiling->value[a] = block->values[a][random_below(random, block->count[a])];
         if (!space->kind->legal(space, tiling) || among(tilings, count, tiling))
             continue;
         times[count++] = predict(bench->hw.host, space, tiling);
     }
+    gsl_rng_free(random);
     return count;
 }
 

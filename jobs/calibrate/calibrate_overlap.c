@@ -9,6 +9,7 @@
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/matmul.h"
 #include "validate/measure.h"
+#include "validate/random.h"
 #include "validate/runner.h"
 
 #include <stdio.h>
@@ -59,12 +60,6 @@ static enum status open_hardware(const struct host *host, struct hardware *hw, s
 }
 
 /* Knuth's linear congruential generator of MMIX; its upper bits are the random ones. */
-static uint64_t next_random(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 33;
-}
-
 static int by_prediction(const void *a, const void *b)
 {
     const struct drawn *left = a, *right = b;
@@ -72,15 +67,14 @@ static int by_prediction(const void *a, const void *b)
 }
 
 /* Legal tilings of the space in the order of their predictions; returns how many. */
-static int draw(const struct space *space, const struct host *host, struct drawn *drawn)
+static int draw(const struct space *space, const struct host *host, gsl_rng *random,
+                struct drawn *drawn)
 {
-    uint64_t state = 1;
     int count = 0;
     for (int tries = 0; tries < 64 * DRAWN && count < DRAWN; tries++) {
         struct host_work work;
         struct tiling *tiling = &drawn[count].tiling;
-        uint64_t index = next_random(&state) << 31 | next_random(&state);
-        space_tiling(space, (int64_t)(index % (uint64_t)space->candidates), tiling);
+        space_tiling(space, random_below(random, space->candidates), tiling);
         if (!space->kind->legal(space, tiling))
             continue;
         space->kind->ask(space, tiling, &work);
@@ -132,7 +126,11 @@ static enum status run_space(struct training *t, const struct space *space, int 
         .timing = {.rounds = ROUNDS, .threads = 1, .budget_s = budget_s},
         .seed = 1,
         .stop = t->control->stop};
-    int count = choose(drawn, draw(space, t->hw.host, drawn), tilings, predicted);
+    gsl_rng *random = random_open(1, error);
+    if (!random)
+        return STATUS_NO_MEMORY;
+    int count = choose(drawn, draw(space, t->hw.host, random, drawn), tilings, predicted);
+    gsl_rng_free(random);
     if (count == 0)
         return STATUS_OK;
     memset(measured, 0, sizeof measured);

@@ -5,8 +5,8 @@
  * tilings are drawn with equal chances instead, without repetition (Bentley and Floyd 1987). */
 #include "jobs/tune/host_tune.h"
 #include "core/stop.h"
+#include "validate/random.h"
 
-#include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static void draw(gsl_rng *random, int64_t first, int64_t end, int count, int64_t
 {
     for (int i = 0; i < count; i++) {
         int64_t last = end - count + i;
-        int64_t drawn = first + (int64_t)(gsl_rng_uniform(random) * (double)(last - first + 1));
+        int64_t drawn = first + random_below(random, last - first + 1);
         for (int seen = 0; seen < i; seen++)
             if (positions[seen] == drawn)
                 drawn = last; /* nobody before had it to draw */
@@ -159,12 +159,11 @@ static void draw(gsl_rng *random, int64_t first, int64_t end, int count, int64_t
 enum status host_tune_sample(const struct search_result *result, int count, uint64_t seed,
                              int64_t positions[], int *picked, struct error *error)
 {
-    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *random = random_open(seed, error);
     int64_t end = result->score_count;
     int first = end < MODEL_QUALITY_TOP ? (int)end : MODEL_QUALITY_TOP;
     if (!random)
-        return error_memory(error);
-    gsl_rng_set(random, (unsigned long)seed);
+        return STATUS_NO_MEMORY;
     count = end - first < count ? (int)(end - first) : count;
     for (int i = 0; i < first; i++)
         positions[i] = i;

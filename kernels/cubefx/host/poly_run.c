@@ -5,6 +5,7 @@
 #include "kernels/cubefx/cubefx.h"
 #include "kernels/slices.h"
 #include "validate/memory.h"
+#include "validate/random.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,23 +28,13 @@ struct poly_run {
     struct poly *poly;
 };
 
-/* SplitMix64: the same inputs everywhere for a seed. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* Of either sign, with absolute values from `least` to 1. */
-static void fill(float *values, int64_t count, double least, uint64_t *state)
+static void fill(float *values, int64_t count, double least, gsl_rng *random)
 {
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t bits = next_random(state);
-        double value = least + (1 - least) * (double)(bits >> 11) * 0x1p-53;
-        values[i] = (float)(bits & 1 ? value : -value);
-    }
+    random_floats(random, values, count);
+    for (int64_t i = 0; i < count; i++)
+        values[i] =
+            (float)copysign(least + (1 - least) * fabs((double)values[i]), (double)values[i]);
 }
 
 static float *floats(int64_t count)
@@ -97,13 +88,15 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
         .functions = plan.functions,
     };
     enum status status = allocate(problem, error);
-    if (status != STATUS_OK) {
+    gsl_rng *random = status == STATUS_OK ? random_open(seed, error) : NULL;
+    if (!random) {
         close_problem(problem);
-        return status;
+        return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
-    fill(problem->coefficients, problem->terms * problem->functions, 0, &seed);
+    fill(problem->coefficients, problem->terms * problem->functions, 0, random);
     /* no power is subnormal, which takes some processors a hundred times as long */
-    fill(problem->x, problem->inputs, exp2(-100.0 / (double)problem->terms), &seed);
+    fill(problem->x, problem->inputs, exp2(-100.0 / (double)problem->terms), random);
+    gsl_rng_free(random);
     memset(problem->results, 0,
            (size_t)(problem->inputs * problem->functions) * sizeof *problem->results);
     *opened = problem;

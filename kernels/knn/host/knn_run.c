@@ -7,6 +7,7 @@
 #include "kernels/knn/host/knn_check.h"
 #include "kernels/knn/host/knn_host.h"
 #include "validate/memory.h"
+#include "validate/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,14 +64,6 @@ static void close_problem(void *problem)
 }
 
 /* From -1 to 1, all bits of a float in use, by Knuth's generator of MMIX. */
-static void fill(float *x, int64_t count, uint64_t *state)
-{
-    for (int64_t i = 0; i < count; i++) {
-        *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        x[i] = (float)((int64_t)*state >> 39) * 0x1p-24F;
-    }
-}
-
 /* Gives `count` points norm 1; numbers of a point are `step` apart, points `next`. */
 static void normalise(float *x, int64_t count, int64_t next, int64_t dimensions, int64_t step)
 {
@@ -119,12 +112,15 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
         .trainings = floats(host->d, host->n),
         .distances = floats(host->m, host->k),
         .indices = calloc((size_t)host->m, (size_t)host->k * sizeof *data->indices)};
-    if (!data->tests || !data->trainings || !data->distances || !data->indices) {
+    gsl_rng *random = random_open(seed, error);
+    if (!random || !data->tests || !data->trainings || !data->distances || !data->indices) {
+        gsl_rng_free(random);
         close_problem(data);
         return error_memory(error);
     }
-    fill(data->tests, host->m * host->d, &seed);
-    fill(data->trainings, host->d * host->n, &seed);
+    random_floats(random, data->tests, host->m * host->d);
+    random_floats(random, data->trainings, host->d * host->n);
+    gsl_rng_free(random);
     normalise(data->tests, host->m, host->d, host->d, 1);
     normalise(data->trainings, host->n, 1, host->d, host->n);
     *problem = data;

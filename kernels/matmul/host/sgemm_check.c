@@ -4,6 +4,7 @@
  * counts in which the two differ most (Freivalds 1977). The error that is allowed grows with √k,
  * as rounding errors do that are not all of one sign (Higham and Mary 2019). */
 #include "kernels/matmul/host/sgemm_check.h"
+#include "validate/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,14 +27,6 @@ struct sgemm_check {
 };
 
 /* Xorshift64 (Marsaglia 2003). */
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* One row of the product, and of the product of absolute values. */
 static void reference_row(const struct sgemm_check *check, int64_t row, double *exact,
                           double *absolute)
@@ -56,10 +49,10 @@ static void reference_all(struct sgemm_check *check)
 }
 
 /* A·(B·mix) is what the rows of C must come to when they are mixed alike. */
-static void mix_columns(struct sgemm_check *check, uint64_t *state, double *of_b)
+static void mix_columns(struct sgemm_check *check, gsl_rng *random, double *of_b)
 {
     for (int64_t j = 0; j < check->n; j++)
-        check->mix[j] = next_random(state) >> 63 ? 1 : -1;
+        check->mix[j] = random_below(random, 2) ? 1 : -1;
     for (int64_t p = 0; p < check->k; p++) {
         of_b[p] = 0;
         for (int64_t j = 0; j < check->n; j++)
@@ -75,19 +68,23 @@ static void mix_columns(struct sgemm_check *check, uint64_t *state, double *of_b
 /* First and last rows, and some between. */
 static enum status prepare_samples(struct sgemm_check *check, uint64_t seed, struct error *error)
 {
-    uint64_t state = seed * UINT64_C(0x9E3779B97F4A7C15) | 1;
     double *of_b = malloc((size_t)check->k * sizeof *of_b);
-    if (!of_b)
+    gsl_rng *random = random_open(seed, error);
+    if (!of_b || !random) {
+        free(of_b);
+        gsl_rng_free(random);
         return error_memory(error);
+    }
     check->row_count = SAMPLED_ROWS;
     for (int r = 0; r < SAMPLED_ROWS; r++)
-        check->rows[r] = (int64_t)(next_random(&state) % (uint64_t)check->m);
+        check->rows[r] = random_below(random, check->m);
     check->rows[0] = 0;
     check->rows[1] = check->m - 1;
     for (int r = 0; r < SAMPLED_ROWS; r++)
         reference_row(check, check->rows[r], check->exact + r * check->n,
                       check->absolute + r * check->n);
-    mix_columns(check, &state, of_b);
+    mix_columns(check, random, of_b);
+    gsl_rng_free(random);
     free(of_b);
     return STATUS_OK;
 }

@@ -6,6 +6,7 @@
 #include "kernels/matmul/host/sgemm_check.h"
 #include "kernels/matmul/matmul.h"
 #include "validate/memory.h"
+#include "validate/random.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,14 +40,6 @@ static void close_problem(void *problem)
 }
 
 /* From -1 to 1, all bits of a float in use, by Knuth's generator of MMIX. */
-static void fill(float *x, int64_t count, uint64_t *state)
-{
-    for (int64_t i = 0; i < count; i++) {
-        *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        x[i] = (float)((int64_t)*state >> 39) * 0x1p-24F;
-    }
-}
-
 static float *matrix(int64_t rows, int64_t columns)
 {
     enum { ALIGNMENT = 64 };
@@ -79,12 +72,15 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
                                   .b = matrix(host->k, host->n),
                                   .c = matrix(host->m, host->n),
                                   .seed = seed};
-    if (!data->a || !data->b || !data->c) {
+    gsl_rng *random = random_open(seed, error);
+    if (!random || !data->a || !data->b || !data->c) {
+        gsl_rng_free(random);
         close_problem(data);
         return error_memory(error);
     }
-    fill(data->a, host->m * host->k, &seed);
-    fill(data->b, host->k * host->n, &seed);
+    random_floats(random, data->a, host->m * host->k);
+    random_floats(random, data->b, host->k * host->n);
+    gsl_rng_free(random);
     *problem = data;
     return STATUS_OK;
 }
