@@ -269,7 +269,7 @@ enum status host_tune_model(const struct space *space, int64_t index, struct hos
 {
     struct tiling tiling = {0};
     space_tiling(space, index, &tiling);
-    enum status status = search_play(space, &tiling, &item->model, error);
+    enum status status = search_simulate(space, &tiling, &item->model, error);
     item->model.index = index;
     return status;
 }
