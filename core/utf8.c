@@ -72,6 +72,13 @@ size_t utf8_character(const char *text, size_t length)
     return form && fitting(form, bytes, length) == form->length ? form->length : 0;
 }
 
+size_t utf8_start(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
 static uint32_t code_of(const unsigned char *bytes, size_t length)
 {
     uint32_t code = length == 1 ? bytes[0] : bytes[0] & (0x7fU >> length);

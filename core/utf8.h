@@ -25,6 +25,9 @@ size_t utf8_character(const char *text, size_t length);
 /* The same, 0 also for what is not shown: control and format characters, line ends among them. */
 size_t utf8_shown(const char *text, size_t length);
 
+/* Where the character begins that byte `at` is of. */
+size_t utf8_start(const char *text, size_t at);
+
 /* Is all of it shown? */
 bool utf8_is_shown(const char *text);
 

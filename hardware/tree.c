@@ -181,8 +181,7 @@ static void string_value(const char *text, char value[TREE_VALUE_SIZE])
     size_t length = strlen(text), most = TREE_VALUE_SIZE - 8;
     bool cut = length > most;
     if (cut)
-        for (length = most; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;)
-            length--; /* not inside a character */
+        length = utf8_start(text, most);
     if (utf8_is_shown(text))
         snprintf(value, TREE_VALUE_SIZE, "\"%.*s%s\"", (int)length, text, cut ? "..." : "");
     else

@@ -5,6 +5,7 @@
 #include "results/analysis_write.h"
 
 #include "analysis/roofline.h"
+#include "core/utf8.h"
 #include "formats/csv.h"
 #include "formats/json.h"
 #include "formats/text.h"
@@ -174,14 +175,12 @@ static json_t *shortened(const char *whole)
 {
     enum { SHOWN = 56, BEGIN = SHOWN / 2 };
     char text[SHOWN + sizeof "..."];
-    size_t length = strlen(whole), begin = BEGIN, end = length - (SHOWN - BEGIN);
+    size_t length = strlen(whole), end = length - (SHOWN - BEGIN);
     if (length <= SHOWN)
         return json_text(whole);
-    while (begin > 0 && (whole[begin] & 0xC0) == 0x80)
-        begin--;
-    while ((whole[end] & 0xC0) == 0x80)
+    while (utf8_start(whole, end) != end)
         end++;
-    snprintf(text, sizeof text, "%.*s...%s", (int)begin, whole, whole + end);
+    snprintf(text, sizeof text, "%.*s...%s", (int)utf8_start(whole, BEGIN), whole, whole + end);
     return json_text(text);
 }
 

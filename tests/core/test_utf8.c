@@ -110,3 +110,11 @@ Test(utf8, how_files_begin)
     }
 }
 /* NOLINTEND(misc-misleading-bidirectional) */
+
+Test(utf8, a_character_begins)
+{
+    const char *text = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z";
+    static const size_t starts[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
+    for (size_t at = 0; at < sizeof starts / sizeof *starts; at++)
+        cr_expect_eq(utf8_start(text, at), starts[at], "%zu", at);
+}
