@@ -3,7 +3,6 @@
  * and worst cases over shapes go through a table of figures, each with what makes it bad. */
 #include "validate/model_quality.h"
 
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +14,7 @@ static const struct model_quality unknown = {0, NAN, NAN, NAN, NAN, NAN, NAN, NA
 /* The pairs that count, and room to sort them. */
 struct pairs {
     size_t count;
-    double *predicted, *measured, *ratios;
+    double *predicted, *measured, *ratios, *errors;
     double *work; /* of gsl_stats_spearman: 2 a pair */
     size_t *order;
 };
@@ -28,11 +27,12 @@ static bool counts(double predicted, double measured)
 static bool allocate(struct pairs *p, size_t count)
 {
     size_t room = count ? count : 1;
-    p->predicted = calloc(5 * room, sizeof *p->predicted);
+    p->predicted = calloc(6 * room, sizeof *p->predicted);
     p->order = calloc(room, sizeof *p->order);
     p->measured = p->predicted + room;
     p->ratios = p->measured + room;
-    p->work = p->ratios + room;
+    p->errors = p->ratios + room;
+    p->work = p->errors + room;
     return p->predicted && p->order;
 }
 
@@ -47,20 +47,22 @@ static void take(struct pairs *p, const double predicted[], const double measure
     }
 }
 
-static double median_of(double values[], size_t count)
+static bool spread(const double values[], size_t count)
 {
-    gsl_sort(values, 1, count);
-    return gsl_stats_median_from_sorted_data(values, 1, count);
+    return gsl_stats_min(values, 1, count) < gsl_stats_max(values, 1, count);
 }
 
 static void fill_errors(const struct pairs *p, struct model_quality *q)
 {
-    q->bias = median_of(p->ratios, p->count);
     for (size_t i = 0; i < p->count; i++)
-        p->ratios[i] = fabs(p->ratios[i] - 1);
-    q->mean_error = gsl_stats_mean(p->ratios, 1, p->count);
-    q->worst_error = gsl_stats_max(p->ratios, 1, p->count);
-    q->median_error = median_of(p->ratios, p->count);
+        p->errors[i] = fabs(p->ratios[i] - 1);
+    q->mean_error = gsl_stats_mean(p->errors, 1, p->count);
+    q->worst_error = gsl_stats_max(p->errors, 1, p->count);
+    q->median_error = gsl_stats_median(p->errors, 1, p->count); /* reorders */
+    q->bias = gsl_stats_median(p->ratios, 1, p->count);
+    q->spearman = spread(p->predicted, p->count) && spread(p->measured, p->count)
+                      ? gsl_stats_spearman(p->predicted, 1, p->measured, 1, p->count, p->work)
+                      : NAN;
 }
 
 /* The `picks` tilings that the model likes best; stable, so that ties go by index. */
@@ -88,22 +90,15 @@ static void fill_regrets(const struct pairs *p, struct model_quality *q)
     q->regret_top = best_of_picks(p, MODEL_QUALITY_TOP) / least;
 }
 
-static bool spread(const double values[], size_t count)
-{
-    return gsl_stats_min(values, 1, count) < gsl_stats_max(values, 1, count);
-}
-
-static void fill(const struct pairs *p, struct model_quality *q)
+static void fill_all(const struct pairs *p, struct model_quality *q)
 {
     fill_errors(p, q);
     fill_regrets(p, q);
-    q->spearman = spread(p->predicted, p->count) && spread(p->measured, p->count)
-                      ? gsl_stats_spearman(p->predicted, 1, p->measured, 1, p->count, p->work)
-                      : NAN;
 }
 
-enum status model_quality(const double predicted[], const double measured[], int count,
-                          struct model_quality *quality, struct error *error)
+static enum status judge(const double predicted[], const double measured[], int count,
+                         void (*fill)(const struct pairs *p, struct model_quality *q),
+                         struct model_quality *quality, struct error *error)
 {
     struct pairs pairs = {0};
     *quality = unknown;
@@ -119,6 +114,18 @@ enum status model_quality(const double predicted[], const double measured[], int
     free(pairs.predicted);
     free(pairs.order);
     return STATUS_OK;
+}
+
+enum status model_quality(const double predicted[], const double measured[], int count,
+                          struct model_quality *quality, struct error *error)
+{
+    return judge(predicted, measured, count, fill_all, quality, error);
+}
+
+enum status model_errors(const double predicted[], const double measured[], int count,
+                         struct model_quality *quality, struct error *error)
+{
+    return judge(predicted, measured, count, fill_errors, quality, error);
 }
 
 /* ------------------------------------------------------------------ over shapes */

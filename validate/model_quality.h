@@ -14,6 +14,10 @@
 enum status model_quality(const double predicted[], const double measured[], int count,
                           struct model_quality *quality, struct error *error);
 
+/* The same of kernels that nobody chooses among: without regrets, which stay NAN. */
+enum status model_errors(const double predicted[], const double measured[], int count,
+                         struct model_quality *quality, struct error *error);
+
 /* Over shapes: of each figure the mean of those that are known, and the worst (the least of the
  * rank correlations, of the bias the one furthest from 1). `count` is the number of shapes with any
  * tilings. */

@@ -4,7 +4,8 @@
  * predicted differences have the same sign. */
 #include "jobs/evaluate/evaluate.h"
 
-#include <gsl/gsl_statistics_double.h>
+#include "validate/model_quality.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,70 +24,44 @@ bool row_is_large_plain(const struct bank_row *row, const struct prediction *pre
            row->k >= LEAST_PLAIN && (row->batch_type == 0 || row->batch_type == 2);
 }
 
-/* Space for `count` rows: both times, errors, and the ranks' work. */
-struct sample {
-    size_t count;
-    double *measured, *predicted, *error, *work;
-};
-
-static bool sample_open(struct sample *s, size_t count)
+/* The times of the rows that have both and belong. */
+static int take(const struct bank_row rows[], const struct prediction predictions[], size_t count,
+                row_filter *belongs, double *predicted, double *measured)
 {
-    s->count = 0;
-    s->measured = malloc((count + 1) * 5 * sizeof(double));
-    s->predicted = s->measured + count;
-    s->error = s->predicted + count;
-    s->work = s->error + count;
-    return s->measured != NULL;
-}
-
-static void sample_fill(struct sample *s, const struct bank_row rows[],
-                        const struct prediction predictions[], size_t count, row_filter *belongs)
-{
+    int taken = 0;
     for (size_t i = 0; i < count; i++) {
         bool both = rows[i].measured_ns > 0 && predictions[i].predicted_ns > 0;
         if (!both || (belongs && !belongs(&rows[i], &predictions[i])))
             continue;
-        s->measured[s->count] = rows[i].measured_ns;
-        s->predicted[s->count++] = predictions[i].predicted_ns;
+        predicted[taken] = predictions[i].predicted_ns;
+        measured[taken++] = rows[i].measured_ns;
     }
-}
-
-static bool all_equal(const double *values, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (values[i] != values[0])
-            return false;
-    return true;
+    return taken;
 }
 
 enum status accuracy_of(const struct bank_row rows[], const struct prediction predictions[],
                         size_t count, row_filter *belongs, struct accuracy *accuracy,
                         struct error *error)
 {
-    struct sample s;
-    double bias = 0, logs = 0;
-    if (!sample_open(&s, count))
+    struct model_quality quality;
+    double bias = 0, logs = 0, *predicted = calloc(count + 1, 2 * sizeof *predicted);
+    if (!predicted)
         return error_memory(error);
-    sample_fill(&s, rows, predictions, count, belongs);
-    for (size_t i = 0; i < s.count; i++) {
-        double ratio = s.predicted[i] / s.measured[i];
-        s.error[i] = fabs(ratio - 1);
-        bias += ratio - 1;
-        logs += fabs(log(ratio));
+    double *measured = predicted + count;
+    int taken = take(rows, predictions, count, belongs, predicted, measured);
+    enum status status = model_errors(predicted, measured, taken, &quality, error);
+    for (int i = 0; i < taken; i++) {
+        bias += predicted[i] / measured[i] - 1;
+        logs += fabs(log(predicted[i] / measured[i]));
     }
-    double n = (double)s.count;
-    *accuracy = (struct accuracy){
-        .used = (int64_t)s.count, .mape = NAN, .median_ape = NAN, .spearman = NAN};
-    accuracy->bias = bias / n; /* NaN of none */
-    accuracy->mean_log = logs / n;
-    if (s.count > 0)
-        accuracy->mape = gsl_stats_mean(s.error, 1, s.count);
-    if (!all_equal(s.measured, s.count) && !all_equal(s.predicted, s.count))
-        accuracy->spearman = gsl_stats_spearman(s.measured, 1, s.predicted, 1, s.count, s.work);
-    if (s.count > 0)
-        accuracy->median_ape = gsl_stats_median(s.error, 1, s.count); /* reorders */
-    free(s.measured);
-    return STATUS_OK;
+    *accuracy = (struct accuracy){.used = taken,
+                                  .mape = quality.mean_error,
+                                  .median_ape = quality.median_error,
+                                  .bias = bias / taken, /* NaN of none */
+                                  .mean_log = logs / taken,
+                                  .spearman = quality.spearman};
+    free(predicted);
+    return status;
 }
 
 /* ------------------------------------------------------------------ order within a problem */
