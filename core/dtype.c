@@ -1,15 +1,33 @@
+/* Element types (core/dtype.h). Source of CANN's names and numbers: graph/types.h of its headers,
+ * enum ge::DataType. */
 #include "core/dtype.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
-static const struct {
+static const struct row {
     const char *name;
     int bytes;
-} types[DTYPE_COUNT] = {
-    [DTYPE_F16] = {"f16", 2}, [DTYPE_F32] = {"f32", 4}, [DTYPE_BF16] = {"bf16", 2},
-    [DTYPE_I8] = {"i8", 1},   [DTYPE_U8] = {"u8", 1},   [DTYPE_I16] = {"i16", 2},
-    [DTYPE_U16] = {"u16", 2}, [DTYPE_I32] = {"i32", 4}, [DTYPE_U32] = {"u32", 4},
+    enum dtype accumulator, result; /* of products */
+    const char *cann;               /* in operators' files; in any case also elsewhere */
+    const char *ge;                 /* behind DT_ */
+    int number;                     /* of ge::DataType */
+} types[DTYPE_ALL] = {
+    [DTYPE_F16] = {"f16", 2, DTYPE_F32, DTYPE_F16, "float16", "FLOAT16", 1},
+    [DTYPE_F32] = {"f32", 4, DTYPE_F32, DTYPE_F32, "float32", "FLOAT", 0},
+    [DTYPE_BF16] = {"bf16", 2, DTYPE_F32, DTYPE_BF16, "bfloat16", "BF16", 27},
+    [DTYPE_I8] = {"i8", 1, DTYPE_I32, DTYPE_I32, "int8", "INT8", 2},
+    [DTYPE_U8] = {"u8", 1, DTYPE_I32, DTYPE_I32, "uint8", "UINT8", 4},
+    [DTYPE_I16] = {"i16", 2, DTYPE_I32, DTYPE_I32, "int16", "INT16", 6},
+    [DTYPE_U16] = {"u16", 2, DTYPE_U32, DTYPE_U32, "uint16", "UINT16", 7},
+    [DTYPE_I32] = {"i32", 4, DTYPE_I32, DTYPE_I32, "int32", "INT32", 3},
+    [DTYPE_U32] = {"u32", 4, DTYPE_U32, DTYPE_U32, "uint32", "UINT32", 8},
+    [DTYPE_BOOL] = {"bool", 1, DTYPE_BOOL, DTYPE_BOOL, "bool", "BOOL", 12},
+    [DTYPE_I64] = {"i64", 8, DTYPE_I64, DTYPE_I64, "int64", "INT64", 9},
+    [DTYPE_U64] = {"u64", 8, DTYPE_U64, DTYPE_U64, "uint64", "UINT64", 10},
+    [DTYPE_F64] = {"f64", 8, DTYPE_F64, DTYPE_F64, "float64", "DOUBLE", 11},
+    [DTYPE_C64] = {"c64", 8, DTYPE_C64, DTYPE_C64, "complex64", "COMPLEX64", 16},
 };
 
 const char *dtype_name(enum dtype type)
@@ -22,11 +40,59 @@ int dtype_bytes(enum dtype type)
     return types[type].bytes;
 }
 
+enum dtype dtype_accumulator(enum dtype type)
+{
+    return types[type].accumulator;
+}
+
+enum dtype dtype_result(enum dtype type)
+{
+    return types[type].result;
+}
+
+const char *dtype_cann_name(enum dtype type)
+{
+    return types[type].cann;
+}
+
+int dtype_cann_number(enum dtype type)
+{
+    return types[type].number;
+}
+
+static bool is_called(const char *name, const char *text, int length)
+{
+    return (int)strlen(name) == length && strncasecmp(name, text, (size_t)length) == 0;
+}
+
 int dtype_find(const char *name, int length)
 {
     for (int t = 0; t < DTYPE_COUNT; t++)
-        if ((int)strlen(types[t].name) == length &&
-            strncasecmp(types[t].name, name, (size_t)length) == 0)
+        if (is_called(types[t].name, name, length))
+            return t;
+    return -1;
+}
+
+int dtype_find_profiled(const char *name, int length)
+{
+    int mark = length > 3 && strncasecmp(name, "DT_", 3) == 0 ? 3 : 0;
+    for (int t = 0; t < DTYPE_ALL; t++)
+        if (is_called(types[t].cann, name + mark, length - mark) ||
+            is_called(types[t].ge, name + mark, length - mark))
+            return t;
+    return -1;
+}
+
+int dtype_find_cann(const char *name, int length)
+{
+    int type = dtype_find_profiled(name, length);
+    return type < DTYPE_COUNT ? type : -1;
+}
+
+int dtype_find_number(int64_t number)
+{
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        if (types[t].number == number)
             return t;
     return -1;
 }

@@ -30,26 +30,6 @@ static enum status parse_fields(const struct record *r, const json_t *fields, co
     return status;
 }
 
-/* The runtime's numbers of element types. */
-static enum status parse_type(const struct record *r, const json_t *info, const char *name,
-                              enum dtype *type)
-{
-    static const struct {
-        json_int_t number;
-        enum dtype type;
-    } types[] = {{0, DTYPE_F32}, {1, DTYPE_F16}, {27, DTYPE_BF16}};
-    const json_t *value;
-    enum status status = record_member(r, info, "info_dict", name, &value);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (json_is_integer(value) && json_integer_value(value) == types[i].number) {
-            *type = types[i].type;
-            return STATUS_OK;
-        }
-    return record_error(r, "info_dict.%s: expected 0 (f32), 1 (f16) or 27 (bf16)", name);
-}
-
 /* The runtime's numbers of layouts. */
 static enum status parse_format(const struct record *r, const json_t *info, const char *name,
                                 bool *nz)
@@ -93,7 +73,7 @@ static enum status parse_problem(const struct record *r, const json_t *info, str
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == STATUS_OK; i++)
         status = record_integer(r, info, "info_dict", sizes[i].name, 1, INT32_MAX, sizes[i].size);
     if (status == STATUS_OK)
-        status = parse_type(r, info, "out_dtype", &row->out_type);
+        status = record_type(r, info, "info_dict", "out_dtype", TYPE_NUMBERS, &row->out_type);
     if (status == STATUS_OK)
         status = record_bool(r, info, "info_dict", "trans_a_flag", &row->transpose_a);
     if (status == STATUS_OK)
@@ -121,7 +101,9 @@ enum status parse_runtime_kb(const struct record *r, const json_t *object, struc
     if (status == STATUS_OK)
         status = record_member(r, object, "the row", "knowledge", &knowledge);
     if (status == STATUS_OK)
-        status = parse_type(r, info, "a_dtype", &row->type);
+        status = record_type(r, info, "info_dict", "a_dtype", TYPE_NUMBERS, &row->type);
+    if (status == STATUS_OK && (!r->tilings_only || json_object_get(info, "b_dtype")))
+        status = record_type_is(r, info, "info_dict", "b_dtype", TYPE_NUMBERS, row->type);
     if (status == STATUS_OK)
         status = record_bool(r, info, "info_dict", "bias_flag", &row->bias);
     if (status == STATUS_OK)
@@ -150,7 +132,24 @@ static enum status parse_measured(const struct record *r, const json_t *object,
     return STATUS_OK;
 }
 
-/* Types, layouts and transposes are not in a TCubeTiling: FP16, row by row, none. */
+/* Members of ours, of operands and results that are not in FP16. */
+static enum status parse_types(const struct record *r, const json_t *object, struct bank_row *row)
+{
+    const struct {
+        const char *name;
+        enum dtype *type;
+    } types[] = {{BANK_TYPE_MEMBER, &row->type}, {BANK_OUT_TYPE_MEMBER, &row->out_type}};
+    enum status status = STATUS_OK;
+    row->type = row->out_type = DTYPE_F16;
+    if (!json_object_get(object, BANK_TYPE_MEMBER) &&
+        !json_object_get(object, BANK_OUT_TYPE_MEMBER))
+        return STATUS_OK;
+    for (size_t i = 0; i < sizeof types / sizeof *types && status == STATUS_OK; i++)
+        status = record_type(r, object, "the tiling", types[i].name, TYPE_NAMES, types[i].type);
+    return status;
+}
+
+/* Layouts and transposes are not in a TCubeTiling: row by row, none. */
 enum status parse_tcubetiling(const struct record *r, const json_t *object, struct bank_row *row)
 {
     static const int sizes[] = {BANK_M, BANK_N, BANK_KA, BANK_KB};
@@ -160,13 +159,14 @@ enum status parse_tcubetiling(const struct record *r, const json_t *object, stru
     if (status == STATUS_OK && row->number[BANK_KA] != row->number[BANK_KB])
         status = record_error(r, "the tiling: expected Ka = Kb");
     if (status == STATUS_OK)
+        status = parse_types(r, object, row);
+    if (status == STATUS_OK)
         status = parse_measured(r, object, row);
     row->m = row->number[BANK_M];
     row->n = row->number[BANK_N];
     row->k = row->number[BANK_KA];
     row->batch = row->number[BANK_BATCH_COUNT] > 1 ? row->number[BANK_BATCH_COUNT] : 1;
     row->bias = row->number[BANK_IS_BIAS] != 0;
-    row->type = row->out_type = DTYPE_F16;
     row->batch_type = -1;
     return status;
 }

@@ -21,7 +21,8 @@ enum bank_format {
 };
 
 /* The tiling of a repository row in its order; a static bank says the same by name. L1 tiles are
- * in elements of k and multiples of the L0 tile, L0 tiles in 16×16 blocks. */
+ * in elements of k and multiples of the L0 tile, L0 tiles in blocks of 16 by 16, or by
+ * bank_block_k along k. */
 enum bank_number {
     BANK_AL1_BUFFERS,
     BANK_A_OVERHEAD,
@@ -124,6 +125,11 @@ enum bank_field {
     BANK_FIELDS,
 };
 
+/* Members of ours in a TCubeTiling, which has no words for types: of A and B, and of C. Without
+ * them both are FP16. */
+#define BANK_TYPE_MEMBER     "a_dtype"
+#define BANK_OUT_TYPE_MEMBER "out_dtype"
+
 /* Names as the files spell them: "usedCoreNum", …, "tilingEnable". */
 extern const char *const bank_field_names[BANK_FIELDS];
 
@@ -147,6 +153,12 @@ struct bank_row {
     size_t text_length;
     const char *key; /* BANK_STATIC: of the array that holds it; else NULL */
 };
+
+/* Elements of k in a block: CANN's are of 32 bytes in every type. */
+static inline int bank_block_k(enum dtype type)
+{
+    return 32 / dtype_bytes(type);
+}
 
 /* Do the tiling's numbers follow enum bank_number? */
 static inline bool bank_has_numbers(const struct bank_row *row)

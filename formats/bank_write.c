@@ -30,11 +30,6 @@ static enum status put_record(json_t *record, size_t flags, FILE *out, struct er
 
 /* ------------------------------------------------------------------ runtime_kb */
 
-static int runtime_type(enum dtype type)
-{
-    return type == DTYPE_F32 ? 0 : type == DTYPE_BF16 ? 27 : 1;
-}
-
 static int runtime_format(bool nz)
 {
     return nz ? 29 : 2;
@@ -53,9 +48,9 @@ static void put_batch(json_t *info, char operand, int64_t batch)
 static json_t *runtime_info(const struct bank_row *row)
 {
     json_t *info =
-        json_pack("{s:i, s:i, s:f, s:i, s:i}", "a_dtype", runtime_type(row->type), "a_format",
+        json_pack("{s:i, s:i, s:f, s:i, s:i}", "a_dtype", dtype_cann_number(row->type), "a_format",
                   runtime_format(row->nz_a), "aub_double_num", 1.0, "b_dtype",
-                  runtime_type(row->type), "b_format", runtime_format(row->nz_b));
+                  dtype_cann_number(row->type), "b_format", runtime_format(row->nz_b));
     put_batch(info, 'a', row->batch);
     put_batch(info, 'b', row->share_b ? 1 : row->batch);
     json_t *rest = json_pack(
@@ -63,7 +58,7 @@ static json_t *runtime_info(const struct bank_row *row)
         "bub_double_num", 1.0, "fused_double_operand_num", 0.0, "k", (json_int_t)row->k,
         "k_align_flag", row->k % ALIGNED == 0, "l1_fused_num", 0.0, "m", (json_int_t)row->m,
         "m_align_flag", row->m % ALIGNED == 0, "n", (json_int_t)row->n, "n_align_flag",
-        row->n % ALIGNED == 0, "out_dtype", runtime_type(row->out_type), "out_format",
+        row->n % ALIGNED == 0, "out_dtype", dtype_cann_number(row->out_type), "out_format",
         runtime_format(row->nz_c), "reserved_bool", 0);
     json_object_update(info, rest);
     json_decref(rest);
@@ -119,15 +114,6 @@ enum status bank_write_runtime_kb(const struct bank_export *bank, FILE *out, str
 
 /* ------------------------------------------------------------------ static_bank */
 
-static const char *type_text(enum dtype type)
-{
-    return type == DTYPE_F32    ? "float32"
-           : type == DTYPE_BF16 ? "bfloat16"
-           : type == DTYPE_I8   ? "int8"
-           : type == DTYPE_I32  ? "int32"
-                                : "float16";
-}
-
 static json_t *number_list(const int64_t *numbers, int count)
 {
     json_t *list = json_array();
@@ -145,11 +131,12 @@ static json_t *l1_shape(const struct bank_row *row, int first)
                                 : number_list((int64_t[]){v[0], v[1], v[2], v[3], 0}, 5);
 }
 
-static json_t *l0_matrix(int32_t first, int32_t second, int32_t batch, int32_t group)
+/* `columns`: of a block, FRACTAL or those of k. */
+static json_t *l0_matrix(int32_t first, int32_t second, int columns, int32_t batch, int32_t group)
 {
     return first == BANK_WHOLE || second == BANK_WHOLE
                ? json_array()
-               : number_list((int64_t[]){first, second, FRACTAL, FRACTAL, batch, group, 0}, 7);
+               : number_list((int64_t[]){first, second, FRACTAL, columns, batch, group, 0}, 7);
 }
 
 static json_t *pingpong(const int32_t *v)
@@ -165,14 +152,18 @@ static json_t *pingpong(const int32_t *v)
 static json_t *static_knowledge(const struct bank_row *row)
 {
     const int32_t *v = row->number;
+    const int block_k = bank_block_k(row->type);
     return json_pack(
         "{s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:[n,n,b], s:o, s:n, s:n, s:n, s:o, "
         "s:i}",
         "AUB_shape", "BUB_shape", "AL1_shape", l1_shape(row, BANK_AL1_K), "BL1_shape",
         l1_shape(row, BANK_BL1_K), "AL0_matrix",
-        l0_matrix(v[BANK_AL0_M], v[BANK_AL0_K], v[BANK_AL0_BATCH], v[BANK_AL0_GROUP]), "BL0_matrix",
-        l0_matrix(v[BANK_BL0_K], v[BANK_BL0_N], v[BANK_BL0_BATCH], v[BANK_BL0_GROUP]), "CL0_matrix",
-        l0_matrix(v[BANK_CL0_N], v[BANK_CL0_M], v[BANK_CL0_BATCH], v[BANK_CL0_GROUP]), "block_dim",
+        l0_matrix(v[BANK_AL0_M], v[BANK_AL0_K], block_k, v[BANK_AL0_BATCH], v[BANK_AL0_GROUP]),
+        "BL0_matrix",
+        l0_matrix(v[BANK_BL0_K], v[BANK_BL0_N], block_k, v[BANK_BL0_BATCH], v[BANK_BL0_GROUP]),
+        "CL0_matrix",
+        l0_matrix(v[BANK_CL0_N], v[BANK_CL0_M], FRACTAL, v[BANK_CL0_BATCH], v[BANK_CL0_GROUP]),
+        "block_dim",
         number_list(
             (int64_t[]){v[BANK_BATCH_DIM], v[BANK_N_DIM], v[BANK_M_DIM], v[BANK_GROUP_DIM], 0}, 5),
         "control_reorder_flag", 0, "special_optimize_flag", 0, "UB_channel_wise_input", 0,
@@ -184,28 +175,30 @@ static json_t *static_knowledge(const struct bank_row *row)
         "vector_block_num", 0);
 }
 
-static int64_t blocks_of(int64_t size)
+static int64_t blocks_of(int64_t size, int64_t block)
 {
-    return (size + FRACTAL - 1) / FRACTAL;
+    return (size + block - 1) / block;
 }
 
 static json_t *static_info(const struct bank_row *row)
 {
-    const int64_t m = blocks_of(row->m), k = blocks_of(row->k), n = blocks_of(row->n);
+    const int block_k = bank_block_k(row->type);
+    const int64_t m = blocks_of(row->m, FRACTAL), n = blocks_of(row->n, FRACTAL);
+    const int64_t k = blocks_of(row->k, block_k);
     json_t *info = json_pack(
         "{s:s, s:o, s:o, s:[i,i,i,i,i], s:s, s:s, s:s, s:s}", "op_type", "matmul", "A_shape",
-        number_list((int64_t[]){row->batch, k, m, FRACTAL, FRACTAL}, 5), "B_shape",
-        number_list((int64_t[]){k * FRACTAL, n, 1, 1, FRACTAL}, 5), "C_shape", 0, 0, 0, 0, 0,
-        "A_dtype", type_text(row->type), "B_dtype", type_text(row->type), "C_dtype",
-        type_text(row->out_type), "mad_dtype", row->type == DTYPE_I8 ? "int32" : "float32");
+        number_list((int64_t[]){row->batch, k, m, FRACTAL, block_k}, 5), "B_shape",
+        number_list((int64_t[]){k * block_k, n, 1, 1, FRACTAL}, 5), "C_shape", 0, 0, 0, 0, 0,
+        "A_dtype", dtype_cann_name(row->type), "B_dtype", dtype_cann_name(row->type), "C_dtype",
+        dtype_cann_name(row->out_type), "mad_dtype", dtype_cann_name(dtype_accumulator(row->type)));
     json_t *rest = json_pack(
         "{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:i, s:i, s:i, s:i, "
         "s:i}",
         "padl", 0, "padr", 0, "padu", 0, "padd", 0, "strideH", 1, "strideW", 1, "strideH_expand", 1,
         "strideW_expand", 1, "dilationH", 1 + row->transpose_a + 2 * row->transpose_b, "dilationW",
         1, "group", 1, "bias_flag", row->bias, "fused_double_operand_num", 0, "shape_a_align",
-        row->m % FRACTAL == 0 && row->k % FRACTAL == 0, "shape_b_align",
-        row->k % FRACTAL == 0 && row->n % FRACTAL == 0, "scalar_size", 0, "batch_type",
+        row->m % FRACTAL == 0 && row->k % block_k == 0, "shape_b_align",
+        row->k % block_k == 0 && row->n % FRACTAL == 0, "scalar_size", 0, "batch_type",
         row->batch_type < 0 ? 0 : row->batch_type, "reduce_fusion", 0);
     json_object_update(info, rest);
     json_decref(rest);
@@ -256,16 +249,30 @@ enum status bank_write_static(const struct bank_export *bank, FILE *out, struct 
 
 /* ------------------------------------------------------------------ tcubetiling */
 
+static bool is_f16(const struct bank_row *row)
+{
+    return row->type == DTYPE_F16 && row->out_type == DTYPE_F16;
+}
+
+static json_t *tcube_fields(const struct bank_row *row)
+{
+    json_t *fields = json_object();
+    for (int f = 0; f < BANK_TCUBE_FIELDS; f++)
+        put_field(fields, row, f);
+    if (!is_f16(row)) {
+        json_object_set_new(fields, BANK_TYPE_MEMBER, json_string(dtype_cann_name(row->type)));
+        json_object_set_new(fields, BANK_OUT_TYPE_MEMBER,
+                            json_string(dtype_cann_name(row->out_type)));
+    }
+    return fields;
+}
+
 enum status bank_write_tcubetiling_json(const struct bank_export *bank, FILE *out,
                                         struct error *error)
 {
     json_t *list = json_array();
-    for (int i = 0; i < bank->count; i++) {
-        json_t *fields = json_object();
-        for (int f = 0; f < BANK_TCUBE_FIELDS; f++)
-            put_field(fields, &bank->rows[i], f);
-        json_array_append_new(list, fields);
-    }
+    for (int i = 0; i < bank->count; i++)
+        json_array_append_new(list, tcube_fields(&bank->rows[i]));
     if (bank->count == 1) {
         json_t *only = json_incref(json_array_get(list, 0));
         json_decref(list);
@@ -286,7 +293,11 @@ static void put_struct(FILE *out)
 
 static void put_tiling(const struct bank_row *row, FILE *out)
 {
-    fputs("    {\n", out);
+    fputs("    {", out);
+    if (!is_f16(row))
+        fprintf(out, " /* operands in %s, results in %s */", dtype_name(row->type),
+                dtype_name(row->out_type));
+    fputc('\n', out);
     for (int f = 0; f < BANK_TCUBE_FIELDS; f++)
         fprintf(out, "        %d, /* %s */\n", row->number[f], bank_field_names[f]);
     fputs("    },\n", out);

@@ -28,8 +28,6 @@ static const char *name_of(enum tcube_field number)
 
 enum {
     BLOCK = 16,             /* of rows and columns, for every type */
-    K_BLOCK_BYTES = 32,     /* of baseK */
-    ACCUMULATOR_BYTES = 4,  /* FP32 or INT32 in L0C */
     BIAS_BYTES = 4,         /* an element of the bias */
     BIAS_TABLE_BYTES = 1024 /* of the bias table beside L0C */
 };
@@ -80,14 +78,14 @@ static void judge_buffer(struct judge *j, const char *rule, int buffer, const ch
 static void judge_buffers(struct judge *j)
 {
     int64_t type = dtype_bytes(j->tiling->type);
+    int64_t sums = dtype_bytes(dtype_accumulator(j->tiling->type));
     int64_t bias = j->tiling->bias ? field(j, TCUBE_BASE_N) * BIAS_BYTES : 0;
     judge_buffer(j, "l0a", j->l0a, "baseM x baseK in dbL0A copies",
                  block_bytes(j, TCUBE_BASE_M, TCUBE_BASE_K, field(j, TCUBE_DB_L0A), type));
     judge_buffer(j, "l0b", j->l0b, "baseK x baseN in dbL0B copies",
                  block_bytes(j, TCUBE_BASE_K, TCUBE_BASE_N, field(j, TCUBE_DB_L0B), type));
-    judge_buffer(
-        j, "l0c", j->l0c, "baseM x baseN in dbL0C copies",
-        block_bytes(j, TCUBE_BASE_M, TCUBE_BASE_N, field(j, TCUBE_DB_L0C), ACCUMULATOR_BYTES));
+    judge_buffer(j, "l0c", j->l0c, "baseM x baseN in dbL0C copies",
+                 block_bytes(j, TCUBE_BASE_M, TCUBE_BASE_N, field(j, TCUBE_DB_L0C), sums));
     int64_t a = block_bytes(j, TCUBE_BASE_M, TCUBE_BASE_K, field(j, TCUBE_DEPTH_A1), type);
     int64_t b = block_bytes(j, TCUBE_BASE_N, TCUBE_BASE_K, field(j, TCUBE_DEPTH_B1), type);
     judge_buffer(j, "l1", j->l1, "depthA1 and depthB1 base blocks", sum_of(sum_of(a, b), bias));
@@ -162,7 +160,7 @@ enum status tcube_check(const struct hardware *hw, const struct tcube *tiling,
     judge_buffers(&j);
     judge_multiple(&j, "base_m", TCUBE_BASE_M, BLOCK);
     judge_multiple(&j, "base_n", TCUBE_BASE_N, BLOCK);
-    judge_multiple(&j, "base_k", TCUBE_BASE_K, K_BLOCK_BYTES / dtype_bytes(tiling->type));
+    judge_multiple(&j, "base_k", TCUBE_BASE_K, bank_block_k(tiling->type));
     judge_depth(&j, "depth_a1", TCUBE_DEPTH_A1, TCUBE_STEP_M, TCUBE_STEP_KA);
     judge_depth(&j, "depth_b1", TCUBE_DEPTH_B1, TCUBE_STEP_N, TCUBE_STEP_KB);
     judge_step(&j, "step_m", TCUBE_STEP_M, TCUBE_STEP_KA);

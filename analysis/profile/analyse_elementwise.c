@@ -129,8 +129,7 @@ static bool broadcasts(const struct tensor *input, const struct tensor *output)
 
 /* A tensor of the row: entry `index` of shapes and data types, of `count` that there have to be. */
 static bool read_operand(const char *shapes, const char *types, int index, int count,
-                         struct tensor *tensor, const struct data_type **type,
-                         struct elementwise_work *work)
+                         struct tensor *tensor, int *type, struct elementwise_work *work)
 {
     int length;
     const char *name = list_entry(types, index, &length);
@@ -138,7 +137,7 @@ static bool read_operand(const char *shapes, const char *types, int index, int c
     if (list_count(shapes) != count || list_count(types) != count ||
         !tensor_read(shapes, index, tensor))
         snprintf(work->note, sizeof work->note, "shapes or data types are missing");
-    else if (!*type)
+    else if (*type < 0)
         snprintf(work->note, sizeof work->note, "data type '%.*s' is not known",
                  length < 32 ? length : 32, name);
     else
@@ -150,7 +149,7 @@ static bool add_input(const struct profile_row *row, int index, int count,
                       const struct tensor *output, unsigned *types, struct elementwise_work *work)
 {
     struct tensor input;
-    const struct data_type *type;
+    int type;
     if (!read_operand(row->texts[SLOT_INPUT_SHAPES], row->texts[SLOT_INPUT_TYPES], index, count,
                       &input, &type, work))
         return false;
@@ -159,9 +158,9 @@ static bool add_input(const struct profile_row *row, int index, int count,
                  "the shape of input %d is neither the output's nor broadcast to it", index + 1);
         return false;
     }
-    *types |= type->type < 0 ? 1u << DTYPE_COUNT : 1u << type->type;
-    work->load_least_bytes += type->bytes * tensor_elements(&input);
-    work->load_most_bytes += type->bytes * work->elements;
+    *types |= 1u << type;
+    work->load_least_bytes += dtype_bytes((enum dtype)type) * tensor_elements(&input);
+    work->load_most_bytes += dtype_bytes((enum dtype)type) * work->elements;
     return true;
 }
 
@@ -191,14 +190,14 @@ bool shapes_elementwise(const struct profile_row *row, struct elementwise_work *
 {
     const struct elementwise *operator= operator_of(row);
     struct tensor output;
-    const struct data_type *type;
+    int type;
     *work = (struct elementwise_work){.type = DTYPE_COUNT};
     if (!operator|| !read_operand(row->texts[SLOT_OUTPUT_SHAPES], row->texts[SLOT_OUTPUT_TYPES], 0,
                                   1, &output, &type, work))
         return false;
     work->elements = tensor_elements(&output);
-    work->store_bytes = work->elements * type->bytes;
-    unsigned types = type->type < 0 ? 1u << DTYPE_COUNT : 1u << type->type;
+    work->store_bytes = work->elements * dtype_bytes((enum dtype)type);
+    unsigned types = 1u << type;
     for (int i = 0; i < operator->inputs; i++)
         if (!add_input(row, i, operator->inputs, &output, &types, work))
             return false;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_OPERANDS = 2 };
+enum { MAX_OPERANDS = 2, MATRICES };
 
 bool shapes_are_matmul(const struct profile_row *row)
 {
@@ -116,32 +116,52 @@ static bool read_operands(const struct profile_row *row, struct tensor operands[
     return read_matrix(row->texts[SLOT_OUTPUT_SHAPES], row->texts[SLOT_OUTPUT_FORMATS], 0, output);
 }
 
+/* Of A, B and C; -1: not said, which A's must be. */
+static bool read_types(const struct profile_row *row, int types[MATRICES], struct matmul_work *work)
+{
+    for (int i = 0; i < MATRICES; i++) {
+        const char *list = row->texts[i < MAX_OPERANDS ? SLOT_INPUT_TYPES : SLOT_OUTPUT_TYPES];
+        int index = i % MAX_OPERANDS, length;
+        const char *name = list_entry(list, index, &length);
+        types[i] = data_type_of(list, index);
+        if (types[i] < 0 && index < list_count(list)) {
+            snprintf(work->note, sizeof work->note, "data type '%.*s' is not known",
+                     length < 32 ? length : 32, name);
+            return false;
+        }
+    }
+    return types[0] >= 0 && types[0] < DTYPE_COUNT;
+}
+
+static int bytes_of(int type)
+{
+    return type < 0 ? 0 : dtype_bytes((enum dtype)type);
+}
+
 /* Every operand comes in once and every result goes out once, at least. */
-static void count_least_bytes(const struct profile_row *row, const struct tensor *operands,
+static void count_least_bytes(const struct tensor *operands, const int types[MATRICES],
                               struct matmul_work *work)
 {
-    const struct data_type *a = data_type_of(row->texts[SLOT_INPUT_TYPES], 0);
-    const struct data_type *b = data_type_of(row->texts[SLOT_INPUT_TYPES], 1);
-    const struct data_type *c = data_type_of(row->texts[SLOT_OUTPUT_TYPES], 0);
     double batch_a = fmin(batch_of(&operands[0]), work->batch);
     double batch_b = fmin(batch_of(&operands[1]), work->batch);
     work->load_bytes =
-        work->k * (batch_a * work->m * a->bytes + batch_b * work->n * (b ? b->bytes : 0));
+        work->k * (batch_a * work->m * bytes_of(types[0]) + batch_b * work->n * bytes_of(types[1]));
     work->results = work->batch * work->m * work->n;
-    work->result_bytes = c ? c->bytes : 0;
+    work->result_bytes = bytes_of(types[2]);
 }
 
 bool shapes_matmul(const struct profile_row *row, struct matmul_work *work)
 {
     struct tensor operands[MAX_OPERANDS], output;
     double k[MAX_OPERANDS];
-    const struct data_type *type = data_type_of(row->texts[SLOT_INPUT_TYPES], 0);
-    *work = (struct matmul_work){.type = DTYPE_F16};
-    if (!type || type->type < 0 || !read_operands(row, operands, &output)) {
-        snprintf(work->note, sizeof work->note, "shapes or data types are missing");
+    int types[MATRICES];
+    *work = (struct matmul_work){.note = ""};
+    if (!read_types(row, types, work) || !read_operands(row, operands, &output)) {
+        if (!work->note[0])
+            snprintf(work->note, sizeof work->note, "shapes or data types are missing");
         return false;
     }
-    work->type = (enum dtype)type->type;
+    work->type = (enum dtype)types[0];
     work->m = output.size[output.count - 2];
     work->n = output.size[output.count - 1];
     work->batch = batch_of(&output);
@@ -150,6 +170,6 @@ bool shapes_matmul(const struct profile_row *row, struct matmul_work *work)
         !split_operand(&operands[1], work->n, "N", work, &k[1]))
         return false;
     work->k = agreed(k[0], k[1], "K", work);
-    count_least_bytes(row, operands, work);
+    count_least_bytes(operands, types, work);
     return work->k > 0;
 }

@@ -72,23 +72,9 @@ double tensor_elements(const struct tensor *tensor)
     return elements;
 }
 
-const struct data_type *data_type_of(const char *list, int index)
+int data_type_of(const char *list, int index)
 {
-    static const struct data_type types[] = {
-        {"FLOAT16", 2, DTYPE_F16}, {"FLOAT", 4, DTYPE_F32},     {"FLOAT32", 4, DTYPE_F32},
-        {"BF16", 2, DTYPE_BF16},   {"BFLOAT16", 2, DTYPE_BF16}, {"INT8", 1, DTYPE_I8},
-        {"UINT8", 1, DTYPE_U8},    {"INT16", 2, DTYPE_I16},     {"UINT16", 2, DTYPE_U16},
-        {"INT32", 4, DTYPE_I32},   {"UINT32", 4, DTYPE_U32},    {"BOOL", 1, -1},
-        {"INT64", 8, -1},          {"UINT64", 8, -1},           {"DOUBLE", 8, -1},
-        {"COMPLEX64", 8, -1},
-    };
     int length;
     const char *text = list_entry(list, index, &length);
-    if (length > 3 && strncasecmp(text, "DT_", 3) == 0)
-        text += 3, length -= 3;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if ((int)strlen(types[i].name) == length &&
-            strncasecmp(text, types[i].name, (size_t)length) == 0)
-            return &types[i];
-    return NULL;
+    return dtype_find_profiled(text, length);
 }

@@ -25,13 +25,8 @@ bool tensor_read(const char *list, int index, struct tensor *tensor);
 /* The product of the sizes, 1 of a scalar; at most 10^72. */
 double tensor_elements(const struct tensor *tensor);
 
-struct data_type {
-    const char *name; /* the profilers', without the DT_ that some have in front */
-    int bytes;        /* of an element */
-    int type;         /* enum dtype, or -1: the chip's units have none like it */
-};
-
-/* The data type of an entry, any case; NULL: none of the known ones. */
-const struct data_type *data_type_of(const char *list, int index);
+/* The data type of an entry, any case, with or without the DT_ that some profilers have in front:
+ * an enum dtype, of DTYPE_ALL; -1: none of the known ones. */
+int data_type_of(const char *list, int index);
 
 #endif

@@ -41,7 +41,8 @@
     ",\"baseM\":32,\"baseN\":64,\"baseK\":16,\"depthA1\":8,\"depthB1\":6,\"stepM\":2,\"stepN\":1," \
     "\"stepKa\":2,\"stepKb\":6,\"dbL0A\":2,\"dbL0B\":1,\"dbL0C\":2,\"iterateOrder\":0"
 #define INFO                                                                                       \
-    "{\"a_dtype\":1,\"out_dtype\":1,\"bias_flag\":false,\"m\":320,\"k\":96,\"n\":128,"             \
+    "{\"a_dtype\":1,\"b_dtype\":1,\"out_dtype\":1,\"bias_flag\":false,\"m\":320,\"k\":96,\"n\":"   \
+    "128,"                                                                                         \
     "\"trans_a_flag\":false,\"trans_b_flag\":true,\"a_format\":29,\"b_format\":29,"                \
     "\"out_format\":29}"
 #define RUNTIME                                                                                    \
@@ -246,7 +247,8 @@ static const struct {
     {"{\"a\":[1]}", ":1: record 1: "},
     {"{\"a\":{}}", ":1: expected a bank"},
     {"{\"info_dict\":" INFO ",\"knowledge\":{" FIELDS("0", "96") "}}", "knowledge.usedCoreNum"},
-    {"{\"info_dict\":{\"a_dtype\":1,\"bias_flag\":true},\"knowledge\":{" FIELDS("1", "96") "}}",
+    {"{\"info_dict\":{\"a_dtype\":1,\"b_dtype\":1,\"bias_flag\":true},\"knowledge\":{" FIELDS(
+         "1", "96") "}}",
      "info_dict has no member 'm'"},
     {"[" CUBE "," CUBE, "the file ends after record 2"},
     {"[{" FIELDS("8", "96") ",\"M\":320,\"N\":128,\"Ka\":96,\"Kb\":95}]", "expected Ka = Kb"},
