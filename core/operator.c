@@ -67,6 +67,51 @@ static enum status set_size(struct problem *problem, int size, const char *text,
                      problem->op->size_names[size], text, INT32_MAX);
 }
 
+const char *const choice_types[CHOICE_TYPES] = {"same", "accumulator"};
+
+/* The element type that a value of a choice comes to, or -1: the choice is not of one. */
+static int type_of(const struct problem *problem, int choice, int value)
+{
+    if (problem->op->choices[choice].values != choice_types)
+        return -1;
+    return (int)(value == CHOICE_SAME ? problem->type : dtype_accumulator(problem->type));
+}
+
+enum dtype problem_choice_type(const struct problem *problem, int choice)
+{
+    return (enum dtype)type_of(problem, choice, problem->choice[choice]);
+}
+
+const char *problem_choice_name(const struct problem *problem, int choice)
+{
+    int value = problem->choice[choice], type = type_of(problem, choice, value);
+    return type < 0 ? problem->op->choices[choice].values[value] : dtype_name((enum dtype)type);
+}
+
+static int usual_value(const struct problem *problem, int choice)
+{
+    bool of_type = type_of(problem, choice, CHOICE_SAME) >= 0;
+    return of_type && dtype_result(problem->type) != problem->type ? CHOICE_ACCUMULATOR : 0;
+}
+
+bool problem_choice_is_usual(const struct problem *problem, int choice)
+{
+    return problem->choice[choice] == usual_value(problem, choice);
+}
+
+void problem_set_type(struct problem *problem, enum dtype type)
+{
+    problem->type = type;
+    for (int c = 0; c < problem->op->choice_count; c++)
+        if (type_of(problem, c, CHOICE_SAME) >= 0)
+            problem->choice[c] = usual_value(problem, c);
+}
+
+static bool is_name(const char *name, const char *text)
+{
+    return strcasecmp(name, text) == 0;
+}
+
 static enum status set_choice(struct problem *problem, int number, const char *text,
                               struct error *error)
 {
@@ -74,12 +119,17 @@ static enum status set_choice(struct problem *problem, int number, const char *t
     char list[128] = "";
     struct suggestion like = suggest_for(text, -1);
     for (int v = 0; v < choice->count; v++) {
+        int type = type_of(problem, number, v);
+        const char *name = type < 0 ? NULL : dtype_name((enum dtype)type);
         suggest_try(&like, choice->values[v]);
-        if (strcasecmp(choice->values[v], text) == 0) {
-            problem->choice[number] = v;
+        if (is_name(choice->values[v], text) || (name && is_name(name, text))) {
+            /* of two that come to the same type, the first */
+            problem->choice[number] = type >= 0 && type == (int)problem->type ? CHOICE_SAME : v;
             return STATUS_OK;
         }
         strcat(strcat(list, v ? " or " : ""), choice->values[v]);
+        if (name)
+            strcat(strcat(strcat(list, " ("), name), ")");
     }
     return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s%s", choice->name, text, list,
                      like.text);

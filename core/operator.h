@@ -169,13 +169,18 @@ struct operator_size {
     int64_t usual; /* 0: must be given */
 };
 
-/* A way to write or to count a kernel, by name; the first value is the default. */
+/* A way to write or to count a kernel, by name; the first value is the default. Of an element type
+ * the values are choice_types, and the default is dtype_result's. */
 struct operator_choice {
     const char *name; /* and option name: --loop */
     int count;
     const char *const *values;
     const char *help;
 };
+
+/* "same" as the operands', and "accumulator": that of sums of their products. */
+enum choice_type { CHOICE_SAME, CHOICE_ACCUMULATOR, CHOICE_TYPES };
+extern const char *const choice_types[CHOICE_TYPES];
 
 /* An option that is neither: what an answer is asked to say. Its text is the operator's to read, in
  * `complete` and in the `details` of its spaces. */
@@ -223,9 +228,23 @@ const struct operator_space *operator_default_space(const struct operator* op,
 enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
                           struct error *error);
 
-/* Sets a size, a choice or a request, which have options of their own: name "batch", text "4". */
+/* Sets the operands' element type, and the choices of one to what is usual with it; before
+ * problem_set. Until then it is f16. */
+void problem_set_type(struct problem *problem, enum dtype type);
+
+/* Sets a size, a choice or a request, which have options of their own: name "batch", text "4". A
+ * choice of an element type may also be said by the type's name. */
 enum status problem_set(struct problem *problem, const char *name, const char *text,
                         struct error *error);
+
+/* What a choice is called: its value's name, or that of the element type that it comes to. */
+const char *problem_choice_name(const struct problem *problem, int choice);
+
+/* Is it what it is where nothing is said? */
+bool problem_choice_is_usual(const struct problem *problem, int choice);
+
+/* The element type that a choice of one comes to. */
+enum dtype problem_choice_type(const struct problem *problem, int choice);
 
 /* Completes and checks what was set; before space_open. */
 enum status problem_settle(struct problem *problem, struct error *error);

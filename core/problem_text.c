@@ -25,9 +25,9 @@ static void append_options(const struct problem *problem, char mark, char *text,
             append(text, size, "%s%s%c%lld", text[0] ? " " : "", op->size_names[i], mark,
                    (long long)problem->size[i]);
     for (int i = 0; i < op->choice_count; i++)
-        if (problem->choice[i] > 0)
+        if (!problem_choice_is_usual(problem, i))
             append(text, size, "%s%s%c%s", text[0] ? " " : "", op->choices[i].name, mark,
-                   op->choices[i].values[problem->choice[i]]);
+                   problem_choice_name(problem, i));
 }
 
 void problem_shape(const struct problem *problem, char *text, size_t size)

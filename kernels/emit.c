@@ -180,6 +180,17 @@ enum status machine_matrix(const struct hardware *hw, const char *who, enum dtyp
                      who, dtype_name(type), hw->name, dtype_name(type), hw->file);
 }
 
+enum status machine_squares(const struct hardware *hw, const char *who, enum dtype type,
+                            const struct matrix_type **matrix, struct error *error)
+{
+    enum status status = machine_matrix(hw, who, type, matrix, error);
+    if (status != STATUS_OK || (*matrix)->block_m == (*matrix)->block_n)
+        return status;
+    return error_set(error, STATUS_INVALID,
+                     "%s needs square blocks of C; those of %s in %s are %dx%d", who, hw->name,
+                     dtype_name(type), (*matrix)->block_m, (*matrix)->block_n);
+}
+
 enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
                           const struct matrix_type **matrix, struct error *error)
 {

@@ -59,7 +59,9 @@ enum status machine_operation(const struct hardware *hw, const char *who, const 
 enum status machine_matrix(const struct hardware *hw, const char *who, enum dtype type,
                            const struct matrix_type **matrix, struct error *error);
 
-/* The same where its blocks have to be cubes. */
+/* The same where its blocks have to be square along m and n, or cubes. */
+enum status machine_squares(const struct hardware *hw, const char *who, enum dtype type,
+                            const struct matrix_type **matrix, struct error *error);
 enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,
                           const struct matrix_type **matrix, struct error *error);
 

@@ -79,10 +79,9 @@ static json_t *search_json(const struct tune_answer *a)
 static json_t *choices_json(const struct problem *problem)
 {
     json_t *choices = json_object();
-    for (int i = 0; i < problem->op->choice_count; i++) {
-        const struct operator_choice *choice = &problem->op->choices[i];
-        json_object_set_new(choices, choice->name, json_string(choice->values[problem->choice[i]]));
-    }
+    for (int i = 0; i < problem->op->choice_count; i++)
+        json_object_set_new(choices, problem->op->choices[i].name,
+                            json_string(problem_choice_name(problem, i)));
     return choices;
 }
 

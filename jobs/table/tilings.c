@@ -47,11 +47,11 @@ static enum status read_problem(const struct store_row *row, struct problem *pro
     if (type < 0)
         return no_problem(row, "there is no such element type", error);
     enum status status = problem_parse(op, row->key.shape, problem, &why);
+    problem_set_type(problem, (enum dtype)type);
     if (status == STATUS_OK)
         status = set_options(problem, row->key.options, &why);
     if (status == STATUS_OK)
         status = problem_settle(problem, &why);
-    problem->type = (enum dtype)type;
     return status == STATUS_OK ? STATUS_OK : no_problem(row, why.text, error);
 }
 

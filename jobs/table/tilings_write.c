@@ -136,10 +136,10 @@ static void begin_part(const struct best_tiling *best, struct table_part *part)
                                 .size_count = op->size_count,
                                 .size_names = op->size_names};
     for (int i = 0; i < op->choice_count; i++) {
-        if (best->problem.choice[i] == 0)
+        if (problem_choice_is_usual(&best->problem, i))
             continue;
         part->choice_names[part->choice_count] = op->choices[i].name;
-        part->choices[part->choice_count++] = op->choices[i].values[best->problem.choice[i]];
+        part->choices[part->choice_count++] = problem_choice_name(&best->problem, i);
     }
 }
 

@@ -72,8 +72,7 @@ static enum status set_problem(struct job *job, const struct operator* op, struc
     const char *shape = job_text(job, "shape");
     if (!shape)
         return error_set(error, STATUS_INVALID, "--shape is missing, expected %s", op->shape_form);
-    enum status status = problem_parse(op, shape, &job->problem, error);
-    return status == STATUS_OK ? set_sizes(job, error) : status;
+    return problem_parse(op, shape, &job->problem, error);
 }
 
 /* ------------------------------------------------------------------ the chip */
@@ -137,7 +136,7 @@ static enum status set_type(struct job *job, struct error *error)
     if (job->hw->host && type != DTYPE_F32)
         return error_set(error, STATUS_INVALID,
                          "--dtype %.64s: expected f32, as kernels of a processor are", name);
-    job->problem.type = (enum dtype)type;
+    problem_set_type(&job->problem, (enum dtype)type);
     return STATUS_OK;
 }
 
@@ -239,6 +238,8 @@ static enum status open_all(struct job *job, struct error *error)
         status = set_chip(job, error);
     if (status == STATUS_OK)
         status = set_type(job, error);
+    if (status == STATUS_OK)
+        status = set_sizes(job, error);
     if (status == STATUS_OK)
         status = set_space(job, space, error);
     if (status == STATUS_OK)

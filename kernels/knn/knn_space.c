@@ -307,6 +307,7 @@ static enum status add_blocks(struct space *space, struct knn_space *knn, struct
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
+    const struct matrix_type *matrix;
     struct knn_space *knn = calloc(1, sizeof *knn);
     if (!knn)
         return error_memory(error);
@@ -315,7 +316,9 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->axes = axes;
     enum status status = knn_machine_find(space->hw, problem->type, &knn->machine, error);
     if (status == STATUS_OK)
-        status = matmul_machine_find(space->hw, problem->type, &knn->product, error);
+        status = machine_cubes(space->hw, "MatMul", problem->type, &matrix, error);
+    if (status == STATUS_OK)
+        status = matmul_machine_find(space->hw, problem->type, problem->type, &knn->product, error);
     if (status != STATUS_OK)
         return status;
     knn->block = knn->product.block;

@@ -44,7 +44,6 @@ static double operations(const struct problem *problem)
 static const char *const transposes[] = {"none", "a", "b", "both"};
 static const char *const layouts[] = {"nd", "nz"};
 static const char *const answers[] = {"no", "yes"};
-static const char *const out_types[] = {"f16", "f32"};
 
 static const struct operator_choice choices[MATMUL_CHOICES] = {
     [MATMUL_TRANSPOSE] = {"transpose", 4, transposes,
@@ -54,7 +53,9 @@ static const struct operator_choice choices[MATMUL_CHOICES] = {
     [MATMUL_B_LAYOUT] = {"b-layout", 2, layouts, "likewise B"},
     [MATMUL_C_LAYOUT] = {"c-layout", 2, layouts, "likewise C"},
     [MATMUL_BIAS] = {"bias", 2, answers, "add a row to C (default no)"},
-    [MATMUL_OUT_TYPE] = {"out-type", 2, out_types, "element type of C (default f16)"},
+    [MATMUL_OUT_TYPE] =
+        {"out-type", CHOICE_TYPES, choice_types,
+         "element type of C, also by name: f32 (default same; of integers accumulator)"},
     [MATMUL_SHARE_B] = {"share-b", 2, answers, "one B for the whole batch (default no)"},
 };
 
@@ -110,7 +111,7 @@ static enum status find_buffers(const struct hardware *hw, struct matmul_machine
 static enum status find_paths(const struct hardware *hw, struct matmul_machine *m, int gm,
                               struct error *error)
 {
-    enum dtype t = m->type, acc = m->accumulator;
+    enum dtype t = m->type, out = m->out;
     const struct {
         int source, destination;
         enum dtype from, to;
@@ -119,8 +120,8 @@ static enum status find_paths(const struct hardware *hw, struct matmul_machine *
         {gm, m->l1, t, t, &m->load, &m->load_price, &m->mte2},
         {m->l1, m->l0b, t, t, &m->feed_b, &m->feed_b_price, &m->mte1},
         {m->l1, m->l0a, t, t, &m->feed_a, &m->feed_a_price, &m->mte1},
-        {m->l0c, m->ub, acc, t, &m->drain, &m->drain_price, &m->vector},
-        {m->ub, gm, t, t, &m->store, &m->store_price, &m->mte3},
+        {m->l0c, m->ub, m->accumulator, out, &m->drain, &m->drain_price, &m->vector},
+        {m->ub, gm, out, out, &m->store, &m->store_price, &m->mte3},
     };
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof paths / sizeof *paths && status == STATUS_OK; i++) {
@@ -142,20 +143,23 @@ static enum status check_pipes(const struct matmul_machine *m, struct error *err
                                 (int)(sizeof pipes / sizeof *pipes), error);
 }
 
-enum status matmul_machine_find(const struct hardware *hw, enum dtype type,
+enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum dtype out,
                                 struct matmul_machine *machine, struct error *error)
 {
     const struct matrix_type *matrix;
     int gm;
-    if (machine_cubes(hw, "MatMul", type, &matrix, error) != STATUS_OK)
+    if (machine_squares(hw, "MatMul", type, &matrix, error) != STATUS_OK)
         return STATUS_INVALID;
     *machine = (struct matmul_machine){
         .hw = hw,
         .type = type,
         .accumulator = matrix->accumulator,
+        .out = out,
         .type_bytes = dtype_bytes(type),
         .accumulator_bytes = dtype_bytes(matrix->accumulator),
+        .out_bytes = dtype_bytes(out),
         .block = matrix->block_m,
+        .block_k = matrix->block_k,
         .matrix = hw->matrix_pipe,
         .matrix_price = matrix->price,
     };

@@ -1,4 +1,4 @@
-/* MatMul: C[m×n] = A[m×k]·B[k×n], FP16 operands, FP32 accumulation (Y. Tang, thesis, 2.4.2). */
+/* MatMul: C[m×n] = A[m×k]·B[k×n] (Y. Tang, thesis, 2.4.2). */
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_H
 #define AUTOTUNE_KERNELS_MATMUL_MATMUL_H
 
@@ -34,13 +34,13 @@ struct matmul_machine {
     int load, feed_a, feed_b, drain, store; /* paths */
     int load_price, feed_a_price, feed_b_price, drain_price, store_price, matrix_price;
     int mte2, mte1, matrix, vector, mte3; /* the pipes of these paths and of mmad */
-    int block;                            /* edge of a matrix block, in elements */
-    enum dtype type, accumulator;
-    int type_bytes, accumulator_bytes;
+    int block, block_k;                   /* of the matrix unit: along m and n, and along k */
+    enum dtype type, accumulator, out;    /* of the operands, in L0C, of C */
+    int type_bytes, accumulator_bytes, out_bytes;
 };
 
 /* STATUS_INVALID, naming what the chip lacks. */
-enum status matmul_machine_find(const struct hardware *hw, enum dtype type,
+enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum dtype out,
                                 struct matmul_machine *machine, struct error *error);
 
 /* What one core computes, in elements: m and n padded to blocks. */

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { FRACTAL = 16, BUFFERS_MOST = 2, K_BLOCK_BYTES = 32 };
+enum { FRACTAL = 16, BUFFERS_MOST = 2 };
 
 /* batch_type */
 enum { ONE_BY_ONE = 0, SHARED_B = 2, SEVERAL_AT_ONCE = 3 };
@@ -21,9 +21,12 @@ enum status matmul_bank_problem(const struct bank_row *row, struct problem *prob
 {
     if (row->m < 1 || row->k < 1 || row->n < 1 || row->batch < 1)
         return error_set(error, STATUS_INVALID, "a row that does not say m, k and n");
-    if (row->out_type != DTYPE_F16 && row->out_type != DTYPE_F32)
-        return error_set(error, STATUS_INVALID, "a result in %s, expected f16 or f32",
-                         dtype_name(row->out_type));
+    enum dtype sums = dtype_accumulator(row->type);
+    if (row->out_type != row->type && row->out_type != sums)
+        return error_set(error, STATUS_INVALID,
+                         "a result in %s of operands in %s, expected %s or %s",
+                         dtype_name(row->out_type), dtype_name(row->type), dtype_name(row->type),
+                         dtype_name(sums));
     *problem = (struct problem){
         .op = &matmul_operator,
         .size = {[MATMUL_M] = row->m,
@@ -35,7 +38,8 @@ enum status matmul_bank_problem(const struct bank_row *row, struct problem *prob
                    [MATMUL_B_LAYOUT] = row->nz_b,
                    [MATMUL_C_LAYOUT] = row->nz_c,
                    [MATMUL_BIAS] = row->bias,
-                   [MATMUL_OUT_TYPE] = row->out_type == DTYPE_F32,
+                   [MATMUL_OUT_TYPE] =
+                       row->out_type == row->type ? CHOICE_SAME : CHOICE_ACCUMULATOR,
                    [MATMUL_SHARE_B] = row->share_b},
         .type = row->type,
     };
@@ -137,7 +141,7 @@ static enum status tiling_of_numbers(const struct bank_row *row, const struct pr
     x[CANN_SINGLE_M] = FRACTAL * divide_up(divide_up(p->size[MATMUL_M], FRACTAL), v[BANK_M_DIM]);
     x[CANN_SINGLE_N] = FRACTAL * divide_up(divide_up(p->size[MATMUL_N], FRACTAL), v[BANK_N_DIM]);
     x[CANN_CORES] = grid_cores(p, x[CANN_SINGLE_M], x[CANN_SINGLE_N], v[BANK_BATCH_DIM]);
-    int64_t block_k = K_BLOCK_BYTES / dtype_bytes(p->type);
+    int64_t block_k = bank_block_k(p->type);
     x[CANN_BASE_M] = (int64_t)FRACTAL * v[BANK_CL0_M];
     x[CANN_BASE_N] = (int64_t)FRACTAL * v[BANK_CL0_N];
     x[CANN_BASE_K] = v[BANK_AL0_K] == BANK_WHOLE ? round_up(p->size[MATMUL_K], block_k)
@@ -242,7 +246,7 @@ static void put_problem(const struct problem *p, struct bank_row *row)
     row->bias = p->choice[MATMUL_BIAS];
     row->share_b = p->choice[MATMUL_SHARE_B];
     row->type = p->type;
-    row->out_type = p->choice[MATMUL_OUT_TYPE] ? DTYPE_F32 : DTYPE_F16;
+    row->out_type = problem_choice_type(p, MATMUL_OUT_TYPE);
     row->batch_type = -1;
 }
 
@@ -286,7 +290,7 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
 {
     const int64_t *x = t->value;
     int32_t *v = row->number;
-    int64_t block_k = K_BLOCK_BYTES / dtype_bytes(p->type);
+    int64_t block_k = bank_block_k(p->type);
     bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
     if (x[CANN_OUTER] != (int64_t)outer_of(t))
         return error_set(error, STATUS_INVALID,

@@ -63,14 +63,14 @@ enum cann_holds { HOLDS_TILE, HOLDS_SLAB, HOLDS_KINDS };
 
 /* How operands lie in global memory, and what else the kernel does: choices of the operator
  * (`--a-layout nd`), in the order of matmul_operator.choices. The space `thesis` knows the first
- * value of each only. */
+ * value of each only, but every result type. */
 enum matmul_choice {
     MATMUL_TRANSPOSE, /* none, a, b, both: which operands are stored transposed */
     MATMUL_A_LAYOUT,  /* nd: row by row; nz: 16×16 blocks, as the matrix unit takes them */
     MATMUL_B_LAYOUT,
     MATMUL_C_LAYOUT,
     MATMUL_BIAS,     /* no, yes: a row of n added to C */
-    MATMUL_OUT_TYPE, /* f16, f32 */
+    MATMUL_OUT_TYPE, /* enum choice_type */
     MATMUL_SHARE_B,  /* no, yes: one B for the whole batch */
     MATMUL_CHOICES,
 };

@@ -97,14 +97,10 @@ enum status cann_machine_find(const struct hardware *hw, const struct problem *p
                               struct cann_machine *machine, struct error *error)
 {
     const struct matrix_type *matrix;
-    if (machine_matrix(hw, "MatMul", problem->type, &matrix, error) != STATUS_OK)
+    if (machine_squares(hw, "MatMul", problem->type, &matrix, error) != STATUS_OK)
         return STATUS_INVALID;
-    if (matrix->block_m != matrix->block_n)
-        return error_set(error, STATUS_INVALID,
-                         WHO " needs square blocks of C; those of %s in %s are %dx%d", hw->name,
-                         dtype_name(problem->type), matrix->block_m, matrix->block_n);
     enum dtype accumulator = matrix->accumulator;
-    enum dtype out = problem->choice[MATMUL_OUT_TYPE] == 0 ? problem->type : accumulator;
+    enum dtype out = problem_choice_type(problem, MATMUL_OUT_TYPE);
     *machine = (struct cann_machine){
         .hw = hw,
         .type = problem->type,

@@ -34,11 +34,12 @@ static const int64_t resident_values[] = {RESIDENT_BOTH, RESIDENT_A, RESIDENT_B,
 static const int64_t split_values[] = {SPLIT_M, SPLIT_N};
 
 static struct matmul_slab make_slab(const struct problem *problem, enum thesis_split split,
-                                    int cores, int64_t block)
+                                    int cores, const struct matmul_machine *machine)
 {
+    int64_t block = machine->block;
     struct matmul_slab slab = {
         .m = round_up(problem->size[MATMUL_M], block),
-        .k = round_up(problem->size[MATMUL_K], block),
+        .k = round_up(problem->size[MATMUL_K], machine->block_k),
         .n = round_up(problem->size[MATMUL_N], block),
         .batch = problem->size[MATMUL_BATCH],
     };
@@ -103,7 +104,7 @@ static enum status add_split(struct space *space, struct thesis *thesis,
         return error_memory(error);
     for (int c = 1; c <= thesis->cores && status == STATUS_OK; c++) {
         struct thesis_share *share = &shares[c - 1];
-        *share = (struct thesis_share){make_slab(problem, split, c, thesis->machine.block), c, 0};
+        *share = (struct thesis_share){make_slab(problem, split, c, &thesis->machine), c, 0};
         if (share->slab.cores_used == c && (c > 1 || split == SPLIT_M))
             status = add_block(space, thesis, split, share, error);
     }
@@ -116,7 +117,8 @@ static enum status add_blocks(struct space *space, struct thesis *thesis,
     const int64_t sizes[3] = {thesis->whole.m, thesis->whole.k, thesis->whole.n};
     enum status status = STATUS_OK;
     for (int a = 0; a < 3 && status == STATUS_OK; a++) {
-        thesis->slices[a] = slices_of(sizes[a], thesis->machine.block, &thesis->slice_count[a]);
+        int block = a == THESIS_K ? thesis->machine.block_k : thesis->machine.block;
+        thesis->slices[a] = slices_of(sizes[a], block, &thesis->slice_count[a]);
         status = thesis->slices[a] ? STATUS_OK : error_memory(error);
     }
     for (int s = 0; s < SPLIT_KINDS && status == STATUS_OK; s++)
@@ -124,12 +126,13 @@ static enum status add_blocks(struct space *space, struct thesis *thesis,
     return status;
 }
 
-/* The thesis's kernel takes and leaves everything in one way. */
+/* The thesis's kernel takes and leaves everything in one way; C in any type that it can convert
+ * to. */
 static enum status check_choices(const struct problem *problem, struct error *error)
 {
     for (int c = 0; c < MATMUL_CHOICES; c++) {
         const struct operator_choice *choice = &problem->op->choices[c];
-        if (problem->choice[c])
+        if (problem->choice[c] && c != MATMUL_OUT_TYPE)
             return error_set(
                 error, STATUS_INVALID, "--%s %s: space thesis knows --%s %s only; use --space cann",
                 choice->name, choice->values[problem->choice[c]], choice->name, choice->values[0]);
@@ -149,7 +152,9 @@ static enum status create(struct space *space, const struct problem *problem, in
     thesis->cores = cores;
     enum status status = check_choices(problem, error);
     if (status == STATUS_OK)
-        status = matmul_machine_find(space->hw, problem->type, &thesis->machine, error);
+        status = matmul_machine_find(space->hw, problem->type,
+                                     problem_choice_type(problem, MATMUL_OUT_TYPE),
+                                     &thesis->machine, error);
     if (status != STATUS_OK)
         return status;
     if (space->hw->flag_registers < 6)
@@ -159,7 +164,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     thesis_make_layouts(thesis);
     space->layout_count = THESIS_LAYOUTS;
     space->layouts = thesis->layouts;
-    thesis->whole = make_slab(problem, SPLIT_M, 1, thesis->machine.block);
+    thesis->whole = make_slab(problem, SPLIT_M, 1, &thesis->machine);
     return add_blocks(space, thesis, problem, error);
 }
 

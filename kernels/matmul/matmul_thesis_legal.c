@@ -19,7 +19,7 @@ static void count_needs(const struct space *space, const struct tiling *tiling,
     needs[NEED_L0A] = product_of(product_of(m, k), copies);
     needs[NEED_L0B] = product_of(product_of(k, n), copies);
     needs[NEED_L0C] = product_of(product_of(m, n), machine->accumulator_bytes);
-    needs[NEED_UB] = product_of(product_of(m, n), type);
+    needs[NEED_UB] = product_of(product_of(m, n), machine->out_bytes);
     needs[NEED_L1] = sum_of(
         keeps_a(v[THESIS_RESIDENT]) ? product_of(product_of(m, slab->k), type) : needs[NEED_L0A],
         keeps_b(v[THESIS_RESIDENT]) ? product_of(product_of(slab->k, slab->n), type)
@@ -68,8 +68,10 @@ bool thesis_possible(const struct space *space, const struct tiling *tiling, int
     if (fixed == THESIS_AXES)
         return fits(space, tiling, NEED_L1) && playable(space, tiling);
     struct tiling least = *tiling;
+    const struct matmul_machine *machine = &thesis_of(space)->machine;
+    const int64_t lowest[] = {machine->block, machine->block_k, machine->block, 1};
     for (int a = fixed; a <= THESIS_BUFFERS; a++)
-        least.value[a] = a <= THESIS_N ? thesis_of(space)->machine.block : 1;
+        least.value[a] = lowest[a];
     return fits(space, &least, NEED_UB);
 }
 

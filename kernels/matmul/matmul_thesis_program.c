@@ -200,13 +200,13 @@ static void emit_tile(struct thesis_emitter *e)
     int64_t elements = e->m_now * e->n_now;
     emit_wait(&e->emit, m->matrix, m->vector, 0);
     emit_wait(&e->emit, m->mte3, m->vector, 0);
-    emit_move(&e->emit, m->drain, elements * m->accumulator_bytes, m->accumulator, m->type);
+    emit_move(&e->emit, m->drain, elements * m->accumulator_bytes, m->accumulator, m->out);
     emit_operand(&e->emit, OPERAND_SRC, m->l0c, 0);
     emit_operand(&e->emit, OPERAND_DST, m->ub, 0);
     emit_set(&e->emit, m->vector, m->matrix, 0);
     emit_set(&e->emit, m->vector, m->mte3, 0);
     emit_wait(&e->emit, m->vector, m->mte3, 0);
-    emit_move(&e->emit, m->store, elements * m->type_bytes, m->type, m->type);
+    emit_move(&e->emit, m->store, elements * m->out_bytes, m->out, m->out);
     emit_operand(&e->emit, OPERAND_SRC, m->ub, 0);
     emit_set(&e->emit, m->mte3, m->vector, 0);
 }

@@ -98,8 +98,8 @@ struct counts {
     double m_tiles, k_tiles, n_tiles;
     double m_slice, k_slice, n_slice;
     double m_last, k_last, n_last;
-    double type, accumulator; /* bytes */
-    double per_block;         /* blocks per multiplication: 1 / block^3 */
+    double type, accumulator, out; /* bytes */
+    double per_block;              /* blocks per multiplication */
     bool a_resident, b_resident;
 };
 
@@ -122,7 +122,7 @@ static void put_totals(const struct counts *c, struct work *work)
     put(work, FEED_B, steps, b * c->m_tiles);
     put(work, MULTIPLY, steps, out * c->k * c->per_block);
     put(work, DRAIN, tiles, out * c->accumulator);
-    put(work, STORE, tiles, out * c->type);
+    put(work, STORE, tiles, out * c->out);
 }
 
 static void put_ends(const struct counts *c, struct work *work)
@@ -135,7 +135,7 @@ static void put_ends(const struct counts *c, struct work *work)
     put(work, LAST_FEED_B, 1, c->k_last * c->n_last * c->type);
     put(work, LAST_MULTIPLY, 1, last * c->k_last * c->per_block);
     put(work, LAST_DRAIN, 1, last * c->accumulator);
-    put(work, LAST_STORE, 1, last * c->type);
+    put(work, LAST_STORE, 1, last * c->out);
 }
 
 /* With everything resident and more than one row, the last load is the last tile of the last
@@ -154,7 +154,7 @@ void thesis_summarise(const struct space *space, const struct tiling *tiling, st
     const int64_t *v = tiling->value;
     struct tiles m = tiles_of(slab->m, v[THESIS_M]), k = tiles_of(slab->k, v[THESIS_K]),
                  n = tiles_of(slab->n, v[THESIS_N]);
-    double block = thesis->machine.block;
+    double block = thesis->machine.block, block_k = thesis->machine.block_k;
     struct counts c = {
         .m = (double)slab->m,
         .k = (double)slab->k,
@@ -171,7 +171,8 @@ void thesis_summarise(const struct space *space, const struct tiling *tiling, st
         .n_last = (double)n.last,
         .type = thesis->machine.type_bytes,
         .accumulator = thesis->machine.accumulator_bytes,
-        .per_block = 1 / (block * block * block),
+        .out = thesis->machine.out_bytes,
+        .per_block = 1 / (block * block * block_k),
         .a_resident = keeps_a(v[THESIS_RESIDENT]),
         .b_resident = keeps_b(v[THESIS_RESIDENT]),
     };
@@ -208,12 +209,12 @@ double matmul_thesis_roofline_ns(const struct matmul_machine *m, const struct ma
     const struct price *prices = m->hw->prices, *matrix = &prices[m->matrix_price];
     const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
     double block = m->block, rows = (double)whole->m, k = (double)whole->k;
-    double n = (double)whole->n, bytes = (double)whole->batch * m->type_bytes;
-    double load_fs = price_least_fs(m->hw, load, cores, (rows * k + k * n) * bytes);
-    double store_fs = price_least_fs(m->hw, store, cores, rows * n * bytes);
+    double n = (double)whole->n, batch = (double)whole->batch;
+    double load_fs = price_least_fs(m->hw, load, cores, (rows * k + k * n) * batch * m->type_bytes);
+    double store_fs = price_least_fs(m->hw, store, cores, rows * n * batch * m->out_bytes);
     double memory_fs =
         load->bus >= 0 && load->bus == store->bus ? load_fs + store_fs : fmax(load_fs, store_fs);
-    double compute_fs = rows * k * n * (double)whole->batch / (block * block * block) / cores *
+    double compute_fs = rows * k * n * batch / (block * block * m->block_k) / cores *
                         (double)matrix->rate.fs / (double)matrix->rate.units;
     return fmax(compute_fs, memory_fs) / 1e6;
 }

@@ -316,7 +316,7 @@ static void expect_product(struct fixture *f)
     int64_t indices[PROGRAM_MAX_DEPTH] = {0};
     const int64_t *v = f->tiling.value;
     memset(&state, 0, sizeof state);
-    cr_assert_eq(matmul_machine_find(&f->hw, DTYPE_F16, &m, &error), STATUS_OK);
+    cr_assert_eq(matmul_machine_find(&f->hw, DTYPE_F16, DTYPE_F16, &m, &error), STATUS_OK);
     struct order order = {.a_resident = v[THESIS_RESIDENT] <= RESIDENT_A,
                           .b_resident = v[THESIS_RESIDENT] % 2 == 0};
     /* the largest slab is the last slice of its axis: one tile */

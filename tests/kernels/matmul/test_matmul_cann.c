@@ -980,6 +980,8 @@ Test(matmul_cann, other_chips_and_spaces_say_what_they_lack)
     cr_assert(strstr(error.text, "l0c->gm"), "%s", error.text);
     cr_assert_eq(operator_default_space(&matmul_operator, &hw), &matmul_thesis);
     for (int c = 0; c < MATMUL_CHOICES; c++) {
+        if (c == MATMUL_OUT_TYPE) /* no matter of layouts */
+            continue;
         problem.choice[c] = 1;
         cr_assert_eq(space_open(&problem, &matmul_thesis, &hw, 1, &space, &error), STATUS_INVALID);
         cr_assert(strstr(error.text, "use --space cann"), "%s", error.text);
