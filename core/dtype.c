@@ -2,7 +2,10 @@
  * enum ge::DataType. */
 #include "core/dtype.h"
 
+#include "core/suggest.h"
+
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -55,6 +58,11 @@ const char *dtype_cann_name(enum dtype type)
     return types[type].cann;
 }
 
+const char *dtype_ge_name(enum dtype type)
+{
+    return types[type].ge;
+}
+
 int dtype_cann_number(enum dtype type)
 {
     return types[type].number;
@@ -95,4 +103,26 @@ int dtype_find_number(int64_t number)
         if (types[t].number == number)
             return t;
     return -1;
+}
+
+void dtype_list(enum dtype_words words, char text[DTYPE_LIST_SIZE])
+{
+    int used = 0;
+    for (int t = 0; t < DTYPE_COUNT && used < DTYPE_LIST_SIZE; t++) {
+        const char *mark = t == 0 ? "" : t + 1 < DTYPE_COUNT ? ", " : " or ";
+        const char *name = words == DTYPE_CANN_NAMES ? types[t].cann : types[t].name;
+        size_t room = (size_t)(DTYPE_LIST_SIZE - used);
+        used += words == DTYPE_CANN_NUMBERS
+                    ? snprintf(text + used, room, "%s%d (%s)", mark, types[t].number, name)
+                    : snprintf(text + used, room, "%s%s", mark, name);
+    }
+}
+
+void dtype_expected(const char *name, int length, char text[DTYPE_LIST_SIZE])
+{
+    struct suggestion like = suggest_for(name, length);
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        suggest_try(&like, types[t].name);
+    dtype_list(DTYPE_NAMES, text);
+    strncat(text, like.text, DTYPE_LIST_SIZE - 1 - strlen(text));
 }

@@ -44,8 +44,10 @@ enum dtype dtype_result(enum dtype type);
 /* The type called `name` (any case), or -1. `length` characters of `name` count. */
 int dtype_find(const char *name, int length);
 
-/* CANN's name in operators' files, "float16", and its number in ge::DataType. */
+/* CANN's name in operators' files, "float16"; what ge::DataType has behind DT_, "FLOAT16", and its
+ * number there. */
 const char *dtype_cann_name(enum dtype type);
+const char *dtype_ge_name(enum dtype type);
 int dtype_cann_number(enum dtype type);
 
 /* The type that CANN calls so, or -1: "float16", or DT_FLOAT16 and FLOAT16 as in ge::DataType and
@@ -53,5 +55,14 @@ int dtype_cann_number(enum dtype type);
 int dtype_find_cann(const char *name, int length);
 int dtype_find_profiled(const char *name, int length);
 int dtype_find_number(int64_t number);
+
+/* What a message says was expected: "f16, f32, ... or u32", the same by CANN's names, or by its
+ * numbers as "1 (f16), 0 (f32), ...". */
+enum dtype_words { DTYPE_NAMES, DTYPE_CANN_NAMES, DTYPE_CANN_NUMBERS };
+enum { DTYPE_LIST_SIZE = 256 };
+void dtype_list(enum dtype_words words, char text[DTYPE_LIST_SIZE]);
+
+/* The names, and which of them `name` may have meant; `length` as in suggest_for. */
+void dtype_expected(const char *name, int length, char text[DTYPE_LIST_SIZE]);
 
 #endif

@@ -73,7 +73,7 @@ static enum status parse_problem(const struct record *r, const json_t *info, str
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == STATUS_OK; i++)
         status = record_integer(r, info, "info_dict", sizes[i].name, 1, INT32_MAX, sizes[i].size);
     if (status == STATUS_OK)
-        status = record_type(r, info, "info_dict", "out_dtype", TYPE_NUMBERS, &row->out_type);
+        status = record_type(r, info, "info_dict", "out_dtype", DTYPE_CANN_NUMBERS, &row->out_type);
     if (status == STATUS_OK)
         status = record_bool(r, info, "info_dict", "trans_a_flag", &row->transpose_a);
     if (status == STATUS_OK)
@@ -101,9 +101,9 @@ enum status parse_runtime_kb(const struct record *r, const json_t *object, struc
     if (status == STATUS_OK)
         status = record_member(r, object, "the row", "knowledge", &knowledge);
     if (status == STATUS_OK)
-        status = record_type(r, info, "info_dict", "a_dtype", TYPE_NUMBERS, &row->type);
+        status = record_type(r, info, "info_dict", "a_dtype", DTYPE_CANN_NUMBERS, &row->type);
     if (status == STATUS_OK && (!r->tilings_only || json_object_get(info, "b_dtype")))
-        status = record_type_is(r, info, "info_dict", "b_dtype", TYPE_NUMBERS, row->type);
+        status = record_type_is(r, info, "info_dict", "b_dtype", DTYPE_CANN_NUMBERS, row->type);
     if (status == STATUS_OK)
         status = record_bool(r, info, "info_dict", "bias_flag", &row->bias);
     if (status == STATUS_OK)
@@ -145,7 +145,8 @@ static enum status parse_types(const struct record *r, const json_t *object, str
         !json_object_get(object, BANK_OUT_TYPE_MEMBER))
         return STATUS_OK;
     for (size_t i = 0; i < sizeof types / sizeof *types && status == STATUS_OK; i++)
-        status = record_type(r, object, "the tiling", types[i].name, TYPE_NAMES, types[i].type);
+        status =
+            record_type(r, object, "the tiling", types[i].name, DTYPE_CANN_NAMES, types[i].type);
     return status;
 }
 

@@ -79,33 +79,19 @@ static enum status parse_extents(const struct record *r, const json_t *shape, co
     return status;
 }
 
-/* "float16, float32, ...", or "1 (f16), 0 (f32), ...". */
-static void list_types(enum type_words words, char *text, size_t size)
-{
-    size_t used = 0;
-    for (int t = 0; t < DTYPE_COUNT && used < size; t++) {
-        enum dtype type = (enum dtype)t;
-        const char *mark = t == 0 ? "" : t + 1 < DTYPE_COUNT ? ", " : " or ";
-        used += (size_t)(words == TYPE_NAMES ? snprintf(text + used, size - used, "%s%s", mark,
-                                                        dtype_cann_name(type))
-                                             : snprintf(text + used, size - used, "%s%d (%s)", mark,
-                                                        dtype_cann_number(type), dtype_name(type)));
-    }
-}
-
 enum status record_type(const struct record *r, const json_t *parent, const char *where,
-                        const char *name, enum type_words words, enum dtype *type)
+                        const char *name, enum dtype_words words, enum dtype *type)
 {
     const json_t *value;
-    char list[160], given[40] = "another value";
+    char list[DTYPE_LIST_SIZE], given[40] = "another value";
     enum status status = record_member(r, parent, where, name, &value);
     if (status != STATUS_OK)
         return status;
     const char *text = json_string_value(value);
     int found = -1;
-    if (text && words == TYPE_NAMES)
+    if (text && words == DTYPE_CANN_NAMES)
         found = dtype_find_cann(text, (int)strlen(text));
-    if (json_is_integer(value) && words == TYPE_NUMBERS)
+    if (json_is_integer(value) && words == DTYPE_CANN_NUMBERS)
         found = dtype_find_number(json_integer_value(value));
     *type = (enum dtype)found;
     if (found >= 0)
@@ -114,12 +100,12 @@ enum status record_type(const struct record *r, const json_t *parent, const char
         snprintf(given, sizeof given, "\"%.32s\"", text);
     if (json_is_integer(value))
         snprintf(given, sizeof given, "%lld", (long long)json_integer_value(value));
-    list_types(words, list, sizeof list);
+    dtype_list(words, list);
     return record_error(r, "%s.%s: %s, expected %s", where, name, given, list);
 }
 
 enum status record_type_is(const struct record *r, const json_t *parent, const char *where,
-                           const char *name, enum type_words words, enum dtype expected)
+                           const char *name, enum dtype_words words, enum dtype expected)
 {
     enum dtype type;
     enum status status = record_type(r, parent, where, name, words, &type);
@@ -177,14 +163,14 @@ enum status parse_shape(const struct record *r, const json_t *shape, const char 
         return record_error(r, "%s: expected an object", where);
     enum status status = parse_extents_of_both(r, shape, where, row);
     if (status == STATUS_OK)
-        status = record_type(r, shape, where, "A_dtype", TYPE_NAMES, &row->type);
+        status = record_type(r, shape, where, "A_dtype", DTYPE_CANN_NAMES, &row->type);
     if (status == STATUS_OK)
-        status = record_type_is(r, shape, where, "B_dtype", TYPE_NAMES, row->type);
+        status = record_type_is(r, shape, where, "B_dtype", DTYPE_CANN_NAMES, row->type);
     if (status == STATUS_OK)
-        status = record_type(r, shape, where, "C_dtype", TYPE_NAMES, &row->out_type);
+        status = record_type(r, shape, where, "C_dtype", DTYPE_CANN_NAMES, &row->out_type);
     if (status == STATUS_OK && json_object_get(shape, "mad_dtype"))
-        status =
-            record_type_is(r, shape, where, "mad_dtype", TYPE_NAMES, dtype_accumulator(row->type));
+        status = record_type_is(r, shape, where, "mad_dtype", DTYPE_CANN_NAMES,
+                                dtype_accumulator(row->type));
     if (status == STATUS_OK)
         status = record_integer(r, shape, where, "dilationH", 1, 4, &variant);
     if (status == STATUS_OK)

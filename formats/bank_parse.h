@@ -28,13 +28,12 @@ enum status record_bool(const struct record *r, const json_t *parent, const char
                         const char *name, bool *value);
 
 /* A member that says an element type by CANN's name, or by its number. */
-enum type_words { TYPE_NAMES, TYPE_NUMBERS };
 enum status record_type(const struct record *r, const json_t *parent, const char *where,
-                        const char *name, enum type_words words, enum dtype *type);
+                        const char *name, enum dtype_words words, enum dtype *type);
 
 /* Likewise of a type that follows from another: B's is A's. */
 enum status record_type_is(const struct record *r, const json_t *parent, const char *where,
-                           const char *name, enum type_words words, enum dtype expected);
+                           const char *name, enum dtype_words words, enum dtype expected);
 
 /* Of `shape` and of a static bank's `info_dict`. */
 enum status parse_shape(const struct record *r, const json_t *shape, const char *where,

@@ -196,23 +196,30 @@ static enum status read_cube_sizes(const struct platform *p, struct block *block
     return status == STATUS_OK ? platform_read_entry(p, n, &elements, &block->n) : status;
 }
 
+/* Of a type that the description below has a price for. */
+static enum status apply_block(const struct platform *p, enum dtype type)
+{
+    char name[32];
+    const char *keys[ROW_KEYS] = {name, type == DTYPE_F16 ? "Default" : NULL};
+    struct block block = {.line = 0};
+    enum status status = STATUS_OK;
+    snprintf(name, sizeof name, "matrix.%s.block_m", dtype_name(type));
+    if (!tree_find(p->tree, name))
+        return STATUS_OK;
+    snprintf(name, sizeof name, "DT_%s", dtype_ge_name(type));
+    const struct ini_entry *entry = platform_entry(p->ini, "DtypeMKN", keys);
+    if (entry && *entry->value)
+        status = read_block(p, entry, &block);
+    else if (type == DTYPE_F16)
+        status = read_cube_sizes(p, &block);
+    return status == STATUS_OK && block.line ? set_block(p, dtype_name(type), &block) : status;
+}
+
 static enum status apply_blocks(const struct platform *p)
 {
-    static const struct {
-        const char *type;
-        const char *keys[ROW_KEYS];
-    } types[] = {{"f16", {"DT_FLOAT16", "Default"}}, {"i8", {"DT_INT8"}}};
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof types / sizeof *types && status == STATUS_OK; i++) {
-        struct block block = {.line = 0};
-        const struct ini_entry *entry = platform_entry(p->ini, "DtypeMKN", types[i].keys);
-        if (entry && *entry->value)
-            status = read_block(p, entry, &block);
-        else if (i == 0)
-            status = read_cube_sizes(p, &block);
-        if (status == STATUS_OK && block.line)
-            status = set_block(p, types[i].type, &block);
-    }
+    for (int type = 0; type < DTYPE_COUNT && status == STATUS_OK; type++)
+        status = apply_block(p, (enum dtype)type);
     return status;
 }
 

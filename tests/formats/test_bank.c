@@ -579,6 +579,133 @@ Test(bank, new_rows_read_back)
     }
 }
 
+/* What a file in a form says about types, all of it. */
+static void expect_types(enum bank_format format, const struct problem *p, const char *text)
+{
+    enum dtype out = problem_choice_type(p, MATMUL_OUT_TYPE);
+    const struct {
+        enum bank_format format;
+        const char *member;
+        enum dtype type;
+    } said[] = {{BANK_RUNTIME_KB, "a_dtype", p->type},
+                {BANK_RUNTIME_KB, "b_dtype", p->type},
+                {BANK_RUNTIME_KB, "out_dtype", out},
+                {BANK_STATIC, "A_dtype", p->type},
+                {BANK_STATIC, "B_dtype", p->type},
+                {BANK_STATIC, "C_dtype", out},
+                {BANK_STATIC, "mad_dtype", dtype_accumulator(p->type)},
+                {BANK_TCUBETILING, "a_dtype", p->type},
+                {BANK_TCUBETILING, "out_dtype", out}};
+    bool silent = format == BANK_TCUBETILING && p->type == DTYPE_F16 && out == DTYPE_F16;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        char wanted[64];
+        if (said[i].format != format)
+            continue;
+        if (format == BANK_RUNTIME_KB)
+            snprintf(wanted, sizeof wanted, "\"%s\":%d,", said[i].member,
+                     dtype_cann_number(said[i].type));
+        else
+            snprintf(wanted, sizeof wanted, "\"%s\": \"%s\"", said[i].member,
+                     dtype_cann_name(said[i].type));
+        cr_expect_eq(strstr(text, wanted) == NULL, silent, "%s in %s", wanted, text);
+    }
+}
+
+/* Every type of operands, with both types of results, in every form: the same problem again, and
+ * the same tiling. */
+Test(bank, every_type_comes_back)
+{
+    static const struct {
+        enum bank_format format;
+        bank_writer *write;
+    } forms[] = {{BANK_RUNTIME_KB, bank_write_runtime_kb},
+                 {BANK_STATIC, bank_write_static},
+                 {BANK_TCUBETILING, bank_write_tcubetiling_json}};
+    struct bank_row row = *one(REPOSITORY, BANK_REPOSITORY);
+    struct problem problem, again;
+    struct error error;
+    row.transpose_b = row.nz_a = row.nz_b = row.nz_c = false;
+    struct tiling same, tiling = tiling_of(&row, &problem);
+    tiling.value[CANN_BASE_K] = 32; /* whole blocks of every type */
+    tiling.value[CANN_STEP_KA] = 2;
+    tiling.value[CANN_STEP_KB] = 3;
+    for (int i = 0; i < DTYPE_COUNT * CHOICE_TYPES * 3; i++) {
+        enum bank_format format = forms[i % 3].format;
+        bool layouts = format == BANK_STATIC; /* which has blocks only */
+        problem_set_type(&problem, (enum dtype)(i / 3 % DTYPE_COUNT));
+        cr_assert_eq(problem_set(&problem, "out-type", choice_types[i / 3 / DTYPE_COUNT], &error),
+                     STATUS_OK);
+        for (int c = MATMUL_A_LAYOUT; c <= MATMUL_C_LAYOUT; c++)
+            problem.choice[c] = layouts;
+        cr_assert_eq(matmul_bank_row(&problem, &tiling, format, &row, &error), STATUS_OK, "%s",
+                     error.text);
+        char *text = write_rows(forms[i % 3].write, &row, 1, NULL);
+        expect_types(format, &problem, text);
+        /* cost_time of what was not measured is no cost */
+        char *cost = strstr(text, "\"cost_time\": 0.0");
+        if (cost)
+            cost[strlen("\"cost_time\": ")] = '1';
+        same = tiling_of(one(text, format), &again);
+        cr_expect_eq(again.type, problem.type, "%s", text);
+        cr_expect_eq(memcmp(again.choice, problem.choice, sizeof again.choice), 0, "%s", text);
+        cr_expect_eq(memcmp(again.size, problem.size, sizeof again.size), 0, "%s", text);
+        cr_expect_eq(memcmp(&same, &tiling, sizeof same), 0, "%s", text);
+        free(text);
+        text = write_rows(bank_write_tcubetiling_header, &row, 1, NULL);
+        char wanted[64];
+        snprintf(wanted, sizeof wanted, "{ /* operands in %s, results in %s */",
+                 dtype_name(problem.type), problem_choice_name(&problem, MATMUL_OUT_TYPE));
+        bool f16 = row.type == DTYPE_F16 && row.out_type == DTYPE_F16;
+        cr_expect_eq(strstr(text, wanted) == NULL, f16, "%s", text);
+        free(text);
+    }
+}
+
+/* Names and numbers that no type has, those that have no business there, and types that contradict
+ * each other: named with what was expected. */
+Test(bank, types_that_are_not_known)
+{
+    static const struct {
+        const char *text, *from, *to, *message;
+    } cases[] = {
+        {REPOSITORY, "\"A_dtype\":\"float16\"", "\"A_dtype\":\"half\"",
+         ":1: shape.A_dtype: \"half\", expected float16, float32, bfloat16, int8, "},
+        {REPOSITORY, "\"B_dtype\":\"float16\"", "\"B_dtype\":\"int8\"",
+         "shape.B_dtype: i8, expected f16"},
+        {REPOSITORY, "\"B_dtype\":\"float16\",", "", "shape has no member 'B_dtype'"},
+        {REPOSITORY, "\"C_dtype\":\"float16\"", "\"C_dtype\":1",
+         "shape.C_dtype: 1, expected float16"},
+        {REPOSITORY, "\"C_dtype\":\"float16\"", "\"C_dtype\":\"int64\"",
+         "C_dtype: \"int64\", expected"},
+        {REPOSITORY, "\"bias_flag\"", "\"mad_dtype\":\"int32\",\"bias_flag\"",
+         "shape.mad_dtype: i32, expected f32"},
+        {"{\"a\":[" KERNEL "]}", "\"C_dtype\":\"float16\"", "\"C_dtype\":\"int4\"",
+         ":1: record 1: info_dict.C_dtype: \"int4\", expected float16"},
+        {RUNTIME, "\"a_dtype\":1", "\"a_dtype\":28",
+         ":1: info_dict.a_dtype: 28, expected 1 (f16), 0 (f32), 27 (bf16), 2 (i8), 4 (u8)"},
+        {RUNTIME, "\"a_dtype\":1", "\"a_dtype\":\"float16\"",
+         "a_dtype: \"float16\", expected 1 (f16)"},
+        {RUNTIME, "\"out_dtype\":1", "\"out_dtype\":9", "info_dict.out_dtype: 9, expected"},
+        {RUNTIME, "\"out_dtype\":1", "\"out_dtype\":null", "out_dtype: another value, expected"},
+        {RUNTIME, "\"b_dtype\":1", "\"b_dtype\":2", "info_dict.b_dtype: i8, expected f16"},
+        {RUNTIME, "\"b_dtype\":1,", "", "info_dict has no member 'b_dtype'"},
+        {CUBE, "\"Kb\":96", "\"Kb\":96,\"a_dtype\":\"int5\",\"out_dtype\":\"int8\"",
+         "the tiling.a_dtype: \"int5\", expected"},
+        {CUBE, "\"Kb\":96", "\"Kb\":96,\"a_dtype\":\"int8\"", "has no member 'out_dtype'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error error = {0};
+        char text[2048];
+        const char *at = strstr(cases[i].text, cases[i].from);
+        cr_assert(at, "%s", cases[i].from);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - cases[i].text), cases[i].text,
+                 cases[i].to, at + strlen(cases[i].from));
+        cr_expect_eq(read_text(text, false, &seen, NULL, &error), STATUS_INVALID, "%s", text);
+        cr_expect(strstr(error.text, cases[i].message), "%s\nexpected %s", error.text,
+                  cases[i].message);
+    }
+}
+
 Test(bank, the_fifty_fields_are_in_order)
 {
     struct problem problem;

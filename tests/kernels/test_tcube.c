@@ -244,7 +244,7 @@ Test(tcube, broken_rows_are_named)
         {"{" INFO ",\"knowledge\":[]}", "knowledge has no member 'usedCoreNum'"},
         {"{" INFO ",\"knowledge\":{\"baseM\":1,\"baseM\":2}}", ":1: duplicate"},
         {"{\"info_dict\":{\"bias_flag\":true},\"knowledge\":{}}", "no member 'a_dtype'"},
-        {"{\"info_dict\":{\"a_dtype\":9},\"knowledge\":{}}", "a_dtype: expected 0 (f32)"},
+        {"{\"info_dict\":{\"a_dtype\":9},\"knowledge\":{}}", "a_dtype: 9, expected 1 (f16)"},
         {"{\"info_dict\":{\"a_dtype\":1},\"knowledge\":{}}", "no member 'bias_flag'"},
         {"{\"info_dict\":{\"a_dtype\":1,\"bias_flag\":1},\"knowledge\":{}}", "true or false"},
         {"null", ":1: "},

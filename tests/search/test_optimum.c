@@ -41,6 +41,9 @@ static const struct row thesis_rows[] = {
     {"matmul", "96x96x96", "", "r-inference", "", 0, "thesis"},
     {"matmul", "112x48x240", "", "ascend310-l1-2m", "cores=6 launch_ns=0", 0, "thesis"},
     {"matmul", "208x64x64", "", "ascend310", "cores=13 issue_ns=1", 0, "thesis"},
+    {"matmul", "96x200x80", "dtype=i8", "ascend910", "", 0, "thesis"},
+    {"matmul", "48x33x160", "dtype=i8 batch=3", "ascend910", "cores=4", 0, "thesis"},
+    {"matmul", "80x64x112", "out-type=f32", "ascend310", "", 0, "thesis"},
 };
 
 static const struct row segments_rows[] = {
@@ -79,6 +82,8 @@ static const struct row cann_rows[] = {
     {"matmul", "80x80x80", "batch=2 transpose=b", "ascend910b1", "buffers.l1.capacity_bytes=65536",
      5, "cann"},
     {"matmul", "61x16x450", "", "ascend910b2", "", 10, "cann"},
+    {"matmul", "96x200x80", "dtype=i8", "ascend910b1", "", 4, "cann"},
+    {"matmul", "64x33x300", "dtype=i8 transpose=b bias=yes", "ascend910b4", "", 3, "cann"},
 };
 
 enum {
@@ -111,7 +116,11 @@ static void set_options(struct problem *problem, const char *options)
     for (char *word = strtok_r(text, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
         char *value = strchr(word, '=');
         *value++ = 0;
-        cr_assert_eq(problem_set(problem, word, value, &error), STATUS_OK, "%s", error.text);
+        int type = strcmp(word, "dtype") == 0 ? dtype_find(value, (int)strlen(value)) : -1;
+        if (type >= 0)
+            problem_set_type(problem, (enum dtype)type);
+        else
+            cr_assert_eq(problem_set(problem, word, value, &error), STATUS_OK, "%s", error.text);
     }
 }
 
