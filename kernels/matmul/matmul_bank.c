@@ -285,6 +285,17 @@ static enum status put_grid(const struct problem *p, const struct tiling *t, int
     return STATUS_OK;
 }
 
+/* Does the kernel that reads the row run the tiling's loops? */
+static bool keeps_order(const struct tiling *t)
+{
+    const int64_t *x = t->value;
+    struct tiling read = *t;
+    int64_t m = divide_up(x[CANN_SINGLE_M], x[CANN_BASE_M]);
+    int64_t n = divide_up(x[CANN_SINGLE_N], x[CANN_BASE_N]);
+    read.value[CANN_OUTER] = outer_of(t);
+    return cann_agreed_order(x, m, n) == cann_agreed_order(read.value, m, n);
+}
+
 static enum status put_numbers(const struct problem *p, const struct tiling *t,
                                struct bank_row *row, struct error *error)
 {
@@ -292,7 +303,7 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
     int32_t *v = row->number;
     int64_t block_k = bank_block_k(p->type);
     bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
-    if (x[CANN_OUTER] != (int64_t)outer_of(t))
+    if (!keeps_order(t))
         return error_set(error, STATUS_INVALID,
                          "outer: the kernels of a static bank choose another order of loops");
     if (several && row->share_b)

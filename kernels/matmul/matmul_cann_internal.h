@@ -171,6 +171,12 @@ int64_t cann_next_batch_step(const struct cann *cann, int64_t whole, int64_t ste
 /* ---- members of struct operator_space ------------------------------------------------------- */
 
 /* matmul_cann_legal.c */
+
+/* Of a core with m by n L0 tiles, the order that stands for all that run the same loops: that of
+ * outer = m where one of two runs once; the third is one of the others unless both the L1 tiles and
+ * the L0 tiles of both directions are several. */
+int64_t cann_agreed_order(const int64_t *v, int64_t m, int64_t n);
+
 void cann_agree(const struct space *space, struct tiling *tiling);
 bool cann_legal(const struct space *space, const struct tiling *tiling);
 int cann_violations(const struct space *space, const struct tiling *tiling,

@@ -205,9 +205,7 @@ static void add_sizes(const struct view *v, struct violation list[MAX_VIOLATIONS
 
 /* ---- one tiling a kernel -------------------------------------------------------------------- */
 
-/* The order of loops of which one runs once is that of outer = m; the third order is one of the
- * others unless both the L1 tiles and the L0 tiles of both directions are several. */
-static int64_t agreed_order(const int64_t *v, int64_t m, int64_t n)
+int64_t cann_agreed_order(const int64_t *v, int64_t m, int64_t n)
 {
     if (m == 1 || n == 1)
         return OUTER_M;
@@ -236,7 +234,7 @@ void cann_agree(const struct space *space, struct tiling *tiling)
     for (int i = 0; i < CUT_AXES; i++)
         v[cut_axes[i]] = least_of(v[cut_axes[i]], whole_of(&view, cut_axes[i], &unit));
     int64_t m = whole_of(&view, CANN_STEP_M, &unit), n = whole_of(&view, CANN_STEP_N, &unit);
-    v[CANN_OUTER] = agreed_order(v, m, n);
+    v[CANN_OUTER] = cann_agreed_order(v, m, n);
     if (n * whole_of(&view, CANN_STEP_KB, &unit) == 1)
         v[CANN_L0B_HOLDS] = HOLDS_TILE;
     cann_plan_make(cann, tiling, &plan);
