@@ -2,7 +2,10 @@
  * there is a fixed set of them. */
 #include "cli/store_options.h"
 
+#include "core/dtype.h"
 #include "core/suggest.h"
+
+#include <string.h>
 
 enum { KEY_OP = 4000, KEY_SHAPE, KEY_OPTIONS, KEY_DTYPE, KEY_SPACE, KEY_HW, KEY_CORES, KEY_KIND };
 
@@ -34,6 +37,15 @@ static void set_kind(struct store_filter *filter, const char *name)
     filter->kind = (enum store_kind)kind;
 }
 
+static const char *known_type(const char *name)
+{
+    char expected[DTYPE_LIST_SIZE];
+    if (dtype_find(name, (int)strlen(name)) >= 0)
+        return name;
+    dtype_expected(name, -1, expected);
+    cli_die("--dtype %.64s: expected %s", name, expected);
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct store_filter *filter = state->input;
@@ -48,7 +60,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         filter->options = argument;
         return 0;
     case KEY_DTYPE:
-        filter->dtype = argument;
+        filter->dtype = known_type(argument);
         return 0;
     case KEY_SPACE:
         filter->space = argument;

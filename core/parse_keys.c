@@ -94,13 +94,9 @@ static enum status parse_type(struct parser *parser, struct span text, uint8_t *
 {
     int found = dtype_find(text.text, text.length);
     if (found < 0) {
-        struct suggestion like = suggest_for(text.text, text.length);
-        for (int t = 0; t < DTYPE_COUNT; t++)
-            suggest_try(&like, dtype_name((enum dtype)t));
-        return FAIL(parser,
-                    "unknown type '%.*s', expected f16, f32, bf16, i8, u8, i16, u16, i32 "
-                    "or u32%s",
-                    SPAN(text), like.text);
+        char expected[DTYPE_LIST_SIZE];
+        dtype_expected(text.text, text.length, expected);
+        return FAIL(parser, "unknown type '%.*s', expected %s", SPAN(text), expected);
     }
     *type = (uint8_t)found;
     return STATUS_OK;

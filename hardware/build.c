@@ -84,8 +84,9 @@ static enum status find_type(struct builder *b, const config_setting_t *group, c
     *type = (uint8_t)found;
     if (found >= 0)
         return STATUS_OK;
-    return tree_expected(b->tree, config_setting_get_member(group, key), b->error,
-                         "an element type such as %s", dtype_name(DTYPE_F16));
+    char expected[DTYPE_LIST_SIZE];
+    dtype_expected(name, -1, expected);
+    return tree_expected(b->tree, config_setting_get_member(group, key), b->error, "%s", expected);
 }
 
 static enum status build_pipe(struct builder *b, const config_setting_t *group)

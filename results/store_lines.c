@@ -2,6 +2,7 @@
 #include "results/store_lines.h"
 
 #include "core/array.h"
+#include "core/dtype.h"
 #include "core/utf8.h"
 
 #include <errno.h>
@@ -46,6 +47,13 @@ static bool is_word(const char *text)
     return length > 0 && length <= 64 && !text[length];
 }
 
+/* As this program writes it. */
+static bool is_type(const char *text)
+{
+    int type = dtype_find(text, (int)strlen(text));
+    return type >= 0 && strcmp(text, dtype_name((enum dtype)type)) == 0;
+}
+
 static bool is_shape(const char *text)
 {
     for (size_t digits; (digits = strspn(text, "0123456789")) > 0 && digits <= 19 && *text != '0';
@@ -87,7 +95,7 @@ static bool is_tiling(const char *text)
 struct text_rule {
     const char *name;
     bool (*is_good)(const char *text);
-    const char *expected;
+    const char *expected; /* NULL: the names of types */
 };
 
 enum { OP, SHAPE, OPTIONS, DTYPE, SPACE, QUERY, HARDWARE, HARDWARE_NAME, TILING, TEXTS };
@@ -96,13 +104,23 @@ static const struct text_rule text_rules[TEXTS] = {
     [OP] = {"op", is_word, "a name"},
     [SHAPE] = {"shape", is_shape, "positive whole numbers joined by x"},
     [OPTIONS] = {"options", utf8_is_shown, "one line of text"},
-    [DTYPE] = {"dtype", is_word, "a name"},
+    [DTYPE] = {"dtype", is_type, NULL},
     [SPACE] = {"space", is_word, "a name"},
     [QUERY] = {"query", utf8_is_shown, "one line of text"},
     [HARDWARE] = {"hardware", is_fingerprint, "a fingerprint of 32 hexadecimal digits"},
     [HARDWARE_NAME] = {"hardware_name", utf8_is_shown, "one line of text"},
     [TILING] = {"tiling", is_tiling, "name=value,name=value,... or nothing"},
 };
+
+static enum status bad_type(const struct record *record, struct error *error, const char *name,
+                            const char *text)
+{
+    char expected[DTYPE_LIST_SIZE];
+    bool shown = text && utf8_is_shown(text);
+    dtype_expected(shown ? text : "", -1, expected);
+    return error_at(error, record->file, record->line, "%s: %.32s%sexpected %s", name,
+                    shown ? text : "", shown ? ", " : "", expected);
+}
 
 static enum status read_texts(const struct record *record, const char *texts[TEXTS],
                               struct error *error)
@@ -111,7 +129,8 @@ static enum status read_texts(const struct record *record, const char *texts[TEX
         const struct text_rule *rule = &text_rules[i];
         texts[i] = json_string_value(json_object_get(record->object, rule->name));
         if (!texts[i] || !rule->is_good(texts[i]))
-            return bad(record, error, rule->name, rule->expected);
+            return rule->expected ? bad(record, error, rule->name, rule->expected)
+                                  : bad_type(record, error, rule->name, texts[i]);
     }
     return STATUS_OK;
 }

@@ -147,7 +147,7 @@ static void count_least_bytes(const struct tensor *operands, const int types[MAT
     work->load_bytes =
         work->k * (batch_a * work->m * bytes_of(types[0]) + batch_b * work->n * bytes_of(types[1]));
     work->results = work->batch * work->m * work->n;
-    work->result_bytes = bytes_of(types[2]);
+    work->result = types[2];
 }
 
 bool shapes_matmul(const struct profile_row *row, struct matmul_work *work)

@@ -12,7 +12,7 @@ struct matmul_work {
     enum dtype type;   /* of the operands */
     double load_bytes; /* of both operands, each once */
     double results;    /* elements of the output … */
-    int result_bytes;  /* … of so many bytes; 0: not known */
+    int result;        /* … of this enum dtype; -1: not known */
     char note[160];    /* what had to be assumed; "" */
 };
 

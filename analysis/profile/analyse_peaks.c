@@ -58,6 +58,23 @@ struct route {
     double ns_per_byte;
 };
 
+/* A profile's row took place: the chip has what it ran in, priced or not. BF16 goes through the
+ * same units as FP16 and takes the same time there, so it counts as that where it has no price of
+ * its own (docs/profiles.md). */
+static enum dtype stand_in(enum dtype type)
+{
+    return type == DTYPE_BF16 ? DTYPE_F16 : type;
+}
+
+/* Of a conversion that the description does not price, the path's own rate. */
+static double ns_per_byte(const struct hardware *hw, int path, const struct traffic *traffic)
+{
+    int price = hardware_move_price(hw, path, traffic->from, traffic->to);
+    if (price < 0)
+        price = hardware_move_price(hw, path, traffic->from, stand_in(traffic->to));
+    return peak_move_ns(hw, price < 0 ? hw->paths[path].price : price, 1);
+}
+
 static int find_routes(const struct hardware *hw, const struct traffic *traffic,
                        struct route routes[MAX_ROUTES])
 {
@@ -71,10 +88,7 @@ static int find_routes(const struct hardware *hw, const struct traffic *traffic,
                                                  : hardware_path(hw, outer[o], inner);
             if (path < 0)
                 continue;
-            int price = hardware_move_price(hw, path, traffic->from, traffic->to);
-            routes[count++] =
-                (struct route){hw->paths[path].bus,
-                               peak_move_ns(hw, price < 0 ? hw->paths[path].price : price, 1)};
+            routes[count++] = (struct route){hw->paths[path].bus, ns_per_byte(hw, path, traffic)};
         }
     return count;
 }
@@ -152,8 +166,8 @@ static double padded(double size, int block)
 static double ideal_matmul_ns(const struct peaks *peaks, const struct matmul_work *work)
 {
     const struct matrix_type *matrix = hardware_matrix_type(peaks->hw, work->type);
-    if (!matrix && work->type == DTYPE_BF16)
-        matrix = hardware_matrix_type(peaks->hw, DTYPE_F16);
+    if (!matrix)
+        matrix = hardware_matrix_type(peaks->hw, stand_in(work->type));
     if (!matrix)
         return -1;
     double operations = 2 * work->batch * padded(work->m, matrix->block_m) *
@@ -169,17 +183,20 @@ static bool add_operands(struct peaks *peaks, const struct matmul_work *work)
                                  .inner = {"l1", "l0a", "l0b"},
                                  .least_bytes = work->load_bytes,
                                  .most_bytes = INFINITY};
+    enum dtype sums = dtype_accumulator(work->type);
+    enum dtype result = work->result < 0 ? sums : (enum dtype)work->result;
+    int result_bytes = work->result < 0 ? 0 : dtype_bytes(result);
     const struct traffic stores[] = {{.unit = UNIT_MTE3,
                                       .store = true,
                                       .inner = {"ub"},
-                                      .least_bytes = work->results * work->result_bytes,
+                                      .least_bytes = work->results * result_bytes,
                                       .most_bytes = INFINITY},
                                      {.unit = UNIT_FIXPIPE,
                                       .store = true,
                                       .inner = {"l0c"},
-                                      .from = DTYPE_F32,
-                                      .to = work->result_bytes == 2 ? DTYPE_F16 : DTYPE_F32,
-                                      .least_bytes = work->results * dtype_bytes(DTYPE_F32),
+                                      .from = sums,
+                                      .to = result,
+                                      .least_bytes = work->results * dtype_bytes(sums),
                                       .most_bytes = INFINITY}};
     bool loads = add_traffic(peaks, &load);
     return add_traffic(peaks, &stores[peaks->places[UNIT_FIXPIPE] >= 0]) || loads;

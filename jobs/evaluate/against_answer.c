@@ -196,11 +196,12 @@ static void add_counts(const struct view *v, json_t *answer)
     json_object_set_new(answer, "worse_cut_off", json_integer(worse_cut_off));
 }
 
-/* A space for its axes' names: any problem's will do. */
+/* A space for its axes' names: any problem's will do, in a type that the chip has. */
 static enum status open_names(const struct hardware *hw, struct space *space, struct error *error)
 {
-    struct problem problem = {.type = DTYPE_F16};
+    struct problem problem = {.op = NULL};
     const struct operator_space *kind = operator_banked(&problem.op);
+    problem_set_type(&problem, (enum dtype)hw->matrix_types[0].type);
     for (int i = 0; i < problem.op->size_count; i++)
         problem.size[i] = 16;
     return space_open(&problem, kind, hw, hw->cores, space, error);

@@ -17,6 +17,14 @@ static enum status no_problem(const struct store_row *row, const char *why, stru
                      row->key.op, row->key.shape, row->key.options, row->key.dtype, why);
 }
 
+static enum status no_type(const struct store_row *row, struct error *error)
+{
+    char expected[DTYPE_LIST_SIZE], why[DTYPE_LIST_SIZE + 32];
+    dtype_expected(row->key.dtype, -1, expected);
+    snprintf(why, sizeof why, "dtype: expected %s", expected);
+    return no_problem(row, why, error);
+}
+
 /* "batch=4 transpose=a" */
 static enum status set_options(struct problem *problem, const char *options, struct error *error)
 {
@@ -45,7 +53,7 @@ static enum status read_problem(const struct store_row *row, struct problem *pro
     if (!op)
         return no_problem(row, "there is no such operator", error);
     if (type < 0)
-        return no_problem(row, "there is no such element type", error);
+        return no_type(row, error);
     enum status status = problem_parse(op, row->key.shape, problem, &why);
     problem_set_type(problem, (enum dtype)type);
     if (status == STATUS_OK)

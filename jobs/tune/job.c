@@ -127,11 +127,9 @@ static enum status set_type(struct job *job, struct error *error)
     if (name)
         type = dtype_find(name, (int)strlen(name));
     if (type < 0) {
-        struct suggestion like = suggest_for(name, -1);
-        for (int t = 0; t < DTYPE_COUNT; t++)
-            suggest_try(&like, dtype_name((enum dtype)t));
-        return error_set(error, STATUS_INVALID,
-                         "--dtype %.64s: expected an element type such as f16%s", name, like.text);
+        char expected[DTYPE_LIST_SIZE];
+        dtype_expected(name, -1, expected);
+        return error_set(error, STATUS_INVALID, "--dtype %.64s: expected %s", name, expected);
     }
     if (job->hw->host && type != DTYPE_F32)
         return error_set(error, STATUS_INVALID,

@@ -326,7 +326,7 @@ numbers() {
         bad 'csv: expected one of table, json' $command --format csv
     done
     for value in f64 '' f16x float half; do
-        bad 'expected an element type such as f16' "${product[@]}" --dtype "$value"
+        bad 'expected f16, f32, bf16, i8, u8, i16, u16, i32 or u32' "${product[@]}" --dtype "$value"
     done
     for value in f32 i8 bf16; do # of the simulator, but without a price
         bad "lacks the price of this type, an entry of \`matrix\` with type = \"$value\"" \

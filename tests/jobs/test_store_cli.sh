@@ -298,6 +298,8 @@ words() {
     bad '--keep: store gc has none' store gc before.db --keep
     bad '--keep, --replace: expected one of them' store import n.db one.jsonl --keep --replace
     bad '--kind nice: expected simulated, measured or imported' store ls before.db --kind nice
+    bad '--dtype f61: expected f16, f32, bf16, i8, u8, i16, u16, i32 or u32; did you mean f16?' \
+        table --db before.db --dtype f61
     bad '--format: store show has no such format' store show before.db --format csv
     bad '--format c: expected one of table, json, csv' store ls before.db --format c
     bad 'unknown option --set-hw' store ls before.db --set-hw issue_ns=20
@@ -332,7 +334,7 @@ ambiguous() {
 # Rows that a store can hold and a table cannot.
 unfit() {
     local what
-    for what in 'op="frob"|there is no such operator' 'dtype="f7"|there is no such element type' \
+    for what in 'op="frob"|there is no such operator' \
         'options="batch=x"|--batch x' 'options="batch"|name=value' 'options="frob=1"|--frob' \
         'tiling="m_slice=1,m_slice=2"|name=value' 'tiling="_=1"|name=value' \
         'tiling="m=1,n=99999999999999999999"|'; do
@@ -366,7 +368,9 @@ lines() {
     local what
     for what in 'kind="nice"|kind: expected' 'op="a b"|op: ' 'op=7|op: ' 'shape="8x-8"|shape: ' \
         'shape="8x"|shape: ' 'shape="0x8"|shape: ' 'shape="99999999999999999999"|shape: ' \
-        'options="a\nb"|options: ' 'dtype=""|dtype: ' 'space="\u001b[31m"|space: ' \
+        'options="a\nb"|options: ' 'dtype=""|dtype: ' \
+        'dtype="f7"|dtype: f7, expected f16, f32, bf16, ' 'dtype="F16"|dtype: F16, expected f16, ' \
+        'dtype=1|dtype: expected f16, ' 'space="\u001b[31m"|space: ' \
         'hardware="0011"|hardware: ' 'hardware="00112233445566778899aabbccddeefg"|hardware: ' \
         'cores=0|cores: ' 'cores=1.5|cores: ' 'cores=2147483648|cores: ' 'cores="2"|cores: ' \
         'model_version=-1|model_version: ' 'time_ns=-1|time_ns: ' 'time_ns=1e300|time_ns: ' \
