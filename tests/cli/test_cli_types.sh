@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# Element types from end to end, on every chip that prices them: what is tuned is explained, its
+# program is safe and takes that time, and every form that it is exported to says its types and is
+# read back as the same kernel. A type without a price is the description's lack, by name.
+#
+#   tests/cli/test_cli_types.sh AUTOTUNE SOURCE_DIR
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
+autotune=$(realpath "$1")
+AUTOTUNE_CONFIGS=$(realpath "$2")/configs
+export AUTOTUNE_CONFIGS XDG_CONFIG_HOME=/nonexistent
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+check() { # what, command…
+    local what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED %s: %s\n' "$what" "$*"
+    fi
+}
+
+equal() { check "$1: expected $2, got $3" test "$2" = "$3"; }
+
+first() { # member, FILE: its first value in an answer
+    sed -nE "s/^ *\"$1\": \"?([^\",]*)\"?,?\$/\1/p" "$2" | head -n 1
+}
+
+refused() { # fragment of the message, arguments…
+    local fragment=$1
+    shift
+    "$autotune" "$@" >out 2>err
+    equal "$* is an error" 2 $?
+    check "$*: $(cat err)" grep -qF -- "$fragment" err
+    check "$* prints nothing" test ! -s out
+}
+
+# The best tiling as --set takes it: axes in the order of the answer.
+tiling_of() { # FILE
+    awk '/"tiling": \{/ { on = 1; next } on && /\}/ { exit }
+         on { gsub(/[ ",]/, ""); sub(":", "="); printf "%s%s", mark, $0; mark = "," }' "$1"
+}
+
+# ------------------------------------------------------------------ one problem on one chip
+
+problem=()
+shape=512x1024x512
+hw=''
+time_ns=''
+
+read_back() { # FILE: takes the time that was tuned
+    "$autotune" evaluate "$1" --hw "$hw" --json >back.json 2>err
+    equal "evaluate $1 on $hw ($(cat err))" "$time_ns" "$(first predicted_ns back.json)"
+}
+
+says() { # FILE MEMBER VALUE
+    check "$1 says $2 $3" grep -qE "\"$2\": ?\"?$3\"?([,}]|\$)" "$1"
+}
+
+tune() { # TYPE RESULT: into best.json; the tiling is explained, and its program is it
+    "$autotune" "${problem[@]}" --json >best.json 2>err
+    equal "tune ${problem[*]} ($(cat err))" 0 $?
+    equal "type on $hw" "$1" "$(first dtype best.json)"
+    time_ns=$(first time_ns best.json)
+    local tiling cores
+    tiling=$(tiling_of best.json)
+    cores=$(sed -E 's/.*cores=([0-9]+).*/\1/' <<<"$tiling")
+    "$autotune" explain "${problem[@]}" --set "$tiling" --json >explained.json
+    equal "explain on $hw" "$time_ns" "$(first time_ns explained.json)"
+    "$autotune" program "${problem[@]}" --set "$tiling" >kernel.txt
+    check "products in $1 on $hw" grep -q "mmad .* type=$1 " kernel.txt
+    check "check on $hw" "$autotune" check kernel.txt --hw "$hw" -o check.out
+    "$autotune" simulate kernel.txt --hw "$hw" --cores "$cores" --json >simulated.json
+    equal "simulate on $hw" "$time_ns" "$(first time_ns simulated.json)"
+    [ "$1" = "$2" ] || return
+    check "results in $2 on $hw" grep -q "cast=f32:$2" kernel.txt
+}
+
+# Numbers of ge::DataType for the runtime, names for the others.
+export_all() { # TYPE NUMBER NAME RESULT-NUMBER RESULT-NAME SUMS-NAME
+    local rows=kernel.jsonl
+    "$autotune" "${problem[@]}" --format runtime_kb -q -o $rows
+    says $rows a_dtype "$2"
+    says $rows b_dtype "$2"
+    says $rows out_dtype "$4"
+    check "rows fit $hw" "$autotune" check --runtime-kb $rows --hw "$hw" -o check.out
+    read_back $rows
+    "$autotune" "${problem[@]}" --format tcubetiling -q -o kernel.h
+    says kernel.json a_dtype "$3"
+    says kernel.json out_dtype "$5"
+    check "types in the header" grep -q "/\* operands in $1, results in " kernel.h
+    check "the header compiles" "${CC:-cc}" -fsyntax-only -Wall -Werror -x c kernel.h
+    read_back kernel.json
+    # a static bank has blocks only, and words for the order of loops of this one's best
+    problem+=(--shape 64x128x64 --a-layout nz --b-layout nz --c-layout nz)
+    "$autotune" "${problem[@]}" --json >best.json
+    time_ns=$(first time_ns best.json)
+    rm -f bank.json
+    "$autotune" "${problem[@]}" --format static_bank -q -o bank.json
+    says bank.json A_dtype "$3"
+    says bank.json B_dtype "$3"
+    says bank.json C_dtype "$5"
+    says bank.json mad_dtype "$6"
+    read_back bank.json
+}
+
+# ------------------------------------------------------------------ the chips
+
+on_chip() { # HW TYPE RESULT [arguments…]
+    hw=$1
+    problem=(--op matmul --shape "$shape" --hw "$1" --dtype "$2" "${@:4}")
+    tune "$2" "$3"
+}
+
+integers() {
+    local chip
+    on_chip ascend910 i8 i32
+    for chip in ascend910b1 ascend910b2 ascend910b3 ascend910b4; do
+        on_chip $chip i8 i32
+        check "nothing converts i32" test -z "$(grep cast= kernel.txt)"
+        export_all i8 2 int8 3 int32 int32
+    done
+    for chip in ascend910 ascend910b1; do
+        problem=(--op matmul --shape 64x64x64 --hw "$chip" --dtype i8)
+        for name in accumulator i32 I32; do
+            "$autotune" "${problem[@]}" --out-type $name --json >named.json
+            "$autotune" "${problem[@]}" --json >bare.json
+            equal "--out-type $name" "$(first time_ns bare.json)" "$(first time_ns named.json)"
+        done
+        refused 'with cast i32:i8' "${problem[@]}" --out-type same
+        refused "entry of the path's \`casts\`" "${problem[@]}" --out-type i8
+        for name in f16 f32 u32 int8 ''; do
+            refused "--out-type $name: expected same (i8) or accumulator (i32)" \
+                "${problem[@]}" --out-type "$name"
+        done
+    done
+}
+
+# A store's table says the type and the results' by name, whatever they were called.
+tables() {
+    problem=(--op matmul --shape 64x64x64 --hw ascend910b1 -q)
+    "$autotune" "${problem[@]}" --dtype i8 --out-type accumulator --db types.db >out
+    "$autotune" "${problem[@]}" --out-type accumulator --db types.db >out
+    "$autotune" table --db types.db --format runtime_kb -q -o types.jsonl
+    equal 'rows of a table' '1 0 2 3' \
+        "$(sed -E 's/.*"a_dtype":([0-9]+),.*"out_dtype":([0-9]+),.*/\1 \2/' types.jsonl | sort |
+            tr '\n' ' ' | sed 's/ $//')"
+    "$autotune" table --db types.db --format json -q -o types.json
+    says types.json dtype i8
+    says types.json out-type f32
+    check 'the results of i8 go without saying' test -z "$(grep -E 'out-type.*i32' types.json)"
+}
+
+# What a description lacks is named, and with it the type is tuned as any other.
+price() { # TYPE BLOCK_K CHIP NAME: a copy of a chip with a price
+    awk -v type="$1" -v k="$2" '
+        /type = "f16"/ && !done {
+            print "type = \"" type "\"; accumulator = \"f32\"; pipe = \"M\"; block_m = 16;"
+            print "block_k = " k "; block_n = 16; block_flop = " 512 * k "; gflops = 8192.0;"
+            print "source = \"assumed: for this test\"; }, {"
+            done = 1
+        }
+        1' "$AUTOTUNE_CONFIGS/hardware/$3.cfg" >"$4"
+}
+
+price_cast() { # FILE: in place
+    awk '/cast = "f32:f16"/ {
+             print "cast = \"f32:bf16\"; bandwidth_gbps = 174.09; source = \"assumed: as f16\"; }, {"
+         }
+         1' "$1" >priced && mv priced "$1"
+}
+
+reals() {
+    local chip type
+    shape=128x256x128
+    for chip in ascend310 ascend910 ascend910b1 ascend910b4; do
+        for type in bf16 f32; do
+            refused "lacks the price of this type, an entry of \`matrix\` with type = \"$type\"; add one\
+ to a copy of $AUTOTUNE_CONFIGS/hardware/$chip.cfg, docs/hardware.md says how" \
+                --op matmul --shape 64x64x64 --hw $chip --dtype $type
+        done
+    done
+    price bf16 16 ascend310 310.cfg
+    refused 'path l0c->ub with cast f32:bf16' --op matmul --shape 64x64x64 --hw 310.cfg --dtype bf16
+    price_cast 310.cfg
+    on_chip 310.cfg bf16 bf16
+    price bf16 16 ascend910b1 910b.cfg
+    refused 'path l0c->gm with cast f32:bf16' --op matmul --shape 64x64x64 --hw 910b.cfg --dtype bf16
+    price_cast 910b.cfg
+    on_chip 910b.cfg bf16 bf16
+    export_all bf16 27 bfloat16 27 bfloat16 float32
+    on_chip 910b.cfg bf16 f32 --out-type accumulator
+    export_all bf16 27 bfloat16 0 float32 float32
+    shape=512x1024x512 # whose best has no slab of B in L0B, for which a TCubeTiling has no word
+    price f32 8 ascend910b1 f32.cfg
+    on_chip f32.cfg f32 ''
+    export_all f32 0 float32 0 float32 float32
+}
+
+integers
+tables
+reals
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
