@@ -22,10 +22,10 @@ static enum status print_unified(const struct diff *diff, const char *file, char
     FILE *stream = open_memstream(text, size);
     if (!stream)
         return error_memory(error);
-    enum status status = diff_write_unified(diff, file, stream, error);
-    if (fclose(stream) && status == STATUS_OK)
-        status = error_memory(error);
-    return status;
+    TRY(diff_write_unified(diff, file, stream, error));
+    if (fclose(stream))
+        return error_memory(error);
+    return STATUS_OK;
 }
 
 static const char *style_of(const struct style *style, char mark)

@@ -15,9 +15,7 @@ static enum status make(const struct space *space, const struct search_result *r
     *json = NULL;
     if (!landscape_possible(space, result, kind))
         return STATUS_OK;
-    enum status status = landscape_make(space, result, axes, kind, threads, &map, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(landscape_make(space, result, axes, kind, threads, &map, error));
     *json = landscape_json(&map);
     landscape_clear(&map);
     return *json ? STATUS_OK : error_memory(error);

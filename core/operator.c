@@ -168,10 +168,9 @@ static enum status check_sizes(const struct problem *problem, struct error *erro
 enum status problem_settle(struct problem *problem, struct error *error)
 {
     const struct operator* op = problem->op;
-    enum status status = op->complete ? op->complete(problem, error) : STATUS_OK;
-    if (status == STATUS_OK)
-        status = check_sizes(problem, error);
-    return status == STATUS_OK ? op->check(problem, error) : status;
+    TRY(op->complete ? op->complete(problem, error) : STATUS_OK);
+    TRY(check_sizes(problem, error));
+    return op->check(problem, error);
 }
 
 /* Spaces that say what a tiling asks of a processor are for processors, all others for chips. */

@@ -78,11 +78,8 @@ enum status parser_keys(struct parser *parser, int first, enum instruction_kind 
             return FAIL(parser, "key '%s' is given twice", key_names[key]);
         keys->seen |= BIT(key);
         keys->text[key] = value;
-        if (key < KEY_TYPE) {
-            enum status status = parser_number(parser, key_names[key], value, &keys->value[key]);
-            if (status != STATUS_OK)
-                return status;
-        }
+        if (key < KEY_TYPE)
+            TRY(parser_number(parser, key_names[key], value, &keys->value[key]));
     }
     for (int key = 0; key < KEY_KINDS; key++)
         if ((key_rules[kind].needed & ~keys->seen) & BIT(key))

@@ -166,12 +166,10 @@ enum status program_add(struct program *program, const struct instruction *instr
     in->region_count = 0;
     if (in->line == 0)
         in->line = program->count + 1;
-    enum status status = check_unit(program->hw, in, error);
-    if (status == STATUS_OK)
-        status = price_instruction(program->hw, in, error);
-    if (status == STATUS_OK)
-        program->count++;
-    return status;
+    TRY(check_unit(program->hw, in, error));
+    TRY(price_instruction(program->hw, in, error));
+    program->count++;
+    return STATUS_OK;
 }
 
 static int64_t matrix_extent(const struct hardware *hw, const struct instruction *in,

@@ -185,11 +185,8 @@ static enum status parse_flag(struct parser *parser, enum instruction_kind kind)
     int64_t flag;
     if (parser->word_count != 4)
         return FAIL(parser, "expected '%.*s PIPE PIPE REGISTER'", SPAN(parser->words[0]));
-    enum status status = parse_pipe(parser, parser->words[1], &in.from);
-    if (status == STATUS_OK)
-        status = parse_pipe(parser, parser->words[2], &in.to);
-    if (status != STATUS_OK)
-        return status;
+    TRY(parse_pipe(parser, parser->words[1], &in.from));
+    TRY(parse_pipe(parser, parser->words[2], &in.to));
     if (!span_count(parser->words[3], &flag) || flag >= parser->program->hw->flag_registers)
         return FAIL(parser, "flag register '%.*s', expected 0 to %d", SPAN(parser->words[3]),
                     parser->program->hw->flag_registers - 1);
@@ -212,11 +209,8 @@ static enum status parse_barrier(struct parser *parser)
     struct instruction in = {.kind = INSTRUCTION_BARRIER, .pipe = PROGRAM_PIPE_ALL};
     if (parser->word_count > 2)
         return FAIL(parser, "expected 'barrier' or 'barrier PIPE'");
-    if (parser->word_count == 2 && !span_is(parser->words[1], "all")) {
-        enum status status = parse_pipe(parser, parser->words[1], &in.pipe);
-        if (status != STATUS_OK)
-            return status;
-    }
+    if (parser->word_count == 2 && !span_is(parser->words[1], "all"))
+        TRY(parse_pipe(parser, parser->words[1], &in.pipe));
     return add(parser, &in);
 }
 
@@ -246,9 +240,7 @@ static enum status parse_loop(struct parser *parser)
         if (words == 3 && span_is(name, parser->loop_names[d]))
             return FAIL(parser, "loop index '%.*s' is in use by a loop around this one",
                         SPAN(name));
-    enum status status = parser_number(parser, "loop", parser->words[words - 1], &in.count);
-    if (status != STATUS_OK)
-        return status;
+    TRY(parser_number(parser, "loop", parser->words[words - 1], &in.count));
     memcpy(in.name, name.text, (size_t)name.length);
     memcpy(parser->loop_names[parser->depth++], in.name, sizeof in.name);
     return add(parser, &in);
@@ -289,9 +281,7 @@ static enum status parse_lines(struct parser *parser, const char *text, size_t l
             return FAIL(parser, "more than %d lines", PROGRAM_MAX_LINES);
         if (line > INT32_MAX / 2)
             return FAIL(parser, "a line of %zu bytes", line);
-        enum status status = parse_line(parser, text, line);
-        if (status != STATUS_OK)
-            return status;
+        TRY(parse_line(parser, text, line));
         text += line + (newline != NULL);
         length -= line + (newline != NULL);
     }

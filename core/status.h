@@ -28,6 +28,15 @@ enum status error_set(struct error *error, enum status status, const char *forma
 enum status error_at(struct error *error, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Returns from the function around it what the call in parentheses returns, unless that is
+ * STATUS_OK: for functions that have nothing to clean up. */
+#define TRY(...)                                                                                   \
+    do {                                                                                           \
+        enum status try_status = (__VA_ARGS__);                                                    \
+        if (try_status != STATUS_OK)                                                               \
+            return try_status;                                                                     \
+    } while (0)
+
 /* STATUS_NO_MEMORY with the standard text. Here, so that an analyser sees that it never returns
  * STATUS_OK. */
 static inline enum status error_memory(struct error *error)

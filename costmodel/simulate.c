@@ -313,9 +313,7 @@ static enum status check_range(const struct simulator *s, const struct program *
 {
     const struct hardware *hw = s->hw;
     struct work_total totals[HARDWARE_MAX_PRICES];
-    enum status status = work_totals(program, totals, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(work_totals(program, totals, error));
     double sum = (double)hardware_start_fs(hw, options->cores) +
                  (double)options->cores * (double)hw->core_skew_fs +
                  (double)program->played * (double)hw->dispatch_fs;
@@ -348,11 +346,8 @@ enum status simulate(struct simulator *s, const struct program *program,
     s->core_count = options->separately ? options->cores : 1;
     s->in_step = options->separately ? 1 : options->cores;
     s->lane_count = s->core_count * s->hw->pipe_count;
-    enum status status = check_range(s, program, options, error);
-    if (status == STATUS_OK)
-        status = streams_build(&s->streams, program, s->in_step, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_range(s, program, options, error));
+    TRY(streams_build(&s->streams, program, s->in_step, error));
     if (!engine_open(s, options))
         return error_memory(error);
     play(s, options);

@@ -94,9 +94,7 @@ static enum status decide_format(struct reading *r, int format)
     size_t length;
     const char *text = scan_ahead(&r->scan, &length);
     int found = format == BANK_AUTO ? guess_format(text, length) : format;
-    enum status status = scan_check(&r->scan, r->error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(scan_check(&r->scan, r->error));
     if (found < 0)
         return error_at(r->error, r->scan.file, 1,
                         "expected a bank: JSON of one of the forms repository, static_bank, "
@@ -216,10 +214,9 @@ static enum status expect_more(struct reading *r, char closing, const char *want
 /* The next value is a record. */
 static enum status read_value(struct reading *r)
 {
-    enum status status = count_record(r);
-    if (status == STATUS_OK)
-        status = scan_value(&r->scan, r->error);
-    return status == STATUS_OK ? read_record(r) : status;
+    TRY(count_record(r));
+    TRY(scan_value(&r->scan, r->error));
+    return read_record(r);
 }
 
 static enum status read_list(struct reading *r)
@@ -241,9 +238,7 @@ static enum status read_key(struct reading *r)
 {
     if (scan_peek(&r->scan) != '"')
         return unexpected(r, "a key");
-    enum status status = scan_value(&r->scan, r->error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(scan_value(&r->scan, r->error));
     json_t *key = json_loadb(r->scan.text, r->scan.length, JSON_DECODE_ANY, NULL);
     const char *text = json_string_value(key);
     free(r->key);
@@ -281,10 +276,9 @@ static enum status read_tilings(struct reading *r)
 {
     if (scan_peek(&r->scan) == '[')
         return read_list(r);
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && scan_peek(&r->scan) != EOF)
-        status = read_value(r);
-    return status;
+    while (scan_peek(&r->scan) != EOF)
+        TRY(read_value(r));
+    return STATUS_OK;
 }
 
 static enum status read_all(struct reading *r)

@@ -21,13 +21,12 @@ static enum status parse_field(const struct record *r, const json_t *fields, con
 static enum status parse_fields(const struct record *r, const json_t *fields, const char *where,
                                 int count, struct bank_row *row)
 {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed && status == STATUS_OK; i++)
-        status = parse_field(r, fields, where, needed[i], 1, row);
-    for (int f = 0; f < count && status == STATUS_OK; f++)
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        TRY(parse_field(r, fields, where, needed[i], 1, row));
+    for (int f = 0; f < count; f++)
         if (row->number[f] == 0 && json_object_get(fields, bank_field_names[f]))
-            status = parse_field(r, fields, where, f, 0, row);
-    return status;
+            TRY(parse_field(r, fields, where, f, 0, row));
+    return STATUS_OK;
 }
 
 /* The runtime's numbers of layouts. */
@@ -52,9 +51,7 @@ static enum status parse_batch(const struct record *r, const json_t *info, char 
         int64_t extent = 1;
         if (!json_object_get(info, name))
             continue;
-        enum status status = record_integer(r, info, "info_dict", name, 1, INT32_MAX, &extent);
-        if (status != STATUS_OK)
-            return status;
+        TRY(record_integer(r, info, "info_dict", name, 1, INT32_MAX, &extent));
         if (extent > INT32_MAX / *batch)
             return record_error(r, "info_dict.%s: expected a batch below 2^31", name);
         *batch *= extent;
@@ -139,15 +136,13 @@ static enum status parse_types(const struct record *r, const json_t *object, str
         const char *name;
         enum dtype *type;
     } types[] = {{BANK_TYPE_MEMBER, &row->type}, {BANK_OUT_TYPE_MEMBER, &row->out_type}};
-    enum status status = STATUS_OK;
     row->type = row->out_type = DTYPE_F16;
     if (!json_object_get(object, BANK_TYPE_MEMBER) &&
         !json_object_get(object, BANK_OUT_TYPE_MEMBER))
         return STATUS_OK;
-    for (size_t i = 0; i < sizeof types / sizeof *types && status == STATUS_OK; i++)
-        status =
-            record_type(r, object, "the tiling", types[i].name, DTYPE_CANN_NAMES, types[i].type);
-    return status;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        TRY(record_type(r, object, "the tiling", types[i].name, DTYPE_CANN_NAMES, types[i].type));
+    return STATUS_OK;
 }
 
 /* Layouts and transposes are not in a TCubeTiling: row by row, none. */

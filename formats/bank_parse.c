@@ -40,9 +40,7 @@ enum status record_integer(const struct record *r, const json_t *parent, const c
                            const char *name, int64_t low, int64_t high, int64_t *value)
 {
     const json_t *member;
-    enum status status = record_member(r, parent, where, name, &member);
-    if (status != STATUS_OK)
-        return status;
+    TRY(record_member(r, parent, where, name, &member));
     *value = json_is_integer(member) ? (int64_t)json_integer_value(member) : low - 1;
     if (*value < low || *value > high)
         return record_error(r, "%s.%s: expected a whole number from %lld to %lld", where, name,
@@ -66,17 +64,17 @@ static enum status parse_extents(const struct record *r, const json_t *shape, co
                                  const char *name, int count, int64_t *extents)
 {
     const json_t *list;
-    enum status status = record_member(r, shape, where, name, &list);
-    if (status == STATUS_OK && json_array_size(list) != (size_t)count)
+    TRY(record_member(r, shape, where, name, &list));
+    if (json_array_size(list) != (size_t)count)
         return record_error(r, "%s.%s: expected a list of %d whole numbers", where, name, count);
-    for (int i = 0; status == STATUS_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const json_t *entry = json_array_get(list, (size_t)i);
         extents[i] = json_is_integer(entry) ? (int64_t)json_integer_value(entry) : 0;
         if (extents[i] < 1 || extents[i] > MAX_EXTENT)
             return record_error(r, "%s.%s: expected whole numbers from 1 to %d", where, name,
                                 MAX_EXTENT);
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status record_type(const struct record *r, const json_t *parent, const char *where,
@@ -84,9 +82,7 @@ enum status record_type(const struct record *r, const json_t *parent, const char
 {
     const json_t *value;
     char list[DTYPE_LIST_SIZE], given[40] = "another value";
-    enum status status = record_member(r, parent, where, name, &value);
-    if (status != STATUS_OK)
-        return status;
+    TRY(record_member(r, parent, where, name, &value));
     const char *text = json_string_value(value);
     int found = -1;
     if (text && words == DTYPE_CANN_NAMES)
@@ -108,11 +104,11 @@ enum status record_type_is(const struct record *r, const json_t *parent, const c
                            const char *name, enum dtype_words words, enum dtype expected)
 {
     enum dtype type;
-    enum status status = record_type(r, parent, where, name, words, &type);
-    if (status == STATUS_OK && type != expected)
+    TRY(record_type(r, parent, where, name, words, &type));
+    if (type != expected)
         return record_error(r, "%s.%s: %s, expected %s", where, name, dtype_name(type),
                             dtype_name(expected));
-    return status;
+    return STATUS_OK;
 }
 
 /* A_shape = [batch, k / 16, m / 16, 16, 16], B_shape = [k, n / 16, 1, 1, 16], whichever way the
@@ -121,11 +117,8 @@ static enum status parse_extents_of_both(const struct record *r, const json_t *s
                                          const char *where, struct bank_row *row)
 {
     int64_t a[5] = {0}, b[5] = {0};
-    enum status status = parse_extents(r, shape, where, "A_shape", 5, a);
-    if (status == STATUS_OK)
-        status = parse_extents(r, shape, where, "B_shape", 5, b);
-    if (status != STATUS_OK)
-        return status;
+    TRY(parse_extents(r, shape, where, "A_shape", 5, a));
+    TRY(parse_extents(r, shape, where, "B_shape", 5, b));
     row->batch = a[0];
     if (a[3] > FRACTAL || a[4] > FRACTAL_MOST || b[4] > FRACTAL_MOST)
         return record_error(r, "%s: expected blocks of 16 by 16 at the end of A_shape and B_shape",
@@ -187,9 +180,7 @@ enum status parse_shape(const struct record *r, const json_t *shape, const char 
 enum status parse_cost(const struct record *r, const json_t *record, struct bank_row *row)
 {
     const json_t *value;
-    enum status status = record_member(r, record, "the row", "cost_time", &value);
-    if (status != STATUS_OK)
-        return status;
+    TRY(record_member(r, record, "the row", "cost_time", &value));
     double cost = json_number_value(value); /* 0 of what is no number */
     const char *source = json_string_value(json_object_get(record, "cost_source"));
     if (!(cost > 0))
@@ -221,20 +212,18 @@ static bool parse_number(const json_t *value, int32_t *number)
 enum status parse_repository(const struct record *r, const json_t *object, struct bank_row *row)
 {
     const json_t *shape, *tiling;
-    enum status status = record_member(r, object, "the row", "shape", &shape);
-    if (status == STATUS_OK)
-        status = record_member(r, object, "the row", "tiling", &tiling);
-    if (status == STATUS_OK)
-        status = parse_shape(r, shape, "shape", row);
-    if (status == STATUS_OK && json_array_size(tiling) != BANK_NUMBERS)
-        status = record_error(r, "tiling: expected a list of %d numbers", BANK_NUMBERS);
-    for (int i = 0; status == STATUS_OK && i < BANK_NUMBERS; i++)
+    TRY(record_member(r, object, "the row", "shape", &shape));
+    TRY(record_member(r, object, "the row", "tiling", &tiling));
+    TRY(parse_shape(r, shape, "shape", row));
+    if (json_array_size(tiling) != BANK_NUMBERS)
+        return record_error(r, "tiling: expected a list of %d numbers", BANK_NUMBERS);
+    for (int i = 0; i < BANK_NUMBERS; i++)
         if (!parse_number(json_array_get(tiling, (size_t)i), &row->number[i]))
-            status = record_error(r,
-                                  "tiling[%d]: expected a whole number from 0 to %d, true, false, "
-                                  "[] or null",
-                                  i, INT32_MAX);
-    return status == STATUS_OK ? parse_cost(r, object, row) : status;
+            return record_error(r,
+                                "tiling[%d]: expected a whole number from 0 to %d, true, false, "
+                                "[] or null",
+                                i, INT32_MAX);
+    return parse_cost(r, object, row);
 }
 
 /* Which entries of a static bank's lists are which numbers; `[]` is written to the first. */
@@ -288,9 +277,7 @@ static enum status parse_list(const struct record *r, const json_t *knowledge,
                               const struct named_list *list, struct bank_row *row)
 {
     const json_t *value;
-    enum status status = record_member(r, knowledge, "knowledge", list->name, &value);
-    if (status != STATUS_OK)
-        return status;
+    TRY(record_member(r, knowledge, "knowledge", list->name, &value));
     bool absent = json_is_null(value) && list->optional;
     bool whole = json_is_array(value) && json_array_size(value) == 0;
     for (int i = 0; i < list->count; i++) {

@@ -35,9 +35,7 @@ static const char *field(const struct reader *r, enum column column)
 static enum status read_header(struct reader *r)
 {
     bool found;
-    enum status status = csv_next(&r->csv, &found, r->error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(csv_next(&r->csv, &found, r->error));
     if (!found)
         return error_at(r->error, r->csv.file, 1,
                         "empty, expected a header with the columns kind, "
@@ -244,19 +242,19 @@ static void sort_points(struct reader *r, struct curve *curve)
 static enum status read_all(struct reader *r)
 {
     bool found = true;
-    enum status status = read_header(r);
-    while (status == STATUS_OK && found) {
-        status = csv_next(&r->csv, &found, r->error);
-        if (status == STATUS_OK && found)
-            status = read_record(r);
+    TRY(read_header(r));
+    while (found) {
+        TRY(csv_next(&r->csv, &found, r->error));
+        if (found)
+            TRY(read_record(r));
     }
-    for (int i = 0; i < r->curves->curve_count && status == STATUS_OK; i++)
+    for (int i = 0; i < r->curves->curve_count; i++)
         sort_points(r, &r->curves->curves[i]);
-    if (status == STATUS_OK && r->point_count == 0)
+    if (r->point_count == 0)
         return error_set(r->error, STATUS_INVALID,
                          "%s:%d: no point of a kind mov, mov_repeat or mmad, expected some",
                          r->csv.file, r->csv.line);
-    return status;
+    return STATUS_OK;
 }
 
 enum status curves_read(const char *file, struct curves *curves, struct error *error)

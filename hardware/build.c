@@ -138,9 +138,7 @@ static enum status build_bursts(struct builder *b, const config_setting_t *path,
     *index = -1;
     if (!rows)
         return STATUS_OK;
-    enum status status = rule_bursts(b->tree, rows, b->error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(rule_bursts(b->tree, rows, b->error));
     *index = (int8_t)b->hw->burst_table_count;
     struct burst_table *table = &b->hw->burst_tables[b->hw->burst_table_count++];
     for (; table->row_count < config_setting_length(rows); table->row_count++) {
@@ -339,9 +337,7 @@ static enum status build_processor(const struct tree *tree, struct hardware *hw,
     hw->host = calloc(1, sizeof *hw->host);
     if (!hw->host)
         return error_memory(error);
-    enum status status = build_host(tree, hw->cores, hw->host, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(build_host(tree, hw->cores, hw->host, error));
     hw->pipe_count = host_component_count(hw->host);
     for (int p = 0; p < hw->pipe_count; p++)
         snprintf(hw->pipes[p].name, sizeof hw->pipes[p].name, "%.31s",

@@ -77,21 +77,17 @@ static enum status build_levels(const struct tree *tree, const config_setting_t 
                                 struct host *host, struct error *error)
 {
     int count = config_setting_length(list);
-    enum status status = STATUS_OK;
-    while (host->level_count < count && status == STATUS_OK) {
+    while (host->level_count < count) {
         const config_setting_t *group = config_setting_get_elem(list, (unsigned)host->level_count);
         const config_setting_t *shared = config_setting_get_member(group, "shared_gbps");
         struct host_level *level = &host->levels[host->level_count++];
         if (shared)
-            status = rule_shared(tree, shared, threads, error);
-        if (status != STATUS_OK)
-            return status;
+            TRY(rule_shared(tree, shared, threads, error));
         fill_level(group, level);
-        status = rule_capacity(tree, group, host->level_count == count, level, error);
-        if (status == STATUS_OK)
-            status = rule_threads(tree, group, threads, level, error);
+        TRY(rule_capacity(tree, group, host->level_count == count, level, error));
+        TRY(rule_threads(tree, group, threads, level, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static void build_loops(const config_setting_t *list, struct host *host)
@@ -125,10 +121,7 @@ static enum status build_overlap(const struct tree *tree, const config_setting_t
                                  struct host *host, struct error *error)
 {
     struct host_overlap *overlap = &host->overlap;
-    enum status status =
-        build_numbers(tree, group, "exposed", 1, host->level_count, overlap->exposed, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(build_numbers(tree, group, "exposed", 1, host->level_count, overlap->exposed, error));
     overlap->walk_ns = group ? schema_real(group, "walk_ns") : 0;
     overlap->copying =
         group && config_setting_get_member(group, "copying") ? schema_real(group, "copying") : 1;
@@ -170,12 +163,8 @@ enum status build_host(const struct tree *tree, int threads, struct host *host, 
     host->peak_gflops = schema_real(group, "peak_gflops");
     host->parallel_ns = schema_real(group, "parallel_ns");
     host->noise = schema_real(group, "noise");
-    enum status status = build_words(tree, group, host, error);
-    if (status == STATUS_OK)
-        status =
-            build_levels(tree, config_setting_get_member(group, "levels"), threads, host, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(build_words(tree, group, host, error));
+    TRY(build_levels(tree, config_setting_get_member(group, "levels"), threads, host, error));
     build_loops(config_setting_get_member(group, "loops"), host);
     return build_overlap(tree, config_setting_get_member(group, "overlap"), host, error);
 }

@@ -120,10 +120,9 @@ static void listing_clear(struct listing *listing)
 
 static enum status shipped_folder(char folder[PATH_MAX], struct error *error)
 {
-    enum status status = hardware_folder(folder, PATH_MAX - sizeof "/hardware", error);
-    if (status == STATUS_OK)
-        strcat(folder, "/hardware");
-    return status;
+    TRY(hardware_folder(folder, PATH_MAX - sizeof "/hardware", error));
+    strcat(folder, "/hardware");
+    return STATUS_OK;
 }
 
 enum status hardware_user_folder(char *folder, size_t size, struct error *error)
@@ -253,14 +252,13 @@ static enum status search_below(struct search *search, const char *folder, size_
         "/arm64-linux/data/platform_config",
         "",
     };
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof below / sizeof *below && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
         char path[PATH_MAX];
         int used = snprintf(path, sizeof path, "%.*s%s", (int)length, folder, below[i]);
         if (used > 0 && used < (int)sizeof path && length < PATH_MAX)
-            status = search->visit(search, path);
+            TRY(search->visit(search, path));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status search_list(struct search *search, const char *folders)
@@ -278,12 +276,10 @@ static enum status search_list(struct search *search, const char *folders)
 static enum status search_platforms(struct search *search)
 {
     char shipped[PATH_MAX];
-    enum status status = search_list(search, search->folders);
-    if (status == STATUS_OK)
-        status = search_list(search, getenv("ASCEND_HOME_PATH"));
-    if (status == STATUS_OK)
-        status = shipped_folder(shipped, search->error);
-    return status == STATUS_OK ? search->visit(search, shipped) : status;
+    TRY(search_list(search, search->folders));
+    TRY(search_list(search, getenv("ASCEND_HOME_PATH")));
+    TRY(shipped_folder(shipped, search->error));
+    return search->visit(search, shipped);
 }
 
 static enum status visit_to_find(struct search *search, const char *folder)
@@ -372,9 +368,7 @@ enum status hardware_each(void (*visit)(void *context, const char *name), void *
                           struct error *error)
 {
     char folder[PATH_MAX];
-    enum status status = shipped_folder(folder, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(shipped_folder(folder, error));
     struct listing listing = list_folder(folder, is_description);
     if (listing.count < 0)
         return error_set(error, STATUS_IO, "%s: cannot be read: %s", folder, strerror(errno));

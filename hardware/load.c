@@ -124,14 +124,13 @@ static enum status read_description(const char *file, const char *folders,
 static enum status apply_overrides(const struct hardware_overrides *overrides, struct tree *tree,
                                    struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; overrides && i < overrides->count && status == STATUS_OK; i++) {
+    for (size_t i = 0; overrides && i < overrides->count; i++) {
         char place[160];
         snprintf(place, sizeof place, "--set-hw %.140s", overrides->texts[i]);
         const struct change change = {overrides->texts[i], place, 0, FACT_OVERRIDE_SOURCE};
-        status = override_apply(tree, &change, error);
+        TRY(override_apply(tree, &change, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* The tree's file: the one asked for, where links lead; not that of its base. */

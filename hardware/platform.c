@@ -74,9 +74,7 @@ static enum status apply_clock(struct platform *p)
     struct number before = {false, 0, 0}, after = before;
     if (setting)
         tree_number(setting, &before);
-    enum status status = platform_apply_row(p, &platform_clock);
-    if (status != STATUS_OK)
-        return status;
+    TRY(platform_apply_row(p, &platform_clock));
     tree_number(setting, &after);
     p->clock_mhz = after.real;
     struct scaling scaling = {p, before.real, after.real, entry ? entry->line : 0, STATUS_OK};
@@ -98,17 +96,16 @@ static enum status extend_bus(const struct platform *p)
     tree_number(tree_find(p->tree, "cores"), &cores);
     const struct override *override = config_setting_get_hook(first);
     int line = override ? override->line : 0;
-    enum status status = STATUS_OK;
     if (!(p->kind & ROW_CACHE))
         return STATUS_OK;
     snprintf(source, sizeof source, "%.340s, for each core", tree_source(first));
-    for (int n = 2; n <= cores.count && n <= HARDWARE_MAX_SHARERS && status == STATUS_OK; n++) {
+    for (int n = 2; n <= cores.count && n <= HARDWARE_MAX_SHARERS; n++) {
         config_setting_t *total =
             config_setting_set_float_elem(config_setting_parent(first), -1, n * one.real);
-        status = total ? platform_set(p, total, platform_rounded(n * one.real, 1e9), line, source)
-                       : error_memory(p->error);
+        TRY(total ? platform_set(p, total, platform_rounded(n * one.real, 1e9), line, source)
+                  : error_memory(p->error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* ---- the matrix unit ---- */
@@ -166,15 +163,14 @@ static enum status set_block(const struct platform *p, const char *type, const s
         {"gflops", "derived, one block a cycle, from",
          platform_rounded(flop * p->clock_mhz / 1e3, 1e9)},
     };
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof members / sizeof *members && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         snprintf(key, sizeof key, "matrix.%s.%s", type, members[i].name);
         snprintf(source, sizeof source, "%s %s", members[i].how, block->source);
         config_setting_t *setting = tree_find(p->tree, key);
         if (setting)
-            status = platform_set(p, setting, members[i].number, block->line, source);
+            TRY(platform_set(p, setting, members[i].number, block->line, source));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* Files without [DtypeMKN] have the shape for f16 as three keys. */
@@ -190,10 +186,9 @@ static enum status read_cube_sizes(const struct platform *p, struct block *block
     snprintf(block->source, sizeof block->source,
              "the platform file: cube_m_size, cube_k_size, cube_n_size (lines %d, %d, %d)", m->line,
              k->line, n->line);
-    enum status status = platform_read_entry(p, m, &elements, &block->m);
-    if (status == STATUS_OK)
-        status = platform_read_entry(p, k, &elements, &block->k);
-    return status == STATUS_OK ? platform_read_entry(p, n, &elements, &block->n) : status;
+    TRY(platform_read_entry(p, m, &elements, &block->m));
+    TRY(platform_read_entry(p, k, &elements, &block->k));
+    return platform_read_entry(p, n, &elements, &block->n);
 }
 
 /* Of a type that the description below has a price for. */
@@ -217,10 +212,9 @@ static enum status apply_block(const struct platform *p, enum dtype type)
 
 static enum status apply_blocks(const struct platform *p)
 {
-    enum status status = STATUS_OK;
-    for (int type = 0; type < DTYPE_COUNT && status == STATUS_OK; type++)
-        status = apply_block(p, (enum dtype)type);
-    return status;
+    for (int type = 0; type < DTYPE_COUNT; type++)
+        TRY(apply_block(p, (enum dtype)type));
+    return STATUS_OK;
 }
 
 /* ---- what kind of chip ---- */
@@ -281,10 +275,9 @@ static enum status apply_name(const struct platform *p)
 static enum status file_below(bool split, char file[PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX - 32];
-    enum status status = hardware_folder(folder, sizeof folder, error);
-    if (status == STATUS_OK)
-        snprintf(file, PATH_MAX, "%s/platform/%s.cfg", folder, split ? "split" : "unified");
-    return status;
+    TRY(hardware_folder(folder, sizeof folder, error));
+    snprintf(file, PATH_MAX, "%s/platform/%s.cfg", folder, split ? "split" : "unified");
+    return STATUS_OK;
 }
 
 void platform_each_below(void (*visit)(void *context, const char *file), void *context)
@@ -311,15 +304,13 @@ static enum status read_below(unsigned kind, struct tree *tree, struct error *er
 
 static enum status apply_all(struct platform *p)
 {
-    enum status status = apply_clock(p);
-    for (size_t i = 0; i < platform_row_count && status == STATUS_OK; i++)
+    TRY(apply_clock(p));
+    for (size_t i = 0; i < platform_row_count; i++)
         if ((platform_rows[i].kinds & p->kind) == p->kind)
-            status = platform_apply_row(p, &platform_rows[i]);
-    if (status == STATUS_OK)
-        status = extend_bus(p);
-    if (status == STATUS_OK)
-        status = apply_blocks(p);
-    return status == STATUS_OK ? apply_name(p) : status;
+            TRY(platform_apply_row(p, &platform_rows[i]));
+    TRY(extend_bus(p));
+    TRY(apply_blocks(p));
+    return apply_name(p);
 }
 
 /* From here on messages speak of the platform file. */

@@ -132,9 +132,7 @@ enum status platform_apply_row(const struct platform *p, const struct row *row)
         return error_at(p->error, p->tree->file, 0, "has no %s", row->target);
     if (!entry || !*entry->value)
         return keep_default(p, row, entry, setting);
-    enum status status = platform_read_entry(p, entry, row->unit, &value);
-    if (status != STATUS_OK)
-        return status;
+    TRY(platform_read_entry(p, entry, row->unit, &value));
     snprintf(source, sizeof source, "%s the platform file: %s=%.*s (line %d)", row->unit->source,
              entry->key, SHOWN, entry->value, entry->line);
     return platform_set(p, setting, converted(p, row->unit, value), entry->line, source);

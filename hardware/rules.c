@@ -69,8 +69,7 @@ static enum status rule_burst_limits(const struct tree *tree, const config_setti
 enum status rule_bursts(const struct tree *tree, const config_setting_t *rows, struct error *error)
 {
     int64_t before = 0;
-    enum status status = STATUS_OK;
-    for (int r = 0; r < config_setting_length(rows) && status == STATUS_OK; r++) {
+    for (int r = 0; r < config_setting_length(rows); r++) {
         const config_setting_t *row = config_setting_get_elem(rows, (unsigned)r);
         const config_setting_t *member = config_setting_get_member(row, "align_bytes");
         int64_t align = schema_count(row, "align_bytes");
@@ -79,9 +78,9 @@ enum status rule_bursts(const struct tree *tree, const config_setting_t *rows, s
         if (align <= before)
             return tree_expected(tree, member, error, "more than in the row before");
         before = align;
-        status = rule_burst_limits(tree, row, config_setting_get_elem(rows, 0), error);
+        TRY(rule_burst_limits(tree, row, config_setting_get_elem(rows, 0), error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status rule_buffer(const struct tree *tree, const config_setting_t *group, struct error *error)

@@ -122,33 +122,32 @@ static enum status check_one_group(const struct check *check, const struct key *
 static enum status check_groups(const struct check *check, const struct key *key,
                                 const config_setting_t *setting)
 {
-    enum status status = check_list(check, key, setting);
-    for (int i = 0; status == STATUS_OK && i < config_setting_length(setting); i++) {
-        status = check_group(check, key->items, config_setting_get_elem(setting, (unsigned)i));
-        if (status == STATUS_OK)
-            status = check_label(check, setting, i);
+    TRY(check_list(check, key, setting));
+    for (int i = 0; i < config_setting_length(setting); i++) {
+        TRY(check_group(check, key->items, config_setting_get_elem(setting, (unsigned)i)));
+        TRY(check_label(check, setting, i));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status check_reals(const struct check *check, const struct key *key,
                                const config_setting_t *setting)
 {
-    enum status status = check_list(check, key, setting);
-    for (int i = 0; status == STATUS_OK && i < config_setting_length(setting); i++)
-        status = check_number(check, &key->items->keys[0],
-                              config_setting_get_elem(setting, (unsigned)i));
-    return status;
+    TRY(check_list(check, key, setting));
+    for (int i = 0; i < config_setting_length(setting); i++)
+        TRY(check_number(check, &key->items->keys[0],
+                         config_setting_get_elem(setting, (unsigned)i)));
+    return STATUS_OK;
 }
 
 static enum status check_texts(const struct check *check, const struct key *key,
                                const config_setting_t *setting)
 {
     static const struct key text = {"", KIND_TEXT, REQUIRED, 1, 1000, "", NULL};
-    enum status status = check_list(check, key, setting);
-    for (int i = 0; status == STATUS_OK && i < config_setting_length(setting); i++)
-        status = check_text(check, &text, config_setting_get_elem(setting, (unsigned)i));
-    return status;
+    TRY(check_list(check, key, setting));
+    for (int i = 0; i < config_setting_length(setting); i++)
+        TRY(check_text(check, &text, config_setting_get_elem(setting, (unsigned)i)));
+    return STATUS_OK;
 }
 
 static const struct {
@@ -247,10 +246,10 @@ static enum status check_group(const struct check *check, const struct group *gr
 {
     if (!config_setting_is_group(setting))
         return tree_expected(check->tree, setting, check->error, "a group { … }");
-    enum status status = check_known(check, group, setting);
-    for (size_t i = 0; i < group->count && status == STATUS_OK; i++)
-        status = check_member(check, group, &group->keys[i], setting);
-    return status == STATUS_OK ? check_provenance(check, group, setting) : status;
+    TRY(check_known(check, group, setting));
+    for (size_t i = 0; i < group->count; i++)
+        TRY(check_member(check, group, &group->keys[i], setting));
+    return check_provenance(check, group, setting);
 }
 
 bool schema_is_processor(const struct tree *tree)

@@ -46,15 +46,11 @@ enum status simulate_program(struct tiling_simulator *simulator, int cores,
     struct timeline timeline;
     struct work_total totals[HARDWARE_MAX_PRICES];
     *simulated = (struct simulated){0};
-    enum status status = tiling_simulator_tidy(simulator, error);
-    if (status == STATUS_OK)
-        status = simulate(simulator->model, &simulator->program, &options, &timeline, error);
-    if (status == STATUS_OK && timeline.blocked >= 0)
-        status = error_set(error, STATUS_INVALID, "a generated program deadlocks");
-    if (status == STATUS_OK)
-        status = work_totals(&simulator->program, totals, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(tiling_simulator_tidy(simulator, error));
+    TRY(simulate(simulator->model, &simulator->program, &options, &timeline, error));
+    if (timeline.blocked >= 0)
+        return error_set(error, STATUS_INVALID, "a generated program deadlocks");
+    TRY(work_totals(&simulator->program, totals, error));
     simulated->time_ns = (double)timeline.end_fs / FS_PER_NS;
     for (int p = 0; p < hw->pipe_count; p++)
         simulated->busy_ns[p] = (double)timeline.busy_fs[p] / FS_PER_NS;

@@ -146,8 +146,8 @@ enum status analyse_write_csv(const struct diagnosis *diagnosis, FILE *out, stru
 {
     static const struct profile_row row = {.line = 1, .duration_us = -1};
     struct writer w = {.out = out};
-    enum status status = csv_begin(&w, error);
-    return status == STATUS_OK ? csv_row(&w, &row, diagnosis, -1, error) : status;
+    TRY(csv_begin(&w, error));
+    return csv_row(&w, &row, diagnosis, -1, error);
 }
 
 /* ------------------------------------------------------------------ table */

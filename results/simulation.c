@@ -21,14 +21,14 @@ static enum status sum_paths(const struct program *program,
 {
     const struct hardware *hw = program->hw;
     struct work_total totals[HARDWARE_MAX_PRICES];
-    enum status status = work_totals(program, totals, error);
-    for (int p = 0; p < hw->path_count && status == STATUS_OK; p++) {
+    TRY(work_totals(program, totals, error));
+    for (int p = 0; p < hw->path_count; p++) {
         hardware_path_name(hw, p, paths[p].name);
         paths[p].bytes = totals[hw->paths[p].price].units;
         for (int c = 0; c < hw->paths[p].cast_count; c++)
             paths[p].bytes += totals[hw->paths[p].casts[c].price].units;
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* The time that all working cores' bytes take on a bus at its best: its saturation is the share. */
@@ -93,9 +93,7 @@ enum status simulation_write_table(const struct simulation *s, const struct styl
     struct path_bytes paths[HARDWARE_MAX_PATHS];
     struct operation_counts counts;
     char text[TEXT_SIZE], bar[TEXT_SIZE];
-    enum status status = sum_paths(s->program, paths, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(sum_paths(s->program, paths, error));
     fprintf(out, "%s%s%s on %s, %d core%s\n", style->bold, text_line(text_file_name(s->file), line),
             style->end, hw->name, s->cores,
             s->cores == 1 ? ""
@@ -168,9 +166,7 @@ enum status simulation_write_json(const struct simulation *s, const struct style
     const struct hardware *hw = s->program->hw;
     struct path_bytes path_list[HARDWARE_MAX_PATHS] = {0};
     struct operation_counts counts;
-    enum status status = sum_paths(s->program, path_list, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(sum_paths(s->program, path_list, error));
     json_t *pipes = json_array(), *paths = json_array(), *operations = json_array();
     for (int p = 0; p < hw->pipe_count; p++)
         json_array_append_new(pipes,

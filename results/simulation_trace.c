@@ -132,6 +132,6 @@ enum status trace_log_write(const struct trace_log *log, const struct program *p
     put_names(program, cores, in_step, &chrome);
     for (int64_t i = 0; i < log->count; i++)
         put_event(program, &log->events[i], &chrome);
-    enum status status = put_buses(log, program, cores, in_step, &chrome, error);
-    return status == STATUS_OK ? chrome_close(&chrome, error) : status;
+    TRY(put_buses(log, program, cores, in_step, &chrome, error));
+    return chrome_close(&chrome, error);
 }

@@ -107,9 +107,7 @@ static enum status check_texts(const struct store *store, sqlite3_stmt *statemen
 static enum status read_row(const struct store *store, sqlite3_stmt *statement,
                             struct store_row *row, struct error *error)
 {
-    enum status status = check_texts(store, statement, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_texts(store, statement, error));
     int kind = store_kind_find(column(statement, 0));
     *row = (struct store_row){
         .key = {.kind = kind < 0 ? STORE_IMPORTED : (enum store_kind)kind,

@@ -37,8 +37,8 @@ static enum status side_open(struct side *side, struct store *store,
                              const struct store_filter *filter, struct error *error)
 {
     *side = (struct side){.filter = filter};
-    enum status status = store_walk_open(store, &side->walk, error);
-    return status == STATUS_OK ? advance(side, error) : status;
+    TRY(store_walk_open(store, &side->walk, error));
+    return advance(side, error);
 }
 
 static void side_close(struct side *side)
@@ -76,17 +76,15 @@ static bool same_but_version(const struct store_key *a, const struct store_key *
 static enum status take_group(struct side *side, const struct store_key *problem,
                               struct error *error)
 {
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && side->found && compare_problems(&side->row.key, problem) == 0) {
+    while (side->found && compare_problems(&side->row.key, problem) == 0) {
         struct store_rows *group = &side->group;
         struct store_row *last = group->count ? &group->rows[group->count - 1] : NULL;
         if (last && same_but_version(&last->key, &side->row.key))
             store_rows_drop_last(group);
-        status = store_rows_add(group, &side->row, STORE_ANSWERS, error);
-        if (status == STATUS_OK)
-            status = advance(side, error);
+        TRY(store_rows_add(group, &side->row, STORE_ANSWERS, error));
+        TRY(advance(side, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ pairs */

@@ -61,12 +61,10 @@ enum status store_gc_find(struct store *store, struct store_gc *gc, struct error
 
 enum status store_gc_remove(struct store *store, const struct store_gc *gc, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < gc->rows.count && status == STATUS_OK; i++)
-        status = store_remove(store, &gc->rows.rows[i].key, error);
-    if (status == STATUS_OK)
-        status = store_commit(store, error);
-    return status == STATUS_OK ? store_compact(store, error) : status;
+    for (size_t i = 0; i < gc->rows.count; i++)
+        TRY(store_remove(store, &gc->rows.rows[i].key, error));
+    TRY(store_commit(store, error));
+    return store_compact(store, error);
 }
 
 void store_gc_clear(struct store_gc *gc)

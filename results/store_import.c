@@ -72,17 +72,13 @@ static enum status import_row(void *context, const struct store_row *row, struct
         counts->left_out++;
         return STATUS_OK;
     }
-    enum status status = store_get(importing->store, &row->key, &found, &old, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(store_get(importing->store, &row->key, &found, &old, error));
     if (found && is_same(&old, row)) {
         counts->same++;
         return STATUS_OK;
     }
     if (found)
-        status = clash(importing, &old, row, &replace, error);
-    if (status != STATUS_OK)
-        return status;
+        TRY(clash(importing, &old, row, &replace, error));
     counts->added += !found;
     counts->replaced += found && replace;
     counts->kept += found && !replace;
@@ -95,6 +91,6 @@ enum status store_import(const char *file, struct store *store, const struct sto
 {
     *imported = (struct store_imported){0};
     struct importing importing = {store, file, filter, clash_rule, imported, 0};
-    enum status status = store_lines_read(file, import_row, &importing, error);
-    return status == STATUS_OK ? store_commit(store, error) : status;
+    TRY(store_lines_read(file, import_row, &importing, error));
+    return store_commit(store, error);
 }

@@ -229,11 +229,8 @@ static enum status read_row(struct record *record, struct store_row *row, struct
 {
     const char *texts[TEXTS];
     json_t *optimal = json_object_get(record->object, "optimal");
-    enum status status = check_names(record, error);
-    if (status == STATUS_OK)
-        status = read_texts(record, texts, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_names(record, error));
+    TRY(read_texts(record, texts, error));
     *row = (struct store_row){
         .key = {.op = texts[OP],
                 .shape = texts[SHAPE],
@@ -248,18 +245,13 @@ static enum status read_row(struct record *record, struct store_row *row, struct
     };
     if (!json_is_boolean(optimal))
         return bad(record, error, "optimal", "true or false");
-    status = read_kind(record, &row->key.kind, error);
-    if (status == STATUS_OK)
-        status = read_count(record, "cores", 1, &row->key.cores, error);
-    if (status == STATUS_OK)
-        status = read_count(record, "model_version", 0, &row->key.model_version, error);
-    if (status == STATUS_OK)
-        status = read_real(record, "time_ns", MAX_NS, &row->time_ns, error);
-    if (status == STATUS_OK)
-        status = read_real(record, "limit_s", MAX_S, &row->limit_s, error);
-    if (status == STATUS_OK)
-        status = read_answer(record, &row->answer, error);
-    return status == STATUS_OK ? check_sense(record, row, error) : status;
+    TRY(read_kind(record, &row->key.kind, error));
+    TRY(read_count(record, "cores", 1, &row->key.cores, error));
+    TRY(read_count(record, "model_version", 0, &row->key.model_version, error));
+    TRY(read_real(record, "time_ns", MAX_NS, &row->time_ns, error));
+    TRY(read_real(record, "limit_s", MAX_S, &row->limit_s, error));
+    TRY(read_answer(record, &row->answer, error));
+    return check_sense(record, row, error);
 }
 
 /* ------------------------------------------------------------------ lines */
@@ -282,9 +274,7 @@ static enum status next_line(struct lines *lines, bool *found, struct error *err
         return error_set(error, STATUS_IO, "%s: cannot read it: %s", lines->file, strerror(errno));
     if (lines->line == 1 && lines->length > 0) {
         size_t mark;
-        enum status status = utf8_begin(lines->file, lines->text, lines->length, &mark, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(utf8_begin(lines->file, lines->text, lines->length, &mark, error));
         memmove(lines->text, lines->text + mark, lines->length -= mark);
     }
     if (byte == EOF && lines->length > 0)

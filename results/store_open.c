@@ -98,13 +98,9 @@ static enum status check_version(struct store *store, int64_t *version, struct e
 {
     int64_t application = 0, tables = 0;
     *version = 0;
-    enum status status = ask(store, "PRAGMA application_id", &application, NULL, 0, error);
-    if (status == STATUS_OK)
-        status = ask(store, "PRAGMA user_version", version, NULL, 0, error);
-    if (status == STATUS_OK)
-        status = ask(store, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(ask(store, "PRAGMA application_id", &application, NULL, 0, error));
+    TRY(ask(store, "PRAGMA user_version", version, NULL, 0, error));
+    TRY(ask(store, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0, error));
     if (application != STORE_APPLICATION && (application || tables || *version))
         return error_set(error, STATUS_INVALID, "%s: expected a store, this is another database",
                          store->file);
@@ -130,10 +126,10 @@ static enum status check_snapshot(struct store *store, int64_t *version, struct 
 static enum status check_content(struct store *store, struct error *error)
 {
     char verdict[200] = "";
-    enum status status = ask(store, "PRAGMA quick_check(1)", NULL, verdict, sizeof verdict, error);
-    if (status == STATUS_OK && strcmp(verdict, "ok") != 0)
-        status = fail_damage(store, verdict, error);
-    return status;
+    TRY(ask(store, "PRAGMA quick_check(1)", NULL, verdict, sizeof verdict, error));
+    if (strcmp(verdict, "ok") != 0)
+        TRY(fail_damage(store, verdict, error));
+    return STATUS_OK;
 }
 
 /* Step by step from the version that the file has, all or nothing. */
@@ -171,25 +167,24 @@ static enum status turn_log_on(struct store *store, struct error *error)
 static enum status prepare(struct store *store, enum store_mode mode, struct error *error)
 {
     int64_t version;
-    enum status status = check_snapshot(store, &version, error);
-    if (status == STATUS_OK && mode == STORE_READ && version < store_schema_version)
+    TRY(check_snapshot(store, &version, error));
+    if (mode == STORE_READ && version < store_schema_version)
         return error_set(error, STATUS_INVALID,
                          version == 0 ? "%s: expected a store, this is an empty database"
                                       : "%s: a store of an older version; a command that writes to "
                                         "it brings it up to date",
                          store->file);
-    if (status == STATUS_OK)
-        status = check_content(store, error);
-    if (status == STATUS_OK && mode == STORE_WRITE)
-        status = turn_log_on(store, error);
-    if (status == STATUS_OK && mode == STORE_WRITE && version < store_schema_version)
-        status = migrate(store, error);
-    for (int s = 0; s < STATEMENTS && status == STATUS_OK; s++)
+    TRY(check_content(store, error));
+    if (mode == STORE_WRITE)
+        TRY(turn_log_on(store, error));
+    if (mode == STORE_WRITE && version < store_schema_version)
+        TRY(migrate(store, error));
+    for (int s = 0; s < STATEMENTS; s++)
         if ((mode == STORE_WRITE || s == GET || s == NOTE_GET) &&
             sqlite3_prepare_v3(store->database, store_sql[s], -1, SQLITE_PREPARE_PERSISTENT,
                                &store->statements[s], NULL) != SQLITE_OK)
-            status = store_fail(store, error);
-    return status;
+            TRY(store_fail(store, error));
+    return STATUS_OK;
 }
 
 /* In a closed folder and on a full disk there is no room for the shared memory of a log; where no
@@ -344,10 +339,10 @@ static enum status make(struct store *store, struct error *error)
 
 static enum status open_store(struct store *store, enum store_mode mode, struct error *error)
 {
-    enum status status = check_file(store->file, mode, error);
-    if (status == STATUS_OK && mode == STORE_WRITE && access(store->file, F_OK) != 0)
-        status = make(store, error);
-    return status == STATUS_OK ? open_at(store, store->file, mode, error) : status;
+    TRY(check_file(store->file, mode, error));
+    if (mode == STORE_WRITE && access(store->file, F_OK) != 0)
+        TRY(make(store, error));
+    return open_at(store, store->file, mode, error);
 }
 
 enum status store_open(const char *file, enum store_mode mode, struct store **store,

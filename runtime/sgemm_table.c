@@ -68,11 +68,10 @@ static enum status find_column(struct reader *r, int column)
 
 static enum status read_header(struct reader *r)
 {
-    enum status status = STATUS_OK;
     r->field_count = r->csv.field_count;
-    for (int c = 0; c < column_count(r) && status == STATUS_OK; c++)
-        status = find_column(r, c);
-    return status;
+    for (int c = 0; c < column_count(r); c++)
+        TRY(find_column(r, c));
+    return STATUS_OK;
 }
 
 /* Decimal digits alone, from `least` to `most`. */

@@ -77,19 +77,16 @@ static void find_best(const struct grid *grid)
 static enum status fill(struct grid *grid, struct error *error)
 {
     struct landscape *map = grid->map;
-    enum status status = grid_choose_values(grid, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(grid_choose_values(grid, error));
     map->cells = calloc((size_t)map->count[0] * (size_t)map->count[1], sizeof *map->cells);
     if (!map->cells)
         return error_memory(error);
     find_best(grid);
     note_reached(grid);
     if (map->kind == LANDSCAPE_SLICE)
-        status = grid_simulate_slice(grid, error);
-    if (status == STATUS_OK)
-        grid_count_points(grid);
-    return status;
+        TRY(grid_simulate_slice(grid, error));
+    grid_count_points(grid);
+    return STATUS_OK;
 }
 
 bool landscape_possible(const struct space *space, const struct search_result *result,

@@ -169,8 +169,8 @@ static enum status refill(struct search_run *run, bool all, bool *more, struct e
                          : listed->least_fs[b] > horizon && !run->options->keep_reached
                              ? BLOCK_COUNT
                              : BLOCK_BOUND;
-    enum status status = add_blocks(run, error);
-    return status == STATUS_OK ? list_take_first(run, error) : status;
+    TRY(add_blocks(run, error));
+    return list_take_first(run, error);
 }
 
 const struct search_source listed_source = {

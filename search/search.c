@@ -99,14 +99,13 @@ static enum status run_batch(struct search_run *run, struct error *error)
 
 static enum status run_all(struct search_run *run, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (bool more = true; more && status == STATUS_OK;) {
-        status = run->strategy->refill(run, &more, error);
-        while (status == STATUS_OK && !run->strategy->done(run) &&
+    for (bool more = true; more;) {
+        TRY(run->strategy->refill(run, &more, error));
+        while (!run->strategy->done(run) &&
                search_goes_on(&run->space, run->options, run->simulated > 0, &run->hurry))
-            status = run_batch(run, error);
+            TRY(run_batch(run, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* ---- the answer ---- */
@@ -219,19 +218,17 @@ enum status search_run_open(struct search_run *run, struct error *error)
 {
     const struct search_source *source = run->source;
     run->pool = calloc(1, source->size + 1);
-    enum status status = run->pool ? STATUS_OK : error_memory(error);
-    if (status == STATUS_OK)
-        status = recorder_open(&run->recorder, run->options->trace, run->threads, error);
-    if (status == STATUS_OK && !source->simulate)
-        status = bounder_open(&run->bounder, run->space, error);
-    if (status == STATUS_OK && !source->simulate)
-        status = workers_open(&run->workers, run->threads, error);
-    if (status == STATUS_OK)
-        status = incumbents_open(&run->incumbents, run->options->top,
-                                 run->options->best_only || source->best_only, error);
-    if (status == STATUS_OK && source->open)
-        status = source->open(run, error);
-    return status;
+    TRY(run->pool ? STATUS_OK : error_memory(error));
+    TRY(recorder_open(&run->recorder, run->options->trace, run->threads, error));
+    if (!source->simulate)
+        TRY(bounder_open(&run->bounder, run->space, error));
+    if (!source->simulate)
+        TRY(workers_open(&run->workers, run->threads, error));
+    TRY(incumbents_open(&run->incumbents, run->options->top,
+                        run->options->best_only || source->best_only, error));
+    if (source->open)
+        TRY(source->open(run, error));
+    return STATUS_OK;
 }
 
 void search_run_close(struct search_run *run)
@@ -252,12 +249,12 @@ void search_run_close(struct search_run *run)
 static enum status init(struct search_run *run, struct error *error)
 {
     run->state = calloc(1, run->strategy->size + 1);
-    enum status status = run->state ? run->strategy->init(run, error) : error_memory(error);
-    if (status == STATUS_OK && run->source->idle && run->options->progress)
+    TRY(run->state ? run->strategy->init(run, error) : error_memory(error));
+    if (run->source->idle && run->options->progress)
         run->options->progress(run->options->context,
                                &(struct search_progress){.phase = run->source->idle,
                                                          .seconds = seconds_since(&run->started)});
-    return status == STATUS_OK ? search_run_open(run, error) : status;
+    return search_run_open(run, error);
 }
 
 enum status search(const struct space *space, const struct search_options *options,

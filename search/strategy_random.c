@@ -223,13 +223,9 @@ static enum status refill(struct search_run *run, bool *more, struct error *erro
     struct lottery *lottery = run->state;
     *more = false;
     lottery->counted = count_all(run);
-    enum status status = draw_ranks(lottery, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(draw_ranks(lottery, error));
     find_all(run);
-    status = open_drawn(run, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(open_drawn(run, error));
     lottery->all = lottery->counted && run->candidates.count == lottery->feasible;
     run->candidates.complete = lottery->all;
     return list_take_first(run, error);

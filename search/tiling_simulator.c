@@ -42,14 +42,12 @@ enum status tiling_simulator_run(struct tiling_simulator *simulator, const struc
     struct simulate_options options = {.cores = space->kind->cores_used(space, tiling, part),
                                        .stop = space->stop};
     program_reset(&simulator->program, space->hw);
-    enum status status = space->kind->generate(space, tiling, part, &simulator->program, error);
-    if (status == STATUS_OK)
-        status = tiling_simulator_tidy(simulator, error);
-    if (status == STATUS_OK)
-        status = simulate(simulator->model, &simulator->program, &options, timeline, error);
-    if (status == STATUS_OK && timeline->blocked >= 0)
+    TRY(space->kind->generate(space, tiling, part, &simulator->program, error));
+    TRY(tiling_simulator_tidy(simulator, error));
+    TRY(simulate(simulator->model, &simulator->program, &options, timeline, error));
+    if (timeline->blocked >= 0)
         return error_set(error, STATUS_INVALID,
                          "the generated program deadlocks in its instruction %d",
                          timeline->blocked + 1);
-    return status;
+    return STATUS_OK;
 }

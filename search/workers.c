@@ -10,12 +10,8 @@ enum status workers_open(struct workers *workers, int threads, struct error *err
     *workers = (struct workers){.items = calloc((size_t)threads, sizeof *workers->items)};
     if (!workers->items)
         return error_memory(error);
-    for (; workers->count < threads; workers->count++) {
-        enum status status =
-            tiling_simulator_open(&workers->items[workers->count].simulator, error);
-        if (status != STATUS_OK)
-            return status;
-    }
+    for (; workers->count < threads; workers->count++)
+        TRY(tiling_simulator_open(&workers->items[workers->count].simulator, error));
     return STATUS_OK;
 }
 

@@ -123,10 +123,9 @@ static enum status minimise(struct fitting *f, struct error *error)
                               .rounds = 20,
                               .steps_a_round = 400};
     enum simplex_end end;
-    enum status status = simplex_minimise(&simplex, at, &value, &end, error);
-    if (status == STATUS_OK)
-        mean_log(f, at, &value); /* leaves the best point in f->host */
-    return status;
+    TRY(simplex_minimise(&simplex, at, &value, &end, error));
+    mean_log(f, at, &value); /* leaves the best point in f->host */
+    return STATUS_OK;
 }
 
 enum status host_fit(struct host *host, const struct host_timed timed[], int count,

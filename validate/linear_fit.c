@@ -175,17 +175,16 @@ static enum status fit_used(struct system *s, struct linear_fit *fit, struct err
 {
     for (int j = 0; j < s->term_count; j++)
         s->kept[j] = true;
-    enum status status = fit_once(s, fit, error);
-    for (int negative; status == STATUS_OK && (negative = most_negative(s, fit)) >= 0;) {
+    TRY(fit_once(s, fit, error));
+    for (int negative; (negative = most_negative(s, fit)) >= 0;) {
         s->kept[negative] = false;
         if (kept_count(s) == 0)
             return error_set(error, STATUS_INVALID, "%d points that no cost explains",
                              s->point_count);
-        status = fit_once(s, fit, error);
+        TRY(fit_once(s, fit, error));
     }
-    if (status == STATUS_OK)
-        judge(s, fit);
-    return status;
+    judge(s, fit);
+    return STATUS_OK;
 }
 
 /* Leaves out what is too far off; false when that changes nothing or leaves too few points. */
@@ -212,15 +211,15 @@ static enum status fit_all(struct system *s, struct linear_fit *fit, struct erro
     s->used_count = s->point_count;
     for (int i = 0; i < s->point_count; i++)
         s->used[i] = true;
-    enum status status = fit_used(s, fit, error);
-    for (int i = 0; i < MAX_TRIMS && status == STATUS_OK && trim(s, fit); i++) {
+    TRY(fit_used(s, fit, error));
+    for (int i = 0; i < MAX_TRIMS && trim(s, fit); i++) {
         struct linear_fit better;
         struct error ignored;
         if (fit_used(s, &better, &ignored) != STATUS_OK)
             break;
         *fit = better;
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status linear_fit(const double *terms, const double *times, int point_count, int term_count,

@@ -57,9 +57,7 @@ enum status timing_noise(struct timing_noise *noise, struct error *error)
     struct timing_subject subject = {.run = chain, .context = &state};
     struct timing_options options = {.rounds = 150, .threads = 1};
     struct timing timing = {0};
-    enum status status = timing_measure(&subject, 1, &options, &timing, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(timing_measure(&subject, 1, &options, &timing, error));
     noise->spread = timing.spread;
     noise->dropped = (double)timing.dropped / (timing.samples + timing.dropped);
     return STATUS_OK;

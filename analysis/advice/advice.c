@@ -64,24 +64,23 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
                                 const struct diagnosis *diagnosis, struct advice *advice,
                                 struct error *error)
 {
-    enum status status = STATUS_OK;
     *advice = (struct advice){.strategy = strategy, .time_fs = trial->first_fs};
     trial_begin(trial);
     if (strategy->apply && (strategy->apply == advice_rus || !trial->unnamed_line))
-        status = strategy->apply(trial, error);
+        TRY(strategy->apply(trial, error));
     int64_t untidy_fs = trial->best_fs;
-    if (status == STATUS_OK && trial->tidy && trial->best.hw)
-        status = tidy_change(trial, error);
-    if (status == STATUS_OK && trial->first_fs - trial->best_fs > trial->first_fs / LEAST_SHARE) {
+    if (trial->tidy && trial->best.hw)
+        TRY(tidy_change(trial, error));
+    if (trial->first_fs - trial->best_fs > trial->first_fs / LEAST_SHARE) {
         advice->applies = true;
         advice->time_fs = trial->best_fs;
         advice->tidied_fs = untidy_fs - trial->best_fs;
         advice->changed = trial->best;
         trial->best = (struct program){0};
     }
-    if (status == STATUS_OK && !advice->applies)
+    if (!advice->applies)
         strategy->condition(trial, diagnosis, advice->condition);
-    return status;
+    return STATUS_OK;
 }
 
 static enum status diagnose_first(const struct trial *trial, struct diagnosis *diagnosis,
@@ -89,9 +88,7 @@ static enum status diagnose_first(const struct trial *trial, struct diagnosis *d
 {
     struct simulate_options options = {.cores = trial->cores};
     struct timeline timeline;
-    enum status status = simulate(trial->simulator, trial->first, &options, &timeline, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(simulate(trial->simulator, trial->first, &options, &timeline, error));
     diagnosis_of_program(trial->first, &timeline, trial->cores, diagnosis);
     diagnose(diagnosis, &diagnosis_default_thresholds);
     return STATUS_OK;

@@ -85,14 +85,13 @@ static enum status try_move(struct trial *trial, int32_t at, bool with_flags, bo
 
 enum status advice_ais(struct trial *trial, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int32_t at = 0; at < trial_program(trial)->count && status == STATUS_OK; at++) {
+    for (int32_t at = 0; at < trial_program(trial)->count; at++) {
         bool taken = false;
         if (trial_program(trial)->items[at].kind != INSTRUCTION_MOVE || !trial_goes_on(trial))
             continue;
-        status = try_move(trial, at, true, &taken, error);
-        if (status == STATUS_OK && !taken)
-            status = try_move(trial, at, false, &taken, error);
+        TRY(try_move(trial, at, true, &taken, error));
+        if (!taken)
+            TRY(try_move(trial, at, false, &taken, error));
     }
-    return status;
+    return STATUS_OK;
 }

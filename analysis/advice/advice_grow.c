@@ -196,8 +196,7 @@ static enum status grow_once(struct trial *trial, enum instruction_kind kind, bo
 enum status advice_grow(struct trial *trial, enum instruction_kind kind, struct error *error)
 {
     bool taken = true;
-    enum status status = STATUS_OK;
-    while (taken && status == STATUS_OK)
-        status = grow_once(trial, kind, &taken, error);
-    return status;
+    while (taken)
+        TRY(grow_once(trial, kind, &taken, error));
+    return STATUS_OK;
 }

@@ -38,14 +38,13 @@ static enum status try_at(struct trial *trial, int32_t at, bool (*change)(struct
 
 enum status advice_mrt(struct trial *trial, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int32_t at = 0; at < trial_program(trial)->count && status == STATUS_OK; at++) {
+    for (int32_t at = 0; at < trial_program(trial)->count; at++) {
         bool taken = false;
         if (trial_program(trial)->items[at].kind != INSTRUCTION_MOVE || !trial_goes_on(trial))
             continue;
-        status = try_at(trial, at, drop, &taken, error);
-        if (status == STATUS_OK && !taken)
-            status = try_at(trial, at, hoist, &taken, error);
+        TRY(try_at(trial, at, drop, &taken, error));
+        if (!taken)
+            TRY(try_at(trial, at, hoist, &taken, error));
     }
-    return status;
+    return STATUS_OK;
 }

@@ -151,22 +151,20 @@ static bool choose(const struct program *program, int32_t loop, int number, uint
 
 static enum status double_loop(struct trial *trial, int32_t loop, struct error *error)
 {
-    enum status status = STATUS_OK;
     bool taken = false;
     uint32_t chosen;
-    for (int number = 0; status == STATUS_OK && !taken && trial_goes_on(trial) &&
+    for (int number = 0; !taken && trial_goes_on(trial) &&
                          choose(trial_program(trial), loop, number, &chosen, error);
          number++)
         if (chosen)
-            status = try_double(trial, loop, chosen, &taken, error);
-    return status;
+            TRY(try_double(trial, loop, chosen, &taken, error));
+    return STATUS_OK;
 }
 
 enum status advice_pp(struct trial *trial, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int32_t at = trial_program(trial)->count - 1; at >= 0 && status == STATUS_OK; at--)
+    for (int32_t at = trial_program(trial)->count - 1; at >= 0; at--)
         if (trial_program(trial)->items[at].kind == INSTRUCTION_LOOP)
-            status = double_loop(trial, at, error);
-    return status;
+            TRY(double_loop(trial, at, error));
+    return STATUS_OK;
 }

@@ -160,10 +160,10 @@ struct region *edit_operand(struct edit_line *line, enum operand_role role)
 static enum status add_line(struct program *program, const struct edit_line *line,
                             struct error *error)
 {
-    enum status status = program_add(program, &line->in, error);
-    for (int r = 0; r < line->in.region_count && status == STATUS_OK; r++)
-        status = program_add_region(program, &line->regions[r], error);
-    return status;
+    TRY(program_add(program, &line->in, error));
+    for (int r = 0; r < line->in.region_count; r++)
+        TRY(program_add_region(program, &line->regions[r], error));
+    return STATUS_OK;
 }
 
 enum status edit_program(const struct edit *edit, struct program *program, struct error *error)

@@ -249,22 +249,20 @@ static enum status evaluate(struct evaluator *evaluator, const struct event *eve
 {
     const struct instruction *in = &evaluator->program->items[event->item];
     struct operand operands[OPERAND_ROLES];
-    enum status status = STATUS_OK;
     if (in->kind > INSTRUCTION_SCALAR)
         return STATUS_OK;
     for (enum operand_role role = 0; role < OPERAND_ROLES; role++) {
         operands[role] = find_operand(evaluator, event, role);
         evaluator->visits += operands[role].pieces;
-        if (role != OPERAND_DST && status == STATUS_OK)
-            status = gather(evaluator, event->item, role, &operands[role]);
+        if (role != OPERAND_DST)
+            TRY(gather(evaluator, event->item, role, &operands[role]));
     }
-    if (status == STATUS_OK && evaluator->visits > SYMBOLIC_MAX_VISITS)
-        status = error_set(evaluator->error, STATUS_TOO_LARGE,
-                           "more than %lld pieces of %lld bytes to follow", SYMBOLIC_MAX_VISITS,
-                           (long long)evaluator->grain);
-    if (status == STATUS_OK)
-        write_results(evaluator, event->item, operands);
-    return status;
+    if (evaluator->visits > SYMBOLIC_MAX_VISITS)
+        return error_set(evaluator->error, STATUS_TOO_LARGE,
+                         "more than %lld pieces of %lld bytes to follow", SYMBOLIC_MAX_VISITS,
+                         (long long)evaluator->grain);
+    write_results(evaluator, event->item, operands);
+    return STATUS_OK;
 }
 
 static enum status widen(struct evaluator *evaluator, const struct nest *nest, int32_t item,
@@ -284,14 +282,12 @@ static enum status make_stores(struct evaluator *evaluator, const struct nest *n
 {
     const struct program *program = evaluator->program;
     struct range ranges[HARDWARE_MAX_BUFFERS] = {{0}};
-    enum status status = STATUS_OK;
     int64_t left = SYMBOLIC_MAX_PIECES;
-    for (int32_t i = 0; i < program->count && status == STATUS_OK; i++)
+    for (int32_t i = 0; i < program->count; i++)
         for (int r = 0; r < program->items[i].region_count && nest->played[i]; r++)
-            if (status == STATUS_OK)
-                status = widen(evaluator, nest, i,
-                               &program->regions[program->items[i].first_region + r], ranges);
-    for (int b = 0; b < program->hw->buffer_count && status == STATUS_OK; b++) {
+            TRY(widen(evaluator, nest, i, &program->regions[program->items[i].first_region + r],
+                      ranges));
+    for (int b = 0; b < program->hw->buffer_count; b++) {
         struct store *store = &evaluator->stores[b];
         store->first = ranges[b].low / evaluator->grain;
         store->count = ranges[b].high / evaluator->grain - store->first;
@@ -302,9 +298,9 @@ static enum status make_stores(struct evaluator *evaluator, const struct nest *n
                              SYMBOLIC_MAX_PIECES, (long long)evaluator->grain);
         store->values = calloc((size_t)store->count + 1, sizeof *store->values);
         if (!store->values)
-            status = error_memory(evaluator->error);
+            return error_memory(evaluator->error);
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status evaluate_all(struct evaluator *evaluator, const struct nest *nest)

@@ -17,10 +17,9 @@ static enum status time_of(struct trial *trial, const struct program *program, i
 {
     struct simulate_options options = {.cores = trial->cores};
     struct timeline timeline;
-    enum status status = simulate(trial->simulator, program, &options, &timeline, error);
-    if (status == STATUS_OK)
-        *time_fs = timeline.blocked >= 0 ? -1 : timeline.end_fs;
-    return status;
+    TRY(simulate(trial->simulator, program, &options, &timeline, error));
+    *time_fs = timeline.blocked >= 0 ? -1 : timeline.end_fs;
+    return STATUS_OK;
 }
 
 enum status trial_open(struct trial *trial, const struct program *program, int cores,

@@ -52,11 +52,8 @@ static enum status grow(struct boundaries *set, struct error *error)
 
 enum status boundaries_add(struct boundaries *set, int64_t address, struct error *error)
 {
-    if (2 * (set->count + 1) > set->capacity) {
-        enum status status = grow(set, error);
-        if (status != STATUS_OK)
-            return status;
-    }
+    if (2 * (set->count + 1) > set->capacity)
+        TRY(grow(set, error));
     struct boundary *at = &set->table[place(set, address)];
     set->count += at->address == NONE;
     at->address = address;

@@ -52,9 +52,7 @@ static enum status make_room(struct earlier *earlier, int pipe, struct error *er
 
 enum status earlier_add(struct earlier *earlier, const struct event *event, struct error *error)
 {
-    enum status status = make_room(earlier, event->pipe, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(make_room(earlier, event->pipe, error));
     struct earlier_event *kept =
         event_at(earlier, event->pipe, earlier->pipes[event->pipe].count++);
     kept->number = event->clock[event->pipe];

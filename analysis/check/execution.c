@@ -206,11 +206,9 @@ static enum status take_event(struct execution *execution, const struct event *e
         add_double_set(execution->program, &event->twice, findings);
     if (++execution->events > CHECK_MAX_EVENTS)
         return too_many(error);
-    enum status status = overlap_event(&execution->overlap, event, findings, error);
-    if (status == STATUS_OK)
-        status = record_add(&execution->record, event, execution->overlap.pairs,
-                            execution->overlap.bounds, error);
-    return status;
+    TRY(overlap_event(&execution->overlap, event, findings, error));
+    return record_add(&execution->record, event, execution->overlap.pairs,
+                      execution->overlap.bounds, error);
 }
 
 enum status execution_init(struct execution *execution, const struct program *program,
@@ -273,14 +271,12 @@ static enum status execute_leniently(struct execution *execution, struct error *
 enum status execution_run(struct execution *execution, struct findings *findings,
                           struct error *error)
 {
-    enum status status = take_events(execution, findings, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(take_events(execution, findings, error));
     check_totals(&execution->order.flags, &execution->nest, findings);
     check_end(&execution->order, findings);
     if (is_blocked(&execution->order))
-        status = execute_leniently(execution, error);
-    return status == STATUS_OK ? record_close(&execution->record, error) : status;
+        TRY(execute_leniently(execution, error));
+    return record_close(&execution->record, error);
 }
 
 void execution_clear(struct execution *execution)

@@ -113,9 +113,7 @@ enum status flags_set(struct flags *flags, int32_t item, const uint32_t *clock,
     if (reg->sets > reg->total_waits)
         return STATUS_OK; /* nobody will fetch it */
     void *place;
-    enum status status = queue_push(&reg->pending, budget_bytes, &place, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(queue_push(&reg->pending, budget_bytes, &place, error));
     struct pending_set *set = place;
     set->item = item;
     set->set_again = -1;

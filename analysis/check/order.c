@@ -134,9 +134,7 @@ static enum status postpone(struct order *order, int32_t item, struct error *err
 {
     int pipe = order->program->items[item].pipe;
     void *place;
-    enum status status = queue_push(&order->queued[pipe], &order->budget_bytes, &place, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(queue_push(&order->queued[pipe], &order->budget_bytes, &place, error));
     struct queued *queued = place;
     queued->item = item;
     queued->blocking = order->blocking;
@@ -206,15 +204,14 @@ static enum status dispatch(struct order *order, struct event *event, struct err
 
 enum status order_next(struct order *order, struct event *event, struct error *error)
 {
-    enum status status = STATUS_OK;
     event->item = -1;
-    while (status == STATUS_OK && event->item < 0) {
+    while (event->item < 0) {
         if (order->ready)
-            status = drain(order, event, error);
+            TRY(drain(order, event, error));
         else if (!order->halted && order->next < order->program->count)
-            status = dispatch(order, event, error);
+            TRY(dispatch(order, event, error));
         else
             break;
     }
-    return status;
+    return STATUS_OK;
 }

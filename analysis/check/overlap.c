@@ -161,13 +161,12 @@ static enum status visit_region(struct overlap *overlap, const struct event *eve
         .region = region,
         .writes = instruction_writes(in, region->role),
     };
-    enum status status = STATUS_OK;
-    for (int64_t i = 0; i < rows.count && status == STATUS_OK; i++) {
+    for (int64_t i = 0; i < rows.count; i++) {
         row.start = start + i * rows.stride;
         row.end = row.start + rows.bytes;
-        status = visit_row(overlap, &row, findings, error);
+        TRY(visit_row(overlap, &row, findings, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* Orders that interlocked accesses left behind bind this event as far as its clock knows them. */

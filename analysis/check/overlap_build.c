@@ -168,14 +168,13 @@ static enum status each_watched(struct overlap *overlap,
                                 struct error *error)
 {
     const struct program *program = overlap->program;
-    enum status status = STATUS_OK;
-    for (int32_t item = 0; item < program->count && status == STATUS_OK; item++) {
+    for (int32_t item = 0; item < program->count; item++) {
         const struct instruction *in = &program->items[item];
         for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++)
-            if (overlap->watched[i] && status == STATUS_OK)
-                status = act(overlap, item, &program->regions[i], error);
+            if (overlap->watched[i])
+                TRY(act(overlap, item, &program->regions[i], error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status make_pieces(struct overlap *overlap, struct error *error)
@@ -193,9 +192,7 @@ static enum status make_pieces(struct overlap *overlap, struct error *error)
         map->last = calloc(cells, sizeof *map->last);
         if (!map->last)
             return error_memory(error);
-        enum status status = boundaries_seal(&map->cuts, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(boundaries_seal(&map->cuts, error));
     }
     return STATUS_OK;
 }
@@ -211,14 +208,10 @@ enum status overlap_init(struct overlap *overlap, const struct program *program,
     earlier_init(&overlap->earlier, program);
     for (int i = 0; i < HARDWARE_MAX_BUFFERS; i++)
         memset(overlap->maps[i].slot_of, -1, sizeof overlap->maps[i].slot_of);
-    enum status status = watch(overlap, error);
-    if (status == STATUS_OK)
-        status = each_watched(overlap, count_starts, error);
-    if (status == STATUS_OK)
-        status = each_watched(overlap, cut_region, error);
-    if (status == STATUS_OK)
-        status = make_pieces(overlap, error);
-    return status;
+    TRY(watch(overlap, error));
+    TRY(each_watched(overlap, count_starts, error));
+    TRY(each_watched(overlap, cut_region, error));
+    return make_pieces(overlap, error);
 }
 
 void overlap_clear(struct overlap *overlap)

@@ -46,20 +46,17 @@ static enum status search_init(struct search *search, struct execution *executio
             search->first[group] = i;
         search->last[group] = i;
     }
-    enum status status = replay_init(&search->base, &execution->record, error);
-    if (status == STATUS_OK)
-        status = replay_init(&search->with, &execution->record, error);
-    if (status == STATUS_OK)
-        status = replay_init(&search->without, &execution->record, error);
-    if (status == STATUS_OK &&
-        !(search->now = calloc(search->base.state_count + 1, sizeof(uint32_t))))
-        status = error_memory(error);
-    for (int depth = 0; depth < PROGRAM_MAX_DEPTH && status == STATUS_OK; depth++) {
+    TRY(replay_init(&search->base, &execution->record, error));
+    TRY(replay_init(&search->with, &execution->record, error));
+    TRY(replay_init(&search->without, &execution->record, error));
+    if (!(search->now = calloc(search->base.state_count + 1, sizeof(uint32_t))))
+        return error_memory(error);
+    for (int depth = 0; depth < PROGRAM_MAX_DEPTH; depth++) {
         search->then[depth] = calloc(search->base.state_count + 1, sizeof(uint32_t));
         if (!search->then[depth])
-            status = error_memory(error);
+            return error_memory(error);
     }
-    return status;
+    return STATUS_OK;
 }
 
 static void search_clear(struct search *search)

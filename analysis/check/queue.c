@@ -45,11 +45,8 @@ static enum status grow(struct queue *queue, int64_t *budget_bytes, struct error
 
 enum status queue_push(struct queue *queue, int64_t *budget_bytes, void **item, struct error *error)
 {
-    if (queue->count == queue->capacity) {
-        enum status status = grow(queue, budget_bytes, error);
-        if (status != STATUS_OK)
-            return status;
-    }
+    if (queue->count == queue->capacity)
+        TRY(grow(queue, budget_bytes, error));
     *item = slot(queue, queue->count++);
     return STATUS_OK;
 }

@@ -183,9 +183,7 @@ enum status record_add(struct record *record, const struct event *event, const s
     record->fixed[event->item] |= event->overtaken;
     if (event->pipe != PROGRAM_PIPE_ALL) {
         step.number = record->numbers[event->pipe] = event->clock[event->pipe];
-        enum status status = add_needs(record, &step, pairs, bounds, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(add_needs(record, &step, pairs, bounds, error));
     }
     return add_step(record, &step, error);
 }
@@ -216,7 +214,6 @@ static void fix_unfinished(struct record *record, const struct order *order)
 enum status record_cut(struct record *record, const struct order *order, struct error *error)
 {
     static const struct pair none[HARDWARE_MAX_PIPES];
-    enum status status = STATUS_OK;
     fix_unfinished(record, order);
     for (int8_t pipe = 0; pipe < record->program->hw->pipe_count && !record->full; pipe++) {
         struct record_step step = {.item = record->program->count,
@@ -228,12 +225,10 @@ enum status record_cut(struct record *record, const struct order *order, struct 
         uint32_t known[HARDWARE_MAX_PIPES];
         memcpy(known, order->clock[pipe], sizeof known);
         known[pipe] = 0;
-        if (status == STATUS_OK)
-            status = add_needs(record, &step, none, known, error);
-        if (status == STATUS_OK)
-            status = append(record, &step, error);
+        TRY(add_needs(record, &step, none, known, error));
+        TRY(append(record, &step, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 void record_mark(struct record *record, int depth, bool first, bool last)

@@ -30,12 +30,8 @@ enum status calibration_open(const char *folders, const char *base,
                              struct calibration *calibration, struct error *error)
 {
     memset(calibration, 0, sizeof *calibration);
-    enum status status =
-        description_read(folders, base, overrides, &calibration->description, error);
-    if (status == STATUS_OK)
-        status = calibration_rebuild(calibration, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(description_read(folders, base, overrides, &calibration->description, error));
+    TRY(calibration_rebuild(calibration, error));
     chip_of_name(chip ? chip : calibration->hw.name, calibration->chip);
     return STATUS_OK;
 }
@@ -99,9 +95,8 @@ enum status calibration_set(struct calibration *calibration, const struct parame
     if (isfinite(parameter->r_squared))
         snprintf(source + length, sizeof source - (size_t)length, ", R2 %.5g",
                  parameter->r_squared);
-    enum status status =
-        description_set(&calibration->description, parameter->key, noted.value, source, error);
-    return status == STATUS_OK ? calibration_note(calibration, &noted, before, error) : status;
+    TRY(description_set(&calibration->description, parameter->key, noted.value, source, error));
+    return calibration_note(calibration, &noted, before, error);
 }
 
 enum status calibration_set_bus(struct calibration *calibration, int bus, double first_gbps,
@@ -110,7 +105,6 @@ enum status calibration_set_bus(struct calibration *calibration, int bus, double
     const struct bus *b = &calibration->hw.buses[bus];
     char key[HARDWARE_KEY_SIZE];
     double first, last, total;
-    enum status status = STATUS_OK;
     snprintf(key, sizeof key, "buses.%s.total_gbps.1", b->name);
     bool found = description_get(&calibration->description, key, &first);
     snprintf(key, sizeof key, "buses.%s.total_gbps.%d", b->name, b->sharers);
@@ -119,12 +113,12 @@ enum status calibration_set_bus(struct calibration *calibration, int bus, double
         return STATUS_OK;
     first = first_gbps > 0 ? calibration_rounded(first_gbps) : first;
     last = fmax(first, cap_gbps > 0 ? calibration_rounded(cap_gbps) : last);
-    for (int n = 1; n <= b->sharers && status == STATUS_OK; n++) {
+    for (int n = 1; n <= b->sharers; n++) {
         snprintf(key, sizeof key, "buses.%s.total_gbps.%d", b->name, n);
         total = fmin(round(n * first * 1e6) * 1e-6, last);
-        status = description_set(&calibration->description, key, total, source, error);
+        TRY(description_set(&calibration->description, key, total, source, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* The kernels' error where they were fitted, else what the base knew; spreads of all numbers. */
@@ -165,11 +159,8 @@ enum status calibration_text(struct calibration *calibration, char **text, struc
 {
     char heading[512];
     const char *slash = strrchr(calibration->description.file, '/');
-    enum status status = set_fit(calibration, error);
-    if (status == STATUS_OK)
-        status = calibration_rebuild(calibration, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(set_fit(calibration, error));
+    TRY(calibration_rebuild(calibration, error));
     snprintf(heading, sizeof heading,
              "# %s: %.200s with numbers fitted to measurements (autotune calibrate).\n"
              "# Every number says where it comes from; those with a source of their own in braces "

@@ -81,11 +81,9 @@ static enum status set_fixed(const struct target *t, const char *prefix, double 
     } else if (law == BY_SIZE) {
         latency -= known_issue_ns;
     }
-    enum status status = STATUS_OK;
     if (has_issue)
-        status = set_key(t, prefix, "issue_ns", "ns", issue, issue_error, fit);
-    return status == STATUS_OK ? set_key(t, prefix, "latency_ns", "ns", latency, latency_error, fit)
-                               : status;
+        TRY(set_key(t, prefix, "issue_ns", "ns", issue, issue_error, fit));
+    return set_key(t, prefix, "latency_ns", "ns", latency, latency_error, fit);
 }
 
 /* A cast that moved as fast as its path still does. */
@@ -93,17 +91,16 @@ static enum status set_casts(const struct target *t, int path, const char *prefi
                              double gbps, double error, const struct linear_fit *fit)
 {
     const struct path *p = &t->calibration->hw.paths[path];
-    enum status status = STATUS_OK;
-    for (int c = 0; c < p->cast_count && status == STATUS_OK; c++) {
+    for (int c = 0; c < p->cast_count; c++) {
         char key[PREFIX_SIZE], full[HARDWARE_KEY_SIZE];
         double own;
         snprintf(key, sizeof key, "%.90s.casts.%s:%s", prefix, dtype_name(p->casts[c].from),
                  dtype_name(p->casts[c].to));
         snprintf(full, sizeof full, "%s.bandwidth_gbps", key);
         if (description_get(&t->calibration->description, full, &own) && own == old_gbps)
-            status = set_key(t, key, "bandwidth_gbps", "GB/s", gbps, error, fit);
+            TRY(set_key(t, key, "bandwidth_gbps", "GB/s", gbps, error, fit));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static double issue_ns_of(const struct calibration *calibration, int price)
@@ -134,18 +131,16 @@ static enum status set_path(const struct target *t, int path, const struct model
     snprintf(prefix, sizeof prefix, "paths.%s", hardware_path_name(&calibration->hw, path, name));
     snprintf(key, sizeof key, "%s.bandwidth_gbps", prefix);
     description_get(&calibration->description, key, &old_gbps);
-    enum status status = set_fixed(t, prefix, issue_ns_of(calibration, p->price), fit, law);
-    if (status == STATUS_OK)
-        status = set_key(t, prefix, "bandwidth_gbps", "GB/s", gbps, error, fit);
-    if (status == STATUS_OK)
-        status = set_casts(t, path, prefix, old_gbps, gbps, error, fit);
-    if (status == STATUS_OK && p->bus >= 0 && gbps > first_gbps(calibration, p->bus)) {
+    TRY(set_fixed(t, prefix, issue_ns_of(calibration, p->price), fit, law));
+    TRY(set_key(t, prefix, "bandwidth_gbps", "GB/s", gbps, error, fit));
+    TRY(set_casts(t, path, prefix, old_gbps, gbps, error, fit));
+    if (p->bus >= 0 && gbps > first_gbps(calibration, p->bus)) {
         char source[160];
         snprintf(source, sizeof source, "derived: as much as %s moves alone, %s", name,
                  "up to what all cores were known to move");
-        status = calibration_set_bus(calibration, p->bus, gbps, 0, source, t->error);
+        TRY(calibration_set_bus(calibration, p->bus, gbps, 0, source, t->error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* ---- reports ---- */

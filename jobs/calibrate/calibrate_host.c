@@ -54,8 +54,7 @@ static void describe_sources(const struct host_calibration *c, struct texts *tex
 static enum status mark_doubts(const struct host_calibration *c, struct description *description,
                                struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int i = 0; i < c->doubts.count && i < DOUBTS_MOST && status == STATUS_OK; i++) {
+    for (int i = 0; i < c->doubts.count && i < DOUBTS_MOST; i++) {
         const struct doubt *doubt = &c->doubts.list[i];
         char source[2 * SOURCE_SIZE];
         double value;
@@ -66,9 +65,9 @@ static enum status mark_doubts(const struct host_calibration *c, struct descript
         else
             snprintf(source, sizeof source, "measured on %s on %s, but implausible: %s",
                      c->host.cpu, c->host.date, doubt->text);
-        status = description_set(description, doubt->key, value, source, error);
+        TRY(description_set(description, doubt->key, value, source, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status write_checked(const struct description *description, char **text,
@@ -78,9 +77,7 @@ static enum status write_checked(const struct description *description, char **t
         "# This machine's processor, measured by `autotune calibrate --hw host`, which writes this "
         "file anew.\n";
     struct hardware hw;
-    enum status status = description_build(description, &hw, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(description_build(description, &hw, error));
     hardware_clear(&hw);
     return description_write(description, heading, text, error);
 }

@@ -158,13 +158,10 @@ static enum status split(struct kernel_fit *s, const struct bank_row rows[], siz
 static enum status judge(struct kernel_fit *s, const volatile sig_atomic_t *stop,
                          struct accuracy *fitted, struct accuracy *held_out)
 {
-    enum status status = kernel_fit_play(s, s->count, stop);
-    if (status == STATUS_OK)
-        status = accuracy_of(s->rows, s->predictions, s->fitted, NULL, fitted, s->error);
-    if (status == STATUS_OK)
-        status = accuracy_of(s->rows + s->fitted, s->predictions + s->fitted, s->count - s->fitted,
-                             NULL, held_out, s->error);
-    return status;
+    TRY(kernel_fit_play(s, s->count, stop));
+    TRY(accuracy_of(s->rows, s->predictions, s->fitted, NULL, fitted, s->error));
+    return accuracy_of(s->rows + s->fitted, s->predictions + s->fitted, s->count - s->fitted, NULL,
+                       held_out, s->error);
 }
 
 /* ---- the fit ---- */
@@ -186,11 +183,9 @@ static enum status note_variable(struct kernel_fit *s, int v, double at, double 
              "measured on %s: fitted to %d kernels of %s by %s, median error %.3g %%", c->chip,
              parameter.points, parameter.from, variable->candidate->determined_by,
              100 * parameter.median_error);
-    enum status status = kernel_fit_set(s, variable, value, source);
-    if (status == STATUS_OK && (variable->bus >= 0 || strstr(variable->key, ".bandwidth_gbps")))
-        status = kernel_fit_set_buses(s, source);
-    if (status != STATUS_OK)
-        return status;
+    TRY(kernel_fit_set(s, variable, value, source));
+    if ((variable->bus >= 0 || strstr(variable->key, ".bandwidth_gbps")))
+        TRY(kernel_fit_set_buses(s, source));
     if (variable->bus >= 0) /* the number that stands for the list: its last */
         snprintf(parameter.key, sizeof parameter.key, "buses.%s.total_gbps.%d",
                  c->hw.buses[variable->bus].name, c->hw.buses[variable->bus].sharers);
@@ -234,22 +229,17 @@ static enum status fit_variables(struct kernel_fit *s, double at[], double *matr
     bool legal, known = sensitivities(s, at, matrix, scratch, &used);
     if (s->status != STATUS_OK)
         return s->status;
-    enum status status = STATUS_OK;
     if (known)
-        status = drop_undetermined(s, at, matrix, used, scratch);
-    if (status == STATUS_OK && s->variable_count)
-        status = minimise(s, at);
-    if (status != STATUS_OK)
-        return status;
+        TRY(drop_undetermined(s, at, matrix, used, scratch));
+    if (s->variable_count)
+        TRY(minimise(s, at));
     known = s->variable_count && sensitivities(s, at, matrix, scratch, &used) &&
             standard_errors(s, matrix, used, errors);
-    status = s->status == STATUS_OK ? kernel_fit_apply(s, at, &legal) : s->status;
-    if (status == STATUS_OK)
-        status =
-            judge(s, NULL, &s->calibration->fitted_half.after, &s->calibration->held_out.after);
-    for (int v = 0; v < s->variable_count && status == STATUS_OK; v++)
-        status = note_variable(s, v, at[v], known && errors[v] > 0 ? errors[v] : NAN);
-    return status;
+    TRY(s->status == STATUS_OK ? kernel_fit_apply(s, at, &legal) : s->status);
+    TRY(judge(s, NULL, &s->calibration->fitted_half.after, &s->calibration->held_out.after));
+    for (int v = 0; v < s->variable_count; v++)
+        TRY(note_variable(s, v, at[v], known && errors[v] > 0 ? errors[v] : NAN));
+    return STATUS_OK;
 }
 
 static enum status fit(struct kernel_fit *s)

@@ -73,9 +73,7 @@ enum status model_fit(const struct samples *samples, bool may_have_knee, struct 
                       struct error *error)
 {
     memset(model, 0, sizeof *model);
-    enum status status = fit_part(samples, 0, samples->count, &model->fit, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(fit_part(samples, 0, samples->count, &model->fit, error));
     model->mean_error = mean_error(samples, 0, samples->count, &model->fit) / samples->count;
     if (may_have_knee && model->mean_error > knee_least_error)
         find_knee(samples, model);

@@ -134,11 +134,10 @@ static enum status run_space(struct training *t, const struct space *space, int 
     if (count == 0)
         return STATUS_OK;
     memset(measured, 0, sizeof measured);
-    enum status status = measure(matmul_operator.runner, space, tilings, predicted, count, &options,
-                                 measured, error);
-    if (status == STATUS_OK)
-        keep(t, space, tilings, measured, count, shape);
-    return status;
+    TRY(measure(matmul_operator.runner, space, tilings, predicted, count, &options, measured,
+                error));
+    keep(t, space, tilings, measured, count, shape);
+    return STATUS_OK;
 }
 
 static enum status run_shape(struct training *t, int shape, struct drawn *drawn,

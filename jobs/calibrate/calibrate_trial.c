@@ -20,19 +20,17 @@ static enum status set_matrix(struct kernel_fit *s, double gflops, const char *s
     /* The clock is the chip's: every element type follows. */
     struct calibration *c = s->calibration;
     double factor = 1;
-    enum status status = STATUS_OK;
     for (int t = 0; t < c->hw.matrix_type_count; t++)
         if (c->hw.matrix_types[t].type == DTYPE_F16)
             factor = gflops / s->matrix_gflops[t];
-    for (int t = 0; t < c->hw.matrix_type_count && status == STATUS_OK; t++) {
+    for (int t = 0; t < c->hw.matrix_type_count; t++) {
         char key[HARDWARE_KEY_SIZE];
         snprintf(key, sizeof key, "matrix.%s.gflops",
                  dtype_name((enum dtype)c->hw.matrix_types[t].type));
-        status =
-            description_set(&c->description, key, calibration_rounded(factor * s->matrix_gflops[t]),
-                            source, s->error);
+        TRY(description_set(&c->description, key, calibration_rounded(factor * s->matrix_gflops[t]),
+                            source, s->error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static double path_gbps(const struct hardware *hw, int price)
@@ -45,22 +43,20 @@ static enum status set_casts(struct kernel_fit *s, const struct variable *variab
                              const char *source)
 {
     struct calibration *c = s->calibration;
-    enum status status = STATUS_OK;
     for (int p = 0; p < c->hw.path_count; p++) {
         const struct path *path = &c->hw.paths[p];
         char name[2 * HARDWARE_NAME_SIZE + 3], key[HARDWARE_KEY_SIZE];
         snprintf(key, sizeof key, "paths.%s.bandwidth_gbps", hardware_path_name(&c->hw, p, name));
         if (strcasecmp(key, variable->key) != 0)
             continue;
-        for (int i = 0; i < path->cast_count && status == STATUS_OK; i++) {
+        for (int i = 0; i < path->cast_count; i++) {
             snprintf(key, sizeof key, "paths.%s.casts.%s:%s.bandwidth_gbps", name,
                      dtype_name(path->casts[i].from), dtype_name(path->casts[i].to));
-            status =
-                description_set(&c->description, key,
-                                calibration_rounded(gbps * s->cast_ratio[p][i]), source, s->error);
+            TRY(description_set(&c->description, key,
+                                calibration_rounded(gbps * s->cast_ratio[p][i]), source, s->error));
         }
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* A move from behind the cache starts like one that hits, and its pieces cost the same: one fit,
@@ -95,12 +91,12 @@ enum status kernel_fit_set(struct kernel_fit *s, const struct variable *variable
     }
     if (strcmp(variable->key, "matrix.f16.gflops") == 0)
         return set_matrix(s, value, source);
-    enum status status = description_set(&c->description, variable->key, value, source, s->error);
-    if (status == STATUS_OK && strstr(variable->key, ".bandwidth_gbps"))
-        status = set_casts(s, variable, value, source);
-    if (status == STATUS_OK && !strstr(variable->key, ".bandwidth_gbps"))
-        status = set_behind(s, variable->key, value, source);
-    return status;
+    TRY(description_set(&c->description, variable->key, value, source, s->error));
+    if (strstr(variable->key, ".bandwidth_gbps"))
+        TRY(set_casts(s, variable, value, source));
+    if (!strstr(variable->key, ".bandwidth_gbps"))
+        TRY(set_behind(s, variable->key, value, source));
+    return STATUS_OK;
 }
 
 /* The largest bandwidth among the fitted paths of a bus, or 0. */
@@ -129,14 +125,13 @@ static double fitted_gbps(const struct kernel_fit *s, int bus)
 enum status kernel_fit_set_buses(struct kernel_fit *s, const char *source)
 {
     struct calibration *c = s->calibration;
-    enum status status = STATUS_OK;
-    for (int b = 0; b < c->hw.bus_count && status == STATUS_OK; b++) {
+    for (int b = 0; b < c->hw.bus_count; b++) {
         double first = s->proportional[b] ? fmax(s->first_gbps[b], fitted_gbps(s, b)) : 0;
         s->touched[b] = s->touched[b] || first > s->first_gbps[b] || s->cap_gbps[b] > 0;
         if (s->touched[b])
-            status = calibration_set_bus(c, b, first, s->cap_gbps[b], source, s->error);
+            TRY(calibration_set_bus(c, b, first, s->cap_gbps[b], source, s->error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static bool is_proportional(const struct bus *bus)

@@ -20,11 +20,8 @@ static enum status simulate_tiling(struct tiling_simulator *simulator, const str
     struct simulated simulated;
     p->cores_used = space->kind->cores_used(space, tiling, 0);
     program_reset(&simulator->program, space->hw);
-    enum status status = space->kind->generate(space, tiling, 0, &simulator->program, error);
-    if (status == STATUS_OK)
-        status = simulate_program(simulator, p->cores_used, &simulated, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(space->kind->generate(space, tiling, 0, &simulator->program, error));
+    TRY(simulate_program(simulator, p->cores_used, &simulated, error));
     p->predicted_ns = simulated.time_ns;
     memcpy(p->busy_ns, simulated.busy_ns, sizeof p->busy_ns);
     memcpy(p->bus_bytes, simulated.bus_bytes, sizeof p->bus_bytes);

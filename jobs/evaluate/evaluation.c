@@ -103,10 +103,7 @@ static enum status add_accuracy(const struct evaluation *e, row_filter *belongs,
                                 const char *count_key, json_t *object, int64_t *measured)
 {
     struct accuracy accuracy;
-    enum status status =
-        accuracy_of(e->bank->rows, e->predictions, e->bank->count, belongs, &accuracy, e->error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(accuracy_of(e->bank->rows, e->predictions, e->bank->count, belongs, &accuracy, e->error));
     json_object_set_new(object, count_key, json_integer(accuracy.used));
     put_accuracy(object, &accuracy);
     if (measured)
@@ -143,13 +140,12 @@ static enum status add_classes(const struct evaluation *e, json_t *answer)
 static enum status add_pairs(const struct evaluation *e, json_t *answer)
 {
     struct pairs pairs;
-    enum status status = pairs_of(e->bank->rows, e->predictions, e->bank->count, &pairs, e->error);
-    if (status == STATUS_OK)
-        json_object_set_new(answer, "same_problem",
-                            json_pack("{s:I, s:I, s:I}", "groups", (json_int_t)pairs.groups,
-                                      "pairs", (json_int_t)pairs.pairs, "ordered_right",
-                                      (json_int_t)pairs.right));
-    return status;
+    TRY(pairs_of(e->bank->rows, e->predictions, e->bank->count, &pairs, e->error));
+    json_object_set_new(answer, "same_problem",
+                        json_pack("{s:I, s:I, s:I}", "groups", (json_int_t)pairs.groups, "pairs",
+                                  (json_int_t)pairs.pairs, "ordered_right",
+                                  (json_int_t)pairs.right));
+    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ rows */

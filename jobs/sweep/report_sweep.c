@@ -30,13 +30,10 @@ static int by_time(const void *left, const void *right)
 static enum status look_up(const struct sweep *sweep, struct store *store, struct timed *timed,
                            struct counts *counts, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int64_t j = 0; j < sweep->job_count && status == STATUS_OK; j++) {
+    for (int64_t j = 0; j < sweep->job_count; j++) {
         struct store_row row;
         bool found = false;
-        status = store_get(store, &sweep->jobs[j].key, &found, &row, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(store_get(store, &sweep->jobs[j].key, &found, &row, error));
         timed[j] = (struct timed){found ? row.time_ns : -1, j};
         counts->left += !found;
         counts->none += found && row.time_ns <= 0;
@@ -44,7 +41,7 @@ static enum status look_up(const struct sweep *sweep, struct store *store, struc
         counts->cut_off += found && row.time_ns > 0 && !row.optimal;
     }
     qsort(timed, (size_t)sweep->job_count, sizeof *timed, by_time);
-    return status;
+    return STATUS_OK;
 }
 
 static void add_counts(struct report *report, const struct sweep *sweep,
@@ -69,9 +66,7 @@ static enum status add_row(json_t *table, const struct sweep *sweep, struct stor
     struct store_row row = {0};
     bool found = false;
     const struct sweep_job *job = &sweep->jobs[timed->job];
-    enum status status = store_get(store, &job->key, &found, &row, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(store_get(store, &job->key, &found, &row, error));
     sweep_title(sweep, timed->job, title, sizeof title);
     json_t *cells = report_row(table);
     json_array_append_new(cells, json_text(title));

@@ -46,13 +46,9 @@ static enum status look_at(const struct slurm_plan *plan, struct sweep *part, in
                            struct slurm_state *state, struct error *error)
 {
     char path[PATH_MAX];
-    enum status status = slurm_store_path(plan, shard + 1, path, error);
-    if (status == STATUS_OK)
-        status = drop_answered(part, plan->db, error);
-    if (status == STATUS_OK)
-        status = drop_answered(part, path, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(slurm_store_path(plan, shard + 1, path, error));
+    TRY(drop_answered(part, plan->db, error));
+    TRY(drop_answered(part, path, error));
     state->missing[shard] = part->job_count;
     state->jobs_missing += part->job_count;
     state->again[shard] = part->job_count > 0;
@@ -85,8 +81,8 @@ static enum status look(const struct slurm_plan *plan, const struct sweep *sweep
 {
     if (!shard_of || !state->missing || !state->again)
         return error_memory(error);
-    enum status status = sweep_shards(sweep, plan->tasks, shard_of, error);
-    return status == STATUS_OK ? look_at_all(plan, sweep, shard_of, state, error) : status;
+    TRY(sweep_shards(sweep, plan->tasks, shard_of, error));
+    return look_at_all(plan, sweep, shard_of, state, error);
 }
 
 enum status slurm_look(const struct slurm_plan *plan, const struct sweep *sweep,
@@ -112,9 +108,7 @@ static enum status merge_shards(const struct slurm_plan *plan, char paths[][PATH
     if (!paths || !files)
         return error_memory(error);
     for (int shard = 1; shard <= plan->tasks; shard++) {
-        enum status status = slurm_store_path(plan, shard, paths[count], error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(slurm_store_path(plan, shard, paths[count], error));
         files[count] = paths[count];
         count += has_content(paths[count]);
     }

@@ -146,8 +146,7 @@ enum status slurm_queued_read(const char *text, int tasks, struct slurm_state *s
                               struct error *error)
 {
     bool queued[SLURM_MAX_TASKS] = {false};
-    enum status status = STATUS_OK;
-    while (*text && status == STATUS_OK) {
+    while (*text) {
         const char *line = text;
         char id[SLURM_ID_SIZE];
         long task;
@@ -159,9 +158,9 @@ enum status slurm_queued_read(const char *text, int tasks, struct slurm_state *s
             queued[task - 1] = true;
             take_out(state, (int)task - 1);
         }
-        status = keep_id(state, id, error);
+        TRY(keep_id(state, id, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status slurm_submitted_read(const char *text, char id[SLURM_ID_SIZE], struct error *error)

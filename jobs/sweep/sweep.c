@@ -215,20 +215,14 @@ static enum status read_file(const struct sweep_source *source, struct sweep *sw
     char file[PATH_MAX];
     struct sweep_source found = *source;
     sweep->memory = calloc(1, sizeof *sweep->memory);
-    enum status status = sweep->memory ? STATUS_OK : error_memory(error);
-    if (status == STATUS_OK)
-        status = find_file(source->name, file, error);
-    if (status == STATUS_OK)
-        status = chips_open(source->hw_folders, &sweep->loaded, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(sweep->memory ? STATUS_OK : error_memory(error));
+    TRY(find_file(source->name, file, error));
+    TRY(chips_open(source->hw_folders, &sweep->loaded, error));
     sweep->file = sweep_copy(sweep, file);
     if (!sweep->file)
         return error_memory(error);
     found.name = sweep->file;
-    status = copy_options(&found, sweep, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(copy_options(&found, sweep, error));
     return ends_in(file, ".csv") ? sweep_read_csv(&found, sweep, error)
                                  : sweep_read_config(&found, sweep, error);
 }

@@ -119,24 +119,22 @@ static int64_t range_next(const struct range *range, int64_t value)
 static enum status count_values(const struct reading *reading, const config_setting_t *setting,
                                 double *count, struct error *error)
 {
-    enum status status = STATUS_OK;
     *count = 0;
-    for (int i = 0; i < setting_count(setting) && status == STATUS_OK; i++) {
+    for (int i = 0; i < setting_count(setting); i++) {
         const config_setting_t *value = setting_value(setting, i);
         struct range range;
         if (!config_setting_is_group(value)) {
             *count += 1;
             continue;
         }
-        status = read_range(reading, value, &range, error);
-        if (status == STATUS_OK)
-            *count += range_count(&range);
+        TRY(read_range(reading, value, &range, error));
+        *count += range_count(&range);
     }
-    if (status == STATUS_OK && *count < 1)
+    if (*count < 1)
         return tree_error(&reading->tree, setting, NULL, error, "empty, expected at least one");
-    if (status == STATUS_OK && *count > (double)reading->sweep->most_jobs)
+    if (*count > (double)reading->sweep->most_jobs)
         return too_many(reading, setting, *count, error);
-    return status;
+    return STATUS_OK;
 }
 
 /* The text of a number, a text or true and false (yes and no). */
@@ -190,26 +188,23 @@ enum status bundles_of_values(struct reading *reading, const config_setting_t *s
 {
     char value[512], text[768];
     double count;
-    enum status status = count_values(reading, setting, &count, error);
-    if (status == STATUS_OK)
-        status = bundles_make(reading, (int64_t)count, bundles, error);
-    for (int i = 0; i < setting_count(setting) && status == STATUS_OK; i++) {
+    TRY(count_values(reading, setting, &count, error));
+    TRY(bundles_make(reading, (int64_t)count, bundles, error));
+    for (int i = 0; i < setting_count(setting); i++) {
         const config_setting_t *at = setting_value(setting, i);
         struct range range = {0};
         if (config_setting_is_group(at))
-            status = read_range(reading, at, &range, error);
+            TRY(read_range(reading, at, &range, error));
         else
-            status = setting_text(reading, at, value, error);
-        for (int64_t v = range.from; v <= range.to && status == STATUS_OK;
-             v = range.from ? range_next(&range, v) : 1) {
+            TRY(setting_text(reading, at, value, error));
+        for (int64_t v = range.from; v <= range.to; v = range.from ? range_next(&range, v) : 1) {
             if (range.from)
                 snprintf(value, sizeof value, "%lld", (long long)v);
-            status = writer(reading, name, at, value, text, error);
-            if (status == STATUS_OK)
-                status = bundles_add(reading, option, text, setting_line(at), bundles, error);
+            TRY(writer(reading, name, at, value, text, error));
+            TRY(bundles_add(reading, option, text, setting_line(at), bundles, error));
         }
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ products */
@@ -281,13 +276,13 @@ enum status bundles_join(struct reading *reading, const config_setting_t *settin
         total += lists[i].count;
     if (total > reading->sweep->most_jobs)
         return too_many(reading, setting, (double)total, error);
-    enum status status = bundles_make(reading, total, bundles, error);
-    for (int i = 0; i < count && status == STATUS_OK; i++) {
+    TRY(bundles_make(reading, total, bundles, error));
+    for (int i = 0; i < count; i++) {
         if (!lists[i].items)
             continue;
         memcpy(bundles->items + bundles->count, lists[i].items,
                (size_t)lists[i].count * sizeof *lists[i].items);
         bundles->count += lists[i].count;
     }
-    return status;
+    return STATUS_OK;
 }

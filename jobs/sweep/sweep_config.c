@@ -49,12 +49,9 @@ static enum status one_text(struct reading *reading, const config_setting_t *val
     char text[512];
     if (config_setting_type(value) != CONFIG_TYPE_STRING)
         return tree_expected(&reading->tree, value, error, "%s", expected);
-    enum status status = setting_text(reading, value, text, error);
-    if (status == STATUS_OK)
-        status = bundles_make(reading, 1, bundles, error);
-    return status == STATUS_OK
-               ? bundles_add(reading, option, text, setting_line(value), bundles, error)
-               : status;
+    TRY(setting_text(reading, value, text, error));
+    TRY(bundles_make(reading, 1, bundles, error));
+    return bundles_add(reading, option, text, setting_line(value), bundles, error);
 }
 
 /* The operator that a group of sizes is for, by the scope's `op`. */
@@ -125,8 +122,7 @@ static enum status expand_options(struct reading *reading, const config_setting_
                                   const struct operator* op, struct bundles axes[], int *count,
                                   struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int i = 0; i < config_setting_length(group) && status == STATUS_OK; i++) {
+    for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         if (skip(op, config_setting_name(member)))
             continue;
@@ -135,10 +131,9 @@ static enum status expand_options(struct reading *reading, const config_setting_
             return error ? error->status : STATUS_INVALID;
         if (*count == MAX_AXES)
             return tree_error(&reading->tree, group, NULL, error, "more than %d axes", MAX_AXES);
-        status =
-            bundles_of_values(reading, member, name, name, value_plain, &axes[(*count)++], error);
+        TRY(bundles_of_values(reading, member, name, name, value_plain, &axes[(*count)++], error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* { m = [64, 128]; k = 64; n = { from = …; }; batch = 2; } */
@@ -202,13 +197,12 @@ static enum status expand_change(struct reading *reading, const struct scope *sc
 static enum status expand_changes(struct reading *reading, const config_setting_t *setting,
                                   struct bundles axes[], int *count, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int i = 0; i < setting_count(setting) && status == STATUS_OK; i++) {
+    for (int i = 0; i < setting_count(setting); i++) {
         if (*count == MAX_AXES)
             return tree_error(&reading->tree, setting, NULL, error, "more than %d axes", MAX_AXES);
-        status = expand_change(reading, NULL, setting_value(setting, i), &axes[(*count)++], error);
+        TRY(expand_change(reading, NULL, setting_value(setting, i), &axes[(*count)++], error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* { hw = "ascend310"; cores = [20, 24]; l1_kib = [512, 1024]; set = ( … ); } */
@@ -217,23 +211,20 @@ static enum status expand_variants(struct reading *reading, const config_setting
 {
     struct bundles axes[MAX_AXES];
     int count = 0;
-    enum status status = STATUS_OK;
-    for (int i = 0; i < config_setting_length(group) && status == STATUS_OK; i++) {
+    for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         const char *name = config_setting_name(member);
         if (count == MAX_AXES)
             return tree_error(&reading->tree, group, NULL, error, "more than %d axes", MAX_AXES);
         if (strcmp(name, "set") == 0)
-            status = expand_changes(reading, member, axes, &count, error);
+            TRY(expand_changes(reading, member, axes, &count, error));
         else if (strcmp(name, "hw") == 0)
-            status =
-                bundles_of_values(reading, member, name, "hw", value_plain, &axes[count++], error);
+            TRY(bundles_of_values(reading, member, name, "hw", value_plain, &axes[count++], error));
         else
-            status = bundles_of_values(reading, member, name, "set-hw", value_chip_change,
-                                       &axes[count++], error);
+            TRY(bundles_of_values(reading, member, name, "set-hw", value_chip_change,
+                                  &axes[count++], error));
     }
-    return status == STATUS_OK ? bundles_multiply(reading, group, axes, count, bundles, error)
-                               : status;
+    return bundles_multiply(reading, group, axes, count, bundles, error);
 }
 
 static enum status expand_hardware(struct reading *reading, const struct scope *scope,
@@ -304,8 +295,7 @@ static enum status expand_members(struct reading *reading, const struct scope *s
                                   const config_setting_t *group, bool inherited,
                                   struct bundles axes[], int *count, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int i = 0; group && i < config_setting_length(group) && status == STATUS_OK; i++) {
+    for (int i = 0; group && i < config_setting_length(group); i++) {
         const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         const char *name = config_setting_name(member);
         if (is_remark(name)) {
@@ -320,9 +310,9 @@ static enum status expand_members(struct reading *reading, const struct scope *s
                               "expected only at the outermost level");
         if (*count == MAX_AXES)
             return tree_error(&reading->tree, group, NULL, error, "more than %d axes", MAX_AXES);
-        status = expand_member(reading, scope, member, &axes[(*count)++], error);
+        TRY(expand_member(reading, scope, member, &axes[(*count)++], error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status sweep_expand_group(struct reading *reading, struct scope scope, struct bundles *bundles,
@@ -334,12 +324,10 @@ enum status sweep_expand_group(struct reading *reading, struct scope scope, stru
         scope.outer ? NULL : config_setting_get_member(scope.own, "jobs");
     if (jobs) /* what stands beside them is theirs */
         return expand_each(reading, &scope, jobs, expand_job, bundles, error);
-    enum status status = expand_members(reading, &scope, scope.own, false, axes, &count, error);
-    if (status == STATUS_OK)
-        status = expand_members(reading, &scope, scope.outer, true, axes, &count, error);
-    if (status == STATUS_OK && count == 0)
+    TRY(expand_members(reading, &scope, scope.own, false, axes, &count, error));
+    TRY(expand_members(reading, &scope, scope.outer, true, axes, &count, error));
+    if (count == 0)
         return error_at(error, reading->tree.file, setting_line(scope.own),
                         "no jobs, expected op and shapes, or sets");
-    return status == STATUS_OK ? bundles_multiply(reading, scope.own, axes, count, bundles, error)
-                               : status;
+    return bundles_multiply(reading, scope.own, axes, count, bundles, error);
 }

@@ -44,15 +44,15 @@ static enum status add_column(struct table *table, const char *name, struct erro
 static enum status read_header(struct table *table, struct error *error)
 {
     bool found;
-    enum status status = csv_next(&table->csv, &found, error);
-    if (status == STATUS_OK && !found)
+    TRY(csv_next(&table->csv, &found, error));
+    if (!found)
         return error_at(error, table->csv.file, 0, "empty, expected a header that names op,shape");
-    for (int i = 0; i < table->csv.field_count && status == STATUS_OK; i++)
-        status = add_column(table, table->csv.fields[i], error);
-    if (status == STATUS_OK && !(has_column(table, "op") && has_column(table, "shape")))
+    for (int i = 0; i < table->csv.field_count; i++)
+        TRY(add_column(table, table->csv.fields[i], error));
+    if (!(has_column(table, "op") && has_column(table, "shape")))
         return error_at(error, table->csv.file, table->csv.line,
                         "expected a header that names op,shape and other options");
-    return status;
+    return STATUS_OK;
 }
 
 /* An empty field says nothing. */

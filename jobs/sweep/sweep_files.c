@@ -30,22 +30,19 @@ enum status sweep_read_set(struct reading *reading, const char *name,
     if (inner.depth > MAX_SET_DEPTH)
         return tree_error(&reading->tree, setting, NULL, error, "sets within sets, %d deep",
                           inner.depth);
-    enum status status = sweep_set_folder(folder, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(sweep_set_folder(folder, error));
     if (!sweep_set_file(folder, name, file))
         return tree_expected(&reading->tree, setting, error, "the name of a set, see %s", folder);
-    status = read_tree(&inner, file, bundles, error);
-    for (int64_t i = 0; status == STATUS_OK && i < bundles->count; i++)
+    TRY(read_tree(&inner, file, bundles, error));
+    for (int64_t i = 0; i < bundles->count; i++)
         bundles->items[i].line = setting_line(setting);
-    return status;
+    return STATUS_OK;
 }
 
 static enum status add_jobs(const struct sweep_source *source, struct sweep *sweep,
                             const struct bundles *bundles, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int64_t i = 0; i < bundles->count && status == STATUS_OK; i++) {
+    for (int64_t i = 0; i < bundles->count; i++) {
         const struct bundle *bundle = &bundles->items[i];
         const struct sweep_option *row = bundle->options;
         if (source->option_count) {
@@ -55,9 +52,9 @@ static enum status add_jobs(const struct sweep_source *source, struct sweep *swe
             memcpy(both + source->option_count, row, (size_t)bundle->count * sizeof *row);
             row = both;
         }
-        status = sweep_add(sweep, bundle->line, row, source->option_count + bundle->count, error);
+        TRY(sweep_add(sweep, bundle->line, row, source->option_count + bundle->count, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status sweep_read_config(const struct sweep_source *source, struct sweep *sweep,
@@ -65,6 +62,6 @@ enum status sweep_read_config(const struct sweep_source *source, struct sweep *s
 {
     struct reading reading = {.sweep = sweep};
     struct bundles bundles = {0};
-    enum status status = read_tree(&reading, source->name, &bundles, error);
-    return status == STATUS_OK ? add_jobs(source, sweep, &bundles, error) : status;
+    TRY(read_tree(&reading, source->name, &bundles, error));
+    return add_jobs(source, sweep, &bundles, error);
 }

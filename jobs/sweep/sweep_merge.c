@@ -54,16 +54,16 @@ static enum status check_all(const char *into, const char *const files[], int co
                              struct error *error)
 {
     struct stat info;
-    enum status status = stat(into, &info) == 0 ? check_store(into, error) : STATUS_OK;
-    for (int i = 0; i < count && status == STATUS_OK; i++) {
+    TRY(stat(into, &info) == 0 ? check_store(into, error) : STATUS_OK);
+    for (int i = 0; i < count; i++) {
         if (same_file(into, files[i]))
             return error_set(error, STATUS_INVALID,
                              "%s: expected other stores than the one that "
                              "they are put into",
                              files[i]);
-        status = check_store(files[i], error);
+        TRY(check_store(files[i], error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static bool is_same(const struct store_row *a, const struct store_row *b)
@@ -79,9 +79,7 @@ static enum status merge_row(void *context, const struct store_row *row, struct 
     struct store_row kept;
     bool found;
     merge->report->rows++;
-    enum status status = store_get(merge->into, &row->key, &found, &kept, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(store_get(merge->into, &row->key, &found, &kept, error));
     merge->report->duplicates += found;
     merge->report->added += !found;
     bool differs = found && !is_same(row, &kept), measured = row->key.kind == STORE_MEASURED;

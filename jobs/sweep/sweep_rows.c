@@ -9,10 +9,9 @@
 static enum status set_options(const struct sweep_option *options, int count, struct job *job,
                                struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int i = 0; i < count && status == STATUS_OK; i++)
-        status = job_set(job, options[i].name, options[i].text, error);
-    return status;
+    for (int i = 0; i < count; i++)
+        TRY(job_set(job, options[i].name, options[i].text, error));
+    return STATUS_OK;
 }
 
 static enum status open_row(const struct sweep *sweep, const struct sweep_option *options,
@@ -74,9 +73,7 @@ static enum status add_job(struct sweep *sweep, const struct job *job, struct sw
                            struct error *error)
 {
     bool measured = row.key.kind == STORE_MEASURED;
-    enum status status = check_room(sweep, row.line, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_room(sweep, row.line, error));
     if (!array_room(&sweep->jobs, sweep->job_count, sizeof *sweep->jobs))
         return error_memory(error);
     row.position = sweep->job_count;

@@ -268,12 +268,11 @@ static enum status run_all(struct run *run, struct error *error)
     int64_t last = searches < threads - 1 ? searches : threads - 1;
     int64_t many = searches - last;
     int workers = many < threads ? (int)many : threads;
-    enum status status = STATUS_OK;
     if (many)
-        status = run_phase(run, many, workers, 1, error);
-    if (status == STATUS_OK && (last || run->todo_count > searches) && !is_stopped(run))
-        status = run_phase(run, run->todo_count, 1, threads, error);
-    return status;
+        TRY(run_phase(run, many, workers, 1, error));
+    if ((last || run->todo_count > searches) && !is_stopped(run))
+        TRY(run_phase(run, run->todo_count, 1, threads, error));
+    return STATUS_OK;
 }
 
 enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_t **missing,

@@ -15,10 +15,9 @@
 enum status sweep_set_folder(char folder[PATH_MAX], struct error *error)
 {
     static const char below[] = "/sweeps";
-    enum status status = hardware_folder(folder, PATH_MAX - sizeof below, error);
-    if (status == STATUS_OK)
-        strcat(folder, below);
-    return status;
+    TRY(hardware_folder(folder, PATH_MAX - sizeof below, error));
+    strcat(folder, below);
+    return STATUS_OK;
 }
 
 bool sweep_set_file(const char *folder, const char *name, char file[PATH_MAX])
@@ -61,9 +60,7 @@ enum status sweep_each_set(sweep_set_visitor *visit, void *context, struct error
 {
     char folder[PATH_MAX];
     struct dirent **entries;
-    enum status status = sweep_set_folder(folder, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(sweep_set_folder(folder, error));
     int count = scandir(folder, &entries, is_set, by_bytes);
     if (count < 0)
         return error_set(error, STATUS_IO, "%s: cannot be read: %s", folder, strerror(errno));

@@ -104,9 +104,7 @@ enum status sweep_drop_answered(struct sweep *sweep, struct store *store, int64_
                                 struct error *error)
 {
     int64_t *missing, count;
-    enum status status = sweep_missing(sweep, store, &missing, &count, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(sweep_missing(sweep, store, &missing, &count, error));
     *dropped = sweep->job_count - count;
     keep_jobs(sweep, missing, count);
     free(missing);

@@ -182,10 +182,9 @@ static enum status add_entry(const struct tilings *tilings, int64_t i, struct sc
            (size_t)best->problem.op->size_count * sizeof *entry->size);
     entry->time_ns = best->time_ns;
     entry->optimal = best->optimal;
-    enum status status = find_part(tilings, i, &fields, scratch, count, error);
-    if (status == STATUS_OK)
-        scratch->parts[*count - 1].count++;
-    return status;
+    TRY(find_part(tilings, i, &fields, scratch, count, error));
+    scratch->parts[*count - 1].count++;
+    return STATUS_OK;
 }
 
 /* An axis is of words where any of an operator's tilings has a word; all must. */

@@ -30,14 +30,13 @@ enum status generate_program(const struct space *space, const struct tiling *til
     int64_t searched_fs = 0, tidy_fs = 0;
     int cores = space->kind->cores_used(space, tiling, part);
     bool dispatched = space->hw->dispatch_fs > 0; /* then the search has tidied it, too */
-    enum status status = write_program(space, tiling, part, program, error);
-    if (status == STATUS_OK && !dispatched)
-        status = time_fs(program, cores, &searched_fs, error);
-    if (status == STATUS_OK)
-        status = program_tidy(program, error);
-    if (status == STATUS_OK && !dispatched)
-        status = time_fs(program, cores, &tidy_fs, error);
-    if (status == STATUS_OK && tidy_fs != searched_fs)
-        status = write_program(space, tiling, part, program, error);
-    return status;
+    TRY(write_program(space, tiling, part, program, error));
+    if (!dispatched)
+        TRY(time_fs(program, cores, &searched_fs, error));
+    TRY(program_tidy(program, error));
+    if (!dispatched)
+        TRY(time_fs(program, cores, &tidy_fs, error));
+    if (tidy_fs != searched_fs)
+        TRY(write_program(space, tiling, part, program, error));
+    return STATUS_OK;
 }

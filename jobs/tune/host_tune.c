@@ -240,11 +240,11 @@ static enum status measure_items(const struct space *space, const struct host_me
         all->tilings[i] = tune->items[i].model.tiling;
         all->predicted_ns[i] = found_ns(&tune->items[i].model);
     }
-    enum status status = meter->measure(runner, space, all->tilings, all->predicted_ns, tune->count,
-                                        options, all->results, error);
-    for (int i = 0; i < tune->count && status == STATUS_OK; i++)
+    TRY(meter->measure(runner, space, all->tilings, all->predicted_ns, tune->count, options,
+                       all->results, error));
+    for (int i = 0; i < tune->count; i++)
         tune->items[i].measured = all->results[i];
-    return status;
+    return STATUS_OK;
 }
 
 static enum status measure_all(const struct space *space, const struct host_meter *meter,
@@ -281,13 +281,12 @@ static enum status take_picks(const struct space *space, const struct search_res
     *tune = (struct host_tune){.items = calloc((size_t)count + 1, sizeof *tune->items)};
     if (!tune->items)
         return error_memory(error);
-    enum status status = STATUS_OK;
-    for (; tune->count < count && status == STATUS_OK; tune->count++) {
+    for (; tune->count < count; tune->count++) {
         struct host_candidate *item = &tune->items[tune->count];
         item->rank = positions[tune->count] + 1;
-        status = host_tune_model(space, result->scores[item->rank - 1].index, item, error);
+        TRY(host_tune_model(space, result->scores[item->rank - 1].index, item, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status host_tune_measure(const struct space *space, const struct search_result *result,

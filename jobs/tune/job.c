@@ -60,11 +60,10 @@ static enum status find_space(const struct job *job, const struct operator* op,
 
 static enum status set_sizes(struct job *job, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int i = 0; i < job->option_count && status == STATUS_OK; i++)
+    for (int i = 0; i < job->option_count; i++)
         if (job_is_operators(job->options[i].name))
-            status = problem_set(&job->problem, job->options[i].name, job->options[i].text, error);
-    return status == STATUS_OK ? problem_settle(&job->problem, error) : status;
+            TRY(problem_set(&job->problem, job->options[i].name, job->options[i].text, error));
+    return problem_settle(&job->problem, error);
 }
 
 static enum status set_problem(struct job *job, const struct operator* op, struct error *error)
@@ -225,26 +224,18 @@ static enum status open_all(struct job *job, struct error *error)
 {
     const struct operator* op = NULL;
     const struct operator_space *space = NULL;
-    enum status status = job_read_alone(job, error);
-    if (status == STATUS_OK)
-        status = find_operator(job, &op, error);
-    if (status == STATUS_OK && op)
-        status = find_space(job, op, &space, error);
-    if (status == STATUS_OK && op)
-        status = set_problem(job, op, error);
-    if (status == STATUS_OK)
-        status = set_chip(job, error);
-    if (status == STATUS_OK)
-        status = set_type(job, error);
-    if (status == STATUS_OK)
-        status = set_sizes(job, error);
-    if (status == STATUS_OK)
-        status = set_space(job, space, error);
-    if (status == STATUS_OK)
-        status = check_details(job, error);
-    if (status == STATUS_OK)
-        status = set_corner(job, error);
-    return status;
+    TRY(job_read_alone(job, error));
+    TRY(find_operator(job, &op, error));
+    if (op)
+        TRY(find_space(job, op, &space, error));
+    if (op)
+        TRY(set_problem(job, op, error));
+    TRY(set_chip(job, error));
+    TRY(set_type(job, error));
+    TRY(set_sizes(job, error));
+    TRY(set_space(job, space, error));
+    TRY(check_details(job, error));
+    return set_corner(job, error);
 }
 
 enum status job_open(struct job *job, struct chips *chips, struct error *error)

@@ -199,14 +199,13 @@ static enum status read_flag(struct job *job, const char *name, const char *text
 
 enum status job_read_alone(struct job *job, struct error *error)
 {
-    enum status status = STATUS_OK;
     job->strategy = search_strategies[0]->name;
     job->top = 1;
     job->validate = JOB_VALIDATE_DEFAULT;
-    for (int i = 0; i < job->option_count && status == STATUS_OK; i++) {
+    for (int i = 0; i < job->option_count; i++) {
         const struct option_row *row = find_row(job->options[i].name);
         if (row && row->read)
-            status = row->read(job, row->name, job->options[i].text, error);
+            TRY(row->read(job, row->name, job->options[i].text, error));
     }
-    return status;
+    return STATUS_OK;
 }

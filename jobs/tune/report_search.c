@@ -10,9 +10,7 @@ static enum status add_map(struct report *report, const struct space *space,
     struct landscape map;
     if (!landscape_possible(space, result, kind))
         return STATUS_OK;
-    enum status status = landscape_make(space, result, axes, kind, threads, &map, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(landscape_make(space, result, axes, kind, threads, &map, error));
     report_landscape(report, &map);
     landscape_clear(&map);
     return STATUS_OK;

@@ -158,13 +158,10 @@ static void slow_misses(struct moved *moved)
 static enum status move_all(struct moved *moved, struct error *error)
 {
     const struct hardware *hw = moved->hw;
-    enum status status = STATUS_OK;
     for (size_t i = 0; i < hw->fact_count; i++)
         moved->value[i] = strtod(hw->facts[i].value, NULL);
-    for (int s = 0; s < hw->fit.spread_count && status == STATUS_OK; s++)
-        status = move_number(moved, &hw->fit.spreads[s], error);
-    if (status != STATUS_OK)
-        return status;
+    for (int s = 0; s < hw->fit.spread_count; s++)
+        TRY(move_number(moved, &hw->fit.spreads[s], error));
     if (moved->keys == 0)
         return error_set(error, STATUS_INVALID,
                          "%s says of no number how well it is known; `autotune calibrate` writes a "

@@ -97,10 +97,9 @@ static enum status find_buffers(const struct hardware *hw, struct cubefx_machine
         int *buffer;
     } buffers[] = {{"gm", gm},       {"l1", &m->l1},   {"l0a", &m->l0a},
                    {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub}};
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++)
-        status = machine_buffer(hw, "Cube-fx", buffers[i].name, buffers[i].buffer, error);
-    return status;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        TRY(machine_buffer(hw, "Cube-fx", buffers[i].name, buffers[i].buffer, error));
+    return STATUS_OK;
 }
 
 /* Finds the paths; loads share a pipe, feeds share one, and so do the two moves out of UB. */
@@ -147,10 +146,7 @@ static enum status find_operations(const struct hardware *hw, struct cubefx_mach
         int *operation;
     } operations[] = {{"ln", &m->ln}, {"exp", &m->exp}};
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-        enum status status =
-            machine_operation(hw, "Cube-fx", operations[i].name, operations[i].operation, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(machine_operation(hw, "Cube-fx", operations[i].name, operations[i].operation, error));
         const struct operation *found = &hw->operations[*operations[i].operation];
         if (found->class != OPERATION_VECTOR || found->result != RESULT_ELEMENTS ||
             hw->prices[found->price].pipe != m->vector)
@@ -189,10 +185,8 @@ enum status cubefx_machine_find(const struct hardware *hw, enum dtype type,
         .mte2 = -1,
         .mte3 = -1,
     };
-    enum status status = find_buffers(hw, machine, &gm, error);
-    if (status == STATUS_OK)
-        status = find_paths(hw, machine, gm, error);
-    if (status == STATUS_OK)
-        status = check_pipes(machine, error);
-    return status == STATUS_OK ? find_operations(hw, machine, error) : status;
+    TRY(find_buffers(hw, machine, &gm, error));
+    TRY(find_paths(hw, machine, gm, error));
+    TRY(check_pipes(machine, error));
+    return find_operations(hw, machine, error);
 }

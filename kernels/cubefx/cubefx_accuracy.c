@@ -86,12 +86,9 @@ static enum status run(const struct cubefx_function *functions, int count, doubl
 {
     struct cubefx_polynomials polynomials = {count, terms, buffers->coefficients, point, 0};
     struct cubefx_eval_report seen;
-    enum status status = expand_all(functions, count, point, terms, buffers->coefficients, error);
-    if (status == STATUS_OK)
-        status = cubefx_eval(&polynomials, buffers->inputs, SAMPLES, EDGE, 1, buffers->cubefx,
-                             &seen, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(expand_all(functions, count, point, terms, buffers->coefficients, error));
+    TRY(cubefx_eval(&polynomials, buffers->inputs, SAMPLES, EDGE, 1, buffers->cubefx, &seen,
+                    error));
     cubefx_horner(&polynomials, buffers->inputs, SAMPLES, buffers->horner);
     for (int f = 0; f < count; f++) {
         accuracies[f] = (struct cubefx_accuracy){0};

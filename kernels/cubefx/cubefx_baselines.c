@@ -268,17 +268,12 @@ static enum status find_vector_machine(const struct hardware *hw, enum dtype typ
     static const char who[] = "a polynomial by vectors";
     int gm, price;
     *m = (struct vector_machine){.hw = hw, .type = type};
-    enum status status = machine_buffer(hw, who, "gm", &gm, error);
-    if (status == STATUS_OK)
-        status = machine_buffer(hw, who, "ub", &m->ub, error);
-    if (status == STATUS_OK)
-        status = machine_path(hw, who, gm, m->ub, type, type, &m->load, &price, error);
-    if (status == STATUS_OK)
-        status = machine_path(hw, who, m->ub, gm, type, type, &m->store, &price, error);
-    for (int i = 0; i < VERBS && status == STATUS_OK; i++)
-        status = machine_operation(hw, who, names[i], &m->operation[i], error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(machine_buffer(hw, who, "gm", &gm, error));
+    TRY(machine_buffer(hw, who, "ub", &m->ub, error));
+    TRY(machine_path(hw, who, gm, m->ub, type, type, &m->load, &price, error));
+    TRY(machine_path(hw, who, m->ub, gm, type, type, &m->store, &price, error));
+    for (int i = 0; i < VERBS; i++)
+        TRY(machine_operation(hw, who, names[i], &m->operation[i], error));
     m->mte2 = hw->paths[m->load].pipe;
     m->mte3 = hw->paths[m->store].pipe;
     m->vector = hw->prices[hw->operations[m->operation[MULTIPLY]].price].pipe;
@@ -296,9 +291,7 @@ enum status cubefx_baseline_program(const struct hardware *hw, enum dtype type,
                                     struct error *error)
 {
     struct vector_machine machine;
-    enum status status = find_vector_machine(hw, type, &machine, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(find_vector_machine(hw, type, &machine, error));
     struct tiles tiles = tiles_of(share->inputs, tile);
     int64_t ragged = tiles.last != tiles.slice;
     struct baseline_emitter w = {.emit = {.program = program, .error = error},

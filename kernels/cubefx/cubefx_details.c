@@ -109,9 +109,7 @@ static enum status add_choice(const struct space *space, const struct found *bes
     struct found theirs;
     int64_t merge = best->tiling.value[CUBEFX_MERGE];
     char why[400] = "the best tiling's merge is optimal for the integer program";
-    enum status status = best_with(space, choice->merge, threads, &theirs, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(best_with(space, choice->merge, threads, &theirs, error));
     bool wins = theirs.cores_used && theirs.timeline.end_fs == best->timeline.end_fs;
     if (!theirs.cores_used)
         snprintf(why, sizeof why, "no tiling with merge %lld fits the buffers",
@@ -287,13 +285,11 @@ enum status cubefx_details(const struct problem *problem, const struct space *sp
                            struct error *error)
 {
     struct cubefx_requests requests;
-    enum status status = cubefx_requests_read(problem, &requests, error);
-    if (status == STATUS_OK)
-        status = add_integer_program(problem, space, result, &requests, options->threads, details,
-                                     error);
-    if (status == STATUS_OK && requests.function_count)
-        status = add_functions(problem, &requests, details, error);
-    if (status == STATUS_OK && options->compare && result->count)
-        status = add_comparison(problem, space, &result->best[0], details, error);
-    return status;
+    TRY(cubefx_requests_read(problem, &requests, error));
+    TRY(add_integer_program(problem, space, result, &requests, options->threads, details, error));
+    if (requests.function_count)
+        TRY(add_functions(problem, &requests, details, error));
+    if (options->compare && result->count)
+        TRY(add_comparison(problem, space, &result->best[0], details, error));
+    return STATUS_OK;
 }

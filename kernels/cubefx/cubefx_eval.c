@@ -196,9 +196,7 @@ static enum status unit_open(struct unit *unit, const struct cubefx_polynomials 
     unit->degree = cubefx_degree(polynomials);
     unit->steps = divide_up(edge, merge);
     unit->power_columns = divide_up(unit->degree * merge, edge) * edge;
-    enum status status = unit_allocate(unit, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(unit_allocate(unit, error));
     fill_sequences(unit);
     fill_coefficients(unit);
     return STATUS_OK;
@@ -296,14 +294,9 @@ enum status cubefx_eval(const struct cubefx_polynomials *polynomials, const half
                         struct cubefx_eval_report *report, struct error *error)
 {
     struct unit unit;
-    enum status status = check_arguments(polynomials, count, edge, merge, error);
-    if (status == STATUS_OK)
-        status = check_coefficients(polynomials, error);
-    if (status == STATUS_OK)
-        status = unit_open(&unit, polynomials, find_reach(polynomials, inputs, count), edge, merge,
-                           error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_arguments(polynomials, count, edge, merge, error));
+    TRY(check_coefficients(polynomials, error));
+    TRY(unit_open(&unit, polynomials, find_reach(polynomials, inputs, count), edge, merge, error));
     struct cubefx_eval_report seen = {.scale = unit.scale, .scaled = unit.scale != 1};
     int64_t tile = (int64_t)edge * edge;
     for (int64_t first = 0; first < count; first += tile) {

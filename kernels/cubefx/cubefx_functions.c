@@ -66,9 +66,7 @@ enum status cubefx_functions_parse(const char *text, int most, struct cubefx_fun
         int length = (int)strcspn(at, ",");
         if (*count == most)
             return error_set(error, STATUS_TOO_LARGE, "expected at most %d functions", most);
-        enum status status = parse_one(at, length, &functions[*count], error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(parse_one(at, length, &functions[*count], error));
         ++*count;
         at = at[length] ? at + length + 1 : NULL;
     }

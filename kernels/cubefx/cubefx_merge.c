@@ -57,9 +57,7 @@ enum status merge_evaluate(const struct merge_problem *problem, int64_t merge,
                            struct merge_plan *plan, struct error *error)
 {
     struct merge_plan result;
-    enum status status = check_problem(problem, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_problem(problem, error));
     if (merge < 1 || merge > problem->edge)
         return error_set(error, STATUS_INVALID,
                          "merge %" PRId64 ": expected 1 to %" PRId64 ", the unit's edge", merge,

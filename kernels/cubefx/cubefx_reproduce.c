@@ -136,15 +136,14 @@ struct figure {
 static enum status draw(struct reproduction *r, struct figure *figure, struct error *error)
 {
     static const int64_t inputs[SIZES] = {16384, 32768};
-    enum status status = STATUS_OK;
     for (int s = 0; s < SIZES; s++)
-        for (int j = 1; j <= FUNCTIONS && status == STATUS_OK; j++) {
-            status = pipeline_ns(r, inputs[s], 16, j, 1, &figure->pipeline[s][j], error);
-            for (int b = 0; b < CUBEFX_BASELINES && status == STATUS_OK; b++)
-                status = baseline_ns(r, inputs[s], j, (enum cubefx_baseline)b,
-                                     &figure->baseline[s][j][b], error);
+        for (int j = 1; j <= FUNCTIONS; j++) {
+            TRY(pipeline_ns(r, inputs[s], 16, j, 1, &figure->pipeline[s][j], error));
+            for (int b = 0; b < CUBEFX_BASELINES; b++)
+                TRY(baseline_ns(r, inputs[s], j, (enum cubefx_baseline)b,
+                                &figure->baseline[s][j][b], error));
         }
-    return status;
+    return STATUS_OK;
 }
 
 /* Mean over both sizes of a baseline's time over the pipeline's, for functions first … last. */
@@ -240,13 +239,9 @@ static enum status compute(struct reproduction *r, double *ours, struct error *e
 {
     struct figure figure;
     struct found found;
-    enum status status = draw(r, &figure, error);
-    if (status == STATUS_OK)
-        status = pipeline(r, 16384, 16, 16, 1, &found, error);
-    if (status == STATUS_OK)
-        status = merged(r, ours, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(draw(r, &figure, error));
+    TRY(pipeline(r, 16384, 16, 16, 1, &found, error));
+    TRY(merged(r, ours, error));
     fill_ratios(&figure, ours);
     int vector = hardware_pipe(r->hw, "V", 1);
     if (vector >= 0)

@@ -55,30 +55,27 @@ static enum status evaluate(const struct series *series, double x, int terms, bo
     struct cubefx_polynomials polynomials = {1, terms, coefficients, 0, 1};
     half input = half_from_float((float)x), result;
     double truth = series->value(x);
-    enum status status = STATUS_OK;
     series->expand(0, terms, coefficients);
     if (horner)
         cubefx_horner(&polynomials, &input, 1, &result);
     else
-        status = cubefx_eval(&polynomials, &input, 1, 16, 1, &result, NULL, error);
-    if (status == STATUS_OK)
-        *percent = 100 * fabs((half_to_float(result) - truth) / truth);
-    return status;
+        TRY(cubefx_eval(&polynomials, &input, 1, 16, 1, &result, NULL, error));
+    *percent = 100 * fabs((half_to_float(result) - truth) / truth);
+    return STATUS_OK;
 }
 
 static enum status compute(struct reproduction *r, double *ours, struct error *error)
 {
     static const char *const names[FUNCTIONS] = {"sin", "cos", "tan", "tanh", "sigmoid", "gelu"};
     static const double points[POINTS] = {0.14, 0.52, 2.08};
-    enum status status = STATUS_OK;
     (void)r;
-    for (int row = 0; row < ROWS && status == STATUS_OK; row++) {
+    for (int row = 0; row < ROWS; row++) {
         const char *name = names[row / (POINTS * ORDERS * METHODS)];
         double x = points[row / (ORDERS * METHODS) % POINTS];
-        status = evaluate(series_find(name, (int)strlen(name)), x, row / METHODS % ORDERS ? 16 : 8,
-                          row % METHODS == 0, &ours[row], error);
+        TRY(evaluate(series_find(name, (int)strlen(name)), x, row / METHODS % ORDERS ? 16 : 8,
+                     row % METHODS == 0, &ours[row], error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 const struct chapter precision_chapter = {rows, ROWS, compute};

@@ -106,12 +106,11 @@ static enum status add_blocks(struct space *space, struct cubefx_space *cubefx,
 static enum status add_parts(struct space *space, struct cubefx_space *cubefx,
                              const struct problem *problem, struct error *error)
 {
-    enum status status = STATUS_OK;
     int64_t square = (int64_t)cubefx->machine.block * cubefx->machine.block;
     cubefx->parts = calloc((size_t)cubefx->cores, sizeof *cubefx->parts);
     if (!cubefx->parts)
         return error_memory(error);
-    for (int c = 1; c <= cubefx->cores && status == STATUS_OK; c++) {
+    for (int c = 1; c <= cubefx->cores; c++) {
         struct cubefx_part *part = &cubefx->parts[c - 1];
         part->cores = c;
         part->share = (struct cubefx_share){
@@ -122,9 +121,9 @@ static enum status add_parts(struct space *space, struct cubefx_space *cubefx,
         if (part->cores_used != c)
             continue;
         part->slices = slices_of(part->share.inputs, square, &part->slice_count);
-        status = part->slices ? add_blocks(space, cubefx, part, error) : error_memory(error);
+        TRY(part->slices ? add_blocks(space, cubefx, part, error) : error_memory(error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status check_machine(const struct cubefx_machine *machine, struct error *error)
@@ -149,11 +148,8 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->detail = cubefx;
     space->axis_count = CUBEFX_AXES;
     space->axes = cubefx_axes;
-    enum status status = cubefx_machine_find(space->hw, problem->type, &cubefx->machine, error);
-    if (status == STATUS_OK)
-        status = check_machine(&cubefx->machine, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(cubefx_machine_find(space->hw, problem->type, &cubefx->machine, error));
+    TRY(check_machine(&cubefx->machine, error));
     int64_t square = (int64_t)cubefx->machine.block * cubefx->machine.block;
     cubefx->cores = cores;
     cubefx->padded_inputs = round_up(problem->size[CUBEFX_N], square);

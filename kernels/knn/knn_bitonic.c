@@ -188,9 +188,7 @@ enum status knn_bitonic_program(const struct knn_machine *machine, const struct 
 {
     struct bitonic b = {.bank = 0};
     plan(&b, machine, tile);
-    enum status status = knn_open(&b.w, program, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(knn_open(&b.w, program, error));
     write(&b);
     return knn_close(&b.w);
 }

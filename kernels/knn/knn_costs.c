@@ -45,11 +45,10 @@ static enum status open_product(const struct knn_costs *costs, int64_t product, 
     struct problem problem;
     distance_tiling(costs, product, &tiling);
     knn_distance_problem(costs->space, &tiling, &problem);
-    enum status status = space_open(&problem, &matmul_thesis, costs->space->hw,
-                                    costs->share->cores_used, space, error);
-    if (status == STATUS_OK)
-        space->stop = costs->space->stop;
-    return status;
+    TRY(space_open(&problem, &matmul_thesis, costs->space->hw, costs->share->cores_used, space,
+                   error));
+    space->stop = costs->space->stop;
+    return STATUS_OK;
 }
 
 /* The roofline, less what its rounding could add. */
@@ -177,9 +176,7 @@ enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
 {
     struct space space;
     struct tiling own;
-    enum status status = open_product(costs, product, &space, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(open_product(costs, product, &space, error));
     space_tiling(&space, costs->products[product].tiling, &own);
     for (int a = 0; a < THESIS_AXES; a++)
         tiling->value[KNN_DISTANCE + a] = own.value[a];
@@ -308,18 +305,13 @@ void knn_costs_open(struct knn_costs *costs, const struct space *space,
 enum status knn_costs_profile(struct knn_costs *costs, struct error *error)
 {
     int64_t products = (int64_t)costs->m1_count * costs->n1_count, pairs = pair_count(costs);
-    enum status status = allocate(costs, products, pairs, error);
-    for (int t = 1; status == STATUS_OK && t <= SELB_SUMMED; t++)
+    TRY(allocate(costs, products, pairs, error));
+    for (int t = 1; t <= SELB_SUMMED; t++)
         costs->harmonic[t - 1] = harmonic_number(t);
-    if (status == STATUS_OK)
-        status = mark_pairs(costs, error);
-    if (status == STATUS_OK)
-        status = each(costs, PHASE_PROFILING, pairs, NULL, simulate_pair, error);
-    if (status == STATUS_OK)
-        status = sum_steps(costs, pairs, error);
-    if (status == STATUS_OK)
-        status = each(costs, PHASE_BOUNDING, products, NULL, roofline_product, error);
-    return status;
+    TRY(mark_pairs(costs, error));
+    TRY(each(costs, PHASE_PROFILING, pairs, NULL, simulate_pair, error));
+    TRY(sum_steps(costs, pairs, error));
+    return each(costs, PHASE_BOUNDING, products, NULL, roofline_product, error);
 }
 
 void knn_costs_close(struct knn_costs *costs)

@@ -25,12 +25,9 @@ static enum status simulate_part(struct tiling_simulator *simulator, const struc
                                  struct error *error)
 {
     program_reset(&simulator->program, space->hw);
-    enum status status =
-        space->kind->generate(space, &found->tiling, part, &simulator->program, error);
-    return status == STATUS_OK
-               ? simulate_program(simulator, space->kind->cores_used(space, &found->tiling, part),
-                                  simulated, error)
-               : status;
+    TRY(space->kind->generate(space, &found->tiling, part, &simulator->program, error));
+    return simulate_program(simulator, space->kind->cores_used(space, &found->tiling, part),
+                            simulated, error);
 }
 
 static json_t *stage_json(const struct hardware *hw, const char *name,
@@ -49,14 +46,9 @@ static enum status add_stages(struct tiling_simulator *simulator, const struct s
 {
     struct simulated distance, idle, step, stages[2] = {{.time_ns = 0}, {.time_ns = 0}};
     const double *weight = found->part_weight;
-    enum status status =
-        simulate_part(simulator, space, found, KNN_PART_DISTANCE, &distance, error);
-    if (status == STATUS_OK)
-        status = simulate_part(simulator, space, found, KNN_PART_IDLE, &idle, error);
-    if (status == STATUS_OK)
-        status = simulate_part(simulator, space, found, KNN_PART_STEP, &step, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(simulate_part(simulator, space, found, KNN_PART_DISTANCE, &distance, error));
+    TRY(simulate_part(simulator, space, found, KNN_PART_IDLE, &idle, error));
+    TRY(simulate_part(simulator, space, found, KNN_PART_STEP, &step, error));
     add_simulated(&stages[0], &distance, weight[KNN_COST_DISTANCE]);
     add_simulated(&stages[1], &idle, weight[KNN_COST_IDLE] - weight[KNN_COST_STEP]);
     add_simulated(&stages[1], &step, weight[KNN_COST_STEP]);
@@ -85,9 +77,7 @@ static enum status add_distance_tiling(const struct space *space, const struct f
 {
     struct space product;
     struct tiling own;
-    enum status status = knn_distance_open(space, &found->tiling, &product, &own, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(knn_distance_open(space, &found->tiling, &product, &own, error));
     json_object_set_new(details, "distance_tiling",
                         tiling_json(product.axes, product.axis_count, &own));
     space_close(&product);
@@ -199,11 +189,8 @@ static enum status heap_ns(struct tiling_simulator *simulator, const struct knn_
                            struct error *error)
 {
     double none, all, rebuilds = 0;
-    enum status status = heap_with(simulator, knn, cores, tile, 0, &none, error);
-    if (status == STATUS_OK)
-        status = heap_with(simulator, knn, cores, tile, tile->columns, &all, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(heap_with(simulator, knn, cores, tile, 0, &none, error));
+    TRY(heap_with(simulator, knn, cores, tile, tile->columns, &all, error));
     struct knn_tile whole = *tile;
     whole.columns = tiles * tile->columns;
     rebuilds = knn_heap_rebuilds(&whole, 0) / (double)tiles;

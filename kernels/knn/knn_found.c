@@ -73,8 +73,8 @@ enum status knn_found_fill(const struct knn_costs *costs, const struct choice *c
         return error_set(error, STATUS_TOO_LARGE,
                          "even the best tiling takes longer than the %lld s that the clock holds",
                          KNN_FAR_FS / FS_PER_S);
-    enum status status = knn_costs_complete(costs, choice->product, &found->tiling, error);
-    return status == STATUS_OK ? simulate_parts(costs->space, found, error) : status;
+    TRY(knn_costs_complete(costs, choice->product, &found->tiling, error));
+    return simulate_parts(costs->space, found, error);
 }
 
 static int by_index(const void *left, const void *right)

@@ -224,12 +224,10 @@ enum status knn_heap_program(const struct knn_machine *machine, const struct knn
 {
     struct heap h = {.depth = 0};
     plan(&h, machine, tile);
-    enum status status = knn_open(&h.w, program, error);
-    if (status == STATUS_OK && (rebuilds < 0 || rebuilds > tile->columns))
-        status = error_set(error, STATUS_INVALID, "%lld columns re-heap, expected 0 to %lld",
-                           (long long)rebuilds, (long long)tile->columns);
-    if (status != STATUS_OK)
-        return status;
+    TRY(knn_open(&h.w, program, error));
+    if (rebuilds < 0 || rebuilds > tile->columns)
+        return error_set(error, STATUS_INVALID, "%lld columns re-heap, expected 0 to %lld",
+                         (long long)rebuilds, (long long)tile->columns);
     write(&h, rebuilds);
     return knn_close(&h.w);
 }

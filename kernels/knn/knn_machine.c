@@ -77,16 +77,12 @@ static enum status find_paths(const struct hardware *hw, struct knn_machine *mac
                               struct error *error)
 {
     int gm, price;
-    enum status status = machine_buffer(hw, "k-NN", "gm", &gm, error);
-    if (status == STATUS_OK)
-        status = machine_buffer(hw, "k-NN", "ub", &machine->ub, error);
-    if (status == STATUS_OK)
-        status = machine_path(hw, "k-NN", gm, machine->ub, DTYPE_F16, DTYPE_F16, &machine->load,
-                              &price, error);
-    if (status == STATUS_OK)
-        status = machine_path(hw, "k-NN", machine->ub, gm, DTYPE_F16, DTYPE_F16, &machine->store,
-                              &price, error);
-    return status;
+    TRY(machine_buffer(hw, "k-NN", "gm", &gm, error));
+    TRY(machine_buffer(hw, "k-NN", "ub", &machine->ub, error));
+    TRY(machine_path(hw, "k-NN", gm, machine->ub, DTYPE_F16, DTYPE_F16, &machine->load, &price,
+                     error));
+    return machine_path(hw, "k-NN", machine->ub, gm, DTYPE_F16, DTYPE_F16, &machine->store, &price,
+                        error);
 }
 
 /* The programs' flags hold for four pipes of which S alone blocks dispatch. */
@@ -125,11 +121,8 @@ enum status knn_machine_find(const struct hardware *hw, enum dtype type,
         return error_set(error, STATUS_INVALID,
                          "k-NN needs vector repeats of %d bytes or more; %s has %d",
                          LEAST_REPEAT_BYTES, hw->name, hw->vector_repeat_bytes);
-    enum status status = find_paths(hw, machine, error);
-    if (status == STATUS_OK)
-        status = find_operations(machine, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(find_paths(hw, machine, error));
+    TRY(find_operations(machine, error));
     machine->mte2 = hw->paths[machine->load].pipe;
     machine->mte3 = hw->paths[machine->store].pipe;
     return check_pipes(machine, error);

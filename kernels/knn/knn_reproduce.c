@@ -320,15 +320,10 @@ static enum status compute_searches(struct reproduction *r, double *ours, struct
 {
     double over[2][2];
     int64_t call_fs = r->hw->host_call_fs;
-    enum status status = search_batch(r, 8, call_fs, true, &ours[PRUNED_8], over[0], error);
-    if (status == STATUS_OK)
-        status = search_batch(r, 16, call_fs, true, &ours[PRUNED_16], over[1], error);
-    if (status == STATUS_OK)
-        status = search_batch(r, 8, 0, false, &ours[PRUNED_8_KERNEL], NULL, error);
-    if (status == STATUS_OK)
-        status = search_batch(r, 16, 0, false, &ours[PRUNED_16_KERNEL], NULL, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(search_batch(r, 8, call_fs, true, &ours[PRUNED_8], over[0], error));
+    TRY(search_batch(r, 16, call_fs, true, &ours[PRUNED_16], over[1], error));
+    TRY(search_batch(r, 8, 0, false, &ours[PRUNED_8_KERNEL], NULL, error));
+    TRY(search_batch(r, 16, 0, false, &ours[PRUNED_16_KERNEL], NULL, error));
     ours[JOINT_PRODUCT_8] = over[0][0];
     ours[JOINT_SELECTION_8] = over[0][1];
     ours[JOINT_PRODUCT_16] = over[1][0];

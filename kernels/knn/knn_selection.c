@@ -272,11 +272,8 @@ enum status knn_selection_program(const struct knn_machine *machine, const struc
 {
     struct selection s = {.steps = steps};
     plan(&s, machine, tile);
-    enum status status = knn_open(&s.w, program, error);
-    if (status == STATUS_OK)
-        status = check(tile, steps, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(knn_open(&s.w, program, error));
+    TRY(check(tile, steps, error));
     int bank = tile->k > 1 ? (int)(steps % 2) : 0;
     failing = failing && steps < tile->k;
     load(&s);

@@ -288,20 +288,19 @@ static enum status add_block(struct space *space, const struct knn_space *knn,
 /* A block for each number of cores that has equal shares. */
 static enum status add_blocks(struct space *space, struct knn_space *knn, struct error *error)
 {
-    enum status status = STATUS_OK;
     knn->n1 = slices_of(knn->columns, knn->block, &knn->n1_count);
     knn->n2 = multiples(space, KNN_N2, knn->columns, &knn->n2_count);
     knn->shares = calloc((size_t)knn->cores, sizeof *knn->shares);
     if (!knn->n1 || !knn->n2 || !knn->shares)
         return error_memory(error);
-    for (int c = 1; c <= knn->cores && status == STATUS_OK; c++) {
+    for (int c = 1; c <= knn->cores; c++) {
         struct knn_share *share = &knn->shares[c - 1];
         share->cores = c;
         share->rows = slab_of(knn->rows, c, knn->block, &share->cores_used);
         if (share->cores_used == c)
-            status = add_block(space, knn, share, error);
+            TRY(add_block(space, knn, share, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status create(struct space *space, const struct problem *problem, int cores,
@@ -314,13 +313,9 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->detail = knn;
     space->axis_count = KNN_AXES;
     space->axes = axes;
-    enum status status = knn_machine_find(space->hw, problem->type, &knn->machine, error);
-    if (status == STATUS_OK)
-        status = machine_cubes(space->hw, "MatMul", problem->type, &matrix, error);
-    if (status == STATUS_OK)
-        status = matmul_machine_find(space->hw, problem->type, problem->type, &knn->product, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(knn_machine_find(space->hw, problem->type, &knn->machine, error));
+    TRY(machine_cubes(space->hw, "MatMul", problem->type, &matrix, error));
+    TRY(matmul_machine_find(space->hw, problem->type, problem->type, &knn->product, error));
     knn->block = knn->product.block;
     knn->tile = (struct knn_tile){
         .k = problem->size[KNN_K],

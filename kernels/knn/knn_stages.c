@@ -128,21 +128,19 @@ static enum status best_selection(struct knn_costs *costs, struct keyed *leads, 
                                   const volatile sig_atomic_t *stop, struct lead *best,
                                   struct error *error)
 {
-    enum status status = STATUS_OK;
     int64_t least = INT64_MAX;
     for (int64_t i = 0; i < count; i++)
         leads[i].key = leads[i].lead.selection_fs;
     qsort(leads, (size_t)count, sizeof *leads, by_key);
     *best = leads[0].lead;
-    for (int64_t i = 0;
-         i < count && leads[i].key == leads[0].key && status == STATUS_OK && !told(stop); i++) {
-        status = improve(costs, leads + i, 1, knn_costs_tune, error);
-        if (status == STATUS_OK && time_fs(costs, &leads[i].lead) < least) {
+    for (int64_t i = 0; i < count && leads[i].key == leads[0].key && !told(stop); i++) {
+        TRY(improve(costs, leads + i, 1, knn_costs_tune, error));
+        if (time_fs(costs, &leads[i].lead) < least) {
             least = time_fs(costs, &leads[i].lead);
             *best = leads[i].lead;
         }
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status find(struct knn_costs *costs, struct lead *leads, struct keyed *keyed,

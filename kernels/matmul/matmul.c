@@ -102,10 +102,9 @@ static enum status find_buffers(const struct hardware *hw, struct matmul_machine
         int *buffer;
     } buffers[] = {{"gm", gm},       {"l1", &m->l1},   {"l0a", &m->l0a},
                    {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub}};
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++)
-        status = machine_buffer(hw, "MatMul", buffers[i].name, buffers[i].buffer, error);
-    return status;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        TRY(machine_buffer(hw, "MatMul", buffers[i].name, buffers[i].buffer, error));
+    return STATUS_OK;
 }
 
 static enum status find_paths(const struct hardware *hw, struct matmul_machine *m, int gm,
@@ -123,17 +122,15 @@ static enum status find_paths(const struct hardware *hw, struct matmul_machine *
         {m->l0c, m->ub, m->accumulator, out, &m->drain, &m->drain_price, &m->vector},
         {m->ub, gm, out, out, &m->store, &m->store_price, &m->mte3},
     };
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof paths / sizeof *paths && status == STATUS_OK; i++) {
-        status = machine_path(hw, "MatMul in space thesis", paths[i].source, paths[i].destination,
-                              paths[i].from, paths[i].to, paths[i].path, paths[i].price, error);
-        if (status == STATUS_OK)
-            *paths[i].pipe = hw->paths[*paths[i].path].pipe;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        TRY(machine_path(hw, "MatMul in space thesis", paths[i].source, paths[i].destination,
+                         paths[i].from, paths[i].to, paths[i].path, paths[i].price, error));
+        *paths[i].pipe = hw->paths[*paths[i].path].pipe;
     }
-    if (status == STATUS_OK && hw->paths[m->feed_b].pipe != m->mte1)
+    if (hw->paths[m->feed_b].pipe != m->mte1)
         return error_set(error, STATUS_INVALID,
                          "MatMul needs l1->l0a and l1->l0b on one pipe; %s has two", hw->name);
-    return status;
+    return STATUS_OK;
 }
 
 static enum status check_pipes(const struct matmul_machine *m, struct error *error)
@@ -163,8 +160,7 @@ enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum
         .matrix = hw->matrix_pipe,
         .matrix_price = matrix->price,
     };
-    enum status status = find_buffers(hw, machine, &gm, error);
-    if (status == STATUS_OK)
-        status = find_paths(hw, machine, gm, error);
-    return status == STATUS_OK ? check_pipes(machine, error) : status;
+    TRY(find_buffers(hw, machine, &gm, error));
+    TRY(find_paths(hw, machine, gm, error));
+    return check_pipes(machine, error);
 }

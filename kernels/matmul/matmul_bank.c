@@ -134,9 +134,7 @@ static enum status tiling_of_numbers(const struct bank_row *row, const struct pr
                                      struct tiling *t, struct error *error)
 {
     const int32_t *v = row->number;
-    enum status status = check_counts(row, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_counts(row, error));
     int64_t *x = t->value;
     x[CANN_SINGLE_M] = FRACTAL * divide_up(divide_up(p->size[MATMUL_M], FRACTAL), v[BANK_M_DIM]);
     x[CANN_SINGLE_N] = FRACTAL * divide_up(divide_up(p->size[MATMUL_N], FRACTAL), v[BANK_N_DIM]);
@@ -197,9 +195,7 @@ static enum status tiling_of_fields(const struct bank_row *row, const struct pro
                                     struct tiling *t, struct error *error)
 {
     const int32_t *v = row->number;
-    enum status status = check_fields(row, p, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_fields(row, p, error));
     int64_t *x = t->value, k = p->size[MATMUL_K];
     x[CANN_SINGLE_M] = round_up(least_of(v[BANK_SINGLE_M], p->size[MATMUL_M]), FRACTAL);
     x[CANN_SINGLE_N] = round_up(least_of(v[BANK_SINGLE_N], p->size[MATMUL_N]), FRACTAL);

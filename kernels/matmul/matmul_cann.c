@@ -105,9 +105,7 @@ static double footprint(const struct cann *cann)
 static enum status take_problem(struct cann *cann, const struct problem *problem, int cores,
                                 const struct hardware *hw, struct error *error)
 {
-    enum status status = cann_machine_find(hw, problem, &cann->machine, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(cann_machine_find(hw, problem, &cann->machine, error));
     const struct cann_machine *m = &cann->machine;
     cann->cores = cores;
     cann->size[CANN_BATCH] = problem->size[MATMUL_BATCH];
@@ -137,17 +135,11 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->detail = cann;
     space->axis_count = CANN_AXES;
     space->axes = cann_axes;
-    enum status status = take_problem(cann, problem, cores, space->hw, error);
-    if (status == STATUS_OK)
-        status = cann_fill_values(cann, error);
-    if (status == STATUS_OK)
-        cann_thin_batch_steps(cann);
-    if (status == STATUS_OK)
-        status = cann_make_work_layouts(space, cann, error);
-    if (status == STATUS_OK)
-        status = cann_make_chunks(cann, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(take_problem(cann, problem, cores, space->hw, error));
+    TRY(cann_fill_values(cann, error));
+    cann_thin_batch_steps(cann);
+    TRY(cann_make_work_layouts(space, cann, error));
+    TRY(cann_make_chunks(cann, error));
     struct space_block *block = space_add_block(space);
     if (!block)
         return error_memory(error);

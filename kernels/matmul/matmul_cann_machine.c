@@ -15,10 +15,9 @@ static enum status find_buffers(const struct hardware *hw, struct cann_machine *
         int *buffer;
     } buffers[] = {
         {"gm", &m->gm}, {"l1", &m->l1}, {"l0a", &m->l0a}, {"l0b", &m->l0b}, {"l0c", &m->l0c}};
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++)
-        status = machine_buffer(hw, WHO, buffers[i].name, buffers[i].buffer, error);
-    return status;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        TRY(machine_buffer(hw, WHO, buffers[i].name, buffers[i].buffer, error));
+    return STATUS_OK;
 }
 
 static enum status find_paths(const struct hardware *hw, struct cann_machine *m,
@@ -35,11 +34,10 @@ static enum status find_paths(const struct hardware *hw, struct cann_machine *m,
         {m->l1, m->l0b, t, t, &m->feed_b, &m->feed_b_price},
         {m->l0c, m->gm, m->accumulator, m->out, &m->store, &m->store_price},
     };
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof paths / sizeof *paths && status == STATUS_OK; i++)
-        status = machine_path(hw, WHO, paths[i].source, paths[i].destination, paths[i].from,
-                              paths[i].to, paths[i].path, paths[i].price, error);
-    return status;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        TRY(machine_path(hw, WHO, paths[i].source, paths[i].destination, paths[i].from, paths[i].to,
+                         paths[i].path, paths[i].price, error));
+    return STATUS_OK;
 }
 
 /* A path from behind the cache, where there is a cache. */

@@ -114,22 +114,14 @@ static enum status fill_all_steps(struct cann *cann, struct error *error)
     int64_t k = cann->size[CANN_K], least_base = (int64_t)m->block_mn;
     int64_t steps_k = least_of(k / m->block_k, l1 / (least_base * m->block_k));
     int64_t steps = l1 / product_of(k, least_base);
-    enum status status = fill_steps(cann, CANN_STEP_KA, &k, 1, CANN_BASE_K, steps_k, error);
-    if (status == STATUS_OK)
-        status = fill_steps(cann, CANN_STEP_KB, &k, 1, CANN_BASE_K, steps_k, error);
-    if (status == STATUS_OK)
-        status =
-            fill_steps(cann, CANN_STEP_M, cann->values[CANN_SINGLE_M], cann->count[CANN_SINGLE_M],
-                       CANN_BASE_M, least_of(steps, cann->size[CANN_M] / least_base), error);
-    if (status == STATUS_OK)
-        status =
-            fill_steps(cann, CANN_STEP_N, cann->values[CANN_SINGLE_N], cann->count[CANN_SINGLE_N],
-                       CANN_BASE_N, least_of(steps, cann->size[CANN_N] / least_base), error);
-    if (status == STATUS_OK)
-        status = fill_batch_steps(cann, CANN_STEP_BATCH_A, steps, error);
-    if (status == STATUS_OK)
-        status = fill_batch_steps(cann, CANN_STEP_BATCH_B, steps, error);
-    return status;
+    TRY(fill_steps(cann, CANN_STEP_KA, &k, 1, CANN_BASE_K, steps_k, error));
+    TRY(fill_steps(cann, CANN_STEP_KB, &k, 1, CANN_BASE_K, steps_k, error));
+    TRY(fill_steps(cann, CANN_STEP_M, cann->values[CANN_SINGLE_M], cann->count[CANN_SINGLE_M],
+                   CANN_BASE_M, least_of(steps, cann->size[CANN_M] / least_base), error));
+    TRY(fill_steps(cann, CANN_STEP_N, cann->values[CANN_SINGLE_N], cann->count[CANN_SINGLE_N],
+                   CANN_BASE_N, least_of(steps, cann->size[CANN_N] / least_base), error));
+    TRY(fill_batch_steps(cann, CANN_STEP_BATCH_A, steps, error));
+    return fill_batch_steps(cann, CANN_STEP_BATCH_B, steps, error);
 }
 
 static enum status fill_sizes(struct cann *cann, struct error *error)
@@ -150,31 +142,23 @@ static enum status fill_sizes(struct cann *cann, struct error *error)
     for (int i = 0; i < 3; i++) {
         int axis = sizes[i].axis;
         int64_t size = cann->size[sizes[i].direction], most = least_of(size, sizes[i].most);
-        enum status status = fill_cuts(cann, axis, &size, 1, sizes[i].block, most, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(fill_cuts(cann, axis, &size, 1, sizes[i].block, most, error));
     }
     return STATUS_OK;
 }
 
 enum status cann_fill_values(struct cann *cann, struct error *error)
 {
-    enum status status = fill_sizes(cann, error);
-    if (status == STATUS_OK)
-        status = fill(cann, CANN_CORES, 1, cann->cores, error);
-    if (status == STATUS_OK)
-        status = fill(cann, CANN_OUTER, 0, OUTER_KINDS - 1, error);
-    if (status == STATUS_OK)
-        status = fill(cann, CANN_L0B_HOLDS, 0, HOLDS_KINDS - 1, error);
-    if (status == STATUS_OK)
-        status = fill_base(cann, CANN_BASE_M, CANN_SINGLE_M, cann->machine.l0a, error);
-    if (status == STATUS_OK)
-        status = fill_base(cann, CANN_BASE_N, CANN_SINGLE_N, cann->machine.l0b, error);
-    if (status == STATUS_OK)
-        status = fill_all_steps(cann, error);
-    for (int a = CANN_L1A_BUFFERS; a < CANN_AXES && status == STATUS_OK; a++)
-        status = fill(cann, a, 1, 2, error);
-    return status;
+    TRY(fill_sizes(cann, error));
+    TRY(fill(cann, CANN_CORES, 1, cann->cores, error));
+    TRY(fill(cann, CANN_OUTER, 0, OUTER_KINDS - 1, error));
+    TRY(fill(cann, CANN_L0B_HOLDS, 0, HOLDS_KINDS - 1, error));
+    TRY(fill_base(cann, CANN_BASE_M, CANN_SINGLE_M, cann->machine.l0a, error));
+    TRY(fill_base(cann, CANN_BASE_N, CANN_SINGLE_N, cann->machine.l0b, error));
+    TRY(fill_all_steps(cann, error));
+    for (int a = CANN_L1A_BUFFERS; a < CANN_AXES; a++)
+        TRY(fill(cann, a, 1, 2, error));
+    return STATUS_OK;
 }
 
 /* Points of the space; INT64_MAX: too many to be numbered. */

@@ -97,33 +97,31 @@ static enum status add_split(struct space *space, struct thesis *thesis,
                              const struct problem *problem, enum thesis_split split,
                              struct error *error)
 {
-    enum status status = STATUS_OK;
     struct thesis_share *shares = calloc((size_t)thesis->cores, sizeof *shares);
     thesis->shares[split] = shares;
     if (!shares)
         return error_memory(error);
-    for (int c = 1; c <= thesis->cores && status == STATUS_OK; c++) {
+    for (int c = 1; c <= thesis->cores; c++) {
         struct thesis_share *share = &shares[c - 1];
         *share = (struct thesis_share){make_slab(problem, split, c, &thesis->machine), c, 0};
         if (share->slab.cores_used == c && (c > 1 || split == SPLIT_M))
-            status = add_block(space, thesis, split, share, error);
+            TRY(add_block(space, thesis, split, share, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status add_blocks(struct space *space, struct thesis *thesis,
                               const struct problem *problem, struct error *error)
 {
     const int64_t sizes[3] = {thesis->whole.m, thesis->whole.k, thesis->whole.n};
-    enum status status = STATUS_OK;
-    for (int a = 0; a < 3 && status == STATUS_OK; a++) {
+    for (int a = 0; a < 3; a++) {
         int block = a == THESIS_K ? thesis->machine.block_k : thesis->machine.block;
         thesis->slices[a] = slices_of(sizes[a], block, &thesis->slice_count[a]);
-        status = thesis->slices[a] ? STATUS_OK : error_memory(error);
+        TRY(thesis->slices[a] ? STATUS_OK : error_memory(error));
     }
-    for (int s = 0; s < SPLIT_KINDS && status == STATUS_OK; s++)
-        status = add_split(space, thesis, problem, (enum thesis_split)s, error);
-    return status;
+    for (int s = 0; s < SPLIT_KINDS; s++)
+        TRY(add_split(space, thesis, problem, (enum thesis_split)s, error));
+    return STATUS_OK;
 }
 
 /* The thesis's kernel takes and leaves everything in one way; C in any type that it can convert
@@ -150,13 +148,9 @@ static enum status create(struct space *space, const struct problem *problem, in
     space->axis_count = THESIS_AXES;
     space->axes = thesis_axes;
     thesis->cores = cores;
-    enum status status = check_choices(problem, error);
-    if (status == STATUS_OK)
-        status = matmul_machine_find(space->hw, problem->type,
-                                     problem_choice_type(problem, MATMUL_OUT_TYPE),
-                                     &thesis->machine, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_choices(problem, error));
+    TRY(matmul_machine_find(space->hw, problem->type, problem_choice_type(problem, MATMUL_OUT_TYPE),
+                            &thesis->machine, error));
     if (space->hw->flag_registers < 6)
         return error_set(error, STATUS_INVALID,
                          "space thesis needs 6 flag registers a pair of pipes; %s has %d",

@@ -104,9 +104,7 @@ enum status loop_fit(const struct loop_sample *samples, int count, struct loop_f
     if (!(most >= 2 * least))
         return error_set(error, STATUS_INVALID, "%g to %g steps, expected twice as many", least,
                          most);
-    enum status status = linear_fit(terms, times, count, 2, &line, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(linear_fit(terms, times, count, 2, &line, error));
     if (!(line.cost[0] > 0))
         return error_set(error, STATUS_INVALID, "more steps do not take longer");
     *fit = (struct loop_fit){.step_ns = line.cost[0],

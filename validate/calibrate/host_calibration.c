@@ -91,10 +91,7 @@ static void set_level(struct measuring *m, int l)
 static enum status measure_levels(struct measuring *m, struct error *error)
 {
     struct host *host = &m->calibration->host;
-    enum status status =
-        levels_measure(&m->calibration->topology, host->isa, m->control, &m->levels, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(levels_measure(&m->calibration->topology, host->isa, m->control, &m->levels, error));
     host->level_count = m->levels.count;
     for (int l = 0; l < host->level_count; l++)
         set_level(m, l);
@@ -149,9 +146,7 @@ static enum status measure_peak(struct measuring *m, struct error *error)
 {
     struct middle peak;
     calibrate_progress(m->control, "peak", 0, 1);
-    enum status status = peak_measure(m->calibration->host.isa, m->control, &peak, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(peak_measure(m->calibration->host.isa, m->control, &peak, error));
     m->calibration->host.peak_gflops = calibration_digits(peak.median);
     m->calibration->peak_spread = peak.spread;
     return STATUS_OK;
@@ -161,11 +156,8 @@ static enum status measure_loops(struct measuring *m, struct error *error)
 {
     struct host *host = &m->calibration->host;
     struct loop_times *times = &m->calibration->loops;
-    enum status status =
-        loop_times_measure(m->family_at, host->isa, m->calibration->topology.caches[0].bytes,
-                           m->control, times, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(loop_times_measure(m->family_at, host->isa, m->calibration->topology.caches[0].bytes,
+                           m->control, times, error));
     for (host->loop_count = 0; host->loop_count < times->count; host->loop_count++) {
         const struct loop_time *time = &times->loops[host->loop_count];
         struct host_loop *loop = &host->loops[host->loop_count];
@@ -216,9 +208,7 @@ static void describe_settings(struct host_calibration *c)
 static enum status measure_end(struct measuring *m, struct error *error)
 {
     struct host_calibration *c = m->calibration;
-    enum status status = timing_noise(&c->noise[1], error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(timing_noise(&c->noise[1], error));
     for (int i = 0; i < 2; i++) {
         c->host.noise = fmax(c->host.noise, calibration_digits(c->noise[i].spread));
         c->noisy = c->noisy || timing_is_noisy(&c->noise[i]);

@@ -92,9 +92,7 @@ static enum status settle_loop(const struct trial *trials, const struct timing_s
         struct timing timings[STEP_COUNTS];
         struct loop_fit now;
         struct error ignored;
-        enum status status = timing_measure(subjects, STEP_COUNTS, &options, timings, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(timing_measure(subjects, STEP_COUNTS, &options, timings, error));
         if (fit_loop(trials, timings, control, &now, &ignored) != STATUS_OK)
             continue;
         if (!*found || now.max_error < fit->max_error)
@@ -118,9 +116,7 @@ static enum status time_loop(const struct trial *form, struct calibrate_control 
         return STATUS_OK;
     for (int i = 0; i < STEP_COUNTS; i++)
         subjects[i] = (struct timing_subject){run_trial, &trials[i]};
-    enum status status = settle_loop(trials, subjects, control, &loop->fit, &found, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(settle_loop(trials, subjects, control, &loop->fit, &found, error));
     if (!found || loop->fit.step_ns < least_step_ns)
         return STATUS_OK;
     snprintf(loop->name, sizeof loop->name, "%s %s", form->family->name,
@@ -154,9 +150,7 @@ static enum status time_all(loop_family_finder *family_at, struct trial *form,
             form->family = family_at(f);
             form->index = i;
             fill(form->data, form->bytes);
-            enum status status = time_loop(form, control, times, error);
-            if (status != STATUS_OK)
-                return status;
+            TRY(time_loop(form, control, times, error));
         }
     return STATUS_OK;
 }
@@ -196,9 +190,7 @@ enum status peak_measure(enum host_isa isa, struct calibrate_control *control, s
     *peak = (struct middle){0, 0, 0};
     if (!trial.loop)
         return STATUS_OK;
-    enum status status = timing_measure(&subject, 1, &options, &timing, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(timing_measure(&subject, 1, &options, &timing, error));
     control->samples += timing.samples + timing.dropped;
     control->dropped += timing.dropped;
     peak->median = 2.0 * PEAK_CHAINS * peak_lanes(isa) * PEAK_STEPS / timing.median_ns;

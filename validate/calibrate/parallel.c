@@ -37,9 +37,7 @@ static enum status run_worker(struct regions *regions, struct error *error)
 {
     struct worker worker;
     struct worker_end end = {.finished = false};
-    enum status status = worker_start(&worker, work, regions, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(worker_start(&worker, work, regions, error));
     int tenths = 0;
     while (!worker_wait(&worker, 100, &end) && ++tenths < 10 * PATIENCE_S)
         ;

@@ -281,15 +281,11 @@ const struct doubt *doubts_about(const struct doubts *doubts, const char *key)
 
 enum status settle(const struct attempt *attempt, struct error *error)
 {
-    enum status status = attempt->measure(attempt->context, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(attempt->measure(attempt->context, error));
     int doubtful = attempt->doubtful(attempt->context);
     for (int tries = 1; tries < SETTLE_TRIES && doubtful > 0; tries++) {
         attempt->keep(attempt->context);
-        status = attempt->measure(attempt->context, error);
-        if (status != STATUS_OK)
-            return status;
+        TRY(attempt->measure(attempt->context, error));
         int now = attempt->doubtful(attempt->context);
         if (now >= doubtful)
             attempt->restore(attempt->context);

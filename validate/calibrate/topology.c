@@ -263,9 +263,7 @@ static enum status fill(const struct topology_source *source, struct processors 
         topology->quota = read_quota(groups);
         topology->memory_bytes = read_memory(groups);
     }
-    enum status status = choose_threads(p, threads, topology, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(choose_threads(p, threads, topology, error));
     find_name(p->hwloc, topology);
     find_caches(p, topology);
     if (topology->cache_count == 0 && is_here(source))

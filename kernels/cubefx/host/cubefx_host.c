@@ -193,9 +193,7 @@ static enum status check_calibrated(const struct space *space, struct error *err
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
-    enum status status = check_calibrated(space, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_calibrated(space, error));
     struct cubefx_host *host = calloc(1, sizeof *host);
     if (!host)
         return error_memory(error);

@@ -55,9 +55,7 @@ static enum status allocate(struct poly_problem *problem, struct error *error)
 {
     double n = (double)problem->inputs, j = (double)problem->functions;
     double bytes = sizeof(float) * (n + n * j + 2 * j * (double)problem->terms);
-    enum status status = memory_require("inputs, coefficients and results", bytes, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(memory_require("inputs, coefficients and results", bytes, error));
     problem->coefficients = floats(problem->terms * problem->functions);
     problem->x = floats(problem->inputs);
     problem->results = floats(problem->inputs * problem->functions);

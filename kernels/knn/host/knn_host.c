@@ -195,9 +195,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     knn->threads = cores;
     knn->lanes = host_lanes(knn->host->isa);
     knn->share = divide_up(knn->m, cores);
-    enum status status = find_loops(space, knn, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(find_loops(space, knn, error));
     return make_blocks(space, knn, error);
 }
 

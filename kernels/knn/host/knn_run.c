@@ -99,9 +99,7 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
     const struct knn_host *host = knn_host_of(space);
     const struct knn_problem sizes = {host->m, host->n, host->d, host->k};
     *problem = NULL;
-    enum status status = require_memory(&sizes, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(require_memory(&sizes, error));
     struct problem_data *data = calloc(1, sizeof *data);
     if (!data)
         return error_memory(error);
@@ -171,12 +169,8 @@ static enum status check(void *plan, struct host_check *check, struct error *err
 {
     struct problem_data *data = ((struct run_plan *)plan)->data;
     int64_t results = data->problem.tests * data->problem.k;
-    if (!data->check) {
-        enum status status =
-            knn_check_new(&data->problem, data->tests, data->trainings, &data->check, error);
-        if (status != STATUS_OK)
-            return status;
-    }
+    if (!data->check)
+        TRY(knn_check_new(&data->problem, data->tests, data->trainings, &data->check, error));
     for (int64_t i = 0; i < results; i++) {
         data->indices[i] = -1;
         data->distances[i] = NAN;

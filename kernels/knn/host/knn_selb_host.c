@@ -107,10 +107,8 @@ static enum status check(const struct knn *knn, struct error *error)
 {
     const struct knn_problem *problem = knn->problem;
     const struct knn_options *options = knn->options;
-    enum status status = knn_select_check(knn->type->dtype, problem->tests, problem->trainings,
-                                          problem->k, &options->select, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(knn_select_check(knn->type->dtype, problem->tests, problem->trainings, problem->k,
+                         &options->select, error));
     if (problem->dimensions < 1)
         return error_set(error, STATUS_INVALID, "points of %lld dimensions",
                          (long long)problem->dimensions);
@@ -167,11 +165,9 @@ static enum status search(struct knn *knn, int64_t *indices, struct knn_select_c
 {
     struct knn_select_count total = {0};
     int64_t tests = knn->problem->tests, rows = least_of(tests, knn->options->tile_tests);
-    enum status status = check(knn, error);
-    if (status == STATUS_OK && tests > 0)
-        status = open_search(knn, rows, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check(knn, error));
+    if (tests > 0)
+        TRY(open_search(knn, rows, error));
     for (int64_t test = 0; test < tests; test += least_of(rows, tests - test))
         search_rows(knn, test, least_of(rows, tests - test), indices);
     if (tests > 0)

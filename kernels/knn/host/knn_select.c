@@ -29,11 +29,8 @@ static enum status select_all(enum selection_dtype type, const struct distances 
 {
     struct selection selection;
     int64_t rows = distances->rows, columns = distances->columns;
-    enum status status = knn_select_check(type, rows, columns, k, options, error);
-    if (status == STATUS_OK)
-        status = selection_open(&selection, type, rows, columns, k, options, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(knn_select_check(type, rows, columns, k, options, error));
+    TRY(selection_open(&selection, type, rows, columns, k, options, error));
     for (int64_t first = 0; first < rows; first += selection.width)
         select_rows(&selection, distances, first, options->tile_columns, indices);
     if (count)

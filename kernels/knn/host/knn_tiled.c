@@ -331,18 +331,17 @@ static enum status check(const struct knn_problem *problem, const struct knn_til
 
 static enum status open_shares(struct knn_tiled *tiled, int64_t count, struct error *error)
 {
-    enum status status = STATUS_OK;
     tiled->shares = aligned_alloc(ALIGNMENT, (size_t)count * sizeof *tiled->shares);
     if (!tiled->shares)
         return error_memory(error);
     memset(tiled->shares, 0, (size_t)count * sizeof *tiled->shares);
-    for (int64_t s = 0; s < count && status == STATUS_OK; s++) {
+    for (int64_t s = 0; s < count; s++) {
         struct knn_share *share = &tiled->shares[tiled->share_count++];
         share->first = part_start(tiled->problem.tests, count, s);
         share->rows = part_start(tiled->problem.tests, count, s + 1) - share->first;
-        status = open_share(tiled, share, error);
+        TRY(open_share(tiled, share, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 enum status knn_tiled_open(const struct knn_problem *problem, const struct knn_tiling *tiling,

@@ -136,9 +136,7 @@ enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n
                               struct error *error)
 {
     *plan = NULL;
-    enum status status = check_values(m, k, n, threads, tiling, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(check_values(m, k, n, threads, tiling, error));
     if (isa > host_isa_best())
         return error_set(error, STATUS_INVALID, "sgemm: %s is not there or not to be used",
                          host_isa_name(isa));

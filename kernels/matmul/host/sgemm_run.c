@@ -61,9 +61,7 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
 {
     const struct matmul_host *host = matmul_host_of(space);
     *problem = NULL;
-    enum status status = require_memory(host, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(require_memory(host, error));
     struct problem_data *data = calloc(1, sizeof *data);
     if (!data)
         return error_memory(error);
@@ -139,12 +137,9 @@ static enum status check(void *plan, struct host_check *check, struct error *err
 {
     struct problem_data *data = ((struct run_plan *)plan)->data;
     const struct matmul_host *host = data->host;
-    enum status status = STATUS_OK;
     if (!data->check)
-        status = sgemm_check_new(host->m, host->k, host->n, data->a, data->b, data->seed,
-                                 &data->check, error);
-    if (status != STATUS_OK)
-        return status;
+        TRY(sgemm_check_new(host->m, host->k, host->n, data->a, data->b, data->seed, &data->check,
+                            error));
     for (int64_t i = 0; i < host->m * host->n; i++)
         data->c[i] = NAN;
     run(plan);
