@@ -200,7 +200,7 @@ enum status parser_operands(struct parser *parser, const struct keys *keys)
 {
     if (keys_have(keys, KEY_STRIDE) && !keys_have(keys, KEY_ROWS))
         return FAIL(parser, "stride= without rows=");
-    if ((keys_have(keys, KEY_ROWS)) && keys->value[KEY_ROWS] < 1)
+    if (keys_have(keys, KEY_ROWS) && keys->value[KEY_ROWS] < 1)
         return FAIL(parser, "rows=0, expected 1 or more");
     if (keys->value[KEY_ROWS] > 1 && !(keys_have(keys, KEY_STRIDE)))
         return FAIL(parser, "rows= without stride=");

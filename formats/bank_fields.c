@@ -12,10 +12,9 @@ static enum status parse_field(const struct record *r, const json_t *fields, con
                                int field, int64_t low, struct bank_row *row)
 {
     int64_t value = 0;
-    enum status status =
-        record_integer(r, fields, where, bank_field_names[field], low, INT32_MAX, &value);
+    TRY(record_integer(r, fields, where, bank_field_names[field], low, INT32_MAX, &value));
     row->number[field] = (int32_t)value;
-    return status;
+    return STATUS_OK;
 }
 
 static enum status parse_fields(const struct record *r, const json_t *fields, const char *where,
@@ -66,49 +65,36 @@ static enum status parse_problem(const struct record *r, const json_t *info, str
         int64_t *size;
     } sizes[] = {{"m", &row->m}, {"k", &row->k}, {"n", &row->n}};
     int64_t batch_b = 1;
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == STATUS_OK; i++)
-        status = record_integer(r, info, "info_dict", sizes[i].name, 1, INT32_MAX, sizes[i].size);
-    if (status == STATUS_OK)
-        status = record_type(r, info, "info_dict", "out_dtype", DTYPE_CANN_NUMBERS, &row->out_type);
-    if (status == STATUS_OK)
-        status = record_bool(r, info, "info_dict", "trans_a_flag", &row->transpose_a);
-    if (status == STATUS_OK)
-        status = record_bool(r, info, "info_dict", "trans_b_flag", &row->transpose_b);
-    if (status == STATUS_OK)
-        status = parse_format(r, info, "a_format", &row->nz_a);
-    if (status == STATUS_OK)
-        status = parse_format(r, info, "b_format", &row->nz_b);
-    if (status == STATUS_OK)
-        status = parse_format(r, info, "out_format", &row->nz_c);
-    if (status == STATUS_OK)
-        status = parse_batch(r, info, 'a', &row->batch);
-    if (status == STATUS_OK)
-        status = parse_batch(r, info, 'b', &batch_b);
-    if (status == STATUS_OK && batch_b != 1 && batch_b != row->batch)
-        status = record_error(r, "info_dict: expected as many B as A, or one B");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        TRY(record_integer(r, info, "info_dict", sizes[i].name, 1, INT32_MAX, sizes[i].size));
+    TRY(record_type(r, info, "info_dict", "out_dtype", DTYPE_CANN_NUMBERS, &row->out_type));
+    TRY(record_bool(r, info, "info_dict", "trans_a_flag", &row->transpose_a));
+    TRY(record_bool(r, info, "info_dict", "trans_b_flag", &row->transpose_b));
+    TRY(parse_format(r, info, "a_format", &row->nz_a));
+    TRY(parse_format(r, info, "b_format", &row->nz_b));
+    TRY(parse_format(r, info, "out_format", &row->nz_c));
+    TRY(parse_batch(r, info, 'a', &row->batch));
+    TRY(parse_batch(r, info, 'b', &batch_b));
+    if (batch_b != 1 && batch_b != row->batch)
+        return record_error(r, "info_dict: expected as many B as A, or one B");
     row->share_b = batch_b == 1 && row->batch > 1;
-    return status;
+    return STATUS_OK;
 }
 
 enum status parse_runtime_kb(const struct record *r, const json_t *object, struct bank_row *row)
 {
     const json_t *info, *knowledge;
-    enum status status = record_member(r, object, "the row", "info_dict", &info);
-    if (status == STATUS_OK)
-        status = record_member(r, object, "the row", "knowledge", &knowledge);
-    if (status == STATUS_OK)
-        status = record_type(r, info, "info_dict", "a_dtype", DTYPE_CANN_NUMBERS, &row->type);
-    if (status == STATUS_OK && (!r->tilings_only || json_object_get(info, "b_dtype")))
-        status = record_type_is(r, info, "info_dict", "b_dtype", DTYPE_CANN_NUMBERS, row->type);
-    if (status == STATUS_OK)
-        status = record_bool(r, info, "info_dict", "bias_flag", &row->bias);
-    if (status == STATUS_OK)
-        status = parse_fields(r, knowledge, "knowledge", BANK_FIELDS, row);
-    if (status == STATUS_OK && !r->tilings_only)
-        status = parse_problem(r, info, row);
+    TRY(record_member(r, object, "the row", "info_dict", &info));
+    TRY(record_member(r, object, "the row", "knowledge", &knowledge));
+    TRY(record_type(r, info, "info_dict", "a_dtype", DTYPE_CANN_NUMBERS, &row->type));
+    if (!r->tilings_only || json_object_get(info, "b_dtype"))
+        TRY(record_type_is(r, info, "info_dict", "b_dtype", DTYPE_CANN_NUMBERS, row->type));
+    TRY(record_bool(r, info, "info_dict", "bias_flag", &row->bias));
+    TRY(parse_fields(r, knowledge, "knowledge", BANK_FIELDS, row));
+    if (!r->tilings_only)
+        TRY(parse_problem(r, info, row));
     row->batch_type = -1;
-    return status;
+    return STATUS_OK;
 }
 
 #define NS_PER_US 1e3
@@ -149,20 +135,18 @@ static enum status parse_types(const struct record *r, const json_t *object, str
 enum status parse_tcubetiling(const struct record *r, const json_t *object, struct bank_row *row)
 {
     static const int sizes[] = {BANK_M, BANK_N, BANK_KA, BANK_KB};
-    enum status status = parse_fields(r, object, "the tiling", BANK_TCUBE_FIELDS, row);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == STATUS_OK; i++)
-        status = parse_field(r, object, "the tiling", sizes[i], 1, row);
-    if (status == STATUS_OK && row->number[BANK_KA] != row->number[BANK_KB])
-        status = record_error(r, "the tiling: expected Ka = Kb");
-    if (status == STATUS_OK)
-        status = parse_types(r, object, row);
-    if (status == STATUS_OK)
-        status = parse_measured(r, object, row);
+    TRY(parse_fields(r, object, "the tiling", BANK_TCUBE_FIELDS, row));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        TRY(parse_field(r, object, "the tiling", sizes[i], 1, row));
+    if (row->number[BANK_KA] != row->number[BANK_KB])
+        return record_error(r, "the tiling: expected Ka = Kb");
+    TRY(parse_types(r, object, row));
+    TRY(parse_measured(r, object, row));
     row->m = row->number[BANK_M];
     row->n = row->number[BANK_N];
     row->k = row->number[BANK_KA];
     row->batch = row->number[BANK_BATCH_COUNT] > 1 ? row->number[BANK_BATCH_COUNT] : 1;
     row->bias = row->number[BANK_IS_BIAS] != 0;
     row->batch_type = -1;
-    return status;
+    return STATUS_OK;
 }

@@ -52,11 +52,11 @@ enum status record_bool(const struct record *r, const json_t *parent, const char
                         const char *name, bool *value)
 {
     const json_t *member;
-    enum status status = record_member(r, parent, where, name, &member);
-    if (status == STATUS_OK && !json_is_boolean(member))
+    TRY(record_member(r, parent, where, name, &member));
+    if (!json_is_boolean(member))
         return record_error(r, "%s.%s: expected true or false", where, name);
     *value = json_is_true(member);
-    return status;
+    return STATUS_OK;
 }
 
 /* The first `count` entries of a list of extents, each >= 1. */
@@ -154,27 +154,22 @@ enum status parse_shape(const struct record *r, const json_t *shape, const char 
     int64_t variant = 1, batch_type = -1;
     if (!json_is_object(shape))
         return record_error(r, "%s: expected an object", where);
-    enum status status = parse_extents_of_both(r, shape, where, row);
-    if (status == STATUS_OK)
-        status = record_type(r, shape, where, "A_dtype", DTYPE_CANN_NAMES, &row->type);
-    if (status == STATUS_OK)
-        status = record_type_is(r, shape, where, "B_dtype", DTYPE_CANN_NAMES, row->type);
-    if (status == STATUS_OK)
-        status = record_type(r, shape, where, "C_dtype", DTYPE_CANN_NAMES, &row->out_type);
-    if (status == STATUS_OK && json_object_get(shape, "mad_dtype"))
-        status = record_type_is(r, shape, where, "mad_dtype", DTYPE_CANN_NAMES,
-                                dtype_accumulator(row->type));
-    if (status == STATUS_OK)
-        status = record_integer(r, shape, where, "dilationH", 1, 4, &variant);
-    if (status == STATUS_OK)
-        status = record_bool(r, shape, where, "bias_flag", &row->bias);
-    if (status == STATUS_OK && json_object_get(shape, "batch_type"))
-        status = record_integer(r, shape, where, "batch_type", 0, 255, &batch_type);
+    TRY(parse_extents_of_both(r, shape, where, row));
+    TRY(record_type(r, shape, where, "A_dtype", DTYPE_CANN_NAMES, &row->type));
+    TRY(record_type_is(r, shape, where, "B_dtype", DTYPE_CANN_NAMES, row->type));
+    TRY(record_type(r, shape, where, "C_dtype", DTYPE_CANN_NAMES, &row->out_type));
+    if (json_object_get(shape, "mad_dtype"))
+        TRY(record_type_is(r, shape, where, "mad_dtype", DTYPE_CANN_NAMES,
+                           dtype_accumulator(row->type)));
+    TRY(record_integer(r, shape, where, "dilationH", 1, 4, &variant));
+    TRY(record_bool(r, shape, where, "bias_flag", &row->bias));
+    if (json_object_get(shape, "batch_type"))
+        TRY(record_integer(r, shape, where, "batch_type", 0, 255, &batch_type));
     row->transpose_a = variant == 2 || variant == 4;
     row->transpose_b = variant == 3 || variant == 4;
     row->batch_type = (int)batch_type;
     row->share_b = batch_type == 2;
-    return status == STATUS_OK ? parse_layouts(r, shape, where, row) : status;
+    return parse_layouts(r, shape, where, row);
 }
 
 enum status parse_cost(const struct record *r, const json_t *record, struct bank_row *row)
@@ -295,20 +290,16 @@ static enum status parse_list(const struct record *r, const json_t *knowledge,
 enum status parse_static(const struct record *r, const json_t *object, struct bank_row *row)
 {
     const json_t *info = NULL, *knowledge = NULL, *pingpong = NULL;
-    enum status status = record_member(r, object, "the kernel", "info_dict", &info);
-    if (status == STATUS_OK)
-        status = record_member(r, object, "the kernel", "knowledge", &knowledge);
-    if (status == STATUS_OK)
-        status = parse_shape(r, info, "info_dict", row);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == STATUS_OK; i++)
-        status = parse_list(r, knowledge, &lists[i], row);
-    if (status == STATUS_OK)
-        status = record_member(r, knowledge, "knowledge", "manual_pingpong_buffer", &pingpong);
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && status == STATUS_OK; i++) {
+    TRY(record_member(r, object, "the kernel", "info_dict", &info));
+    TRY(record_member(r, object, "the kernel", "knowledge", &knowledge));
+    TRY(parse_shape(r, info, "info_dict", row));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        TRY(parse_list(r, knowledge, &lists[i], row));
+    TRY(record_member(r, knowledge, "knowledge", "manual_pingpong_buffer", &pingpong));
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
         int64_t depth = 0;
-        status =
-            record_integer(r, pingpong, "manual_pingpong_buffer", buffers[i].name, 1, 2, &depth);
+        TRY(record_integer(r, pingpong, "manual_pingpong_buffer", buffers[i].name, 1, 2, &depth));
         row->number[buffers[i].number] = (int32_t)depth;
     }
-    return status == STATUS_OK ? parse_cost(r, object, row) : status;
+    return parse_cost(r, object, row);
 }

@@ -50,9 +50,9 @@ static enum status begin(struct csv *csv, struct error *error)
         return error_memory(error);
     refill(csv);
     size_t mark;
-    enum status status = utf8_begin(csv->file, csv->read, (size_t)csv->end, &mark, error);
+    TRY(utf8_begin(csv->file, csv->read, (size_t)csv->end, &mark, error));
     csv->at = (int)mark;
-    return status;
+    return STATUS_OK;
 }
 
 enum status csv_open(const char *file, struct csv *csv, struct error *error)

@@ -190,26 +190,22 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
 {
     struct path *path = &b->hw->paths[b->hw->path_count++];
     const config_setting_t *casts = config_setting_get_member(group, "casts");
-    enum status status = find_ends(b, group, path);
-    if (status == STATUS_OK)
-        status = builder_find_pipe(b, group, false, &path->pipe);
-    if (status == STATUS_OK)
-        status = find_bus(b, group, &path->bus);
+    TRY(find_ends(b, group, path));
+    TRY(builder_find_pipe(b, group, false, &path->pipe));
+    TRY(find_bus(b, group, &path->bus));
     struct price price = {
         .base_fs = b->hw->issue_fs, .pipe = path->pipe, .bus = path->bus, .burst_table = -1};
     set_move_price(group, &price);
-    if (status == STATUS_OK)
-        status = build_bursts(b, group, &price.burst_table);
-    if (status == STATUS_OK)
-        status = builder_add_price(b, group, price, &path->price);
+    TRY(build_bursts(b, group, &price.burst_table));
+    TRY(builder_add_price(b, group, price, &path->price));
     path->transposed_price = path->price;
-    if (status == STATUS_OK && config_setting_get_member(group, "transposed_gbps")) {
+    if (config_setting_get_member(group, "transposed_gbps")) {
         price.rate = rate_reduce(FS_PER_S, per_s_of(group, "transposed_gbps"));
-        status = builder_add_price(b, group, price, &path->transposed_price);
+        TRY(builder_add_price(b, group, price, &path->transposed_price));
     }
-    for (int i = 0; casts && i < config_setting_length(casts) && status == STATUS_OK; i++)
-        status = build_cast(b, config_setting_get_elem(casts, (unsigned)i), path);
-    return status;
+    for (int i = 0; casts && i < config_setting_length(casts); i++)
+        TRY(build_cast(b, config_setting_get_elem(casts, (unsigned)i), path));
+    return STATUS_OK;
 }
 
 /* block_flop ÷ gflops in fs, exactly: common factors go before the product is formed. */
@@ -236,15 +232,12 @@ static enum status build_matrix(struct builder *b, const config_setting_t *group
     matrix->block_m = (int)schema_count(group, "block_m");
     matrix->block_k = (int)schema_count(group, "block_k");
     matrix->block_n = (int)schema_count(group, "block_n");
-    enum status status = find_type(b, group, "type", &matrix->type);
-    if (status == STATUS_OK)
-        status = find_type(b, group, "accumulator", &matrix->accumulator);
-    if (status == STATUS_OK)
-        status = builder_find_pipe(b, group, false, &price.pipe);
-    if (status == STATUS_OK)
-        status = block_rate(b, group, &price.rate);
+    TRY(find_type(b, group, "type", &matrix->type));
+    TRY(find_type(b, group, "accumulator", &matrix->accumulator));
+    TRY(builder_find_pipe(b, group, false, &price.pipe));
+    TRY(block_rate(b, group, &price.rate));
     b->hw->matrix_pipe = price.pipe;
-    return status == STATUS_OK ? builder_add_price(b, group, price, &matrix->price) : status;
+    return builder_add_price(b, group, price, &matrix->price);
 }
 
 /* Without the group there is no cache. */
@@ -311,18 +304,14 @@ static enum status build_chip(const struct tree *tree, struct hardware *hw, stru
     struct builder b = {tree, hw, error};
     const config_setting_t *root = config_root_setting(tree->config);
     build_scalars(hw, root);
-    enum status status = rule_repeat(tree, error);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == STATUS_OK; i++) {
+    TRY(rule_repeat(tree, error));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const config_setting_t *list = config_setting_get_member(root, lists[i].key);
-        for (int j = 0; list && j < config_setting_length(list) && status == STATUS_OK; j++)
-            status = lists[i].build(&b, config_setting_get_elem(list, (unsigned)j));
+        for (int j = 0; list && j < config_setting_length(list); j++)
+            TRY(lists[i].build(&b, config_setting_get_elem(list, (unsigned)j)));
     }
-    if (status == STATUS_OK)
-        status = build_cache(&b, config_setting_get_member(root, "cache"));
-    if (status == STATUS_OK)
-        status = build_fit(&b, config_setting_get_member(root, "fit"));
-    if (status != STATUS_OK)
-        return status;
+    TRY(build_cache(&b, config_setting_get_member(root, "cache")));
+    TRY(build_fit(&b, config_setting_get_member(root, "fit")));
     return rule_matrix(tree, config_setting_get_member(root, "matrix"), error);
 }
 

@@ -44,20 +44,14 @@ enum status builder_operation(struct builder *b, const config_setting_t *group)
     static const char *const inputs[] = {"src", "src src2"};
     struct operation *operation = &b->hw->operations[b->hw->operation_count++];
     snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
-    enum status status = rule_name(b->tree, group, b->error);
-    if (status == STATUS_OK)
-        status = find_choice(b, group, "class", classes, &operation->class);
-    if (status == STATUS_OK)
-        status = find_choice(b, group, "result", results, &operation->result);
-    if (status == STATUS_OK)
-        status = find_choice(b, group, "inputs", inputs, &operation->inputs);
+    TRY(rule_name(b->tree, group, b->error));
+    TRY(find_choice(b, group, "class", classes, &operation->class));
+    TRY(find_choice(b, group, "result", results, &operation->result));
+    TRY(find_choice(b, group, "inputs", inputs, &operation->inputs));
     operation->inputs += config_setting_get_member(group, "inputs") != NULL;
-    if (status == STATUS_OK)
-        status = rule_operation(b->tree, group, operation->class, b->error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(rule_operation(b->tree, group, operation->class, b->error));
     bool scalar = operation->class == OPERATION_SCALAR;
     struct price price = operation_price(b, group, scalar);
-    status = builder_find_pipe(b, group, scalar, &price.pipe);
-    return status == STATUS_OK ? builder_add_price(b, group, price, &operation->price) : status;
+    TRY(builder_find_pipe(b, group, scalar, &price.pipe));
+    return builder_add_price(b, group, price, &operation->price);
 }

@@ -169,17 +169,16 @@ static enum status check_line_start(const struct scan *scan)
 
 enum status text_check(const char *file, const char *text, struct error *error)
 {
-    enum status status = STATUS_OK;
     struct scan scan = {file, text, 1, error};
-    for (; *scan.at && status == STATUS_OK; advance(&scan, strcspn(scan.at, "\n") + 1))
-        status = check_line_start(&scan);
+    for (; *scan.at; advance(&scan, strcspn(scan.at, "\n") + 1))
+        TRY(check_line_start(&scan));
     scan = (struct scan){file, text, 1, error};
-    while (*scan.at && status == STATUS_OK) {
+    while (*scan.at) {
         const struct span *span = span_at(scan.at);
         if (span)
-            status = skip_span(&scan, span);
+            TRY(skip_span(&scan, span));
         else if (isdigit((unsigned char)*scan.at))
-            status = check_number(&scan);
+            TRY(check_number(&scan));
         else if (isalpha((unsigned char)*scan.at) || *scan.at == '*')
             skip_name(&scan);
         else if (*scan.at == '.') /* .5 is a float: no whole number starts behind the point */
@@ -187,7 +186,7 @@ enum status text_check(const char *file, const char *text, struct error *error)
         else
             advance(&scan, 1);
     }
-    return status;
+    return STATUS_OK;
 }
 
 void text_append(char *list, size_t size, const char *part)

@@ -263,14 +263,13 @@ static enum status search_below(struct search *search, const char *folder, size_
 
 static enum status search_list(struct search *search, const char *folders)
 {
-    enum status status = STATUS_OK;
-    while (folders && *folders && status == STATUS_OK) {
+    while (folders && *folders) {
         size_t length = strcspn(folders, ":");
         if (length > 0)
-            status = search_below(search, folders, length);
+            TRY(search_below(search, folders, length));
         folders += length + (folders[length] == ':');
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status search_platforms(struct search *search)

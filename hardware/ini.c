@@ -156,14 +156,13 @@ static enum status read_line(struct reader *reader, char *line)
 static enum status read_lines(struct reader *reader)
 {
     char *next = reader->ini->text;
-    enum status status = STATUS_OK;
-    while (next && *next && status == STATUS_OK) {
+    while (next && *next) {
         char *line = strsep(&next, "\n");
         reader->line++;
-        status = read_line(reader, line);
+        TRY(read_line(reader, line));
     }
     reader->ini->last_line = reader->line;
-    return status;
+    return STATUS_OK;
 }
 
 enum status ini_read(const char *file, const char *const *wanted, struct ini *ini,

@@ -128,9 +128,9 @@ static enum status visit_changes(struct store *old, struct store *new, struct st
                                  store_diff_visit *visit, void *context, struct error *error)
 {
     struct store_diff walk = {.filter = diff->filter, .visit = visit, .context = context};
-    enum status status = store_diff(old, new, &walk, error);
+    TRY(store_diff(old, new, &walk, error));
     memcpy(diff->count, walk.count, sizeof diff->count);
-    return status;
+    return STATUS_OK;
 }
 
 /* The order of the summary. */

@@ -125,21 +125,18 @@ static enum status read_entry(const struct reader *r, struct table_entry *entry)
     int64_t batch = 1, threads = 0;
     memset(entry, 0, sizeof *entry);
     entry->line = r->csv.line;
-    enum status status = read_number(r, M, 1, TABLE_MAX_SIZE, &entry->m);
-    if (status == STATUS_OK)
-        status = read_number(r, K, 1, TABLE_MAX_SIZE, &entry->k);
-    if (status == STATUS_OK)
-        status = read_number(r, N, 1, TABLE_MAX_SIZE, &entry->n);
-    if (status == STATUS_OK && field(r, BATCH))
-        status = read_number(r, BATCH, 1, 1, &batch);
-    if (status == STATUS_OK && field(r, THREADS))
-        status = read_number(r, THREADS, 0, HOST_MAX_THREADS, &threads);
-    if (status == STATUS_OK)
-        status = read_isa(r, &entry->isa);
-    for (int a = 0; a < r->axis_count && status == STATUS_OK; a++)
-        status = read_axis(r, a, &entry->tiling);
+    TRY(read_number(r, M, 1, TABLE_MAX_SIZE, &entry->m));
+    TRY(read_number(r, K, 1, TABLE_MAX_SIZE, &entry->k));
+    TRY(read_number(r, N, 1, TABLE_MAX_SIZE, &entry->n));
+    if (field(r, BATCH))
+        TRY(read_number(r, BATCH, 1, 1, &batch));
+    if (field(r, THREADS))
+        TRY(read_number(r, THREADS, 0, HOST_MAX_THREADS, &threads));
+    TRY(read_isa(r, &entry->isa));
+    for (int a = 0; a < r->axis_count; a++)
+        TRY(read_axis(r, a, &entry->tiling));
     entry->threads = (int)threads;
-    return status;
+    return STATUS_OK;
 }
 
 static enum status add_entry(struct reader *r, const struct table_entry *entry)

@@ -90,9 +90,9 @@ enum status timing_clock_rate(double *ghz, struct error *error)
     const struct timing_subject subject = {additions, &state};
     const struct timing_options options = {.threads = 1};
     struct timing timing = {0};
-    enum status status = timing_measure(&subject, 1, &options, &timing, error);
+    TRY(timing_measure(&subject, 1, &options, &timing, error));
     *ghz = timing.median_ns > 0 ? ADDITIONS / timing.median_ns : 0;
-    return status;
+    return STATUS_OK;
 }
 
 double timing_clock_step_ns(void)

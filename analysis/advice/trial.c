@@ -148,9 +148,9 @@ enum status trial_try_synced(struct trial *trial, struct edit *edit, bool *taken
                              struct error *error)
 {
     bool better = false;
-    enum status status = trial_try(trial, edit, TRIAL_FASTER, taken, error);
-    if (status == STATUS_OK && resync(edit))
-        status = trial_try(trial, edit, TRIAL_FASTER, &better, error);
+    TRY(trial_try(trial, edit, TRIAL_FASTER, taken, error));
+    if (resync(edit))
+        TRY(trial_try(trial, edit, TRIAL_FASTER, &better, error));
     *taken |= better;
-    return status;
+    return STATUS_OK;
 }

@@ -123,9 +123,9 @@ static enum status drain(struct order *order, struct event *event, struct error 
     }
     queue_pop(queue);
     bool overtaken = order->blocking != first->blocking;
-    enum status status = run(order, first->item, first->index, event, error);
+    TRY(run(order, first->item, first->index, event, error));
     event->overtaken = overtaken;
-    return status;
+    return STATUS_OK;
 }
 
 /* The instruction waits in its pipe's queue. On a blocking pipe nothing behind it is dispatched,

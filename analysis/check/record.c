@@ -81,18 +81,17 @@ static enum status add_need(struct record *record, struct record_step *step,
 static enum status add_needs(struct record *record, struct record_step *step,
                              const struct pair *pairs, const uint32_t *bounds, struct error *error)
 {
-    enum status status = STATUS_OK;
     step->need = (int32_t)record->need_count;
-    for (int8_t q = 0; q < record->program->hw->pipe_count && status == STATUS_OK; q++) {
+    for (int8_t q = 0; q < record->program->hw->pipe_count; q++) {
         const struct pair *pair = &pairs[q];
         struct record_need need = {pair->number, pair->item, pair->piece, q, pair->buffer};
         if (need.number)
-            status = add_need(record, step, &need, error);
+            TRY(add_need(record, step, &need, error));
         need = (struct record_need){bounds[q], -1, 0, q, -1};
-        if (status == STATUS_OK && need.number > record->needed[step->pipe][q])
-            status = add_need(record, step, &need, error);
+        if (need.number > record->needed[step->pipe][q])
+            TRY(add_need(record, step, &need, error));
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* A set goes to the end of its register's list; a wait takes the first, and joins their groups. */
@@ -129,14 +128,13 @@ static enum status append(struct record *record, const struct record_step *step,
 /* Work that was left out still ends before a barrier. */
 static enum status show_work(struct record *record, struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int pipe = 0; pipe < record->program->hw->pipe_count && status == STATUS_OK; pipe++) {
+    for (int pipe = 0; pipe < record->program->hw->pipe_count; pipe++) {
         struct record_step *work = &record->left_out[pipe];
         if (work->number)
-            status = append(record, work, error);
+            TRY(append(record, work, error));
         work->number = 0;
     }
-    return status;
+    return STATUS_OK;
 }
 
 static bool is_synchronisation(const struct instruction *in)

@@ -224,8 +224,7 @@ static void curve_name(const struct hardware *hw, const struct path *path, char 
 static enum status calibrate_paths(struct target *t, const struct curves *curves, int *used)
 {
     struct calibration *calibration = t->calibration;
-    enum status status = STATUS_OK;
-    for (int p = 0; p < calibration->hw.path_count && status == STATUS_OK; p++) {
+    for (int p = 0; p < calibration->hw.path_count; p++) {
         char name[CURVE_NAME_SIZE];
         curve_name(&calibration->hw, &calibration->hw.paths[p], name);
         const struct curve *single = curves_find(curves, CURVE_MOVE, name, calibration->chip);
@@ -235,10 +234,10 @@ static enum status calibrate_paths(struct target *t, const struct curves *curves
                  : single  ? " (by size and by repeat)"
                            : " (by repeat)");
         if (single || repeated)
-            status = calibrate_path(t, p, single, repeated);
+            TRY(calibrate_path(t, p, single, repeated));
         *used += (single != NULL) + (repeated != NULL);
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* Curves of matrix instructions: what stands for the element type in the description, and the
@@ -311,18 +310,17 @@ static enum status calibrate_mmad(const struct target *t, const struct matrix_ty
 
 static enum status calibrate_mmads(struct target *t, const struct curves *curves, int *used)
 {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof mmads / sizeof *mmads && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < sizeof mmads / sizeof *mmads; i++) {
         const struct matrix_type *type = hardware_matrix_type(&t->calibration->hw, mmads[i].type);
         const struct curve *curve =
             curves_find(curves, CURVE_MMAD, mmads[i].curve, t->calibration->chip);
         snprintf(t->curve, sizeof t->curve, "%s", mmads[i].curve);
         if (!type || !curve)
             continue;
-        status = calibrate_mmad(t, type, curve);
+        TRY(calibrate_mmad(t, type, curve));
         ++*used;
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* "910b1, 910b3" */

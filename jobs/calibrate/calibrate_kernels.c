@@ -184,7 +184,7 @@ static enum status note_variable(struct kernel_fit *s, int v, double at, double 
              parameter.points, parameter.from, variable->candidate->determined_by,
              100 * parameter.median_error);
     TRY(kernel_fit_set(s, variable, value, source));
-    if ((variable->bus >= 0 || strstr(variable->key, ".bandwidth_gbps")))
+    if (variable->bus >= 0 || strstr(variable->key, ".bandwidth_gbps"))
         TRY(kernel_fit_set_buses(s, source));
     if (variable->bus >= 0) /* the number that stands for the list: its last */
         snprintf(parameter.key, sizeof parameter.key, "buses.%s.total_gbps.%d",

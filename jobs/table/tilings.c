@@ -236,23 +236,21 @@ static enum status take(void *context, const struct store_row *row, struct error
 
 static enum status make_problems(struct tilings *tilings, struct error *error)
 {
-    enum status status = STATUS_OK;
     tilings->best = calloc(tilings->rows.count, sizeof *tilings->best);
     if (!tilings->best)
         return error_memory(error);
-    for (size_t i = 0; i < tilings->rows.count && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < tilings->rows.count; i++) {
         const struct store_row *row = &tilings->rows.rows[i];
         struct best_tiling *best = &tilings->best[i];
         *best = (struct best_tiling){.space = row->key.space,
                                      .tiling = row->tiling,
                                      .time_ns = row->time_ns,
                                      .optimal = row->optimal};
-        status = read_problem(row, &best->problem, error);
+        TRY(read_problem(row, &best->problem, error));
     }
     tilings->count = (int64_t)tilings->rows.count;
-    if (status == STATUS_OK)
-        qsort(tilings->best, tilings->rows.count, sizeof *tilings->best, by_problem);
-    return status;
+    qsort(tilings->best, tilings->rows.count, sizeof *tilings->best, by_problem);
+    return STATUS_OK;
 }
 
 static void keep_the_best(struct tilings *tilings)

@@ -52,9 +52,9 @@ enum status host_job_record(const struct job *job, const struct host_question *q
                         record);
     record->row.optimal = none_legal;
     record->row.limit_s = none_legal ? 0 : question->time_limit_s;
-    enum status status = encode(job, question, answer, &record->answer, error);
+    TRY(encode(job, question, answer, &record->answer, error));
     record->row.answer = record->answer;
-    return status;
+    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ reading */

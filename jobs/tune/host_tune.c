@@ -269,9 +269,9 @@ enum status host_tune_model(const struct space *space, int64_t index, struct hos
 {
     struct tiling tiling = {0};
     space_tiling(space, index, &tiling);
-    enum status status = search_simulate(space, &tiling, &item->model, error);
+    TRY(search_simulate(space, &tiling, &item->model, error));
     item->model.index = index;
-    return status;
+    return STATUS_OK;
 }
 
 static enum status take_picks(const struct space *space, const struct search_result *result,

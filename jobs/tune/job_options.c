@@ -155,9 +155,9 @@ enum status job_read_int(const char *name, const char *text, int largest, int *n
                          struct error *error)
 {
     int64_t count = *number;
-    enum status status = read_count(name, text, largest, &count, error);
+    TRY(read_count(name, text, largest, &count, error));
     *number = (int)count;
-    return status;
+    return STATUS_OK;
 }
 
 static enum status read_top(struct job *job, const char *name, const char *text,

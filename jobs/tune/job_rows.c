@@ -37,9 +37,9 @@ enum status job_record(const struct job *job, const struct job_result *result, b
         job_record_best(job, &search->best[0].tiling, found_ns(&search->best[0]), record);
     record->row.optimal = complete;
     record->row.limit_s = complete || stopped ? 0 : job->time_limit_s;
-    enum status status = job_encode(job, result, &record->answer, error);
+    TRY(job_encode(job, result, &record->answer, error));
     record->row.answer = record->answer;
-    return status;
+    return STATUS_OK;
 }
 
 void job_record_clear(struct job_record *record)

@@ -287,14 +287,13 @@ static enum status find_nominal(const struct space *space, const struct space *w
 static enum status simulate_nominally(const struct space *space, struct search_result *result,
                                       struct error *error)
 {
-    enum status status = STATUS_OK;
-    for (int i = 0; i < result->count && status == STATUS_OK; i++) {
+    for (int i = 0; i < result->count; i++) {
         struct found found;
-        status = search_simulate(space, &result->best[i].tiling, &found, error);
+        TRY(search_simulate(space, &result->best[i].tiling, &found, error));
         found.index = result->best[i].index;
         result->best[i] = found;
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* They have times of the corner, and the answer those of the chip as it is described. */

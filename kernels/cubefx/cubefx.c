@@ -121,21 +121,20 @@ static enum status find_paths(const struct hardware *hw, struct cubefx_machine *
         [CUBEFX_DRAIN] = {m->l0c, m->ub, acc, &drain_pipe},
         [CUBEFX_STORE] = {m->ub, gm, t, &m->mte3},
     };
-    enum status status = STATUS_OK;
-    for (int i = 0; i < CUBEFX_MOVES && status == STATUS_OK; i++)
-        status = machine_path(hw, "Cube-fx", paths[i].source, paths[i].destination, paths[i].from,
-                              t, &m->path[i], &m->price[i], error);
-    for (int i = 0; i < CUBEFX_MOVES && status == STATUS_OK; i++) {
+    for (int i = 0; i < CUBEFX_MOVES; i++)
+        TRY(machine_path(hw, "Cube-fx", paths[i].source, paths[i].destination, paths[i].from, t,
+                         &m->path[i], &m->price[i], error));
+    for (int i = 0; i < CUBEFX_MOVES; i++) {
         int pipe = hw->paths[m->path[i]].pipe;
         if (*paths[i].pipe >= 0 && *paths[i].pipe != pipe)
-            status = error_set(
+            return error_set(
                 error, STATUS_INVALID, "Cube-fx needs %s->%s on pipe %s; on %s it is on %s",
                 hw->buffers[paths[i].source].name, hw->buffers[paths[i].destination].name,
                 hw->pipes[*paths[i].pipe].name, hw->name, hw->pipes[pipe].name);
         *paths[i].pipe = pipe;
     }
     m->vector = drain_pipe;
-    return status;
+    return STATUS_OK;
 }
 
 static enum status find_operations(const struct hardware *hw, struct cubefx_machine *m,

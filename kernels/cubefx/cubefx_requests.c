@@ -72,11 +72,7 @@ enum status cubefx_requests_read(const struct problem *problem, struct cubefx_re
         [CUBEFX_EXPAND_AT] = read_point,
     };
     memset(requests, 0, sizeof *requests);
-    for (int i = 0; i < CUBEFX_REQUESTS; i++) {
-        enum status status =
-            problem->request[i] ? readers[i](problem->request[i], requests, error) : STATUS_OK;
-        if (status != STATUS_OK)
-            return status;
-    }
+    for (int i = 0; i < CUBEFX_REQUESTS; i++)
+        TRY(problem->request[i] ? readers[i](problem->request[i], requests, error) : STATUS_OK);
     return STATUS_OK;
 }

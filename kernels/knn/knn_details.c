@@ -215,16 +215,14 @@ static enum status compare_baselines(struct tiling_simulator *simulator, const s
                          (double)found->part_fs[KNN_COST_DISTANCE] / FS_PER_NS;
     tile.rows = v[KNN_M2];
     tile.columns = v[KNN_N2];
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < sizeof baselines / sizeof *baselines && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < sizeof baselines / sizeof *baselines; i++) {
         double ns;
-        status = baselines[i].tile_ns(simulator, knn, found->cores_used, &tile, tiles, &ns, error);
-        if (status == STATUS_OK)
-            json_array_append_new(
-                rows, compared(space, baselines[i].name, &found->tiling,
-                               distance_ns + found->part_weight[KNN_COST_IDLE] * ns, best_ns));
+        TRY(baselines[i].tile_ns(simulator, knn, found->cores_used, &tile, tiles, &ns, error));
+        json_array_append_new(rows, compared(space, baselines[i].name, &found->tiling,
+                                             distance_ns + found->part_weight[KNN_COST_IDLE] * ns,
+                                             best_ns));
     }
-    return status;
+    return STATUS_OK;
 }
 
 static enum status add_comparison(struct tiling_simulator *simulator, const struct space *space,

@@ -105,13 +105,12 @@ static enum status best_distance(struct knn_costs *costs, struct keyed *leads, i
                                  struct error *error)
 {
     int64_t least = INT64_MAX, selection_fs = INT64_MAX;
-    enum status status = sharpen(costs, leads, count, error);
+    TRY(sharpen(costs, leads, count, error));
     *best = leads[0].lead;
-    for (int64_t i = 0; i < count && leads[i].key <= least && status == STATUS_OK && !told(stop);
-         i += BATCH) {
+    for (int64_t i = 0; i < count && leads[i].key <= least && !told(stop); i += BATCH) {
         int64_t size = count - i < BATCH ? count - i : BATCH;
-        status = improve(costs, leads + i, size, knn_costs_tune, error);
-        for (int64_t j = i; j < i + size && status == STATUS_OK; j++) {
+        TRY(improve(costs, leads + i, size, knn_costs_tune, error));
+        for (int64_t j = i; j < i + size; j++) {
             int64_t fs = distance_fs(costs, &leads[j].lead);
             if (fs < least || (fs == least && leads[j].lead.selection_fs < selection_fs)) {
                 least = fs;
@@ -120,7 +119,7 @@ static enum status best_distance(struct knn_costs *costs, struct keyed *leads, i
             }
         }
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* Tunes the distance tiles of all that have the fastest selection. */
