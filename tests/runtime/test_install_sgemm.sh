@@ -58,7 +58,7 @@ only_public_names() {
 
 builds() { # compiler, language, output
     # shellcheck disable=SC2046
-    "$1" $sanitize -x "$2" -Wall -Wextra -Werror "$source/docs/examples/sgemm.c" -x none -o "$3" $(flags --cflags --libs)
+    "$1" $sanitize -x "$2" -Wall -Wextra -Werror "$source/docs/examples/sgemm_example.c" -x none -o "$3" $(flags --cflags --libs)
 }
 
 [[ -f $build/libautotune_sgemm.a ]] || { echo "skipped: no $build/libautotune_sgemm.a"; exit 77; }
