@@ -8,12 +8,14 @@
 bool array_double(void *array, int64_t *capacity, size_t size)
 {
     void *items;
+    size_t wanted = *capacity > 0 ? 2 * (size_t)*capacity : 1, bytes;
+    if (__builtin_mul_overflow(wanted, size, &bytes))
+        return false;
     memcpy(&items, array, sizeof items);
-    int64_t wanted = *capacity > 0 ? 2 * *capacity : 1;
-    void *grown = realloc(items, (size_t)wanted * size);
+    void *grown = realloc(items, bytes);
     if (!grown)
         return false;
     memcpy(array, &grown, sizeof grown);
-    *capacity = wanted;
+    *capacity = (int64_t)wanted;
     return true;
 }

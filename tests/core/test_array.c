@@ -40,9 +40,9 @@ Test(array, without_memory_it_stays)
     int64_t *items = NULL, capacity = 0;
     cr_assert(array_reserve(&items, 0, &capacity, sizeof *items));
     items[0] = 7;
-    capacity = INT64_C(1) << 50;
+    capacity = INT64_C(1) << 62;
     cr_assert_not(array_double(&items, &capacity, sizeof *items));
-    cr_assert_eq(capacity, INT64_C(1) << 50);
+    cr_assert_eq(capacity, INT64_C(1) << 62);
     cr_assert_eq(items[0], 7);
     free(items);
 }
