@@ -39,7 +39,7 @@ static void play(void *context)
 {
     struct job *job = context;
     struct error error;
-    struct simulate_options options = {.cores = 1, .play_fully = true};
+    struct simulate_options options = {.cores = 1, .execute_fully = true};
     bench_require(simulate(job->simulator, &job->program, &options, &job->timeline, &error),
                   &error);
 }
@@ -77,8 +77,8 @@ static void measure(const struct hardware *hw, int kind, bool written_out)
                   &error);
     double median = bench_median(play, &job, &best);
     printf("%-20s %-12s %10lld %10.1f %10.1f\n", pipelines[kind].name,
-           written_out ? "written out" : "loop", (long long)job.program.played,
-           (double)job.program.played / median / 1e6, (double)job.program.played / best / 1e6);
+           written_out ? "written out" : "loop", (long long)job.program.executed,
+           (double)job.program.executed / median / 1e6, (double)job.program.executed / best / 1e6);
     free(text);
     program_clear(&job.program);
     simulator_free(job.simulator);

@@ -13,7 +13,7 @@
 struct options {
     struct common common; /* first */
     const char *trace;
-    bool separately, skew, play_fully;
+    bool separately, skew, execute_fully;
 };
 
 enum { MOST_CHECKED = 2000000 }; /* instructions that a core plays: a second at most */
@@ -49,7 +49,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->skew = options->separately = true;
         return 0;
     case KEY_FULL:
-        options->play_fully = true;
+        options->execute_fully = true;
         return 0;
     default:
         return cli_parse_child(key, argument, state);
@@ -80,7 +80,7 @@ static void play(const struct options *options, const char *file, const struct p
         .cores = (int)options->common.cores,
         .separately = options->separately,
         .skew = options->skew,
-        .play_fully = options->play_fully,
+        .execute_fully = options->execute_fully,
         .trace = options->trace ? &log.trace : NULL,
     };
     if (!simulator)
@@ -103,7 +103,7 @@ static void warn_of_hazards(const struct common *common, const char *file,
     struct error error;
     if (common->quiet)
         return;
-    if (program->played > MOST_CHECKED) {
+    if (program->executed > MOST_CHECKED) {
         if (common->verbose)
             cli_warn("%s: too long to be checked beside; `autotune check` does it", file);
         return;

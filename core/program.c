@@ -276,26 +276,26 @@ int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction
     return __builtin_add_overflow(instruction_issue_fs(hw, in), work, &sum) ? INT64_MAX : sum;
 }
 
-/* Instructions played once through items[first, last), loops unrolled; -1 beyond the limit, which
+/* Instructions executed once through items[first, last), loops unrolled; -1 beyond the limit, which
  * *line then passes. */
-static int64_t count_played(const struct program *program, int32_t first, int32_t last, int *line)
+static int64_t count_executed(const struct program *program, int32_t first, int32_t last, int *line)
 {
-    int64_t played = 0;
+    int64_t executed = 0;
     for (int32_t i = first; i < last; i++) {
         const struct instruction *in = &program->items[i];
         int64_t more = in->kind != INSTRUCTION_END;
         if (in->kind == INSTRUCTION_LOOP) {
-            more = in->count ? count_played(program, i + 1, in->partner, line) : 0;
+            more = in->count ? count_executed(program, i + 1, in->partner, line) : 0;
             i = in->partner;
         }
         if (more < 0 ||
             (in->kind == INSTRUCTION_LOOP && __builtin_mul_overflow(more, in->count, &more)) ||
-            __builtin_add_overflow(played, more, &played) || played > PROGRAM_MAX_PLAYED) {
+            __builtin_add_overflow(executed, more, &executed) || executed > PROGRAM_MAX_EXECUTED) {
             *line = in->line;
             return -1;
         }
     }
-    return played;
+    return executed;
 }
 
 enum status program_close(struct program *program, const char *file, struct error *error)
@@ -319,9 +319,9 @@ enum status program_close(struct program *program, const char *file, struct erro
         return error_at(error, file, program->items[open[depth - 1]].line,
                         "this loop is not closed, expected 'end'");
     int line = 0;
-    program->played = count_played(program, 0, program->count, &line);
-    if (program->played < 0)
+    program->executed = count_executed(program, 0, program->count, &line);
+    if (program->executed < 0)
         return error_set(error, STATUS_TOO_LARGE, "%s:%d: more than %lld instructions to play",
-                         file, line, PROGRAM_MAX_PLAYED);
+                         file, line, PROGRAM_MAX_EXECUTED);
     return STATUS_OK;
 }

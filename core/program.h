@@ -18,7 +18,7 @@ enum {
     PROGRAM_PIPE_ALL = -1,       /* a barrier over all pipes */
     LOOP_NAME_SIZE = 16,
 };
-#define PROGRAM_MAX_PLAYED 10000000000LL /* instructions, loops unrolled */
+#define PROGRAM_MAX_EXECUTED 10000000000LL /* instructions, loops unrolled */
 
 enum instruction_kind {
     INSTRUCTION_MOVE,
@@ -90,7 +90,7 @@ struct program {
     int32_t region_count;
     int64_t region_capacity;
     struct region *regions;
-    int64_t played; /* instructions that a core plays, loops unrolled; program_close counts them */
+    int64_t executed; /* instructions that a core runs, loops unrolled; program_close counts them */
 };
 
 void program_clear(struct program *program);
@@ -130,8 +130,8 @@ int64_t instruction_issue_fs(const struct hardware *hw, const struct instruction
 int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction *instruction,
                              int cores);
 
-/* Checks that loops are closed, links partners and counts program->played (flags and barriers
- * count, loop lines do not). STATUS_TOO_LARGE beyond PROGRAM_MAX_PLAYED; STATUS_INVALID names the
+/* Checks that loops are closed, links partners and counts program->executed (flags and barriers
+ * count, loop lines do not). STATUS_TOO_LARGE beyond PROGRAM_MAX_EXECUTED; STATUS_INVALID names the
  * line of an unclosed loop. */
 enum status program_close(struct program *program, const char *file, struct error *error);
 

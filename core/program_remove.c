@@ -11,7 +11,7 @@ void program_remove(struct program *program, const bool *gone)
         struct instruction in = program->items[i];
         if (gone[i]) {
             assert(in.region_count == 0);
-            program->played -= times[depth];
+            program->executed -= times[depth];
             continue;
         }
         in.line = count + 1;

@@ -1,4 +1,4 @@
-/* Times and shares of a tiling that was played. */
+/* Times and shares of a tiling that was simulated. */
 #include "core/search_result.h"
 
 #include "core/operator.h"

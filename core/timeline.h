@@ -1,4 +1,4 @@
-/* What playing a program gives: when it ends, how long each pipe was busy, where it is stuck. */
+/* What simulating a program gives: when it ends, how long each pipe was busy, where it is stuck. */
 #ifndef AUTOTUNE_CORE_TIMELINE_H
 #define AUTOTUNE_CORE_TIMELINE_H
 

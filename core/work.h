@@ -1,11 +1,11 @@
 /* The work summary of one candidate: what its program does, in closed form, without the program.
  *
  * Lines count instructions, the time of their bursts and their units of work per price. Chains are
- * sets of lines that can never overlap in time, in any order of play: all instructions of one pipe;
- * two pipes that hand a single buffer to and fro; and, before and after them, the instructions that
- * must have ended or have yet to start. An instruction of a late line lasts until its result is
- * there: nothing else of its chains, on its own pipe too, may start before. The time of a chain is
- * the sum of its lines, so the longest chain bounds the program's time from below
+ * sets of lines that can never overlap in time, in any order of execution: all instructions of one
+ * pipe; two pipes that hand a single buffer to and fro; and, before and after them, the
+ * instructions that must have ended or have yet to start. An instruction of a late line lasts until
+ * its result is there: nothing else of its chains, on its own pipe too, may start before. The time
+ * of a chain is the sum of its lines, so the longest chain bounds the program's time from below
  * (costmodel/bound.h). */
 #ifndef AUTOTUNE_CORE_WORK_H
 #define AUTOTUNE_CORE_WORK_H
@@ -36,7 +36,7 @@ struct work {
 
 /* How often instructions run, loops multiplied out, on a walk in program order from {.times = {1}}:
  * repetition_step is called with every instruction and returns it, 0 for lines of loops. A count
- * that does not fit becomes 0: only an empty body has one (PROGRAM_MAX_PLAYED). */
+ * that does not fit becomes 0: only an empty body has one (PROGRAM_MAX_EXECUTED). */
 struct repetition {
     int depth;
     int64_t times[PROGRAM_MAX_DEPTH + 1];

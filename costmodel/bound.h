@@ -1,6 +1,6 @@
 /* Lower bounds from a work summary: a theorem, not an estimate.
  *
- * No play of the summarised program ends before
+ * No simulation of the summarised program ends before
  *   launch + the longest chain of instructions that cannot overlap (with their latencies, where
  *   the layout says so),
  * each priced as if it ran alone with only the other cores' equal transfers on the bus. Where

@@ -129,7 +129,7 @@ static void step(struct simulator *s, struct bus_state *bus)
     end_transfer(s, bus, end, when);
 }
 
-/* Nobody else is on a bus, and nobody can come before this transfer ends: it is played whole. */
+/* Nobody else is on a bus, and nobody can come before this transfer ends: it is moved whole. */
 static void end_alone(struct simulator *s, struct bus_state *bus)
 {
     const struct lane *lane = bus->lanes[0];

@@ -1,4 +1,4 @@
-/* The simulator's memory, and its state at the start of a play. */
+/* The simulator's memory, and its state at the start of a simulation. */
 #include "costmodel/engine.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* The simulator's state, shared by the player (simulate.c), the bus (bus.c) and folding (fold.c).
- */
+/* The simulator's state, shared by simulate.c, the bus (bus.c) and folding (fold.c). */
 #ifndef AUTOTUNE_COSTMODEL_ENGINE_H
 #define AUTOTUNE_COSTMODEL_ENGINE_H
 
@@ -103,11 +102,11 @@ struct simulator {
     struct snapshot current;
 };
 
-/* Room for the lanes, slots and cores of this play (streams, core_count and lane_count are set),
- * and everything at its start. False when out of memory. */
+/* Room for the lanes, slots and cores of this simulation (streams, core_count and lane_count are
+ * set), and everything at its start. False when out of memory. */
 bool engine_open(struct simulator *s, const struct simulate_options *options);
 
-/* Frees the rings that grew in the last play. */
+/* Frees the rings that grew in the last simulation. */
 void engine_close(struct simulator *s);
 
 static inline int64_t later(int64_t a, int64_t b)

@@ -1,4 +1,4 @@
-/* Folding: a loop whose machine state recurs need not be played to its end.
+/* Folding: a loop whose machine state recurs need not be simulated to its end.
  *
  * At the end of each iteration of a loop, one of its pipes (the first that takes part) writes the
  * whole state down: where every pipe stands, which flags are set, what is on the buses, and every

@@ -1,8 +1,8 @@
-/* Each pipe's stream is played as far as it goes (a lane) and put on a stack again when what it
+/* Each pipe's stream is executed as far as it goes (a lane) and put on a stack again when what it
  * waits for has come: there is no queue of events, since flags carry their times; only buses
  * (bus.c) need all lanes to have come as far as they can. Sharing is that of Tang (2024, equations
- * 2.6 and 2.7). One function plays all kinds of op and is inlined once for each way to play, so
- * that what most runs do without costs them nothing. */
+ * 2.6 and 2.7). One function executes all kinds of op and is inlined once for each way to simulate,
+ * so that what most runs do without costs them nothing. */
 #include "costmodel/simulate.h"
 
 #include "core/stop.h"
@@ -225,47 +225,47 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
 }
 /* NOLINTEND(readability-function-size,readability-function-cognitive-complexity) */
 
-/* `run` is inlined once for each way to play. */
-#define PLAY(s, general, folding, late)                                                            \
+/* `run` is inlined once for each way to simulate. */
+#define SIMULATE(s, general, folding, late)                                                        \
     do                                                                                             \
         while ((s)->ready_count)                                                                   \
             run((s), &(s)->lanes[(s)->ready[--(s)->ready_count]], general, folding, late);         \
     while (!(s)->failed && !is_stopped(s) && bus_step(s))
 
-static void play_plainly(struct simulator *s)
+static void simulate_plainly(struct simulator *s)
 {
-    PLAY(s, false, false, false);
+    SIMULATE(s, false, false, false);
 }
 
-static void play_folding(struct simulator *s)
+static void simulate_folding(struct simulator *s)
 {
-    PLAY(s, false, true, false);
+    SIMULATE(s, false, true, false);
 }
 
-static void play_late(struct simulator *s)
+static void simulate_late(struct simulator *s)
 {
-    PLAY(s, false, false, true);
+    SIMULATE(s, false, false, true);
 }
 
-static void play_late_folding(struct simulator *s)
+static void simulate_late_folding(struct simulator *s)
 {
-    PLAY(s, false, true, true);
+    SIMULATE(s, false, true, true);
 }
 
-static void play_generally(struct simulator *s)
+static void simulate_generally(struct simulator *s)
 {
-    PLAY(s, true, false, true);
+    SIMULATE(s, true, false, true);
 }
 
-static void play(struct simulator *s, const struct simulate_options *options)
+static void simulate_all(struct simulator *s, const struct simulate_options *options)
 {
-    bool folding = !options->play_fully && !options->separately;
+    bool folding = !options->execute_fully && !options->separately;
     if (s->trace || s->hw->dispatch_fs > 0)
-        play_generally(s);
+        simulate_generally(s);
     else if (s->streams.late_pipes)
-        (folding ? play_late_folding : play_late)(s);
+        (folding ? simulate_late_folding : simulate_late)(s);
     else
-        (folding ? play_folding : play_plainly)(s);
+        (folding ? simulate_folding : simulate_plainly)(s);
 }
 
 /* Does `a` stand before `b` in the order in which their instructions are dispatched? */
@@ -307,7 +307,7 @@ static void summarise(const struct simulator *s, struct timeline *timeline)
 }
 
 /* Could a time pass 2^62 fs? Everything one after the other at the smallest share is the latest
- * end there can be; then no addition needs a check while playing. */
+ * end there can be; then no addition needs a check while simulating. */
 static enum status check_range(const struct simulator *s, const struct program *program,
                                const struct simulate_options *options, struct error *error)
 {
@@ -316,7 +316,7 @@ static enum status check_range(const struct simulator *s, const struct program *
     TRY(work_totals(program, totals, error));
     double sum = (double)hardware_start_fs(hw, options->cores) +
                  (double)options->cores * (double)hw->core_skew_fs +
-                 (double)program->played * (double)hw->dispatch_fs;
+                 (double)program->executed * (double)hw->dispatch_fs;
     for (int p = 0; p < hw->price_count; p++) {
         const struct price *price = &hw->prices[p];
         double fs_per_unit = (double)price->rate.fs / (double)price->rate.units;
@@ -350,7 +350,7 @@ enum status simulate(struct simulator *s, const struct program *program,
     TRY(streams_build(&s->streams, program, s->in_step, error));
     if (!engine_open(s, options))
         return error_memory(error);
-    play(s, options);
+    simulate_all(s, options);
     if (s->stopped)
         return error_set(error, STATUS_STOPPED, "stopped");
     if (s->failed)

@@ -1,11 +1,11 @@
-/* The simulator: plays a program instruction by instruction on a hardware description.
+/* The simulator: executes a program instruction by instruction on a hardware description.
  *
  * Pipes run their own instructions in FIFO order; the n-th wait of a register ends at the time of
  * its n-th set; transfers share a bus in equal parts whenever they overlap (Tang 2024, eq.
  * 2.6-2.7); a barrier joins all pipes; the scalar pipe blocks dispatch. The clock is an integer
- * number of femtoseconds, so equal programs give equal times in any order of play.
+ * number of femtoseconds, so equal programs give equal times in any order of execution.
  *
- * Long loops need not be played to the end: when the whole state of the machine, taken relative
+ * Long loops need not be executed to the end: when the whole state of the machine, taken relative
  * to its own time, recurs at the end of a loop's iteration, time advances by whole periods. The
  * result is the same integer.
  *
@@ -27,10 +27,10 @@ struct stop; /* core/stop.h */
 
 struct simulate_options {
     int cores;                 /* that run the program; >= 1 */
-    bool separately;           /* play every core instead of one that stands for all */
+    bool separately;           /* simulate every core instead of one that stands for all */
     bool skew;                 /* with separately: core c starts c·core_skew_fs later */
-    bool play_fully;           /* no folding of loops */
-    const struct trace *trace; /* NULL: none; implies play_fully */
+    bool execute_fully;        /* no folding of loops */
+    const struct trace *trace; /* NULL: none; implies execute_fully */
     const struct stop *stop;   /* NULL: never; else STATUS_STOPPED once it says so */
 };
 
@@ -38,9 +38,9 @@ struct simulate_options {
 struct simulator *simulator_new(void);
 void simulator_free(struct simulator *simulator);
 
-/* Plays a closed program. STATUS_OK fills *timeline (a deadlock is timeline->blocked >= 0, not an
- * error). STATUS_TOO_LARGE when the time could reach SIMULATE_LONGEST_FS or more
- * flag sets wait to be matched than fit in memory. */
+/* Simulates a closed program. STATUS_OK fills *timeline (a deadlock is timeline->blocked >= 0, not
+ * an error). STATUS_TOO_LARGE when the time could reach SIMULATE_LONGEST_FS or more flag sets wait
+ * to be matched than fit in memory. */
 enum status simulate(struct simulator *simulator, const struct program *program,
                      const struct simulate_options *options, struct timeline *timeline,
                      struct error *error);

@@ -1,4 +1,4 @@
-/* A program cut into one instruction stream per pipe, priced, ready to be played.
+/* A program cut into one instruction stream per pipe, priced, ready to be executed.
  *
  * Every pipe keeps the loops in which it has something to do. Order between pipes survives as
  * slots: one per flag register in use, and one per pipe that must not overtake the

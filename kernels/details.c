@@ -1,6 +1,6 @@
 /* Three things that the details of several operators need: asking the space at hand, naming what
  * limits a program (its busiest pipe, or a bus whose bytes take longer at its full rate), and one
- * play of a program for its time, busy times and bytes. */
+ * simulation of a program for its time, busy times and bytes. */
 #include "kernels/details.h"
 
 #include "core/work.h"

@@ -97,11 +97,11 @@ void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t c
 
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions)
 {
-    if (instructions <= (double)PROGRAM_MAX_PLAYED)
+    if (instructions <= (double)PROGRAM_MAX_EXECUTED)
         return;
     struct violation *violation = add(list, count, "instructions");
     if (violation)
         snprintf(violation->text, sizeof violation->text,
                  "instructions: about %.2g, more than the %lld that are played", instructions,
-                 PROGRAM_MAX_PLAYED);
+                 PROGRAM_MAX_EXECUTED);
 }

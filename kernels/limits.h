@@ -30,7 +30,7 @@ bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *
 void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t cores, int64_t units,
                     int64_t least, int64_t most);
 
-/* Appends "instructions: …" where a program is longer than what is played. */
+/* Appends "instructions: …" where a program is longer than what is simulated. */
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions);
 
 #endif

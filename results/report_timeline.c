@@ -52,9 +52,10 @@ void report_timeline_open(struct report_timeline *gathered, const struct program
 {
     *gathered = (struct report_timeline){
         .trace = {.context = gathered, .event = gather}, .program = program, .end_fs = end_fs};
-    if (program->played <= events)
+    if (program->executed <= events)
         return;
-    gathered->detail_fs = (int64_t)((double)end_fs / 2 * (double)events / (double)program->played);
+    gathered->detail_fs =
+        (int64_t)((double)end_fs / 2 * (double)events / (double)program->executed);
     gathered->merge_fs = end_fs / (events / 4 / program->hw->pipe_count + 1) + 1;
 }
 

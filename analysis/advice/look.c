@@ -2,7 +2,7 @@
 
 static bool is_small(const struct program *program)
 {
-    return program->count <= LOOK_MAX_LINES && program->played <= LOOK_MAX_EXECUTED;
+    return program->count <= LOOK_MAX_LINES && program->executed <= LOOK_MAX_EXECUTED;
 }
 
 /* With the best that follows; nothing follows an empty program. */

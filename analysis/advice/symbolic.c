@@ -284,7 +284,7 @@ static enum status make_stores(struct evaluator *evaluator, const struct nest *n
     struct range ranges[HARDWARE_MAX_BUFFERS] = {{0}};
     int64_t left = SYMBOLIC_MAX_PIECES;
     for (int32_t i = 0; i < program->count; i++)
-        for (int r = 0; r < program->items[i].region_count && nest->played[i]; r++)
+        for (int r = 0; r < program->items[i].region_count && nest->executed[i]; r++)
             TRY(widen(evaluator, nest, i, &program->regions[program->items[i].first_region + r],
                       ranges));
     for (int b = 0; b < program->hw->buffer_count; b++) {

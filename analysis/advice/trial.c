@@ -27,9 +27,9 @@ enum status trial_open(struct trial *trial, const struct program *program, int c
 {
     struct safety safety = {0};
     *trial = (struct trial){.first = program, .cores = cores};
-    if (program->played > TRIAL_MAX_PLAYED)
+    if (program->executed > TRIAL_MAX_EXECUTED)
         return error_set(error, STATUS_TOO_LARGE,
-                         "more than %d instructions to follow, loops unrolled", TRIAL_MAX_PLAYED);
+                         "more than %d instructions to follow, loops unrolled", TRIAL_MAX_EXECUTED);
     trial->simulator = simulator_new();
     if (!trial->simulator)
         return error_memory(error);
@@ -105,7 +105,7 @@ static enum status find_gate(struct trial *trial, const struct program *program,
     if (status != STATUS_OK || *time_fs < 0 || *time_fs > most_fs[aim])
         return status;
     *gate = TRIAL_UNSAFE;
-    trial->events += program->played;
+    trial->events += program->executed;
     status = safety_of(program, &safety, error);
     if (status != STATUS_OK || !safety.safe || safety.misaligned > trial->misaligned)
         return status;

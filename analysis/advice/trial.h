@@ -18,9 +18,9 @@
 #include "costmodel/simulate.h"
 
 enum {
-    TRIAL_MAX_PLAYED = 20 * 1000000,  /* instructions of a program, loops unrolled */
-    TRIAL_MAX_TRIES = 300,            /* of one strategy */
-    TRIAL_MAX_EVENTS = 100 * 1000000, /* instructions that one strategy has checked */
+    TRIAL_MAX_EXECUTED = 20 * 1000000, /* instructions of a program, loops unrolled */
+    TRIAL_MAX_TRIES = 300,             /* of one strategy */
+    TRIAL_MAX_EVENTS = 100 * 1000000,  /* instructions that one strategy has checked */
 };
 
 enum trial_gate { TRIAL_SLOWER, TRIAL_UNSAFE, TRIAL_DIFFERENT, TRIAL_UNPROVEN, TRIAL_GATES };

@@ -43,9 +43,9 @@ enum status flags_init(struct flags *flags, const struct program *program, const
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
         if (in->kind == INSTRUCTION_SET)
-            find(flags, in)->total_sets += nest->played[i];
+            find(flags, in)->total_sets += nest->executed[i];
         else if (in->kind == INSTRUCTION_WAIT)
-            find(flags, in)->total_waits += nest->played[i];
+            find(flags, in)->total_waits += nest->executed[i];
     }
     return STATUS_OK;
 }
@@ -160,7 +160,7 @@ int flags_surplus(const struct flags *flags, const struct nest *nest, size_t ind
     for (int32_t i = program->count - 1; i >= 0 && after < surplus && count < max_items; i--) {
         const struct instruction *in = &program->items[i];
         if (in->kind == INSTRUCTION_END) {
-            if (nest->played[i] == 0)
+            if (nest->executed[i] == 0)
                 i = in->partner;
             else
                 outside[depth++] = after;

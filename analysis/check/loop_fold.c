@@ -236,7 +236,7 @@ int64_t fold_least_events(const struct fold *fold, int64_t most)
     const struct program *program = fold->order->program;
     int64_t events = 0;
     for (int32_t item = 0; item < program->count && events <= most; item++) {
-        int64_t times = fold->order->nest->played[item] > 0 &&
+        int64_t times = fold->order->nest->executed[item] > 0 &&
                         program->items[item].kind != INSTRUCTION_LOOP &&
                         program->items[item].kind != INSTRUCTION_END;
         for (int32_t loop = fold->order->nest->parent[item]; loop >= 0;

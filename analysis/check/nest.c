@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Products and sums stop here: only what an empty loop multiplies can pass PROGRAM_MAX_PLAYED. */
-#define NEST_MOST (4 * PROGRAM_MAX_PLAYED)
+/* Products and sums stop here: only what an empty loop multiplies can pass PROGRAM_MAX_EXECUTED. */
+#define NEST_MOST (4 * PROGRAM_MAX_EXECUTED)
 
 static int64_t clamped(bool overflow, int64_t value)
 {
@@ -29,7 +29,7 @@ static void count_items(struct nest *nest, const struct program *program)
         const struct instruction *in = &program->items[i];
         if (in->kind == INSTRUCTION_END) {
             assert(depth > 0);
-            nest->played[i] = nest->played[loop] = inside[depth--];
+            nest->executed[i] = nest->executed[loop] = inside[depth--];
             inside[depth] = clamped(false, inside[depth] + inside[depth + 1]);
             nest->parent[i] = loop = nest->parent[loop];
             continue;
@@ -42,7 +42,7 @@ static void count_items(struct nest *nest, const struct program *program)
             inside[depth] = 0;
             continue;
         }
-        nest->played[i] = runs[depth];
+        nest->executed[i] = runs[depth];
         inside[depth] = clamped(false, inside[depth] + runs[depth]);
     }
     nest->events = inside[0];
@@ -51,9 +51,9 @@ static void count_items(struct nest *nest, const struct program *program)
 enum status nest_init(struct nest *nest, const struct program *program, struct error *error)
 {
     size_t count = program->count ? (size_t)program->count : 1;
-    nest->played = malloc(count * sizeof *nest->played);
+    nest->executed = malloc(count * sizeof *nest->executed);
     nest->parent = malloc(count * sizeof *nest->parent);
-    if (!nest->played || !nest->parent) {
+    if (!nest->executed || !nest->parent) {
         nest_clear(nest);
         return error_memory(error);
     }
@@ -63,9 +63,9 @@ enum status nest_init(struct nest *nest, const struct program *program, struct e
 
 void nest_clear(struct nest *nest)
 {
-    free(nest->played);
+    free(nest->executed);
     free(nest->parent);
-    nest->played = NULL;
+    nest->executed = NULL;
     nest->parent = NULL;
 }
 

@@ -5,10 +5,10 @@
 #include "core/program.h"
 
 struct nest {
-    int64_t *played; /* per instruction: times that it runs; per loop: instructions that run in it
+    int64_t *executed; /* per instruction: times that it runs; per loop: instructions that run in it
                         over the whole program, 0 when it need not be entered */
-    int32_t *parent; /* per instruction: the innermost loop around it, -1 outside of loops */
-    int64_t events;  /* instructions that run, in all */
+    int32_t *parent;   /* per instruction: the innermost loop around it, -1 outside of loops */
+    int64_t events;    /* instructions that run, in all */
 };
 
 /* For a closed program. Free with nest_clear. */

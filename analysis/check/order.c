@@ -157,7 +157,7 @@ static void barrier(struct order *order)
 
 static void enter_loop(struct order *order, const struct instruction *loop)
 {
-    if (order->nest->played[order->next] == 0) {
+    if (order->nest->executed[order->next] == 0) {
         order->next = loop->partner + 1;
         return;
     }

@@ -30,7 +30,7 @@ static int32_t collect_spans(const struct overlap *overlap, struct span *spans)
     int32_t count = 0;
     for (int32_t item = 0; item < program->count; item++) {
         const struct instruction *in = &program->items[item];
-        if (overlap->nest->played[item] == 0)
+        if (overlap->nest->executed[item] == 0)
             continue;
         for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++) {
             const struct region *region = &program->regions[i];

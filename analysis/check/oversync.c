@@ -183,7 +183,7 @@ static bool try_units(struct search *search, bool barriers)
 static bool belongs(const struct search *search, int32_t item)
 {
     const struct instruction *in = &search->record->program->items[item];
-    return search->nest->played[item] > 0 &&
+    return search->nest->executed[item] > 0 &&
            (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT ||
             in->kind == INSTRUCTION_BARRIER);
 }

@@ -128,7 +128,7 @@ void places_check(const struct program *program, const struct nest *nest, struct
 {
     for (int32_t item = 0; item < program->count; item++) {
         const struct instruction *in = &program->items[item];
-        if (nest->played[item] == 0)
+        if (nest->executed[item] == 0)
             continue;
         for (int32_t i = 0; i < in->region_count; i++) {
             const struct region *region = &program->regions[in->first_region + i];

@@ -1,6 +1,6 @@
 /* Every order of a part of the synchronisation is a part of the whole order, so the order in which
- * the whole program was played serves for all parts, and events keep their numbers. The whole state
- * is one array of numbers, so that copying and comparing it is one call. */
+ * the whole program was executed serves for all parts, and events keep their numbers. The whole
+ * state is one array of numbers, so that copying and comparing it is one call. */
 #include "analysis/check/replay.h"
 
 #include <stdlib.h>

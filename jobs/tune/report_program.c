@@ -16,7 +16,7 @@ static json_t *no_timeline(const struct program *program, const char *title)
     snprintf(note, sizeof note,
              "The program plays %s instructions, more than are drawn here; busy shares are in the "
              "table above.",
-             text_count(program->played, number));
+             text_count(program->executed, number));
     return report_section("text", title, note);
 }
 
@@ -53,7 +53,7 @@ enum status report_program(struct report *report, const struct program *program,
     if (played->blocked >= 0)
         return STATUS_OK;
     snprintf(text, sizeof text, "Timeline%s%s", title ? " of " : "", title ? title : "");
-    if (program->played <= REPORT_MAX_PLAYED)
+    if (program->executed <= REPORT_MAX_EXECUTED)
         return add_timeline(report, program, cores, played, text, error);
     report_add(report, no_timeline(program, text));
     return STATUS_OK;

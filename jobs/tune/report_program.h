@@ -9,7 +9,7 @@
 
 /* Programs that play more instructions than this have no timeline: it is gathered from every one of
  * them. About a second. */
-#define REPORT_MAX_PLAYED 50000000LL
+#define REPORT_MAX_EXECUTED 50000000LL
 
 /* Adds the sections of a program that `cores` cores run in step and that took `played`; `title` is
  * what it is called, or NULL where it is the only one. One that deadlocks has no timeline. */

@@ -55,9 +55,9 @@ static double instructions_at_most(const struct cubefx_plan *plan)
            64;
 }
 
-static bool playable(const struct cubefx_plan *plan)
+static bool executable(const struct cubefx_plan *plan)
 {
-    return instructions_at_most(plan) <= (double)PROGRAM_MAX_PLAYED;
+    return instructions_at_most(plan) <= (double)PROGRAM_MAX_EXECUTED;
 }
 
 /* More segments never need more, so they are left open; one copy and, in L0B, one step's matrices
@@ -70,7 +70,7 @@ bool cubefx_possible(const struct space *space, const struct tiling *tiling, int
     struct tiling least = *tiling;
     if (fixed == CUBEFX_AXES) {
         cubefx_plan(&cubefx->machine, share, tiling, &plan);
-        return fits(cubefx, &plan) && playable(&plan);
+        return fits(cubefx, &plan) && executable(&plan);
     }
     if (fixed <= CUBEFX_TILE)
         least.value[CUBEFX_TILE] = (int64_t)cubefx->machine.block * cubefx->machine.block;

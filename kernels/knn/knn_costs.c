@@ -2,7 +2,7 @@
  * each dearer than the one before and only paid for where it may matter: by its roofline, by the
  * least lower bound of all its MatMul tilings, by a search. Selection tiles are simulated as two
  * programs, without a step and with one, whose difference is the step; only pairs (m2, n2) that
- * some tiling can have are played. All of it is done by threads over arrays; of several errors
+ * some tiling can have are simulated. All of it is done by threads over arrays; of several errors
  * that of the smallest number is told. */
 #include "kernels/knn/knn_costs.h"
 

@@ -1,7 +1,8 @@
 /* Puts the times of a tiling's parts together for an answer. A tiling is a weighted sum of
- * programs. Each is played once, and its busy times and bytes are added as often as it occurs; the
- * program with a step contains the one without, which is taken off as often. Of the other tilings
- * bounds are listed by index, and times of those that were played are looked up in that list. */
+ * programs. Each is simulated once, and its busy times and bytes are added as often as it occurs;
+ * the program with a step contains the one without, which is taken off as often. Of the other
+ * tilings bounds are listed by index, and times of those that were simulated are looked up in that
+ * list. */
 #include "kernels/knn/knn_found.h"
 
 #include "core/work.h"

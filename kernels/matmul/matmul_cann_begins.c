@@ -78,10 +78,10 @@ double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab)
     return 64 + 3 * 24 * steps + 7 * 24 * tiles + (slab ? 3 * 16 * steps : 0);
 }
 
-bool cann_playable(const struct cann_facts *f, bool slab)
+bool cann_executable(const struct cann_facts *f, bool slab)
 {
     double tiles = (double)f->blocks * (double)f->m_tiles * (double)f->n_tiles;
-    return cann_instructions_at_most(tiles, f->k_tiles, slab) <= (double)PROGRAM_MAX_PLAYED;
+    return cann_instructions_at_most(tiles, f->k_tiles, slab) <= (double)PROGRAM_MAX_EXECUTED;
 }
 
 /* ---- one value after the other -------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static enum prefix_verdict begins_base(const struct cann *cann, const struct can
         return some_while(fits,
                           is_cut_of(f->n, v[axis], m->block_mn) &&
                               (v[CANN_OUTER] == OUTER_M || (f->m_tiles > 1 && f->n_tiles > 1)));
-    return some_while(fits, is_cut_of(f->k, v[axis], m->block_k) && cann_playable(f, false));
+    return some_while(fits, is_cut_of(f->k, v[axis], m->block_k) && cann_executable(f, false));
 }
 
 static enum prefix_verdict begins_holds(const struct cann *cann, const struct cann_facts *f,
@@ -160,7 +160,7 @@ static enum prefix_verdict begins_holds(const struct cann *cann, const struct ca
     int64_t room = cann_room_of(cann, v[CANN_BASE_N]).l0b;
     if (v[CANN_L0B_HOLDS] == HOLDS_SLAB)
         return some_if(f->n * f->k <= room && f->n_tiles * f->k_tiles > 1 &&
-                       cann_playable(f, true));
+                       cann_executable(f, true));
     return some_if(v[CANN_BASE_N] * v[CANN_BASE_K] <= room);
 }
 

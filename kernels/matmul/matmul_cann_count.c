@@ -252,9 +252,9 @@ static int64_t count_l0b(const struct counter *c)
     bool tile = c->fixed <= CANN_L0B_HOLDS || v[CANN_L0B_HOLDS] == HOLDS_TILE;
     bool slab = c->fixed <= CANN_L0B_HOLDS || v[CANN_L0B_HOLDS] == HOLDS_SLAB;
     int64_t count = 0;
-    if (tile && cann_playable(f, false))
+    if (tile && cann_executable(f, false))
         count += copies(n * k, c->room.l0b, cann_b_l0_turns(f, n, k, false));
-    if (slab && f->n_tiles * f->k_tiles > 1 && cann_playable(f, true))
+    if (slab && f->n_tiles * f->k_tiles > 1 && cann_executable(f, true))
         count += copies(f->n * f->k, c->room.l0b, cann_b_l0_turns(f, n, k, true));
     return count;
 }
@@ -347,12 +347,12 @@ int64_t cann_leaf_count(const struct space *space, const struct tiling *tiling, 
 }
 
 /* In the smallest tiles, of which there are most. */
-static bool always_playable(const struct cann *cann, struct cann_facts f)
+static bool always_executable(const struct cann *cann, struct cann_facts f)
 {
     f.m_tiles = f.m / cann->machine.block_mn;
     f.n_tiles = f.n / cann->machine.block_mn;
     f.k_tiles = f.k / cann->machine.block_k;
-    return cann_playable(&f, true);
+    return cann_executable(&f, true);
 }
 
 bool cann_alike(const struct space *space, const struct tiling *a, const struct tiling *b)
@@ -362,6 +362,6 @@ bool cann_alike(const struct space *space, const struct tiling *a, const struct 
     struct cann_facts g = cann_facts_of(cann, b->value, CANN_CORES + 1);
     if (f.m != g.m || f.n != g.n || f.batch_blocks != g.batch_blocks || f.one_b != g.one_b)
         return false;
-    return f.blocks == g.blocks ||
-           (f.blocks > 1 && g.blocks > 1 && always_playable(cann, f) && always_playable(cann, g));
+    return f.blocks == g.blocks || (f.blocks > 1 && g.blocks > 1 && always_executable(cann, f) &&
+                                    always_executable(cann, g));
 }

@@ -48,7 +48,7 @@ bool cann_c_turns(const struct cann_facts *f);
 /* More instructions than a program has with so many tiles of C and steps in each, whatever the rest
  * of its tiling: a body of a loop has at most 24, of the slab's loops 16. */
 double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab);
-bool cann_playable(const struct cann_facts *f, bool slab);
+bool cann_executable(const struct cann_facts *f, bool slab);
 
 /* Members of struct operator_nesting. */
 extern const int cann_lengths[];

@@ -56,9 +56,9 @@ static double instructions_at_most(const struct space *space, const struct tilin
     return (double)slab->batch * (m * (n * (k * 17 + 10) + 2) + 2) + 32;
 }
 
-static bool playable(const struct space *space, const struct tiling *tiling)
+static bool executable(const struct space *space, const struct tiling *tiling)
 {
-    return instructions_at_most(space, tiling) <= (double)PROGRAM_MAX_PLAYED;
+    return instructions_at_most(space, tiling) <= (double)PROGRAM_MAX_EXECUTED;
 }
 
 /* With the open slices at one block and one buffer: L1 is left out, for what it needs does not
@@ -66,7 +66,7 @@ static bool playable(const struct space *space, const struct tiling *tiling)
 bool thesis_possible(const struct space *space, const struct tiling *tiling, int fixed)
 {
     if (fixed == THESIS_AXES)
-        return fits(space, tiling, NEED_L1) && playable(space, tiling);
+        return fits(space, tiling, NEED_L1) && executable(space, tiling);
     struct tiling least = *tiling;
     const struct matmul_machine *machine = &thesis_of(space)->machine;
     const int64_t lowest[] = {machine->block, machine->block_k, machine->block, 1};

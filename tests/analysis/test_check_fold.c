@@ -89,7 +89,7 @@ Test(check_fold, random_pipelines)
     size_t found[FINDING_KINDS] = {0};
     int skipped = 0;
     for (int i = 0; i < 300; i++) {
-        struct random_pipeline options = {.played = 3000 + (int)gsl_rng_uniform_int(rng, 20000),
+        struct random_pipeline options = {.executed = 3000 + (int)gsl_rng_uniform_int(rng, 20000),
                                           .max_depth = 1 + (int)gsl_rng_uniform_int(rng, 3),
                                           .scalar_percent = (int)gsl_rng_uniform_int(rng, 2) * 20,
                                           .barrier_percent = (int)gsl_rng_uniform_int(rng, 2) * 20,

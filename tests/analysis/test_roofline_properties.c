@@ -329,7 +329,7 @@ Test(roofline_properties, random_pipelines)
 {
     for (unsigned long seed = 1; seed <= 1500 / (unsigned long)test_thinning(); seed++) {
         draw_machine(seed);
-        struct random_pipeline options = {.played = 200 + below(5000),
+        struct random_pipeline options = {.executed = 200 + below(5000),
                                           .max_depth = 1 + below(4),
                                           .scalar_percent = below(2) ? 0 : 10,
                                           .barrier_percent = below(2) ? 0 : 10,
@@ -349,7 +349,7 @@ Test(roofline_properties, split_chips)
         gsl_rng_set(bench.rng, seed);
         random_cann_hardware(bench.rng, &bench.hw);
         bench.cores = 1 + below(bench.hw.cores);
-        struct random_pipeline options = {.played = 2000, .max_depth = 3, .run_ahead = below(2)};
+        struct random_pipeline options = {.executed = 2000, .max_depth = 3, .run_ahead = below(2)};
         bench.text = random_pipeline_text(&bench.hw, &options, bench.rng);
         analyse();
         expect_everything();

@@ -134,7 +134,7 @@ Test(program_text, instructions_of_the_example)
     struct program program;
     parse_ok(spec_text, &program);
     cr_assert_eq(program.count, 16);
-    cr_expect_eq(program.played, 11 + 16);
+    cr_expect_eq(program.executed, 11 + 16);
     for (int i = 0; i < 10; i++) {
         const struct instruction *in = &program.items[i];
         cr_expect_eq(in->kind, expected[i].kind, "%d", i);
@@ -430,7 +430,7 @@ static void expect_round_trip(const char *text, size_t length)
     char *twice = print(&again);
     cr_assert_str_eq(twice, once, "\n%s\nafter\n%s\nfrom\n%.*s", twice, once, (int)length, text);
     cr_assert_eq(again.count, program.count);
-    cr_assert_eq(again.played, program.played);
+    cr_assert_eq(again.executed, program.executed);
     for (int32_t i = 0; i < program.count; i++) {
         program.items[i].line = again.items[i].line;
         cr_assert_eq(memcmp(&program.items[i], &again.items[i], sizeof *program.items), 0,
@@ -469,17 +469,17 @@ Test(program_text, limits_are_inclusive)
 {
     struct program program;
     parse_ok("loop 10000000000\nbarrier\nend", &program);
-    cr_expect_eq(program.played, 10000000000);
+    cr_expect_eq(program.executed, 10000000000);
     program_clear(&program);
     parse_ok("loop 9223372036854775807\nloop 9223372036854775807\nloop 9223372036854775807\n"
              "end\nend\nend\n",
              &program);
-    cr_expect_eq(program.played, 0);
+    cr_expect_eq(program.executed, 0);
     program_clear(&program);
     parse_ok("loop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nloop 1\nbarrier\n"
              "end\nend\nend\nend\nend\nend\nend\nend\n",
              &program);
-    cr_expect_eq(program.played, 1);
+    cr_expect_eq(program.executed, 1);
     program_clear(&program);
 }
 
@@ -488,7 +488,7 @@ Test(program_text, loops_that_never_run)
 {
     struct program program;
     parse_ok("loop 0\nloop 9223372036854775807\nbarrier\nend\nend", &program);
-    cr_expect_eq(program.played, 0);
+    cr_expect_eq(program.executed, 0);
     program_clear(&program);
 }
 
@@ -925,7 +925,7 @@ Test(program_text, single_instructions_are_cut_to_size)
 
 /* ---- damaged texts ---- */
 
-enum { DAMAGED = 30000, ROOM = 4096, MAX_PLAYED = 20000 };
+enum { DAMAGED = 30000, ROOM = 4096, MAX_EXECUTED = 20000 };
 
 static const char *const seeds[] = {
     spec_text,
@@ -1021,7 +1021,7 @@ static void play(struct simulator *simulator, const char *text, size_t length)
     struct simulate_options options = {.cores = 2};
     if (parse(text, length, &program, &error) != STATUS_OK)
         return;
-    if (program.played <= MAX_PLAYED) {
+    if (program.executed <= MAX_EXECUTED) {
         enum status status = simulate(simulator, &program, &options, &timeline, &error);
         cr_assert(
             status == STATUS_TOO_LARGE ||

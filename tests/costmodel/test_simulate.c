@@ -83,7 +83,7 @@ static void expect_example(const struct example *example)
     open_program(example->text, example->set);
     const struct simulate_options ways[] = {
         {.cores = cores},
-        {.cores = cores, .play_fully = true},
+        {.cores = cores, .execute_fully = true},
         {.cores = cores, .separately = true},
         {.cores = cores, .trace = &trace},
     };
@@ -92,7 +92,7 @@ static void expect_example(const struct example *example)
     cr_expect_eq(first.end_fs - hw.launch_fs, example->end_fs, "ends at %lld, expected %lld:\n%s",
                  (long long)(first.end_fs - hw.launch_fs), (long long)example->end_fs,
                  example->text);
-    for (size_t way = 1; way < sizeof ways / sizeof *ways && program.played < 100000; way++) {
+    for (size_t way = 1; way < sizeof ways / sizeof *ways && program.executed < 100000; way++) {
         struct timeline other = play(ways[way]);
         cr_expect_eq(memcmp(&other, &first, sizeof other), 0, "way %zu ends at %lld:\n%s", way,
                      (long long)(other.end_fs - hw.launch_fs), example->text);
@@ -539,7 +539,7 @@ static void expect_late(const struct example *example)
                  STATUS_OK, "%s", error.text);
     const struct simulate_options ways[] = {
         {.cores = cores},
-        {.cores = cores, .play_fully = true},
+        {.cores = cores, .execute_fully = true},
         {.cores = cores, .separately = true},
         {.cores = cores, .trace = &trace},
     };
@@ -762,7 +762,7 @@ static void expect_deadlock(const char *text, int line)
 {
     open_program(text, NULL);
     const struct simulate_options ways[] = {{.cores = 1},
-                                            {.cores = 2, .play_fully = true},
+                                            {.cores = 2, .execute_fully = true},
                                             {.cores = 2, .separately = true, .skew = true}};
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
         struct timeline timeline = play(ways[way]);

@@ -147,7 +147,7 @@ static struct random_program small_program(bool wild)
 static struct random_pipeline long_pipeline(int64_t played)
 {
     return (struct random_pipeline){
-        .played = 50 + (int64_t)((double)played * gsl_rng_uniform(bench.rng)),
+        .executed = 50 + (int64_t)((double)played * gsl_rng_uniform(bench.rng)),
         .max_depth = 1 + below(4),
         .scalar_percent = below(3) ? 0 : below(30),
         .barrier_percent = below(3) ? 0 : below(30),
@@ -165,7 +165,7 @@ static void compare_with_reference(unsigned long seed)
         return;
     struct timeline found = play((struct simulate_options){.cores = cores, .separately = true});
     expect_same(&found, &expected, "separately against the reference", seed);
-    found = play((struct simulate_options){.cores = cores, .play_fully = true});
+    found = play((struct simulate_options){.cores = cores, .execute_fully = true});
     expect_same(&found, &expected, "fully against the reference", seed);
     found = play((struct simulate_options){.cores = cores});
     expect_same(&found, &expected, "folded against the reference", seed);
@@ -212,7 +212,7 @@ Test(simulate_properties, agrees_with_the_reference_on_dispatch)
 /* Cases in which something was folded: without them the test would prove nothing. */
 static void expect_folding_is_exact(unsigned long seed, int cores)
 {
-    struct timeline fully = play((struct simulate_options){.cores = cores, .play_fully = true});
+    struct timeline fully = play((struct simulate_options){.cores = cores, .execute_fully = true});
     struct timeline folded = play((struct simulate_options){.cores = cores});
     expect_same(&folded, &fully, "folded against fully played", seed);
 }
@@ -236,7 +236,7 @@ Test(simulate_properties, folding_is_exact_on_anything)
         options.loop_percent = 20 + below(30);
         options.max_count = options.max_depth > 2 ? 10 : options.max_depth > 1 ? 40 : 1000;
         draw_program(&options);
-        if (bench.program.played < 200000)
+        if (bench.program.executed < 200000)
             expect_folding_is_exact(seed, 1 + below(4));
         drop();
     }
@@ -443,7 +443,7 @@ static void expect_equal_programs(const struct program *a, const struct program 
 {
     cr_assert_eq(a->count, b->count);
     cr_assert_eq(a->region_count, b->region_count);
-    cr_assert_eq(a->played, b->played);
+    cr_assert_eq(a->executed, b->executed);
     for (int32_t i = 0; i < a->count; i++)
         cr_assert(same_instruction(a->items[i], b->items[i]), "case %lu, instruction %d of\n%s",
                   seed, i, text);

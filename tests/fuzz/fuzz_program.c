@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Of what is checked, and of what advice is asked for: for the search's sake. */
-enum { CHECKED_PLAYED = 20000, ADVISED_PLAYED = 1000, ADVISED_LINES = 24, CORES = 2 };
+enum { CHECKED_EXECUTED = 20000, ADVISED_EXECUTED = 1000, ADVISED_LINES = 24, CORES = 2 };
 
 static char *print(const struct program *program)
 {
@@ -46,7 +46,7 @@ static bool same_instruction(const struct instruction *a, const struct instructi
 static void require_same(const struct program *a, const struct program *b)
 {
     fuzz_require(a->count == b->count && a->region_count == b->region_count &&
-                     a->played == b->played,
+                     a->executed == b->executed,
                  "a printed program is as long");
     for (int32_t i = 0; i < a->count; i++)
         fuzz_require(same_instruction(&a->items[i], &b->items[i]), "of the same instructions");
@@ -138,9 +138,9 @@ void fuzz_read_program(const char *file)
     if (status != STATUS_OK)
         return;
     struct program again = reprint(&program);
-    if (program.played <= CHECKED_PLAYED)
+    if (program.executed <= CHECKED_EXECUTED)
         check(&program, &again);
-    if (program.played <= ADVISED_PLAYED && program.count <= ADVISED_LINES)
+    if (program.executed <= ADVISED_EXECUTED && program.count <= ADVISED_LINES)
         advise_it(&program);
     program_clear(&again);
     program_clear(&program);

@@ -188,7 +188,7 @@ static int64_t check_timeline(const struct program *program, int64_t events)
     json_t *section = report_timeline_section(&gathered, &timeline, "Timeline");
     cr_assert(section);
     cr_expect_eq(json_array_size(json_object_get(section, "pipes")), (size_t)hw.pipe_count);
-    cr_expect_eq(json_object_get(section, "note") != NULL, program->played > events);
+    cr_expect_eq(json_object_get(section, "note") != NULL, program->executed > events);
     json_decref(section);
     report_timeline_close(&gathered);
     return blocks;
@@ -211,8 +211,8 @@ Test(report, timelines_keep_every_event_and_stay_small)
         struct program program = read_text(text);
         for (int64_t events = 40; events <= 4000; events *= 10)
             cr_assert_leq(check_timeline(&program, events),
-                          (program.played > events ? events + 3 * hw.pipe_count
-                                                   : program.played * hw.pipe_count));
+                          (program.executed > events ? events + 3 * hw.pipe_count
+                                                     : program.executed * hw.pipe_count));
         program_clear(&program);
         free(text);
     }

@@ -196,7 +196,7 @@ static void try_tiling(struct brute *b, const struct tiling *t, int cores_used)
 {
     struct timeline timeline;
     struct error error;
-    struct simulate_options options = {.cores = cores_used, .play_fully = true};
+    struct simulate_options options = {.cores = cores_used, .execute_fully = true};
     program_reset(&b->program, b->q->hw);
     cr_assert_eq(matmul_thesis.generate(&b->space, t, 0, &b->program, &error), STATUS_OK);
     cr_assert_eq(simulate(b->simulator, &b->program, &options, &timeline, &error), STATUS_OK);

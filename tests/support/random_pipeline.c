@@ -1,7 +1,7 @@
 /* Writes random kernels. A chain of pipes is drawn, then for each link the number of buffers and
  * whether it hands them back; bodies are written tile by tile with the flags that follow from it.
- * How often a loop runs is chosen so that the whole plays about as many instructions as were asked
- * for. */
+ * How often a loop runs is chosen so that the whole executes about as many instructions as were
+ * asked for. */
 #include "tests/support/random_pipeline.h"
 
 #include <stdio.h>
@@ -120,16 +120,16 @@ static void put_body(struct writer *w)
         fprintf(w->stream, "barrier %s\n", pipe_name(w, below(w, w->stages)));
 }
 
-/* Loops around bodies that play about `played` instructions. */
-static void put_block(struct writer *w, int64_t played, int depth)
+/* Loops around bodies that execute about `executed` instructions. */
+static void put_block(struct writer *w, int64_t executed, int depth)
 {
-    if (depth == 0 || played < 60 || chance(w, 10)) {
+    if (depth == 0 || executed < 60 || chance(w, 10)) {
         put_body(w);
         return;
     }
     int parts = 1 + below(w, 3);
-    int64_t inner = depth > 1 ? 60 + (int64_t)(gsl_rng_uniform(w->rng) * (double)played / 8) : 30;
-    int64_t count = played / (parts * inner) + below(w, 3);
+    int64_t inner = depth > 1 ? 60 + (int64_t)(gsl_rng_uniform(w->rng) * (double)executed / 8) : 30;
+    int64_t count = executed / (parts * inner) + below(w, 3);
     fprintf(w->stream, "loop i%d %lld\n", w->loop_count++, (long long)count);
     for (int part = 0; part < parts; part++) {
         put_block(w, inner, depth - 1);
@@ -174,7 +174,7 @@ char *random_pipeline_text(const struct hardware *hw, const struct random_pipeli
     draw_chain(&writer);
     put_free_flags(&writer, "set");
     for (int blocks = 1 + below(&writer, 3), b = 0; b < blocks; b++)
-        put_block(&writer, options->played / blocks, 1 + below(&writer, options->max_depth));
+        put_block(&writer, options->executed / blocks, 1 + below(&writer, options->max_depth));
     put_free_flags(&writer, "wait");
     if (fclose(stream) == 0)
         return text;

@@ -13,7 +13,7 @@
 #include <gsl/gsl_rng.h>
 
 struct random_pipeline {
-    int64_t played;      /* about as many instructions, loops unrolled */
+    int64_t executed;    /* about as many instructions, loops unrolled */
     int max_depth;       /* of loops, 1 … 4 */
     int scalar_percent;  /* of the bodies have a scalar instruction */
     int barrier_percent; /* of the bodies have a barrier */

@@ -31,7 +31,7 @@ struct flight {
 
 struct machine_core {
     struct machine_pipe pipes[HARDWARE_MAX_PIPES];
-    bool ended[REFERENCE_MAX_PLAYED];
+    bool ended[REFERENCE_MAX_EXECUTED];
     int first_open; /* everything before has ended */
     int dispatched; /* instructions, in program order */
     int64_t next_dispatch_fs;
@@ -45,8 +45,8 @@ struct machine {
     const struct program *program;
     const struct hardware *hw;
     int count;
-    int32_t list[REFERENCE_MAX_PLAYED]; /* the instructions to play */
-    bool works;                         /* some pipe has something to do, which a barrier can end */
+    int32_t list[REFERENCE_MAX_EXECUTED]; /* the instructions to play */
+    bool works; /* some pipe has something to do, which a barrier can end */
     int core_count;
     struct machine_core cores[REFERENCE_MAX_CORES];
     int64_t now_fs, last_end_fs;
@@ -60,7 +60,7 @@ static bool unroll(struct machine *m, int32_t first, int32_t last)
     for (int32_t i = first; i < last; i++) {
         const struct instruction *in = &m->program->items[i];
         if (in->kind != INSTRUCTION_LOOP) {
-            if (m->count == REFERENCE_MAX_PLAYED)
+            if (m->count == REFERENCE_MAX_EXECUTED)
                 return false;
             m->list[m->count++] = i;
             m->works |= in->kind != INSTRUCTION_BARRIER;

@@ -10,10 +10,10 @@
 #include "core/program.h"
 #include "core/timeline.h"
 
-enum { REFERENCE_MAX_PLAYED = 4096, REFERENCE_MAX_CORES = 4 };
+enum { REFERENCE_MAX_EXECUTED = 4096, REFERENCE_MAX_CORES = 4 };
 
 /* Plays a closed program on `cores` cores, core c starting c·core_skew_fs later with `skew`.
- * busy_fs is the largest of any core. False when the program has more than REFERENCE_MAX_PLAYED
+ * busy_fs is the largest of any core. False when the program has more than REFERENCE_MAX_EXECUTED
  * instructions to play. */
 bool reference_simulate(const struct program *program, int cores, bool skew,
                         struct timeline *timeline);

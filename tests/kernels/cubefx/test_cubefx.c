@@ -156,7 +156,7 @@ static int64_t play(struct fixture *f, const struct program *program, int cores,
 {
     struct error error;
     struct timeline timeline;
-    struct simulate_options options = {.cores = cores, .play_fully = fully};
+    struct simulate_options options = {.cores = cores, .execute_fully = fully};
     cr_assert_eq(simulate(f->simulator, program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
     cr_assert_eq(timeline.blocked, -1);

@@ -43,7 +43,7 @@ static int64_t play(struct fixture *f, bool fully)
 {
     struct error error;
     struct timeline timeline;
-    struct simulate_options options = {.cores = 1, .play_fully = fully};
+    struct simulate_options options = {.cores = 1, .execute_fully = fully};
     cr_assert_eq(simulate(f->simulator, &f->program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
     cr_assert_eq(timeline.blocked, -1);

@@ -105,7 +105,7 @@ static int64_t play(const struct program *program, bool fully)
 {
     struct error error;
     struct timeline timeline;
-    struct simulate_options options = {.cores = 2, .play_fully = fully};
+    struct simulate_options options = {.cores = 2, .execute_fully = fully};
     cr_assert_eq(simulate(f.simulator, program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
     cr_assert_eq(timeline.blocked, -1);
@@ -198,7 +198,7 @@ static void expect_round_trip(void)
     for (int32_t r = 0; r < read.region_count; r++)
         expect_same_region(&read.regions[r], &f.program.regions[r]);
     cr_assert_eq(play(&read, false), play(&f.program, false));
-    if (f.program.played < 200000)
+    if (f.program.executed < 200000)
         cr_assert_eq(play(&f.program, true), play(&f.program, false), "folding changes the time");
     program_clear(&read);
     free(text);

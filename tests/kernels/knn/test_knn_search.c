@@ -229,7 +229,7 @@ static int64_t play(struct brute *b)
 {
     struct error error;
     struct timeline timeline;
-    struct simulate_options options = {.cores = (int)b->cores, .play_fully = true};
+    struct simulate_options options = {.cores = (int)b->cores, .execute_fully = true};
     cr_assert_eq(simulate(b->simulator, &b->program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
     cr_assert_eq(timeline.blocked, -1);

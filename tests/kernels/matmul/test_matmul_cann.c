@@ -115,7 +115,7 @@ static int64_t play(struct fixture *f, const struct program *program, bool fully
     struct error error;
     struct timeline timeline;
     struct simulate_options options = {.cores = f->space.kind->cores_used(&f->space, &f->tiling, 0),
-                                       .play_fully = fully};
+                                       .execute_fully = fully};
     cr_assert_eq(simulate(f->simulator, program, &options, &timeline, &error), STATUS_OK, "%s",
                  error.text);
     cr_assert_eq(timeline.blocked, -1);
