@@ -113,14 +113,17 @@ enum status emit_close(struct emitter *e)
                                   : e->status;
 }
 
-enum status machine_buffer(const struct hardware *hw, const char *who, const char *name,
-                           int *buffer, struct error *error)
+enum status machine_buffers(const struct hardware *hw, const char *who,
+                            const struct chip_buffer rows[], struct error *error)
 {
-    *buffer = hardware_buffer(hw, name, (int)strlen(name));
-    if (*buffer >= 0)
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID,
-                     "%s needs a buffer '%s'; the description of %s has none", who, name, hw->name);
+    for (; rows->name; rows++) {
+        *rows->buffer = hardware_buffer(hw, rows->name, (int)strlen(rows->name));
+        if (*rows->buffer < 0)
+            return error_set(error, STATUS_INVALID,
+                             "%s needs a buffer '%s'; the description of %s has none", who,
+                             rows->name, hw->name);
+    }
+    return STATUS_OK;
 }
 
 /* Is it a path between the two sides of a chip whose results leave the matrix unit for global
@@ -154,6 +157,17 @@ enum status machine_path(const struct hardware *hw, const char *who, int source,
                      : cores_apart(hw, source, destination)
                          ? "cube and vector cores apart, and none between their buffers"
                          : "none");
+}
+
+enum status machine_paths(const struct hardware *hw, const char *who, const struct chip_path rows[],
+                          struct error *error)
+{
+    for (int unwanted; rows->path; rows++) {
+        TRY(machine_path(hw, who, rows->source, rows->destination, rows->from, rows->to, rows->path,
+                         rows->price ? rows->price : &unwanted, error));
+        *(rows->pipe ? rows->pipe : &unwanted) = hw->paths[*rows->path].pipe;
+    }
+    return STATUS_OK;
 }
 
 enum status machine_operation(const struct hardware *hw, const char *who, const char *name,

@@ -46,9 +46,21 @@ void emit_operand_in_loop(struct emitter *e, enum operand_role role, int buffer,
 /* Closes the program; the first error of all. */
 enum status emit_close(struct emitter *e);
 
-/* The places of a chip by name; STATUS_INVALID says what `who` lacks on this chip. */
-enum status machine_buffer(const struct hardware *hw, const char *who, const char *name,
-                           int *buffer, struct error *error);
+/* The places of a chip by name; STATUS_INVALID says what `who` lacks on this chip. Rows end with
+ * one of zeros; a price or pipe of NULL is not wanted. */
+struct chip_buffer {
+    const char *name;
+    int *buffer;
+};
+struct chip_path {
+    int source, destination;
+    enum dtype from, to;
+    int *path, *price, *pipe;
+};
+enum status machine_buffers(const struct hardware *hw, const char *who,
+                            const struct chip_buffer rows[], struct error *error);
+enum status machine_paths(const struct hardware *hw, const char *who, const struct chip_path rows[],
+                          struct error *error);
 enum status machine_path(const struct hardware *hw, const char *who, int source, int destination,
                          enum dtype from, enum dtype to, int *path, int *price,
                          struct error *error);

@@ -144,12 +144,9 @@ enum status tcube_check(const struct hardware *hw, const struct tcube *tiling,
                         struct error *error)
 {
     struct judge j = {.hw = hw, .tiling = tiling, .breaches = breaches};
-    const struct {
-        const char *name;
-        int *buffer;
-    } buffers[] = {{"l0a", &j.l0a}, {"l0b", &j.l0b}, {"l0c", &j.l0c}, {"l1", &j.l1}};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        TRY(machine_buffer(hw, "TCubeTiling", buffers[i].name, buffers[i].buffer, error));
+    const struct chip_buffer buffers[] = {
+        {"l0a", &j.l0a}, {"l0b", &j.l0b}, {"l0c", &j.l0c}, {"l1", &j.l1}, {NULL, NULL}};
+    TRY(machine_buffers(hw, "TCubeTiling", buffers, error));
     if (field(&j, TCUBE_USED_CORES) > hw->cores)
         breach(&j, "cores", false, "cores: usedCoreNum = %lld, and the chip has %d",
                (long long)field(&j, TCUBE_USED_CORES), hw->cores);

@@ -34,16 +34,13 @@ static enum status transfers(struct reproduction *r, int64_t bytes, bool sequenc
     const struct hardware *hw = r->hw;
     struct emitter e = {.program = &r->simulator.program, .error = error};
     struct simulated simulated;
-    int gm, ub, load, store, price;
-    enum status status = machine_buffer(hw, "Fig. 2.2", "gm", &gm, error);
-    if (status == STATUS_OK)
-        status = machine_buffer(hw, "Fig. 2.2", "ub", &ub, error);
-    if (status == STATUS_OK)
-        status = machine_path(hw, "Fig. 2.2", gm, ub, DTYPE_F16, DTYPE_F16, &load, &price, error);
-    if (status == STATUS_OK)
-        status = machine_path(hw, "Fig. 2.2", ub, gm, DTYPE_F16, DTYPE_F16, &store, &price, error);
-    if (status != STATUS_OK)
-        return status;
+    int gm, ub, load, store;
+    const struct chip_buffer buffers[] = {{"gm", &gm}, {"ub", &ub}, {NULL, NULL}};
+    TRY(machine_buffers(hw, "Fig. 2.2", buffers, error));
+    const struct chip_path paths[] = {{gm, ub, DTYPE_F16, DTYPE_F16, &load, NULL, NULL},
+                                      {ub, gm, DTYPE_F16, DTYPE_F16, &store, NULL, NULL},
+                                      {.path = NULL}};
+    TRY(machine_paths(hw, "Fig. 2.2", paths, error));
     program_reset(e.program, hw);
     emit_move(&e, load, bytes, DTYPE_F16, DTYPE_F16);
     if (sequence) {
@@ -51,7 +48,7 @@ static enum status transfers(struct reproduction *r, int64_t bytes, bool sequenc
         emit_wait(&e, hw->paths[load].pipe, hw->paths[store].pipe, 0);
     }
     emit_move(&e, store, bytes, DTYPE_F16, DTYPE_F16);
-    status = emit_close(&e);
+    enum status status = emit_close(&e);
     if (status == STATUS_OK)
         status = simulate_program(&r->simulator, 1, &simulated, error);
     *ns = status == STATUS_OK ? simulated.time_ns : NAN;

@@ -89,19 +89,6 @@ const struct operator cubefx_operator = {
     .chapters = chapters,
 };
 
-static enum status find_buffers(const struct hardware *hw, struct cubefx_machine *m, int *gm,
-                                struct error *error)
-{
-    const struct {
-        const char *name;
-        int *buffer;
-    } buffers[] = {{"gm", gm},       {"l1", &m->l1},   {"l0a", &m->l0a},
-                   {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub}};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        TRY(machine_buffer(hw, "Cube-fx", buffers[i].name, buffers[i].buffer, error));
-    return STATUS_OK;
-}
-
 /* Finds the paths; loads share a pipe, feeds share one, and so do the two moves out of UB. */
 static enum status find_paths(const struct hardware *hw, struct cubefx_machine *m, int gm,
                               struct error *error)
@@ -157,21 +144,14 @@ static enum status find_operations(const struct hardware *hw, struct cubefx_mach
     return STATUS_OK;
 }
 
-static enum status check_pipes(const struct cubefx_machine *m, struct error *error)
-{
-    const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
-    return machine_pipes_differ(m->hw, "Cube-fx", "load, feed, multiply, compute vectors and store",
-                                pipes, (int)(sizeof pipes / sizeof *pipes), error);
-}
-
 enum status cubefx_machine_find(const struct hardware *hw, enum dtype type,
-                                struct cubefx_machine *machine, struct error *error)
+                                struct cubefx_machine *m, struct error *error)
 {
     const struct matrix_type *matrix;
     int gm;
     if (machine_cubes(hw, "Cube-fx", type, &matrix, error) != STATUS_OK)
         return STATUS_INVALID;
-    *machine = (struct cubefx_machine){
+    *m = (struct cubefx_machine){
         .hw = hw,
         .type = type,
         .accumulator = matrix->accumulator,
@@ -184,8 +164,13 @@ enum status cubefx_machine_find(const struct hardware *hw, enum dtype type,
         .mte2 = -1,
         .mte3 = -1,
     };
-    TRY(find_buffers(hw, machine, &gm, error));
-    TRY(find_paths(hw, machine, gm, error));
-    TRY(check_pipes(machine, error));
-    return find_operations(hw, machine, error);
+    const struct chip_buffer buffers[] = {{"gm", &gm},      {"l1", &m->l1},   {"l0a", &m->l0a},
+                                          {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub},
+                                          {NULL, NULL}};
+    TRY(machine_buffers(hw, "Cube-fx", buffers, error));
+    TRY(find_paths(hw, m, gm, error));
+    const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
+    TRY(machine_pipes_differ(hw, "Cube-fx", "load, feed, multiply, compute vectors and store",
+                             pipes, 5, error));
+    return find_operations(hw, m, error);
 }

@@ -266,23 +266,21 @@ static enum status find_vector_machine(const struct hardware *hw, enum dtype typ
         [DUPLICATE] = "vecDup", [COMPARE] = "vecCmp", [SELECT] = "vecSel",
     };
     static const char who[] = "a polynomial by vectors";
-    int gm, price;
+    int gm;
     *m = (struct vector_machine){.hw = hw, .type = type};
-    TRY(machine_buffer(hw, who, "gm", &gm, error));
-    TRY(machine_buffer(hw, who, "ub", &m->ub, error));
-    TRY(machine_path(hw, who, gm, m->ub, type, type, &m->load, &price, error));
-    TRY(machine_path(hw, who, m->ub, gm, type, type, &m->store, &price, error));
+    const struct chip_buffer buffers[] = {{"gm", &gm}, {"ub", &m->ub}, {NULL, NULL}};
+    TRY(machine_buffers(hw, who, buffers, error));
+    const struct chip_path paths[] = {
+        {gm, m->ub, type, type, &m->load, NULL, &m->mte2},
+        {m->ub, gm, type, type, &m->store, NULL, &m->mte3},
+        {.path = NULL},
+    };
+    TRY(machine_paths(hw, who, paths, error));
     for (int i = 0; i < VERBS; i++)
         TRY(machine_operation(hw, who, names[i], &m->operation[i], error));
-    m->mte2 = hw->paths[m->load].pipe;
-    m->mte3 = hw->paths[m->store].pipe;
     m->vector = hw->prices[hw->operations[m->operation[MULTIPLY]].price].pipe;
-    if (m->mte2 == m->mte3 || m->mte2 == m->vector || m->mte3 == m->vector)
-        return error_set(error, STATUS_INVALID,
-                         "%s needs different pipes to load, compute and store; on %s some of them "
-                         "share one",
-                         who, hw->name);
-    return STATUS_OK;
+    const int pipes[] = {m->mte2, m->vector, m->mte3};
+    return machine_pipes_differ(hw, who, "load, compute and store", pipes, 3, error);
 }
 
 enum status cubefx_baseline_program(const struct hardware *hw, enum dtype type,

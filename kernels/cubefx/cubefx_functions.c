@@ -87,7 +87,7 @@ bool cubefx_function_expand(const struct cubefx_function *function, double point
                             double *coefficients)
 {
     if (function->series)
-        return function->series->expand(point, terms, coefficients);
+        return series_expand(function->series, point, terms, coefficients);
     for (int i = 0; i < terms; i++)
         coefficients[i] = i < function->terms ? function->coefficients[i] : 0;
     return true;

@@ -55,7 +55,7 @@ static enum status evaluate(const struct series *series, double x, int terms, bo
     struct cubefx_polynomials polynomials = {1, terms, coefficients, 0, 1};
     half input = half_from_float((float)x), result;
     double truth = series->value(x);
-    series->expand(0, terms, coefficients);
+    series_expand(series, 0, terms, coefficients);
     if (horner)
         cubefx_horner(&polynomials, &input, 1, &result);
     else

@@ -10,14 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* Fills c[0 … terms − 1] in long double; false where there is no series. */
-typedef bool long_expansion(long double point, int terms, long double *c);
-
-static bool expand(long_expansion *function, double point, int terms, double *coefficients)
+bool series_expand(const struct series *series, double point, int terms, double *coefficients)
 {
     long double c[SERIES_MAX_TERMS + 1] = {0};
     double rounded[SERIES_MAX_TERMS];
-    if (terms < 1 || terms > SERIES_MAX_TERMS || !isfinite(point) || !function(point, terms, c))
+    if (terms < 1 || terms > SERIES_MAX_TERMS || !isfinite(point) ||
+        !series->recur(point, terms, c))
         return false;
     for (int i = 0; i < terms; i++) {
         rounded[i] = (double)c[i];
@@ -47,21 +45,21 @@ static void fill_periodic(const long double *derivative, int terms, long double 
     }
 }
 
-static bool long_sin(long double p, int terms, long double *c)
+static bool recur_sin(long double p, int terms, long double *c)
 {
     const long double derivative[] = {sinl(p), cosl(p), -sinl(p), -cosl(p)};
     fill_periodic(derivative, terms, c);
     return true;
 }
 
-static bool long_cos(long double p, int terms, long double *c)
+static bool recur_cos(long double p, int terms, long double *c)
 {
     const long double derivative[] = {cosl(p), -sinl(p), -cosl(p), sinl(p)};
     fill_periodic(derivative, terms, c);
     return true;
 }
 
-static bool long_exp(long double p, int terms, long double *c)
+static bool recur_exp(long double p, int terms, long double *c)
 {
     const long double derivative[] = {expl(p), expl(p), expl(p), expl(p)};
     fill_periodic(derivative, terms, c);
@@ -70,7 +68,7 @@ static bool long_exp(long double p, int terms, long double *c)
 
 /* tan' = 1 + tan². A point within a double's rounding of a pole counts as the pole: what the
  * series would describe is the rounding. */
-static bool long_tan(long double p, int terms, long double *c)
+static bool recur_tan(long double p, int terms, long double *c)
 {
     if (fabsl(cosl(p)) <= DBL_EPSILON * fmaxl(1, fabsl(p)))
         return false;
@@ -82,7 +80,7 @@ static bool long_tan(long double p, int terms, long double *c)
 
 /* tanh' = 1 − tanh². The first derivative is 1/cosh², for 1 − tanh² would cancel where tanh is
  * near ±1, and all the others carry it as a factor. */
-static bool long_tanh(long double p, int terms, long double *c)
+static bool recur_tanh(long double p, int terms, long double *c)
 {
     c[0] = tanhl(p);
     c[1] = 1 / coshl(p) / coshl(p);
@@ -92,9 +90,9 @@ static bool long_tanh(long double p, int terms, long double *c)
 }
 
 /* sigmoid(x) = 1/2 + tanh(x/2)/2. */
-static bool long_sigmoid(long double p, int terms, long double *c)
+static bool recur_sigmoid(long double p, int terms, long double *c)
 {
-    long_tanh(p / 2, terms, c);
+    recur_tanh(p / 2, terms, c);
     c[0] = 1 / (1 + expl(-p));
     for (int i = 1; i < terms; i++)
         c[i] = ldexpl(c[i], -i - 1);
@@ -104,7 +102,7 @@ static bool long_sigmoid(long double p, int terms, long double *c)
 /* With φ the density of the normal distribution, φ' = −xφ gives n·φ_n = −(p·φ_{n−1} + φ_{n−2}),
  * and (xΦ)'' = 2φ + xφ' = 2φ − x²φ; the terms that cancel in it are taken out by that recurrence,
  * which leaves −φ_n + φ_{n−2}/(n(n−1)). */
-static bool long_gelu(long double p, int terms, long double *c)
+static bool recur_gelu(long double p, int terms, long double *c)
 {
     const long double root_half = 0.70710678118654752440084436210485L;
     const long double density = 0.39894228040143267793994605993438L * expl(-p * p / 2);
@@ -121,7 +119,7 @@ static bool long_gelu(long double p, int terms, long double *c)
     return true;
 }
 
-static bool long_log1p(long double p, int terms, long double *c)
+static bool recur_log1p(long double p, int terms, long double *c)
 {
     long double power = 1;
     if (p <= -1)
@@ -132,46 +130,6 @@ static bool long_log1p(long double p, int terms, long double *c)
         c[i] = -power / i;
     }
     return true;
-}
-
-static bool expand_sin(double point, int terms, double *coefficients)
-{
-    return expand(long_sin, point, terms, coefficients);
-}
-
-static bool expand_cos(double point, int terms, double *coefficients)
-{
-    return expand(long_cos, point, terms, coefficients);
-}
-
-static bool expand_tan(double point, int terms, double *coefficients)
-{
-    return expand(long_tan, point, terms, coefficients);
-}
-
-static bool expand_tanh(double point, int terms, double *coefficients)
-{
-    return expand(long_tanh, point, terms, coefficients);
-}
-
-static bool expand_sigmoid(double point, int terms, double *coefficients)
-{
-    return expand(long_sigmoid, point, terms, coefficients);
-}
-
-static bool expand_gelu(double point, int terms, double *coefficients)
-{
-    return expand(long_gelu, point, terms, coefficients);
-}
-
-static bool expand_exp(double point, int terms, double *coefficients)
-{
-    return expand(long_exp, point, terms, coefficients);
-}
-
-static bool expand_log1p(double point, int terms, double *coefficients)
-{
-    return expand(long_log1p, point, terms, coefficients);
 }
 
 static double sigmoid(double x)
@@ -185,14 +143,14 @@ static double gelu(double x)
 }
 
 const struct series series_functions[] = {
-    {"sin", sin, expand_sin},
-    {"cos", cos, expand_cos},
-    {"tan", tan, expand_tan},
-    {"tanh", tanh, expand_tanh},
-    {"sigmoid", sigmoid, expand_sigmoid},
-    {"gelu", gelu, expand_gelu},
-    {"exp", exp, expand_exp},
-    {"log1p", log1p, expand_log1p},
+    {"sin", sin, recur_sin},
+    {"cos", cos, recur_cos},
+    {"tan", tan, recur_tan},
+    {"tanh", tanh, recur_tanh},
+    {"sigmoid", sigmoid, recur_sigmoid},
+    {"gelu", gelu, recur_gelu},
+    {"exp", exp, recur_exp},
+    {"log1p", log1p, recur_log1p},
     {NULL, NULL, NULL},
 };
 

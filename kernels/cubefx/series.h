@@ -12,12 +12,15 @@
 struct series {
     const char *name; /* "sin" */
     double (*value)(double x);
-    /* Fills coefficients[0 … terms − 1] of (x − point)^i, 1 <= terms <= SERIES_MAX_TERMS. False,
-     * and nothing is filled, where `terms` is out of range, where the function has no Taylor series
-     * at the point (log1p at −1 and below; tan where the point and the pole are the same double to
-     * rounding; a point that is not finite), or where a coefficient is not finite. */
-    bool (*expand)(double point, int terms, double *coefficients);
+    /* Fills c[0 … terms − 1], terms in range and the point finite; false: there is no series. */
+    bool (*recur)(long double point, int terms, long double *c);
 };
+
+/* Fills coefficients[0 … terms − 1] of (x − point)^i, 1 <= terms <= SERIES_MAX_TERMS. False, and
+ * nothing is filled, where `terms` is out of range, where the function has no Taylor series at the
+ * point (log1p at −1 and below; tan where the point and the pole are the same double to rounding; a
+ * point that is not finite), or where a coefficient is not finite. */
+bool series_expand(const struct series *series, double point, int terms, double *coefficients);
 
 /* sin, cos, tan, tanh, sigmoid, gelu (x·Φ(x), with erf), exp, log1p; ends with a row of NULL. */
 extern const struct series series_functions[];

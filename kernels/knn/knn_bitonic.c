@@ -29,9 +29,9 @@ static void reserve(struct bitonic *b, const struct knn_machine *machine,
 {
     knn_start(&b->w, machine, tile);
     b->groups = groups;
-    b->group_bytes = knn_times(b->keep, b->w.row_bytes);
-    int64_t data = knn_times(knn_plus(groups, 1), b->group_bytes);
-    knn_reserve_scratch(&b->w, knn_times(groups, knn_times(b->keep, b->w.lanes)));
+    b->group_bytes = product_of(b->keep, b->w.row_bytes);
+    int64_t data = product_of(sum_of(groups, 1), b->group_bytes);
+    knn_reserve_scratch(&b->w, product_of(groups, product_of(b->keep, b->w.lanes)));
     for (int bank = 0; bank < (b->depth ? 2 : 1); bank++) {
         b->values[bank] = knn_reserve(&b->w, data);
         b->indices[bank] = knn_reserve(&b->w, data);

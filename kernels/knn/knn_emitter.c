@@ -6,28 +6,16 @@
 
 #include <string.h>
 
-int64_t knn_times(int64_t a, int64_t b)
-{
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
-int64_t knn_plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* To whole blocks; INT64_MAX where that does not fit. */
 static int64_t whole_blocks(int64_t bytes)
 {
-    int64_t up = knn_plus(bytes, KNN_BLOCK_BYTES - 1);
+    int64_t up = sum_of(bytes, KNN_BLOCK_BYTES - 1);
     return up == INT64_MAX ? up : up / KNN_BLOCK_BYTES * KNN_BLOCK_BYTES;
 }
 
 int64_t knn_row_bytes(int64_t elements)
 {
-    return whole_blocks(knn_times(elements, KNN_ELEMENT_BYTES));
+    return whole_blocks(product_of(elements, KNN_ELEMENT_BYTES));
 }
 
 void knn_start(struct knn_emitter *w, const struct knn_machine *machine,
@@ -41,7 +29,7 @@ void knn_start(struct knn_emitter *w, const struct knn_machine *machine,
 int64_t knn_reserve(struct knn_emitter *w, int64_t bytes)
 {
     int64_t at = w->bytes;
-    w->bytes = knn_plus(at, whole_blocks(bytes));
+    w->bytes = sum_of(at, whole_blocks(bytes));
     return at;
 }
 
@@ -52,14 +40,14 @@ void knn_reserve_levels(struct knn_emitter *w, int64_t elements, struct knn_leve
     do {
         int64_t repeats = elements / per_repeat + (elements % per_repeat != 0);
         levels->elements[levels->count] = elements;
-        levels->at[levels->count++] = knn_reserve(w, knn_times(repeats, 2L * KNN_ELEMENT_BYTES));
+        levels->at[levels->count++] = knn_reserve(w, product_of(repeats, 2L * KNN_ELEMENT_BYTES));
         elements = repeats;
     } while (elements > 1 && levels->count < KNN_MAX_LEVELS);
 }
 
 void knn_reserve_scratch(struct knn_emitter *w, int64_t elements)
 {
-    int64_t bytes = knn_times(elements, KNN_ELEMENT_BYTES);
+    int64_t bytes = product_of(elements, KNN_ELEMENT_BYTES);
     w->yes = knn_reserve(w, bytes);
     if (w->tile->compare == KNN_COMPARE_HARDWARE)
         return;

@@ -12,6 +12,7 @@
 
 #include "kernels/emit.h"
 #include "kernels/knn/knn.h"
+#include "kernels/limits.h"
 
 enum { KNN_ELEMENT_BYTES = 2, KNN_BLOCK_BYTES = 32, KNN_MAX_LEVELS = 20, KNN_FLAG = 0 };
 
@@ -38,10 +39,6 @@ struct knn_levels {
     int64_t elements[KNN_MAX_LEVELS]; /* that the level reads */
     int64_t at[KNN_MAX_LEVELS];       /* what it leaves: 4 bytes a repeat */
 };
-
-/* a·b and a + b of sizes >= 0; INT64_MAX instead of an overflow. */
-int64_t knn_times(int64_t a, int64_t b);
-int64_t knn_plus(int64_t a, int64_t b);
 
 /* Bytes of so many values, in whole blocks. */
 int64_t knn_row_bytes(int64_t elements);

@@ -36,11 +36,11 @@ static void plan(struct heap *h, const struct knn_machine *machine, const struct
     struct knn_emitter *w = &h->w;
     knn_start(w, machine, tile);
     for (h->depth = 0, h->lane_bytes = 2L * ENTRY_BYTES; tile->k >> h->depth > 1; h->depth++)
-        h->lane_bytes = knn_times(h->lane_bytes, 2);
-    h->distances = knn_reserve(w, knn_times(tile->columns, w->row_bytes));
-    h->entries = knn_reserve(w, knn_times(tile->rows, h->lane_bytes));
+        h->lane_bytes = product_of(h->lane_bytes, 2);
+    h->distances = knn_reserve(w, product_of(tile->columns, w->row_bytes));
+    h->entries = knn_reserve(w, product_of(tile->rows, h->lane_bytes));
     h->child = knn_reserve(w, w->row_bytes);
-    h->siblings = knn_reserve(w, knn_times(w->lanes, SIBLING_BYTES));
+    h->siblings = knn_reserve(w, product_of(w->lanes, SIBLING_BYTES));
     h->right_larger = knn_reserve(w, w->row_bytes);
     reserve_pair(h, h->root);
     reserve_pair(h, h->moving);

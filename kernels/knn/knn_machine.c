@@ -73,16 +73,17 @@ static enum status find_operations(struct knn_machine *machine, struct error *er
     return STATUS_OK;
 }
 
-static enum status find_paths(const struct hardware *hw, struct knn_machine *machine,
-                              struct error *error)
+static enum status find_paths(const struct hardware *hw, struct knn_machine *m, struct error *error)
 {
-    int gm, price;
-    TRY(machine_buffer(hw, "k-NN", "gm", &gm, error));
-    TRY(machine_buffer(hw, "k-NN", "ub", &machine->ub, error));
-    TRY(machine_path(hw, "k-NN", gm, machine->ub, DTYPE_F16, DTYPE_F16, &machine->load, &price,
-                     error));
-    return machine_path(hw, "k-NN", machine->ub, gm, DTYPE_F16, DTYPE_F16, &machine->store, &price,
-                        error);
+    int gm;
+    const struct chip_buffer buffers[] = {{"gm", &gm}, {"ub", &m->ub}, {NULL, NULL}};
+    TRY(machine_buffers(hw, "k-NN", buffers, error));
+    const struct chip_path paths[] = {
+        {gm, m->ub, DTYPE_F16, DTYPE_F16, &m->load, NULL, &m->mte2},
+        {m->ub, gm, DTYPE_F16, DTYPE_F16, &m->store, NULL, &m->mte3},
+        {.path = NULL},
+    };
+    return machine_paths(hw, "k-NN", paths, error);
 }
 
 /* The programs' flags hold for four pipes of which S alone blocks dispatch. */
@@ -123,8 +124,6 @@ enum status knn_machine_find(const struct hardware *hw, enum dtype type,
                          LEAST_REPEAT_BYTES, hw->name, hw->vector_repeat_bytes);
     TRY(find_paths(hw, machine, error));
     TRY(find_operations(machine, error));
-    machine->mte2 = hw->paths[machine->load].pipe;
-    machine->mte3 = hw->paths[machine->store].pipe;
     return check_pipes(machine, error);
 }
 

@@ -29,16 +29,16 @@ static void plan(struct selection *s, const struct knn_machine *machine,
     struct knn_emitter *w = &s->w;
     knn_start(w, machine, tile);
     s->pitch = knn_row_bytes(tile->columns);
-    s->distances = knn_reserve(w, knn_times(tile->rows, s->pitch));
+    s->distances = knn_reserve(w, product_of(tile->rows, s->pitch));
     for (int bank = 0; bank < (tile->k > 1 ? 2 : 1); bank++) {
-        s->k[bank] = knn_reserve(w, knn_times(tile->k, w->row_bytes));
-        s->i[bank] = knn_reserve(w, knn_times(tile->k, w->row_bytes));
+        s->k[bank] = knn_reserve(w, product_of(tile->k, w->row_bytes));
+        s->i[bank] = knn_reserve(w, product_of(tile->k, w->row_bytes));
     }
     s->least = knn_reserve(w, w->row_bytes);
     s->where = knn_reserve(w, w->row_bytes);
     s->mask = knn_reserve(w, w->row_bytes);
     s->ones = knn_reserve(w, w->row_bytes);
-    s->compared = knn_times(tile->k > 3 ? tile->k / 2 : 1, w->lanes);
+    s->compared = product_of(tile->k > 3 ? tile->k / 2 : 1, w->lanes);
     if (tile->index == KNN_INDEX_VECTOR) {
         s->index_map = knn_reserve(w, s->pitch);
         s->none = knn_reserve(w, s->pitch);

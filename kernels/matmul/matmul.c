@@ -94,60 +94,14 @@ const struct operator matmul_operator = {
     .loops = loops,
 };
 
-static enum status find_buffers(const struct hardware *hw, struct matmul_machine *m, int *gm,
-                                struct error *error)
-{
-    const struct {
-        const char *name;
-        int *buffer;
-    } buffers[] = {{"gm", gm},       {"l1", &m->l1},   {"l0a", &m->l0a},
-                   {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub}};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        TRY(machine_buffer(hw, "MatMul", buffers[i].name, buffers[i].buffer, error));
-    return STATUS_OK;
-}
-
-static enum status find_paths(const struct hardware *hw, struct matmul_machine *m, int gm,
-                              struct error *error)
-{
-    enum dtype t = m->type, out = m->out;
-    const struct {
-        int source, destination;
-        enum dtype from, to;
-        int *path, *price, *pipe;
-    } paths[] = {
-        {gm, m->l1, t, t, &m->load, &m->load_price, &m->mte2},
-        {m->l1, m->l0b, t, t, &m->feed_b, &m->feed_b_price, &m->mte1},
-        {m->l1, m->l0a, t, t, &m->feed_a, &m->feed_a_price, &m->mte1},
-        {m->l0c, m->ub, m->accumulator, out, &m->drain, &m->drain_price, &m->vector},
-        {m->ub, gm, out, out, &m->store, &m->store_price, &m->mte3},
-    };
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        TRY(machine_path(hw, "MatMul in space thesis", paths[i].source, paths[i].destination,
-                         paths[i].from, paths[i].to, paths[i].path, paths[i].price, error));
-        *paths[i].pipe = hw->paths[*paths[i].path].pipe;
-    }
-    if (hw->paths[m->feed_b].pipe != m->mte1)
-        return error_set(error, STATUS_INVALID,
-                         "MatMul needs l1->l0a and l1->l0b on one pipe; %s has two", hw->name);
-    return STATUS_OK;
-}
-
-static enum status check_pipes(const struct matmul_machine *m, struct error *error)
-{
-    const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
-    return machine_pipes_differ(m->hw, "MatMul", "load, feed, multiply, drain and store", pipes,
-                                (int)(sizeof pipes / sizeof *pipes), error);
-}
-
 enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum dtype out,
-                                struct matmul_machine *machine, struct error *error)
+                                struct matmul_machine *m, struct error *error)
 {
     const struct matrix_type *matrix;
     int gm;
     if (machine_squares(hw, "MatMul", type, &matrix, error) != STATUS_OK)
         return STATUS_INVALID;
-    *machine = (struct matmul_machine){
+    *m = (struct matmul_machine){
         .hw = hw,
         .type = type,
         .accumulator = matrix->accumulator,
@@ -160,7 +114,23 @@ enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum
         .matrix = hw->matrix_pipe,
         .matrix_price = matrix->price,
     };
-    TRY(find_buffers(hw, machine, &gm, error));
-    TRY(find_paths(hw, machine, gm, error));
-    return check_pipes(machine, error);
+    const struct chip_buffer buffers[] = {{"gm", &gm},      {"l1", &m->l1},   {"l0a", &m->l0a},
+                                          {"l0b", &m->l0b}, {"l0c", &m->l0c}, {"ub", &m->ub},
+                                          {NULL, NULL}};
+    TRY(machine_buffers(hw, "MatMul", buffers, error));
+    const struct chip_path paths[] = {
+        {gm, m->l1, type, type, &m->load, &m->load_price, &m->mte2},
+        {m->l1, m->l0b, type, type, &m->feed_b, &m->feed_b_price, &m->mte1},
+        {m->l1, m->l0a, type, type, &m->feed_a, &m->feed_a_price, &m->mte1},
+        {m->l0c, m->ub, m->accumulator, out, &m->drain, &m->drain_price, &m->vector},
+        {m->ub, gm, out, out, &m->store, &m->store_price, &m->mte3},
+        {.path = NULL},
+    };
+    TRY(machine_paths(hw, "MatMul in space thesis", paths, error));
+    if (hw->paths[m->feed_b].pipe != m->mte1)
+        return error_set(error, STATUS_INVALID,
+                         "MatMul needs l1->l0a and l1->l0b on one pipe; %s has two", hw->name);
+    const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
+    return machine_pipes_differ(hw, "MatMul", "load, feed, multiply, drain and store", pipes, 5,
+                                error);
 }

@@ -7,39 +7,6 @@
 
 #define WHO "MatMul in space cann"
 
-static enum status find_buffers(const struct hardware *hw, struct cann_machine *m,
-                                struct error *error)
-{
-    const struct {
-        const char *name;
-        int *buffer;
-    } buffers[] = {
-        {"gm", &m->gm}, {"l1", &m->l1}, {"l0a", &m->l0a}, {"l0b", &m->l0b}, {"l0c", &m->l0c}};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        TRY(machine_buffer(hw, WHO, buffers[i].name, buffers[i].buffer, error));
-    return STATUS_OK;
-}
-
-static enum status find_paths(const struct hardware *hw, struct cann_machine *m,
-                              struct error *error)
-{
-    enum dtype t = m->type;
-    const struct {
-        int source, destination;
-        enum dtype from, to;
-        int *path, *price;
-    } paths[] = {
-        {m->gm, m->l1, t, t, &m->load, &m->load_price},
-        {m->l1, m->l0a, t, t, &m->feed_a, &m->feed_a_price},
-        {m->l1, m->l0b, t, t, &m->feed_b, &m->feed_b_price},
-        {m->l0c, m->gm, m->accumulator, m->out, &m->store, &m->store_price},
-    };
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        TRY(machine_path(hw, WHO, paths[i].source, paths[i].destination, paths[i].from, paths[i].to,
-                         paths[i].path, paths[i].price, error));
-    return STATUS_OK;
-}
-
 /* A path from behind the cache, where there is a cache. */
 static enum status find_miss(const struct hardware *hw, struct cann_machine *m, struct error *error)
 {
@@ -64,19 +31,11 @@ static void find_bias(const struct hardware *hw, struct cann_machine *m)
 }
 
 /* One pipe a role: two roles on one would share flag registers, one on two would need more. */
-static enum status find_pipes(const struct hardware *hw, struct cann_machine *m,
-                              struct error *error)
+static enum status check_pipes(const struct hardware *hw, const struct cann_machine *m,
+                               struct error *error)
 {
-    m->mte2 = hw->paths[m->load].pipe;
-    m->mte1 = hw->paths[m->feed_a].pipe;
-    m->matrix = hw->matrix_pipe;
-    m->fixp = hw->paths[m->store].pipe;
-    unsigned seen = 1u << m->mte2 | 1u << m->mte1 | 1u << m->matrix | 1u << m->fixp;
-    if (__builtin_popcount(seen) != 4)
-        return error_set(error, STATUS_INVALID,
-                         WHO " needs different pipes to load, feed, multiply and store; on %s "
-                             "some of them share one",
-                         hw->name);
+    const int pipes[] = {m->mte2, m->mte1, m->matrix, m->fixp};
+    TRY(machine_pipes_differ(hw, WHO, "load, feed, multiply and store", pipes, 4, error));
     if (hw->paths[m->feed_b].pipe != m->mte1 ||
         (m->feed_bias >= 0 && hw->paths[m->feed_bias].pipe != m->mte1))
         return error_set(error, STATUS_INVALID,
@@ -92,46 +51,52 @@ static enum status find_pipes(const struct hardware *hw, struct cann_machine *m,
 }
 
 enum status cann_machine_find(const struct hardware *hw, const struct problem *problem,
-                              struct cann_machine *machine, struct error *error)
+                              struct cann_machine *m, struct error *error)
 {
     const struct matrix_type *matrix;
     if (machine_squares(hw, "MatMul", problem->type, &matrix, error) != STATUS_OK)
         return STATUS_INVALID;
-    enum dtype accumulator = matrix->accumulator;
+    enum dtype type = problem->type, accumulator = matrix->accumulator;
     enum dtype out = problem_choice_type(problem, MATMUL_OUT_TYPE);
-    *machine = (struct cann_machine){
+    *m = (struct cann_machine){
         .hw = hw,
-        .type = problem->type,
+        .type = type,
         .accumulator = accumulator,
         .out = out,
-        .type_bytes = dtype_bytes(problem->type),
+        .type_bytes = dtype_bytes(type),
         .accumulator_bytes = dtype_bytes(accumulator),
         .out_bytes = dtype_bytes(out),
         .block_mn = matrix->block_m,
         .block_k = matrix->block_k,
+        .matrix = hw->matrix_pipe,
         .matrix_price = matrix->price,
     };
-    enum status status = find_buffers(hw, machine, error);
-    if (status == STATUS_OK)
-        status = find_paths(hw, machine, error);
-    if (status == STATUS_OK)
-        status = find_miss(hw, machine, error);
+    const struct chip_buffer buffers[] = {{"gm", &m->gm},   {"l1", &m->l1},   {"l0a", &m->l0a},
+                                          {"l0b", &m->l0b}, {"l0c", &m->l0c}, {NULL, NULL}};
+    TRY(machine_buffers(hw, WHO, buffers, error));
+    const struct chip_path paths[] = {
+        {m->gm, m->l1, type, type, &m->load, &m->load_price, &m->mte2},
+        {m->l1, m->l0a, type, type, &m->feed_a, &m->feed_a_price, &m->mte1},
+        {m->l1, m->l0b, type, type, &m->feed_b, &m->feed_b_price, NULL},
+        {m->l0c, m->gm, accumulator, out, &m->store, &m->store_price, &m->fixp},
+        {.path = NULL},
+    };
+    TRY(machine_paths(hw, WHO, paths, error));
+    TRY(find_miss(hw, m, error));
     /* L0A wants rows and L0B columns of blocks */
     int transposed = problem->choice[MATMUL_TRANSPOSE];
-    machine->transpose_a = transposed == 1 || transposed == 3;
-    machine->transpose_b = transposed == 0 || transposed == 1;
-    if (status == STATUS_OK && machine->transpose_a)
-        machine->feed_a_price = hw->paths[machine->feed_a].transposed_price;
-    if (status == STATUS_OK && machine->transpose_b)
-        machine->feed_b_price = hw->paths[machine->feed_b].transposed_price;
-    find_bias(hw, machine);
-    if (status == STATUS_OK)
-        machine->unit_flag = hw->buffers[machine->l0c].unit_flag;
-    if (status == STATUS_OK)
-        status = find_pipes(hw, machine, error);
-    if (status == STATUS_OK && hw->flag_registers < 5)
+    m->transpose_a = transposed == 1 || transposed == 3;
+    m->transpose_b = transposed == 0 || transposed == 1;
+    if (m->transpose_a)
+        m->feed_a_price = hw->paths[m->feed_a].transposed_price;
+    if (m->transpose_b)
+        m->feed_b_price = hw->paths[m->feed_b].transposed_price;
+    find_bias(hw, m);
+    m->unit_flag = hw->buffers[m->l0c].unit_flag;
+    TRY(check_pipes(hw, m, error));
+    if (hw->flag_registers < 5)
         return error_set(error, STATUS_INVALID,
                          "space cann needs 5 flag registers a pair of pipes; %s has %d", hw->name,
                          hw->flag_registers);
-    return status;
+    return STATUS_OK;
 }
