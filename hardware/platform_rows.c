@@ -1,7 +1,7 @@
 /* A table instead of code: section, keys in order of preference, unit, target, and for which kinds
  * of chips. Keys are those of CANN's files in data/platform_config; rates there are bytes a
  * cycle. */
-#include "hardware/platform_rows.h"
+#include "hardware/platform_parts.h"
 
 #define ALL     (ROW_UNIFIED | ROW_SPLIT | ROW_CACHE | ROW_BUFFER)
 #define UNIFIED (ROW_UNIFIED | ROW_CACHE | ROW_BUFFER)

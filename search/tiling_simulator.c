@@ -2,7 +2,7 @@
  * simulated; on a processor the closed form is asked instead. */
 #include "search/tiling_simulator.h"
 
-#include "analysis/check/tidy.h"
+#include "analysis/check/oversync.h"
 #include "costmodel/host_time.h"
 
 enum status tiling_simulator_open(struct tiling_simulator *simulator, struct error *error)

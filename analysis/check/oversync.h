@@ -43,4 +43,10 @@ enum status oversync_find(const struct program *program, struct oversync *found,
 
 void oversync_clear(struct oversync *found);
 
+/* Generators write loops whose bodies are all alike, and so flags before and after them, and in
+ * them, that order nothing new in tilings with few tiles or a certain order of loops. For a closed
+ * program: removes what oversync_find finds, all of it at once. A program beyond the limits of the
+ * check (check.h) stays as it is. */
+enum status program_tidy(struct program *program, struct error *error);
+
 #endif

@@ -1,7 +1,7 @@
 /* A table of types tells which operators these are. Inputs are counted by their own shapes and,
  * where they are broadcast, once more by the output's, which gives the two ends of what is
  * loaded. */
-#include "analysis/profile/analyse_elementwise.h"
+#include "analysis/profile/analyse_shapes.h"
 
 #include "analysis/profile/analyse_tensors.h"
 

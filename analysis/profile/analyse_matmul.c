@@ -1,7 +1,7 @@
 /* M, N and the batch come from the output. In each operand one size has to be the output's, and the
  * other is K, whichever way round it lies; both operands have to agree on K. Formats that end in NZ
  * hold blocks (CANN's FRACTAL_NZ), and are first read as the matrix in them. */
-#include "analysis/profile/analyse_matmul.h"
+#include "analysis/profile/analyse_shapes.h"
 
 #include "analysis/profile/analyse_tensors.h"
 

@@ -3,8 +3,7 @@
  * at least what it takes on the fastest one, and at most what it takes on the slowest. */
 #include "analysis/profile/analyse_peaks.h"
 
-#include "analysis/profile/analyse_elementwise.h"
-#include "analysis/profile/analyse_matmul.h"
+#include "analysis/profile/analyse_shapes.h"
 #include "analysis/roofline.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "jobs/tune/generate.h"
 
-#include "analysis/check/tidy.h"
+#include "analysis/check/oversync.h"
 #include "costmodel/simulate.h"
 
 static enum status time_fs(const struct program *program, int cores, int64_t *fs,

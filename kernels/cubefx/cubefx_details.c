@@ -1,6 +1,6 @@
 /* Cube-fx: what the integer program of Tang 2024 chooses, whether the simulated pipeline agrees,
  * how accurate named functions are, and what vectors alone would take. */
-#include "kernels/cubefx/cubefx_details.h"
+#include "kernels/cubefx/cubefx_segments.h"
 
 #include "formats/json.h"
 #include "kernels/cubefx/cubefx.h"

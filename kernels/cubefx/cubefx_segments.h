@@ -59,4 +59,12 @@ void cubefx_summarise(const struct space *space, const struct tiling *tiling, st
 void cubefx_least(const struct space *space, const struct space_block *block, struct work *work);
 double cubefx_roofline_ns(const struct space *space);
 
+/* cubefx_details.c: what an answer says beyond its best tiling; shortened by the plan of every
+ * merge count, and coefficients. */
+enum status cubefx_details(const struct problem *problem, const struct space *space,
+                           const struct search_result *result,
+                           const struct details_options *options, struct json_t *details,
+                           struct error *error);
+void cubefx_shorten(struct json_t *details);
+
 #endif

@@ -1,5 +1,4 @@
 /* Which tilings of Cube-fx exist. */
-#include "kernels/cubefx/cubefx_details.h"
 #include "kernels/cubefx/cubefx_segments.h"
 
 #include <stdlib.h>

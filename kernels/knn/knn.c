@@ -3,8 +3,6 @@
 #include "kernels/knn/knn.h"
 #include "kernels/chapter.h"
 #include "kernels/knn/host/knn_host.h"
-#include "kernels/knn/host/knn_loops.h"
-#include "kernels/knn/host/knn_run.h"
 
 static const char *const size_names[KNN_SIZES] = {"m", "d", "n", "k"};
 static const struct operator_size options[] = {{"K", "neighbours of each point", 0}};

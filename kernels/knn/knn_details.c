@@ -1,7 +1,5 @@
 /* The two stages of a k-NN: what each costs, what limits it, how many loop steps are expected, and
  * what else there is (Tang 2024, 3.4 and 3.5). */
-#include "kernels/knn/knn_details.h"
-
 #include "formats/json.h"
 #include "kernels/details.h"
 #include "kernels/knn/knn_search.h"

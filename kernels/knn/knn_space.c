@@ -4,7 +4,6 @@
 #include "kernels/knn/knn_space.h"
 
 #include "kernels/emit.h"
-#include "kernels/knn/knn_details.h"
 #include "kernels/knn/knn_search.h"
 #include "kernels/limits.h"
 #include "kernels/slices.h"

@@ -58,4 +58,9 @@ enum status knn_distance_open(const struct space *space, const struct tiling *ti
 /* Is the distance stage's tiling, behind the axes, a legal one? */
 bool knn_own_legal(const struct space *space, const struct tiling *tiling);
 
+/* What an answer says beyond its best tiling. */
+enum status knn_details(const struct problem *problem, const struct space *space,
+                        const struct search_result *result, const struct details_options *options,
+                        struct json_t *details, struct error *error);
+
 #endif

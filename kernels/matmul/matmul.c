@@ -4,8 +4,6 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/emit.h"
 #include "kernels/matmul/host/matmul_host.h"
-#include "kernels/matmul/host/sgemm_loops.h"
-#include "kernels/matmul/host/sgemm_run.h"
 #include "kernels/matmul/matmul_cann.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * random problems and tilings of every operator and space on every shipped chip. And it takes the
  * time that the search found. */
 #include "analysis/check/check.h"
-#include "analysis/check/tidy.h"
+#include "analysis/check/oversync.h"
 #include "costmodel/simulate.h"
 #include "hardware/find.h"
 #include "hardware/load.h"

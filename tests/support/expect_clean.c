@@ -4,7 +4,7 @@
 #include "tests/support/expect_clean.h"
 
 #include "analysis/check/check.h"
-#include "analysis/check/tidy.h"
+#include "analysis/check/oversync.h"
 #include "costmodel/simulate.h"
 #include "hardware/load.h"
 

@@ -91,4 +91,12 @@ double knn_host_roofline_ns(const struct space *space);
 
 extern const struct operator_space knn_host_space;
 
+/* Runs tilings on this processor (validate/runner.h), and what a tiling means to it. */
+extern const struct host_runner knn_runner;
+struct knn_tiling knn_tiling_of(const struct tiling *tiling);
+
+/* The inner loops for the calibration (validate/loops.h): first the register tiles, in the order of
+ * knn_host_kernels[], then what knn_host_loops[] names. */
+extern const struct loop_family knn_loops;
+
 #endif

@@ -2,7 +2,6 @@
  * like the kernel's. Where branches depend on data these are random and new in each call, since a
  * predictor learns what repeats; where the selection is not meant, thresholds let nothing pass.
  * Memory is cut from what the calibration lends. */
-#include "kernels/knn/host/knn_loops.h"
 #include "core/least.h"
 
 #include "kernels/knn/host/knn_code.h"
@@ -10,6 +9,7 @@
 #include "kernels/knn/host/knn_keep.h"
 #include "kernels/knn/host/knn_order.h"
 #include "kernels/matmul/host/matmul_host.h"
+#include "validate/loops.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,12 +2,12 @@
  * tiling of a problem. What answers are checked by is computed when the first is checked; before
  * each check results are overwritten with what no answer has, so that one which is not written
  * shows. */
-#include "kernels/knn/host/knn_run.h"
-
 #include "kernels/knn/host/knn_check.h"
 #include "kernels/knn/host/knn_host.h"
+#include "kernels/knn/host/knn_tiled.h"
 #include "validate/memory.h"
 #include "validate/random.h"
+#include "validate/runner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +63,6 @@ static void close_problem(void *problem)
     free(data);
 }
 
-/* From -1 to 1, all bits of a float in use, by Knuth's generator of MMIX. */
 /* Gives `count` points norm 1; numbers of a point are `step` apart, points `next`. */
 static void normalise(float *x, int64_t count, int64_t next, int64_t dimensions, int64_t step)
 {

@@ -120,4 +120,14 @@ void matmul_host_ask(const struct space *space, const struct tiling *tiling,
  * moved once, whichever takes longer; no tiling is faster by `ask`. */
 double matmul_host_roofline_ns(const struct space *space);
 
+/* Runs tilings on this processor (validate/runner.h). */
+extern const struct host_runner sgemm_runner;
+
+/* The inner loops of the FP32 product for the calibration (validate/loops.h).
+ *
+ * sgemm, a variant for every number of rows and vectors: a step is one k of a full micro-kernel
+ * with packed operands (of a dot kernel: one vector along k), a call one micro-kernel, its C
+ * stored. pack, variants a, b and "b for dot": a step is 64 packed bytes, a call one panel. */
+extern const struct loop_family sgemm_loops, pack_loops;
+
 #endif

@@ -2,10 +2,10 @@
  * products call, with operands packed in the L1 one after the other, as far as the room reaches.
  * Loops at the edges of tiles have kernels of fewer rows and vectors, so all that exist are
  * listed, not only those that tilings name. */
-#include "kernels/matmul/host/sgemm_loops.h"
 #include "core/least.h"
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/host/sgemm_code.h"
+#include "validate/loops.h"
 
 #include <stddef.h>
 

@@ -1,12 +1,13 @@
 /* Runs tilings of products with made-up operands. Operands are random and the same for all tilings
  * of a problem. Plans share one workspace, as large as the largest needs, for only one runs at a
  * time. C is filled with NaN before a check, so that an element which is not written shows. */
-#include "kernels/matmul/host/sgemm_run.h"
+#include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/host/sgemm.h"
 #include "kernels/matmul/host/sgemm_check.h"
 #include "kernels/matmul/matmul.h"
 #include "validate/memory.h"
 #include "validate/random.h"
+#include "validate/runner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +40,6 @@ static void close_problem(void *problem)
     free(data);
 }
 
-/* From -1 to 1, all bits of a float in use, by Knuth's generator of MMIX. */
 static float *matrix(int64_t rows, int64_t columns)
 {
     enum { ALIGNMENT = 64 };

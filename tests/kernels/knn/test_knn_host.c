@@ -4,10 +4,11 @@
 #include "kernels/knn/host/knn_check.h"
 #include "kernels/knn/host/knn_code.h"
 #include "kernels/knn/host/knn_host.h"
-#include "kernels/knn/host/knn_loops.h"
 #include "kernels/knn/host/knn_order.h"
-#include "kernels/knn/host/knn_run.h"
+#include "kernels/knn/host/knn_tiled.h"
 #include "tests/support/host_sample.h"
+#include "validate/loops.h"
+#include "validate/runner.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>

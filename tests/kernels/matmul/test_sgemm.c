@@ -3,7 +3,6 @@
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/host/sgemm.h"
 #include "kernels/matmul/host/sgemm_check.h"
-#include "kernels/matmul/host/sgemm_loops.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
 #include "tests/support/guarded.h"
