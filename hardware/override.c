@@ -2,7 +2,6 @@
  * a suggestion on its way. The number hangs on the setting as a hook; the file's own value
  * stays. */
 #include "hardware/override.h"
-#include "core/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -40,23 +39,6 @@ static bool read_number(const char *text, struct number *number)
     return true;
 }
 
-struct lookup {
-    const char *key;
-    config_setting_t *found;
-    struct suggestion like;
-};
-
-static bool look(void *context, config_setting_t *number)
-{
-    struct lookup *lookup = context;
-    char key[TREE_KEY_SIZE];
-    tree_key(number, key);
-    suggest_try(&lookup->like, key);
-    if (strcasecmp(key, lookup->key) == 0)
-        lookup->found = number;
-    return !lookup->found;
-}
-
 enum status override_apply(struct tree *tree, const struct change *change, struct error *error)
 {
     char key[TREE_KEY_SIZE], value[TREE_VALUE_SIZE];
@@ -69,13 +51,12 @@ enum status override_apply(struct tree *tree, const struct change *change, struc
         !read_number(value, &override.number))
         return error_at(error, change->file, change->line, "%s: \"%.40s\", expected a number", key,
                         equals + 1);
-    struct lookup lookup = {key, NULL, suggest_for(key, -1)};
-    tree_each_number(config_root_setting(tree->config), look, &lookup);
-    if (!lookup.found)
+    struct suggestion like = suggest_for(key, -1);
+    config_setting_t *found = tree_find_like(tree, key, &like);
+    if (!found)
         return error_at(error, change->file, change->line,
-                        "%s: unknown key, expected a number of the description%s", key,
-                        lookup.like.text);
+                        "%s: unknown key, expected a number of the description%s", key, like.text);
     override.file = change->file;
     override.source = change->source;
-    return tree_override(lookup.found, &override, error);
+    return tree_override(found, &override, error);
 }

@@ -219,6 +219,7 @@ bool tree_each_number(config_setting_t *setting,
 struct lookup {
     const char *key;
     config_setting_t *found;
+    struct suggestion *like;
 };
 
 static bool look(void *context, config_setting_t *number)
@@ -226,16 +227,23 @@ static bool look(void *context, config_setting_t *number)
     struct lookup *lookup = context;
     char key[TREE_KEY_SIZE];
     tree_key(number, key);
+    if (lookup->like)
+        suggest_try(lookup->like, key);
     if (strcasecmp(key, lookup->key) == 0)
         lookup->found = number;
     return !lookup->found;
 }
 
-config_setting_t *tree_find(const struct tree *tree, const char *key)
+config_setting_t *tree_find_like(const struct tree *tree, const char *key, struct suggestion *like)
 {
-    struct lookup lookup = {key, NULL};
+    struct lookup lookup = {key, NULL, like};
     tree_each_number(config_root_setting(tree->config), look, &lookup);
     return lookup.found;
+}
+
+config_setting_t *tree_find(const struct tree *tree, const char *key)
+{
+    return tree_find_like(tree, key, NULL);
 }
 
 static config_setting_t *find_group(config_setting_t *setting, const char *wanted)

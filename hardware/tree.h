@@ -8,6 +8,7 @@
 #define AUTOTUNE_HARDWARE_TREE_H
 
 #include "core/status.h"
+#include "core/suggest.h"
 
 #include <libconfig.h>
 #include <stdbool.h>
@@ -64,7 +65,9 @@ void tree_value(const config_setting_t *setting, char value[TREE_VALUE_SIZE]);
 bool tree_each_number(config_setting_t *setting,
                       bool (*visit)(void *context, config_setting_t *number), void *context);
 
-/* The number that a dotted key names, in any case; NULL without one. */
+/* The number that a dotted key names, in any case; NULL without one. `like`, or NULL, is tried with
+ * all keys before it. */
+config_setting_t *tree_find_like(const struct tree *tree, const char *key, struct suggestion *like);
 config_setting_t *tree_find(const struct tree *tree, const char *key);
 
 /* The group or list that a dotted key names, in any case; NULL without one. */

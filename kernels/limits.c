@@ -52,6 +52,23 @@ void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *l
              (long long)(needed_bytes - available_bytes));
 }
 
+bool needs_fit(const struct core_needs *needs, enum core_need last)
+{
+    for (int n = 0; n <= (int)last; n++)
+        if (needs->bytes[n] > capacity_of(needs->hw, needs->buffer[n]))
+            return false;
+    return true;
+}
+
+void add_needs(struct violation list[MAX_VIOLATIONS], int *count, const struct core_needs *needs,
+               const char *const contents[CORE_NEEDS])
+{
+    static const char *const names[CORE_NEEDS] = {"l0a", "l0b", "l0c", "ub", "l1"};
+    for (int n = 0; n < CORE_NEEDS; n++)
+        add_excess(list, count, names[n], contents[n], needs->bytes[n],
+                   capacity_of(needs->hw, needs->buffer[n]));
+}
+
 void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, int64_t value,
                const char *kind, int64_t below, int64_t above)
 {
@@ -95,9 +112,14 @@ void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t c
               below >= least ? below : 0, above <= most ? above : 0);
 }
 
+bool is_executable(double instructions)
+{
+    return instructions <= (double)PROGRAM_MAX_EXECUTED;
+}
+
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions)
 {
-    if (instructions <= (double)PROGRAM_MAX_EXECUTED)
+    if (is_executable(instructions))
         return;
     struct violation *violation = add(list, count, "instructions");
     if (violation)

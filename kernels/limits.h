@@ -16,6 +16,21 @@ int64_t capacity_of(const struct hardware *hw, int buffer);
 void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
                 const char *contents, int64_t needed_bytes, int64_t available_bytes);
 
+/* What a kernel keeps in the buffers of a core at once, in the order in which it is told. */
+enum core_need { CORE_L0A, CORE_L0B, CORE_L0C, CORE_UB, CORE_L1, CORE_NEEDS };
+struct core_needs {
+    const struct hardware *hw;
+    int buffer[CORE_NEEDS];
+    int64_t bytes[CORE_NEEDS]; /* all copies counted */
+};
+
+/* Do they fit, up to and with the last one? */
+bool needs_fit(const struct core_needs *needs, enum core_need last);
+
+/* Appends what add_excess says of each that does not. */
+void add_needs(struct violation list[MAX_VIOLATIONS], int *count, const struct core_needs *needs,
+               const char *const contents[CORE_NEEDS]);
+
 /* Appends "axis=value is no `kind`; next below above" for a value that an axis does not have; 0
  * stands for no such neighbour. */
 void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, int64_t value,
@@ -30,7 +45,9 @@ bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *
 void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t cores, int64_t units,
                     int64_t least, int64_t most);
 
-/* Appends "instructions: …" where a program is longer than what is simulated. */
+/* Is a program of so many instructions not too long to be simulated? If it is, appends
+ * "instructions: …". */
+bool is_executable(double instructions);
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions);
 
 #endif

@@ -82,3 +82,10 @@ enum status memory_require(const char *contents, double bytes, struct error *err
     return error_set(error, STATUS_NO_MEMORY, "%s need %s, %s are available", contents,
                      size_text(bytes, needed), size_text(available, there));
 }
+
+float *memory_floats(int64_t rows, int64_t columns)
+{
+    enum { LINE_BYTES = 64 };
+    size_t bytes = (size_t)rows * (size_t)columns * sizeof(float);
+    return aligned_alloc(LINE_BYTES, bytes + (-bytes & (LINE_BYTES - 1)));
+}

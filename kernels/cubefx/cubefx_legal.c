@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-enum need { NEED_L0A, NEED_L0B, NEED_L0C, NEED_UB, NEED_L1, NEEDS };
-
 /* Places, where matrices of one row and one step count, of both copies together. */
 static int64_t places(const struct cubefx_plan *plan)
 {
@@ -13,38 +11,28 @@ static int64_t places(const struct cubefx_plan *plan)
     return plan->copies == 1 ? first : first + plan->second_rows * plan->second_steps;
 }
 
-static void count_needs(const struct cubefx_space *cubefx, const struct cubefx_plan *plan,
-                        int64_t needs[NEEDS])
+static struct core_needs needs_of(const struct cubefx_machine *machine,
+                                  const struct cubefx_plan *plan)
 {
-    const struct cubefx_machine *machine = &cubefx->machine;
     int64_t type = machine->type_bytes, inputs = plan->rows * machine->block * type;
     int64_t fed = plan->sequences_stay ? plan->steps : 2 * plan->groups.slice;
-    needs[NEED_L0A] = inputs + plan->rows * plan->groups.slice * plan->powers * type;
-    needs[NEED_L0B] = fed * plan->sequence_bytes + plan->coefficient_bytes;
-    needs[NEED_L0C] = places(plan) * (plan->powers + plan->outputs) * machine->accumulator_bytes;
-    needs[NEED_UB] = inputs + places(plan) * (plan->powers + plan->outputs) * type;
-    needs[NEED_L1] = plan->steps * plan->sequence_bytes + plan->coefficient_bytes + inputs +
-                     places(plan) * plan->powers * type;
+    int64_t columns = plan->powers + plan->outputs;
+    return (struct core_needs){
+        machine->hw,
+        {machine->l0a, machine->l0b, machine->l0c, machine->ub, machine->l1},
+        {[CORE_L0A] = inputs + plan->rows * plan->groups.slice * plan->powers * type,
+         [CORE_L0B] = fed * plan->sequence_bytes + plan->coefficient_bytes,
+         [CORE_L0C] = places(plan) * columns * machine->accumulator_bytes,
+         [CORE_UB] = inputs + places(plan) * columns * type,
+         [CORE_L1] = plan->steps * plan->sequence_bytes + plan->coefficient_bytes + inputs +
+                     places(plan) * plan->powers * type},
+    };
 }
 
-static int64_t capacity(const struct cubefx_machine *machine, enum need need)
+static bool fits(const struct cubefx_machine *machine, const struct cubefx_plan *plan)
 {
-    const int buffers[NEEDS] = {[NEED_L0A] = machine->l0a,
-                                [NEED_L0B] = machine->l0b,
-                                [NEED_L0C] = machine->l0c,
-                                [NEED_UB] = machine->ub,
-                                [NEED_L1] = machine->l1};
-    return capacity_of(machine->hw, buffers[need]);
-}
-
-static bool fits(const struct cubefx_space *cubefx, const struct cubefx_plan *plan)
-{
-    int64_t needs[NEEDS];
-    count_needs(cubefx, plan, needs);
-    for (int n = 0; n < NEEDS; n++)
-        if (needs[n] > capacity(&cubefx->machine, (enum need)n))
-            return false;
-    return true;
+    struct core_needs needs = needs_of(machine, plan);
+    return needs_fit(&needs, CORE_L1);
 }
 
 /* More instructions than the program has: 36 a group, 2 a step, 20 a tile. */
@@ -53,11 +41,6 @@ static double instructions_at_most(const struct cubefx_plan *plan)
     return (double)plan->tiles.count *
                (36 * (double)plan->groups.count + 2 * (double)plan->steps + 20) +
            64;
-}
-
-static bool executable(const struct cubefx_plan *plan)
-{
-    return instructions_at_most(plan) <= (double)PROGRAM_MAX_EXECUTED;
 }
 
 /* More segments never need more, so they are left open; one copy and, in L0B, one step's matrices
@@ -70,7 +53,7 @@ bool cubefx_possible(const struct space *space, const struct tiling *tiling, int
     struct tiling least = *tiling;
     if (fixed == CUBEFX_AXES) {
         cubefx_plan(&cubefx->machine, share, tiling, &plan);
-        return fits(cubefx, &plan) && executable(&plan);
+        return fits(&cubefx->machine, &plan) && is_executable(instructions_at_most(&plan));
     }
     if (fixed <= CUBEFX_TILE)
         least.value[CUBEFX_TILE] = (int64_t)cubefx->machine.block * cubefx->machine.block;
@@ -79,7 +62,7 @@ bool cubefx_possible(const struct space *space, const struct tiling *tiling, int
     plan.copies = 1;
     plan.steps = 1;
     plan.sequences_stay = true;
-    return fits(cubefx, &plan);
+    return fits(&cubefx->machine, &plan);
 }
 
 /* Values that the axes do not have. The segments depend on merge and the tiles on the cores, so
@@ -119,20 +102,16 @@ static int off_axis(const struct space *space, const struct tiling *tiling,
 int cubefx_violations(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS])
 {
-    static const char *const names[NEEDS] = {"l0a", "l0b", "l0c", "ub", "l1"};
-    static const char *const contents[NEEDS] = {
+    static const char *const contents[CORE_NEEDS] = {
         "logarithms and powers", "Sequence and coefficient matrices",
         "powers and results of groups", "inputs, powers and results of groups",
         "matrices, logarithms and powers"};
     const struct cubefx_space *cubefx = cubefx_of(space);
     struct cubefx_plan plan;
     int count = off_axis(space, tiling, list);
-    int64_t needs[NEEDS];
     cubefx_plan(&cubefx->machine, &cubefx_part_of(space, tiling)->share, tiling, &plan);
-    count_needs(cubefx, &plan, needs);
-    for (int n = 0; n < NEEDS; n++)
-        add_excess(list, &count, names[n], contents[n], needs[n],
-                   capacity(&cubefx->machine, (enum need)n));
+    struct core_needs needs = needs_of(&cubefx->machine, &plan);
+    add_needs(list, &count, &needs, contents);
     add_length(list, &count, instructions_at_most(&plan));
     return count;
 }

@@ -81,7 +81,7 @@ double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab)
 bool cann_executable(const struct cann_facts *f, bool slab)
 {
     double tiles = (double)f->blocks * (double)f->m_tiles * (double)f->n_tiles;
-    return cann_instructions_at_most(tiles, f->k_tiles, slab) <= (double)PROGRAM_MAX_EXECUTED;
+    return is_executable(cann_instructions_at_most(tiles, f->k_tiles, slab));
 }
 
 /* ---- one value after the other -------------------------------------------------------------- */

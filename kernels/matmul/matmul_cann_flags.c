@@ -27,24 +27,26 @@ static bool handed_on(const struct cann_emitter *w, enum cann_live_range range)
     return range != LIVE_BIAS_L1 || w->plan->scope[LIVE_BIAS_BT].used;
 }
 
-void cann_full_flag(struct cann_emitter *w, enum cann_live_range range,
-                    void (*act)(struct emitter *, int, int, int))
+static void act_on(struct cann_emitter *w, enum cann_live_range range, bool full,
+                   void (*act)(struct emitter *, int, int, int))
 {
-    int fills, empties;
+    int fills, empties, flag = range_flags[range] + w->copy[range];
     if (!handed_on(w, range))
         return;
     ends_of(w, range, &fills, &empties);
-    act(&w->emit, fills, empties, range_flags[range] + w->copy[range]);
+    act(&w->emit, full ? fills : empties, full ? empties : fills, flag);
+}
+
+void cann_full_flag(struct cann_emitter *w, enum cann_live_range range,
+                    void (*act)(struct emitter *, int, int, int))
+{
+    act_on(w, range, true, act);
 }
 
 void cann_free_flag(struct cann_emitter *w, enum cann_live_range range,
                     void (*act)(struct emitter *, int, int, int))
 {
-    int fills, empties;
-    if (!handed_on(w, range))
-        return;
-    ends_of(w, range, &fills, &empties);
-    act(&w->emit, empties, fills, range_flags[range] + w->copy[range]);
+    act_on(w, range, false, act);
 }
 
 /* Before all loops and after them: every copy is free. */

@@ -5,45 +5,26 @@
 
 #include <stdio.h>
 
-enum need { NEED_L0A, NEED_L0B, NEED_L0C, NEED_UB, NEED_L1, NEEDS };
-
-/* Bytes of every buffer that are alive at once, all copies counted. */
-static void count_needs(const struct space *space, const struct tiling *tiling,
-                        int64_t needs[NEEDS])
+static struct core_needs needs_of(const struct space *space, const struct tiling *tiling)
 {
     const struct matmul_machine *machine = &thesis_of(space)->machine;
     const struct matmul_slab *slab = thesis_slab(space, tiling);
     const int64_t *v = tiling->value;
     int64_t m = v[THESIS_M], k = v[THESIS_K], n = v[THESIS_N];
     int64_t type = machine->type_bytes, copies = product_of(v[THESIS_BUFFERS], type);
-    needs[NEED_L0A] = product_of(product_of(m, k), copies);
-    needs[NEED_L0B] = product_of(product_of(k, n), copies);
-    needs[NEED_L0C] = product_of(product_of(m, n), machine->accumulator_bytes);
-    needs[NEED_UB] = product_of(product_of(m, n), machine->out_bytes);
-    needs[NEED_L1] = sum_of(
-        keeps_a(v[THESIS_RESIDENT]) ? product_of(product_of(m, slab->k), type) : needs[NEED_L0A],
-        keeps_b(v[THESIS_RESIDENT]) ? product_of(product_of(slab->k, slab->n), type)
-                                    : needs[NEED_L0B]);
-}
-
-static int64_t capacity(const struct matmul_machine *machine, enum need need)
-{
-    const int buffers[NEEDS] = {[NEED_L0A] = machine->l0a,
-                                [NEED_L0B] = machine->l0b,
-                                [NEED_L0C] = machine->l0c,
-                                [NEED_UB] = machine->ub,
-                                [NEED_L1] = machine->l1};
-    return capacity_of(machine->hw, buffers[need]);
-}
-
-static bool fits(const struct space *space, const struct tiling *tiling, int last)
-{
-    int64_t needs[NEEDS];
-    count_needs(space, tiling, needs);
-    for (int n = 0; n <= last; n++)
-        if (needs[n] > capacity(&thesis_of(space)->machine, (enum need)n))
-            return false;
-    return true;
+    int64_t a = product_of(product_of(m, k), copies), b = product_of(product_of(k, n), copies);
+    int64_t row = product_of(product_of(m, slab->k), type);
+    int64_t all_b = product_of(product_of(slab->k, slab->n), type);
+    return (struct core_needs){
+        machine->hw,
+        {machine->l0a, machine->l0b, machine->l0c, machine->ub, machine->l1},
+        {[CORE_L0A] = a,
+         [CORE_L0B] = b,
+         [CORE_L0C] = product_of(product_of(m, n), machine->accumulator_bytes),
+         [CORE_UB] = product_of(product_of(m, n), machine->out_bytes),
+         [CORE_L1] = sum_of(keeps_a(v[THESIS_RESIDENT]) ? row : a,
+                            keeps_b(v[THESIS_RESIDENT]) ? all_b : b)},
+    };
 }
 
 /* More instructions than the program has: 17 a k-tile, 10 a tile of C, 2 a row and a product. */
@@ -56,23 +37,19 @@ static double instructions_at_most(const struct space *space, const struct tilin
     return (double)slab->batch * (m * (n * (k * 17 + 10) + 2) + 2) + 32;
 }
 
-static bool executable(const struct space *space, const struct tiling *tiling)
-{
-    return instructions_at_most(space, tiling) <= (double)PROGRAM_MAX_EXECUTED;
-}
-
 /* With the open slices at one block and one buffer: L1 is left out, for what it needs does not
  * grow with every axis. */
 bool thesis_possible(const struct space *space, const struct tiling *tiling, int fixed)
 {
-    if (fixed == THESIS_AXES)
-        return fits(space, tiling, NEED_L1) && executable(space, tiling);
     struct tiling least = *tiling;
     const struct matmul_machine *machine = &thesis_of(space)->machine;
     const int64_t lowest[] = {machine->block, machine->block_k, machine->block, 1};
     for (int a = fixed; a <= THESIS_BUFFERS; a++)
         least.value[a] = lowest[a];
-    return fits(space, &least, NEED_UB);
+    struct core_needs needs = needs_of(space, &least);
+    return fixed < THESIS_AXES
+               ? needs_fit(&needs, CORE_UB)
+               : needs_fit(&needs, CORE_L1) && is_executable(instructions_at_most(space, tiling));
 }
 
 /* The values of one split on one number of cores; NULL where that has no equal shares. */
@@ -130,16 +107,12 @@ static int off_axis(const struct space *space, const struct tiling *tiling,
 int thesis_violations(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS])
 {
-    static const char *const names[NEEDS] = {"l0a", "l0b", "l0c", "ub", "l1"};
-    static const char *const contents[NEEDS] = {
+    static const char *const contents[CORE_NEEDS] = {
         "A tiles for the matrix unit", "B tiles for the matrix unit", "accumulated tiles of C",
         "converted tiles of C", "resident and reloaded tiles"};
     int count = off_axis(space, tiling, list);
-    int64_t needs[NEEDS];
-    count_needs(space, tiling, needs);
-    for (int n = 0; n < NEEDS; n++)
-        add_excess(list, &count, names[n], contents[n], needs[n],
-                   capacity(&thesis_of(space)->machine, (enum need)n));
+    struct core_needs needs = needs_of(space, tiling);
+    add_needs(list, &count, &needs, contents);
     add_length(list, &count, instructions_at_most(space, tiling));
     return count;
 }

@@ -3,7 +3,6 @@
 #include "validate/runner.h"
 
 #include "kernels/cubefx/cubefx.h"
-#include "kernels/slices.h"
 #include "validate/memory.h"
 #include "validate/random.h"
 
@@ -37,11 +36,6 @@ static void fill(float *values, int64_t count, double least, gsl_rng *random)
             (float)copysign(least + (1 - least) * fabs((double)values[i]), (double)values[i]);
 }
 
-static float *floats(int64_t count)
-{
-    return aligned_alloc(64, (size_t)round_up(count * (int64_t)sizeof(float), 64));
-}
-
 static void close_problem(void *opened)
 {
     struct poly_problem *problem = opened;
@@ -56,9 +50,9 @@ static enum status allocate(struct poly_problem *problem, struct error *error)
     double n = (double)problem->inputs, j = (double)problem->functions;
     double bytes = sizeof(float) * (n + n * j + 2 * j * (double)problem->terms);
     TRY(memory_require("inputs, coefficients and results", bytes, error));
-    problem->coefficients = floats(problem->terms * problem->functions);
-    problem->x = floats(problem->inputs);
-    problem->results = floats(problem->inputs * problem->functions);
+    problem->coefficients = memory_floats(problem->terms, problem->functions);
+    problem->x = memory_floats(problem->inputs, 1);
+    problem->results = memory_floats(problem->inputs, problem->functions);
     return problem->coefficients && problem->x && problem->results ? STATUS_OK
                                                                    : error_memory(error);
 }

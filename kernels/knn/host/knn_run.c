@@ -85,13 +85,6 @@ static enum status require_memory(const struct knn_problem *problem, struct erro
                           error);
 }
 
-static float *floats(int64_t rows, int64_t columns)
-{
-    enum { ALIGNMENT = 64 };
-    size_t bytes = (size_t)rows * (size_t)columns * sizeof(float);
-    return aligned_alloc(ALIGNMENT, bytes + (-bytes & (ALIGNMENT - 1)));
-}
-
 static enum status open_problem(const struct space *space, uint64_t seed, void **problem,
                                 struct error *error)
 {
@@ -105,9 +98,9 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
     *data = (struct problem_data){
         .host = host,
         .problem = sizes,
-        .tests = floats(host->m, host->d),
-        .trainings = floats(host->d, host->n),
-        .distances = floats(host->m, host->k),
+        .tests = memory_floats(host->m, host->d),
+        .trainings = memory_floats(host->d, host->n),
+        .distances = memory_floats(host->m, host->k),
         .indices = calloc((size_t)host->m, (size_t)host->k * sizeof *data->indices)};
     gsl_rng *random = random_open(seed, error);
     if (!random || !data->tests || !data->trainings || !data->distances || !data->indices) {

@@ -40,13 +40,6 @@ static void close_problem(void *problem)
     free(data);
 }
 
-static float *matrix(int64_t rows, int64_t columns)
-{
-    enum { ALIGNMENT = 64 };
-    size_t bytes = (size_t)rows * (size_t)columns * sizeof(float);
-    return aligned_alloc(ALIGNMENT, bytes + (-bytes & (ALIGNMENT - 1)));
-}
-
 static enum status require_memory(const struct matmul_host *host, struct error *error)
 {
     double m = (double)host->m, k = (double)host->k, n = (double)host->n;
@@ -66,9 +59,9 @@ static enum status open_problem(const struct space *space, uint64_t seed, void *
     if (!data)
         return error_memory(error);
     *data = (struct problem_data){.host = host,
-                                  .a = matrix(host->m, host->k),
-                                  .b = matrix(host->k, host->n),
-                                  .c = matrix(host->m, host->n),
+                                  .a = memory_floats(host->m, host->k),
+                                  .b = memory_floats(host->k, host->n),
+                                  .c = memory_floats(host->m, host->n),
                                   .seed = seed};
     gsl_rng *random = random_open(seed, error);
     if (!random || !data->a || !data->b || !data->c) {
