@@ -12,8 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { KEY_APPLY = 4000, KEY_CHAIN };
-
 struct advising {
     struct common common; /* first */
     const char *apply[ADVICE_MAX_STEPS];
@@ -21,39 +19,36 @@ struct advising {
     int64_t chain; /* steps to look ahead */
 };
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Advice:", 1},
-    {"apply", KEY_APPLY, "NAME", 0,
+static void take_apply(const struct cli_option *option, void *options, const char *text)
+{
+    struct advising *advising = options;
+    if (advising->apply_count == ADVICE_MAX_STEPS)
+        cli_die("--%s: at most %d strategies", option->name, ADVICE_MAX_STEPS);
+    advising->apply[advising->apply_count++] = text;
+}
+
+static void take_chain(const struct cli_option *option, void *options, const char *text)
+{
+    (void)option;
+    struct advising *advising = options;
+    advising->chain = cli_count_or_none("--chain", text, ADVICE_MAX_STEPS);
+}
+
+static const struct cli_option options[] = {
+    {.help = "Advice:", .group = 1},
+    {"apply", "NAME",
      "write the program as this strategy changes it, with -o to a file, or with --format diff as a "
      "patch of FILE; several are applied in their order, and 'best' stands for the best each time "
      "until nothing helps",
-     1},
-    {"chain", KEY_CHAIN, "N", 0,
-     "how many changes to try one after the other, the best each time (default 4)", 1},
+     1, .take = take_apply},
+    {"chain", "N", "how many changes to try one after the other, the best each time (default 4)", 1,
+     .take = take_chain},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct advising *advising = state->input;
-    switch (key) {
-    case KEY_APPLY:
-        if (advising->apply_count == ADVICE_MAX_STEPS)
-            cli_die("--apply: at most %d strategies", ADVICE_MAX_STEPS);
-        advising->apply[advising->apply_count++] = argument;
-        return 0;
-    case KEY_CHAIN:
-        advising->chain = cli_count_or_none("--chain", argument, ADVICE_MAX_STEPS);
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune advise",
+    .tables = {{options, 0}, {hardware_options, 0}},
     .args_doc = "FILE",
     .doc = "Says what to change in a kernel program to make it faster, and what that would save. "
            "Each change is made on a copy, proven safe and to compute the same, and simulated. "
@@ -219,7 +214,7 @@ int cmd_advise(int argc, char **argv)
     struct program_source source;
     struct error error;
     const char *file;
-    if (cli_parse(&argp, "autotune advise", argc, argv, &advising, &file, 1) == 0)
+    if (cli_parse(&usage, argc, argv, &advising, &file, 1) == 0)
         cli_die("advise: a program file is missing; `autotune advise --help` has examples");
     cli_reads(&advising.common, file);
     cli_load_chip(&advising.common, &hw);

@@ -23,66 +23,54 @@ struct options {
     struct page page;
 };
 
-enum { KEY_ACTIVE = 4000, KEY_UTILISATION, KEY_UTILISATION_CUBE, KEY_TOP, KEY_REPORT };
 enum { DEFAULT_TOP = 10, MAX_TOP = 100000 };
 
-static const struct argp_option options_list[] = {
-    {NULL, 0, NULL, 0, "Thresholds, more than 0 and at most 1:", 1},
-    {"active-ratio", KEY_ACTIVE, "R", 0,
-     "share of the time from which on a component is active all the time (default: 0.8)", 1},
-    {"utilisation", KEY_UTILISATION, "U", 0,
-     "utilisation from which on a component bounds an operator without matrix work "
-     "(default: 0.65)",
-     1},
-    {"utilisation-cube", KEY_UTILISATION_CUBE, "U", 0,
-     "the same of an operator with matrix work (default: 0.8)", 1},
-    {NULL, 0, NULL, 0, "Profiles:", 2},
-    {"top", KEY_TOP, "N", 0,
-     "of a profile, list the N operators that take most of the time "
-     "(default 10)",
-     2},
-    {NULL, 0, NULL, 0, "What the answer adds:", 3},
-    {"report", KEY_REPORT, "OUT.html", 0,
-     "write a page of charts and tables too, one file that any browser shows", 3},
-    {0},
-};
-
-static double share(const char *option, const char *text)
+static double share(const struct cli_option *option, const char *text)
 {
     double value = cli_number(text);
     if (isnan(value) || value <= 0 || value > 1)
-        cli_die("%s %.32s: expected a number more than 0 and at most 1, such as 0.8", option, text);
+        cli_die("--%s %.32s: expected a number more than 0 and at most 1, such as 0.8",
+                option->name, text);
     return value;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static void take_active(const struct cli_option *option, void *options, const char *text)
 {
-    struct options *options = state->input;
-    switch (key) {
-    case KEY_ACTIVE:
-        options->thresholds.active = share("--active-ratio", argument);
-        return 0;
-    case KEY_UTILISATION:
-        options->thresholds.utilisation = share("--utilisation", argument);
-        return 0;
-    case KEY_UTILISATION_CUBE:
-        options->thresholds.utilisation_matrix = share("--utilisation-cube", argument);
-        return 0;
-    case KEY_TOP:
-        options->top = cli_count("--top", argument, MAX_TOP);
-        return 0;
-    case KEY_REPORT:
-        options->page.output = argument;
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
+    ((struct options *)options)->thresholds.active = share(option, text);
 }
 
-static const struct argp argp = {
-    .options = options_list,
-    .parser = parse,
-    .children = common_children,
+static void take_utilisation(const struct cli_option *option, void *options, const char *text)
+{
+    ((struct options *)options)->thresholds.utilisation = share(option, text);
+}
+
+static void take_utilisation_cube(const struct cli_option *option, void *options, const char *text)
+{
+    ((struct options *)options)->thresholds.utilisation_matrix = share(option, text);
+}
+
+static const struct cli_option options_list[] = {
+    {.help = "Thresholds, more than 0 and at most 1:", .group = 1},
+    {"active-ratio", "R",
+     "share of the time from which on a component is active all the time (default: 0.8)", 1,
+     .take = take_active},
+    {"utilisation", "U",
+     "utilisation from which on a component bounds an operator without matrix work "
+     "(default: 0.65)",
+     1, .take = take_utilisation},
+    {"utilisation-cube", "U", "the same of an operator with matrix work (default: 0.8)", 1,
+     .take = take_utilisation_cube},
+    {.help = "Profiles:", .group = 2},
+    {"top", "N", "of a profile, list the N operators that take most of the time (default 10)", 2,
+     .count = offsetof(struct options, top), .most = MAX_TOP},
+    {.help = "What the answer adds:", .group = 3},
+    {"report", "OUT.html", PAGE_HELP, 3, .text = offsetof(struct options, page.output)},
+    {0},
+};
+
+static const struct usage usage = {
+    .name = "autotune analyse",
+    .tables = {{options_list, 0}, {hardware_options, 0}},
     .args_doc = "FILE",
     .doc = "Says what limits a kernel program: simulates it and compares what each pipe and bus "
            "did with what it could have done. FILE - is the standard input. Of a profiler's table "
@@ -197,7 +185,7 @@ int cmd_analyse(int argc, char **argv)
                               .thresholds = diagnosis_default_thresholds,
                               .page.command = cli_command_text("analyse", argc, argv)};
     const char *file;
-    if (cli_parse(&argp, "autotune analyse", argc, argv, &options, &file, 1) == 0)
+    if (cli_parse(&usage, argc, argv, &options, &file, 1) == 0)
         cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
                 "examples");
     page_is_wanted(&options.page, &options.common);

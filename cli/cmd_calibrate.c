@@ -31,121 +31,84 @@ struct calibrate {
     const char *chip, *output;
     bool keep_going;
     const char *of_fits; /* an option that only fits have, or NULL */
-    int threads;         /* 0: not given */
+    int64_t threads;     /* 0: not given */
     struct kernel_options kernels;
 };
 
-enum {
-    KEY_FROM = 7000,
-    KEY_CHIP,
-    KEY_FIT,
-    KEY_HOLDOUT,
-    KEY_ROUNDS,
-    KEY_TIME_LIMIT,
-    KEY_THREADS,
-    KEY_KEEP_GOING,
-};
-
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Measurements:", 2},
-    {"from", KEY_FROM, "FILE", 0,
-     "measurements: a .csv of instruction curves, or a bank of measured kernels; may be repeated",
-     2},
-    {"chip", KEY_CHIP, "NAME", 0, "whose curves apply (default: the description's, as in 910b1)",
-     2},
-    {"keep-going", KEY_KEEP_GOING, NULL, 0, "leave out records of a bank that break a rule", 2},
-    {NULL, 0, NULL, 0, "The fit to kernels:", 3},
-    {"fit", KEY_FIT, "KEY,KEY,...", 0, "the numbers to fit (default: all in docs/calibrate.md)", 3},
-    {"holdout", KEY_HOLDOUT, "SHARE", 0,
-     "share of the shapes that the fit does not see and is judged by (default 0.5)", 3},
-    {"rounds", KEY_ROUNDS, "N", 0, "begin the search anew at most N times (default 6)", 3},
-    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "stop after this time with the best so far", 3},
-    {"threads", KEY_THREADS, "N", 0,
-     "threads (default: all processors); the answer is the same. Of the host: those that are "
-     "measured (default: one a core)",
-     3},
-    {0},
-};
-
-static double parse_between(const char *option, const char *text, double low, double high,
-                            const char *expected)
+static double parse_between(const struct cli_option *option, const char *text, double low,
+                            double high, const char *expected)
 {
     char *end;
     double number = strtod(text, &end);
     bool plain = *text && !text[strspn(text, "+-.0123456789eE")] && !*end;
     if (!plain || !(number >= low && number <= high))
-        cli_die("%s %.64s: expected %s", option, text, expected);
+        cli_die("--%s %.64s: expected %s", option->name, text, expected);
     return number;
 }
 
-static void add_file(struct calibrate *calibrate, const char *file)
+/* The first option given that the host does not have. */
+static void note_fit(const struct cli_option *option, void *options, const char *text)
 {
+    (void)text;
+    struct calibrate *calibrate = options;
+    if (!calibrate->of_fits)
+        calibrate->of_fits = option->name;
+}
+
+static void take_file(const struct cli_option *option, void *options, const char *file)
+{
+    struct calibrate *calibrate = options;
+    note_fit(option, calibrate, file);
     if (calibrate->file_count == MAX_FILES)
-        cli_die("--from: expected at most %d files", MAX_FILES);
+        cli_die("--%s: expected at most %d files", option->name, MAX_FILES);
     calibrate->files[calibrate->file_count++] = file;
 }
 
-/* The first option given that the host does not have. */
-static void note_fit(struct calibrate *calibrate, int key)
+static void take_held_out(const struct cli_option *option, void *options, const char *text)
 {
-    if (key == KEY_THREADS || calibrate->of_fits)
-        return;
-    for (const struct argp_option *o = options; o->name || o->doc; o++)
-        if (o->key == key)
-            calibrate->of_fits = o->name;
+    struct calibrate *calibrate = options;
+    note_fit(option, calibrate, text);
+    calibrate->kernels.held_out =
+        parse_between(option, text, 0, 0.9, "a share of the shapes, from 0 to 0.9");
 }
 
-static bool parse_fit(struct calibrate *calibrate, int key, const char *argument)
+static void take_time_limit(const struct cli_option *option, void *options, const char *text)
 {
-    struct kernel_options *kernels = &calibrate->kernels;
-    switch (key) {
-    case KEY_FIT:
-        kernels->keys = argument;
-        return true;
-    case KEY_HOLDOUT:
-        kernels->held_out =
-            parse_between("--holdout", argument, 0, 0.9, "a share of the shapes, from 0 to 0.9");
-        return true;
-    case KEY_ROUNDS:
-        kernels->rounds = (int)cli_count("--rounds", argument, MAX_ROUNDS);
-        return true;
-    case KEY_TIME_LIMIT:
-        kernels->time_limit_s =
-            parse_between("--time-limit", argument, 1e-9, 1e9, "seconds, more than 0");
-        return true;
-    case KEY_THREADS:
-        calibrate->threads = (int)cli_count("--threads", argument, MAX_THREADS);
-        return true;
-    default:
-        return false;
-    }
+    struct calibrate *calibrate = options;
+    note_fit(option, calibrate, text);
+    calibrate->kernels.time_limit_s =
+        parse_between(option, text, 1e-9, 1e9, "seconds, more than 0");
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct calibrate *calibrate = state->input;
-    note_fit(calibrate, key);
-    if (parse_fit(calibrate, key, argument))
-        return 0;
-    switch (key) {
-    case KEY_FROM:
-        add_file(calibrate, argument);
-        return 0;
-    case KEY_CHIP:
-        calibrate->chip = argument;
-        return 0;
-    case KEY_KEEP_GOING:
-        calibrate->keep_going = true;
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
+static const struct cli_option options[] = {
+    {.help = "Measurements:", .group = 2},
+    {"from", "FILE",
+     "measurements: a .csv of instruction curves, or a bank of measured kernels; may be repeated",
+     2, .take = take_file},
+    {"chip", "NAME", "whose curves apply (default: the description's, as in 910b1)", 2,
+     .text = offsetof(struct calibrate, chip), .take = note_fit},
+    {"keep-going", NULL, "leave out records of a bank that break a rule", 2,
+     .flag = offsetof(struct calibrate, keep_going), .take = note_fit},
+    {.help = "The fit to kernels:", .group = 3},
+    {"fit", "KEY,KEY,...", "the numbers to fit (default: all in docs/calibrate.md)", 3,
+     .text = offsetof(struct calibrate, kernels.keys), .take = note_fit},
+    {"holdout", "SHARE",
+     "share of the shapes that the fit does not see and is judged by (default 0.5)", 3,
+     .take = take_held_out},
+    {"rounds", "N", "begin the search anew at most N times (default 6)", 3,
+     .count = offsetof(struct calibrate, kernels.rounds), .most = MAX_ROUNDS, .take = note_fit},
+    {"time-limit", "SECONDS", "stop after this time with the best so far", 3,
+     .take = take_time_limit},
+    {"threads", "N",
+     "threads (default: all processors); the answer is the same. Of the host: those that are "
+     "measured (default: one a core)",
+     3, .count = offsetof(struct calibrate, threads), .most = MAX_THREADS},
+    {0},
+};
 
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune calibrate",
+    .tables = {{options, 0}, {hardware_options, 0}},
     .doc =
         "Fits a description to measurements and writes it, complete, with -o: moves and the "
         "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
@@ -339,11 +302,11 @@ int cmd_calibrate(int argc, char **argv)
     struct calibration calibration;
     struct rows rows;
     struct error error;
-    cli_parse(&argp, "autotune calibrate", argc, argv, &calibrate, NULL, 0);
+    cli_parse(&usage, argc, argv, &calibrate, NULL, 0);
     const struct common *common = &calibrate.common;
     const struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
     if (calibrate_is_of_host(common->hw_name))
-        return calibrate_the_host(&calibrate.common, calibrate.threads, calibrate.of_fits);
+        return calibrate_the_host(&calibrate.common, (int)calibrate.threads, calibrate.of_fits);
     calibrate.kernels.threads = cli_threads(calibrate.threads);
     if (!calibrate.file_count)
         cli_die("calibrate: --from FILE is missing; `autotune calibrate --help` has examples");

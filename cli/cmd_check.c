@@ -12,32 +12,21 @@
 
 #include <string.h>
 
-enum { KEY_RUNTIME_KB = 4000 };
-
 struct checking {
     struct common common;   /* first */
     const char *runtime_kb; /* a table of tilings instead of a program; NULL: none */
 };
 
-static const struct argp_option options[] = {
-    {"runtime-kb", KEY_RUNTIME_KB, "FILE", 0,
-     "check a table of tilings, JSON lines as MatMulV3 loads them, instead of a program", 1},
+static const struct cli_option options[] = {
+    {"runtime-kb", "FILE",
+     "check a table of tilings, JSON lines as MatMulV3 loads them, instead of a program", 1,
+     .text = offsetof(struct checking, runtime_kb)},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct checking *checking = state->input;
-    if (key != KEY_RUNTIME_KB)
-        return cli_parse_child(key, argument, state);
-    checking->runtime_kb = argument;
-    return 0;
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune check",
+    .tables = {{options, 0}, {hardware_options, 0}},
     .args_doc = "FILE\n--runtime-kb FILE",
     .doc =
         "Checks that a program is safe on the chip: no two accesses to the same bytes that could "
@@ -161,7 +150,7 @@ int cmd_check(int argc, char **argv)
     struct checking checking = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
     struct hardware hw;
     const char *file = NULL;
-    int files = cli_parse(&argp, "autotune check", argc, argv, &checking, &file, 1);
+    int files = cli_parse(&usage, argc, argv, &checking, &file, 1);
     if (files == 0 && !checking.runtime_kb)
         cli_die("check: a program file is missing; `autotune check --help` has examples");
     if (files > 0 && checking.runtime_kb)

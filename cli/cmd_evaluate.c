@@ -29,75 +29,44 @@ struct evaluate {
     char cores[32];      /* "cores=25", of the bank's file name */
 };
 
-enum {
-    KEY_BANK_FORMAT = 6000,
-    KEY_KEEP_GOING,
-    KEY_THREADS,
-    KEY_WORST,
-    KEY_AGAINST,
-    KEY_TIME_LIMIT
-};
 enum { MAX_THREADS = 1024, MAX_WORST = 100000, DEFAULT_WORST = 10 };
 #define DEFAULT_LIMIT_S 1.0
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "The bank:", 2},
-    {"bank-format", KEY_BANK_FORMAT, "repository|static_bank|runtime_kb|tcubetiling", 0,
-     "what FILE is (default: by its first bytes)", 2},
-    {"keep-going", KEY_KEEP_GOING, NULL, 0,
-     "list records that break a rule under skipped, and evaluate the rest", 2},
-    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); the answer is the same",
-     2},
-    {"worst", KEY_WORST, "N", 0, "show the N rows that are furthest off (default 10)", 2},
-    {"against", KEY_AGAINST, NULL, 0,
-     "tune every problem, and compare the best tilings with the recorded ones", 2},
-    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "of --against, for each problem (default 1)", 2},
+static void take_bank_format(const struct cli_option *option, void *options, const char *name)
+{
+    struct evaluate *evaluate = options;
+    struct suggestion like = suggest_for(name, -1);
+    for (int f = 0; f < BANK_FORMATS; f++) {
+        suggest_try(&like, bank_format_names[f]);
+        if (strcasecmp(name, bank_format_names[f]) == 0) {
+            evaluate->format = f;
+            return;
+        }
+    }
+    cli_die("--%s %.64s: expected repository, static_bank, runtime_kb or tcubetiling%s",
+            option->name, name, like.text);
+}
+
+static const struct cli_option options[] = {
+    {.help = "The bank:", .group = 2},
+    {"bank-format", "repository|static_bank|runtime_kb|tcubetiling",
+     "what FILE is (default: by its first bytes)", 2, .take = take_bank_format},
+    {"keep-going", NULL, "list records that break a rule under skipped, and evaluate the rest", 2,
+     .flag = offsetof(struct evaluate, keep_going)},
+    {"threads", "N", "threads (default: all processors); the answer is the same", 2,
+     .count = offsetof(struct evaluate, threads), .most = MAX_THREADS},
+    {"worst", "N", "show the N rows that are furthest off (default 10)", 2,
+     .count = offsetof(struct evaluate, worst), .most = MAX_WORST},
+    {"against", NULL, "tune every problem, and compare the best tilings with the recorded ones", 2,
+     .flag = offsetof(struct evaluate, against)},
+    {"time-limit", "SECONDS", "of --against, for each problem (default 1)", 2,
+     .seconds = offsetof(struct evaluate, time_limit_s)},
     {0},
 };
 
-static int parse_bank_format(const char *name)
-{
-    for (int f = 0; f < BANK_FORMATS; f++)
-        if (strcasecmp(name, bank_format_names[f]) == 0)
-            return f;
-    struct suggestion like = suggest_for(name, -1);
-    for (int f = 0; f < BANK_FORMATS; f++)
-        suggest_try(&like, bank_format_names[f]);
-    cli_die("--bank-format %.64s: expected repository, static_bank, runtime_kb or tcubetiling%s",
-            name, like.text);
-}
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct evaluate *evaluate = state->input;
-    switch (key) {
-    case KEY_BANK_FORMAT:
-        evaluate->format = parse_bank_format(argument);
-        return 0;
-    case KEY_KEEP_GOING:
-        evaluate->keep_going = true;
-        return 0;
-    case KEY_THREADS:
-        evaluate->threads = cli_count("--threads", argument, MAX_THREADS);
-        return 0;
-    case KEY_WORST:
-        evaluate->worst = cli_count("--worst", argument, MAX_WORST);
-        return 0;
-    case KEY_AGAINST:
-        evaluate->against = true;
-        return 0;
-    case KEY_TIME_LIMIT:
-        evaluate->time_limit_s = cli_seconds("--time-limit", argument);
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune evaluate",
+    .tables = {{options, 0}, {hardware_options, 0}},
     .args_doc = "FILE",
     .doc =
         "Simulates every kernel of a bank with the tiling it was recorded with, and compares the "
@@ -355,7 +324,7 @@ int cmd_evaluate(int argc, char **argv)
     struct bank bank;
     struct error error;
     const char *file = NULL;
-    if (cli_parse(&argp, "autotune evaluate", argc, argv, &evaluate, &file, 1) == 0)
+    if (cli_parse(&usage, argc, argv, &evaluate, &file, 1) == 0)
         cli_die("evaluate: a bank is missing; `autotune evaluate --help` has examples");
     if (evaluate.time_limit_s > 0 && !evaluate.against)
         cli_die("--time-limit: expected --against, whose searches it is for");

@@ -4,32 +4,22 @@
 #include "cli/commands.h"
 #include "cli/tiling_verdict.h"
 
-enum { KEY_STRICT = 3600 };
-
 struct explaining {
     struct task task; /* first */
     bool strict;
 };
 
-static const struct argp_option options[] = {
-    {"set", TASK_KEY_SET, "NAME=VALUE,...", 0, "the tiling: a value for every name of its space",
-     1},
-    {"strict", KEY_STRICT, NULL, 0, "exit status 1 where the tiling is illegal", 1},
+static const struct cli_option options[] = {
+    {"set", "NAME=VALUE,...", "the tiling: a value for every name of its space", 1,
+     .text = offsetof(struct task, set), .take = task_check_set},
+    {"strict", NULL, "exit status 1 where the tiling is illegal", 1,
+     .flag = offsetof(struct explaining, strict)},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct explaining *explaining = state->input;
-    if (key != KEY_STRICT)
-        return task_parse_set(key, argument, state);
-    explaining->strict = true;
-    return 0;
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
+static const struct usage usage = {
+    .name = "autotune explain",
+    .tables = {{options, 0}},
     .args_doc = "--op OP --shape SHAPE --set NAME=VALUE,...",
     .doc =
         "Says of one tiling whether it is legal on a chip; if so, how long it takes, what limits "
@@ -49,7 +39,7 @@ int cmd_explain(int argc, char **argv)
     struct tiling tiling;
     struct answer answer;
     struct error error;
-    task_parse(&argp, "autotune explain", argc, argv, &explaining.task, false);
+    task_parse(&usage, argc, argv, task, false);
     task->job.validate = 0; /* asks the model alone */
     task_open(task);
     cli_check_files(&task->common);

@@ -20,9 +20,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-static const struct argp argp = {
-    .parser = cli_parse_child,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune list",
+    .tables = {{hardware_options, 0}},
     .args_doc = "ops|hw|spaces|strategies|formats|sweeps [NAME]",
     .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
            "comes from; the keys are those of --set-hw.\v"
@@ -264,7 +264,7 @@ int cmd_list(int argc, char **argv)
     struct common common = {.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
     struct answer answer;
     const char *words[2] = {NULL, NULL};
-    int count = cli_parse(&argp, "autotune list", argc, argv, &common, words, 2);
+    int count = cli_parse(&usage, argc, argv, &common, words, 2);
     if (count == 0)
         cli_die("list: expected ops, hw, spaces, strategies, formats or sweeps");
     const struct list *list = find_list(words[0], strlen(words[0]));

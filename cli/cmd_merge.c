@@ -9,41 +9,26 @@
 
 #include <stdlib.h>
 
-enum { KEY_SWEEP = 4400, KEY_TIME_LIMIT, MAX_STORES = 4097, MOST_NAMED = 20 };
+enum { MAX_STORES = 4097, MOST_NAMED = 20 };
 
 struct merge_command {
     struct common common; /* first */
     const char *sweep, *time_limit;
 };
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Merge:", 1},
-    {"sweep", KEY_SWEEP, "FILE", 0,
-     "say which jobs of this sweep have no answer; options as for the sweep itself", 1},
-    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "of each job, as for the sweep itself", 1},
+static const struct cli_option options[] = {
+    {.help = "Merge:", .group = 1},
+    {"sweep", "FILE",
+     "say which jobs of this sweep have no answer; options as for the sweep itself", 1,
+     .text = offsetof(struct merge_command, sweep)},
+    {"time-limit", "SECONDS", "of each job, as for the sweep itself", 1,
+     .text = offsetof(struct merge_command, time_limit), .take = sweep_check_time_limit},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct merge_command *command = state->input;
-    switch (key) {
-    case KEY_SWEEP:
-        command->sweep = argument;
-        return 0;
-    case KEY_TIME_LIMIT:
-        cli_seconds("--time-limit", argument);
-        command->time_limit = argument;
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune merge",
+    .tables = {{options, 0}, {hardware_options, 0}},
     .args_doc = "INTO STORE...",
     .doc = "Puts the results of several stores into one, all or nothing. What they have in common "
            "is kept once; results of other versions of the model are refused.\v"
@@ -150,7 +135,7 @@ int cmd_merge(int argc, char **argv)
     struct missing missing = {.count = 0};
     struct merge_report report;
     struct error error;
-    int count = cli_parse(&argp, "autotune merge", argc, argv, &command, files, MAX_STORES);
+    int count = cli_parse(&usage, argc, argv, &command, files, MAX_STORES);
     if (count < 2)
         cli_die("merge: expected a store to put into, and stores; `autotune merge --help` says "
                 "more");

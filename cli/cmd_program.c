@@ -15,34 +15,24 @@
 #include <string.h>
 #include <strings.h>
 
-enum { KEY_PART = 3500 };
-
 struct printing {
     struct task task;      /* first */
     const char *part_name; /* NULL: the first */
     int part;
 };
 
-static const struct argp_option options[] = {
-    {"part", KEY_PART, "distance|idle|step|full", 0,
-     "knn: which program of a tiling, which consists of several", 1},
-    {"set", TASK_KEY_SET, "NAME=VALUE,...", 0,
-     "the tiling: a value for every name of its space (default: the best one)", 1},
+static const struct cli_option options[] = {
+    {"part", "distance|idle|step|full", "knn: which program of a tiling, which consists of several",
+     1, .text = offsetof(struct printing, part_name)},
+    {"set", "NAME=VALUE,...",
+     "the tiling: a value for every name of its space (default: the best one)", 1,
+     .text = offsetof(struct task, set), .take = task_check_set},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct printing *printing = state->input;
-    if (key != KEY_PART)
-        return task_parse_set(key, argument, state);
-    printing->part_name = argument;
-    return 0;
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
+static const struct usage usage = {
+    .name = "autotune program",
+    .tables = {{options, 0}},
     .args_doc = "--op OP --shape SHAPE",
     .doc =
         "Prints the kernel program of a tiling. With several cores it is the program of the core "
@@ -151,7 +141,7 @@ int cmd_program(int argc, char **argv)
     struct tiling tiling;
     struct violation violations[MAX_VIOLATIONS];
     struct answer answer;
-    task_parse(&argp, "autotune program", argc, argv, &printing.task, false);
+    task_parse(&usage, argc, argv, task, false);
     task_open(task);
     cli_require_chip(task->job.hw);
     cli_check_files(&task->common);

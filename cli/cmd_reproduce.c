@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-static const struct argp argp = {
-    .parser = cli_parse_child,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune reproduce",
+    .tables = {{hardware_options, 0}},
     .doc = "Recomputes the published numbers that the model can produce, on the described Ascend "
            "310, and prints paper | ours | ratio with the reason for a difference. Numbers that "
            "need silicon that is not at hand are shown without ours.\v"
@@ -80,7 +80,7 @@ int cmd_reproduce(int argc, char **argv)
     struct answer answer;
     struct error error;
     json_t *rows;
-    cli_parse(&argp, "autotune reproduce", argc, argv, &common, NULL, 0);
+    cli_parse(&usage, argc, argv, &common, NULL, 0);
     cli_load_chip(&common, &hw);
     cli_check_files(&common);
     cli_require(reproduce(&hw, cli_threads(0), &rows, &error), &error);

@@ -17,49 +17,25 @@ struct options {
 };
 
 enum { MOST_CHECKED = 2000000 }; /* instructions that a core plays: a second at most */
-enum { KEY_TRACE = 4000, KEY_SEPARATELY, KEY_SKEW, KEY_FULL };
 
-static const struct argp_option options_list[] = {
-    {NULL, 0, NULL, 0, "Simulation:", 1},
-    {"trace", KEY_TRACE, "OUT.json", 0, "write a trace that Perfetto and chrome://tracing open", 1},
-    {"separately", KEY_SEPARATELY, NULL, 0,
-     "play every core by itself instead of one that stands for all (the time is the same)", 1},
-    {"skew", KEY_SKEW, NULL, 0,
-     "cores start one after the other, by the description's "
-     "core_skew_ns (implies --separately)",
-     1},
-    {"full", KEY_FULL, NULL, 0,
-     "play loops to their end even where they repeat exactly (the time "
-     "is the same)",
-     1},
+static const struct cli_option options_list[] = {
+    {.help = "Simulation:", .group = 1},
+    {"trace", "OUT.json", "write a trace that Perfetto and chrome://tracing open", 1,
+     .text = offsetof(struct options, trace)},
+    {"separately", NULL,
+     "play every core by itself instead of one that stands for all (the time is the same)", 1,
+     .flag = offsetof(struct options, separately)},
+    {"skew", NULL,
+     "cores start one after the other, by the description's core_skew_ns (implies --separately)", 1,
+     .flag = offsetof(struct options, skew)},
+    {"full", NULL, "play loops to their end even where they repeat exactly (the time is the same)",
+     1, .flag = offsetof(struct options, execute_fully)},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct options *options = state->input;
-    switch (key) {
-    case KEY_TRACE:
-        options->trace = argument;
-        return 0;
-    case KEY_SEPARATELY:
-        options->separately = true;
-        return 0;
-    case KEY_SKEW:
-        options->skew = options->separately = true;
-        return 0;
-    case KEY_FULL:
-        options->execute_fully = true;
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options_list,
-    .parser = parse,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune simulate",
+    .tables = {{options_list, 0}, {hardware_options, 0}},
     .args_doc = "FILE",
     .doc = "Plays a kernel program instruction by instruction and says how long it takes and what "
            "each pipe does. FILE - is the standard input.\v"
@@ -128,8 +104,9 @@ int cmd_simulate(int argc, char **argv)
     struct error error;
     struct answer answer;
     const char *file;
-    if (cli_parse(&argp, "autotune simulate", argc, argv, &options, &file, 1) == 0)
+    if (cli_parse(&usage, argc, argv, &options, &file, 1) == 0)
         cli_die("simulate: a program file is missing; `autotune simulate --help` has examples");
+    options.separately |= options.skew;
     cli_reads(&options.common, file);
     cli_load_chip(&options.common, &hw);
     cli_check_files(&options.common);

@@ -19,46 +19,19 @@ struct store_command {
     bool dry_run, keep, replace;
 };
 
-enum { KEY_DRY_RUN = 4100, KEY_KEEP, KEY_REPLACE };
-
-static const struct argp_option options[] = {
-    {"dry-run", KEY_DRY_RUN, NULL, 0, "gc: say what would go, and change nothing", 3},
-    {"keep", KEY_KEEP, NULL, 0,
-     "import: where both have a result for the same question, the store's counts", 3},
-    {"replace", KEY_REPLACE, NULL, 0, "import: the file's counts", 3},
+static const struct cli_option options[] = {
+    {"dry-run", NULL, "gc: say what would go, and change nothing", 3,
+     .flag = offsetof(struct store_command, dry_run)},
+    {"keep", NULL, "import: where both have a result for the same question, the store's counts", 3,
+     .flag = offsetof(struct store_command, keep)},
+    {"replace", NULL, "import: the file's counts", 3,
+     .flag = offsetof(struct store_command, replace)},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    (void)argument;
-    struct store_command *command = state->input;
-    switch (key) {
-    case KEY_DRY_RUN:
-        command->dry_run = true;
-        return 0;
-    case KEY_KEEP:
-        command->keep = true;
-        return 0;
-    case KEY_REPLACE:
-        command->replace = true;
-        return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &command->filter;
-        state->child_inputs[1] = &command->common;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {
-    {&filter_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
+static const struct usage usage = {
+    .name = "autotune store",
+    .tables = {{options, 0}, {filter_options, offsetof(struct store_command, filter)}},
     .args_doc = "ls|show|export|gc DB\ndiff OLD NEW\nimport DB FILE",
     .doc = "Looks into a store of results and keeps it tidy.\n"
            "  ls      the results, one a line\n"
@@ -285,7 +258,7 @@ int cmd_store(int argc, char **argv)
 {
     struct store_command command = {.common.formats = ALL_FORMATS};
     const char *given[1 + MAX_FILES] = {NULL};
-    int count = cli_parse(&argp, "autotune store", argc, argv, &command, given, 1 + MAX_FILES);
+    int count = cli_parse(&usage, argc, argv, &command, given, 1 + MAX_FILES);
     int w = find_word(given[0]);
     if (count != 1 + words[w].file_count)
         cli_die("store %s: expected %s", words[w].word, words[w].files);

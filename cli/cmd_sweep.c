@@ -11,7 +11,6 @@
 #include "cli/sweep_jobs.h"
 #include "cli/sweep_slurm.h"
 #include "cli/threads.h"
-#include "core/number.h"
 #include "formats/text.h"
 #include "jobs/sweep/report_sweep.h"
 #include "jobs/sweep/slurm.h"
@@ -37,123 +36,60 @@ struct sweep_command {
     struct page page; /* --report */
 };
 
-enum {
-    KEY_DB = 4300,
-    KEY_DRY_RUN,
-    KEY_THREADS,
-    KEY_SHARD,
-    KEY_FRESH,
-    KEY_PARETO,
-    KEY_TIME_LIMIT,
-    KEY_SLURM,
-    KEY_NODES,
-    KEY_PARTITION,
-    KEY_TASKS,
-    KEY_SUBMIT,
-    KEY_REPORT
-};
-
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Sweep:", 1},
-    {"db", KEY_DB, "DB", 0,
-     "the store that answers are kept in (default autotune.db; of a shard "
-     "autotune.I-of-N.db)",
-     1},
-    {"dry-run", KEY_DRY_RUN, NULL, 0, "say what the jobs are and about how long they take", 1},
-    {"shard", KEY_SHARD, "I/N", 0,
-     "only the jobs of part I of N, parts being of similar cost; `autotune merge` joins their "
-     "stores",
-     1},
-    {"fresh", KEY_FRESH, NULL, 0, "search and measure also what the store has an answer to", 1},
-    {"pareto", KEY_PARETO, NULL, 0,
-     "the chips' times against their buffers' bytes, also where there is one chip", 1},
-    {"threads", KEY_THREADS, "N", 0, "threads (default: all processors); what is kept is the same",
-     1},
-    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
-     "of each job that says nothing else: keep the best so far after this time", 1},
-    {"report", KEY_REPORT, "OUT.html", 0,
-     "write a page of charts and tables too, one file that any browser shows", 1},
-    {NULL, 0, NULL, 0, "On a Slurm cluster:", 2},
-    {"slurm", KEY_SLURM, NULL, 0,
-     "write a job array of shards and a job that merges them into DB.slurm, of the shards whose "
-     "stores lack answers; once none does, merge them into DB",
-     2},
-    {"submit", KEY_SUBMIT, NULL, 0, "hand them to sbatch, but what is in the queue", 2},
-    {"tasks", KEY_TASKS, "N", 0,
-     "shards (default: 4 for each of --nodes, or 8); the same when it is started again", 2},
-    {"nodes", KEY_NODES, "N", 0, "work on N nodes at a time, each for one task (default: all)", 2},
-    {"partition", KEY_PARTITION, "NAME", 0, "Slurm's partition (default: the cluster's)", 2},
-    {0},
-};
-
-static void parse_shard(struct sweep_command *command, const char *text)
+static void take_shard(const struct cli_option *option, void *options, const char *text)
 {
-    struct error error;
-    int64_t index, count;
+    (void)option;
+    struct sweep_command *command = options;
     char first[16];
     const char *slash = strchr(text, '/');
     if (!slash || slash - text >= (int)sizeof first)
         cli_die("--shard %.64s: expected I/N, such as 2/8", text);
     snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
-    cli_require(number_count("--shard I/N: N =", slash + 1, 1, MAX_SHARDS, &count, &error), &error);
-    cli_require(number_count("--shard I/N: I =", first, 1, count, &index, &error), &error);
-    command->shard = (int)index;
-    command->shards = (int)count;
+    command->shards = (int)cli_count("--shard I/N: N =", slash + 1, MAX_SHARDS);
+    command->shard = (int)cli_count("--shard I/N: I =", first, command->shards);
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct sweep_command *command = state->input;
-    switch (key) {
-    case KEY_DB:
-        command->db = argument;
-        return 0;
-    case KEY_DRY_RUN:
-        command->dry_run = true;
-        return 0;
-    case KEY_SHARD:
-        parse_shard(command, argument);
-        return 0;
-    case KEY_FRESH:
-        command->fresh = true;
-        return 0;
-    case KEY_PARETO:
-        command->pareto = true;
-        return 0;
-    case KEY_REPORT:
-        command->page.output = argument;
-        return 0;
-    case KEY_SLURM:
-        command->slurm = true;
-        return 0;
-    case KEY_SUBMIT:
-        command->submit = true;
-        return 0;
-    case KEY_TASKS:
-        command->tasks = cli_count("--tasks", argument, SLURM_MAX_TASKS);
-        return 0;
-    case KEY_NODES:
-        command->nodes = cli_count("--nodes", argument, SLURM_MAX_NODES);
-        return 0;
-    case KEY_PARTITION:
-        command->partition = argument;
-        return 0;
-    case KEY_THREADS:
-        command->threads = cli_count("--threads", argument, JOB_MAX_THREADS);
-        return 0;
-    case KEY_TIME_LIMIT:
-        cli_seconds("--time-limit", argument);
-        command->time_limit = argument;
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
+static const struct cli_option options[] = {
+    {.help = "Sweep:", .group = 1},
+    {"db", "DB",
+     "the store that answers are kept in (default autotune.db; of a shard autotune.I-of-N.db)", 1,
+     .text = offsetof(struct sweep_command, db)},
+    {"dry-run", NULL, "say what the jobs are and about how long they take", 1,
+     .flag = offsetof(struct sweep_command, dry_run)},
+    {"shard", "I/N",
+     "only the jobs of part I of N, parts being of similar cost; `autotune merge` joins their "
+     "stores",
+     1, .take = take_shard},
+    {"fresh", NULL, "search and measure also what the store has an answer to", 1,
+     .flag = offsetof(struct sweep_command, fresh)},
+    {"pareto", NULL, "the chips' times against their buffers' bytes, also where there is one chip",
+     1, .flag = offsetof(struct sweep_command, pareto)},
+    {"threads", "N", "threads (default: all processors); what is kept is the same", 1,
+     .count = offsetof(struct sweep_command, threads), .most = JOB_MAX_THREADS},
+    {"time-limit", "SECONDS",
+     "of each job that says nothing else: keep the best so far after this time", 1,
+     .text = offsetof(struct sweep_command, time_limit), .take = sweep_check_time_limit},
+    {"report", "OUT.html", PAGE_HELP, 1, .text = offsetof(struct sweep_command, page.output)},
+    {.help = "On a Slurm cluster:", .group = 2},
+    {"slurm", NULL,
+     "write a job array of shards and a job that merges them into DB.slurm, of the shards whose "
+     "stores lack answers; once none does, merge them into DB",
+     2, .flag = offsetof(struct sweep_command, slurm)},
+    {"submit", NULL, "hand them to sbatch, but what is in the queue", 2,
+     .flag = offsetof(struct sweep_command, submit)},
+    {"tasks", "N",
+     "shards (default: 4 for each of --nodes, or 8); the same when it is started again", 2,
+     .count = offsetof(struct sweep_command, tasks), .most = SLURM_MAX_TASKS},
+    {"nodes", "N", "work on N nodes at a time, each for one task (default: all)", 2,
+     .count = offsetof(struct sweep_command, nodes), .most = SLURM_MAX_NODES},
+    {"partition", "NAME", "Slurm's partition (default: the cluster's)", 2,
+     .text = offsetof(struct sweep_command, partition)},
+    {0},
+};
 
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = common_children,
+static const struct usage usage = {
+    .name = "autotune sweep",
+    .tables = {{options, 0}, {hardware_options, 0}},
     .args_doc = "FILE.csv|FILE.cfg|SET",
     .doc = "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "
            "options of `autotune tune`), from a file of products, or of a named set "
@@ -355,7 +291,7 @@ int cmd_sweep(int argc, char **argv)
     char db[64];
     struct sweep sweep;
     struct error error;
-    if (cli_parse(&argp, "autotune sweep", argc, argv, &command, files, 1) != 1)
+    if (cli_parse(&usage, argc, argv, &command, files, 1) != 1)
         cli_die("sweep: expected a file or the name of a set; `autotune sweep --help` says more");
     if (!command.db)
         command.db = default_db(&command, db);

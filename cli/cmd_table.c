@@ -15,45 +15,25 @@ struct table_command {
     const char *store, *prefix;
 };
 
-enum { KEY_DB = 4200, KEY_PREFIX };
+static void check_prefix(const struct cli_option *option, void *options, const char *text)
+{
+    (void)options;
+    if (!table_is_prefix(text))
+        cli_die("--%s %.64s: expected a letter, then letters, digits and _", option->name, text);
+}
 
-static const struct argp_option options[] = {
-    {"db", KEY_DB, "DB", 0, "the store", 1},
-    {"prefix", KEY_PREFIX, "NAME", 0,
+static const struct cli_option options[] = {
+    {"db", "DB", "the store", 1, .text = offsetof(struct table_command, store)},
+    {"prefix", "NAME",
      "of format c: what names begin with (default autotune), so that tables of several chips go "
      "together",
-     1},
+     1, .text = offsetof(struct table_command, prefix), .take = check_prefix},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct table_command *command = state->input;
-    switch (key) {
-    case KEY_DB:
-        command->store = argument;
-        return 0;
-    case KEY_PREFIX:
-        if (!table_is_prefix(argument))
-            cli_die("--prefix %.64s: expected a letter, then letters, digits and _", argument);
-        command->prefix = argument;
-        return 0;
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &command->filter;
-        state->child_inputs[1] = &command->common;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {
-    {&filter_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
+static const struct usage usage = {
+    .name = "autotune table",
+    .tables = {{options, 0}, {filter_options, offsetof(struct table_command, filter)}},
     .args_doc = "--db DB",
     .doc = "Writes the best tiling of each shape in a store as a table that a library loads or "
            "people read. The same store and command give the same bytes.\v"
@@ -113,7 +93,7 @@ int cmd_table(int argc, char **argv)
     char *text = cli_command_text("table", argc, argv);
     struct tilings tilings;
     struct error error;
-    cli_parse(&argp, "autotune table", argc, argv, &command, NULL, 0);
+    cli_parse(&usage, argc, argv, &command, NULL, 0);
     if (!command.store)
         cli_die("--db is missing, expected a store");
     cli_check_files(&command.common);

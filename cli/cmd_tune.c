@@ -29,86 +29,41 @@ struct tune {
     struct landscape_file landscape;
 };
 
-/* Options of the job; a key is KEY_JOB and the position here. */
-static const char *const job_options[] = {"strategy", "top",     "threads", "time-limit",
-                                          "robust",   "compare", "validate"};
-enum {
-    KEY_JOB = 3000,
-    JOB_OPTIONS = sizeof job_options / sizeof *job_options,
-    KEY_DB = 3100,
-    KEY_FRESH,
-    KEY_REPORT,
-    KEY_TRACE,
-    KEY_LANDSCAPE,
-    KEY_LANDSCAPE_AXES,
-};
-
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Search:", 2},
-    {"strategy", KEY_JOB + 0, "NAME", 0,
-     "bound (default), exhaustive or random; see `autotune list "
-     "strategies`",
-     2},
-    {"top", KEY_JOB + 1, "N", 0, "report the N fastest tilings (default 1)", 2},
-    {"threads", KEY_JOB + 2, "N", 0, "threads (default: all processors); the answer is the same",
-     2},
-    {"robust", KEY_JOB + 4, NULL, 0,
-     "the tiling whose worst case is best, over what the description's fit does not know", 2},
-    {"validate", KEY_JOB + 6, "N", 0,
+static const struct cli_option options[] = {
+    {.help = "Search:", .group = 2},
+    {"strategy", "NAME", "bound (default), exhaustive or random; see `autotune list strategies`", 2,
+     .take = task_take},
+    {"top", "N", "report the N fastest tilings (default 1)", 2, .take = task_take},
+    {"threads", "N", "threads (default: all processors); the answer is the same", 2,
+     .take = task_take},
+    {"robust", NULL,
+     "the tiling whose worst case is best, over what the description's fit does not know", 2,
+     .take = task_take},
+    {"validate", "N",
      "on this machine's processor: run the N most promising tilings and answer with the fastest "
      "(default 8, or as many as fit into 8 seconds); 0: the model alone",
-     2},
-    {"db", KEY_DB, "DB", 0,
-     "a store of answers (SQLite): answer from it what it has, and keep what is found", 2},
-    {"trace", KEY_TRACE, "OUT.json", 0,
-     "write what each thread did to a trace that Perfetto and chrome://tracing open", 2},
-    {"landscape", KEY_LANDSCAPE, "OUT.json", 0,
-     "write times, bounds and what is illegal over two tile sizes", 2},
-    {"landscape-axes", KEY_LANDSCAPE_AXES, "X,Y", 0,
-     "these two (default: those along which the lower bound varies most)", 2},
-    {"fresh", KEY_FRESH, NULL, 0, "search and measure also what the store has an answer to", 2},
-    {NULL, 0, NULL, 0, "What the answer adds:", 3},
-    {"compare", KEY_JOB + 5, NULL, 0, "knn, cubefx: the times of what could be used instead", 3},
-    {"report", KEY_REPORT, "OUT.html", 0,
-     "write a page of charts and tables too, one file that any browser shows", 3},
-    {"time-limit", KEY_JOB + 3, "SECONDS", 0, "stop after this time with the best so far", 2},
+     2, .take = task_take},
+    {"db", "DB", "a store of answers (SQLite): answer from it what it has, and keep what is found",
+     2, .text = offsetof(struct tune, find.db)},
+    {"trace", "OUT.json",
+     "write what each thread did to a trace that Perfetto and chrome://tracing open", 2,
+     .text = offsetof(struct tune, trace)},
+    {"landscape", "OUT.json", "write times, bounds and what is illegal over two tile sizes", 2,
+     .text = offsetof(struct tune, landscape.path)},
+    {"landscape-axes", "X,Y", "these two (default: those along which the lower bound varies most)",
+     2, .text = offsetof(struct tune, landscape.axes)},
+    {"fresh", NULL, "search and measure also what the store has an answer to", 2,
+     .flag = offsetof(struct tune, find.fresh)},
+    {.help = "What the answer adds:", .group = 3},
+    {"compare", NULL, "knn, cubefx: the times of what could be used instead", 3, .take = task_take},
+    {"report", "OUT.html", PAGE_HELP, 3, .text = offsetof(struct tune, page.output)},
+    {"time-limit", "SECONDS", "stop after this time with the best so far", 2, .take = task_take},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct tune *tune = state->input;
-    if (key >= KEY_JOB && key < KEY_JOB + JOB_OPTIONS) {
-        task_set(&tune->task, job_options[key - KEY_JOB], argument ? argument : "yes");
-        return 0;
-    }
-    switch (key) {
-    case KEY_DB:
-        tune->find.db = argument;
-        return 0;
-    case KEY_LANDSCAPE:
-        tune->landscape.path = argument;
-        return 0;
-    case KEY_LANDSCAPE_AXES:
-        tune->landscape.axes = argument;
-        return 0;
-    case KEY_TRACE:
-        tune->trace = argument;
-        return 0;
-    case KEY_FRESH:
-        tune->find.fresh = true;
-        return 0;
-    case KEY_REPORT:
-        tune->page.output = argument;
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
+static const struct usage usage = {
+    .name = "autotune tune",
+    .tables = {{options, 0}},
     .args_doc = "--op OP --shape SHAPE",
     .doc = "Finds the fastest tiling of an operator on a described chip by simulation, and proves "
            "that nothing in the space is better.\v"
@@ -235,7 +190,7 @@ int cmd_tune(int argc, char **argv)
     struct job_result result = {0};
     struct error trace_error, map_error;
     search_log_open(&tune.log);
-    task_parse(&argp, "autotune tune", argc, argv, &tune.task, true);
+    task_parse(&usage, argc, argv, &tune.task, true);
     task_open(&tune.task);
     tune.threads = cli_threads(tune.task.job.threads);
     tune.run.question = host_job_question(&tune.task.job);

@@ -5,7 +5,6 @@
 #include "cli/threads.h"
 #include "cli/tune_answer.h"
 
-enum { KEY_SAMPLE = 8000, KEY_SEED, KEY_THREADS, KEY_TIME_LIMIT, KEY_DB, KEY_FRESH };
 enum { SAMPLE = 32, MAX_THREADS = 1024 };
 
 /* The model's first ones, which always run. */
@@ -19,50 +18,36 @@ struct validate {
     struct host_run run;
 };
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "What is measured:", 2},
-    {"sample", KEY_SAMPLE, "N", 0,
-     "run N tilings drawn at random from all legal ones (default 32), and the model's first 3", 2},
-    {"seed", KEY_SEED, "S", 0, "another number draws other tilings and inputs (default 1)", 2},
-    {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0,
-     "measure for about so long (default 60), less of each tiling or fewer of them", 2},
-    {"threads", KEY_THREADS, "N", 0, "threads that search; a processor's space takes one", 2},
-    {"db", KEY_DB, "DB", 0,
-     "a store of answers (SQLite): answer from it what it has, and keep what is measured", 2},
-    {"fresh", KEY_FRESH, NULL, 0, "measure also what the store has", 2},
+static void take_seed(const struct cli_option *option, void *options, const char *text)
+{
+    (void)option;
+    struct validate *validate = options;
+    validate->run.question.seed = (uint64_t)cli_count_or_none("--seed", text, UINT32_MAX);
+}
+
+static const struct cli_option options[] = {
+    {.help = "What is measured:", .group = 2},
+    {"sample", "N",
+     "run N tilings drawn at random from all legal ones (default 32), and the model's first 3", 2,
+     .count = offsetof(struct validate, run.question.wanted), .most = HOST_TUNE_MOST},
+    {"seed", "S", "another number draws other tilings and inputs (default 1)", 2,
+     .take = take_seed},
+    {"time-limit", "SECONDS",
+     "measure for about so long (default 60), less of each tiling or fewer of them", 2,
+     .seconds = offsetof(struct validate, run.question.time_limit_s)},
+    {"threads", "N", "threads that search; a processor's space takes one", 2,
+     .count = offsetof(struct validate, threads), .most = MAX_THREADS},
+    {"db", "DB",
+     "a store of answers (SQLite): answer from it what it has, and keep what is measured", 2,
+     .text = offsetof(struct validate, find.db)},
+    {"fresh", NULL, "measure also what the store has", 2,
+     .flag = offsetof(struct validate, find.fresh)},
     {0},
 };
 
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct validate *validate = state->input;
-    switch (key) {
-    case KEY_SAMPLE:
-        validate->run.question.wanted = cli_count("--sample", argument, HOST_TUNE_MOST);
-        return 0;
-    case KEY_SEED:
-        validate->run.question.seed = (uint64_t)cli_count_or_none("--seed", argument, UINT32_MAX);
-        return 0;
-    case KEY_TIME_LIMIT:
-        validate->run.question.time_limit_s = cli_seconds("--time-limit", argument);
-        return 0;
-    case KEY_THREADS:
-        validate->threads = cli_count("--threads", argument, MAX_THREADS);
-        return 0;
-    case KEY_DB:
-        validate->find.db = argument;
-        return 0;
-    case KEY_FRESH:
-        validate->find.fresh = true;
-        return 0;
-    default:
-        return cli_parse_child(key, argument, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
+static const struct usage usage = {
+    .name = "autotune validate",
+    .tables = {{options, 0}},
     .args_doc = "--op OP --shape SHAPE --hw host",
     .doc = "Says how far the model of this machine's processor can be trusted: runs tilings drawn "
            "at random, and the model's first ones, and compares predicted and measured times. "
@@ -93,7 +78,7 @@ int cmd_validate(int argc, char **argv)
         .run.question = {.wanted = SAMPLE, .is_sample = true, .seed = 1, .time_limit_s = 60},
     };
     struct job_result result = {0};
-    task_parse(&argp, "autotune validate", argc, argv, &validate.task, false);
+    task_parse(&usage, argc, argv, &validate.task, false);
     task_set(&validate.task, "top", TOP);
     task_open(&validate.task);
     check(&validate);

@@ -34,11 +34,9 @@ void complete_command(const char *begin)
 static void offer_options(const struct word *word, const struct argp *argp)
 {
     char name[64];
-    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+    for (const struct argp_option *o = argp->options; o->doc; o++)
         if (o->name)
             offer(word, name, (size_t)snprintf(name, sizeof name, "--%s", o->name), o->doc);
-    for (const struct argp_child *c = argp->children; c && c->argp; c++)
-        offer_options(word, c->argp);
 }
 
 /* Words that are written as they are, "no|yes"; capitals stand for others. A line of `text` is

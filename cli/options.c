@@ -1,5 +1,6 @@
-/* The options that all commands share, by argp: their table, their parser, and what is said of
- * those that are unknown, mistaken or given twice. */
+/* Options, by argp, whose table is made of a command's at run time: one parser finds the row of an
+ * option and puts the value where the row says. Those that all commands share, and what is said of
+ * options that are unknown or mistaken. */
 #include "cli/options.h"
 
 #include "cli/complete.h"
@@ -8,40 +9,21 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HARDWARE_OPTIONS = 5 }; /* rows before those about output */
-enum { KEY_HW = 1000, KEY_HW_PATH, KEY_SET_HW, KEY_CORES, KEY_FORMAT, KEY_JSON };
+enum { MAX_OPTIONS = 320, KEY_FORMAT = 1000, FIRST_KEY };
 
-static const struct argp_option common_options[] = {
-    {NULL, 0, NULL, 0, "Hardware:", 10},
-    {"hw", KEY_HW, "NAME|FILE", 0,
-     "hardware description: a name of `autotune list hw`, or a file "
-     "(default ascend310)",
-     10},
-    {"hw-path", KEY_HW_PATH, "DIR", 0,
-     "look for platform files of CANN (NAME.ini) in DIR, before $ASCEND_HOME_PATH; several are "
-     "separated by colons, or the option repeated",
-     10},
-    {"set-hw", KEY_SET_HW, "KEY=VALUE", 0,
-     "change one number of the description, such as "
-     "issue_ns=20; may be repeated; `autotune list hw NAME` shows the keys",
-     10},
-    {"cores", KEY_CORES, "N", 0, "cores that may work (default: all of the chip's)", 10},
-    {NULL, 0, NULL, 0, "Output:", 11},
-    {"format", KEY_FORMAT, "NAME", 0, "", 11}, /* see filter_help */
-    {"json", KEY_JSON, NULL, 0, "short for --format json", 11},
-    {"output", 'o', "OUT", 0,
-     "write the answer to OUT, replacing it as a whole; - is the standard output", 11},
-    {"quiet", 'q', NULL, 0, "no progress and no notes", 11},
-    {"verbose", 'v', NULL, 0, "more notes on standard error", 11},
-    {"help", 'h', NULL, 0, "print this help", 11},
-    {0},
+/* What argp gets, and behind each of its rows the one that it was made of. */
+struct parsing {
+    struct common *common; /* which the command's struct begins with */
+    int count;
+    struct argp_option rows[MAX_OPTIONS + 1];
+    const struct cli_option *options[MAX_OPTIONS];
+    char *places[MAX_OPTIONS]; /* the structs that they are about */
 };
 
 /* Names of forms: to be freed. */
@@ -75,16 +57,16 @@ static enum format_name parse_format(const char *name, unsigned set)
 /* An argp help filter: returns `text`, or a replacement that argp frees. */
 static char *filter_help(int key, const char *text, void *input)
 {
-    const struct common *common = input;
+    const struct parsing *parsing = input;
     union {
         const char *text;
         char *writable;
     } same = {text};
     if (key == ARGP_KEY_HELP_DUP_ARGS_NOTE)
         return NULL;
-    return key == KEY_FORMAT && common
-               ? list_formats(common->formats, " or ", (int)common->default_format)
-               : same.writable;
+    return key == KEY_FORMAT ? list_formats(parsing->common->formats, " or ",
+                                            (int)parsing->common->default_format)
+                             : same.writable;
 }
 
 static void print_help(struct argp_state *state)
@@ -102,17 +84,26 @@ static bool is_standard_output(const char *name)
     return strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0;
 }
 
-static void set_output(struct common *common, const char *name)
+/* Of --json too. */
+static void take_format(const struct cli_option *option, void *options, const char *text)
 {
-    bool standard = is_standard_output(name);
-    common->output = standard ? NULL : name;
-    common->standard_output = standard;
+    struct common *common = options;
+    common->format = parse_format(text ? text : option->name, common->formats);
 }
 
-static void add_override(struct common *common, const char *text)
+static void take_output(const struct cli_option *option, void *options, const char *text)
 {
+    (void)option;
+    struct common *common = options;
+    common->standard_output = is_standard_output(text);
+    common->output = common->standard_output ? NULL : text;
+}
+
+static void take_override(const struct cli_option *option, void *options, const char *text)
+{
+    struct common *common = options;
     if (common->override_count == MAX_OVERRIDES)
-        cli_die("--set-hw: at most %d of them", MAX_OVERRIDES);
+        cli_die("--%s: at most %d of them", option->name, MAX_OVERRIDES);
     common->overrides[common->override_count++] = text;
 }
 
@@ -125,15 +116,50 @@ static void check_folder(const char *folder, int length)
         cli_die("--hw-path %s: expected a folder", path);
 }
 
-static void add_hw_folders(struct common *common, const char *folders)
+static void take_hw_folders(const struct cli_option *option, void *options, const char *folders)
 {
+    struct common *common = options;
     size_t used = strlen(common->hw_folders), size = sizeof common->hw_folders - used;
     if (strlen(folders) + 2 > size)
-        cli_die("--hw-path: expected at most %d bytes in all", MAX_HW_FOLDERS - 2);
+        cli_die("--%s: expected at most %d bytes in all", option->name, MAX_HW_FOLDERS - 2);
     sprintf(common->hw_folders + used, "%s%s", used ? ":" : "", folders);
     for (const char *at = folders; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL)
         check_folder(at, (int)strcspn(at, ":"));
 }
+
+_Static_assert(offsetof(struct common, hw_folders) == 0, "place 0 is nowhere");
+
+const struct cli_option hardware_options[] = {
+    {.help = "Hardware:", .group = 10},
+    {"hw", "NAME|FILE",
+     "hardware description: a name of `autotune list hw`, or a file (default ascend310)", 10,
+     .text = offsetof(struct common, hw_name)},
+    {"hw-path", "DIR",
+     "look for platform files of CANN (NAME.ini) in DIR, before $ASCEND_HOME_PATH; several are "
+     "separated by colons, or the option repeated",
+     10, .take = take_hw_folders},
+    {"set-hw", "KEY=VALUE",
+     "change one number of the description, such as issue_ns=20; may be repeated; `autotune list "
+     "hw NAME` shows the keys",
+     10, .take = take_override},
+    {"cores", "N", "cores that may work (default: all of the chip's)", 10,
+     .count = offsetof(struct common, cores), .most = INT32_MAX},
+    {0},
+};
+
+static const struct cli_option output_options[] = {
+    {.help = "Output:", .group = 11},
+    {"format", "NAME", "", 11, .take = take_format, .key = KEY_FORMAT}, /* see filter_help */
+    {"json", NULL, "short for --format json", 11, .take = take_format},
+    {"output", "OUT", "write the answer to OUT, replacing it as a whole; - is the standard output",
+     11, .take = take_output, .key = 'o'},
+    {"quiet", NULL, "no progress and no notes", 11, .flag = offsetof(struct common, quiet),
+     .key = 'q'},
+    {"verbose", NULL, "more notes on standard error", 11, .flag = offsetof(struct common, verbose),
+     .key = 'v'},
+    {"help", NULL, "print this help", 11, .key = 'h'},
+    {0},
+};
 
 static void add_word(struct common *common, const char *word, const char *name)
 {
@@ -142,87 +168,73 @@ static void add_word(struct common *common, const char *word, const char *name)
     common->words[common->word_count++] = word;
 }
 
-static error_t parse_common(int key, char *argument, struct argp_state *state)
+static void put_value(const struct cli_option *option, char *place, const char *text)
 {
-    struct common *common = state->input;
-    switch (key) {
-    case KEY_HW:
-        common->hw_name = argument;
-        return 0;
-    case KEY_HW_PATH:
-        add_hw_folders(common, argument);
-        return 0;
-    case KEY_SET_HW:
-        add_override(common, argument);
-        return 0;
-    case KEY_CORES:
-        common->cores = cli_count("--cores", argument, INT32_MAX);
-        return 0;
-    case KEY_FORMAT:
-        common->format = parse_format(argument, common->formats);
-        return 0;
-    case KEY_JSON:
-        common->format = parse_format("json", common->formats);
-        return 0;
-    case 'o':
-        set_output(common, argument);
-        return 0;
-    case 'q':
-        common->quiet = true;
-        return 0;
-    case 'v':
-        common->verbose = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        add_word(common, argument, state->name);
-        return 0;
-    case 'h':
-        print_help(state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    char name[32];
+    snprintf(name, sizeof name, "--%s", option->name);
+    if (option->take)
+        option->take(option, place, text);
+    if (option->text)
+        *(const char **)(void *)(place + option->text) = text;
+    if (option->flag)
+        *(bool *)(place + option->flag) = true;
+    if (option->seconds)
+        *(double *)(void *)(place + option->seconds) = cli_seconds(name, text);
+    if (option->count)
+        *(int64_t *)(void *)(place + option->count) = cli_count(name, text, option->most);
 }
 
-const struct argp common_argp = {
-    .options = common_options, .parser = parse_common, .help_filter = filter_help};
-const struct argp_child common_children[] = {{&common_argp, 0, NULL, 0}, {0}};
-const struct argp output_argp = {.options = common_options + HARDWARE_OPTIONS,
-                                 .parser = parse_common,
-                                 .help_filter = filter_help};
-
-error_t cli_parse_child(int key, char *argument, struct argp_state *state)
+static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    (void)argument;
-    if (key != ARGP_KEY_INIT)
+    struct parsing *parsing = state->input;
+    int i = 0;
+    while (i < parsing->count && parsing->rows[i].key != key)
+        i++;
+    if (key == ARGP_KEY_ARG)
+        add_word(parsing->common, argument, state->name);
+    else if (key == 'h')
+        print_help(state);
+    else if (i < parsing->count)
+        put_value(parsing->options[i], parsing->places[i], argument);
+    else
         return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
     return 0;
+}
+
+static void add_options(struct parsing *parsing, const struct cli_option *options, size_t place)
+{
+    for (const struct cli_option *o = options; o && o->help; o++) {
+        int i = parsing->count++;
+        parsing->options[i] = o;
+        parsing->places[i] = (char *)parsing->common + place;
+        parsing->rows[i] = (struct argp_option){.name = o->name,
+                                                .key = o->key    ? o->key
+                                                       : o->name ? FIRST_KEY + i
+                                                                 : 0,
+                                                .arg = o->value,
+                                                .doc = o->help,
+                                                .group = o->group};
+    }
 }
 
 const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
                                           int key)
 {
-    const struct argp_option *found = NULL;
-    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+    for (const struct argp_option *o = argp->options; o->doc; o++)
         if (o->name &&
             (o->key == key || (strlen(o->name) == length && strncmp(o->name, name, length) == 0)))
             return o;
-    for (const struct argp_child *c = argp->children; c && c->argp && !found; c++)
-        found = cli_find_option(c->argp, name, length, key);
-    return found;
+    return NULL;
 }
 
 static void try_options(const struct argp *argp, struct suggestion *like)
 {
     char name[64];
-    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+    for (const struct argp_option *o = argp->options; o->doc; o++)
         if (o->name) {
             snprintf(name, sizeof name, "--%s", o->name);
             suggest_try(like, name);
         }
-    for (const struct argp_child *c = argp->children; c && c->argp; c++)
-        try_options(c->argp, like);
 }
 
 /* The word that stands for a value in --help says what is done with a file, there and here. */
@@ -300,27 +312,38 @@ static void check_options(const struct argp *argp, const char *name, int argc, c
     }
 }
 
-int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, void *options,
-              const char **words, int max_words)
+int cli_parse(const struct usage *usage, int argc, char **argv, void *options, const char **words,
+              int max_words)
 {
     struct common *common = options; /* every command's options begin with one */
-    struct argp filtered = *argp;
+    struct parsing *parsing = calloc(1, sizeof *parsing);
     char *saved = argv[0];
+    if (!parsing)
+        cli_die("out of memory");
+    parsing->common = common;
+    for (size_t t = 0; t < sizeof usage->tables / sizeof *usage->tables; t++)
+        add_options(parsing, usage->tables[t].options, usage->tables[t].place);
+    add_options(parsing, output_options, 0);
+    const struct argp argp = {.options = parsing->rows,
+                              .parser = parse,
+                              .args_doc = usage->args_doc,
+                              .doc = usage->doc,
+                              .help_filter = filter_help};
     if (strcmp(argv[0], COMPLETE_WORD) == 0)
-        complete_word(argp, common, argc, argv);
+        complete_word(&argp, common, argc, argv);
     union {
         const char *text;
         char *writable;
-    } shown = {name};
+    } shown = {usage->name};
     argv[0] = shown.writable;
     common->default_format = common->format;
     common->words = words;
     common->max_words = max_words;
-    filtered.help_filter = filter_help;
-    check_options(argp, name, argc, argv, common);
-    error_t failed = argp_parse(&filtered, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, options);
+    check_options(&argp, usage->name, argc, argv, common);
+    error_t failed = argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, parsing);
     argv[0] = saved;
+    free(parsing);
     if (failed)
-        cli_die("%s: %s", name, strerror(failed));
+        cli_die("%s: %s", usage->name, strerror(failed));
     return common->word_count;
 }

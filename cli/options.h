@@ -1,4 +1,5 @@
-/* What all commands share: the common options. */
+/* The options of commands: rows of tables, most of which say where a value goes, and those that all
+ * commands share. */
 #ifndef AUTOTUNE_CLI_OPTIONS_H
 #define AUTOTUNE_CLI_OPTIONS_H
 
@@ -16,8 +17,8 @@
 enum { MAX_OVERRIDES = 64, MAX_HW_FOLDERS = 4096 };
 
 struct common {
-    const char *hw_name;
     char hw_folders[MAX_HW_FOLDERS]; /* of --hw-path, separated by colons */
+    const char *hw_name;
     const char *overrides[MAX_OVERRIDES];
     int override_count;
     int64_t cores;           /* 0: all of the chip's */
@@ -32,16 +33,38 @@ struct common {
     struct files files; /* of options: noted by cli_parse; cli_close clears them */
 };
 
-/* The child parser for struct common: the first member of every command's own options. */
-extern const struct argp common_argp;
-extern const struct argp_child common_children[];
+/* `text` is NULL of an option without a value. */
+struct cli_option;
+typedef void option_taker(const struct cli_option *option, void *options, const char *text);
 
-/* The same without what is about hardware. */
-extern const struct argp output_argp;
+/* A row of a table that ends with one without help. A heading has no name. Where the value goes is
+ * an offset in the table's struct; 0: nowhere. */
+struct cli_option {
+    const char *name;
+    const char *value; /* as --help shows it; NULL: it takes none */
+    const char *help;
+    int group;      /* of the help, under its heading */
+    size_t text;    /* of a const char * */
+    size_t flag;    /* of a bool: it was given */
+    size_t seconds; /* of a double */
+    size_t count;   /* of an int64_t, from 1 to `most` */
+    int64_t most;
+    option_taker *take; /* called first: checks the text, or does what a place cannot; or NULL */
+    int key;            /* its letter; 0: none */
+};
 
-/* The parser of commands that have no options but their child's, and what the parsers of others
- * leave the rest to: the child's options are the first member of the command's. */
-error_t cli_parse_child(int key, char *argument, struct argp_state *state);
+/* Those of struct common about hardware. */
+extern const struct cli_option hardware_options[];
+
+/* What a command is called and takes. Options about output are everybody's. */
+struct usage {
+    const char *name; /* "autotune sweep" */
+    struct {
+        const struct cli_option *options;
+        size_t place;           /* of their struct in the command's */
+    } tables[3];                /* the rest is NULL */
+    const char *args_doc, *doc; /* as argp wants them */
+};
 
 struct command {
     const char *word;
@@ -54,10 +77,10 @@ extern const struct command commands[];
 
 /* Parses argv; exits with a message on an error and with the help text on --help. `options` starts
  * with a struct common. Returns the number of words taken into `words` (at most `max_words`). */
-int cli_parse(const struct argp *argp, const char *name, int argc, char **argv, void *options,
-              const char **words, int max_words);
+int cli_parse(const struct usage *usage, int argc, char **argv, void *options, const char **words,
+              int max_words);
 
-/* The option of the parser or its children with this long name, of `length` bytes, or this key. */
+/* The option of the parser with this long name, of `length` bytes, or this key. */
 const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
                                           int key);
 

@@ -5,6 +5,9 @@
 #include "cli/options.h"
 #include "results/report.h"
 
+/* What --help says of it. */
+#define PAGE_HELP "write a page of charts and tables too, one file that any browser shows"
+
 struct page {
     const char *output; /* NULL: none was asked for */
     char *command;      /* that makes it; owned */

@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "results/store_rows.h"
 
-/* A child parser; its input is a struct store_filter. */
-extern const struct argp filter_argp;
+/* The place of their table is a struct store_filter. */
+extern const struct cli_option filter_options[];
 
 #endif

@@ -33,3 +33,10 @@ void sweep_jobs_read(struct common *common, const char *time_limit, const char *
     cli_reads(common, sweep->file);
     cli_reads_chips(common, sweep->loaded);
 }
+
+void sweep_check_time_limit(const struct cli_option *option, void *options, const char *text)
+{
+    (void)option;
+    (void)options;
+    cli_seconds("--time-limit", text);
+}

@@ -10,4 +10,7 @@
 void sweep_jobs_read(struct common *common, const char *time_limit, const char *file,
                      struct sweep *sweep);
 
+/* Of --time-limit, an option_taker. */
+void sweep_check_time_limit(const struct cli_option *option, void *options, const char *text);
+
 #endif

@@ -10,17 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options of every job; those of operators follow (operator_option_at). A key is KEY_OPTION and the
- * position. */
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "What to tune:", 1},
-    {"op", 0, "OP", 0, "operator, one of `autotune list ops`", 1},
-    {"shape", 0, "SHAPE", 0, "sizes, such as MxKxN for matmul", 1},
-    {"dtype", 0, "TYPE", 0, "element type (default f16; f32 on a processor)", 1},
-    {"space", 0, "NAME", 0, "which tilings, one of `autotune list spaces`", 1},
+/* Options of every job; those of operators follow (operator_option_at). */
+static const struct cli_option options[] = {
+    {.help = "What to tune:", .group = 1},
+    {"op", "OP", "operator, one of `autotune list ops`", 1, .take = task_take},
+    {"shape", "SHAPE", "sizes, such as MxKxN for matmul", 1, .take = task_take},
+    {"dtype", "TYPE", "element type (default f16; f32 on a processor)", 1, .take = task_take},
+    {"space", "NAME", "which tilings, one of `autotune list spaces`", 1, .take = task_take},
 };
 enum {
-    KEY_OPTION = 2000,
     OPTIONS = sizeof options / sizeof *options,
     MAX_OPTIONS = 256,
     GROUP = 1,
@@ -28,38 +26,28 @@ enum {
     HELP_SIZE = 256,
 };
 
-/* The options of a command about a job, as argp wants them. */
+/* The options of a command about a job. */
 struct option_table {
     struct operator_option own[MAX_OPTIONS]; /* of operators, in order */
     char help[MAX_OPTIONS][HELP_SIZE];
-    struct argp_option rows[MAX_OPTIONS];
+    struct cli_option rows[MAX_OPTIONS];
 };
-
-static const char *option_name(int number, struct operator_option *own)
-{
-    if (number < OPTIONS)
-        return options[number].name;
-    return operator_option_at(number - OPTIONS, own) ? own->name : NULL;
-}
 
 /* With `answers`, those of the main job too. */
 static void fill_options(struct option_table *table, bool answers)
 {
     int count = OPTIONS;
     memcpy(table->rows, options, sizeof options);
-    for (int i = 0; i < OPTIONS; i++)
-        table->rows[i].key = options[i].name ? KEY_OPTION + i : 0;
     for (int i = 0; operator_option_at(i, &table->own[i]); i++) {
         const struct operator_option *own = &table->own[i];
         if (own->of_answers && !answers)
             continue;
         snprintf(table->help[i], HELP_SIZE, "%s: %s", own->op->name, own->help);
-        table->rows[count++] =
-            (struct argp_option){.name = own->name,
-                                 .key = KEY_OPTION + OPTIONS + i,
-                                 .arg = own->value,
-                                 .doc = table->help[i],
-                                 .group = own->of_answers ? ANSWER_GROUP : GROUP};
+        table->rows[count++] = (struct cli_option){.name = own->name,
+                                                   .value = own->value,
+                                                   .help = table->help[i],
+                                                   .group = own->of_answers ? ANSWER_GROUP : GROUP,
+                                                   .take = task_take};
     }
 }
 
@@ -69,42 +57,29 @@ void task_set(struct task *task, const char *name, const char *text)
     cli_require(job_set(&task->job, name, text, &error), &error);
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+void task_take(const struct cli_option *option, void *task, const char *text)
 {
-    struct operator_option own;
-    const char *name = key >= KEY_OPTION && key < KEY_OPTION + MAX_OPTIONS
-                           ? option_name(key - KEY_OPTION, &own)
-                           : NULL;
-    if (!name)
-        return cli_parse_child(key, argument, state);
-    task_set(state->input, name, argument);
-    return 0;
+    task_set(task, option->name, text ? text : "yes");
 }
 
-void task_parse(const struct argp *argp, const char *name, int argc, char **argv, struct task *task,
-                bool answers)
+void task_check_set(const struct cli_option *option, void *task, const char *text)
+{
+    (void)text;
+    if (((struct task *)task)->set)
+        cli_die("--%s: given twice; one takes all values, separated by commas", option->name);
+}
+
+void task_parse(const struct usage *usage, int argc, char **argv, struct task *task, bool answers)
 {
     struct option_table *table = calloc(1, sizeof *table);
+    struct usage whole = *usage;
     if (!table)
         cli_die("out of memory");
     fill_options(table, answers);
-    const struct argp own = {.options = table->rows, .parser = parse, .children = common_children};
-    const struct argp_child children[] = {{&own, 0, NULL, 0}, {0}};
-    struct argp whole = *argp;
-    whole.children = children;
-    cli_parse(&whole, name, argc, argv, task, NULL, 0);
+    whole.tables[1].options = table->rows;
+    whole.tables[2].options = hardware_options;
+    cli_parse(&whole, argc, argv, task, NULL, 0);
     free(table);
-}
-
-error_t task_parse_set(int key, char *argument, struct argp_state *state)
-{
-    struct task *task = state->input;
-    if (key != TASK_KEY_SET)
-        return cli_parse_child(key, argument, state);
-    if (task->set)
-        cli_die("--set: given twice; one takes all values, separated by commas");
-    task->set = argument;
-    return 0;
 }
 
 /* What the options of every command say of the chip. */
@@ -137,10 +112,12 @@ void task_open(struct task *task)
 static bool is_task_option(const char *name)
 {
     struct operator_option own;
-    const char *known;
-    for (int i = 0; (known = option_name(i, &own)) || i < OPTIONS; i++)
-        if (known && strcmp(known, name) == 0)
-            return i < OPTIONS || !own.of_answers;
+    for (int i = 1; i < OPTIONS; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return true;
+    for (int i = 0; operator_option_at(i, &own); i++)
+        if (strcmp(own.name, name) == 0)
+            return !own.of_answers;
     return strcmp(name, "hw") == 0 || strcmp(name, "cores") == 0;
 }
 

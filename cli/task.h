@@ -13,15 +13,14 @@ struct task {
     struct job job; /* open after task_open */
 };
 
-/* cli_parse with --op, --shape, --dtype, --space, the options of all operators and the common ones
- * as children of *argp, whose options are a struct that begins with *task. `answers`: with those
+/* cli_parse with --op, --shape, --dtype, --space, the options of all operators and those about
+ * hardware beside the usage's own; the command's struct begins with *task. `answers`: with those
  * that only say what an answer adds. */
-void task_parse(const struct argp *argp, const char *name, int argc, char **argv, struct task *task,
-                bool answers);
+void task_parse(const struct usage *usage, int argc, char **argv, struct task *task, bool answers);
 
-/* The parser of commands whose only option is --set, key TASK_KEY_SET. */
-enum { TASK_KEY_SET = 2500 };
-error_t task_parse_set(int key, char *argument, struct argp_state *state);
+/* Both are option_takers: of an option of the job, and of --set. */
+void task_take(const struct cli_option *option, void *task, const char *text);
+void task_check_set(const struct cli_option *option, void *task, const char *text);
 
 /* Sets an option of the job, or death. */
 void task_set(struct task *task, const char *name, const char *text);

@@ -18,7 +18,7 @@ struct store_filter {
     const char *shape, *options; /* patterns of the shell: "512x*" */
     const char *hardware; /* a name, in any case, without its blanks; or 6 or more digits that
                              a fingerprint begins with */
-    int cores;            /* 0: any */
+    int64_t cores;        /* 0: any */
 };
 
 bool store_filter_is_empty(const struct store_filter *filter);

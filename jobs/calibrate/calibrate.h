@@ -72,7 +72,7 @@ struct kernel_options {
     const char *keys;    /* to fit, separated by commas; NULL: all that the description has */
     const char *from;    /* what the rows come from, for sources */
     double held_out;     /* share of the shapes that the fit does not see, 0 to 1 */
-    int rounds;          /* Nelder-Mead restarts at most, >= 1 */
+    int64_t rounds;      /* Nelder-Mead restarts at most, >= 1 */
     double time_limit_s; /* 0: none */
     int threads;         /* >= 1; the result does not depend on it */
     const volatile sig_atomic_t *stop; /* or NULL */
