@@ -17,10 +17,16 @@ static void write_export(const struct export_source *source, const struct common
 {
     struct answer out;
     struct error error;
+    int left_out = 0, count = source->search->count;
+    const char *name = formats[common->format].name;
     cli_answer_open(&out, common);
-    enum status status = export_write(source, &formats[common->format], out.stream, &error);
+    enum status status =
+        export_write(source, &formats[common->format], out.stream, &left_out, &error);
     if (status != STATUS_OK)
-        cli_die("--format: %s", error.text);
+        cli_die("--format %s: %s%s", name, error.text,
+                left_out ? "; more of --top may have tilings that it has words for" : "");
+    if (left_out && !common->quiet)
+        cli_warn("%d of the %d best are left out: %s has no words for them", left_out, count, name);
     cli_answer_close(&out);
 }
 

@@ -46,18 +46,27 @@ enum status export_write_rows(const struct export_row *tilings, int count, const
 }
 
 enum status export_write(const struct export_source *source, const struct format *format, FILE *out,
-                         struct error *error)
+                         int *left_out, struct error *error)
 {
     const struct search_result *search = source->search;
+    const struct operator_bank *bank = source->space->kind->bank;
     struct export_row *rows = calloc((size_t)search->count, sizeof *rows);
     enum status status = rows ? export_check(source->space, error) : error_memory(error);
+    int count = 0;
+    struct bank_row row;
+    struct error why;
     for (int i = 0; status == STATUS_OK && i < search->count; i++)
-        rows[i] = (struct export_row){.bank = source->space->kind->bank,
-                                      .problem = source->problem,
-                                      .tiling = search->best[i].tiling,
-                                      .simulated_ns = found_ns(&search->best[i])};
+        if (bank->row(source->problem, &search->best[i].tiling, format->rows, &row, &why) ==
+            STATUS_OK)
+            rows[count++] = (struct export_row){.bank = bank,
+                                                .problem = source->problem,
+                                                .tiling = search->best[i].tiling,
+                                                .simulated_ns = found_ns(&search->best[i])};
+    *left_out = search->count - count;
+    if (status == STATUS_OK && !count)
+        status = error_set(error, STATUS_INVALID, "%.400s", why.text);
     if (status == STATUS_OK)
-        status = export_write_rows(rows, search->count, source->title, NULL, format, out, error);
+        status = export_write_rows(rows, count, source->title, NULL, format, out, error);
     free(rows);
     return status;
 }

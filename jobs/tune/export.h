@@ -18,9 +18,10 @@ struct export_source {
     const char *title;
 };
 
-/* STATUS_INVALID when the format has no words for one of the tilings. */
+/* Tilings that the form has no words for are left out; STATUS_INVALID, and why, where it has none
+ * for any of them. */
 enum status export_write(const struct export_source *source, const struct format *format, FILE *out,
-                         struct error *error);
+                         int *left_out, struct error *error);
 
 /* One tiling of a table of many problems; the problem is the caller's. */
 struct export_row {

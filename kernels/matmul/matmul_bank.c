@@ -341,7 +341,8 @@ static void put_layout(int32_t *layout, int64_t batch, int64_t rows, int64_t col
         layout[i] = (int32_t)extents[i];
 }
 
-static void put_fields(const struct problem *p, const struct tiling *t, struct bank_row *row)
+static enum status put_fields(const struct problem *p, const struct tiling *t, struct bank_row *row,
+                              struct error *error)
 {
     static const struct {
         int field, axis;
@@ -357,6 +358,12 @@ static void put_fields(const struct problem *p, const struct tiling *t, struct b
     const int64_t *x = t->value, batch = p->size[MATMUL_BATCH];
     const int64_t m = p->size[MATMUL_M], n = p->size[MATMUL_N], k = p->size[MATMUL_K];
     int32_t *v = row->number;
+    if (x[CANN_L0B_HOLDS] != HOLDS_TILE)
+        return error_set(error, STATUS_INVALID,
+                         "l0b_holds=slab: a TCubeTiling's kernels hold a tile of B in L0B");
+    if (x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1)
+        return error_set(error, STATUS_INVALID,
+                         "several of a batch at once: a TCubeTiling's kernels take one by one");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         v[same[i].field] = (int32_t)x[same[i].axis];
     v[BANK_M] = (int32_t)m;
@@ -370,11 +377,12 @@ static void put_fields(const struct problem *p, const struct tiling *t, struct b
     v[BANK_L2_M_BLOCKS] = (int32_t)divide_up(m, x[CANN_SINGLE_M]);
     v[BANK_L2_N_BLOCKS] = (int32_t)divide_up(n, x[CANN_SINGLE_N]);
     if (batch == 1)
-        return;
+        return STATUS_OK;
     v[BANK_BATCH_COUNT] = (int32_t)batch;
     put_layout(&v[BANK_A_LAYOUT], batch, m, k);
     put_layout(&v[BANK_B_LAYOUT], row->share_b ? 1 : batch, n, k);
     put_layout(&v[BANK_C_LAYOUT], batch, m, n);
+    return STATUS_OK;
 }
 
 enum status matmul_bank_row(const struct problem *problem, const struct tiling *tiling,
@@ -382,10 +390,8 @@ enum status matmul_bank_row(const struct problem *problem, const struct tiling *
 {
     *row = (struct bank_row){.format = format, .record = 1};
     put_problem(problem, row);
-    if (bank_has_numbers(row))
-        return put_numbers(problem, tiling, row, error);
-    put_fields(problem, tiling, row);
-    return STATUS_OK;
+    return bank_has_numbers(row) ? put_numbers(problem, tiling, row, error)
+                                 : put_fields(problem, tiling, row, error);
 }
 
 enum status matmul_bank_parse(const char *text, struct tiling *tiling, struct error *error)
