@@ -226,36 +226,19 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
 /* NOLINTEND(readability-function-size,readability-function-cognitive-complexity) */
 
 /* `run` is inlined once for each way to simulate. */
-#define SIMULATE(s, general, folding, late)                                                        \
-    do                                                                                             \
-        while ((s)->ready_count)                                                                   \
-            run((s), &(s)->lanes[(s)->ready[--(s)->ready_count]], general, folding, late);         \
-    while (!(s)->failed && !is_stopped(s) && bus_step(s))
-
-static void simulate_plainly(struct simulator *s)
-{
-    SIMULATE(s, false, false, false);
-}
-
-static void simulate_folding(struct simulator *s)
-{
-    SIMULATE(s, false, true, false);
-}
-
-static void simulate_late(struct simulator *s)
-{
-    SIMULATE(s, false, false, true);
-}
-
-static void simulate_late_folding(struct simulator *s)
-{
-    SIMULATE(s, false, true, true);
-}
-
-static void simulate_generally(struct simulator *s)
-{
-    SIMULATE(s, true, false, true);
-}
+#define SIMULATE(way, general, folding, late)                                                      \
+    static void simulate_##way(struct simulator *s)                                                \
+    {                                                                                              \
+        do                                                                                         \
+            while (s->ready_count)                                                                 \
+                run(s, &s->lanes[s->ready[--s->ready_count]], general, folding, late);             \
+        while (!s->failed && !is_stopped(s) && bus_step(s));                                       \
+    }
+SIMULATE(plainly, false, false, false)
+SIMULATE(folding, false, true, false)
+SIMULATE(late, false, false, true)
+SIMULATE(late_folding, false, true, true)
+SIMULATE(generally, true, false, true)
 
 static void simulate_all(struct simulator *s, const struct simulate_options *options)
 {

@@ -110,25 +110,20 @@ static void feed_logarithms(struct cubefx_emitter *w)
     emit_set(&w->emit, m->mte1, m->matrix, FLAG_FED_LN);
 }
 
-/* An operand that moves on by `bytes` a step, in a group whose first step moves on by turns. */
+/* An operand that moves on by `bytes` a step, in a group whose first step moves on by turns: loops
+ * over groups are around those over steps. */
 static void operand_of_steps(struct cubefx_emitter *w, enum operand_role role, int buffer,
-                             int64_t offset, const struct group *group, int64_t bytes,
-                             int turn_depth)
+                             int64_t offset, const struct group *group, int64_t bytes)
 {
+    int innermost = w->emit.depth - 1;
     struct region region = {.role = (uint8_t)role,
                             .buffer = (int8_t)buffer,
                             .offset_bytes = offset + group->first_step * bytes};
-    if (turn_depth >= 0)
-        region.loop_stride_bytes[turn_depth] = group->steps_a_turn * bytes;
+    if (group->steps_a_turn)
+        region.loop_stride_bytes[innermost - (group->steps > 1)] = group->steps_a_turn * bytes;
     if (group->steps > 1)
-        region.loop_stride_bytes[w->emit.depth - 1] = bytes;
+        region.loop_stride_bytes[innermost] = bytes;
     emit_region(&w->emit, &region);
-}
-
-/* The depth of the loop over groups, if one is open. */
-static int turn_depth(const struct cubefx_emitter *w, const struct group *group)
-{
-    return group->steps_a_turn ? w->emit.depth - 1 : -1;
 }
 
 static void feed_sequences(struct cubefx_emitter *w, const struct group *group)
@@ -139,8 +134,7 @@ static void feed_sequences(struct cubefx_emitter *w, const struct group *group)
     emit_wait(&w->emit, m->matrix, m->mte1, FLAG_FED_SEQUENCES + group->phase);
     emit_move(&w->emit, m->path[CUBEFX_FEED_B], group->steps * w->plan.sequence_bytes, m->type,
               m->type);
-    operand_of_steps(w, OPERAND_SRC, m->l1, 0, &whole, w->plan.sequence_bytes,
-                     turn_depth(w, group));
+    operand_of_steps(w, OPERAND_SRC, m->l1, 0, &whole, w->plan.sequence_bytes);
     emit_operand(&w->emit, OPERAND_DST, m->l0b, w->at.l0b_sequences[group->phase]);
     emit_set(&w->emit, m->mte1, m->matrix, FLAG_FED_SEQUENCES + group->phase);
 }
@@ -150,14 +144,13 @@ static void multiply_sequences(struct cubefx_emitter *w, const struct group *gro
 {
     const struct cubefx_machine *m = w->machine;
     bool stay = w->plan.sequences_stay, looped = group->steps > 1;
-    int depth = stay ? turn_depth(w, group) : -1;
     struct group from_zero = {.steps = group->steps};
     if (looped)
         emit_loop(&w->emit, "step", group->steps);
     emit_matrix(&w->emit, m->type, group->rows, m->block, w->plan.powers, false);
     emit_operand(&w->emit, OPERAND_A, m->l0a, 0);
     operand_of_steps(w, OPERAND_B, m->l0b, w->at.l0b_sequences[stay ? 0 : group->phase],
-                     stay ? group : &from_zero, w->plan.sequence_bytes, depth);
+                     stay ? group : &from_zero, w->plan.sequence_bytes);
     emit_operand_in_loop(&w->emit, OPERAND_DST, m->l0c, w->at.l0c_powers[group->phase],
                          looped ? group->rows * w->plan.powers * m->accumulator_bytes : 0);
     if (looped)

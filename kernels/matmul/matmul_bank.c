@@ -5,16 +5,13 @@
  * on the way back refused where the tiling says otherwise. */
 #include "kernels/matmul/matmul_bank.h"
 #include "core/least.h"
-
 #include "kernels/matmul/matmul_cann_internal.h"
 #include "kernels/slices.h"
 
 #include <math.h>
 
 enum { FRACTAL = 16, BUFFERS_MOST = 2 };
-
-/* batch_type */
-enum { ONE_BY_ONE = 0, SHARED_B = 2, SEVERAL_AT_ONCE = 3 };
+enum { ONE_BY_ONE = 0, SHARED_B = 2, SEVERAL_AT_ONCE = 3 }; /* batch_type */
 
 enum status matmul_bank_problem(const struct bank_row *row, struct problem *problem,
                                 struct error *error)
@@ -53,8 +50,7 @@ static enum status check_counts(const struct bank_row *row, struct error *error)
 {
     static const struct {
         const char *name;
-        int number;
-        int most;
+        int number, most;
     } counts[] = {
         {"batch_dim", BANK_BATCH_DIM, INT32_MAX},
         {"m_dim", BANK_M_DIM, INT32_MAX},
@@ -85,15 +81,20 @@ static enum status check_counts(const struct bank_row *row, struct error *error)
     return STATUS_OK;
 }
 
-/* How much of an operand stands in L1: steps along k and along its other direction. */
-static void put_l1(struct tiling *t, int number_k, int32_t k_elements, int32_t multiple, int64_t k,
-                   int64_t base_k, int64_t single, int64_t base)
+/* The axes of what stands in L1 of an operand, along k and along its other direction. */
+static const struct held {
+    int step_k, step, base, single;
+} held_a = {CANN_STEP_KA, CANN_STEP_M, CANN_BASE_M, CANN_SINGLE_M},
+  held_b = {CANN_STEP_KB, CANN_STEP_N, CANN_BASE_N, CANN_SINGLE_N};
+
+static void put_l1(int64_t *x, const struct held *held, int32_t k_elements, int32_t multiple,
+                   int64_t k)
 {
     bool whole = k_elements == BANK_WHOLE;
-    int64_t all_k = divide_up(k, base_k), all = divide_up(single, base);
-    int step_k = number_k, step = number_k == CANN_STEP_KA ? CANN_STEP_M : CANN_STEP_N;
-    t->value[step_k] = whole ? all_k : least_of(all_k, divide_up(k_elements + !k_elements, base_k));
-    t->value[step] = whole ? all : least_of(all, multiple);
+    int64_t base_k = x[CANN_BASE_K], all_k = divide_up(k, base_k);
+    int64_t all = divide_up(x[held->single], x[held->base]);
+    x[held->step_k] = whole ? all_k : least_of(all_k, divide_up(k_elements + !k_elements, base_k));
+    x[held->step] = whole ? all : least_of(all, multiple);
 }
 
 /* The bank's form has no word for the order of the loops: the kernel decides. n is outer, but m is
@@ -124,8 +125,7 @@ static void put_buffers(struct tiling *t, const int32_t depths[5])
 static int64_t grid_cores(const struct problem *p, int64_t single_m, int64_t single_n,
                           int64_t batch_dim)
 {
-    int64_t batch = p->size[MATMUL_BATCH];
-    int64_t rounds = divide_up(batch, least_of(batch_dim, batch));
+    int64_t batch = p->size[MATMUL_BATCH], rounds = divide_up(batch, least_of(batch_dim, batch));
     return divide_up(batch, rounds) * divide_up(p->size[MATMUL_M], single_m) *
            divide_up(p->size[MATMUL_N], single_n);
 }
@@ -145,10 +145,8 @@ static enum status tiling_of_numbers(const struct bank_row *row, const struct pr
     x[CANN_BASE_K] = v[BANK_AL0_K] == BANK_WHOLE ? round_up(p->size[MATMUL_K], block_k)
                                                  : block_k * v[BANK_AL0_K];
     x[CANN_L0B_HOLDS] = v[BANK_BL0_K] == BANK_WHOLE ? HOLDS_SLAB : HOLDS_TILE;
-    put_l1(t, CANN_STEP_KA, v[BANK_AL1_K], v[BANK_AL1_M], p->size[MATMUL_K], x[CANN_BASE_K],
-           x[CANN_SINGLE_M], x[CANN_BASE_M]);
-    put_l1(t, CANN_STEP_KB, v[BANK_BL1_K], v[BANK_BL1_N], p->size[MATMUL_K], x[CANN_BASE_K],
-           x[CANN_SINGLE_N], x[CANN_BASE_N]);
+    put_l1(x, &held_a, v[BANK_AL1_K], v[BANK_AL1_M], p->size[MATMUL_K]);
+    put_l1(x, &held_b, v[BANK_BL1_K], v[BANK_BL1_N], p->size[MATMUL_K]);
     x[CANN_OUTER] = outer_of(t);
     bool several = row->batch_type == SEVERAL_AT_ONCE;
     x[CANN_STEP_BATCH_A] = several ? v[BANK_AL1_BATCH] : 1;
@@ -247,14 +245,13 @@ static void put_problem(const struct problem *p, struct bank_row *row)
 }
 
 /* What stands in L1 as a number of elements of k, or as the whole operand. */
-static void put_l1_numbers(const struct tiling *t, const struct problem *p, int step_k, int step,
-                           int base, int single, int32_t *k_elements, int32_t *multiple)
+static void put_l1_numbers(const int64_t *x, const struct held *held, int64_t k,
+                           int32_t *k_elements, int32_t *multiple)
 {
-    const int64_t *x = t->value;
-    int64_t held = x[step_k] * x[CANN_BASE_K];
-    bool whole = held >= p->size[MATMUL_K] && x[step] * x[base] >= x[single];
-    *k_elements = whole ? BANK_WHOLE : (int32_t)held;
-    *multiple = whole ? 1 : (int32_t)x[step];
+    int64_t elements = x[held->step_k] * x[CANN_BASE_K];
+    bool whole = elements >= k && x[held->step] * x[held->base] >= x[held->single];
+    *k_elements = whole ? BANK_WHOLE : (int32_t)elements;
+    *multiple = whole ? 1 : (int32_t)x[held->step];
 }
 
 /* The grid says a block's size only up to equal shares. */
@@ -318,10 +315,8 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
         v[BANK_BL0_K] = BANK_WHOLE;
         v[BANK_BL0_N] = 1;
     }
-    put_l1_numbers(t, p, CANN_STEP_KA, CANN_STEP_M, CANN_BASE_M, CANN_SINGLE_M, &v[BANK_AL1_K],
-                   &v[BANK_AL1_M]);
-    put_l1_numbers(t, p, CANN_STEP_KB, CANN_STEP_N, CANN_BASE_N, CANN_SINGLE_N, &v[BANK_BL1_K],
-                   &v[BANK_BL1_N]);
+    put_l1_numbers(x, &held_a, p->size[MATMUL_K], &v[BANK_AL1_K], &v[BANK_AL1_M]);
+    put_l1_numbers(x, &held_b, p->size[MATMUL_K], &v[BANK_BL1_K], &v[BANK_BL1_N]);
     v[BANK_AL1_BATCH] = (int32_t)x[CANN_STEP_BATCH_A];
     v[BANK_BL1_BATCH] = (int32_t)x[CANN_STEP_BATCH_B];
     v[BANK_AL1_BUFFERS] = (int32_t)x[CANN_L1A_BUFFERS];

@@ -6,6 +6,7 @@
 #define AUTOTUNE_KERNELS_KNN_HOST_KNN_CODE_H
 
 #include "core/host.h"
+#include "kernels/each_row.h"
 
 #include <stddef.h>
 

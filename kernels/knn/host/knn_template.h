@@ -123,18 +123,6 @@ static void pack(const float *trainings, int64_t stride, int64_t dimensions, int
 }
 
 /* For each number of vectors as many rows as fit the registers of AVX-512. */
-#define EACH_ROW_3(V, F)  F(1, V) F(2, V) F(3, V)
-#define EACH_ROW_4(V, F)  EACH_ROW_3(V, F) F(4, V)
-#define EACH_ROW_6(V, F)  EACH_ROW_4(V, F) F(5, V) F(6, V)
-#define EACH_ROW_9(V, F)  EACH_ROW_6(V, F) F(7, V) F(8, V) F(9, V)
-#define EACH_ROW_14(V, F) EACH_ROW_9(V, F) F(10, V) F(11, V) F(12, V) F(13, V) F(14, V)
-#define EACH_ROW_28(V, F)                                                                          \
-    EACH_ROW_14(V, F)                                                                              \
-    F(15, V)                                                                                       \
-    F(16, V)                                                                                       \
-    F(17, V)                                                                                       \
-    F(18, V)                                                                                       \
-    F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V) F(28, V)
 #define EACH_TILE(F)                                                                               \
     EACH_ROW_28(1, F)                                                                              \
     EACH_ROW_14(2, F) EACH_ROW_9(3, F) EACH_ROW_6(4, F) EACH_ROW_4(6, F) EACH_ROW_3(8, F)

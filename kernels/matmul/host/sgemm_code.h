@@ -7,6 +7,7 @@
 #define AUTOTUNE_KERNELS_MATMUL_HOST_SGEMM_CODE_H
 
 #include "core/host.h"
+#include "kernels/each_row.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,20 +26,6 @@ enum {
 
 /* Every micro-kernel, F(rows, vectors), and every dot kernel, F(rows, columns): for each number of
  * vectors as many rows as fit the registers of AVX-512. */
-#define EACH_ROW_3(V, F)  F(1, V) F(2, V) F(3, V)
-#define EACH_ROW_4(V, F)  EACH_ROW_3(V, F) F(4, V)
-#define EACH_ROW_5(V, F)  EACH_ROW_4(V, F) F(5, V)
-#define EACH_ROW_6(V, F)  EACH_ROW_5(V, F) F(6, V)
-#define EACH_ROW_8(V, F)  EACH_ROW_6(V, F) F(7, V) F(8, V)
-#define EACH_ROW_9(V, F)  EACH_ROW_8(V, F) F(9, V)
-#define EACH_ROW_14(V, F) EACH_ROW_9(V, F) F(10, V) F(11, V) F(12, V) F(13, V) F(14, V)
-#define EACH_ROW_28(V, F)                                                                          \
-    EACH_ROW_14(V, F)                                                                              \
-    F(15, V)                                                                                       \
-    F(16, V)                                                                                       \
-    F(17, V)                                                                                       \
-    F(18, V)                                                                                       \
-    F(19, V) F(20, V) F(21, V) F(22, V) F(23, V) F(24, V) F(25, V) F(26, V) F(27, V) F(28, V)
 #define EACH_TILE(F)                                                                               \
     EACH_ROW_28(1, F)                                                                              \
     EACH_ROW_14(2, F)                                                                              \
