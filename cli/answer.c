@@ -16,9 +16,7 @@ void cli_answer_open(struct answer *answer, const struct common *common)
     const char *plain = getenv("NO_COLOR");
     bool colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
     answer->style = text_style(colour, common->output ? TEXT_WIDTH : cli_width(STDOUT_FILENO));
-    answer->stream = open_memstream(&answer->text, &answer->length);
-    if (!answer->stream)
-        cli_die("out of memory");
+    answer->stream = cli_require_memory(open_memstream(&answer->text, &answer->length));
 }
 
 void cli_answer_open_long(struct answer *answer, const struct common *common)

@@ -91,9 +91,7 @@ static void play(const char *file, const struct program *program, int cores,
 {
     struct error error;
     struct simulate_options how = {.cores = cores};
-    struct simulator *simulator = simulator_new();
-    if (!simulator)
-        cli_die("out of memory");
+    struct simulator *simulator = cli_require_memory(simulator_new());
     cli_require_of(file, simulate(simulator, program, &how, timeline, &error), &error);
     simulator_free(simulator);
 }

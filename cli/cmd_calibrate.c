@@ -176,12 +176,9 @@ static void load_rows(const struct calibrate *calibrate, struct rows *rows)
         const char *slash = strrchr(calibrate->files[f], '/');
         cli_require(bank_load(calibrate->files[f], BANK_AUTO, calibrate->keep_going, bank, &error),
                     &error);
-        struct bank_row *grown =
-            realloc(rows->rows, (rows->count + bank->count + 1) * sizeof *grown);
-        if (!grown)
-            cli_die("out of memory");
-        rows->rows = grown;
-        memcpy(grown + rows->count, bank->rows, bank->count * sizeof *grown);
+        rows->rows = cli_require_memory(
+            realloc(rows->rows, (rows->count + bank->count + 1) * sizeof *rows->rows));
+        memcpy(rows->rows + rows->count, bank->rows, bank->count * sizeof *rows->rows);
         rows->count += bank->count;
         snprintf(rows->from + strlen(rows->from), sizeof rows->from - strlen(rows->from), "%s%.60s",
                  rows->from[0] ? ", " : "", slash ? slash + 1 : calibrate->files[f]);
@@ -231,10 +228,8 @@ static void write_json(const struct calibration *calibration, const char *output
         "{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "hardware", json_text(calibration->hw.name),
         "hardware_file", json_text(calibration->hw.file), "hardware_changes",
         overrides_json(&calibration->hw), "written", output ? json_text(output) : json_null());
-    json_t *members = calibration_json(calibration);
-    if (!document || !members || json_object_update(document, members) < 0)
+    if (json_object_update_new(document, calibration_json(calibration)) < 0)
         cli_die("out of memory");
-    json_decref(members);
     cli_require(json_write(document, answer->stream, &error), &error);
 }
 

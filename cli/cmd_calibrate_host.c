@@ -5,9 +5,9 @@
 #include "cli/answer.h"
 #include "kernels/registry.h"
 
-#include "cli/busy.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/threads.h"
 #include "formats/json.h"
 #include "formats/text.h"
 #include "hardware/load.h"
@@ -217,10 +217,8 @@ static void put_json(const struct host_calibration *c, const char *file, struct 
     struct error error;
     json_t *document = json_pack("{s:i, s:s, s:o}", "schema", 1, "hardware", HARDWARE_HOST_NAME,
                                  "written", file ? json_text(file) : json_null());
-    json_t *members = host_calibration_json(c);
-    if (!document || !members || json_object_update(document, members) < 0)
+    if (json_object_update_new(document, host_calibration_json(c)) < 0)
         cli_die("out of memory");
-    json_decref(members);
     cli_require(json_write(document, answer->stream, &error), &error);
 }
 
@@ -276,9 +274,7 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
     check_options(common, of_fits);
     const char *file = find_file(common, path);
     cli_check_files(common);
-    struct host_calibration *calibration = malloc(sizeof *calibration);
-    if (!calibration)
-        cli_die("out of memory");
+    struct host_calibration *calibration = cli_require_memory(malloc(sizeof *calibration));
     busy_warn(threads, common->quiet);
     progress_open(&progress, common->quiet);
     const struct calibrate_host_options options = {

@@ -274,7 +274,7 @@ static json_t *compare_with_best(const struct evaluate *evaluate, const struct b
     struct error error;
     struct progress progress;
     json_t *answer;
-    struct duel *duels = calloc(bank->count + 1, sizeof *duels);
+    struct duel *duels = cli_require_memory(calloc(bank->count + 1, sizeof *duels));
     struct against_options how = {
         .threads = (int)evaluate->threads,
         .time_limit_s = evaluate->time_limit_s > 0 ? evaluate->time_limit_s : DEFAULT_LIMIT_S,
@@ -282,8 +282,6 @@ static json_t *compare_with_best(const struct evaluate *evaluate, const struct b
         .progress = draw_progress,
         .context = &progress,
     };
-    if (!duels)
-        cli_die("out of memory");
     progress_open(&progress, evaluate->common.quiet);
     enum status status = against_tune(bank, predictions, hw, &how, duels, &error);
     progress_close(&progress);
@@ -298,9 +296,8 @@ static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank 
 {
     struct error error;
     json_t *answer;
-    struct prediction *predictions = calloc(bank->count + 1, sizeof *predictions);
-    if (!predictions)
-        cli_die("out of memory");
+    struct prediction *predictions =
+        cli_require_memory(calloc(bank->count + 1, sizeof *predictions));
     stop_open();
     cli_require(evaluate_rows(bank->rows, bank->count, hw, (int)evaluate->threads, stop_asked(),
                               predictions, &error),

@@ -3,7 +3,6 @@
  * asks for it too. */
 #include "cli/answer.h"
 #include "cli/commands.h"
-#include "cli/list.h"
 #include "core/host.h"
 #include "core/operator.h"
 #include "core/suggest.h"
@@ -152,7 +151,7 @@ static const struct list *find_list(const char *word, size_t length)
     return NULL;
 }
 
-/* For completion (list.h), which may ask for what is no list. */
+/* For completion (commands.h), which may ask for what is no list. */
 json_t *list_rows(const char *kind, size_t length)
 {
     struct common common = {0};

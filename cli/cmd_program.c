@@ -113,12 +113,9 @@ static void write_json(const struct printing *printing, const struct tiling *til
     struct error error;
     char *text = NULL;
     size_t length;
-    FILE *program = open_memstream(&text, &length);
-    if (!program)
-        cli_die("out of memory");
+    FILE *program = cli_require_memory(open_memstream(&text, &length));
     write_text(printing, tiling, program);
-    if (fclose(program))
-        cli_die("out of memory");
+    cli_close_text(program);
     json_t *document = json_pack("{s:i, s:o, s:i, s:s, s:s}", "schema", 1, "tiling",
                                  tiling_json(space->axes, space->axis_count, tiling), "cores_used",
                                  space->kind->cores_used(space, tiling, printing->part), "part",

@@ -50,7 +50,7 @@ static void play(const struct options *options, const char *file, const struct p
 {
     struct error error;
     struct trace_log log;
-    struct simulator *simulator = simulator_new();
+    struct simulator *simulator = cli_require_memory(simulator_new());
     trace_log_open(&log);
     struct simulate_options how = {
         .cores = (int)options->common.cores,
@@ -59,8 +59,6 @@ static void play(const struct options *options, const char *file, const struct p
         .execute_fully = options->execute_fully,
         .trace = options->trace ? &log.trace : NULL,
     };
-    if (!simulator)
-        cli_die("out of memory");
     cli_require_of(file, simulate(simulator, program, &how, timeline, &error), &error);
     if (options->trace)
         cli_require(simulation_trace_write(&options->common.files, options->trace, &log, program,

@@ -59,8 +59,8 @@ static struct store *open_store(const char *file, enum store_mode mode)
 
 /* ------------------------------------------------------------------ the words */
 
-static int list_rows(struct store_command *command, const char *const files[],
-                     store_list_writer *const writers[], enum store_answers answers)
+static int write_rows(struct store_command *command, const char *const files[],
+                      store_list_writer *const writers[], enum store_answers answers)
 {
     struct store *store = open_store(files[0], STORE_READ);
     struct store_rows rows;
@@ -84,7 +84,7 @@ static int run_ls(struct store_command *command, const char *const files[])
         [FORMAT_JSON] = store_list_json,
         [FORMAT_CSV] = store_list_csv,
     };
-    return list_rows(command, files, writers, STORE_NO_ANSWERS);
+    return write_rows(command, files, writers, STORE_NO_ANSWERS);
 }
 
 static int run_show(struct store_command *command, const char *const files[])
@@ -93,7 +93,7 @@ static int run_show(struct store_command *command, const char *const files[])
         [FORMAT_TABLE] = store_show_table,
         [FORMAT_JSON] = store_show_json,
     };
-    return list_rows(command, files, writers, STORE_ANSWERS);
+    return write_rows(command, files, writers, STORE_ANSWERS);
 }
 
 static int run_diff(struct store_command *command, const char *const files[])

@@ -1,7 +1,6 @@
 /* `autotune sweep`. Rows become jobs first, and bad rows faults that do not stop the others; then
  * one of three: the plan (--dry-run), the scripts of a cluster (--slurm), or the jobs themselves,
  * each answer on disk as soon as it is there. */
-#include "cli/busy.h"
 #include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
@@ -177,9 +176,7 @@ static char *next_command(const struct sweep_command *command, const struct swee
     const struct sweep *sweep = summary->sweep;
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("out of memory");
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
     int64_t job = -1;
     for (int k = 0; k < STORE_KINDS && job < 0; k++)
         job = summary->found[k].count ? summary->found[k].slowest : -1;
@@ -196,8 +193,7 @@ static char *next_command(const struct sweep_command *command, const struct swee
         if (key->kind != STORE_SIMULATED)
             cli_put_option("kind", store_kind_name(key->kind), out);
     }
-    if (fclose(out))
-        cli_die("out of memory");
+    cli_close_text(out);
     return text;
 }
 

@@ -10,7 +10,6 @@
 #include "cli/trace_file.h"
 #include "cli/tune_answer.h"
 #include "cli/tune_export.h"
-#include "cli/tune_page.h"
 #include "jobs/tune/export.h"
 #include "kernels/details.h"
 

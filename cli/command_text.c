@@ -11,16 +11,13 @@ char *cli_command_text(const char *word, int argc, char *const argv[])
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("out of memory");
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
         shell_word(argv[i], out);
     }
-    if (fclose(out))
-        cli_die("out of memory");
+    cli_close_text(out);
     return text;
 }
 
@@ -34,9 +31,7 @@ char *cli_file_command(const char *word, const struct common *common, const char
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("out of memory");
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
     fprintf(out, "autotune %s ", word);
     shell_word(file, out);
     if (common->hw_name)
@@ -45,7 +40,6 @@ char *cli_file_command(const char *word, const struct common *common, const char
         cli_put_option("hw-path", common->hw_folders, out);
     for (int i = 0; i < common->override_count; i++)
         cli_put_option("set-hw", common->overrides[i], out);
-    if (fclose(out))
-        cli_die("out of memory");
+    cli_close_text(out);
     return text;
 }

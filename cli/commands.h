@@ -1,8 +1,10 @@
-/* One function a command; each returns the exit status. */
+/* One function a command; each returns the exit status. And what `list` shows, for completion. */
 #ifndef AUTOTUNE_CLI_COMMANDS_H
 #define AUTOTUNE_CLI_COMMANDS_H
 
 #include "cli/options.h"
+
+#include <jansson.h>
 
 int cmd_tune(int argc, char **argv);
 int cmd_program(int argc, char **argv);
@@ -20,5 +22,9 @@ int cmd_list(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
+
+/* An array of {"name", "title"}; empty when no list is called by the first `length` bytes of
+ * `kind`. Owned by the caller. */
+json_t *list_rows(const char *kind, size_t length);
 
 #endif

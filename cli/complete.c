@@ -4,7 +4,6 @@
 #include "cli/complete.h"
 
 #include "cli/commands.h"
-#include "cli/list.h"
 
 #include <ctype.h>
 #include <string.h>

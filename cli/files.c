@@ -51,9 +51,7 @@ void files_note(struct files *files, enum file_use use, const char *option, cons
         path = "/dev/stdin";
     entry->use = use;
     snprintf(entry->option, sizeof entry->option, "%s", option ? option : "");
-    entry->path = path ? strdup(path) : NULL;
-    if (path && !entry->path)
-        cli_die("out of memory");
+    entry->path = path ? cli_require_memory(strdup(path)) : NULL;
 }
 
 void files_clear(struct files *files)

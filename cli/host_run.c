@@ -2,7 +2,6 @@
  * which is a measured time beside what the simulator says of the same tiling. */
 #include "cli/host_run.h"
 
-#include "cli/busy.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"

@@ -31,13 +31,12 @@ static char *list_formats(unsigned set, const char *last_but_one, int the_defaul
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    for (int f = 0; out && formats[f].name; f++)
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    for (int f = 0; formats[f].name; f++)
         if (set >> f & 1)
             fprintf(out, "%s%s%s", set & ((1U << f) - 1) ? set >> f == 1 ? last_but_one : ", " : "",
                     formats[f].name, f == the_default ? " (default)" : "");
-    if (!out || fclose(out))
-        cli_die("out of memory");
+    cli_close_text(out);
     return text;
 }
 
@@ -316,10 +315,8 @@ int cli_parse(const struct usage *usage, int argc, char **argv, void *options, c
               int max_words)
 {
     struct common *common = options; /* every command's options begin with one */
-    struct parsing *parsing = calloc(1, sizeof *parsing);
+    struct parsing *parsing = cli_require_memory(calloc(1, sizeof *parsing));
     char *saved = argv[0];
-    if (!parsing)
-        cli_die("out of memory");
     parsing->common = common;
     for (size_t t = 0; t < sizeof usage->tables / sizeof *usage->tables; t++)
         add_options(parsing, usage->tables[t].options, usage->tables[t].place);

@@ -36,12 +36,9 @@ void page_close(const struct page *page, const struct common *common, struct rep
     struct error error;
     char *text = NULL;
     size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("out of memory");
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
     cli_require_of("--report", report_write(report, out, &error), &error);
-    if (fclose(out))
-        cli_die("out of memory");
+    cli_close_text(out);
     report_clear(report);
     if (page->output)
         cli_require(files_write(&common->files, page->output, text, length, &error), &error);

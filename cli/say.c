@@ -83,6 +83,19 @@ int cli_width(int descriptor)
     return columns < LEAST_WIDTH ? LEAST_WIDTH : columns > MOST_WIDTH ? MOST_WIDTH : (int)columns;
 }
 
+void *cli_require_memory(void *memory)
+{
+    if (!memory)
+        cli_die("out of memory");
+    return memory;
+}
+
+void cli_close_text(FILE *text)
+{
+    if (fclose(text))
+        cli_die("out of memory");
+}
+
 void cli_require(enum status status, const struct error *error)
 {
     if (status != STATUS_OK)

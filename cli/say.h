@@ -33,6 +33,12 @@ bool cli_is_terminal(int descriptor);
  * goes anywhere else has TEXT_WIDTH, the same for everybody. */
 int cli_width(int descriptor);
 
+/* Returns what was allocated or opened in memory; ends the program where it is NULL. */
+void *cli_require_memory(void *memory) __attribute__((returns_nonnull));
+
+/* Ends a text in memory (open_memstream). */
+void cli_close_text(FILE *text);
+
 /* Exits with the error's text when status is not STATUS_OK. */
 void cli_require(enum status status, const struct error *error);
 

@@ -131,15 +131,12 @@ static void write_script(const struct outcome *outcome, const struct files *file
     char path[PATH_MAX], *text = NULL;
     size_t length;
     struct error error;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("not enough memory");
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
     if (merge)
         slurm_merge_write(outcome->plan, out);
     else
         slurm_array_write(outcome->plan, outcome->state.again, out);
-    if (fclose(out) != 0)
-        cli_die("not enough memory");
+    cli_close_text(out);
     script_path(outcome->plan, merge, path);
     cli_require(files_write(files, path, text, length, &error), &error);
     free(text);

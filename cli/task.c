@@ -71,10 +71,8 @@ void task_check_set(const struct cli_option *option, void *task, const char *tex
 
 void task_parse(const struct usage *usage, int argc, char **argv, struct task *task, bool answers)
 {
-    struct option_table *table = calloc(1, sizeof *table);
+    struct option_table *table = cli_require_memory(calloc(1, sizeof *table));
     struct usage whole = *usage;
-    if (!table)
-        cli_die("out of memory");
     fill_options(table, answers);
     whole.tables[1].options = table->rows;
     whole.tables[2].options = hardware_options;
@@ -126,9 +124,7 @@ char *task_command(const struct task *task, const char *word, const struct tilin
     const struct job *job = &task->job;
     char *text = NULL, set[512];
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        cli_die("out of memory");
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 0; i < job->option_count; i++)
         if (is_task_option(job->options[i].name))
@@ -141,8 +137,7 @@ char *task_command(const struct task *task, const char *word, const struct tilin
         tiling_text(job->space.axes, job->space.axis_count, tiling, set, sizeof set);
         cli_put_option("set", set, out);
     }
-    if (fclose(out))
-        cli_die("out of memory");
+    cli_close_text(out);
     return text;
 }
 

@@ -1,11 +1,15 @@
+/* What is to be known of this machine before it works: whether so many threads can be started, and
+ * whether it does other things too. */
 #include "cli/threads.h"
 
 #include "cli/options.h"
 #include "validate/calibrate/topology.h"
+#include "validate/machine_load.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void *wait_for_gate(void *gate)
 {
@@ -18,11 +22,9 @@ static void *wait_for_gate(void *gate)
 static int try_to_start(int count, int *failed)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    pthread_t *threads = calloc((size_t)count + 1, sizeof *threads);
+    pthread_t *threads = cli_require_memory(calloc((size_t)count + 1, sizeof *threads));
     int started = 0;
     *failed = 0;
-    if (!threads)
-        cli_die("out of memory");
     pthread_mutex_lock(&gate);
     while (started < count &&
            (*failed = pthread_create(&threads[started], NULL, wait_for_gate, &gate)) == 0)
@@ -51,4 +53,21 @@ int cli_threads(int64_t asked)
     int threads = asked ? (int)asked : topology_processors(NULL);
     cli_require_threads(threads);
     return threads;
+}
+
+void busy_warn(int threads, bool quiet)
+{
+    const struct timespec moment = {.tv_nsec = 200000000};
+    struct load_reading before, after;
+    char text[256];
+    if (quiet)
+        return;
+    load_read(NULL, &before);
+    (void)nanosleep(&moment, NULL);
+    load_read(NULL, &after);
+    struct load load = load_between(&before, &after);
+    if (!load_disturbs(&load, threads ? threads : load.processors))
+        return;
+    load_text(&load, text, sizeof text);
+    cli_warn("the machine is not idle: %s; times may be too long", text);
 }

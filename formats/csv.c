@@ -212,6 +212,19 @@ enum status csv_wrong(const struct csv *csv, struct error *error, const char *fo
     return error_at(error, csv->file, csv->line, "%s", text);
 }
 
+enum status csv_find(const struct csv *csv, const char *name, int *place, struct error *error)
+{
+    *place = -1;
+    for (int f = 0; f < csv->field_count; f++) {
+        if (strcmp(csv->fields[f], name) != 0)
+            continue;
+        if (*place >= 0)
+            return csv_wrong(csv, error, "the column %s twice, expected once", name);
+        *place = f;
+    }
+    return STATUS_OK;
+}
+
 const char *csv_shown(const char *field, char copy[CSV_SHOWN_SIZE])
 {
     enum { MOST = 32 };

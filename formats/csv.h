@@ -39,6 +39,10 @@ enum status csv_next(struct csv *csv, bool *found, struct error *error);
 void csv_skip(struct csv *csv);
 void csv_close(struct csv *csv);
 
+/* Where the column of this name stands in the record at hand, a header; -1: nowhere. STATUS_INVALID
+ * where it stands twice. */
+enum status csv_find(const struct csv *csv, const char *name, int *place, struct error *error);
+
 /* STATUS_INVALID about the record at hand: "file:line: …". */
 enum status csv_wrong(const struct csv *csv, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

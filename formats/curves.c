@@ -42,13 +42,7 @@ static enum status read_header(struct reader *r)
                         "name, chip, x, value, unit_x and unit_value");
     r->field_count = r->csv.field_count;
     for (int c = 0; c < COLUMN_COUNT; c++) {
-        r->column[c] = -1;
-        for (int f = 0; f < r->field_count; f++)
-            if (strcmp(r->csv.fields[f], column_names[c]) == 0 && r->column[c] >= 0)
-                return csv_wrong(&r->csv, r->error, "the column %s twice, expected once",
-                                 column_names[c]);
-            else if (strcmp(r->csv.fields[f], column_names[c]) == 0)
-                r->column[c] = f;
+        TRY(csv_find(&r->csv, column_names[c], &r->column[c], r->error));
         if (r->column[c] < 0)
             return csv_wrong(&r->csv, r->error,
                              "no column %s, expected kind, name, chip, x, value, unit_x and "
@@ -192,18 +186,15 @@ static enum status add_point(struct reader *r, struct curve *curve, const struct
 
 static enum status read_record(struct reader *r)
 {
-    enum curve_kind kind = CURVE_OTHER;
     struct curve_point point;
     if (r->csv.field_count != r->field_count)
         return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header",
                          r->csv.field_count, r->field_count);
-    enum status status = check_name(r, NAME, CURVE_NAME_SIZE);
-    if (status == STATUS_OK)
-        status = check_name(r, CHIP, CURVE_CHIP_SIZE);
-    if (status == STATUS_OK)
-        kind = find_kind(field(r, KIND));
-    if (status != STATUS_OK || kind == CURVE_OTHER)
-        return status;
+    TRY(check_name(r, NAME, CURVE_NAME_SIZE));
+    TRY(check_name(r, CHIP, CURVE_CHIP_SIZE));
+    enum curve_kind kind = find_kind(field(r, KIND));
+    if (kind == CURVE_OTHER)
+        return STATUS_OK;
     const char *reason = read_point(r, kind, &point);
     if (reason) {
         reject(r, r->csv.line, reason);
@@ -261,10 +252,8 @@ enum status curves_read(const char *file, struct curves *curves, struct error *e
 {
     struct reader reader = {.curves = curves, .error = error};
     memset(curves, 0, sizeof *curves);
-    enum status status = csv_open(file, &reader.csv, error);
-    if (status != STATUS_OK)
-        return status;
-    status = read_all(&reader);
+    TRY(csv_open(file, &reader.csv, error));
+    enum status status = read_all(&reader);
     csv_close(&reader.csv);
     if (status != STATUS_OK)
         curves_clear(curves);

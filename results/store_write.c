@@ -133,28 +133,38 @@ enum status store_list_table(const struct store_rows *rows, const struct style *
     return written(out, error);
 }
 
-json_t *store_row_json(const struct store_row *row)
+/* The texts of a row, as JSON and csv name them. */
+enum { TEXTS = 10, EXPORTED_TEXTS = 7 };
+
+static const char *const text_names[TEXTS] = {"kind",        "op",    "shape", "options",
+                                              "dtype",       "space", "query", "hardware",
+                                              "fingerprint", "tiling"};
+
+static void get_texts(const struct store_row *row, const char *texts[TEXTS])
 {
     const struct store_key *key = &row->key;
+    const char *const all[TEXTS] = {store_kind_name(key->kind),
+                                    key->op,
+                                    key->shape,
+                                    key->options,
+                                    key->dtype,
+                                    key->space,
+                                    key->query,
+                                    row->hardware_name,
+                                    key->hardware,
+                                    row->tiling};
+    memcpy(texts, all, sizeof all);
+}
+
+json_t *store_row_json(const struct store_row *row)
+{
+    const char *texts[TEXTS];
     json_t *object = json_object();
-    const struct {
-        const char *name, *text;
-    } texts[] = {
-        {"kind", store_kind_name(key->kind)},
-        {"op", key->op},
-        {"shape", key->shape},
-        {"options", key->options},
-        {"dtype", key->dtype},
-        {"space", key->space},
-        {"query", key->query},
-        {"hardware", row->hardware_name},
-        {"fingerprint", key->hardware},
-        {"tiling", row->tiling},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        json_object_set_new(object, texts[i].name, json_text(texts[i].text));
-    json_object_set_new(object, "cores", json_integer(key->cores));
-    json_object_set_new(object, "model_version", json_integer(key->model_version));
+    get_texts(row, texts);
+    for (int t = 0; t < TEXTS; t++)
+        json_object_set_new(object, text_names[t], json_text(texts[t]));
+    json_object_set_new(object, "cores", json_integer(row->key.cores));
+    json_object_set_new(object, "model_version", json_integer(row->key.model_version));
     json_object_set_new(object, "time_ns", json_number_above_0(row->time_ns));
     json_object_set_new(object, "optimal", json_boolean(row->optimal));
     if (row->limit_s > 0)
@@ -200,28 +210,19 @@ enum status store_list_csv(const struct store_rows *rows, const struct style *st
                            struct error *error)
 {
     (void)style;
-    fputs("kind,op,shape,options,dtype,space,query,hardware,fingerprint,tiling,cores,"
-          "model_version,time_ns,optimal,limit_s\n",
-          out);
+    for (int t = 0; t < TEXTS; t++)
+        fprintf(out, "%s,", text_names[t]);
+    fputs("cores,model_version,time_ns,optimal,limit_s\n", out);
     for (size_t i = 0; i < rows->count; i++) {
         const struct store_row *row = &rows->rows[i];
-        const struct store_key *key = &row->key;
+        const char *texts[TEXTS];
         char time[32], limit[32];
-        const char *const texts[] = {store_kind_name(key->kind),
-                                     key->op,
-                                     key->shape,
-                                     key->options,
-                                     key->dtype,
-                                     key->space,
-                                     key->query,
-                                     row->hardware_name,
-                                     key->hardware,
-                                     row->tiling};
-        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        get_texts(row, texts);
+        for (int t = 0; t < TEXTS; t++) {
             csv_put(texts[t], out);
             fputc(',', out);
         }
-        fprintf(out, "%d,%d,%s,%d,%s\n", key->cores, key->model_version,
+        fprintf(out, "%d,%d,%s,%d,%s\n", row->key.cores, row->key.model_version,
                 row->time_ns > 0 ? number_text(row->time_ns, time) : "", row->optimal,
                 row->limit_s > 0 ? number_text(row->limit_s, limit) : "");
     }
@@ -283,7 +284,6 @@ static enum status put_string(const char *name, const char *text, FILE *out, str
                          : failed ? error_set(error, STATUS_IO, "cannot write the row")
                                   : STATUS_OK;
     json_decref(string);
-    fputc(',', out);
     return status;
 }
 
@@ -302,48 +302,31 @@ static char *compact_object(const char *answer)
 static enum status put_answer(const char *answer, FILE *out, struct error *error)
 {
     char *object = compact_object(answer);
-    enum status status = STATUS_OK;
-    if (object) {
-        fprintf(out, "\"answer\":%s", object);
-    } else {
-        json_t *string = json_text(answer);
-        fputs("\"answer\":", out);
-        status = !string ? error_memory(error) : STATUS_OK;
-        if (string && json_dumpf(string, out, JSON_ENCODE_ANY))
-            status = error_set(error, STATUS_IO, "cannot write the row");
-        json_decref(string);
-    }
+    if (!object)
+        return put_string("answer", answer, out, error);
+    fprintf(out, "\"answer\":%s", object);
     free(object);
-    return status;
+    return STATUS_OK;
 }
 
 enum status store_export_row(const struct store_row *row, FILE *out, struct error *error)
 {
-    const struct store_key *key = &row->key;
-    const struct {
-        const char *name, *text;
-    } first[] = {{"kind", store_kind_name(key->kind)},
-                 {"op", key->op},
-                 {"shape", key->shape},
-                 {"options", key->options},
-                 {"dtype", key->dtype},
-                 {"space", key->space},
-                 {"query", key->query},
-                 {"hardware", key->hardware}};
-    enum status status = STATUS_OK;
+    const char *texts[TEXTS];
     char time[32], limit[32];
+    get_texts(row, texts);
     fputc('{', out);
-    for (size_t i = 0; i < sizeof first / sizeof *first && status == STATUS_OK; i++)
-        status = put_string(first[i].name, first[i].text, out, error);
-    fprintf(out, "\"cores\":%d,\"model_version\":%d,", key->cores, key->model_version);
-    if (status == STATUS_OK)
-        status = put_string("hardware_name", row->hardware_name, out, error);
-    if (status == STATUS_OK)
-        status = put_string("tiling", row->tiling, out, error);
-    fprintf(out, "\"time_ns\":%s,\"optimal\":%s,\"limit_s\":%s,", number_text(row->time_ns, time),
+    for (int t = 0; t < EXPORTED_TEXTS; t++) {
+        TRY(put_string(text_names[t], texts[t], out, error));
+        fputc(',', out);
+    }
+    TRY(put_string("hardware", row->key.hardware, out, error));
+    fprintf(out, ",\"cores\":%d,\"model_version\":%d,", row->key.cores, row->key.model_version);
+    TRY(put_string("hardware_name", row->hardware_name, out, error));
+    fputc(',', out);
+    TRY(put_string("tiling", row->tiling, out, error));
+    fprintf(out, ",\"time_ns\":%s,\"optimal\":%s,\"limit_s\":%s,", number_text(row->time_ns, time),
             row->optimal ? "true" : "false", number_text(row->limit_s, limit));
-    if (status == STATUS_OK)
-        status = put_answer(row->answer, out, error);
+    TRY(put_answer(row->answer, out, error));
     fputs("}\n", out);
-    return status == STATUS_OK ? written(out, error) : status;
+    return written(out, error);
 }

@@ -49,14 +49,7 @@ static const char *field(const struct reader *r, int column)
 static enum status find_column(struct reader *r, int column)
 {
     const char *name = column_name(r, column);
-    r->column[column] = -1;
-    for (int f = 0; f < r->csv.field_count; f++) {
-        if (strcmp(r->csv.fields[f], name) != 0)
-            continue;
-        if (r->column[column] >= 0)
-            return csv_wrong(&r->csv, r->error, "the column %s twice, expected once", name);
-        r->column[column] = f;
-    }
+    TRY(csv_find(&r->csv, name, &r->column[column], r->error));
     if ((column <= NEEDED || column >= FIRST_AXIS) && r->column[column] < 0)
         return csv_wrong(
             &r->csv, r->error,
@@ -155,10 +148,8 @@ static enum status add_entry(struct reader *r, const struct table_entry *entry)
  * also values of axes; "k" is not. */
 static bool is_header(const struct reader *r)
 {
-    for (int f = 0; f < r->csv.field_count; f++)
-        if (strcmp(r->csv.fields[f], column_names[K]) == 0)
-            return true;
-    return false;
+    int place = -1;
+    return csv_find(&r->csv, column_names[K], &place, NULL) != STATUS_OK || place >= 0;
 }
 
 static enum status read_record(struct reader *r)
@@ -170,13 +161,11 @@ static enum status read_record(struct reader *r)
     if (r->csv.field_count != r->field_count)
         return csv_wrong(&r->csv, r->error, "%d fields, expected %d as in the header",
                          r->csv.field_count, r->field_count);
-    enum status status = STATUS_OK;
     if (field(r, RANK))
-        status = read_number(r, RANK, 1, INT64_MAX, &rank);
-    if (status == STATUS_OK)
-        status = read_entry(r, &entry);
+        TRY(read_number(r, RANK, 1, INT64_MAX, &rank));
+    TRY(read_entry(r, &entry));
     bool runs = !field(r, QUARANTINED) || !*field(r, QUARANTINED);
-    return status == STATUS_OK && rank == 1 && runs ? add_entry(r, &entry) : status;
+    return rank == 1 && runs ? add_entry(r, &entry) : STATUS_OK;
 }
 
 static int compare_wishes(const struct table_entry *a, const struct table_entry *b)
@@ -206,8 +195,6 @@ static int by_line(const void *a, const void *b)
 static void keep_last(struct table *table)
 {
     int64_t kept = 0;
-    if (table->count == 0)
-        return;
     qsort(table->entries, (size_t)table->count, sizeof *table->entries, by_wish);
     for (int64_t i = 0; i < table->count; i++)
         if (i + 1 == table->count ||
@@ -220,22 +207,21 @@ static void keep_last(struct table *table)
 static enum status read_all(struct reader *r)
 {
     bool found;
-    enum status status = csv_next(&r->csv, &found, r->error);
-    if (status == STATUS_OK && !found)
+    TRY(csv_next(&r->csv, &found, r->error));
+    if (!found)
         return error_at(r->error, r->csv.file, 1,
                         "empty, expected a header with m, k, n and every axis of a tiling");
-    if (status == STATUS_OK)
-        status = read_header(r);
-    while (status == STATUS_OK && found) {
-        status = csv_next(&r->csv, &found, r->error);
-        if (status == STATUS_OK && found)
-            status = read_record(r);
+    TRY(read_header(r));
+    while (found) {
+        TRY(csv_next(&r->csv, &found, r->error));
+        if (found)
+            TRY(read_record(r));
     }
-    if (status == STATUS_OK && r->table->count == 0)
+    if (r->table->count == 0)
         return error_at(r->error, r->csv.file, r->csv.line,
                         "no entry behind the header, expected some");
     keep_last(r->table);
-    return status;
+    return STATUS_OK;
 }
 
 enum status table_read(const char *file, const struct axis *axes, int axis_count,
@@ -243,10 +229,8 @@ enum status table_read(const char *file, const struct axis *axes, int axis_count
 {
     struct reader reader = {.table = table, .axes = axes, .axis_count = axis_count, .error = error};
     memset(table, 0, sizeof *table);
-    enum status status = csv_open(file, &reader.csv, error);
-    if (status != STATUS_OK)
-        return status;
-    status = read_all(&reader);
+    TRY(csv_open(file, &reader.csv, error));
+    enum status status = read_all(&reader);
     csv_close(&reader.csv);
     if (status != STATUS_OK)
         table_clear(table);

@@ -1,14 +1,16 @@
-/* Makes the sections of a page that show a program. What limits a program follows from a play that
- * the caller has; its timeline needs a trace, for which the program is played once more, unless it
- * is too long to be drawn. */
+/* Makes the sections of a page that show a program, or the maps of a search. What limits a program
+ * follows from a play that the caller has; its timeline needs a trace, for which the program is
+ * played once more, unless it is too long to be drawn. */
 #include "jobs/tune/report_program.h"
 
 #include "analysis/roofline.h"
 #include "costmodel/simulate.h"
 #include "formats/text.h"
 #include "jobs/tune/generate.h"
+#include "results/report_landscape.h"
 #include "results/report_roofline.h"
 #include "results/report_timeline.h"
+#include "search/landscape_make.h"
 
 static json_t *no_timeline(const struct program *program, const char *title)
 {
@@ -93,4 +95,31 @@ enum status report_tiling(struct report *report, const struct space *space,
         status = add_part(report, simulator, space, tiling, i, error);
     simulator_free(simulator);
     return status;
+}
+
+static enum status add_map(struct report *report, const struct space *space,
+                           const struct search_result *result, const int axes[2],
+                           enum landscape_kind kind, int threads, struct error *error)
+{
+    struct landscape map;
+    if (!landscape_possible(space, result, kind))
+        return STATUS_OK;
+    TRY(landscape_make(space, result, axes, kind, threads, &map, error));
+    report_landscape(report, &map);
+    landscape_clear(&map);
+    return STATUS_OK;
+}
+
+enum status report_landscapes(struct report *report, const struct space *space,
+                              const struct search_result *result, const char *axes, int threads,
+                              struct error *error)
+{
+    int chosen[2];
+    enum status status = landscape_axes(space, result, axes, chosen, error);
+    if (status != STATUS_OK)
+        return axes || status != STATUS_INVALID ? status : STATUS_OK;
+    status = add_map(report, space, result, chosen, LANDSCAPE_ENVELOPE, threads, error);
+    return status == STATUS_OK
+               ? add_map(report, space, result, chosen, LANDSCAPE_SLICE, threads, error)
+               : status;
 }

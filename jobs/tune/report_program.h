@@ -1,4 +1,5 @@
-/* What a page says of a program: what limits it, its roofline and its timeline. */
+/* What a page says of a program: what limits it, its roofline and its timeline; and of a search:
+ * its maps over two axes of the tiling. */
 #ifndef AUTOTUNE_JOBS_TUNE_REPORT_PROGRAM_H
 #define AUTOTUNE_JOBS_TUNE_REPORT_PROGRAM_H
 
@@ -6,6 +7,7 @@
 #include "core/operator.h"
 #include "core/timeline.h"
 #include "results/report.h"
+#include "search/search.h"
 
 /* Programs that play more instructions than this have no timeline: it is gathered from every one of
  * them. About a second. */
@@ -21,5 +23,11 @@ enum status report_program(struct report *report, const struct program *program,
 /* The same of every program of a tiling; nothing on a processor. */
 enum status report_tiling(struct report *report, const struct space *space,
                           const struct tiling *tiling, struct error *error);
+
+/* Adds the maps that can be made of the result, at most two; `axes` as of landscape_axes, or NULL.
+ * None where the space has no two axes to choose. */
+enum status report_landscapes(struct report *report, const struct space *space,
+                              const struct search_result *result, const char *axes, int threads,
+                              struct error *error);
 
 #endif
