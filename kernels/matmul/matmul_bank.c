@@ -106,8 +106,8 @@ static enum cann_outer outer_of(const struct tiling *t)
     const int64_t *x = t->value;
     double a = (double)x[CANN_BASE_M] * (double)x[CANN_STEP_M];
     double b = (double)x[CANN_BASE_N] * (double)x[CANN_STEP_N];
-    double tiles_m = ceil((double)x[CANN_SINGLE_M] / a),
-           tiles_n = ceil((double)x[CANN_SINGLE_N] / b);
+    double tiles_m = ceil((double)x[CANN_SINGLE_M] / a);
+    double tiles_n = ceil((double)x[CANN_SINGLE_N] / b);
     bool both = tiles_m > 1 && tiles_n > 1;
     bool m_loads_less = a * tiles_m * tiles_n + b * tiles_n > a * tiles_m + b * tiles_n * tiles_m;
     return both && m_loads_less ? OUTER_M_N : OUTER_N;
@@ -279,13 +279,11 @@ static enum status put_grid(const struct problem *p, const struct tiling *t, int
 }
 
 /* Does the kernel that reads the row run the tiling's loops? */
-static bool keeps_order(const struct tiling *t)
+static bool keeps_order(const int64_t *x, struct tiling read)
 {
-    const int64_t *x = t->value;
-    struct tiling read = *t;
     int64_t m = divide_up(x[CANN_SINGLE_M], x[CANN_BASE_M]);
     int64_t n = divide_up(x[CANN_SINGLE_N], x[CANN_BASE_N]);
-    read.value[CANN_OUTER] = outer_of(t);
+    read.value[CANN_OUTER] = outer_of(&read);
     return cann_agreed_order(x, m, n) == cann_agreed_order(read.value, m, n);
 }
 
@@ -296,7 +294,7 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
     int32_t *v = row->number;
     int64_t block_k = bank_block_k(p->type);
     bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
-    if (!keeps_order(t))
+    if (!keeps_order(x, *t))
         return error_set(error, STATUS_INVALID,
                          "outer: the kernels of a static bank choose another order of loops");
     if (several && row->share_b)
@@ -339,9 +337,7 @@ static void put_layout(int32_t *layout, int64_t batch, int64_t rows, int64_t col
 static enum status put_fields(const struct problem *p, const struct tiling *t, struct bank_row *row,
                               struct error *error)
 {
-    static const struct {
-        int field, axis;
-    } same[] = {
+    static const int same[][2] = {
         {BANK_USED_CORES, CANN_CORES},   {BANK_SINGLE_M, CANN_SINGLE_M},
         {BANK_SINGLE_N, CANN_SINGLE_N},  {BANK_BASE_M, CANN_BASE_M},
         {BANK_BASE_N, CANN_BASE_N},      {BANK_BASE_K, CANN_BASE_K},
@@ -353,14 +349,12 @@ static enum status put_fields(const struct problem *p, const struct tiling *t, s
     const int64_t *x = t->value, batch = p->size[MATMUL_BATCH];
     const int64_t m = p->size[MATMUL_M], n = p->size[MATMUL_N], k = p->size[MATMUL_K];
     int32_t *v = row->number;
-    if (x[CANN_L0B_HOLDS] != HOLDS_TILE)
-        return error_set(error, STATUS_INVALID,
-                         "l0b_holds=slab: a TCubeTiling's kernels hold a tile of B in L0B");
-    if (x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1)
-        return error_set(error, STATUS_INVALID,
-                         "several of a batch at once: a TCubeTiling's kernels take one by one");
+    bool slab = x[CANN_L0B_HOLDS] == HOLDS_SLAB;
+    if (slab || x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1)
+        return error_set(error, STATUS_INVALID, "a TCubeTiling has no word for %s",
+                         slab ? "l0b_holds=slab" : "several of a batch at once");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        v[same[i].field] = (int32_t)x[same[i].axis];
+        v[same[i][0]] = (int32_t)x[same[i][1]];
     v[BANK_M] = (int32_t)m;
     v[BANK_N] = (int32_t)n;
     v[BANK_KA] = v[BANK_KB] = v[BANK_SINGLE_K] = (int32_t)k;

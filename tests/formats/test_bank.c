@@ -579,6 +579,33 @@ Test(bank, new_rows_read_back)
     }
 }
 
+/* What TCubeTilings have no words for would be read as another kernel. */
+Test(bank, tilings_without_words_are_refused)
+{
+    static const enum bank_format forms[] = {BANK_TCUBETILING, BANK_RUNTIME_KB};
+    static const struct {
+        int axis;
+        int64_t value;
+        const char *word;
+    } cases[] = {{CANN_L0B_HOLDS, HOLDS_SLAB, "l0b_holds=slab"},
+                 {CANN_STEP_BATCH_A, 2, "several of a batch"},
+                 {CANN_STEP_BATCH_B, 2, "several of a batch"}};
+    struct problem problem;
+    struct tiling tiling = tiling_of(one(REPOSITORY, BANK_REPOSITORY), &problem);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+            struct tiling changed = tiling;
+            struct bank_row row;
+            struct error error;
+            changed.value[CANN_L0B_HOLDS] = HOLDS_TILE;
+            cr_assert_eq(matmul_bank_row(&problem, &changed, forms[f], &row, &error), STATUS_OK);
+            changed.value[cases[c].axis] = cases[c].value;
+            cr_expect_eq(matmul_bank_row(&problem, &changed, forms[f], &row, &error),
+                         STATUS_INVALID);
+            cr_expect(strstr(error.text, cases[c].word), "%s", error.text);
+        }
+}
+
 /* What a file in a form says about types, all of it. */
 static void expect_types(enum bank_format format, const struct problem *p, const char *text)
 {
