@@ -190,6 +190,8 @@ int cmd_tune(int argc, char **argv)
     struct error trace_error, map_error;
     search_log_open(&tune.log);
     task_parse(&usage, argc, argv, &tune.task, true);
+    if (tune_is_export(&tune.task.common))
+        tune.task.job.form = &formats[tune.task.common.format];
     task_open(&tune.task);
     tune.threads = cli_threads(tune.task.job.threads);
     tune.run.question = host_job_question(&tune.task.job);

@@ -7,6 +7,8 @@
 
 struct operator_bank {
     int cores_axis; /* of the space's tilings */
+    /* By form: where to search for tilings that it has words for. */
+    const struct operator_space *spaces[BANK_FORMATS];
     /* What a row computes, with its choices (layouts, bias, transposes …). STATUS_INVALID when the
      * operator has no such problem. */
     enum status (*problem)(const struct bank_row *row, struct problem *problem,

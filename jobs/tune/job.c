@@ -6,7 +6,9 @@
 #include "jobs/tune/job_parts.h"
 
 #include "core/number.h"
+#include "kernels/operator_bank.h"
 #include "kernels/registry.h"
+#include "results/format.h"
 #include "validate/calibrate/topology.h"
 
 #include <math.h>
@@ -142,6 +144,8 @@ static enum status set_space(struct job *job, const struct operator_space *space
 {
     if (!space)
         space = operator_default_space(job->problem.op, job->hw);
+    if (space && space->bank && job->form && !job_text(job, "space"))
+        space = space->bank->spaces[job->form->rows];
     if (!space)
         return error_set(error, STATUS_INVALID, "%s has no kernels for a processor, and %s is one",
                          job->problem.op->name, job->hw->name);

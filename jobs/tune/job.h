@@ -19,6 +19,8 @@
 /* job.validate where it was not given. */
 enum { JOB_VALIDATE_DEFAULT = -1 };
 
+struct format; /* results/format.h */
+
 enum { JOB_MAX_OPTIONS = 40, JOB_MAX_OVERRIDES = 64, JOB_MAX_TOP = 100000, JOB_MAX_THREADS = 1024 };
 
 /* An option given by name; of two of the same name the last counts, but set-hw adds up. */
@@ -30,6 +32,7 @@ struct job {
     int option_count, override_count;
     struct job_option options[JOB_MAX_OPTIONS]; /* owned, as the overrides */
     char *overrides[JOB_MAX_OVERRIDES];
+    const struct format *form; /* that a library loads and the answer is written in; NULL: none */
     /* after job_open */
     struct chips *chips; /* where the chip is from */
     bool owns_chips;

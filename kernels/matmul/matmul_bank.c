@@ -279,11 +279,11 @@ static enum status put_grid(const struct problem *p, const struct tiling *t, int
 }
 
 /* Does the kernel that reads the row run the tiling's loops? */
-static bool keeps_order(const int64_t *x, struct tiling read)
+static bool keeps_order(const int64_t *x, struct tiling read, enum cann_outer outer)
 {
     int64_t m = divide_up(x[CANN_SINGLE_M], x[CANN_BASE_M]);
     int64_t n = divide_up(x[CANN_SINGLE_N], x[CANN_BASE_N]);
-    read.value[CANN_OUTER] = outer_of(&read);
+    read.value[CANN_OUTER] = outer;
     return cann_agreed_order(x, m, n) == cann_agreed_order(read.value, m, n);
 }
 
@@ -294,7 +294,7 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
     int32_t *v = row->number;
     int64_t block_k = bank_block_k(p->type);
     bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
-    if (!keeps_order(x, *t))
+    if (!keeps_order(x, *t, outer_of(t)))
         return error_set(error, STATUS_INVALID,
                          "outer: the kernels of a static bank choose another order of loops");
     if (several && row->share_b)
@@ -349,10 +349,11 @@ static enum status put_fields(const struct problem *p, const struct tiling *t, s
     const int64_t *x = t->value, batch = p->size[MATMUL_BATCH];
     const int64_t m = p->size[MATMUL_M], n = p->size[MATMUL_N], k = p->size[MATMUL_K];
     int32_t *v = row->number;
-    bool slab = x[CANN_L0B_HOLDS] == HOLDS_SLAB;
-    if (slab || x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1)
-        return error_set(error, STATUS_INVALID, "a TCubeTiling has no word for %s",
-                         slab ? "l0b_holds=slab" : "several of a batch at once");
+    if (x[CANN_L0B_HOLDS] != HOLDS_TILE || x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1 ||
+        !keeps_order(x, *t, x[CANN_OUTER] == OUTER_N ? OUTER_N : OUTER_M))
+        return error_set(error, STATUS_INVALID,
+                         "a TCubeTiling has no word for outer=m_n, l0b_holds=slab and several of a "
+                         "batch at once; those of --space tcube have none of these");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         v[same[i][0]] = (int32_t)x[same[i][1]];
     v[BANK_M] = (int32_t)m;
@@ -393,6 +394,7 @@ enum status matmul_bank_parse(const char *text, struct tiling *tiling, struct er
 
 const struct operator_bank matmul_bank = {
     .cores_axis = CANN_CORES,
+    .spaces = {&matmul_cann, &matmul_cann, &matmul_tcube, &matmul_tcube},
     .problem = matmul_bank_problem,
     .tiling = matmul_bank_tiling,
     .row = matmul_bank_row,

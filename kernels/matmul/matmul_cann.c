@@ -132,6 +132,7 @@ static enum status create(struct space *space, const struct problem *problem, in
     struct cann *cann = calloc(1, sizeof *cann);
     if (!cann)
         return error_memory(error);
+    cann->tcube = space->kind == &matmul_tcube;
     space->detail = cann;
     space->axis_count = CANN_AXES;
     space->axes = cann_axes;
@@ -149,7 +150,8 @@ static enum status create(struct space *space, const struct problem *problem, in
     }
     if (cann_count_points(cann) == INT64_MAX)
         return error_set(error, STATUS_TOO_LARGE,
-                         "space cann has more than 2^63 candidates for this shape");
+                         "space %s has more than 2^63 candidates for this shape",
+                         space->kind->name);
     return STATUS_OK;
 }
 
@@ -193,20 +195,22 @@ static const struct operator_nesting nesting = {
     .alike = cann_alike,
 };
 
+/* Of both spaces. */
+#define CANN_KERNELS                                                                               \
+    .create = create, .destroy = destroy, .agree = cann_agree, .legal = cann_legal,                \
+    .violations = cann_violations, .cores_used = cores_used, .summarise = cann_summarise,          \
+    .nesting = &nesting, .parts = parts, .generate = cann_generate, .roofline_ns = roofline_ns,    \
+    .cost = {7.842, {0.267, 0.825, 0.277}}, /* 25 shapes on ascend910b1 */                         \
+        .bank = &matmul_bank
+
 const struct operator_space matmul_cann = {
     .name = "cann",
     .title = "blocks over cores, tiles in L1 and in L0, what is loaded once, buffers of each",
-    .create = create,
-    .destroy = destroy,
-    .agree = cann_agree,
-    .legal = cann_legal,
-    .violations = cann_violations,
-    .cores_used = cores_used,
-    .summarise = cann_summarise,
-    .nesting = &nesting,
-    .parts = parts,
-    .generate = cann_generate,
-    .roofline_ns = roofline_ns,
-    .cost = {7.842, {0.267, 0.825, 0.277}}, /* 25 shapes on ascend910b1 */
-    .bank = &matmul_bank,
+    CANN_KERNELS,
+};
+
+const struct operator_space matmul_tcube = {
+    .name = "tcube",
+    .title = "those tilings of cann that AscendC's TCubeTiling has words for",
+    CANN_KERNELS,
 };

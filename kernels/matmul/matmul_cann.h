@@ -30,7 +30,7 @@
 
 #include "kernels/matmul/matmul.h"
 
-extern const struct operator_space matmul_cann;
+extern const struct operator_space matmul_cann, matmul_tcube;
 
 /* Sizes in elements, steps in tiles of the size they multiply. In the order of the nested search:
  * what decides most comes first. */

@@ -254,7 +254,7 @@ static int64_t count_l0b(const struct counter *c)
     int64_t count = 0;
     if (tile && cann_executable(f, false))
         count += copies(n * k, c->room.l0b, cann_b_l0_turns(f, n, k, false));
-    if (slab && f->n_tiles * f->k_tiles > 1 && cann_executable(f, true))
+    if (slab && !c->cann->tcube && f->n_tiles * f->k_tiles > 1 && cann_executable(f, true))
         count += copies(f->n * f->k, c->room.l0b, cann_b_l0_turns(f, n, k, true));
     return count;
 }
@@ -266,7 +266,7 @@ static int64_t count_base(struct counter *c)
     const int64_t *v = c->tiling.value;
     bool turns = f->m_tiles > 1 && f->n_tiles > 1;
     bool open = c->fixed <= CANN_OUTER;
-    int64_t third = turns && (open || v[CANN_OUTER] == OUTER_M_N);
+    int64_t third = turns && !c->cann->tcube && (open || v[CANN_OUTER] == OUTER_M_N);
     int64_t others =
         open ? 1 + turns : v[CANN_OUTER] == OUTER_M || (turns && v[CANN_OUTER] == OUTER_N);
     int64_t count = copies(v[CANN_BASE_M] * v[CANN_BASE_K], c->room.l0a,

@@ -57,6 +57,7 @@ struct cann {
     bool share_b, bias;
     int bias_bytes;             /* an element */
     double miss_share;          /* of the bytes of A and B that are behind the cache */
+    bool tcube;                 /* only kernels that a TCubeTiling has words for */
     bool few_batch_steps;       /* powers of two only: else there were 2^63 points and more */
     int64_t *values[CANN_AXES]; /* of each axis, ascending; owned */
     int count[CANN_AXES];

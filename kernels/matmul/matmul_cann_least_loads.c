@@ -41,7 +41,7 @@ bool least_may_be_slab(const struct least *l)
 {
     if (l->fixed > CANN_L0B_HOLDS)
         return l->value[CANN_L0B_HOLDS] == HOLDS_SLAB;
-    return l->facts.n * l->facts.k <= l->room.l0b;
+    return !l->cann->tcube && l->facts.n * l->facts.k <= l->room.l0b;
 }
 
 /* What one core loads from behind the cache at most: its part of what stands in memory. */

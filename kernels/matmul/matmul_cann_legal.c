@@ -103,6 +103,12 @@ static bool few_buffers(const struct view *v)
     return true;
 }
 
+static bool has_words(const struct view *v)
+{
+    return !v->cann->tcube ||
+           (v->value[CANN_OUTER] != OUTER_M_N && v->value[CANN_L0B_HOLDS] == HOLDS_TILE);
+}
+
 static const struct {
     bool (*holds)(const struct view *v);
     const char *limit, *text;
@@ -120,6 +126,7 @@ static const struct {
     {chunks_divide, "step_ka", "step_ka, step_kb: neither number of chunks divides the other",
      false},
     {few_buffers, "buffers", "buffers: 1 or 2 of each kind", false},
+    {has_words, "tcube", "a TCubeTiling has no word for outer=m_n and l0b_holds=slab", false},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 

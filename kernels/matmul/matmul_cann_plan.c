@@ -234,6 +234,8 @@ void cann_plan_make(const struct cann *cann, const struct tiling *tiling, struct
 
 bool cann_is_batch_step(const struct cann *cann, int64_t whole, int64_t step)
 {
+    if (cann->tcube)
+        return step == 1;
     if (cann->few_batch_steps)
         return step > 0 && step <= whole && (step & (step - 1)) == 0;
     return is_cut(whole, step);
@@ -241,6 +243,8 @@ bool cann_is_batch_step(const struct cann *cann, int64_t whole, int64_t step)
 
 int64_t cann_next_batch_step(const struct cann *cann, int64_t whole, int64_t step)
 {
+    if (cann->tcube)
+        return step < 1;
     if (cann->few_batch_steps)
         return step ? (2 * step <= whole ? 2 * step : 0) : 1;
     return next_cut(whole, step);

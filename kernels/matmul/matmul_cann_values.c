@@ -86,7 +86,7 @@ static enum status fill_batch_steps(struct cann *cann, int axis, int64_t most, s
 {
     int m_count = cann->count[CANN_SINGLE_M], n_count = cann->count[CANN_SINGLE_N];
     int count = 0;
-    if (cann->size[CANN_BATCH] == 1 || most < 1)
+    if (cann->size[CANN_BATCH] == 1 || most < 1 || cann->tcube)
         return fill(cann, axis, 1, 1, error);
     int64_t *blocks =
         malloc((size_t)m_count * (size_t)n_count * (size_t)cann->cores * sizeof *blocks);
@@ -151,8 +151,8 @@ enum status cann_fill_values(struct cann *cann, struct error *error)
 {
     TRY(fill_sizes(cann, error));
     TRY(fill(cann, CANN_CORES, 1, cann->cores, error));
-    TRY(fill(cann, CANN_OUTER, 0, OUTER_KINDS - 1, error));
-    TRY(fill(cann, CANN_L0B_HOLDS, 0, HOLDS_KINDS - 1, error));
+    TRY(fill(cann, CANN_OUTER, 0, cann->tcube ? OUTER_N : OUTER_KINDS - 1, error));
+    TRY(fill(cann, CANN_L0B_HOLDS, 0, cann->tcube ? HOLDS_TILE : HOLDS_KINDS - 1, error));
     TRY(fill_base(cann, CANN_BASE_M, CANN_SINGLE_M, cann->machine.l0a, error));
     TRY(fill_base(cann, CANN_BASE_N, CANN_SINGLE_N, cann->machine.l0b, error));
     TRY(fill_all_steps(cann, error));

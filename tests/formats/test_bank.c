@@ -586,10 +586,7 @@ Test(bank, tilings_without_words_are_refused)
     static const struct {
         int axis;
         int64_t value;
-        const char *word;
-    } cases[] = {{CANN_L0B_HOLDS, HOLDS_SLAB, "l0b_holds=slab"},
-                 {CANN_STEP_BATCH_A, 2, "several of a batch"},
-                 {CANN_STEP_BATCH_B, 2, "several of a batch"}};
+    } cases[] = {{CANN_L0B_HOLDS, HOLDS_SLAB}, {CANN_STEP_BATCH_A, 2}, {CANN_STEP_BATCH_B, 2}};
     struct problem problem;
     struct tiling tiling = tiling_of(one(REPOSITORY, BANK_REPOSITORY), &problem);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
@@ -602,7 +599,7 @@ Test(bank, tilings_without_words_are_refused)
             changed.value[cases[c].axis] = cases[c].value;
             cr_expect_eq(matmul_bank_row(&problem, &changed, forms[f], &row, &error),
                          STATUS_INVALID);
-            cr_expect(strstr(error.text, cases[c].word), "%s", error.text);
+            cr_expect(strstr(error.text, "--space tcube"), "%s", error.text);
         }
 }
 
