@@ -150,28 +150,20 @@ static enum status parse_work(struct parser *parser)
     struct instruction in = {0};
     struct keys keys = {0};
     int8_t pipe = 0;
-    enum status status = parse_pipe(parser, parser->words[0], &pipe);
-    if (status == STATUS_OK && parser->word_count < 2)
+    TRY(parse_pipe(parser, parser->words[0], &pipe));
+    if (parser->word_count < 2)
         return FAIL(parser, "expected a path or an operation after '%s'", hw->pipes[pipe].name);
-    if (status == STATUS_OK)
-        status = parse_mnemonic(parser, parser->words[1], &in);
-    if (status == STATUS_OK)
-        status = parser_keys(parser, 2, (enum instruction_kind)in.kind, &keys);
-    if (status == STATUS_OK)
-        status = parser_types(parser, &keys, &in);
-    if (status != STATUS_OK)
-        return status;
-    status = check_bits(parser, &keys);
+    TRY(parse_mnemonic(parser, parser->words[1], &in));
+    TRY(parser_keys(parser, 2, (enum instruction_kind)in.kind, &keys));
+    TRY(parser_types(parser, &keys, &in));
+    TRY(check_bits(parser, &keys));
     in.unit = keys.value[KEY_UNIT] == 1;
     in.transpose = keys.value[KEY_TRANSPOSE] == 1;
-    if (status == STATUS_OK && in.kind == INSTRUCTION_MATRIX)
-        status = fill_matrix(parser, &keys, &in);
+    if (in.kind == INSTRUCTION_MATRIX)
+        TRY(fill_matrix(parser, &keys, &in));
     else
         fill_amount(&keys, &in);
-    if (status == STATUS_OK)
-        status = add(parser, &in);
-    if (status != STATUS_OK)
-        return status;
+    TRY(add(parser, &in));
     int runs_on = parser->program->items[parser->program->count - 1].pipe;
     if (runs_on != pipe)
         return FAIL(parser, "'%.*s' runs on pipe %s, not on %s", SPAN(parser->words[1]),

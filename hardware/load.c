@@ -80,14 +80,11 @@ static enum status read_base(const struct tree *variant, const struct chain *cha
 static enum status read_variant(const struct tree *variant, const struct chain *chain,
                                 struct description *description, struct error *error)
 {
-    enum status status = schema_check_variant(variant, error);
-    if (status == STATUS_OK)
-        status = read_base(variant, chain, description, error);
-    if (status != STATUS_OK)
-        return status;
+    TRY(schema_check_variant(variant, error));
+    TRY(read_base(variant, chain, description, error));
     snprintf(description->name, sizeof description->name, "%s",
              schema_text(config_root_setting(variant->config), "name"));
-    status = apply_set(variant, &description->tree, error);
+    enum status status = apply_set(variant, &description->tree, error);
     if (status != STATUS_OK)
         tree_clear(&description->tree);
     return status;

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* A copy of `length` bytes of text without the blanks around them; false when it does not fit. */
 static bool copy_trimmed(const char *text, size_t length, char *copy, size_t size)

@@ -291,12 +291,9 @@ void platform_each_below(void (*visit)(void *context, const char *file), void *c
 static enum status read_below(unsigned kind, struct tree *tree, struct error *error)
 {
     char file[PATH_MAX];
-    enum status status = file_below(kind & ROW_SPLIT, file, error);
-    if (status == STATUS_OK)
-        status = tree_read(file, tree, error);
-    if (status != STATUS_OK)
-        return status;
-    status = schema_check_description(tree, error);
+    TRY(file_below(kind & ROW_SPLIT, file, error));
+    TRY(tree_read(file, tree, error));
+    enum status status = schema_check_description(tree, error);
     if (status != STATUS_OK)
         tree_clear(tree);
     return status;
@@ -327,14 +324,10 @@ static enum status rename_tree(struct tree *tree, const char *file, struct error
 static enum status read_over(const struct ini *ini, struct tree *tree, struct error *error)
 {
     struct platform platform = {.ini = ini, .tree = tree, .error = error};
-    enum status status = check_sections(ini, error);
-    if (status == STATUS_OK)
-        status = find_kind(ini, &platform.kind, error);
-    if (status == STATUS_OK)
-        status = read_below(platform.kind, tree, error);
-    if (status != STATUS_OK)
-        return status;
-    status = apply_all(&platform);
+    TRY(check_sections(ini, error));
+    TRY(find_kind(ini, &platform.kind, error));
+    TRY(read_below(platform.kind, tree, error));
+    enum status status = apply_all(&platform);
     if (status == STATUS_OK)
         status = rename_tree(tree, ini->file, error);
     if (status != STATUS_OK)

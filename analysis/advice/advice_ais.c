@@ -66,32 +66,26 @@ static int32_t earliest(const struct edit *edit, const struct group *group)
     return to;
 }
 
-static enum status try_move(struct trial *trial, int32_t at, bool with_flags, bool *taken,
-                            struct error *error)
+static bool bring_forward(struct edit *edit, int32_t at, bool with_flags)
 {
-    struct edit edit;
-    enum status status = edit_open(&edit, trial_program(trial), error);
-    if (status != STATUS_OK)
-        return status;
-    struct group group = find_group(&edit, at, with_flags);
-    int32_t to = earliest(&edit, &group);
-    if (to < group.first) {
-        edit_move(&edit, group.first, group.count, to);
-        status = trial_try_synced(trial, &edit, taken, error);
-    }
-    edit_close(&edit);
-    return status;
+    struct group group = find_group(edit, at, with_flags);
+    int32_t to = earliest(edit, &group);
+    if (to < group.first)
+        edit_move(edit, group.first, group.count, to);
+    return to < group.first;
+}
+
+static bool with_its_flags(struct edit *edit, int32_t at)
+{
+    return bring_forward(edit, at, true);
+}
+
+static bool alone(struct edit *edit, int32_t at)
+{
+    return bring_forward(edit, at, false);
 }
 
 enum status advice_ais(struct trial *trial, struct error *error)
 {
-    for (int32_t at = 0; at < trial_program(trial)->count; at++) {
-        bool taken = false;
-        if (trial_program(trial)->items[at].kind != INSTRUCTION_MOVE || !trial_goes_on(trial))
-            continue;
-        TRY(try_move(trial, at, true, &taken, error));
-        if (!taken)
-            TRY(try_move(trial, at, false, &taken, error));
-    }
-    return STATUS_OK;
+    return trial_moves(trial, with_its_flags, alone, error);
 }

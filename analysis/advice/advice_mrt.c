@@ -25,26 +25,7 @@ static bool drop(struct edit *edit, int32_t at)
     return true;
 }
 
-static enum status try_at(struct trial *trial, int32_t at, bool (*change)(struct edit *, int32_t),
-                          bool *taken, struct error *error)
-{
-    struct edit edit;
-    enum status status = edit_open(&edit, trial_program(trial), error);
-    if (status == STATUS_OK && change(&edit, at))
-        status = trial_try_synced(trial, &edit, taken, error);
-    edit_close(&edit);
-    return status;
-}
-
 enum status advice_mrt(struct trial *trial, struct error *error)
 {
-    for (int32_t at = 0; at < trial_program(trial)->count; at++) {
-        bool taken = false;
-        if (trial_program(trial)->items[at].kind != INSTRUCTION_MOVE || !trial_goes_on(trial))
-            continue;
-        TRY(try_at(trial, at, drop, &taken, error));
-        if (!taken)
-            TRY(try_at(trial, at, hoist, &taken, error));
-    }
-    return STATUS_OK;
+    return trial_moves(trial, drop, hoist, error);
 }

@@ -227,27 +227,20 @@ static void end_line(struct diff *diff)
 static enum status make(struct making *making, const struct program_source *source,
                         struct error *error)
 {
-    enum status status = cut_lines(making, source, error);
-    if (status == STATUS_OK)
-        status = align_print(making->before, &making->old_text, error);
-    if (status == STATUS_OK)
-        status = align_print(making->after, &making->new_text, error);
+    TRY(cut_lines(making, source, error));
+    TRY(align_print(making->before, &making->old_text, error));
+    TRY(align_print(making->after, &making->new_text, error));
     making->origins = calloc((size_t)making->after->count + 1, sizeof *making->origins);
     making->partners = calloc((size_t)making->after->count + 1, sizeof *making->partners);
     making->diff->lines =
         calloc(making->line_count + (size_t)making->after->count + 1, sizeof *making->diff->lines);
-    if (status == STATUS_OK && (!making->origins || !making->partners || !making->diff->lines))
-        status = error_memory(error);
-    for (int32_t j = 0; j < making->after->count && status == STATUS_OK; j++)
+    if (!making->origins || !making->partners || !making->diff->lines)
+        return error_memory(error);
+    for (int32_t j = 0; j < making->after->count; j++)
         making->origins[j] = find_origin(making, making->after->items[j].line);
-    if (status == STATUS_OK)
-        status =
-            align(&making->old_text, &making->new_text, making->origins, making->partners, error);
-    if (status == STATUS_OK) {
-        find_indents(making);
-        status = make_lines(making, error);
-    }
-    return status;
+    TRY(align(&making->old_text, &making->new_text, making->origins, making->partners, error));
+    find_indents(making);
+    return make_lines(making, error);
 }
 
 enum status diff_programs(const struct program_source *source, const struct program *before,

@@ -154,3 +154,28 @@ enum status trial_try_synced(struct trial *trial, struct edit *edit, bool *taken
     *taken |= better;
     return STATUS_OK;
 }
+
+static enum status try_at(struct trial *trial, int32_t at, bool (*change)(struct edit *, int32_t),
+                          bool *taken, struct error *error)
+{
+    struct edit edit;
+    enum status status = edit_open(&edit, trial_program(trial), error);
+    if (status == STATUS_OK && change(&edit, at))
+        status = trial_try_synced(trial, &edit, taken, error);
+    edit_close(&edit);
+    return status;
+}
+
+enum status trial_moves(struct trial *trial, bool (*first)(struct edit *edit, int32_t at),
+                        bool (*second)(struct edit *edit, int32_t at), struct error *error)
+{
+    for (int32_t at = 0; at < trial_program(trial)->count; at++) {
+        bool taken = false;
+        if (trial_program(trial)->items[at].kind != INSTRUCTION_MOVE || !trial_goes_on(trial))
+            continue;
+        TRY(try_at(trial, at, first, &taken, error));
+        if (!taken)
+            TRY(try_at(trial, at, second, &taken, error));
+    }
+    return STATUS_OK;
+}

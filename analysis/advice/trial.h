@@ -73,4 +73,9 @@ enum status trial_try_synced(struct trial *trial, struct edit *edit, bool *taken
 /* May another change be tried? */
 bool trial_goes_on(const struct trial *trial);
 
+/* Tries one change of every move, synced, and where it is not taken another one. A change that
+ * finds nothing to do returns false. */
+enum status trial_moves(struct trial *trial, bool (*first)(struct edit *edit, int32_t at),
+                        bool (*second)(struct edit *edit, int32_t at), struct error *error);
+
 #endif

@@ -9,8 +9,6 @@
 #include "kernels/cubefx/host/poly.h"
 #include "kernels/emit.h"
 
-#include <string.h>
-
 static const char *const size_names[CUBEFX_SIZES] = {"n", "order", "functions"};
 static const struct operator_size options[] = {{"K", "terms of each polynomial", 0},
                                                {"J", "functions of each input", 0}};

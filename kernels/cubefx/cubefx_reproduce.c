@@ -7,8 +7,6 @@
 #include "kernels/cubefx/cubefx_merge.h"
 #include "search/restrict.h"
 
-#include <math.h>
-
 enum {
     OVER_NAIVE,
     OVER_HORNER,
@@ -104,9 +102,9 @@ static enum status pipeline_ns(struct reproduction *r, int64_t inputs, int64_t o
                                int64_t functions, int64_t merge, double *ns, struct error *error)
 {
     struct found found;
-    enum status status = pipeline(r, inputs, order, functions, merge, &found, error);
-    *ns = status == STATUS_OK ? found_ns(&found) : NAN;
-    return status;
+    TRY(pipeline(r, inputs, order, functions, merge, &found, error));
+    *ns = found_ns(&found);
+    return STATUS_OK;
 }
 
 static enum status baseline_ns(struct reproduction *r, int64_t inputs, int64_t functions,
@@ -117,12 +115,11 @@ static enum status baseline_ns(struct reproduction *r, int64_t inputs, int64_t f
     struct simulated simulated;
     int64_t tile = cubefx_baseline_tile(r->hw, DTYPE_F16, &share, baseline);
     program_reset(&r->simulator.program, r->hw);
-    enum status status = cubefx_baseline_program(r->hw, DTYPE_F16, &share, tile, baseline,
-                                                 &r->simulator.program, error);
-    if (status == STATUS_OK)
-        status = simulate_program(&r->simulator, 1, &simulated, error);
-    *ns = status == STATUS_OK ? simulated.time_ns : NAN;
-    return status;
+    TRY(cubefx_baseline_program(r->hw, DTYPE_F16, &share, tile, baseline, &r->simulator.program,
+                                error));
+    TRY(simulate_program(&r->simulator, 1, &simulated, error));
+    *ns = simulated.time_ns;
+    return STATUS_OK;
 }
 
 enum { FUNCTIONS = 17, SIZES = 2 };
@@ -178,26 +175,28 @@ static double turning_point(const struct figure *figure)
     return last_loss + 1;
 }
 
+/* Times of the mapping with the smallest optimal merge, with 1 and with 4. */
+static enum status merged_case(struct reproduction *r, int64_t order, int64_t functions,
+                               double *best, double *naive, double *four, struct error *error)
+{
+    struct merge_problem integer_program = {16, order, functions, 0};
+    struct merge_choice choice;
+    TRY(merge_choose(&integer_program, &choice, error));
+    int64_t merge = choice.merge;
+    merge_choice_clear(&choice);
+    TRY(pipeline_ns(r, 16384, order, functions, merge, best, error));
+    TRY(pipeline_ns(r, 16384, order, functions, 1, naive, error));
+    return pipeline_ns(r, 16384, order, functions, 4, four, error);
+}
+
 /* Fig. 4.12: the smallest optimal merge of the integer program against 1 and against 4. */
 static enum status merged(struct reproduction *r, double *ours, struct error *error)
 {
     static const int64_t orders[] = {2, 6, 12};
-    double sum = 0, most = 0, over_four = 0;
-    enum status status = STATUS_OK;
+    double sum = 0, most = 0, over_four = 0, best, naive, four;
     for (int o = 0; o < 3; o++)
-        for (int64_t j = 1; j <= 16 && status == STATUS_OK; j++) {
-            struct merge_problem integer_program = {16, orders[o], j, 0};
-            struct merge_choice choice;
-            double naive = 0, four = 0, best = 1;
-            status = merge_choose(&integer_program, &choice, error);
-            if (status != STATUS_OK)
-                break;
-            status = pipeline_ns(r, 16384, orders[o], j, choice.merge, &best, error);
-            merge_choice_clear(&choice);
-            if (status == STATUS_OK)
-                status = pipeline_ns(r, 16384, orders[o], j, 1, &naive, error);
-            if (status == STATUS_OK)
-                status = pipeline_ns(r, 16384, orders[o], j, 4, &four, error);
+        for (int64_t j = 1; j <= 16; j++) {
+            TRY(merged_case(r, orders[o], j, &best, &naive, &four, error));
             sum += naive / best;
             over_four += four / best;
             most = naive / best > most ? naive / best : most;
@@ -205,7 +204,7 @@ static enum status merged(struct reproduction *r, double *ours, struct error *er
     ours[MERGED_MEAN] = sum / 48;
     ours[MERGED_MOST] = most;
     ours[OVER_FOUR] = over_four / 48;
-    return status;
+    return STATUS_OK;
 }
 
 static void fill_ratios(const struct figure *figure, double *ours)

@@ -59,4 +59,16 @@ int64_t choices_count(const struct knn_costs *costs, int m1);
 struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling);
 enum fate choice_fate(const struct knn_costs *costs, const struct tiling *tiling);
 
+/* ---- knn_found.c: what a result says of them ---- */
+
+/* Fills *found from a choice whose distance tile is tuned: simulates the three programs of the
+ * tiling once more for what each pipe does. STATUS_TOO_LARGE when the time is beyond the clock. */
+enum status knn_found_fill(const struct knn_costs *costs, const struct choice *choice,
+                           struct found *found, struct error *error);
+
+/* Fills result->reached with all of `choices`, and the times of those of `simulated`. */
+enum status knn_reached_fill(const struct choices *choices, const struct candidate *simulated,
+                             int64_t simulated_count, struct search_result *result,
+                             struct error *error);
+
 #endif

@@ -160,11 +160,10 @@ static enum status bitonic_ns(struct tiling_simulator *simulator, const struct k
     (void)tiles;
     struct simulated simulated;
     program_reset(&simulator->program, knn->machine.hw);
-    enum status status = knn_bitonic_program(&knn->machine, tile, &simulator->program, error);
-    if (status == STATUS_OK)
-        status = simulate_program(simulator, cores, &simulated, error);
-    *ns = status == STATUS_OK ? simulated.time_ns : 0;
-    return status;
+    TRY(knn_bitonic_program(&knn->machine, tile, &simulator->program, error));
+    TRY(simulate_program(simulator, cores, &simulated, error));
+    *ns = simulated.time_ns;
+    return STATUS_OK;
 }
 
 static enum status heap_with(struct tiling_simulator *simulator, const struct knn_space *knn,
@@ -173,12 +172,10 @@ static enum status heap_with(struct tiling_simulator *simulator, const struct kn
 {
     struct simulated simulated;
     program_reset(&simulator->program, knn->machine.hw);
-    enum status status =
-        knn_heap_program(&knn->machine, tile, rebuilds, &simulator->program, error);
-    if (status == STATUS_OK)
-        status = simulate_program(simulator, cores, &simulated, error);
-    *ns = status == STATUS_OK ? simulated.time_ns : 0;
-    return status;
+    TRY(knn_heap_program(&knn->machine, tile, rebuilds, &simulator->program, error));
+    TRY(simulate_program(simulator, cores, &simulated, error));
+    *ns = simulated.time_ns;
+    return STATUS_OK;
 }
 
 /* A re-heap costs the same every time: a line through no column and all columns. */

@@ -3,7 +3,7 @@
  * the program with a step contains the one without, which is taken off as often. Of the other
  * tilings bounds are listed by index, and times of those that were simulated are looked up in that
  * list. */
-#include "kernels/knn/knn_found.h"
+#include "kernels/knn/knn_choices.h"
 
 #include "core/work.h"
 #include "kernels/knn/knn_search.h"

@@ -3,7 +3,6 @@
  * of its first tilings leave; to simulate one is to tune its distance tile. */
 #include "kernels/knn/knn_search.h"
 
-#include "kernels/knn/knn_found.h"
 #include "kernels/knn/knn_gather.h"
 #include "search/listed.h"
 

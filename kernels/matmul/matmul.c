@@ -6,8 +6,6 @@
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/matmul_cann.h"
 
-#include <string.h>
-
 static const char *const size_names[MATMUL_SIZES] = {"m", "k", "n", "batch"};
 static const struct operator_size options[] = {{"B", "number of products (default 1)", 1}};
 

@@ -132,7 +132,8 @@ static void check_store(struct check *check)
                (long long)host->inputs, LINE_FLOATS);
 }
 
-static int check_all(const struct space *space, const struct tiling *tiling, struct violation *list)
+int cubefx_host_violations(const struct space *space, const struct tiling *tiling,
+                           struct violation list[MAX_VIOLATIONS])
 {
     struct check check = {
         .space = space, .host = cubefx_host_of(space), .value = tiling->value, .list = list};
@@ -145,13 +146,7 @@ static int check_all(const struct space *space, const struct tiling *tiling, str
 
 bool cubefx_host_legal(const struct space *space, const struct tiling *tiling)
 {
-    return check_all(space, tiling, NULL) == 0;
-}
-
-int cubefx_host_violations(const struct space *space, const struct tiling *tiling,
-                           struct violation list[MAX_VIOLATIONS])
-{
-    return check_all(space, tiling, list);
+    return cubefx_host_violations(space, tiling, NULL) == 0;
 }
 
 bool cubefx_host_possible(const struct space *space, const struct tiling *tiling, int fixed)
