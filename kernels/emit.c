@@ -198,11 +198,12 @@ enum status machine_squares(const struct hardware *hw, const char *who, enum dty
                             const struct matrix_type **matrix, struct error *error)
 {
     enum status status = machine_matrix(hw, who, type, matrix, error);
-    if (status != STATUS_OK || (*matrix)->block_m == (*matrix)->block_n)
+    const struct matrix_type *m = *matrix;
+    if (status != STATUS_OK || !m || m->block_m == m->block_n)
         return status;
     return error_set(error, STATUS_INVALID,
                      "%s needs square blocks of C; those of %s in %s are %dx%d", who, hw->name,
-                     dtype_name(type), (*matrix)->block_m, (*matrix)->block_n);
+                     dtype_name(type), m->block_m, m->block_n);
 }
 
 enum status machine_cubes(const struct hardware *hw, const char *who, enum dtype type,

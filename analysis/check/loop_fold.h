@@ -1,6 +1,7 @@
 /* Loops whose state recurs need not be executed to their end: what recurs is skipped, all but
  * FOLD_KEPT periods of it, with the same findings. Numbers of events stay as they are: their order
- * is all that matters. Loops in which an operand that may conflict moves with the index are executed.
+ * is all that matters. Loops in which an operand that may conflict moves with the index are
+ * executed.
  *
  *   fold_init(&fold, &order, &overlap, &record, &error);    before the first event
  *   fold_clear(&fold); */
