@@ -11,26 +11,26 @@
 
 static const struct row {
     const char *name;
+    const char *cann; /* in operators' files; in any case also elsewhere */
+    const char *ge;   /* behind DT_ */
     int bytes;
     enum dtype accumulator, result; /* of products */
-    const char *cann;               /* in operators' files; in any case also elsewhere */
-    const char *ge;                 /* behind DT_ */
     int number;                     /* of ge::DataType */
 } types[DTYPE_ALL] = {
-    [DTYPE_F16] = {"f16", 2, DTYPE_F32, DTYPE_F16, "float16", "FLOAT16", 1},
-    [DTYPE_F32] = {"f32", 4, DTYPE_F32, DTYPE_F32, "float32", "FLOAT", 0},
-    [DTYPE_BF16] = {"bf16", 2, DTYPE_F32, DTYPE_BF16, "bfloat16", "BF16", 27},
-    [DTYPE_I8] = {"i8", 1, DTYPE_I32, DTYPE_I32, "int8", "INT8", 2},
-    [DTYPE_U8] = {"u8", 1, DTYPE_I32, DTYPE_I32, "uint8", "UINT8", 4},
-    [DTYPE_I16] = {"i16", 2, DTYPE_I32, DTYPE_I32, "int16", "INT16", 6},
-    [DTYPE_U16] = {"u16", 2, DTYPE_U32, DTYPE_U32, "uint16", "UINT16", 7},
-    [DTYPE_I32] = {"i32", 4, DTYPE_I32, DTYPE_I32, "int32", "INT32", 3},
-    [DTYPE_U32] = {"u32", 4, DTYPE_U32, DTYPE_U32, "uint32", "UINT32", 8},
-    [DTYPE_BOOL] = {"bool", 1, DTYPE_BOOL, DTYPE_BOOL, "bool", "BOOL", 12},
-    [DTYPE_I64] = {"i64", 8, DTYPE_I64, DTYPE_I64, "int64", "INT64", 9},
-    [DTYPE_U64] = {"u64", 8, DTYPE_U64, DTYPE_U64, "uint64", "UINT64", 10},
-    [DTYPE_F64] = {"f64", 8, DTYPE_F64, DTYPE_F64, "float64", "DOUBLE", 11},
-    [DTYPE_C64] = {"c64", 8, DTYPE_C64, DTYPE_C64, "complex64", "COMPLEX64", 16},
+    [DTYPE_F16] = {"f16", "float16", "FLOAT16", 2, DTYPE_F32, DTYPE_F16, 1},
+    [DTYPE_F32] = {"f32", "float32", "FLOAT", 4, DTYPE_F32, DTYPE_F32, 0},
+    [DTYPE_BF16] = {"bf16", "bfloat16", "BF16", 2, DTYPE_F32, DTYPE_BF16, 27},
+    [DTYPE_I8] = {"i8", "int8", "INT8", 1, DTYPE_I32, DTYPE_I32, 2},
+    [DTYPE_U8] = {"u8", "uint8", "UINT8", 1, DTYPE_I32, DTYPE_I32, 4},
+    [DTYPE_I16] = {"i16", "int16", "INT16", 2, DTYPE_I32, DTYPE_I32, 6},
+    [DTYPE_U16] = {"u16", "uint16", "UINT16", 2, DTYPE_U32, DTYPE_U32, 7},
+    [DTYPE_I32] = {"i32", "int32", "INT32", 4, DTYPE_I32, DTYPE_I32, 3},
+    [DTYPE_U32] = {"u32", "uint32", "UINT32", 4, DTYPE_U32, DTYPE_U32, 8},
+    [DTYPE_BOOL] = {"bool", "bool", "BOOL", 1, DTYPE_BOOL, DTYPE_BOOL, 12},
+    [DTYPE_I64] = {"i64", "int64", "INT64", 8, DTYPE_I64, DTYPE_I64, 9},
+    [DTYPE_U64] = {"u64", "uint64", "UINT64", 8, DTYPE_U64, DTYPE_U64, 10},
+    [DTYPE_F64] = {"f64", "float64", "DOUBLE", 8, DTYPE_F64, DTYPE_F64, 11},
+    [DTYPE_C64] = {"c64", "complex64", "COMPLEX64", 8, DTYPE_C64, DTYPE_C64, 16},
 };
 
 const char *dtype_name(enum dtype type)

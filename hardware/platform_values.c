@@ -125,7 +125,7 @@ static enum status keep_default(const struct platform *p, const struct row *row,
 enum status platform_apply_row(const struct platform *p, const struct row *row)
 {
     char source[SOURCE_SIZE];
-    double value;
+    double value = 0;
     config_setting_t *setting = tree_find(p->tree, row->target);
     const struct ini_entry *entry = platform_entry(p->ini, row->section, row->keys);
     if (!setting)

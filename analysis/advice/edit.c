@@ -10,7 +10,7 @@
 
 static bool make_room(struct edit *edit)
 {
-    bool too_many = edit->count == edit->capacity && edit->capacity > 2 * EDIT_MAX_LINES;
+    bool too_many = edit->count == edit->capacity && edit->capacity > INT64_C(2) * EDIT_MAX_LINES;
     edit->failed |=
         too_many || !array_reserve(&edit->lines, edit->count, &edit->capacity, sizeof *edit->lines);
     return !edit->failed;

@@ -223,8 +223,6 @@ enum status matmul_bank_tiling(const struct bank_row *row, const struct problem 
                                  : tiling_of_fields(row, problem, tiling, error);
 }
 
-/* ------------------------------------------------------------------ back */
-
 static void put_problem(const struct problem *p, struct bank_row *row)
 {
     int transpose = p->choice[MATMUL_TRANSPOSE];
