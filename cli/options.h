@@ -44,13 +44,13 @@ struct cli_option {
     const char *value; /* as --help shows it; NULL: it takes none */
     const char *help;
     int group;      /* of the help, under its heading */
+    int key;        /* its letter; 0: none */
     size_t text;    /* of a const char * */
     size_t flag;    /* of a bool: it was given */
     size_t seconds; /* of a double */
     size_t count;   /* of an int64_t, from 1 to `most` */
     int64_t most;
     option_taker *take; /* called first: checks the text, or does what a place cannot; or NULL */
-    int key;            /* its letter; 0: none */
 };
 
 /* Those of struct common about hardware. */
