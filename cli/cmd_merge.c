@@ -87,26 +87,26 @@ static void put_missing(const struct missing *missing, FILE *out)
 
 /* ------------------------------------------------------------------ the answer */
 
-static void put_report(const struct merge_report *report, const char *into, FILE *out)
+static void put_report(const struct merge_counts *counts, const char *into, FILE *out)
 {
     char line[TEXT_LINE_SIZE];
     char text[TEXT_SIZE];
-    fprintf(out, "%s: %s result%s read\n", text_line(into, line), text_count(report->rows, text),
-            report->rows == 1 ? "" : "s");
-    fprintf(out, "  added       %9s\n", text_count(report->added, text));
-    fprintf(out, "  duplicates  %9s  were there already", text_count(report->duplicates, text));
-    if (report->better)
-        fprintf(out, "; %s of them said less", text_count(report->better, text));
+    fprintf(out, "%s: %s result%s read\n", text_line(into, line), text_count(counts->rows, text),
+            counts->rows == 1 ? "" : "s");
+    fprintf(out, "  added       %9s\n", text_count(counts->added, text));
+    fprintf(out, "  duplicates  %9s  were there already", text_count(counts->duplicates, text));
+    if (counts->better)
+        fprintf(out, "; %s of them said less", text_count(counts->better, text));
     fprintf(out, "\n");
-    if (report->measured_twice)
+    if (counts->measured_twice)
         fprintf(
             out,
             "  measured    %9s  of them twice: the one with more time is kept, then the faster\n",
-            text_count(report->measured_twice, text));
+            text_count(counts->measured_twice, text));
 }
 
 static void write_answer(const struct merge_command *command, const char *into,
-                         const struct merge_report *report, const struct missing *missing)
+                         const struct merge_counts *counts, const struct missing *missing)
 {
     struct answer out;
     struct error error;
@@ -114,14 +114,14 @@ static void write_answer(const struct merge_command *command, const char *into,
     if (command->common.format == FORMAT_JSON) {
         json_t *document = json_pack(
             "{s:i, s:o, s:I, s:I, s:I, s:I, s:I}", "schema", 1, "db", json_text(into), "rows",
-            (json_int_t)report->rows, "added", (json_int_t)report->added, "duplicates",
-            (json_int_t)report->duplicates, "better", (json_int_t)report->better, "measured_twice",
-            (json_int_t)report->measured_twice);
+            (json_int_t)counts->rows, "added", (json_int_t)counts->added, "duplicates",
+            (json_int_t)counts->duplicates, "better", (json_int_t)counts->better, "measured_twice",
+            (json_int_t)counts->measured_twice);
         if (command->sweep)
             json_object_set_new(document, "missing", missing_json(missing));
         cli_require(json_write(document, out.stream, &error), &error);
     } else {
-        put_report(report, into, out.stream);
+        put_report(counts, into, out.stream);
         if (command->sweep)
             put_missing(missing, out.stream);
     }
@@ -133,7 +133,7 @@ int cmd_merge(int argc, char **argv)
     struct merge_command command = {.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
     static const char *files[MAX_STORES];
     struct missing missing = {.count = 0};
-    struct merge_report report;
+    struct merge_counts counts;
     struct error error;
     int count = cli_parse(&usage, argc, argv, &command, files, MAX_STORES);
     if (count < 2)
@@ -144,9 +144,9 @@ int cmd_merge(int argc, char **argv)
     for (int f = 0; f < count; f++)
         cli_keeps(&command.common, files[f]);
     cli_check_files(&command.common);
-    cli_require(merge_stores(files[0], files + 1, count - 1, &report, &error), &error);
+    cli_require(merge_stores(files[0], files + 1, count - 1, &counts, &error), &error);
     find_missing(&command, files[0], &missing);
-    write_answer(&command, files[0], &report, &missing);
+    write_answer(&command, files[0], &counts, &missing);
     free(missing.jobs);
     sweep_clear(&missing.sweep);
     cli_close(&command.common);

@@ -186,11 +186,11 @@ static int64_t bytes_of(const char *file)
 static int run_gc(struct store_command *command, const char *const files[])
 {
     struct store_gc gc = {.filter = &command->filter};
-    struct store_gc_report report = {.dry_run = command->dry_run};
+    struct store_gc_counts counts = {.dry_run = command->dry_run};
     struct answer answer;
     struct error error;
     struct store *store = open_store(files[0], STORE_READ); /* does not make one */
-    report.bytes_before = bytes_of(files[0]);
+    counts.bytes_before = bytes_of(files[0]);
     enum status status = store_gc_find(store, &gc, &error);
     store_close(store);
     cli_require(status, &error);
@@ -200,10 +200,10 @@ static int run_gc(struct store_command *command, const char *const files[])
         store_close(store);
         cli_require(status, &error);
     }
-    report.bytes_after = bytes_of(files[0]);
+    counts.bytes_after = bytes_of(files[0]);
     cli_answer_open(&answer, &command->common);
     cli_require((command->common.format == FORMAT_JSON ? store_gc_json : store_gc_table)(
-                    &gc, &report, answer.stream, &error),
+                    &gc, &counts, answer.stream, &error),
                 &error);
     cli_answer_close(&answer);
     store_gc_clear(&gc);

@@ -130,7 +130,7 @@ static bool measures(const struct sweep_command *command, const struct sweep *sw
 }
 
 static void run(const struct sweep_command *command, const struct sweep *sweep, struct store *store,
-                struct sweep_report *report)
+                struct sweep_counts *ran)
 {
     struct progress progress;
     struct error error;
@@ -145,12 +145,12 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
         busy_warn(0, command->common.quiet);
     progress_open(&progress, command->common.quiet);
     stop_open();
-    enum status status = sweep_run(sweep, store, &how, report, &error);
+    enum status status = sweep_run(sweep, store, &how, ran, &error);
     progress_close(&progress);
     cli_require(status, &error);
     if (command->common.verbose)
-        cli_note("searches: %.3f s of %d x %.3f s; store and progress: %.3f s", report->search_s,
-                 how.threads, report->seconds, report->keep_s);
+        cli_note("searches: %.3f s of %d x %.3f s; store and progress: %.3f s", ran->search_s,
+                 how.threads, ran->seconds, ran->keep_s);
 }
 
 static void write_page(const struct sweep_command *command, const struct sweep_summary *summary,
@@ -164,8 +164,7 @@ static void write_page(const struct sweep_command *command, const struct sweep_s
              sweep->job_count == 1 ? "" : "s");
     const char *slash = strrchr(sweep->file, '/');
     page_open(&command->page, slash ? slash + 1 : sweep->file, lead, &report);
-    cli_require(report_sweep(&report, sweep, store, summary->report, summary->points, &error),
-                &error);
+    cli_require(report_sweep(&report, sweep, store, summary->ran, summary->points, &error), &error);
     page_close(&command->page, &command->common, &report);
 }
 
@@ -180,7 +179,7 @@ static char *next_command(const struct sweep_command *command, const struct swee
     int64_t job = -1;
     for (int k = 0; k < STORE_KINDS && job < 0; k++)
         job = summary->found[k].count ? summary->found[k].slowest : -1;
-    if (summary->report->unfinished) {
+    if (summary->ran->unfinished) {
         fputs(command->page.command, out);
     } else if (job >= 0) {
         const struct store_key *key = &sweep->jobs[job].key;
@@ -200,12 +199,12 @@ static char *next_command(const struct sweep_command *command, const struct swee
 static int sweep_files(const struct sweep_command *command, const struct sweep *sweep)
 {
     struct error error;
-    struct sweep_report report;
-    struct sweep_summary summary = {.sweep = sweep, .report = &report, .db = command->db};
+    struct sweep_counts ran;
+    struct sweep_summary summary = {.sweep = sweep, .ran = &ran, .db = command->db};
     struct store *store;
     cli_require(store_open(command->db, STORE_WRITE, &store, &error), &error);
-    run(command, sweep, store, &report);
-    tell_faults(sweep, report.faults, report.fault_count);
+    run(command, sweep, store, &ran);
+    tell_faults(sweep, ran.faults, ran.fault_count);
     summary.stopped = *stop_asked() != 0;
     if (command->pareto || sweep->chip_count > 1)
         cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
@@ -218,9 +217,9 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     free(next);
     if (page_is_wanted(&command->page, &command->common))
         write_page(command, &summary, store);
-    bool bad = sweep->fault_count + report.fault_count > 0, none = report.infeasible > 0;
+    bool bad = sweep->fault_count + ran.fault_count > 0, none = ran.infeasible > 0;
     sweep_summary_clear(&summary);
-    sweep_report_clear(&report);
+    sweep_counts_clear(&ran);
     store_close(store);
     return bad ? EXIT_BAD : none ? EXIT_NONE : EXIT_ANSWER;
 }

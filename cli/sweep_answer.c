@@ -10,11 +10,11 @@
 
 /* ------------------------------------------------------------------ faults */
 
-static json_t *faults_json(const struct sweep *sweep, const struct sweep_report *report)
+static json_t *faults_json(const struct sweep *sweep, const struct sweep_counts *ran)
 {
     json_t *faults = json_array();
-    const struct sweep_fault *lists[] = {sweep->faults, report ? report->faults : NULL};
-    const int64_t counts[] = {sweep->fault_count, report ? report->fault_count : 0};
+    const struct sweep_fault *lists[] = {sweep->faults, ran ? ran->faults : NULL};
+    const int64_t counts[] = {sweep->fault_count, ran ? ran->fault_count : 0};
     for (int l = 0; l < 2; l++)
         for (int64_t i = 0; i < counts[l]; i++)
             json_array_append_new(faults, json_pack("{s:i, s:o}", "line", lists[l][i].line, "text",
@@ -76,7 +76,7 @@ static json_t *found_json(const struct sweep_summary *summary)
 static json_t *summary_json(const struct sweep_summary *summary)
 {
     const struct sweep *sweep = summary->sweep;
-    const struct sweep_report *r = summary->report;
+    const struct sweep_counts *r = summary->ran;
     json_t *document = json_pack(
         "{s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "schema", 1, "sweep",
         json_text(sweep->file), "db", json_text(summary->db), "jobs", (json_int_t)sweep->job_count,
@@ -131,7 +131,7 @@ static void put_found(const struct sweep_summary *summary, const struct style *s
         if (found->infeasible >= 0) {
             sweep_title(summary->sweep, found->infeasible, title, sizeof title);
             text_put_line("no tiling", style, out, "%s%s", title,
-                          summary->report->infeasible > 1 ? " and others" : "");
+                          summary->ran->infeasible > 1 ? " and others" : "");
         }
     }
 }
@@ -142,7 +142,7 @@ static void summary_table(const void *what, const struct style *style, FILE *out
     char line[TEXT_LINE_SIZE];
     const struct sweep_summary *summary = what;
     const struct sweep *sweep = summary->sweep;
-    const struct sweep_report *r = summary->report;
+    const struct sweep_counts *r = summary->ran;
     char jobs[TEXT_SIZE];
     fprintf(out, "%s%s%s: %s job%s, kept in %s\n", style->bold, text_line(sweep->file, line),
             style->end, text_count(sweep->job_count, jobs), sweep->job_count == 1 ? "" : "s",

@@ -7,7 +7,7 @@
 
 struct sweep_summary {
     const struct sweep *sweep;
-    const struct sweep_report *report;
+    const struct sweep_counts *ran;
     const char *db;
     bool stopped;
     struct sweep_found found[STORE_KINDS];

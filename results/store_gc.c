@@ -77,10 +77,10 @@ static enum status written(FILE *out, struct error *error)
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the answer") : STATUS_OK;
 }
 
-enum status store_gc_table(const struct store_gc *gc, const struct store_gc_report *report,
+enum status store_gc_table(const struct store_gc *gc, const struct store_gc_counts *counts,
                            FILE *out, struct error *error)
 {
-    const char *verb = report->dry_run ? "would remove" : "removed";
+    const char *verb = counts->dry_run ? "would remove" : "removed";
     char count[TEXT_SIZE], before[TEXT_SIZE], after[TEXT_SIZE];
     for (int i = 0; i < gc->waste_count; i++)
         fprintf(out, "%s %s %s result%s of model version %d\n", verb,
@@ -88,15 +88,15 @@ enum status store_gc_table(const struct store_gc *gc, const struct store_gc_repo
                 gc->wastes[i].count == 1 ? "" : "s", gc->wastes[i].model_version);
     fprintf(out, "%s %s of %s results", verb, text_count(gc->removed, count),
             text_count(gc->removed + gc->kept, before));
-    if (report->dry_run)
-        fprintf(out, "; the file has %s bytes\n", text_count(report->bytes_before, before));
+    if (counts->dry_run)
+        fprintf(out, "; the file has %s bytes\n", text_count(counts->bytes_before, before));
     else
         fprintf(out, "; the file had %s bytes and has %s\n",
-                text_count(report->bytes_before, before), text_count(report->bytes_after, after));
+                text_count(counts->bytes_before, before), text_count(counts->bytes_after, after));
     return written(out, error);
 }
 
-enum status store_gc_json(const struct store_gc *gc, const struct store_gc_report *report,
+enum status store_gc_json(const struct store_gc *gc, const struct store_gc_counts *counts,
                           FILE *out, struct error *error)
 {
     json_t *list = json_array();
@@ -106,10 +106,10 @@ enum status store_gc_json(const struct store_gc *gc, const struct store_gc_repor
                                               gc->wastes[i].model_version, "results",
                                               (json_int_t)gc->wastes[i].count));
     json_t *document =
-        json_pack("{s:i, s:b, s:I, s:I, s:o, s:I}", "schema", 1, "dry_run", report->dry_run,
+        json_pack("{s:i, s:b, s:I, s:I, s:o, s:I}", "schema", 1, "dry_run", counts->dry_run,
                   "removed", (json_int_t)gc->removed, "kept", (json_int_t)gc->kept, "by_version",
-                  list, "bytes_before", (json_int_t)report->bytes_before);
-    if (!report->dry_run)
-        json_object_set_new(document, "bytes_after", json_integer(report->bytes_after));
+                  list, "bytes_before", (json_int_t)counts->bytes_before);
+    if (!counts->dry_run)
+        json_object_set_new(document, "bytes_after", json_integer(counts->bytes_after));
     return json_write(document, out, error);
 }

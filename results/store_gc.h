@@ -36,13 +36,13 @@ enum status store_gc_remove(struct store *store, const struct store_gc *gc, stru
 void store_gc_clear(struct store_gc *gc);
 
 /* What went, or with dry_run would; the sizes are the file's. */
-struct store_gc_report {
+struct store_gc_counts {
     bool dry_run;
     int64_t bytes_before, bytes_after;
 };
-enum status store_gc_table(const struct store_gc *gc, const struct store_gc_report *report,
+enum status store_gc_table(const struct store_gc *gc, const struct store_gc_counts *counts,
                            FILE *out, struct error *error);
-enum status store_gc_json(const struct store_gc *gc, const struct store_gc_report *report,
+enum status store_gc_json(const struct store_gc *gc, const struct store_gc_counts *counts,
                           FILE *out, struct error *error);
 
 #endif

@@ -45,7 +45,7 @@ static enum status look_up(const struct sweep *sweep, struct store *store, struc
 }
 
 static void add_counts(struct report *report, const struct sweep *sweep,
-                       const struct sweep_report *ran, const struct counts *counts)
+                       const struct sweep_counts *ran, const struct counts *counts)
 {
     char text[TEXT_SIZE];
     json_t *facts = report_facts("Jobs");
@@ -124,7 +124,7 @@ static void add_chips(struct report *report, const struct sweep *sweep,
 }
 
 static void add_faults(struct report *report, const struct sweep *sweep,
-                       const struct sweep_report *ran)
+                       const struct sweep_counts *ran)
 {
     const struct sweep_fault *lists[] = {sweep->faults, ran->faults};
     const int64_t counts[] = {sweep->fault_count, ran->fault_count};
@@ -143,7 +143,7 @@ static void add_faults(struct report *report, const struct sweep *sweep,
 }
 
 enum status report_sweep(struct report *report, const struct sweep *sweep, struct store *store,
-                         const struct sweep_report *ran, const struct sweep_point *points,
+                         const struct sweep_counts *ran, const struct sweep_point *points,
                          struct error *error)
 {
     struct counts counts = {0};

@@ -10,7 +10,7 @@ enum { REPORT_SWEEP_ROWS = 1000 };
 /* Adds the sections. They say what the store has: the same after one run and after two. `points`
  * are of sweep_pareto, or NULL. */
 enum status report_sweep(struct report *report, const struct sweep *sweep, struct store *store,
-                         const struct sweep_report *ran, const struct sweep_point *points,
+                         const struct sweep_counts *ran, const struct sweep_point *points,
                          struct error *error);
 
 #endif

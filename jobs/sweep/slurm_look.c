@@ -103,7 +103,7 @@ enum status slurm_look(const struct slurm_plan *plan, const struct sweep *sweep,
 static enum status merge_shards(const struct slurm_plan *plan, char paths[][PATH_MAX],
                                 const char *files[], struct error *error)
 {
-    struct merge_report report;
+    struct merge_counts counts;
     int count = 0;
     if (!paths || !files)
         return error_memory(error);
@@ -112,7 +112,7 @@ static enum status merge_shards(const struct slurm_plan *plan, char paths[][PATH
         files[count] = paths[count];
         count += has_content(paths[count]);
     }
-    return count ? merge_stores(plan->db, files, count, &report, error) : STATUS_OK;
+    return count ? merge_stores(plan->db, files, count, &counts, error) : STATUS_OK;
 }
 
 enum status slurm_merge(const struct slurm_plan *plan, struct error *error)

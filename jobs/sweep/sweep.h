@@ -2,8 +2,8 @@
  *
  *   sweep_read(&source, &sweep, &error)    CSV or libconfig, every row checked
  *   sweep_shard(&sweep, 2, 8, &error)      one machine's share, if there are several
- *   sweep_run(&sweep, store, &options, &report, &error)
- *   sweep_report_clear(&report); sweep_clear(&sweep)
+ *   sweep_run(&sweep, store, &options, &counts, &error)
+ *   sweep_counts_clear(&counts); sweep_clear(&sweep)
  *
  * docs/sweeps.md describes the files. */
 #ifndef AUTOTUNE_JOBS_SWEEP_SWEEP_H
@@ -108,7 +108,7 @@ struct sweep_options {
     void *context;
 };
 
-struct sweep_report {
+struct sweep_counts {
     int64_t searched, measured;  /* now, and on disk */
     int64_t from_store;          /* were there */
     int64_t unfinished;          /* a signal came first */
@@ -125,9 +125,9 @@ struct sweep_report {
  * comes after that, one by one. STATUS_IO when the store can take no more: what was committed
  * stays. */
 enum status sweep_run(const struct sweep *sweep, struct store *store,
-                      const struct sweep_options *options, struct sweep_report *report,
+                      const struct sweep_options *options, struct sweep_counts *counts,
                       struct error *error);
-void sweep_report_clear(struct sweep_report *report);
+void sweep_counts_clear(struct sweep_counts *counts);
 
 /* Which jobs has the store no answer to? missing[0 … *count), ascending; to be freed. */
 enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_t **missing,

@@ -14,7 +14,7 @@
 struct merge {
     struct store *into;
     const char *file; /* being read */
-    struct merge_report *report;
+    struct merge_counts *counts;
 };
 
 static enum status check_version(void *context, const struct store_row *row, struct error *error)
@@ -78,12 +78,12 @@ static enum status merge_row(void *context, const struct store_row *row, struct 
     struct merge *merge = context;
     struct store_row kept;
     bool found;
-    merge->report->rows++;
+    merge->counts->rows++;
     TRY(store_get(merge->into, &row->key, &found, &kept, error));
-    merge->report->duplicates += found;
-    merge->report->added += !found;
+    merge->counts->duplicates += found;
+    merge->counts->added += !found;
     bool differs = found && !is_same(row, &kept), measured = row->key.kind == STORE_MEASURED;
-    merge->report->measured_twice += differs && measured;
+    merge->counts->measured_twice += differs && measured;
     if (differs && !measured && row->optimal && kept.optimal)
         return error_set(error, STATUS_INVALID,
                          "%s: another answer to %s %s%s%s than the stores before it have",
@@ -91,7 +91,7 @@ static enum status merge_row(void *context, const struct store_row *row, struct 
                          row->key.options);
     if (found && !job_row_says_more(row, &kept))
         return STATUS_OK;
-    merge->report->better += found && !measured;
+    merge->counts->better += found && !measured;
     return store_put(merge->into, row, error);
 }
 
@@ -108,10 +108,10 @@ static enum status merge_file(struct merge *merge, const char *file, struct erro
 }
 
 enum status merge_stores(const char *into, const char *const files[], int count,
-                         struct merge_report *report, struct error *error)
+                         struct merge_counts *counts, struct error *error)
 {
-    struct merge merge = {.report = report};
-    memset(report, 0, sizeof *report);
+    struct merge merge = {.counts = counts};
+    memset(counts, 0, sizeof *counts);
     enum status status = check_all(into, files, count, error);
     if (status == STATUS_OK)
         status = store_open(into, STORE_WRITE, &merge.into, error);

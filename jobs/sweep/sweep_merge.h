@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-struct merge_report {
+struct merge_counts {
     int64_t rows;           /* read */
     int64_t added;          /* to the store */
     int64_t duplicates;     /* were in it already, by another of the stores or before */
@@ -20,6 +20,6 @@ struct merge_report {
  * of another version of the model (store gc drops these), two say different things of the same
  * question, or one is `into` itself; STATUS_IO. */
 enum status merge_stores(const char *into, const char *const files[], int count,
-                         struct merge_report *report, struct error *error);
+                         struct merge_counts *counts, struct error *error);
 
 #endif

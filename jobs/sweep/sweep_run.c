@@ -22,7 +22,7 @@ struct run {
     const struct sweep *sweep;
     struct store *store;
     const struct sweep_options *options;
-    struct sweep_report *report;
+    struct sweep_counts *counts;
     struct timespec started;
     int64_t *todo; /* jobs that the store has no answer to */
     int64_t todo_count, cost_total, cost_done;
@@ -89,34 +89,34 @@ static void *work(void *context)
 
 static enum status note_fault(struct run *run, int64_t job, const char *text, struct error *error)
 {
-    struct sweep_report *report = run->report;
-    if (!array_room(&report->faults, report->fault_count, sizeof *report->faults))
+    struct sweep_counts *counts = run->counts;
+    if (!array_room(&counts->faults, counts->fault_count, sizeof *counts->faults))
         return error_memory(error);
-    struct sweep_fault *fault = &report->faults[report->fault_count++];
+    struct sweep_fault *fault = &counts->faults[counts->fault_count++];
     fault->line = run->sweep->jobs[job].line;
     snprintf(fault->text, sizeof fault->text, "%s", text);
     return STATUS_OK;
 }
 
-static void count_row(struct sweep_report *report, const struct store_row *row)
+static void count_row(struct sweep_counts *counts, const struct store_row *row)
 {
-    report->infeasible += row->optimal && row->time_ns <= 0;
-    report->cut_off += row->key.kind == STORE_SIMULATED && !row->optimal;
+    counts->infeasible += row->optimal && row->time_ns <= 0;
+    counts->cut_off += row->key.kind == STORE_SIMULATED && !row->optimal;
 }
 
 static enum status keep(struct run *run, const struct outcome *outcome, struct error *error)
 {
     int64_t cost = run->sweep->jobs[outcome->job].cost;
     run->cost_done += cost;
-    run->report->search_s += outcome->search_s;
+    run->counts->search_s += outcome->search_s;
     if (outcome->status != STATUS_OK)
         return note_fault(run, outcome->job, outcome->error.text, error);
     if (!outcome->worth) {
         run->nothing += !run->stop;
         return STATUS_OK;
     }
-    ++*(is_measured(run, outcome->job) ? &run->report->measured : &run->report->searched);
-    count_row(run->report, &outcome->record.row);
+    ++*(is_measured(run, outcome->job) ? &run->counts->measured : &run->counts->searched);
+    count_row(run->counts, &outcome->record.row);
     return job_record_put(run->store, &outcome->record, run->options->fresh, error);
 }
 
@@ -131,14 +131,14 @@ static struct outcome *take_finished(struct run *run)
 
 static void tell(const struct run *run)
 {
-    const struct sweep_report *report = run->report;
+    const struct sweep_counts *counts = run->counts;
     if (!run->options->progress)
         return;
     struct sweep_progress progress = {
-        .done = report->searched + report->measured + report->from_store,
-        .from_store = report->from_store,
+        .done = counts->searched + counts->measured + counts->from_store,
+        .from_store = counts->from_store,
         .total = run->sweep->job_count,
-        .faults = report->fault_count + run->sweep->fault_count,
+        .faults = counts->fault_count + run->sweep->fault_count,
         .seconds = seconds_since(&run->started),
         .cost_done = run->cost_done,
         .cost_total = run->cost_total,
@@ -151,7 +151,7 @@ static enum status commit(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
     double before_s = seconds_since(&run->started);
-    struct sweep_report was = *run->report;
+    struct sweep_counts was = *run->counts;
     for (struct outcome *o = take_finished(run), *next; o; o = next) {
         next = o->next;
         if (status == STATUS_OK)
@@ -162,10 +162,10 @@ static enum status commit(struct run *run, struct error *error)
     if (status == STATUS_OK)
         status = store_commit(run->store, error);
     if (status != STATUS_OK) { /* nothing of it is on disk */
-        run->report->searched = was.searched;
-        run->report->measured = was.measured;
-        run->report->infeasible = was.infeasible;
-        run->report->cut_off = was.cut_off;
+        run->counts->searched = was.searched;
+        run->counts->measured = was.measured;
+        run->counts->infeasible = was.infeasible;
+        run->counts->cut_off = was.cut_off;
     }
     run->last_commit_s = seconds_since(&run->started);
     run->commit_s = run->last_commit_s - before_s;
@@ -200,7 +200,7 @@ static enum status attend(struct run *run, struct error *error)
         if (status != STATUS_OK || is_stopped(run))
             run->stop = 1;
         tell(run);
-        run->report->keep_s += seconds_since(&run->started) - woke_s;
+        run->counts->keep_s += seconds_since(&run->started) - woke_s;
     }
     return status;
 }
@@ -242,8 +242,8 @@ static enum status look_up(struct run *run, struct error *error)
         if (!run->options->fresh)
             status = store_get(run->store, &job->key, &found, &row, error);
         if (found && job_is_answered(&row, job->time_limit_s)) {
-            run->report->from_store++;
-            count_row(run->report, &row);
+            run->counts->from_store++;
+            count_row(run->counts, &row);
         } else {
             run->todo[run->todo_count++] = j;
             run->cost_total += job->cost;
@@ -278,9 +278,9 @@ static enum status run_all(struct run *run, struct error *error)
 enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_t **missing,
                           int64_t *count, struct error *error)
 {
-    struct sweep_report report = {0};
+    struct sweep_counts counts = {0};
     const struct sweep_options options = {.threads = 1};
-    struct run run = {.sweep = sweep, .store = store, .options = &options, .report = &report};
+    struct run run = {.sweep = sweep, .store = store, .options = &options, .counts = &counts};
     run.todo = calloc((size_t)sweep->job_count + 1, sizeof *run.todo);
     enum status status = run.todo ? look_up(&run, error) : error_memory(error);
     if (status != STATUS_OK) {
@@ -300,29 +300,29 @@ static int by_line(const void *left, const void *right)
 
 static void finish(struct run *run)
 {
-    struct sweep_report *report = run->report;
+    struct sweep_counts *counts = run->counts;
     for (struct outcome *o = run->finished, *next; o; o = next) {
         next = o->next;
         job_record_clear(&o->record);
         free(o);
     }
-    if (report->fault_count)
-        qsort(report->faults, (size_t)report->fault_count, sizeof *report->faults, by_line);
-    report->cut_off += run->nothing;
-    report->unfinished = run->sweep->job_count - report->searched - report->measured -
-                         report->from_store - report->fault_count - run->nothing;
-    report->seconds = seconds_since(&run->started);
+    if (counts->fault_count)
+        qsort(counts->faults, (size_t)counts->fault_count, sizeof *counts->faults, by_line);
+    counts->cut_off += run->nothing;
+    counts->unfinished = run->sweep->job_count - counts->searched - counts->measured -
+                         counts->from_store - counts->fault_count - run->nothing;
+    counts->seconds = seconds_since(&run->started);
     pthread_mutex_destroy(&run->lock);
     pthread_cond_destroy(&run->wake);
     free(run->todo);
 }
 
 enum status sweep_run(const struct sweep *sweep, struct store *store,
-                      const struct sweep_options *options, struct sweep_report *report,
+                      const struct sweep_options *options, struct sweep_counts *counts,
                       struct error *error)
 {
-    struct run run = {.sweep = sweep, .store = store, .options = options, .report = report};
-    memset(report, 0, sizeof *report);
+    struct run run = {.sweep = sweep, .store = store, .options = options, .counts = counts};
+    memset(counts, 0, sizeof *counts);
     clock_gettime(CLOCK_MONOTONIC, &run.started);
     run.todo = calloc((size_t)sweep->job_count + 1, sizeof *run.todo);
     if (!run.todo)
@@ -331,15 +331,15 @@ enum status sweep_run(const struct sweep *sweep, struct store *store,
     pthread_cond_init(&run.wake, NULL);
     enum status status = look_up(&run, error);
     tell(&run);
-    report->keep_s = seconds_since(&run.started);
+    counts->keep_s = seconds_since(&run.started);
     if (status == STATUS_OK)
         status = run_all(&run, error);
     finish(&run);
     return status;
 }
 
-void sweep_report_clear(struct sweep_report *report)
+void sweep_counts_clear(struct sweep_counts *counts)
 {
-    free(report->faults);
-    memset(report, 0, sizeof *report);
+    free(counts->faults);
+    memset(counts, 0, sizeof *counts);
 }

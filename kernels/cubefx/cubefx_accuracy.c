@@ -82,10 +82,10 @@ static void measure(const struct cubefx_function *function, double point,
 
 static enum status run(const struct cubefx_function *functions, int count, double point, int terms,
                        struct buffers *buffers, struct cubefx_accuracy *accuracies,
-                       struct cubefx_accuracy_report *report, struct error *error)
+                       struct cubefx_accuracy_summary *summary, struct error *error)
 {
     struct cubefx_polynomials polynomials = {count, terms, buffers->coefficients, point, 0};
-    struct cubefx_eval_report seen;
+    struct cubefx_eval_summary seen;
     TRY(expand_all(functions, count, point, terms, buffers->coefficients, error));
     TRY(cubefx_eval(&polynomials, buffers->inputs, SAMPLES, EDGE, 1, buffers->cubefx, &seen,
                     error));
@@ -96,14 +96,14 @@ static enum status run(const struct cubefx_function *functions, int count, doubl
                (size_t)terms * sizeof *buffers->coefficients);
         measure(&functions[f], point, buffers, f, count, accuracies + f);
     }
-    if (report)
-        *report = (struct cubefx_accuracy_report){seen.scale, seen.scaled, seen.beyond};
+    if (summary)
+        *summary = (struct cubefx_accuracy_summary){seen.scale, seen.scaled, seen.beyond};
     return STATUS_OK;
 }
 
 enum status cubefx_accuracy(const struct cubefx_function *functions, int count, double point,
                             int terms, struct cubefx_accuracy *accuracies,
-                            struct cubefx_accuracy_report *report, struct error *error)
+                            struct cubefx_accuracy_summary *summary, struct error *error)
 {
     struct buffers buffers = {.coefficients = NULL};
     if (count < 1 || count > INT32_MAX / SAMPLES)
@@ -126,7 +126,7 @@ enum status cubefx_accuracy(const struct cubefx_function *functions, int count, 
     buffers.horner = calloc(functions_count * SAMPLES, sizeof *buffers.horner);
     enum status status = STATUS_NO_MEMORY;
     if (buffers.coefficients && buffers.cubefx && buffers.horner)
-        status = run(functions, count, point, terms, &buffers, accuracies, report, error);
+        status = run(functions, count, point, terms, &buffers, accuracies, summary, error);
     else
         error_memory(error);
     buffers_free(&buffers);

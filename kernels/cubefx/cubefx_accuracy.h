@@ -24,16 +24,16 @@ struct cubefx_accuracy {
     struct cubefx_errors cubefx, horner;
 };
 
-struct cubefx_accuracy_report {
+struct cubefx_accuracy_summary {
     double scale;   /* r: the unit takes powers of (x − point)/r and coefficients a_i·r^i */
     bool scaled;    /* r is not 1: FP16's range needed it */
     int64_t beyond; /* samples whose powers overflow in spite of it */
 };
 
 /* accuracies[f] for functions[f] to `terms` terms, f < count. STATUS_INVALID where a function has
- * no series at the point, or the samples are not FP16. `report` may be NULL. */
+ * no series at the point, or the samples are not FP16. `summary` may be NULL. */
 enum status cubefx_accuracy(const struct cubefx_function *functions, int count, double point,
                             int terms, struct cubefx_accuracy *accuracies,
-                            struct cubefx_accuracy_report *report, struct error *error);
+                            struct cubefx_accuracy_summary *summary, struct error *error);
 
 #endif

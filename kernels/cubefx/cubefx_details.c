@@ -191,7 +191,7 @@ static enum status add_functions(const struct problem *problem,
                                  const struct cubefx_requests *requests, json_t *details,
                                  struct error *error)
 {
-    struct cubefx_accuracy_report report;
+    struct cubefx_accuracy_summary report;
     int count = requests->function_count, terms = (int)problem->size[CUBEFX_ORDER];
     if (problem->size[CUBEFX_ORDER] > SERIES_MAX_TERMS)
         return error_set(error, STATUS_INVALID,

@@ -272,7 +272,7 @@ static void store_step(const struct unit *unit, int64_t step, int64_t count, hal
 }
 
 static void run_tile(struct unit *unit, const half *inputs, int64_t count, half *results,
-                     struct cubefx_eval_report *report)
+                     struct cubefx_eval_summary *summary)
 {
     for (int64_t i = 0; i < unit->edge * unit->edge; i++) {
         unit->logarithms[i] = 0;
@@ -280,8 +280,8 @@ static void run_tile(struct unit *unit, const half *inputs, int64_t count, half 
             continue;
         unit->lanes[i] = make_lane(unit, inputs[i]);
         unit->logarithms[i] = unit->lanes[i].logarithm;
-        report->clamped += unit->lanes[i].logarithm == CUBEFX_LOG_OF_ZERO;
-        report->beyond += unit->lanes[i].plain && isfinite(unit->lanes[i].v);
+        summary->clamped += unit->lanes[i].logarithm == CUBEFX_LOG_OF_ZERO;
+        summary->beyond += unit->lanes[i].plain && isfinite(unit->lanes[i].v);
     }
     for (int64_t step = 0; step < unit->steps; step++) {
         run_step(unit, step);
@@ -291,21 +291,21 @@ static void run_tile(struct unit *unit, const half *inputs, int64_t count, half 
 
 enum status cubefx_eval(const struct cubefx_polynomials *polynomials, const half *inputs,
                         int64_t count, int edge, int merge, half *results,
-                        struct cubefx_eval_report *report, struct error *error)
+                        struct cubefx_eval_summary *summary, struct error *error)
 {
     struct unit unit;
     TRY(check_arguments(polynomials, count, edge, merge, error));
     TRY(check_coefficients(polynomials, error));
     TRY(unit_open(&unit, polynomials, find_reach(polynomials, inputs, count), edge, merge, error));
-    struct cubefx_eval_report seen = {.scale = unit.scale, .scaled = unit.scale != 1};
+    struct cubefx_eval_summary seen = {.scale = unit.scale, .scaled = unit.scale != 1};
     int64_t tile = (int64_t)edge * edge;
     for (int64_t first = 0; first < count; first += tile) {
         int64_t rest = count - first < tile ? count - first : tile;
         run_tile(&unit, inputs + first, rest, results + first * polynomials->functions, &seen);
     }
     unit_close(&unit);
-    if (report)
-        *report = seen;
+    if (summary)
+        *summary = seen;
     return STATUS_OK;
 }
 

@@ -46,7 +46,7 @@ struct cubefx_polynomials {
     double scale; /* r: 2^CUBEFX_MIN_EXPONENT … 2^CUBEFX_MAX_EXPONENT, or 0: choose */
 };
 
-struct cubefx_eval_report {
+struct cubefx_eval_summary {
     double scale;    /* r: 1 when no scaling was needed */
     bool scaled;     /* r is not 1 */
     int64_t clamped; /* inputs at the expansion point (or so near that v is 0 in FP16) */
@@ -56,11 +56,11 @@ struct cubefx_eval_report {
 /* results[i·functions + f] = f-th polynomial of inputs[i]; i < count, functions >= 1. `merge`
  * Sequence Matrices stand side by side on a matrix unit of edge `edge` (1 <= merge <= edge <=
  * CUBEFX_MAX_EDGE); 1 is the naive mapping. The results are the same bit for bit whatever the edge
- * and the merge: what they add to a sum are zeros. `report` may be NULL. Errors: STATUS_INVALID
+ * and the merge: what they add to a sum are zeros. `summary` may be NULL. Errors: STATUS_INVALID
  * with what was expected, STATUS_TOO_LARGE where sizes overflow, STATUS_NO_MEMORY. */
 enum status cubefx_eval(const struct cubefx_polynomials *polynomials, const half *inputs,
                         int64_t count, int edge, int merge, half *results,
-                        struct cubefx_eval_report *report, struct error *error);
+                        struct cubefx_eval_summary *summary, struct error *error);
 
 /* The same by Horner's rule in FP16 (x − p, the coefficients and each operation rounded), for
  * comparison. What cubefx_eval would refuse is not checked. */

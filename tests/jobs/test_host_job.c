@@ -413,7 +413,7 @@ static char *export_of(const char *name)
 }
 
 static void merge_into(const char *name, const char *first, const char *second,
-                       struct merge_report *report)
+                       struct merge_counts *report)
 {
     char into[256], one[256], two[256];
     struct error error;
@@ -443,7 +443,7 @@ Test(host_job, merging_keeps_one_whatever_the_order)
         const struct host_question one = {.wanted = 5, .seed = 1, .time_limit_s = cases[i].one_s};
         const struct host_question two = {.wanted = 5, .seed = 1, .time_limit_s = cases[i].two_s};
         const struct host_question any = {.wanted = 5, .seed = 1, .time_limit_s = 1e-3};
-        struct merge_report report;
+        struct merge_counts report;
         struct store *store = open_store("one.db", STORE_WRITE);
         measure_into(&job, &one, cases[i].one, store, false);
         store_close(store);
@@ -499,7 +499,7 @@ Test(host_job, of_another_model_version_it_answers_nothing_and_stays)
     store_gc_clear(&gc);
     store_rows_clear(&rows);
     store_close(store);
-    struct merge_report report;
+    struct merge_counts report;
     store_close(open_store("t.db", STORE_WRITE));
     merge_into("u.db", "s.db", "t.db", &report);
     cr_expect_eq(report.added, 1);

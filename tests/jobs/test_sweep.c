@@ -634,12 +634,12 @@ static char *content(const char *name)
 }
 
 static void run_sweep(const struct sweep *sweep, const char *name,
-                      const struct sweep_options *options, struct sweep_report *report)
+                      const struct sweep_options *options, struct sweep_counts *counts)
 {
     struct store *store;
     struct error error;
     cr_assert_eq(store_open(name, STORE_WRITE, &store, &error), STATUS_OK, "%s", error.text);
-    cr_assert_eq(sweep_run(sweep, store, options, report, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(sweep_run(sweep, store, options, counts, &error), STATUS_OK, "%s", error.text);
     store_close(store);
 }
 
@@ -651,14 +651,14 @@ Test(sweep, leaves_out_what_a_store_answers)
 {
     char name[64];
     struct sweep whole, part;
-    struct sweep_report report;
+    struct sweep_counts counts;
     struct sweep_options options = {.threads = 2};
     struct store *store;
     struct error error;
     int64_t dropped, cost = 0;
     must_read(".cfg", small, &part);
     cr_assert_eq(sweep_shard(&part, 2, 3, &error), STATUS_OK);
-    run_sweep(&part, store_name(name, "part"), &options, &report);
+    run_sweep(&part, store_name(name, "part"), &options, &counts);
     must_read(".cfg", small, &whole);
     int64_t total = whole.job_count, total_cost = whole.total_cost;
     cr_assert_eq(store_open(name, STORE_READ, &store, &error), STATUS_OK, "%s", error.text);
@@ -673,7 +673,7 @@ Test(sweep, leaves_out_what_a_store_answers)
         cost += whole.jobs[j].cost;
     }
     cr_expect_eq(cost, whole.total_cost);
-    sweep_report_clear(&report);
+    sweep_counts_clear(&counts);
     sweep_clear(&part);
     sweep_clear(&whole);
 }
@@ -682,21 +682,21 @@ Test(sweep, keeps_the_same_with_any_number_of_threads_and_shards)
 {
     char names[4][64];
     struct sweep sweep;
-    struct sweep_report report;
-    struct merge_report merged;
+    struct sweep_counts counts;
+    struct merge_counts merged;
     struct error error;
     char *texts[3];
     must_read(".cfg", small, &sweep);
     for (int threads = 1; threads <= 2; threads++) {
         struct sweep_options options = {.threads = 3 * threads - 2};
         store_name(names[threads - 1], threads == 1 ? "one" : "four");
-        run_sweep(&sweep, names[threads - 1], &options, &report);
-        cr_expect_eq(report.searched, 24);
-        cr_expect_eq(report.from_store + report.unfinished + report.fault_count, 0);
-        cr_expect(report.search_s > 0 && report.search_s <= options.threads * report.seconds);
-        cr_expect(report.keep_s > 0 && report.keep_s <= report.seconds);
+        run_sweep(&sweep, names[threads - 1], &options, &counts);
+        cr_expect_eq(counts.searched, 24);
+        cr_expect_eq(counts.from_store + counts.unfinished + counts.fault_count, 0);
+        cr_expect(counts.search_s > 0 && counts.search_s <= options.threads * counts.seconds);
+        cr_expect(counts.keep_s > 0 && counts.keep_s <= counts.seconds);
         texts[threads - 1] = content(names[threads - 1]);
-        sweep_report_clear(&report);
+        sweep_counts_clear(&counts);
     }
     sweep_clear(&sweep);
     const char *parts[2];
@@ -705,8 +705,8 @@ Test(sweep, keeps_the_same_with_any_number_of_threads_and_shards)
         must_read(".cfg", small, &sweep);
         cr_assert_eq(sweep_shard(&sweep, s + 1, 2, &error), STATUS_OK);
         parts[s] = store_name(names[2 + s], s ? "right" : "left");
-        run_sweep(&sweep, parts[s], &options, &report);
-        sweep_report_clear(&report);
+        run_sweep(&sweep, parts[s], &options, &counts);
+        sweep_counts_clear(&counts);
         sweep_clear(&sweep);
     }
     char all[64];
@@ -744,34 +744,34 @@ Test(sweep, goes_on_where_it_ended)
 {
     char name[64];
     struct sweep sweep;
-    struct sweep_report report;
+    struct sweep_counts counts;
     struct stopper stopper = {.after = 0};
     struct sweep_options options = {
         .threads = 1, .stop = &stopper.stop, .progress = stop_after, .context = &stopper};
     must_read(".cfg", small, &sweep);
     store_name(name, "resume");
     stopper.stop = 1; /* before anything */
-    run_sweep(&sweep, name, &options, &report);
-    cr_expect_eq(report.searched, 0);
-    cr_expect_eq(report.unfinished, 24);
-    sweep_report_clear(&report);
+    run_sweep(&sweep, name, &options, &counts);
+    cr_expect_eq(counts.searched, 0);
+    cr_expect_eq(counts.unfinished, 24);
+    sweep_counts_clear(&counts);
     int64_t before = 0;
     for (int round = 0; before < 24; round++) {
         cr_assert_lt(round, 40);
         stopper = (struct stopper){.after = before + 1};
-        run_sweep(&sweep, name, &options, &report);
-        cr_expect_eq(report.from_store, before);
-        cr_expect_geq(report.searched, 1);
-        before += report.searched;
-        cr_expect_eq(report.unfinished, 24 - before);
-        sweep_report_clear(&report);
+        run_sweep(&sweep, name, &options, &counts);
+        cr_expect_eq(counts.from_store, before);
+        cr_expect_geq(counts.searched, 1);
+        before += counts.searched;
+        cr_expect_eq(counts.unfinished, 24 - before);
+        sweep_counts_clear(&counts);
     }
     stopper = (struct stopper){.after = 1000};
     options.fresh = true;
-    run_sweep(&sweep, name, &options, &report);
-    cr_expect_eq(report.searched, 24);
-    cr_expect_eq(report.from_store, 0);
-    sweep_report_clear(&report);
+    run_sweep(&sweep, name, &options, &counts);
+    cr_expect_eq(counts.searched, 24);
+    cr_expect_eq(counts.from_store, 0);
+    sweep_counts_clear(&counts);
     sweep_clear(&sweep);
     remove_store(name);
 }
@@ -780,7 +780,7 @@ Test(sweep, goes_on_behind_jobs_that_fail)
 {
     char name[64];
     struct sweep sweep;
-    struct sweep_report report;
+    struct sweep_counts counts;
     struct sweep_options options = {.threads = 2};
     must_read(".csv",
               "op,shape,hw,strategy\n"
@@ -788,12 +788,12 @@ Test(sweep, goes_on_behind_jobs_that_fail)
               "matmul,16x16x16,,\n",
               &sweep);
     store_name(name, "fault");
-    run_sweep(&sweep, name, &options, &report);
-    cr_expect_eq(report.searched, 1);
-    cr_assert_eq(report.fault_count, 1);
-    cr_expect_eq(report.faults[0].line, 2);
-    cr_expect(strstr(report.faults[0].text, "strategy exhaustive"));
-    sweep_report_clear(&report);
+    run_sweep(&sweep, name, &options, &counts);
+    cr_expect_eq(counts.searched, 1);
+    cr_assert_eq(counts.fault_count, 1);
+    cr_expect_eq(counts.faults[0].line, 2);
+    cr_expect(strstr(counts.faults[0].text, "strategy exhaustive"));
+    sweep_counts_clear(&counts);
     sweep_clear(&sweep);
     remove_store(name);
 }
@@ -831,7 +831,7 @@ Test(sweep, does_cut_off_jobs_again)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[64], text[128];
         struct sweep sweep;
-        struct sweep_report report;
+        struct sweep_counts counts;
         struct sweep_options options = {.threads = 1};
         struct store *store;
         struct error error;
@@ -848,11 +848,11 @@ Test(sweep, does_cut_off_jobs_again)
         cr_assert_eq(store_put(store, &row, &error), STATUS_OK, "%s", error.text);
         cr_assert_eq(store_commit(store, &error), STATUS_OK);
         store_close(store);
-        run_sweep(&sweep, name, &options, &report);
-        cr_expect_eq(report.searched, cases[i].searched, "limit '%s'", cases[i].limit);
-        cr_expect_eq(report.from_store, 1 - cases[i].searched);
-        cr_expect_eq(report.cut_off, 1 - cases[i].searched);
-        sweep_report_clear(&report);
+        run_sweep(&sweep, name, &options, &counts);
+        cr_expect_eq(counts.searched, cases[i].searched, "limit '%s'", cases[i].limit);
+        cr_expect_eq(counts.from_store, 1 - cases[i].searched);
+        cr_expect_eq(counts.cut_off, 1 - cases[i].searched);
+        sweep_counts_clear(&counts);
         sweep_clear(&sweep);
         remove_store(name);
     }

@@ -35,10 +35,10 @@ static bool same(half a, half b)
     return a == b || (isnan(half_to_float(a)) && isnan(half_to_float(b)));
 }
 
-static struct cubefx_eval_report eval(const struct cubefx_polynomials *p, const half *inputs,
-                                      int64_t count, int edge, int merge, half *results)
+static struct cubefx_eval_summary eval(const struct cubefx_polynomials *p, const half *inputs,
+                                       int64_t count, int edge, int merge, half *results)
 {
-    struct cubefx_eval_report report;
+    struct cubefx_eval_summary report;
     struct error error;
     cr_assert_eq(cubefx_eval(p, inputs, count, edge, merge, results, &report, &error), STATUS_OK,
                  "%s", error.text);
@@ -241,8 +241,8 @@ Test(cubefx_eval, merged_is_naive_bit_for_bit)
         int edge = edges[round % 3], merge = pick(d, edge), other = pick(d, 20);
         draw_polynomials(d, MOST_FUNCTIONS, MOST_TERMS);
         draw_inputs(d, round % 8 ? 80 : MOST_INPUTS / 2, true);
-        struct cubefx_eval_report a = eval(&d->p, d->inputs, d->count, edge, 1, d->naive);
-        struct cubefx_eval_report b = eval(&d->p, d->inputs, d->count, edge, merge, d->merged);
+        struct cubefx_eval_summary a = eval(&d->p, d->inputs, d->count, edge, 1, d->naive);
+        struct cubefx_eval_summary b = eval(&d->p, d->inputs, d->count, edge, merge, d->merged);
         size_t bytes = (size_t)(d->count * d->p.functions) * sizeof(half);
         cr_expect_eq(memcmp(d->naive, d->merged, bytes), 0, "round %d: edge %d, merge %d", round,
                      edge, merge);
@@ -293,7 +293,7 @@ Test(cubefx_eval, unit_does_what_the_model_without_matrices_does)
     for (int round = 0; round < rounds; round++) {
         draw_polynomials(d, 4, round % 2 ? 20 : MOST_TERMS);
         draw_inputs(d, 100, true);
-        struct cubefx_eval_report report =
+        struct cubefx_eval_summary report =
             eval(&d->p, d->inputs, d->count, 8, pick(d, 8), d->naive);
         int64_t left_out = 0, clamped = 0;
         for (int64_t i = 0; i < d->count; i++) {
@@ -362,7 +362,7 @@ Test(cubefx_eval, close_to_the_polynomial)
     for (int round = 0; round < rounds; round++) {
         draw_polynomials(d, 3, round % 2 ? 17 : 33);
         draw_inputs(d, 60, round % 3 == 0);
-        struct cubefx_eval_report report =
+        struct cubefx_eval_summary report =
             eval(&d->p, d->inputs, d->count, 16, pick(d, 16), d->naive);
         for (int64_t n = 0; n < d->count * d->p.functions; n++) {
             const double *a = d->coefficients + n % d->p.functions * d->p.terms;
@@ -399,7 +399,7 @@ Test(cubefx_eval, even_and_odd_functions)
         inputs[i] = half_from_float((float)i * 0.01F);
         inputs[511 - i] = half_from_float((float)i * -0.01F);
     }
-    struct cubefx_eval_report report = eval(&p, inputs, 512, 16, 3, results);
+    struct cubefx_eval_summary report = eval(&p, inputs, 512, 16, 3, results);
     for (int i = 0; i < 256; i++) {
         half even = results[2 * i], odd = results[2 * i + 1];
         cr_expect_eq(results[2 * (511 - i)], even);
@@ -431,7 +431,7 @@ Test(cubefx_eval, nan_and_infinity)
     for (int f = 0; f < CASES; f++)
         memcpy(a + f * 4, cases[f].a, sizeof cases[f].a);
     struct cubefx_polynomials p = {CASES, 4, a, 0};
-    struct cubefx_eval_report report = eval(&p, inputs, 5, 4, 2, results);
+    struct cubefx_eval_summary report = eval(&p, inputs, 5, 4, 2, results);
     eval(&p, &half_input, 1, 4, 1, alone);
     cr_expect_eq(report.beyond, 0);
     for (int f = 0; f < CASES; f++) {
@@ -452,7 +452,7 @@ Test(cubefx_eval, scale_where_range_needs_it)
     half input = half_from_float(2.2F), result;
     struct cubefx_polynomials p = {1, 17, c, 0};
     cr_assert(series_expand(series_find("cos", 3), 0, 17, c));
-    struct cubefx_eval_report report = eval(&p, &input, 1, 16, 1, &result);
+    struct cubefx_eval_summary report = eval(&p, &input, 1, 16, 1, &result);
     cr_expect(report.scaled && report.scale > 1 && report.beyond == 0);
     cr_expect_float_eq(from_half(result), cos(2.2), 2e-3);
 
@@ -496,7 +496,7 @@ Test(cubefx_eval, beyond_every_scale)
     double a[] = {1, 2, 0, 0, 0, 3, 1, 2, -0.5, 0, 0, 0};
     half inputs[] = {0x3c00, half_from_float(20000), half_from_float(-20000), HALF_NAN}, results[8];
     struct cubefx_polynomials p = {2, 6, a, 0};
-    struct cubefx_eval_report report = eval(&p, inputs, 4, 4, 4, results);
+    struct cubefx_eval_summary report = eval(&p, inputs, 4, 4, 4, results);
     cr_expect_eq(report.beyond, 2);
     cr_expect_eq(from_half(results[0]), 6);
     cr_expect_eq(from_half(results[1]), 2.5);
@@ -516,7 +516,7 @@ Test(cubefx_eval, hopeless_inputs_do_not_choose_the_scale)
     double a[] = {0, 1, 1, 1, 1, 1};
     half inputs[] = {half_from_float(0.5F), half_from_float(60)}, results[2];
     struct cubefx_polynomials p = {1, 6, a, 0};
-    struct cubefx_eval_report report = eval(&p, inputs, 2, 4, 1, results);
+    struct cubefx_eval_summary report = eval(&p, inputs, 2, 4, 1, results);
     cr_expect_not(report.scaled);
     cr_expect_eq(results[1], HALF_INFINITY);
 }
@@ -526,7 +526,7 @@ Test(cubefx_eval, at_the_point_the_constant)
     double a[] = {0.1, 5, -3, 100, 2, 2};
     half inputs[] = {half_from_float(1.5F), half_from_float(1.75F)}, results[4];
     struct cubefx_polynomials p = {2, 3, a, 1.5};
-    struct cubefx_eval_report report = eval(&p, inputs, 2, 8, 2, results);
+    struct cubefx_eval_summary report = eval(&p, inputs, 2, 8, 2, results);
     cr_expect_eq(report.clamped, 1);
     cr_expect_eq(results[0], half_from_float(0.1F));
     cr_expect_eq(results[1], half_from_float(100));
@@ -562,7 +562,7 @@ static void expect_refused(struct cubefx_polynomials p, int64_t count, int edge,
                            enum status status, const char *text)
 {
     half inputs[1] = {0}, results[1] = {0x1234};
-    struct cubefx_eval_report report = {.clamped = -77};
+    struct cubefx_eval_summary report = {.clamped = -77};
     struct error error = {0};
     cr_expect_eq(cubefx_eval(&p, inputs, count, edge, merge, results, &report, &error), status);
     cr_expect(strstr(error.text, text), "'%s' lacks '%s'", error.text, text);
@@ -620,7 +620,7 @@ Test(cubefx_accuracy, agrees_with_a_recount)
 {
     struct cubefx_function functions[3];
     struct cubefx_accuracy all[3];
-    struct cubefx_accuracy_report report;
+    struct cubefx_accuracy_summary report;
     struct error error;
     half inputs[CUBEFX_ACCURACY_SAMPLES], cubefx[3 * CUBEFX_ACCURACY_SAMPLES];
     double c[3 * 9];
@@ -631,7 +631,7 @@ Test(cubefx_accuracy, agrees_with_a_recount)
     for (int f = 0; f < 3; f++)
         series_expand(functions[f].series, 0, 9, c + 9 * f);
     struct cubefx_polynomials p = {3, 9, c, 0};
-    struct cubefx_eval_report seen = eval(&p, inputs, CUBEFX_ACCURACY_SAMPLES, 8, 2, cubefx);
+    struct cubefx_eval_summary seen = eval(&p, inputs, CUBEFX_ACCURACY_SAMPLES, 8, 2, cubefx);
     cr_expect(seen.scale == report.scale && seen.scaled == report.scaled && report.beyond == 0);
     for (int f = 0; f < 3; f++) {
         double most = 0, sum = 0, most_relative = 0, sum_relative = 0;
