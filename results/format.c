@@ -1,5 +1,5 @@
-/* All forms, in the order in which commands list them. Whose a form is follows from its writers: one
- * of the main job's answer, one of tables, or one of rows that an operator library loads. */
+/* All forms, in the order in which commands list them. Whose a form is follows from its writers:
+ * one of the main job's answer, one of tables, or one of rows that an operator library loads. */
 #include "results/format.h"
 
 #include <string.h>
