@@ -75,11 +75,17 @@ static void write_table(const struct table_command *command, const struct tiling
     struct table_about about = {AUTOTUNE_VERSION, text, command->prefix};
     struct answer answer;
     struct error error;
+    const struct format *format = &formats[command->common.format];
+    int left_out;
     cli_answer_open(&answer, &command->common);
-    cli_require_of(
-        command->store,
-        tilings_write(tilings, &about, &formats[command->common.format], answer.stream, &error),
-        &error);
+    cli_require_of(command->store,
+                   tilings_write(tilings, &about, format, answer.stream, &left_out, &error),
+                   &error);
+    if (left_out && !command->common.quiet)
+        cli_warn(
+            "%d of %lld shapes are left out: %s has no words for their tilings; expected those "
+            "of the space tcube, as in sweep's column `space`",
+            left_out, (long long)tilings->count, format->name);
     cli_answer_close(&answer);
 }
 

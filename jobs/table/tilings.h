@@ -44,9 +44,11 @@ struct table_about {
     const char *version, *command, *prefix;
 };
 
-/* Needs count >= 1. STATUS_INVALID where the form is a library's, and one of the tilings is not of
- * a space that has such rows, or the form has no word for it. */
+/* Needs count >= 1. Of a library's form: tilings that it has no words for are left out, and
+ * counted; STATUS_INVALID where it has none for any of them, or one is of a space that has no such
+ * rows. */
 enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
-                          const struct format *format, FILE *out, struct error *error);
+                          const struct format *format, FILE *out, int *left_out,
+                          struct error *error);
 
 #endif

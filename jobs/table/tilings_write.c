@@ -256,7 +256,8 @@ static enum status export_row(const struct best_tiling *best, struct export_row 
 }
 
 static enum status write_rows(const struct tilings *tilings, const struct table_about *about,
-                              const struct format *format, FILE *out, struct error *error)
+                              const struct format *format, FILE *out, int *left_out,
+                              struct error *error)
 {
     struct table table = describe(tilings, about);
     char origin[4096];
@@ -266,14 +267,17 @@ static enum status write_rows(const struct tilings *tilings, const struct table_
         status = export_row(&tilings->best[i], &rows[i], error);
     if (status == STATUS_OK)
         status = export_write_rows(rows, (int)tilings->count, NULL,
-                                   table_origin(&table, origin, sizeof origin), format, out, error);
+                                   table_origin(&table, origin, sizeof origin), format, out,
+                                   left_out, error);
     free(rows);
     return status;
 }
 
 enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
-                          const struct format *format, FILE *out, struct error *error)
+                          const struct format *format, FILE *out, int *left_out,
+                          struct error *error)
 {
+    *left_out = 0;
     return format->table ? write_table(tilings, about, format->table, out, error)
-                         : write_rows(tilings, about, format, out, error);
+                         : write_rows(tilings, about, format, out, left_out, error);
 }

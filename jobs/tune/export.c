@@ -24,20 +24,34 @@ enum status export_check(const struct space *space, struct error *error)
     return export_refuse(error, space->kind->name);
 }
 
+/* Rows of those that the form has words for; why it has none for the last of the others. */
+static enum status make_rows(const struct export_row *tilings, int count,
+                             const struct format *format, struct bank_export *bank,
+                             struct bank_row *rows, double *times, struct error *why)
+{
+    for (int i = 0; i < count; i++) {
+        enum status status = tilings[i].bank->row(tilings[i].problem, &tilings[i].tiling,
+                                                  format->rows, &rows[bank->count], why);
+        if (status != STATUS_OK && status != STATUS_INVALID)
+            return status;
+        times[bank->count] = tilings[i].simulated_ns;
+        bank->count += status == STATUS_OK;
+    }
+    return bank->count ? STATUS_OK : STATUS_INVALID;
+}
+
 enum status export_write_rows(const struct export_row *tilings, int count, const char *title,
                               const char *origin, const struct format *format, FILE *out,
-                              struct error *error)
+                              int *left_out, struct error *error)
 {
     struct bank_row *rows = calloc((size_t)count, sizeof *rows);
     double *times = calloc((size_t)count, sizeof *times);
-    enum status status = rows && times ? STATUS_OK : error_memory(error);
-    for (int i = 0; i < count && status == STATUS_OK; i++) {
-        times[i] = tilings[i].simulated_ns;
-        status = tilings[i].bank->row(tilings[i].problem, &tilings[i].tiling, format->rows,
-                                      &rows[i], error);
-    }
     struct bank_export bank = {
-        .rows = rows, .count = count, .simulated_ns = times, .title = title, .origin = origin};
+        .rows = rows, .simulated_ns = times, .title = title, .origin = origin};
+    enum status status = rows && times
+                             ? make_rows(tilings, count, format, &bank, rows, times, error)
+                             : error_memory(error);
+    *left_out = count - bank.count;
     if (status == STATUS_OK)
         status = format->bank(&bank, out, error);
     free(times);
@@ -49,24 +63,16 @@ enum status export_write(const struct export_source *source, const struct format
                          int *left_out, struct error *error)
 {
     const struct search_result *search = source->search;
-    const struct operator_bank *bank = source->space->kind->bank;
     struct export_row *rows = calloc((size_t)search->count, sizeof *rows);
     enum status status = rows ? export_check(source->space, error) : error_memory(error);
-    int count = 0;
-    struct bank_row row;
-    struct error why;
     for (int i = 0; status == STATUS_OK && i < search->count; i++)
-        if (bank->row(source->problem, &search->best[i].tiling, format->rows, &row, &why) ==
-            STATUS_OK)
-            rows[count++] = (struct export_row){.bank = bank,
-                                                .problem = source->problem,
-                                                .tiling = search->best[i].tiling,
-                                                .simulated_ns = found_ns(&search->best[i])};
-    *left_out = search->count - count;
-    if (status == STATUS_OK && !count)
-        status = error_set(error, STATUS_INVALID, "%.400s", why.text);
+        rows[i] = (struct export_row){.bank = source->space->kind->bank,
+                                      .problem = source->problem,
+                                      .tiling = search->best[i].tiling,
+                                      .simulated_ns = found_ns(&search->best[i])};
     if (status == STATUS_OK)
-        status = export_write_rows(rows, count, source->title, NULL, format, out, error);
+        status = export_write_rows(rows, search->count, source->title, NULL, format, out, left_out,
+                                   error);
     free(rows);
     return status;
 }

@@ -34,10 +34,11 @@ struct export_row {
 /* STATUS_INVALID: the tables do not hold tilings of `what`, and whose they hold. */
 enum status export_refuse(struct error *error, const char *what);
 
-/* Writes tilings as they come; count >= 1. `title` is a line for what
- * has a comment, `origin` says where a table is from (formats/bank_write.h); either may be NULL. */
+/* Writes tilings as they come; count >= 1, and those without words as above. `title` is a line for
+ * what has a comment, `origin` says where a table is from (formats/bank_write.h); either may be
+ * NULL. */
 enum status export_write_rows(const struct export_row *tilings, int count, const char *title,
                               const char *origin, const struct format *format, FILE *out,
-                              struct error *error);
+                              int *left_out, struct error *error);
 
 #endif

@@ -194,12 +194,15 @@ static void write_tables(const struct tilings *tilings)
         struct error error = {STATUS_OK, ""};
         FILE *out = open_memstream(&text, &length);
         fuzz_require(out != NULL, "memory");
+        struct tilings written = *tilings;
+        int left_out = 0;
         enum status status =
-            tilings_write(tilings, &about, format_find(checks[f].name), out, &error);
+            tilings_write(tilings, &about, format_find(checks[f].name), out, &left_out, &error);
+        written.count -= left_out;
         fuzz_require(fclose(out) == 0, "memory");
         fuzz_require_line(status, &error);
         if (status == STATUS_OK)
-            checks[f].check(tilings, text, length);
+            checks[f].check(&written, text, length);
         free(text);
     }
 }
