@@ -63,16 +63,16 @@ enum status export_write(const struct export_source *source, const struct format
                          int *left_out, struct error *error)
 {
     const struct search_result *search = source->search;
-    struct export_row *rows = calloc((size_t)search->count, sizeof *rows);
+    const int count = search->count;
+    struct export_row *rows = calloc((size_t)count, sizeof *rows);
     enum status status = rows ? export_check(source->space, error) : error_memory(error);
-    for (int i = 0; status == STATUS_OK && i < search->count; i++)
+    for (int i = 0; status == STATUS_OK && i < count; i++)
         rows[i] = (struct export_row){.bank = source->space->kind->bank,
                                       .problem = source->problem,
                                       .tiling = search->best[i].tiling,
                                       .simulated_ns = found_ns(&search->best[i])};
     if (status == STATUS_OK)
-        status = export_write_rows(rows, search->count, source->title, NULL, format, out, left_out,
-                                   error);
+        status = export_write_rows(rows, count, source->title, NULL, format, out, left_out, error);
     free(rows);
     return status;
 }
