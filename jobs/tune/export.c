@@ -66,11 +66,12 @@ enum status export_write(const struct export_source *source, const struct format
     const int count = search->count;
     struct export_row *rows = calloc((size_t)count, sizeof *rows);
     enum status status = rows ? export_check(source->space, error) : error_memory(error);
-    for (int i = 0; status == STATUS_OK && i < count; i++)
-        rows[i] = (struct export_row){.bank = source->space->kind->bank,
-                                      .problem = source->problem,
-                                      .tiling = search->best[i].tiling,
-                                      .simulated_ns = found_ns(&search->best[i])};
+    for (int i = 0; status == STATUS_OK && i < count; i++) {
+        rows[i].bank = source->space->kind->bank;
+        rows[i].problem = source->problem;
+        rows[i].tiling = search->best[i].tiling;
+        rows[i].simulated_ns = found_ns(&search->best[i]);
+    }
     if (status == STATUS_OK)
         status = export_write_rows(rows, count, source->title, NULL, format, out, left_out, error);
     free(rows);
