@@ -209,7 +209,7 @@ static enum status minimise(struct kernel_fit *s, double at[])
         .steps = steps,
         .size = 0.003,
         .gain = 0.002,
-        .rounds = s->options->rounds,
+        .rounds = (int)s->options->rounds,
         .steps_a_round = 60 * s->variable_count,
     };
     double value;
