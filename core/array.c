@@ -17,5 +17,6 @@ bool array_double(void *array, int64_t *capacity, size_t size)
         return false;
     memcpy(array, &grown, sizeof grown);
     *capacity = (int64_t)wanted;
+    /* cppcheck-suppress memleak ; *array owns it */
     return true;
 }

@@ -112,11 +112,6 @@ void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t c
               below >= least ? below : 0, above <= most ? above : 0);
 }
 
-bool is_executable(double instructions)
-{
-    return instructions <= (double)PROGRAM_MAX_EXECUTED;
-}
-
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions)
 {
     if (is_executable(instructions))

@@ -47,7 +47,11 @@ void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t c
 
 /* Is a program of so many instructions not too long to be simulated? If it is, appends
  * "instructions: …". */
-bool is_executable(double instructions);
+static inline bool is_executable(double instructions)
+{
+    return instructions <= (double)PROGRAM_MAX_EXECUTED;
+}
+
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions);
 
 #endif

@@ -75,11 +75,11 @@ static void put_number(double number, FILE *out)
 
 static void put_measured(const struct host_candidate *m, FILE *out)
 {
-    double ns = tune_measured_ns(m);
-    put_number(ns > 0 ? ns : NAN, out);
-    put_number(ns > 0 ? m->measured.timing.spread : NAN, out);
+    bool timed = m && tune_measured_ns(m) > 0;
+    put_number(timed ? tune_measured_ns(m) : NAN, out);
+    put_number(timed ? m->measured.timing.spread : NAN, out);
     put_number(m ? tune_max_error(m) : NAN, out);
-    put_number(ns > 0 ? (double)m->measured.timing.samples : (double)NAN, out);
+    put_number(timed ? (double)m->measured.timing.samples : (double)NAN, out);
     put_number(m ? (double)m->rank : NAN, out);
     fputc(',', out);
     if (m && m->measured.quarantine[0])

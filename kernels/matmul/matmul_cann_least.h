@@ -35,7 +35,12 @@ static inline void least_put(struct work *work, enum cann_line line, double inst
 void least_put_load(const struct least *l, bool of_a);
 
 /* B's slab brings its parts itself. */
-bool least_may_be_slab(const struct least *l);
+static inline bool least_may_be_slab(const struct least *l)
+{
+    if (l->fixed > CANN_L0B_HOLDS)
+        return l->value[CANN_L0B_HOLDS] == HOLDS_SLAB;
+    return !l->cann->tcube && l->facts.n * l->facts.k <= l->room.l0b;
+}
 
 /* How often is an operand brought for the same block, at least: once for each tile of the other
  * direction unless it is whole along k where it is held, and the loops of that direction can run
@@ -43,6 +48,9 @@ bool least_may_be_slab(const struct least *l);
 double least_repeats(const struct least *l, bool of_a, bool whole);
 
 /* Blocks for which an operand is brought. */
-double least_blocks(const struct least *l, bool of_a, bool whole);
+static inline double least_blocks(const struct least *l, bool of_a, bool whole)
+{
+    return !of_a && l->facts.one_b && whole ? 1 : (double)l->facts.blocks;
+}
 
 #endif

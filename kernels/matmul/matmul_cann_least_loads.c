@@ -30,20 +30,6 @@ double least_repeats(const struct least *l, bool of_a, bool whole)
     return whole && free ? 1 : (double)other;
 }
 
-/* Blocks for which an operand is brought. */
-double least_blocks(const struct least *l, bool of_a, bool whole)
-{
-    return !of_a && l->facts.one_b && whole ? 1 : (double)l->facts.blocks;
-}
-
-/* B's slab brings its parts itself. */
-bool least_may_be_slab(const struct least *l)
-{
-    if (l->fixed > CANN_L0B_HOLDS)
-        return l->value[CANN_L0B_HOLDS] == HOLDS_SLAB;
-    return !l->cann->tcube && l->facts.n * l->facts.k <= l->room.l0b;
-}
-
 /* What one core loads from behind the cache at most: its part of what stands in memory. */
 static double most_missed_bytes(const struct least *l, bool of_a)
 {

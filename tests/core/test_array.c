@@ -31,7 +31,7 @@ Test(array, filled_again_it_keeps_its_room)
         }
     cr_assert_eq(capacity, 1024);
     for (int64_t i = 0; i < ITEMS; i++)
-        cr_assert_eq(atoll(items[i]), i);
+        cr_assert_eq(strtoll(items[i], NULL, 10), i);
     free(items);
 }
 

@@ -608,18 +608,18 @@ static void expect_types(enum bank_format format, const struct problem *p, const
 {
     enum dtype out = problem_choice_type(p, MATMUL_OUT_TYPE);
     const struct {
-        enum bank_format format;
         const char *member;
+        enum bank_format format;
         enum dtype type;
-    } said[] = {{BANK_RUNTIME_KB, "a_dtype", p->type},
-                {BANK_RUNTIME_KB, "b_dtype", p->type},
-                {BANK_RUNTIME_KB, "out_dtype", out},
-                {BANK_STATIC, "A_dtype", p->type},
-                {BANK_STATIC, "B_dtype", p->type},
-                {BANK_STATIC, "C_dtype", out},
-                {BANK_STATIC, "mad_dtype", dtype_accumulator(p->type)},
-                {BANK_TCUBETILING, "a_dtype", p->type},
-                {BANK_TCUBETILING, "out_dtype", out}};
+    } said[] = {{"a_dtype", BANK_RUNTIME_KB, p->type},
+                {"b_dtype", BANK_RUNTIME_KB, p->type},
+                {"out_dtype", BANK_RUNTIME_KB, out},
+                {"A_dtype", BANK_STATIC, p->type},
+                {"B_dtype", BANK_STATIC, p->type},
+                {"C_dtype", BANK_STATIC, out},
+                {"mad_dtype", BANK_STATIC, dtype_accumulator(p->type)},
+                {"a_dtype", BANK_TCUBETILING, p->type},
+                {"out_dtype", BANK_TCUBETILING, out}};
     bool silent = format == BANK_TCUBETILING && p->type == DTYPE_F16 && out == DTYPE_F16;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         char wanted[64];
