@@ -1,7 +1,6 @@
 /* Which prefixes of tilings there are: what one says about the tilings that begin so, and, value
  * after value, whether there is a legal one. */
 #include "core/least.h"
-#include "kernels/limits.h"
 #include "kernels/matmul/matmul_cann_nesting.h"
 
 const int cann_lengths[] = {CANN_CORES + 1,
@@ -54,34 +53,6 @@ struct cann_room cann_room_of(const struct cann *cann, int64_t base_n)
         .l0c = capacity_of(m->hw, m->l0c) / m->accumulator_bytes,
         .l1 = no_table || bias_bytes > l1_bytes ? -1 : (l1_bytes - bias_bytes) / m->type_bytes,
     };
-}
-
-bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k)
-{
-    return base_k < f->k || base_m < f->m || f->blocks > 1;
-}
-
-bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k, bool slab)
-{
-    bool again = f->blocks > 1 && !f->one_b;
-    return again || (!slab && (base_k < f->k || base_n < f->n));
-}
-
-bool cann_c_turns(const struct cann_facts *f)
-{
-    return f->blocks * f->m_tiles * f->n_tiles > 1;
-}
-
-double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab)
-{
-    double steps = tiles * (double)k_tiles;
-    return 64 + 3 * 24 * steps + 7 * 24 * tiles + (slab ? 3 * 16 * steps : 0);
-}
-
-bool cann_executable(const struct cann_facts *f, bool slab)
-{
-    double tiles = (double)f->blocks * (double)f->m_tiles * (double)f->n_tiles;
-    return is_executable(cann_instructions_at_most(tiles, f->k_tiles, slab));
 }
 
 /* ---- one value after the other -------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_NESTING_H
 #define AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_NESTING_H
 
+#include "kernels/limits.h"
 #include "kernels/matmul/matmul_cann_summary.h"
 
 /* What a prefix says; sizes that are still open are 0. */
@@ -41,14 +42,36 @@ struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, i
 struct cann_room cann_room_of(const struct cann *cann, int64_t base_n);
 
 /* May a live range have two copies: is it filled more than once? */
-bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k);
-bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k, bool slab);
-bool cann_c_turns(const struct cann_facts *f);
+static inline bool cann_a_l0_turns(const struct cann_facts *f, int64_t base_m, int64_t base_k)
+{
+    return base_k < f->k || base_m < f->m || f->blocks > 1;
+}
+
+static inline bool cann_b_l0_turns(const struct cann_facts *f, int64_t base_n, int64_t base_k,
+                                   bool slab)
+{
+    bool again = f->blocks > 1 && !f->one_b;
+    return again || (!slab && (base_k < f->k || base_n < f->n));
+}
+
+static inline bool cann_c_turns(const struct cann_facts *f)
+{
+    return f->blocks * f->m_tiles * f->n_tiles > 1;
+}
 
 /* More instructions than a program has with so many tiles of C and steps in each, whatever the rest
  * of its tiling: a body of a loop has at most 24, of the slab's loops 16. */
-double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab);
-bool cann_executable(const struct cann_facts *f, bool slab);
+static inline double cann_instructions_at_most(double tiles, int64_t k_tiles, bool slab)
+{
+    double steps = tiles * (double)k_tiles;
+    return 64 + 3 * 24 * steps + 7 * 24 * tiles + (slab ? 3 * 16 * steps : 0);
+}
+
+static inline bool cann_executable(const struct cann_facts *f, bool slab)
+{
+    double tiles = (double)f->blocks * (double)f->m_tiles * (double)f->n_tiles;
+    return is_executable(cann_instructions_at_most(tiles, f->k_tiles, slab));
+}
 
 /* Members of struct operator_nesting. */
 extern const int cann_lengths[];
