@@ -1,0 +1,116 @@
+/* The body: loops, tiles, lets and steps, which kernel_steps.c reads. Lines go into one array in
+ * the order of the text; who is around whom is known by numbers. */
+#include "kernels/text/kernel_parser.h"
+
+#include "core/array.h"
+
+/* The next line of the kernel; it goes with the next one. */
+static enum status add_line(struct kernel_parser *parser, enum kernel_line_kind kind,
+                            struct expression *stage, int number, struct kernel_step *step)
+{
+    struct kernel_text *kernel = parser->kernel;
+    if (!array_room(&kernel->lines, kernel->line_count, sizeof *kernel->lines))
+        return error_memory(parser->error);
+    kernel->lines[kernel->line_count++] = (struct kernel_line){
+        .kind = kind,
+        .at = {parser->line, parser->tokens[0].column},
+        .around = parser->depth ? parser->open[parser->depth - 1] : -1,
+        .number = number,
+        .step = step,
+        .stage = stage,
+    };
+    return STATUS_OK;
+}
+
+static enum status parse_for(struct kernel_parser *parser, struct expression *stage)
+{
+    struct kernel_loop loop = {.line = parser->kernel->line_count};
+    int number;
+    if (parser->depth == KERNEL_MAX_DEPTH)
+        return kernel_fail(parser, STATUS_TOO_LARGE, parser_place(parser),
+                           "loops nested deeper than %d", KERNEL_MAX_DEPTH);
+    TRY(parser_name(parser, false, &loop.name));
+    parser->declaring = &loop.name;
+    TRY(parser_expect(parser, "in"));
+    TRY(parser_expression(parser, &wanted_whole, &loop.in));
+    TRY(parser_expect(parser, "by"));
+    TRY(parser_expression(parser, &wanted_whole, &loop.by));
+    loop.each = parser_take(parser, "each");
+    TRY(parser_declare(parser, NAME_LOOP, &loop.name, &number));
+    parser->kernel->loops[number] = loop;
+    TRY(add_line(parser, LINE_FOR, stage, number, NULL));
+    parser->open[parser->depth++] = number;
+    return STATUS_OK;
+}
+
+static enum status parse_let(struct kernel_parser *parser)
+{
+    struct kernel_let let = {.line = parser->kernel->line_count};
+    int number;
+    TRY(parser_name(parser, false, &let.name));
+    TRY(parser_expect(parser, "="));
+    parser->declaring = &let.name;
+    TRY(parser_expression(parser, &wanted_let, &let.value));
+    TRY(parser_declare(parser, NAME_LET, &let.name, &number));
+    parser->kernel->lets[number] = let;
+    return add_line(parser, LINE_LET, NULL, number, NULL);
+}
+
+static enum status parse_tile(struct kernel_parser *parser)
+{
+    struct kernel_tile tile = {.line = parser->kernel->line_count};
+    int number;
+    TRY(parser_name(parser, false, &tile.name));
+    TRY(parser_expect(parser, ":"));
+    parser->declaring = &tile.name;
+    TRY(parser_foreign(parser, "a buffer", tile.buffer));
+    TRY(parser_dims(parser, &wanted_whole, &tile.dims, &tile.dim_count));
+    TRY(parser_type(parser, &tile.type));
+    if (parser_take(parser, "x"))
+        TRY(parser_tight(parser, &wanted_count, &tile.copies));
+    if (parser_take(parser, "at"))
+        TRY(parser_life(parser, &tile.life));
+    TRY(parser_declare(parser, NAME_TILE, &tile.name, &number));
+    parser->kernel->tiles[number] = tile;
+    return add_line(parser, LINE_TILE, NULL, number, NULL);
+}
+
+static enum status parse_step(struct kernel_parser *parser, struct expression *stage)
+{
+    struct kernel_step *step = kernel_allocate(parser->kernel, sizeof *step);
+    if (!step)
+        return error_memory(parser->error);
+    TRY(parser_step(parser, step));
+    return add_line(parser, LINE_STEP, stage, 0, step);
+}
+
+static enum status parse_stage(struct kernel_parser *parser, struct expression **stage)
+{
+    struct kernel_place at = parser_place(parser);
+    if (!parser_take(parser, "@"))
+        return STATUS_OK;
+    if (!parser->depth)
+        return FAIL_AT(parser, at, "'@' outside of any loop, expected inside one");
+    TRY(parser_tight(parser, &wanted_count, stage));
+    const struct token *token = parser_peek(parser);
+    if (token_is(token, "let") || token_is(token, "tile"))
+        return parser_fail_expected(parser, "'for' or a step behind '@'");
+    return STATUS_OK;
+}
+
+enum status parser_line(struct kernel_parser *parser)
+{
+    struct expression *stage = NULL;
+    parser->has_body = true;
+    TRY(parse_stage(parser, &stage));
+    if (parser_take(parser, "for"))
+        TRY(parse_for(parser, stage));
+    else if (parser_take(parser, "let"))
+        TRY(parse_let(parser));
+    else if (parser_take(parser, "tile"))
+        TRY(parse_tile(parser));
+    else
+        TRY(parse_step(parser, stage));
+    parser->declaring = NULL;
+    return parser_expect_end(parser);
+}
