@@ -128,6 +128,7 @@ enum status parser_cut(struct kernel_parser *parser, const char *line, int lengt
     parser->at = 0;
     parser->end = count;
     parser->stop = (struct token){.text = "the end of the line", .column = at + 1};
+    parser->tokens[count] = parser->stop;
     return STATUS_OK;
 }
 
@@ -179,7 +180,11 @@ enum status parser_fail_expected(struct kernel_parser *parser, const char *expec
 
 enum status parser_expect(struct kernel_parser *parser, const char *text)
 {
-    return parser_take(parser, text) ? STATUS_OK : parser_fail_expected(parser, text);
+    char expected[TOKEN_SHOWN];
+    if (parser_take(parser, text))
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "'%s'", text);
+    return parser_fail_expected(parser, expected);
 }
 
 enum status parser_expect_end(struct kernel_parser *parser)

@@ -23,12 +23,12 @@ static const struct {
     const char *what;
     size_t first, size, most, count;
 } kinds[NAME_KINDS] = {
-    [NAME_SIZE] = {"size", ARRAY(sizes), offsetof(struct kernel_text, size_count)},
-    [NAME_LET] = {"let", ARRAY(lets), offsetof(struct kernel_text, let_count)},
-    [NAME_TENSOR] = {"tensor", ARRAY(tensors), offsetof(struct kernel_text, tensor_count)},
-    [NAME_AXIS] = {"axis", ARRAY(axes), offsetof(struct kernel_text, axis_count)},
-    [NAME_LOOP] = {"loop", ARRAY(loops), offsetof(struct kernel_text, loop_count)},
-    [NAME_TILE] = {"tile", ARRAY(tiles), offsetof(struct kernel_text, tile_count)},
+    [NAME_SIZE] = {"a size", ARRAY(sizes), offsetof(struct kernel_text, size_count)},
+    [NAME_LET] = {"a let", ARRAY(lets), offsetof(struct kernel_text, let_count)},
+    [NAME_TENSOR] = {"a tensor", ARRAY(tensors), offsetof(struct kernel_text, tensor_count)},
+    [NAME_AXIS] = {"an axis", ARRAY(axes), offsetof(struct kernel_text, axis_count)},
+    [NAME_LOOP] = {"a loop", ARRAY(loops), offsetof(struct kernel_text, loop_count)},
+    [NAME_TILE] = {"a tile", ARRAY(tiles), offsetof(struct kernel_text, tile_count)},
 };
 
 static int *count_of(struct kernel_text *kernel, enum name_kind kind)
@@ -109,7 +109,7 @@ enum status parser_name(struct kernel_parser *parser, bool may_repeat, struct ke
         return FAIL(parser, "'%.*s' is a type, expected a name", token->length, token->text);
     if (!may_repeat && parser_find(parser, token, &kind, &number))
         return FAIL(parser,
-                    "'%.*s' is declared twice: line %d has a %s of that name, expected another one",
+                    "'%.*s' is declared twice: line %d has %s of that name, expected another one",
                     token->length, token->text, kernel_named(parser->kernel, kind, number)->at.line,
                     kinds[kind].what);
     *name = (struct kernel_name){.at = parser_place(parser)};
@@ -124,7 +124,7 @@ enum status parser_declare(struct kernel_parser *parser, enum name_kind kind,
     int *count = count_of(parser->kernel, kind);
     if ((size_t)*count == kinds[kind].most)
         return kernel_fail(parser, STATUS_TOO_LARGE, name->at,
-                           "%s '%s', expected at most %zu of them", kinds[kind].what, name->text,
+                           "%s '%s' too many, expected at most %zu", kinds[kind].what, name->text,
                            kinds[kind].most);
     *number = (*count)++;
     struct kernel_name *own = kernel_named(parser->kernel, kind, *number);
@@ -183,7 +183,7 @@ enum status parser_use(struct kernel_parser *parser, unsigned wanted, const char
         return fail_unknown(parser, wanted, expected);
     struct kernel_name *name = kernel_named(parser->kernel, *kind, *number);
     if (!(wanted & NAMES(*kind)))
-        return FAIL(parser, "'%s' is a %s, expected %s", name->text, kinds[*kind].what, expected);
+        return FAIL(parser, "'%s' is %s, expected %s", name->text, kinds[*kind].what, expected);
     if (!is_known(parser, *kind, *number))
         return FAIL(parser, "'%s' of line %d is known within its loop only, expected %s",
                     name->text, name->at.line, expected);

@@ -126,13 +126,16 @@ static enum status check_where(struct kernel_parser *parser, const struct kernel
         in_gm ? "a tile on the chip" : "a tensor or a tile in gm", verb_of(step), like.text);
 }
 
-/* A part, or a number where a verb takes one: a name that nobody has is then a number's. */
+/* A part, or a number where a verb takes one. */
 static enum status parse_source(struct kernel_parser *parser, enum kernel_verb verb,
                                 struct kernel_part *part)
 {
     enum name_kind kind = NAME_TILE;
     int number;
-    bool found = parser_find(parser, parser_peek(parser), &kind, &number);
+    const struct token *token = parser_peek(parser);
+    bool found = parser_find(parser, token, &kind, &number);
+    if (verb == VERB_OPERATION && token->kind == TOKEN_WORD && !found && !token_is(token + 1, "("))
+        return parser_use(parser, ~0U, "a tile, number, size, let, axis or range", &kind, &number);
     if (verb != VERB_OPERATION || (found && (kind == NAME_TILE || kind == NAME_TENSOR)))
         return parse_part(parser, part);
     *part = (struct kernel_part){.at = parser_place(parser), .tensor = -1, .tile = -1};

@@ -155,7 +155,8 @@ enum status parser_args(struct kernel_parser *parser, const struct expression *a
         count++;
     } while (parser_take(parser, ","));
     if (count < least || count > most)
-        return FAIL_AT(parser, at, "%d of them, expected %d%s", count, count < least ? least : most,
+        return FAIL_AT(parser, at, "%d argument%s, expected %s%d%s", count, count == 1 ? "" : "s",
+                       count > most && least < most ? "at most " : "", count < least ? least : most,
                        count < least && least < most ? " or more" : "");
     return parser_expect(parser, ")");
 }
