@@ -9,7 +9,7 @@ static enum status declare_kernel(struct kernel_parser *parser)
     struct kernel_name name;
     if (parser->has_kernel)
         return FAIL(parser, "a second kernel, expected one a text");
-    TRY(parser_name(parser, false, &name));
+    TRY(reader_name(parser, false, &name));
     parser->kernel->name = name;
     parser->has_kernel = true;
     return STATUS_OK;
@@ -17,11 +17,11 @@ static enum status declare_kernel(struct kernel_parser *parser)
 
 static enum status declare_title(struct kernel_parser *parser)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     if (parser->has_title)
         return FAIL(parser, "a second title, expected one a kernel");
     if (token->kind != TOKEN_TEXT)
-        return parser_fail_expected(parser, "a text in quotes");
+        return reader_fail_expected(parser, "a text in quotes");
     char *title = kernel_allocate(parser->kernel, (size_t)token->length);
     if (!title)
         return error_memory(parser->error);
@@ -35,8 +35,8 @@ static enum status declare_title(struct kernel_parser *parser)
 /* A number of at least 1. */
 static enum status parse_positive(struct kernel_parser *parser, int64_t *number)
 {
-    struct kernel_place at = parser_place(parser);
-    TRY(parser_number(parser, number));
+    struct kernel_place at = reader_place(parser);
+    TRY(reader_number(parser, number));
     return *number > 0 ? STATUS_OK : FAIL_AT(parser, at, "0, expected 1 or more");
 }
 
@@ -45,7 +45,7 @@ static enum status declare_option(struct kernel_parser *parser, const struct ker
     struct kernel_size size = {.pad = 1, .is_option = true};
     int number;
     TRY(parse_positive(parser, &size.standard));
-    TRY(parser_declare(parser, NAME_SIZE, name, &number));
+    TRY(reader_declare(parser, NAME_SIZE, name, &number));
     size.name = *name;
     parser->kernel->sizes[number] = size;
     return STATUS_OK;
@@ -56,15 +56,15 @@ static enum status declare_size(struct kernel_parser *parser)
     struct kernel_name name;
     int first = parser->kernel->size_count, number;
     int64_t pad = 1;
-    TRY(parser_name(parser, false, &name));
-    if (parser_take(parser, "="))
+    TRY(reader_name(parser, false, &name));
+    if (reader_take(parser, "="))
         return declare_option(parser, &name);
-    TRY(parser_declare(parser, NAME_SIZE, &name, &number));
-    while (parser_peek(parser)->kind == TOKEN_WORD && !token_is(parser_peek(parser), "pad")) {
-        TRY(parser_name(parser, false, &name));
-        TRY(parser_declare(parser, NAME_SIZE, &name, &number));
+    TRY(reader_declare(parser, NAME_SIZE, &name, &number));
+    while (reader_peek(parser)->kind == TOKEN_WORD && !token_is(reader_peek(parser), "pad")) {
+        TRY(reader_name(parser, false, &name));
+        TRY(reader_declare(parser, NAME_SIZE, &name, &number));
     }
-    if (parser_take(parser, "pad"))
+    if (reader_take(parser, "pad"))
         TRY(parse_positive(parser, &pad));
     while (first <= number)
         parser->kernel->sizes[first++].pad = pad;
@@ -75,11 +75,11 @@ static enum status declare_let(struct kernel_parser *parser)
 {
     struct kernel_let let = {.line = -1};
     int number;
-    TRY(parser_name(parser, false, &let.name));
-    TRY(parser_expect(parser, "="));
+    TRY(reader_name(parser, false, &let.name));
+    TRY(reader_expect(parser, "="));
     parser->declaring = &let.name;
-    TRY(parser_expression(parser, &wanted_let, &let.value));
-    TRY(parser_declare(parser, NAME_LET, &let.name, &number));
+    TRY(reader_expression(parser, &wanted_let, &let.value));
+    TRY(reader_declare(parser, NAME_LET, &let.name, &number));
     parser->kernel->lets[number] = let;
     return STATUS_OK;
 }
@@ -89,13 +89,13 @@ static enum status declare_tensor(struct kernel_parser *parser)
     do {
         struct kernel_tensor tensor = {0};
         int number;
-        TRY(parser_name(parser, false, &tensor.name));
+        TRY(reader_name(parser, false, &tensor.name));
         parser->declaring = &tensor.name;
-        TRY(parser_dims(parser, &wanted_count, &tensor.dims, &tensor.dim_count));
-        TRY(parser_type(parser, &tensor.type));
-        TRY(parser_declare(parser, NAME_TENSOR, &tensor.name, &number));
+        TRY(reader_dims(parser, &wanted_count, &tensor.dims, &tensor.dim_count));
+        TRY(reader_type(parser, &tensor.type));
+        TRY(reader_declare(parser, NAME_TENSOR, &tensor.name, &number));
         parser->kernel->tensors[number] = tensor;
-    } while (parser_take(parser, ","));
+    } while (reader_take(parser, ","));
     return STATUS_OK;
 }
 
@@ -109,14 +109,14 @@ const struct cut kernel_cuts[CUTS] = {[CUT_SLICES] = {"slices", 1},
 static enum status parse_cut(struct kernel_parser *parser, struct kernel_axis *axis)
 {
     const struct cut *cut = &kernel_cuts[axis->cut];
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     int count;
     parser->at++;
-    TRY(parser_expect(parser, "("));
-    TRY(parser_list(parser, &wanted_count, KERNEL_MAX_WORDS, "arguments", &axis->values, &count));
+    TRY(reader_expect(parser, "("));
+    TRY(reader_list(parser, &wanted_count, KERNEL_MAX_WORDS, "arguments", &axis->values, &count));
     if (count != cut->arguments)
         return FAIL_AT(parser, at, "'%s' of %d, expected %d", cut->name, count, cut->arguments);
-    return parser_expect(parser, ")");
+    return reader_expect(parser, ")");
 }
 
 /* Do names alone stand there? */
@@ -134,20 +134,20 @@ static enum status parse_words(struct kernel_parser *parser, struct kernel_axis 
     int most = (parser->end - parser->at + 1) / 2;
     axis->cut = CUT_WORDS;
     if (most > KERNEL_MAX_WORDS)
-        return kernel_fail(parser, STATUS_TOO_LARGE, parser_place(parser),
+        return kernel_fail(parser, STATUS_TOO_LARGE, reader_place(parser),
                            "an axis of %d words, expected at most %d", most, KERNEL_MAX_WORDS);
     axis->words = kernel_allocate(parser->kernel, (size_t)most * sizeof *axis->words);
     if (!axis->words)
         return error_memory(parser->error);
     do {
         struct kernel_name word;
-        TRY(parser_name(parser, true, &word));
+        TRY(reader_name(parser, true, &word));
         for (int w = 0; w < axis->word_count; w++)
             if (strcmp(axis->words[w], word.text) == 0)
                 return FAIL_AT(parser, word.at, "'%s' is listed twice, expected another word",
                                word.text);
         memcpy(axis->words[axis->word_count++], word.text, sizeof word.text);
-    } while (parser_take(parser, ","));
+    } while (reader_take(parser, ","));
     return STATUS_OK;
 }
 
@@ -155,24 +155,24 @@ static enum status parse_values(struct kernel_parser *parser, struct kernel_axis
 {
     int count;
     for (int cut = CUT_SLICES; cut < CUTS; cut++)
-        if (token_is(parser_peek(parser), kernel_cuts[cut].name)) {
+        if (token_is(reader_peek(parser), kernel_cuts[cut].name)) {
             axis->cut = (enum kernel_cut)cut;
             return parse_cut(parser, axis);
         }
     if (has_words(parser))
         return parse_words(parser, axis);
-    return parser_list(parser, &wanted_count, KERNEL_MAX_WORDS, "values", &axis->values, &count);
+    return reader_list(parser, &wanted_count, KERNEL_MAX_WORDS, "values", &axis->values, &count);
 }
 
 static enum status declare_axis(struct kernel_parser *parser)
 {
     struct kernel_axis axis = {.cut = CUT_LIST};
     int number;
-    TRY(parser_name(parser, false, &axis.name));
-    TRY(parser_expect(parser, "="));
+    TRY(reader_name(parser, false, &axis.name));
+    TRY(reader_expect(parser, "="));
     parser->declaring = &axis.name;
     TRY(parse_values(parser, &axis));
-    TRY(parser_declare(parser, NAME_AXIS, &axis.name, &number));
+    TRY(reader_declare(parser, NAME_AXIS, &axis.name, &number));
     parser->kernel->axes[number] = axis;
     return STATUS_OK;
 }
@@ -183,7 +183,7 @@ static enum status declare_axis(struct kernel_parser *parser)
 static enum status count_up(struct kernel_parser *parser, int *count, int most, const char *what)
 {
     if (*count == most)
-        return kernel_fail(parser, STATUS_TOO_LARGE, parser_place(parser), "more than %d %s", most,
+        return kernel_fail(parser, STATUS_TOO_LARGE, reader_place(parser), "more than %d %s", most,
                            what);
     ++*count;
     return STATUS_OK;
@@ -192,8 +192,8 @@ static enum status count_up(struct kernel_parser *parser, int *count, int most, 
 static enum status declare_require(struct kernel_parser *parser)
 {
     struct kernel_text *kernel = parser->kernel;
-    struct kernel_require require = {.at = parser_place(parser)};
-    TRY(parser_expression(parser, &wanted_choice, &require.truth));
+    struct kernel_require require = {.at = reader_place(parser)};
+    TRY(reader_expression(parser, &wanted_choice, &require.truth));
     TRY(count_up(parser, &kernel->require_count, KERNEL_MAX_REQUIRES, "lines of 'require'"));
     kernel->requires[kernel->require_count - 1] = require;
     return STATUS_OK;
@@ -218,13 +218,13 @@ static enum status declare_cores(struct kernel_parser *parser)
         return FAIL(parser, "a second line of 'cores', expected one a kernel");
     do {
         struct kernel_cores cores = {0};
-        TRY(parser_expression(parser, &wanted_count, &cores.what));
+        TRY(reader_expression(parser, &wanted_count, &cores.what));
         TRY(check_shared(parser, cores.what));
-        if (parser_take(parser, "by"))
-            TRY(parser_expression(parser, &wanted_count, &cores.shares));
+        if (reader_take(parser, "by"))
+            TRY(reader_expression(parser, &wanted_count, &cores.shares));
         TRY(count_up(parser, &kernel->cores_count, KERNEL_MAX_CORES, "directions for cores"));
         kernel->cores[kernel->cores_count - 1] = cores;
-    } while (parser_take(parser, ","));
+    } while (reader_take(parser, ","));
     return STATUS_OK;
 }
 
@@ -232,17 +232,17 @@ static enum status declare_cores(struct kernel_parser *parser)
 static enum status declare_order(struct kernel_parser *parser)
 {
     struct kernel_text *kernel = parser->kernel;
-    struct kernel_order order = {.at = parser_place(parser)};
+    struct kernel_order order = {.at = reader_place(parser)};
     do {
         if (order.count == KERNEL_MAX_DEPTH)
-            return kernel_fail(parser, STATUS_TOO_LARGE, parser_place(parser),
+            return kernel_fail(parser, STATUS_TOO_LARGE, reader_place(parser),
                                "an order of more than %d loops", KERNEL_MAX_DEPTH);
-        TRY(parser_name(parser, true, &order.names[order.count++]));
-    } while (parser_take(parser, ","));
+        TRY(reader_name(parser, true, &order.names[order.count++]));
+    } while (reader_take(parser, ","));
     if (order.count < 2)
         return FAIL_AT(parser, order.at, "an order of one loop, expected two or more");
-    if (parser_take(parser, "if"))
-        TRY(parser_expression(parser, &wanted_choice, &order.condition));
+    if (reader_take(parser, "if"))
+        TRY(reader_expression(parser, &wanted_choice, &order.condition));
     TRY(count_up(parser, &kernel->order_count, KERNEL_MAX_ORDERS, "lines of 'order'"));
     kernel->orders[kernel->order_count - 1] = order;
     return STATUS_OK;
@@ -257,9 +257,9 @@ static const struct {
     {"cores", declare_cores},   {"require", declare_require}, {"order", declare_order},
 };
 
-enum status parser_declaration(struct kernel_parser *parser, bool *found)
+enum status reader_declaration(struct kernel_parser *parser, bool *found)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     *found = false;
     for (size_t d = 0; d < sizeof declarations / sizeof *declarations; d++) {
         bool is_let = declarations[d].declare == declare_let;
@@ -274,7 +274,7 @@ enum status parser_declaration(struct kernel_parser *parser, bool *found)
         parser->at++;
         TRY(declarations[d].declare(parser));
         parser->declaring = NULL;
-        return parser_expect_end(parser);
+        return reader_expect_end(parser);
     }
-    return parser->has_kernel ? STATUS_OK : parser_fail_expected(parser, "'kernel' and its name");
+    return parser->has_kernel ? STATUS_OK : reader_fail_expected(parser, "'kernel' and its name");
 }

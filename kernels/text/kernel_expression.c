@@ -9,7 +9,7 @@ static enum status nest(struct kernel_parser *parser)
 {
     if (parser->nesting++ < KERNEL_MAX_NESTING)
         return STATUS_OK;
-    return kernel_fail(parser, STATUS_TOO_LARGE, parser_place(parser),
+    return kernel_fail(parser, STATUS_TOO_LARGE, reader_place(parser),
                        "an expression that nests deeper than %d", KERNEL_MAX_NESTING);
 }
 
@@ -17,20 +17,21 @@ static enum status nest(struct kernel_parser *parser)
 static enum status parse_prefix(struct kernel_parser *parser, enum expression_op op, int level,
                                 struct expression **expression)
 {
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     struct expression *of = NULL;
     parser->at++;
     TRY(nest(parser));
     TRY(parse_level(parser, level, &of));
     parser->nesting--;
-    return node_form(parser, form_of(op), at, of, expression);
+    return node_form(parser, expression_form(op), at, of, expression);
 }
 
 static const struct form *find_sign(const struct token *token)
 {
     for (int o = 0; o < FORMS; o++)
-        if (forms[o].level != FUNCTION && forms[o].least > 1 && token_is(token, forms[o].sign))
-            return &forms[o];
+        if (expression_forms[o].level != FUNCTION && expression_forms[o].least > 1 &&
+            token_is(token, expression_forms[o].sign))
+            return &expression_forms[o];
     return NULL;
 }
 
@@ -38,17 +39,17 @@ static const struct form *find_sign(const struct token *token)
 static enum status parse_right(struct kernel_parser *parser, const struct form *form,
                                struct expression **left)
 {
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     struct expression *args = *left;
     bool of_words = args->kind == EXPRESSION_IS_WORD &&
                     (form->op == EXPRESSION_EQUAL || form->op == EXPRESSION_UNEQUAL ||
                      form->op == EXPRESSION_IN);
     parser->at++;
     if (form->op == EXPRESSION_IN) {
-        TRY(parser_expect(parser, "("));
-        TRY(parser_args(parser, of_words ? args : NULL, 1, KERNEL_MAX_WORDS, &args->next));
+        TRY(reader_expect(parser, "("));
+        TRY(reader_args(parser, of_words ? args : NULL, 1, KERNEL_MAX_WORDS, &args->next));
     } else if (of_words) {
-        TRY(parser_word(parser, args, &args->next));
+        TRY(reader_word(parser, args, &args->next));
     } else {
         TRY(parse_level(parser, form->level + 1, &args->next));
     }
@@ -61,14 +62,14 @@ static enum status parse_level(struct kernel_parser *parser, int least,
                                struct expression **expression)
 {
     const struct form *sign;
-    if (least <= NOT_LEVEL && token_is(parser_peek(parser), "not"))
+    if (least <= NOT_LEVEL && token_is(reader_peek(parser), "not"))
         TRY(parse_prefix(parser, EXPRESSION_NOT, NOT_LEVEL, expression));
-    else if (token_is(parser_peek(parser), "-"))
+    else if (token_is(reader_peek(parser), "-"))
         TRY(parse_prefix(parser, EXPRESSION_NEGATE, SIGN, expression));
     else
-        TRY(parser_primary(parser, expression));
+        TRY(reader_primary(parser, expression));
     int last = 0;
-    while ((sign = find_sign(parser_peek(parser))) && sign->level >= least) {
+    while ((sign = find_sign(reader_peek(parser))) && sign->level >= least) {
         if (sign->level == COMPARED && last == COMPARED)
             return FAIL(parser, "'%s' behind a comparison, expected 'and' or parentheses",
                         sign->sign);
@@ -97,44 +98,44 @@ static enum status parse_choice(struct kernel_parser *parser, const struct wante
                                 enum status (*other)(struct kernel_parser *, struct expression **),
                                 struct expression **expression)
 {
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     struct expression *then = *expression, *condition = NULL;
-    if (!token_is(parser_peek(parser), "if") || !has_else(parser))
+    if (!token_is(reader_peek(parser), "if") || !has_else(parser))
         return STATUS_OK;
     parser->at++;
     TRY(parse_level(parser, OR_LEVEL, &condition));
     TRY(node_check(parser, condition, wanted->kinds, wanted->what));
-    TRY(parser_expect(parser, "else"));
+    TRY(reader_expect(parser, "else"));
     TRY(other(parser, &then->next));
     condition->next = then;
     unsigned kinds = then->kind == EXPRESSION_IS_WHOLE || then->kind == EXPRESSION_IS_REAL
                          ? NUMBERS
                          : KIND(then->kind);
     TRY(node_check(parser, then, ~KIND(EXPRESSION_IS_WORD), "a number or a condition"));
-    TRY(node_check(parser, then->next, kinds, kind_names[then->kind]));
+    TRY(node_check(parser, then->next, kinds, expression_kind_names[then->kind]));
     enum expression_kind kind =
         then->next->kind == EXPRESSION_IS_REAL ? EXPRESSION_IS_REAL : then->kind;
     return node_make(parser, EXPRESSION_IF, kind, at, condition, expression);
 }
 
-enum status parser_any(struct kernel_parser *parser, struct expression **expression)
+enum status reader_any(struct kernel_parser *parser, struct expression **expression)
 {
     TRY(nest(parser));
     TRY(parse_level(parser, OR_LEVEL, expression));
-    TRY(parse_choice(parser, &wanted_condition, parser_any, expression));
+    TRY(parse_choice(parser, &wanted_condition, reader_any, expression));
     parser->nesting--;
     return STATUS_OK;
 }
 
-enum status parser_expression(struct kernel_parser *parser, const struct wanted *wanted,
+enum status reader_expression(struct kernel_parser *parser, const struct wanted *wanted,
                               struct expression **expression)
 {
     parser->nesting = 0;
-    TRY(parser_any(parser, expression));
-    return parser_wanted(parser, *expression, wanted);
+    TRY(reader_any(parser, expression));
+    return reader_wanted(parser, *expression, wanted);
 }
 
-enum status parser_tight(struct kernel_parser *parser, const struct wanted *wanted,
+enum status reader_tight(struct kernel_parser *parser, const struct wanted *wanted,
                          struct expression **expression)
 {
     int end = parser->end, stop = parser->at, depth = 0;
@@ -149,49 +150,49 @@ enum status parser_tight(struct kernel_parser *parser, const struct wanted *want
         parser->stop.text = "a blank";
     }
     parser->end = stop;
-    TRY(parser_expression(parser, wanted, expression));
+    TRY(reader_expression(parser, wanted, expression));
     if (parser->at < stop || parser->stop.kind != TOKEN_END)
-        return parser_fail_expected(parser, "a blank behind the value");
+        return reader_fail_expected(parser, "a blank behind the value");
     parser->end = end;
     parser->stop = last;
     return STATUS_OK;
 }
 
-enum status parser_list(struct kernel_parser *parser, const struct wanted *wanted, int most,
+enum status reader_list(struct kernel_parser *parser, const struct wanted *wanted, int most,
                         const char *what, struct expression **list, int *count)
 {
     *count = 0;
     do {
         if (++*count > most)
-            return kernel_fail(parser, STATUS_TOO_LARGE, parser_place(parser), "more than %d %s",
+            return kernel_fail(parser, STATUS_TOO_LARGE, reader_place(parser), "more than %d %s",
                                most, what);
-        TRY(parser_expression(parser, wanted, list));
+        TRY(reader_expression(parser, wanted, list));
         list = &(*list)->next;
-    } while (parser_take(parser, ","));
+    } while (reader_take(parser, ","));
     return STATUS_OK;
 }
 
-enum status parser_dims(struct kernel_parser *parser, const struct wanted *wanted,
+enum status reader_dims(struct kernel_parser *parser, const struct wanted *wanted,
                         struct expression **list, int *count)
 {
-    TRY(parser_expect(parser, "["));
-    TRY(parser_list(parser, wanted, KERNEL_MAX_DIMS, "dimensions", list, count));
-    return parser_expect(parser, "]");
+    TRY(reader_expect(parser, "["));
+    TRY(reader_list(parser, wanted, KERNEL_MAX_DIMS, "dimensions", list, count));
+    return reader_expect(parser, "]");
 }
 
 static enum status parse_life(struct kernel_parser *parser, struct expression **expression)
 {
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     enum name_kind kind;
     int number = -1;
     TRY(nest(parser));
-    if (parser_take(parser, "(")) {
+    if (reader_take(parser, "(")) {
         TRY(parse_life(parser, expression));
-        TRY(parser_expect(parser, ")"));
+        TRY(reader_expect(parser, ")"));
     } else {
-        bool is_top = parser_take(parser, "top");
+        bool is_top = reader_take(parser, "top");
         if (!is_top)
-            TRY(parser_use(parser, NAMES(NAME_LOOP), "a loop around or 'top'", &kind, &number));
+            TRY(reader_use(parser, NAMES(NAME_LOOP), "a loop around or 'top'", &kind, &number));
         TRY(node_make(parser, is_top ? EXPRESSION_TOP : EXPRESSION_LOOP, EXPRESSION_IS_PLACE, at,
                       NULL, expression));
         (*expression)->number = number;
@@ -201,10 +202,10 @@ static enum status parse_life(struct kernel_parser *parser, struct expression **
     return STATUS_OK;
 }
 
-enum status parser_life(struct kernel_parser *parser, struct expression **expression)
+enum status reader_life(struct kernel_parser *parser, struct expression **expression)
 {
     const struct wanted wanted = {KIND(EXPRESSION_IS_PLACE), 0, "a loop around or 'top'"};
     parser->nesting = 0;
     TRY(parse_life(parser, expression));
-    return parser_wanted(parser, *expression, &wanted);
+    return reader_wanted(parser, *expression, &wanted);
 }

@@ -102,7 +102,7 @@ static enum status cut_token(struct kernel_parser *parser, struct token *token, 
     return STATUS_OK;
 }
 
-enum status parser_cut(struct kernel_parser *parser, const char *line, int length)
+enum status reader_cut(struct kernel_parser *parser, const char *line, int length)
 {
     int at = 0, count = 0;
     bool spaced = true;
@@ -134,14 +134,14 @@ enum status parser_cut(struct kernel_parser *parser, const char *line, int lengt
 
 /* ------------------------------------------------------------------ tokens */
 
-const struct token *parser_peek(const struct kernel_parser *parser)
+const struct token *reader_peek(const struct kernel_parser *parser)
 {
     return parser->at < parser->end ? &parser->tokens[parser->at] : &parser->stop;
 }
 
-struct kernel_place parser_place(const struct kernel_parser *parser)
+struct kernel_place reader_place(const struct kernel_parser *parser)
 {
-    return (struct kernel_place){parser->line, parser_peek(parser)->column};
+    return (struct kernel_place){parser->line, reader_peek(parser)->column};
 }
 
 bool token_is(const struct token *token, const char *text)
@@ -151,9 +151,9 @@ bool token_is(const struct token *token, const char *text)
            memcmp(token->text, text, (size_t)token->length) == 0;
 }
 
-bool parser_take(struct kernel_parser *parser, const char *text)
+bool reader_take(struct kernel_parser *parser, const char *text)
 {
-    if (!token_is(parser_peek(parser), text))
+    if (!token_is(reader_peek(parser), text))
         return false;
     parser->at++;
     return true;
@@ -172,33 +172,33 @@ const char *token_show(const struct token *token, char text[TOKEN_SHOWN])
     return text;
 }
 
-enum status parser_fail_expected(struct kernel_parser *parser, const char *expected)
+enum status reader_fail_expected(struct kernel_parser *parser, const char *expected)
 {
     char text[TOKEN_SHOWN];
-    return FAIL(parser, "%s, expected %s", token_show(parser_peek(parser), text), expected);
+    return FAIL(parser, "%s, expected %s", token_show(reader_peek(parser), text), expected);
 }
 
-enum status parser_expect(struct kernel_parser *parser, const char *text)
+enum status reader_expect(struct kernel_parser *parser, const char *text)
 {
     char expected[TOKEN_SHOWN];
-    if (parser_take(parser, text))
+    if (reader_take(parser, text))
         return STATUS_OK;
     snprintf(expected, sizeof expected, "'%s'", text);
-    return parser_fail_expected(parser, expected);
+    return reader_fail_expected(parser, expected);
 }
 
-enum status parser_expect_end(struct kernel_parser *parser)
+enum status reader_expect_end(struct kernel_parser *parser)
 {
-    return parser_peek(parser)->kind == TOKEN_END
+    return reader_peek(parser)->kind == TOKEN_END
                ? STATUS_OK
-               : parser_fail_expected(parser, "the end of the line");
+               : reader_fail_expected(parser, "the end of the line");
 }
 
-enum status parser_number(struct kernel_parser *parser, int64_t *number)
+enum status reader_number(struct kernel_parser *parser, int64_t *number)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     if (token->kind != TOKEN_NUMBER)
-        return parser_fail_expected(parser, "a whole number");
+        return reader_fail_expected(parser, "a whole number");
     *number = 0;
     for (int i = 0; i < token->length; i++)
         if (__builtin_mul_overflow(*number, 10, number) ||

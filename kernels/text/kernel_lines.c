@@ -27,16 +27,16 @@ static enum status parse_for(struct kernel_parser *parser, struct expression *st
     struct kernel_loop loop = {.line = parser->kernel->line_count};
     int number;
     if (parser->depth == KERNEL_MAX_DEPTH)
-        return kernel_fail(parser, STATUS_TOO_LARGE, parser_place(parser),
+        return kernel_fail(parser, STATUS_TOO_LARGE, reader_place(parser),
                            "loops nested deeper than %d", KERNEL_MAX_DEPTH);
-    TRY(parser_name(parser, false, &loop.name));
+    TRY(reader_name(parser, false, &loop.name));
     parser->declaring = &loop.name;
-    TRY(parser_expect(parser, "in"));
-    TRY(parser_expression(parser, &wanted_whole, &loop.in));
-    TRY(parser_expect(parser, "by"));
-    TRY(parser_expression(parser, &wanted_whole, &loop.by));
-    loop.each = parser_take(parser, "each");
-    TRY(parser_declare(parser, NAME_LOOP, &loop.name, &number));
+    TRY(reader_expect(parser, "in"));
+    TRY(reader_expression(parser, &wanted_whole, &loop.in));
+    TRY(reader_expect(parser, "by"));
+    TRY(reader_expression(parser, &wanted_whole, &loop.by));
+    loop.each = reader_take(parser, "each");
+    TRY(reader_declare(parser, NAME_LOOP, &loop.name, &number));
     parser->kernel->loops[number] = loop;
     TRY(add_line(parser, LINE_FOR, stage, number, NULL));
     parser->open[parser->depth++] = number;
@@ -47,11 +47,11 @@ static enum status parse_let(struct kernel_parser *parser)
 {
     struct kernel_let let = {.line = parser->kernel->line_count};
     int number;
-    TRY(parser_name(parser, false, &let.name));
-    TRY(parser_expect(parser, "="));
+    TRY(reader_name(parser, false, &let.name));
+    TRY(reader_expect(parser, "="));
     parser->declaring = &let.name;
-    TRY(parser_expression(parser, &wanted_let, &let.value));
-    TRY(parser_declare(parser, NAME_LET, &let.name, &number));
+    TRY(reader_expression(parser, &wanted_let, &let.value));
+    TRY(reader_declare(parser, NAME_LET, &let.name, &number));
     parser->kernel->lets[number] = let;
     return add_line(parser, LINE_LET, NULL, number, NULL);
 }
@@ -60,17 +60,17 @@ static enum status parse_tile(struct kernel_parser *parser)
 {
     struct kernel_tile tile = {.line = parser->kernel->line_count};
     int number;
-    TRY(parser_name(parser, false, &tile.name));
-    TRY(parser_expect(parser, ":"));
+    TRY(reader_name(parser, false, &tile.name));
+    TRY(reader_expect(parser, ":"));
     parser->declaring = &tile.name;
-    TRY(parser_foreign(parser, "a buffer", tile.buffer));
-    TRY(parser_dims(parser, &wanted_whole, &tile.dims, &tile.dim_count));
-    TRY(parser_type(parser, &tile.type));
-    if (parser_take(parser, "x"))
-        TRY(parser_tight(parser, &wanted_count, &tile.copies));
-    if (parser_take(parser, "at"))
-        TRY(parser_life(parser, &tile.life));
-    TRY(parser_declare(parser, NAME_TILE, &tile.name, &number));
+    TRY(reader_foreign(parser, "a buffer", tile.buffer));
+    TRY(reader_dims(parser, &wanted_whole, &tile.dims, &tile.dim_count));
+    TRY(reader_type(parser, &tile.type));
+    if (reader_take(parser, "x"))
+        TRY(reader_tight(parser, &wanted_count, &tile.copies));
+    if (reader_take(parser, "at"))
+        TRY(reader_life(parser, &tile.life));
+    TRY(reader_declare(parser, NAME_TILE, &tile.name, &number));
     parser->kernel->tiles[number] = tile;
     return add_line(parser, LINE_TILE, NULL, number, NULL);
 }
@@ -80,37 +80,37 @@ static enum status parse_step(struct kernel_parser *parser, struct expression *s
     struct kernel_step *step = kernel_allocate(parser->kernel, sizeof *step);
     if (!step)
         return error_memory(parser->error);
-    TRY(parser_step(parser, step));
+    TRY(reader_step(parser, step));
     return add_line(parser, LINE_STEP, stage, 0, step);
 }
 
 static enum status parse_stage(struct kernel_parser *parser, struct expression **stage)
 {
-    struct kernel_place at = parser_place(parser);
-    if (!parser_take(parser, "@"))
+    struct kernel_place at = reader_place(parser);
+    if (!reader_take(parser, "@"))
         return STATUS_OK;
     if (!parser->depth)
         return FAIL_AT(parser, at, "'@' outside of any loop, expected inside one");
-    TRY(parser_tight(parser, &wanted_count, stage));
-    const struct token *token = parser_peek(parser);
+    TRY(reader_tight(parser, &wanted_count, stage));
+    const struct token *token = reader_peek(parser);
     if (token_is(token, "let") || token_is(token, "tile"))
-        return parser_fail_expected(parser, "'for' or a step behind '@'");
+        return reader_fail_expected(parser, "'for' or a step behind '@'");
     return STATUS_OK;
 }
 
-enum status parser_line(struct kernel_parser *parser)
+enum status reader_line(struct kernel_parser *parser)
 {
     struct expression *stage = NULL;
     parser->has_body = true;
     TRY(parse_stage(parser, &stage));
-    if (parser_take(parser, "for"))
+    if (reader_take(parser, "for"))
         TRY(parse_for(parser, stage));
-    else if (parser_take(parser, "let"))
+    else if (reader_take(parser, "let"))
         TRY(parse_let(parser));
-    else if (parser_take(parser, "tile"))
+    else if (reader_take(parser, "tile"))
         TRY(parse_tile(parser));
     else
         TRY(parse_step(parser, stage));
     parser->declaring = NULL;
-    return parser_expect_end(parser);
+    return reader_expect_end(parser);
 }

@@ -53,7 +53,7 @@ static bool is_same(const struct token *token, const char *name)
            memcmp(name, token->text, (size_t)token->length) == 0;
 }
 
-bool parser_find(const struct kernel_parser *parser, const struct token *token,
+bool reader_find(const struct kernel_parser *parser, const struct token *token,
                  enum name_kind *kind, int *number)
 {
     if (token->kind != TOKEN_WORD)
@@ -92,13 +92,13 @@ static int find_type(const struct token *token)
     return -1;
 }
 
-enum status parser_name(struct kernel_parser *parser, bool may_repeat, struct kernel_name *name)
+enum status reader_name(struct kernel_parser *parser, bool may_repeat, struct kernel_name *name)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     enum name_kind kind;
     int number;
     if (token->kind != TOKEN_WORD)
-        return parser_fail_expected(parser, "a name");
+        return reader_fail_expected(parser, "a name");
     if (token->length > KERNEL_MAX_NAME)
         return FAIL(parser, "a name of %d characters, expected at most %d", token->length,
                     KERNEL_MAX_NAME);
@@ -107,18 +107,18 @@ enum status parser_name(struct kernel_parser *parser, bool may_repeat, struct ke
                     token->text);
     if (find_type(token) >= 0)
         return FAIL(parser, "'%.*s' is a type, expected a name", token->length, token->text);
-    if (!may_repeat && parser_find(parser, token, &kind, &number))
+    if (!may_repeat && reader_find(parser, token, &kind, &number))
         return FAIL(parser,
                     "'%.*s' is declared twice: line %d has %s of that name, expected another one",
                     token->length, token->text, kernel_named(parser->kernel, kind, number)->at.line,
                     kinds[kind].what);
-    *name = (struct kernel_name){.at = parser_place(parser)};
+    *name = (struct kernel_name){.at = reader_place(parser)};
     memcpy(name->text, token->text, (size_t)token->length);
     parser->at++;
     return STATUS_OK;
 }
 
-enum status parser_declare(struct kernel_parser *parser, enum name_kind kind,
+enum status reader_declare(struct kernel_parser *parser, enum name_kind kind,
                            const struct kernel_name *name, int *number)
 {
     int *count = count_of(parser->kernel, kind);
@@ -158,7 +158,7 @@ static bool is_known(const struct kernel_parser *parser, enum name_kind kind, in
 
 static enum status fail_unknown(struct kernel_parser *parser, unsigned wanted, const char *expected)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     char text[TOKEN_SHOWN];
     struct suggestion like = suggest_for(token->text, token->length);
     if (parser->declaring && is_same(token, parser->declaring->text))
@@ -173,13 +173,13 @@ static enum status fail_unknown(struct kernel_parser *parser, unsigned wanted, c
                 like.text);
 }
 
-enum status parser_use(struct kernel_parser *parser, unsigned wanted, const char *expected,
+enum status reader_use(struct kernel_parser *parser, unsigned wanted, const char *expected,
                        enum name_kind *kind, int *number)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     if (token->kind != TOKEN_WORD || is_reserved(token))
-        return parser_fail_expected(parser, expected);
-    if (!parser_find(parser, token, kind, number))
+        return reader_fail_expected(parser, expected);
+    if (!reader_find(parser, token, kind, number))
         return fail_unknown(parser, wanted, expected);
     struct kernel_name *name = kernel_named(parser->kernel, *kind, *number);
     if (!(wanted & NAMES(*kind)))
@@ -192,13 +192,13 @@ enum status parser_use(struct kernel_parser *parser, unsigned wanted, const char
     return STATUS_OK;
 }
 
-enum status parser_foreign(struct kernel_parser *parser, const char *expected,
+enum status reader_foreign(struct kernel_parser *parser, const char *expected,
                            char text[KERNEL_MAX_NAME + 1])
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     if (token->kind != TOKEN_WORD || token->length > KERNEL_MAX_NAME ||
         (is_reserved(token) && !token_is(token, "gm")))
-        return parser_fail_expected(parser, expected);
+        return reader_fail_expected(parser, expected);
     memcpy(text, token->text, (size_t)token->length);
     text[token->length] = '\0';
     parser->at++;
@@ -213,15 +213,15 @@ const char *kernel_type_name(int type)
     return type >= KERNEL_DTYPE ? own[type - KERNEL_DTYPE] : dtype_name((enum dtype)type);
 }
 
-enum status parser_type(struct kernel_parser *parser, int *type)
+enum status reader_type(struct kernel_parser *parser, int *type)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     char expected[DTYPE_LIST_SIZE], all[DTYPE_LIST_SIZE + 64];
     *type = token->kind == TOKEN_WORD ? find_type(token) : -1;
     if (*type < 0) {
         dtype_list(DTYPE_NAMES, expected);
         snprintf(all, sizeof all, "a type: dtype, accumulator, %s", expected);
-        return parser_fail_expected(parser, all);
+        return reader_fail_expected(parser, all);
     }
     parser->at++;
     return STATUS_OK;

@@ -19,13 +19,13 @@ const struct wanted wanted_choice = {KIND(EXPRESSION_IS_TRUTH), 0, "a condition"
 const struct wanted wanted_let = {NUMBERS | KIND(EXPRESSION_IS_TRUTH),
                                   ASKS_LENGTH | ASKS_ROUND | ASKS_BEGIN, "a number or a condition"};
 
-const char *const kind_names[] = {
+const char *const expression_kind_names[] = {
     [EXPRESSION_IS_WHOLE] = "a whole number", [EXPRESSION_IS_REAL] = "a real number",
     [EXPRESSION_IS_TRUTH] = "a condition",    [EXPRESSION_IS_WORD] = "an axis of words",
     [EXPRESSION_IS_PLACE] = "a loop",
 };
 
-const struct form forms[FORMS] = {
+const struct form expression_forms[FORMS] = {
     {"or", EXPRESSION_OR, OR_LEVEL, 2, 2, OF_TRUTH},
     {"and", EXPRESSION_AND, AND_LEVEL, 2, 2, OF_TRUTH},
     {"not", EXPRESSION_NOT, NOT_LEVEL, 1, 1, OF_TRUTH},
@@ -50,11 +50,11 @@ const struct form forms[FORMS] = {
     {"max", EXPRESSION_MAX, FUNCTION, 2, KERNEL_MAX_WORDS, OF_NUMBERS},
 };
 
-const struct form *form_of(enum expression_op op)
+const struct form *expression_form(enum expression_op op)
 {
     for (int o = 0; o < FORMS; o++)
-        if (forms[o].op == op)
-            return &forms[o];
+        if (expression_forms[o].op == op)
+            return &expression_forms[o];
     return NULL;
 }
 
@@ -96,7 +96,7 @@ enum status node_check(struct kernel_parser *parser, const struct expression *e,
     if (e->kind == EXPRESSION_IS_WORD)
         return FAIL_AT(parser, e->at, "'%s' has words, which are compared only, expected %s",
                        parser->kernel->axes[e->number].name.text, expected);
-    return FAIL_AT(parser, e->at, "%s, expected %s", kind_names[e->kind], expected);
+    return FAIL_AT(parser, e->at, "%s, expected %s", expression_kind_names[e->kind], expected);
 }
 
 enum status node_form(struct kernel_parser *parser, const struct form *form, struct kernel_place at,
@@ -139,7 +139,7 @@ static const struct expression *find_asking(const struct expression *e, unsigned
     return e;
 }
 
-enum status parser_wanted(struct kernel_parser *parser, const struct expression *e,
+enum status reader_wanted(struct kernel_parser *parser, const struct expression *e,
                           const struct wanted *wanted)
 {
     static const struct {

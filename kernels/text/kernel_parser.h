@@ -39,7 +39,7 @@ enum status kernel_fail(const struct kernel_parser *parser, enum status status,
                         struct kernel_place at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define FAIL_AT(parser, at, ...) kernel_fail((parser), STATUS_INVALID, (at), __VA_ARGS__)
-#define FAIL(parser, ...)        FAIL_AT(parser, parser_place(parser), __VA_ARGS__)
+#define FAIL(parser, ...)        FAIL_AT(parser, reader_place(parser), __VA_ARGS__)
 
 /* Zeroed, and owned by the kernel; NULL without memory. */
 void *kernel_allocate(struct kernel_text *kernel, size_t size);
@@ -47,27 +47,27 @@ void *kernel_allocate(struct kernel_text *kernel, size_t size);
 /* ---- kernel_lexer.c: lines ---- */
 
 /* Cuts what stands behind the indentation of a line into tokens; none: it is blank. */
-enum status parser_cut(struct kernel_parser *parser, const char *line, int length);
+enum status reader_cut(struct kernel_parser *parser, const char *line, int length);
 
 /* The next token, of kind TOKEN_END where there is none, and its place. */
-const struct token *parser_peek(const struct kernel_parser *parser);
-struct kernel_place parser_place(const struct kernel_parser *parser);
+const struct token *reader_peek(const struct kernel_parser *parser);
+struct kernel_place reader_place(const struct kernel_parser *parser);
 
 /* Is it this word or mark? The second one takes it where it is. */
 bool token_is(const struct token *token, const char *text);
-bool parser_take(struct kernel_parser *parser, const char *text);
+bool reader_take(struct kernel_parser *parser, const char *text);
 
 /* Takes it or says "expected TEXT", and so of a line's end and of a whole number. */
-enum status parser_expect(struct kernel_parser *parser, const char *text);
-enum status parser_expect_end(struct kernel_parser *parser);
-enum status parser_number(struct kernel_parser *parser, int64_t *number);
+enum status reader_expect(struct kernel_parser *parser, const char *text);
+enum status reader_expect_end(struct kernel_parser *parser);
+enum status reader_number(struct kernel_parser *parser, int64_t *number);
 
 /* "'x'" or "the end of the line": what stands there instead of what was expected. */
 enum { TOKEN_SHOWN = 64 };
 const char *token_show(const struct token *token, char text[TOKEN_SHOWN]);
 
 /* "EXPECTED, found …" at the next token. */
-enum status parser_fail_expected(struct kernel_parser *parser, const char *expected);
+enum status reader_fail_expected(struct kernel_parser *parser, const char *expected);
 
 /* ---- kernel_names.c: who is called what ---- */
 
@@ -75,10 +75,10 @@ enum name_kind { NAME_SIZE, NAME_LET, NAME_TENSOR, NAME_AXIS, NAME_LOOP, NAME_TI
 #define NAMES(kind) (1U << (kind))
 
 /* Takes a word that may be a name, of nothing so far unless `may_repeat`. */
-enum status parser_name(struct kernel_parser *parser, bool may_repeat, struct kernel_name *name);
+enum status reader_name(struct kernel_parser *parser, bool may_repeat, struct kernel_name *name);
 
 /* Makes what has this name: the last of its kind, zeroed but for it. */
-enum status parser_declare(struct kernel_parser *parser, enum name_kind kind,
+enum status reader_declare(struct kernel_parser *parser, enum name_kind kind,
                            const struct kernel_name *name, int *number);
 
 /* The thing of a number, which begins with its name; how many there are of its kind. */
@@ -86,19 +86,19 @@ struct kernel_name *kernel_named(struct kernel_text *kernel, enum name_kind kind
 int kernel_count(const struct kernel_text *kernel, enum name_kind kind);
 
 /* Whose name the token is: false where it is nobody's. */
-bool parser_find(const struct kernel_parser *parser, const struct token *token,
+bool reader_find(const struct kernel_parser *parser, const struct token *token,
                  enum name_kind *kind, int *number);
 
 /* Takes the name of something of one of these kinds that is known here, which is used by that. */
-enum status parser_use(struct kernel_parser *parser, unsigned kinds, const char *expected,
+enum status reader_use(struct kernel_parser *parser, unsigned kinds, const char *expected,
                        enum name_kind *kind, int *number);
 
 /* Takes the name of a buffer or operation, which the chip knows. */
-enum status parser_foreign(struct kernel_parser *parser, const char *expected,
+enum status reader_foreign(struct kernel_parser *parser, const char *expected,
                            char text[KERNEL_MAX_NAME + 1]);
 
 /* Takes the name of a type. */
-enum status parser_type(struct kernel_parser *parser, int *type);
+enum status reader_type(struct kernel_parser *parser, int *type);
 
 /* ---- kernel_node.c: expressions from their arguments ---- */
 
@@ -118,15 +118,15 @@ struct form {
 };
 
 enum { FORMS = 22 };
-extern const struct form forms[FORMS];
+extern const struct form expression_forms[FORMS];
 
 /* NULL where it is none. */
-const struct form *form_of(enum expression_op op);
+const struct form *expression_form(enum expression_op op);
 
 #define KIND(kind) (1U << (kind))
 #define NUMBERS    (KIND(EXPRESSION_IS_WHOLE) | KIND(EXPRESSION_IS_REAL))
 
-extern const char *const kind_names[]; /* "a whole number" */
+extern const char *const expression_kind_names[]; /* "a whole number" */
 
 /* Is it one of these kinds? */
 enum status node_check(struct kernel_parser *parser, const struct expression *e, unsigned kinds,
@@ -142,20 +142,20 @@ enum status node_form(struct kernel_parser *parser, const struct form *form, str
 /* ---- kernel_value.c: what operations are of ---- */
 
 /* A number, name, call, or an expression in parentheses. */
-enum status parser_primary(struct kernel_parser *parser, struct expression **expression);
+enum status reader_primary(struct kernel_parser *parser, struct expression **expression);
 
 /* A word of the axis, which is an expression. */
-enum status parser_word(struct kernel_parser *parser, const struct expression *axis,
+enum status reader_word(struct kernel_parser *parser, const struct expression *axis,
                         struct expression **expression);
 
 /* e {"," e} ")", from `least` to `most` of them; words of the axis, unless that is NULL. */
-enum status parser_args(struct kernel_parser *parser, const struct expression *axis, int least,
+enum status reader_args(struct kernel_parser *parser, const struct expression *axis, int least,
                         int most, struct expression **list);
 
 /* ---- kernel_expression.c ---- */
 
 /* An expression of any kind. */
-enum status parser_any(struct kernel_parser *parser, struct expression **expression);
+enum status reader_any(struct kernel_parser *parser, struct expression **expression);
 
 /* What may stand somewhere. */
 struct wanted {
@@ -173,37 +173,37 @@ extern const struct wanted wanted_choice;    /* true or false for all rounds ali
 extern const struct wanted wanted_let;       /* what a let may be */
 
 /* Is it what is wanted? */
-enum status parser_wanted(struct kernel_parser *parser, const struct expression *e,
+enum status reader_wanted(struct kernel_parser *parser, const struct expression *e,
                           const struct wanted *wanted);
 
-enum status parser_expression(struct kernel_parser *parser, const struct wanted *wanted,
+enum status reader_expression(struct kernel_parser *parser, const struct wanted *wanted,
                               struct expression **expression);
 
 /* One without blanks, or in parentheses. */
-enum status parser_tight(struct kernel_parser *parser, const struct wanted *wanted,
+enum status reader_tight(struct kernel_parser *parser, const struct wanted *wanted,
                          struct expression **expression);
 
 /* e {"," e}, at most so many of `what`. */
-enum status parser_list(struct kernel_parser *parser, const struct wanted *wanted, int most,
+enum status reader_list(struct kernel_parser *parser, const struct wanted *wanted, int most,
                         const char *what, struct expression **list, int *count);
 
 /* "[" list "]". */
-enum status parser_dims(struct kernel_parser *parser, const struct wanted *wanted,
+enum status reader_dims(struct kernel_parser *parser, const struct wanted *wanted,
                         struct expression **list, int *count);
 
 /* Where a tile lives: a loop around, `top`, or a choice between such. */
-enum status parser_life(struct kernel_parser *parser, struct expression **expression);
+enum status reader_life(struct kernel_parser *parser, struct expression **expression);
 
 /* ---- kernel_declarations.c, kernel_lines.c: statements ---- */
 
 /* Reads the line if it begins as a declaration does; *found says so. */
-enum status parser_declaration(struct kernel_parser *parser, bool *found);
+enum status reader_declaration(struct kernel_parser *parser, bool *found);
 
 /* Reads a line of the body. */
-enum status parser_line(struct kernel_parser *parser);
+enum status reader_line(struct kernel_parser *parser);
 
 /* Reads what a step is but for its stage (kernel_steps.c). */
-enum status parser_step(struct kernel_parser *parser, struct kernel_step *step);
+enum status reader_step(struct kernel_parser *parser, struct kernel_step *step);
 
 /* How axes are cut: the word and how many arguments it has; NULL without a word. */
 struct cut {

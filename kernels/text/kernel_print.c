@@ -11,7 +11,7 @@ static void put(const struct kernel_text *kernel, const struct expression *e, in
 
 static int level_of(const struct expression *e)
 {
-    const struct form *form = form_of(e->op);
+    const struct form *form = expression_form(e->op);
     if (e->op == EXPRESSION_IF)
         return CHOICE;
     return form && form->level != FUNCTION ? form->level : ATOM;
@@ -81,7 +81,7 @@ static void put_atom(const struct kernel_text *kernel, const struct expression *
 /* What stands around a sign. */
 static void put_signed(const struct kernel_text *kernel, const struct expression *e, FILE *out)
 {
-    const struct form *form = form_of(e->op);
+    const struct form *form = expression_form(e->op);
     const struct expression *left = e->args;
     if (e->op == EXPRESSION_NEGATE || e->op == EXPRESSION_NOT) {
         fprintf(out, "%s%s", form->sign, e->op == EXPRESSION_NOT ? " " : "");
@@ -109,7 +109,7 @@ static void put(const struct kernel_text *kernel, const struct expression *e, in
     } else if (level < ATOM) {
         put_signed(kernel, e, out);
     } else if (e->args) {
-        put_call(kernel, form_of(e->op)->sign, e->args, out);
+        put_call(kernel, expression_form(e->op)->sign, e->args, out);
     } else {
         put_atom(kernel, e, out);
     }

@@ -53,16 +53,16 @@ static enum status parse_pick(struct kernel_parser *parser, struct kernel_pick *
     if (!pick)
         return error_memory(parser->error);
     *made = pick;
-    if (parser_take(parser, ":"))
+    if (reader_take(parser, ":"))
         return STATUS_OK;
-    TRY(parser_expression(parser, &wanted_pick, &pick->count));
+    TRY(reader_expression(parser, &wanted_pick, &pick->count));
     pick->kind = is_range(pick->count) ? PICK_RANGE : PICK_INDEX;
-    if (!parser_take(parser, "from"))
+    if (!reader_take(parser, "from"))
         return STATUS_OK;
     pick->kind = PICK_FROM;
-    if (!parser_take(parser, "?"))
-        TRY(parser_expression(parser, &wanted_pick, &pick->from));
-    return parser_take(parser, "by") ? parser_expression(parser, &wanted_pick, &pick->by)
+    if (!reader_take(parser, "?"))
+        TRY(reader_expression(parser, &wanted_pick, &pick->from));
+    return reader_take(parser, "by") ? reader_expression(parser, &wanted_pick, &pick->by)
                                      : STATUS_OK;
 }
 
@@ -75,7 +75,7 @@ static int dims_of(const struct kernel_text *kernel, const struct kernel_part *p
 static enum status parse_picks(struct kernel_parser *parser, struct kernel_part *part)
 {
     struct kernel_pick **next = &part->picks;
-    if (!parser_take(parser, "["))
+    if (!reader_take(parser, "["))
         return STATUS_OK;
     do {
         if (part->pick_count++ == dims_of(parser->kernel, part))
@@ -83,16 +83,16 @@ static enum status parse_picks(struct kernel_parser *parser, struct kernel_part 
                         dims_of(parser->kernel, part));
         TRY(parse_pick(parser, next));
         next = &(*next)->next;
-    } while (parser_take(parser, ","));
-    return parser_expect(parser, "]");
+    } while (reader_take(parser, ","));
+    return reader_expect(parser, "]");
 }
 
 static enum status parse_part(struct kernel_parser *parser, struct kernel_part *part)
 {
     enum name_kind kind;
     int number;
-    *part = (struct kernel_part){.at = parser_place(parser), .tensor = -1, .tile = -1};
-    TRY(parser_use(parser, NAMES(NAME_TENSOR) | NAMES(NAME_TILE), "a tile or tensor", &kind,
+    *part = (struct kernel_part){.at = reader_place(parser), .tensor = -1, .tile = -1};
+    TRY(reader_use(parser, NAMES(NAME_TENSOR) | NAMES(NAME_TILE), "a tile or tensor", &kind,
                    &number));
     *(kind == NAME_TILE ? &part->tile : &part->tensor) = number;
     return parse_picks(parser, part);
@@ -132,30 +132,30 @@ static enum status parse_source(struct kernel_parser *parser, enum kernel_verb v
 {
     enum name_kind kind = NAME_TILE;
     int number;
-    const struct token *token = parser_peek(parser);
-    bool found = parser_find(parser, token, &kind, &number);
+    const struct token *token = reader_peek(parser);
+    bool found = reader_find(parser, token, &kind, &number);
     if (verb == VERB_OPERATION && token->kind == TOKEN_WORD && !found && !token_is(token + 1, "("))
-        return parser_use(parser, ~0U, "a tile, number, size, let, axis or range", &kind, &number);
+        return reader_use(parser, ~0U, "a tile, number, size, let, axis or range", &kind, &number);
     if (verb != VERB_OPERATION || (found && (kind == NAME_TILE || kind == NAME_TENSOR)))
         return parse_part(parser, part);
-    *part = (struct kernel_part){.at = parser_place(parser), .tensor = -1, .tile = -1};
-    return parser_expression(parser, &wanted_operand, &part->value);
+    *part = (struct kernel_part){.at = reader_place(parser), .tensor = -1, .tile = -1};
+    return reader_expression(parser, &wanted_operand, &part->value);
 }
 
 static enum status parse_parts(struct kernel_parser *parser, struct kernel_step *step)
 {
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     int most = verbs[step->verb].most, least = verbs[step->verb].least;
     TRY(parse_part(parser, &step->to));
     TRY(check_where(parser, step, &step->to, verbs[step->verb].to));
-    TRY(parser_expect(parser, "<-"));
+    TRY(reader_expect(parser, "<-"));
     do {
         if (step->source_count == most)
             return FAIL(parser, "another source, expected at most %d", most);
         struct kernel_part *from = &step->from[step->source_count++];
         TRY(parse_source(parser, step->verb, from));
         TRY(check_where(parser, step, from, verbs[step->verb].from));
-    } while (parser_take(parser, ","));
+    } while (reader_take(parser, ","));
     if (step->source_count < least)
         return FAIL_AT(parser, at, "%d source, expected %d", step->source_count, least);
     return STATUS_OK;
@@ -165,12 +165,12 @@ static enum status parse_parts(struct kernel_parser *parser, struct kernel_step 
 
 static enum status find_key(struct kernel_parser *parser, const struct kernel_step *step, int *key)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     unsigned allowed = verbs[step->verb].keys;
     struct suggestion like = suggest_for(token->text, token->length);
     char text[TOKEN_SHOWN];
     if (token->kind != TOKEN_WORD)
-        return parser_fail_expected(parser, "a key, 'if' or the end of the line");
+        return reader_fail_expected(parser, "a key, 'if' or the end of the line");
     for (*key = 0; *key < STEP_KEYS; ++*key)
         if (token_is(token, kernel_keys[*key]) && allowed & KEY(*key))
             break;
@@ -189,9 +189,9 @@ static enum status parse_key(struct kernel_parser *parser, struct kernel_step *s
 {
     int key;
     TRY(find_key(parser, step, &key));
-    TRY(parser_expect(parser, "="));
+    TRY(reader_expect(parser, "="));
     struct expression **value = &step->keys[key];
-    TRY(parser_tight(parser, key == STEP_FILL ? &wanted_operand : &wanted_pick, value));
+    TRY(reader_tight(parser, key == STEP_FILL ? &wanted_operand : &wanted_pick, value));
     if (KEY(key) & flags && (*value)->op == EXPRESSION_NUMBER && (*value)->number > 1)
         return FAIL_AT(parser, (*value)->at, "%s=%lld, expected 0 or 1", kernel_keys[key],
                        (long long)(*value)->number);
@@ -203,27 +203,27 @@ static enum status parse_verb(struct kernel_parser *parser, struct kernel_step *
 {
     step->verb = VERB_OPERATION;
     for (int v = 0; v < VERBS; v++)
-        if (parser_take(parser, kernel_verbs[v]))
+        if (reader_take(parser, kernel_verbs[v]))
             step->verb = (enum kernel_verb)v;
     if (step->verb != VERB_OPERATION && step->verb != VERB_SCALAR)
         return STATUS_OK;
-    return parser_foreign(
+    return reader_foreign(
         parser, step->verb == VERB_SCALAR ? "an operation" : "'for', 'let', 'tile' or a step",
         step->operation);
 }
 
-enum status parser_step(struct kernel_parser *parser, struct kernel_step *step)
+enum status reader_step(struct kernel_parser *parser, struct kernel_step *step)
 {
     step->to = (struct kernel_part){.tensor = -1, .tile = -1};
     TRY(parse_verb(parser, step));
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     bool has_parts = token->kind == TOKEN_WORD && !token_is(token, "if") &&
                      !(parser->at + 1 < parser->end && token_is(token + 1, "="));
     if (has_parts || !verbs[step->verb].may_have_none)
         TRY(parse_parts(parser, step));
-    while (parser_peek(parser)->kind != TOKEN_END && !token_is(parser_peek(parser), "if"))
+    while (reader_peek(parser)->kind != TOKEN_END && !token_is(reader_peek(parser), "if"))
         TRY(parse_key(parser, step));
-    return parser_take(parser, "if")
-               ? parser_expression(parser, &wanted_condition, &step->condition)
+    return reader_take(parser, "if")
+               ? reader_expression(parser, &wanted_condition, &step->condition)
                : STATUS_OK;
 }

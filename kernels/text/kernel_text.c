@@ -79,16 +79,16 @@ static enum status parse_lines(struct kernel_parser *parser, const char *text, s
         if (parser->line > KERNEL_MAX_LINES)
             return kernel_fail(parser, STATUS_TOO_LARGE, at, "more than %d lines",
                                KERNEL_MAX_LINES);
-        TRY(parser_cut(parser, text, (int)bytes));
+        TRY(reader_cut(parser, text, (int)bytes));
         text += bytes + (newline != NULL);
         length -= bytes + (newline != NULL);
         if (!parser->end)
             continue;
         bool found;
         TRY(indent(parser, parser->tokens[0].column - 1, &depth_known));
-        TRY(parser_declaration(parser, &found));
+        TRY(reader_declaration(parser, &found));
         if (!found)
-            TRY(parser_line(parser));
+            TRY(reader_line(parser));
     }
     while (parser->depth)
         close_loop(parser);

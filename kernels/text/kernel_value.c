@@ -17,16 +17,16 @@ static const struct {
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
 /* Words are compared with words of their axis: `left` == word, or a list of such. */
-enum status parser_word(struct kernel_parser *parser, const struct expression *left,
+enum status reader_word(struct kernel_parser *parser, const struct expression *left,
                         struct expression **expression)
 {
     const struct kernel_axis *axis = &parser->kernel->axes[left->number];
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     struct suggestion like = suggest_for(token->text, token->length);
     char text[TOKEN_SHOWN];
     for (int w = 0; w < axis->word_count; w++) {
         if (token_is(token, axis->words[w])) {
-            TRY(node_make(parser, EXPRESSION_WORD, EXPRESSION_IS_WORD, parser_place(parser), NULL,
+            TRY(node_make(parser, EXPRESSION_WORD, EXPRESSION_IS_WORD, reader_place(parser), NULL,
                           expression));
             (*expression)->number = w;
             (*expression)->text = axis->words[w];
@@ -60,13 +60,13 @@ static enum status keep_text(struct kernel_parser *parser, const struct token *f
 
 static enum status parse_number(struct kernel_parser *parser, struct expression **expression)
 {
-    const struct token *token = parser_peek(parser);
+    const struct token *token = reader_peek(parser);
     bool is_real = token->kind == TOKEN_REAL;
     TRY(node_make(parser, is_real ? EXPRESSION_REAL : EXPRESSION_NUMBER,
-                  is_real ? EXPRESSION_IS_REAL : EXPRESSION_IS_WHOLE, parser_place(parser), NULL,
+                  is_real ? EXPRESSION_IS_REAL : EXPRESSION_IS_WHOLE, reader_place(parser), NULL,
                   expression));
     if (!is_real)
-        return parser_number(parser, &(*expression)->number);
+        return reader_number(parser, &(*expression)->number);
     parser->at++;
     TRY(keep_text(parser, token, token + 1, *expression));
     (*expression)->real = strtod((*expression)->text, NULL);
@@ -79,10 +79,10 @@ static enum status parse_known(struct kernel_parser *parser, struct expression *
                                                        [NAME_LET] = EXPRESSION_LET,
                                                        [NAME_AXIS] = EXPRESSION_AXIS,
                                                        [NAME_LOOP] = EXPRESSION_LOOP};
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     enum name_kind kind = NAME_SIZE;
     int number = 0;
-    TRY(parser_use(parser, NAMES(NAME_SIZE) | NAMES(NAME_LET) | NAMES(NAME_AXIS) | NAMES(NAME_LOOP),
+    TRY(reader_use(parser, NAMES(NAME_SIZE) | NAMES(NAME_LET) | NAMES(NAME_AXIS) | NAMES(NAME_LOOP),
                    "a number, size, let, axis or range", &kind, &number));
     struct expression *let = kind == NAME_LET ? parser->kernel->lets[number].value : NULL;
     bool has_words = kind == NAME_AXIS && parser->kernel->axes[number].cut == CUT_WORDS;
@@ -103,13 +103,13 @@ static enum status parse_known(struct kernel_parser *parser, struct expression *
 /* has(vdiv), has(l0c->ub) */
 static enum status parse_has(struct kernel_parser *parser, struct expression *e)
 {
-    const struct token *from = parser_peek(parser);
+    const struct token *from = reader_peek(parser);
     char text[KERNEL_MAX_NAME + 1];
-    TRY(parser_foreign(parser, "an operation or a path, as in l1->l0a", text));
+    TRY(reader_foreign(parser, "an operation or a path, as in l1->l0a", text));
     e->kind = EXPRESSION_IS_TRUTH;
-    if (parser_take(parser, "->")) {
+    if (reader_take(parser, "->")) {
         e->op = EXPRESSION_HAS_PATH;
-        TRY(parser_foreign(parser, "a buffer", text));
+        TRY(reader_foreign(parser, "a buffer", text));
     }
     return keep_text(parser, from, &parser->tokens[parser->at], e);
 }
@@ -120,17 +120,17 @@ static enum status parse_question(struct kernel_parser *parser, int question,
     enum expression_op op = questions[question].op;
     enum name_kind kind;
     int number = 0;
-    TRY(node_make(parser, op, EXPRESSION_IS_WHOLE, parser_place(parser), NULL, expression));
+    TRY(node_make(parser, op, EXPRESSION_IS_WHOLE, reader_place(parser), NULL, expression));
     parser->at += 2;
     struct expression *e = *expression;
     if (op == EXPRESSION_HAS_OPERATION) {
         TRY(parse_has(parser, e));
     } else if (op == EXPRESSION_LANES) {
-        TRY(parser_type(parser, &number));
+        TRY(reader_type(parser, &number));
     } else if (op == EXPRESSION_WHOLE) {
-        TRY(parser_use(parser, NAMES(NAME_SIZE), "a size", &kind, &number));
+        TRY(reader_use(parser, NAMES(NAME_SIZE), "a size", &kind, &number));
     } else {
-        TRY(parser_use(parser, NAMES(NAME_LOOP), "the range of a loop around", &kind, &number));
+        TRY(reader_use(parser, NAMES(NAME_LOOP), "the range of a loop around", &kind, &number));
         e->loops = (uint64_t)1 << number;
         e->kind = op == EXPRESSION_BEGIN ? EXPRESSION_IS_WHOLE : EXPRESSION_IS_TRUTH;
         e->asks = op == EXPRESSION_BEGIN && parser->kernel->loops[number].each
@@ -138,44 +138,44 @@ static enum status parse_question(struct kernel_parser *parser, int question,
                       : questions[question].asks;
     }
     e->number = number;
-    return parser_expect(parser, ")");
+    return reader_expect(parser, ")");
 }
 
 /* ------------------------------------------------------------------ operations */
 
 /* e {"," e} `close`, from `least` to `most` of them; of words where `axis` is one. */
-enum status parser_args(struct kernel_parser *parser, const struct expression *axis, int least,
+enum status reader_args(struct kernel_parser *parser, const struct expression *axis, int least,
                         int most, struct expression **list)
 {
-    struct kernel_place at = parser_place(parser);
+    struct kernel_place at = reader_place(parser);
     int count = 0;
     do {
-        TRY(axis ? parser_word(parser, axis, list) : parser_any(parser, list));
+        TRY(axis ? reader_word(parser, axis, list) : reader_any(parser, list));
         list = &(*list)->next;
         count++;
-    } while (parser_take(parser, ","));
+    } while (reader_take(parser, ","));
     if (count < least || count > most)
         return FAIL_AT(parser, at, "%d argument%s, expected %s%d%s", count, count == 1 ? "" : "s",
                        count > most && least < most ? "at most " : "", count < least ? least : most,
                        count < least && least < most ? " or more" : "");
-    return parser_expect(parser, ")");
+    return reader_expect(parser, ")");
 }
 
 static enum status parse_call(struct kernel_parser *parser, struct expression **expression)
 {
-    const struct token *token = parser_peek(parser);
-    struct kernel_place at = parser_place(parser);
+    const struct token *token = reader_peek(parser);
+    struct kernel_place at = reader_place(parser);
     struct suggestion like = suggest_for(token->text, token->length);
     for (int o = 0; o < FORMS; o++) {
-        if (forms[o].level != FUNCTION)
+        if (expression_forms[o].level != FUNCTION)
             continue;
-        suggest_try(&like, forms[o].sign);
-        if (!token_is(token, forms[o].sign))
+        suggest_try(&like, expression_forms[o].sign);
+        if (!token_is(token, expression_forms[o].sign))
             continue;
         struct expression *args = NULL;
         parser->at += 2;
-        TRY(parser_args(parser, NULL, forms[o].least, forms[o].most, &args));
-        return node_form(parser, &forms[o], at, args, expression);
+        TRY(reader_args(parser, NULL, expression_forms[o].least, expression_forms[o].most, &args));
+        return node_form(parser, &expression_forms[o], at, args, expression);
     }
     for (int q = 0; q < QUESTIONS; q++) {
         suggest_try(&like, questions[q].name);
@@ -186,12 +186,12 @@ static enum status parse_call(struct kernel_parser *parser, struct expression **
     return FAIL(parser, "unknown function %s%s", token_show(token, text), like.text);
 }
 
-enum status parser_primary(struct kernel_parser *parser, struct expression **expression)
+enum status reader_primary(struct kernel_parser *parser, struct expression **expression)
 {
-    const struct token *token = parser_peek(parser);
-    if (parser_take(parser, "(")) {
-        TRY(parser_any(parser, expression));
-        return parser_expect(parser, ")");
+    const struct token *token = reader_peek(parser);
+    if (reader_take(parser, "(")) {
+        TRY(reader_any(parser, expression));
+        return reader_expect(parser, ")");
     }
     if (token->kind == TOKEN_NUMBER || token->kind == TOKEN_REAL)
         return parse_number(parser, expression);

@@ -13,13 +13,21 @@
 #include <unistd.h>
 
 const struct fuzz_target fuzz_targets[] = {
-    {"platform", ".ini", fuzz_read_description}, {"description", ".cfg", fuzz_read_description},
-    {"program", ".txt", fuzz_read_program},      {"bank", ".json", fuzz_read_bank},
-    {"curves", ".csv", fuzz_read_curves},        {"sgemm-table", ".csv", fuzz_read_sgemm_table},
-    {"results", ".jsonl", fuzz_read_results},    {"sweep", ".cfg", fuzz_read_sweep},
-    {"sweep-table", ".csv", fuzz_read_sweep},    {"profile", ".csv", fuzz_read_profile},
-    {"answer", ".json", fuzz_read_answer},       {"slurm", ".txt", fuzz_read_slurm},
-    {"command", ".txt", fuzz_read_command},      {NULL, NULL, NULL},
+    {"platform", ".ini", fuzz_read_description},
+    {"description", ".cfg", fuzz_read_description},
+    {"program", ".txt", fuzz_read_program},
+    {"bank", ".json", fuzz_read_bank},
+    {"curves", ".csv", fuzz_read_curves},
+    {"sgemm-table", ".csv", fuzz_read_sgemm_table},
+    {"results", ".jsonl", fuzz_read_results},
+    {"sweep", ".cfg", fuzz_read_sweep},
+    {"sweep-table", ".csv", fuzz_read_sweep},
+    {"profile", ".csv", fuzz_read_profile},
+    {"answer", ".json", fuzz_read_answer},
+    {"slurm", ".txt", fuzz_read_slurm},
+    {"command", ".txt", fuzz_read_command},
+    {"kernel", ".kernel", fuzz_read_kernel},
+    {NULL, NULL, NULL},
 };
 
 const struct fuzz_target *fuzz_target_find(const char *name)
