@@ -217,7 +217,7 @@ static enum status declare_cores(struct kernel_parser *parser)
     if (kernel->cores_count)
         return FAIL(parser, "a second line of 'cores', expected one a kernel");
     do {
-        struct kernel_cores cores = {0};
+        struct kernel_cores cores = {.at = reader_place(parser)};
         TRY(reader_expression(parser, &wanted_count, &cores.what));
         TRY(check_shared(parser, cores.what));
         if (reader_take(parser, "by"))

@@ -167,25 +167,41 @@ static enum status walk_as_real(const struct walk *walk, const struct expression
     return STATUS_OK;
 }
 
-static double real_of(enum expression_op op, double a, double b)
+static double add_real(double a, double b)
 {
-    switch ((int)op) {
-    case EXPRESSION_ADD:
-        return a + b;
-    case EXPRESSION_SUBTRACT:
-        return a - b;
-    case EXPRESSION_MULTIPLY:
-        return a * b;
-    case EXPRESSION_DIVIDE:
-        return a / b;
-    case EXPRESSION_MIN:
-        return fmin(a, b);
-    case EXPRESSION_MAX:
-        return fmax(a, b);
-    default:
-        return -a;
-    }
+    return a + b;
 }
+
+static double subtract_real(double a, double b)
+{
+    return a - b;
+}
+
+static double multiply_real(double a, double b)
+{
+    return a * b;
+}
+
+static double divide_real(double a, double b)
+{
+    return a / b;
+}
+
+static double negate_real(double a, double b)
+{
+    (void)b;
+    return -a;
+}
+
+static double (*const reals[EXPRESSION_OPS])(double a, double b) = {
+    [EXPRESSION_ADD] = add_real,
+    [EXPRESSION_SUBTRACT] = subtract_real,
+    [EXPRESSION_MULTIPLY] = multiply_real,
+    [EXPRESSION_DIVIDE] = divide_real,
+    [EXPRESSION_NEGATE] = negate_real,
+    [EXPRESSION_MIN] = fmin,
+    [EXPRESSION_MAX] = fmax,
+};
 
 static enum status walk_real(const struct walk *walk, const struct expression *e,
                              union value *value)
@@ -197,7 +213,7 @@ static enum status walk_real(const struct walk *walk, const struct expression *e
         double right = 0;
         if (next)
             TRY(walk_as_real(walk, next, &right));
-        left = real_of(e->op, left, right);
+        left = reals[e->op](left, right);
         if (!isfinite(left))
             return fail(walk, e->at, "a number that cannot be, expected a finite one");
         next = next ? next->next : NULL;
@@ -208,25 +224,15 @@ static enum status walk_real(const struct walk *walk, const struct expression *e
 
 /* ------------------------------------------------------------------ conditions */
 
-static bool compare(enum expression_op op, int order)
-{
-    switch ((int)op) {
-    case EXPRESSION_UNEQUAL:
-        return order != 0;
-    case EXPRESSION_LESS:
-        return order < 0;
-    case EXPRESSION_AT_MOST:
-        return order <= 0;
-    case EXPRESSION_MORE:
-        return order > 0;
-    case EXPRESSION_AT_LEAST:
-        return order >= 0;
-    default: /* == and in */
-        return order == 0;
-    }
-}
+/* What each comparison says of a left side that is less, equal, more. */
+static const bool comparisons[EXPRESSION_OPS][3] = {
+    [EXPRESSION_EQUAL] = {false, true, false},   [EXPRESSION_IN] = {false, true, false},
+    [EXPRESSION_UNEQUAL] = {true, false, true},  [EXPRESSION_LESS] = {true, false, false},
+    [EXPRESSION_AT_MOST] = {true, true, false},  [EXPRESSION_MORE] = {false, false, true},
+    [EXPRESSION_AT_LEAST] = {false, true, true},
+};
 
-/* -1, 0 or 1 as the first one is less, equal or more. */
+/* 0, 1 or 2 as the first one is less, equal or more. */
 static enum status order_of(const struct walk *walk, const struct expression *a,
                             const struct expression *b, int *order)
 {
@@ -235,12 +241,12 @@ static enum status order_of(const struct walk *walk, const struct expression *a,
     if (a->kind == EXPRESSION_IS_REAL || b->kind == EXPRESSION_IS_REAL) {
         TRY(walk_as_real(walk, a, &real_left));
         TRY(walk_as_real(walk, b, &real_right));
-        *order = (real_left > real_right) - (real_left < real_right);
+        *order = 1 + (real_left > real_right) - (real_left < real_right);
         return STATUS_OK;
     }
     TRY(evaluate(walk, a, &left));
     TRY(evaluate(walk, b, &right));
-    *order = (left.whole > right.whole) - (left.whole < right.whole);
+    *order = 1 + (left.whole > right.whole) - (left.whole < right.whole);
     return STATUS_OK;
 }
 
@@ -251,7 +257,7 @@ static enum status walk_comparison(const struct walk *walk, const struct express
     for (const struct expression *b = e->args->next; b && !value->whole; b = b->next) {
         int order;
         TRY(order_of(walk, e->args, b, &order));
-        value->whole = compare(e->op, order);
+        value->whole = comparisons[e->op][order];
     }
     return STATUS_OK;
 }
@@ -298,55 +304,54 @@ static enum status walk_let(const struct walk *walk, const struct expression *e,
     return STATUS_OK;
 }
 
-static enum status walk_atom(const struct walk *walk, const struct expression *e,
-                             union value *value)
+#define VALUE(member, field)                                                                       \
+    {                                                                                              \
+        offsetof(struct kernel_values, member) + (field),                                          \
+            sizeof(((struct kernel_values *)0)->member[0])                                         \
+    }
+
+/* Where the numbers are that were given, for the first one of each kind, and the bytes to the next.
+ */
+static const struct {
+    size_t first, stride;
+} givens[EXPRESSION_OPS] = {
+    [EXPRESSION_SIZE] = VALUE(sizes, offsetof(struct kernel_range, length)),
+    [EXPRESSION_WHOLE] = VALUE(wholes, 0),
+    [EXPRESSION_AXIS] = VALUE(axes, 0),
+    [EXPRESSION_LOOP] = VALUE(loops, offsetof(struct kernel_range, length)),
+    [EXPRESSION_BEGIN] = VALUE(loops, offsetof(struct kernel_range, begin)),
+};
+
+static void walk_atom(const struct kernel_values *values, const struct expression *e,
+                      union value *value)
 {
-    const struct kernel_values *values = walk->values;
-    switch ((int)e->op) {
-    case EXPRESSION_REAL:
+    value->whole = e->number; /* of a number, a word or a place */
+    if (givens[e->op].stride)
+        memcpy(&value->whole,
+               (const char *)values + givens[e->op].first +
+                   (size_t)e->number * givens[e->op].stride,
+               sizeof value->whole);
+    else if (e->op == EXPRESSION_REAL)
         value->real = e->real;
-        break;
-    case EXPRESSION_SIZE:
-        value->whole = values->sizes[e->number].length;
-        break;
-    case EXPRESSION_WHOLE:
-        value->whole = values->wholes[e->number];
-        break;
-    case EXPRESSION_AXIS:
-        value->whole = values->axes[e->number];
-        break;
-    case EXPRESSION_LOOP:
-        value->whole = values->loops[e->number].length;
-        break;
-    case EXPRESSION_BEGIN:
-        value->whole = values->loops[e->number].begin;
-        break;
-    case EXPRESSION_FIRST:
+    else if (e->op == EXPRESSION_FIRST)
         value->whole = values->loops[e->number].is_first;
-        break;
-    case EXPRESSION_LAST:
+    else if (e->op == EXPRESSION_LAST)
         value->whole = values->loops[e->number].is_last;
-        break;
-    case EXPRESSION_LANES:
+    else if (e->op == EXPRESSION_LANES)
         value->whole =
             values->hw->vector_repeat_bytes / dtype_bytes(kernel_type(values, (int)e->number));
-        break;
-    case EXPRESSION_HAS_OPERATION:
-    case EXPRESSION_HAS_PATH:
+    else if (e->op == EXPRESSION_HAS_OPERATION || e->op == EXPRESSION_HAS_PATH)
         value->whole = has(values->hw, e);
-        break;
-    default: /* a number; or a word, or a place by its own number */
-        value->whole = e->number;
-    }
-    return STATUS_OK;
 }
 
 static enum status evaluate(const struct walk *walk, const struct expression *e, union value *value)
 {
     if (e->op == EXPRESSION_LET)
         return walk_let(walk, e, value);
-    if (!e->args)
-        return walk_atom(walk, e, value);
+    if (!e->args) {
+        walk_atom(walk->values, e, value);
+        return STATUS_OK;
+    }
     if (e->op == EXPRESSION_IF)
         return walk_choice(walk, e, value);
     if (e->op == EXPRESSION_OR || e->op == EXPRESSION_AND || e->op == EXPRESSION_NOT)

@@ -41,7 +41,15 @@ int kernel_count(const struct kernel_text *kernel, enum name_kind kind)
     return *(const int *)(const void *)((const char *)kernel + kinds[kind].count);
 }
 
-struct kernel_name *kernel_named(struct kernel_text *kernel, enum name_kind kind, int number)
+const struct kernel_name *kernel_named(const struct kernel_text *kernel, enum name_kind kind,
+                                       int number)
+{
+    return (const struct kernel_name *)(const void *)((const char *)kernel + kinds[kind].first +
+                                                      (size_t)number * kinds[kind].size);
+}
+
+/* The same, to be changed. */
+static struct kernel_name *own_name(struct kernel_text *kernel, enum name_kind kind, int number)
 {
     return (struct kernel_name *)(void *)((char *)kernel + kinds[kind].first +
                                           (size_t)number * kinds[kind].size);
@@ -127,7 +135,7 @@ enum status reader_declare(struct kernel_parser *parser, enum name_kind kind,
                            "%s '%s' too many, expected at most %zu", kinds[kind].what, name->text,
                            kinds[kind].most);
     *number = (*count)++;
-    struct kernel_name *own = kernel_named(parser->kernel, kind, *number);
+    struct kernel_name *own = own_name(parser->kernel, kind, *number);
     memset(own, 0, kinds[kind].size);
     *own = *name;
     return STATUS_OK;
@@ -181,7 +189,7 @@ enum status reader_use(struct kernel_parser *parser, unsigned wanted, const char
         return reader_fail_expected(parser, expected);
     if (!reader_find(parser, token, kind, number))
         return fail_unknown(parser, wanted, expected);
-    struct kernel_name *name = kernel_named(parser->kernel, *kind, *number);
+    struct kernel_name *name = own_name(parser->kernel, *kind, *number);
     if (!(wanted & NAMES(*kind)))
         return FAIL(parser, "'%s' is %s, expected %s", name->text, kinds[*kind].what, expected);
     if (!is_known(parser, *kind, *number))

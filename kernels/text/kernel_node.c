@@ -3,11 +3,6 @@
  * goes as far. */
 #include "kernels/text/kernel_parser.h"
 
-#include <string.h>
-
-#define KIND(kind) (1U << (kind))
-#define NUMBERS    (KIND(EXPRESSION_IS_WHOLE) | KIND(EXPRESSION_IS_REAL))
-
 const struct wanted wanted_count = {KIND(EXPRESSION_IS_WHOLE), 0, "a whole number"};
 const struct wanted wanted_whole = {KIND(EXPRESSION_IS_WHOLE), ASKS_LENGTH | ASKS_ROUND,
                                     "a whole number"};

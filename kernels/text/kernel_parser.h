@@ -1,8 +1,9 @@
 /* Internal to the reader of kernels: a line cut into tokens, names, and what the files share.
  *
- * kernel_text.c reads lines and their indentation; kernel_declarations.c and kernel_lines.c read
- * statements, kernel_expression.c what they compute with, kernel_names.c knows who is called what;
- * kernel_rules.c and kernel_life.c look at the whole. */
+ * kernel_text.c reads lines and their indentation, kernel_lexer.c cuts them; kernel_declarations.c,
+ * kernel_lines.c and kernel_steps.c read statements, kernel_expression.c, kernel_value.c and
+ * kernel_node.c what they compute with; kernel_names.c knows who is called what; kernel_rules.c and
+ * kernel_life.c look at the whole. */
 #ifndef AUTOTUNE_KERNELS_TEXT_KERNEL_PARSER_H
 #define AUTOTUNE_KERNELS_TEXT_KERNEL_PARSER_H
 
@@ -82,7 +83,8 @@ enum status reader_declare(struct kernel_parser *parser, enum name_kind kind,
                            const struct kernel_name *name, int *number);
 
 /* The thing of a number, which begins with its name; how many there are of its kind. */
-struct kernel_name *kernel_named(struct kernel_text *kernel, enum name_kind kind, int number);
+const struct kernel_name *kernel_named(const struct kernel_text *kernel, enum name_kind kind,
+                                       int number);
 int kernel_count(const struct kernel_text *kernel, enum name_kind kind);
 
 /* Whose name the token is: false where it is nobody's. */

@@ -3,6 +3,8 @@
  * values that blanks would end. */
 #include "kernels/text/kernel_parser.h"
 
+#include <string.h>
+
 /* ------------------------------------------------------------------ expressions */
 
 enum { CHOICE, ATOM = SIGN + 1 }; /* levels beside those of signs */
@@ -33,49 +35,36 @@ static void put_call(const struct kernel_text *kernel, const char *name,
     fputc(')', out);
 }
 
+/* What is called by a name, alone or behind a function. */
+static const struct {
+    bool is_named;
+    const char *function;
+    enum name_kind kind;
+} names[EXPRESSION_OPS] = {
+    [EXPRESSION_SIZE] = {true, NULL, NAME_SIZE},
+    [EXPRESSION_LET] = {true, NULL, NAME_LET},
+    [EXPRESSION_AXIS] = {true, NULL, NAME_AXIS},
+    [EXPRESSION_LOOP] = {true, NULL, NAME_LOOP},
+    [EXPRESSION_BEGIN] = {true, "begin", NAME_LOOP},
+    [EXPRESSION_FIRST] = {true, "first", NAME_LOOP},
+    [EXPRESSION_LAST] = {true, "last", NAME_LOOP},
+    [EXPRESSION_WHOLE] = {true, "whole", NAME_SIZE},
+};
+
 static void put_atom(const struct kernel_text *kernel, const struct expression *e, FILE *out)
 {
-    switch ((int)e->op) {
-    case EXPRESSION_NUMBER:
+    const char *function = names[e->op].function;
+    if (names[e->op].is_named)
+        fprintf(out, "%s%s%s%s", function ? function : "", function ? "(" : "",
+                kernel_named(kernel, names[e->op].kind, (int)e->number)->text, function ? ")" : "");
+    else if (e->op == EXPRESSION_NUMBER)
         fprintf(out, "%lld", (long long)e->number);
-        break;
-    case EXPRESSION_SIZE:
-        fputs(kernel->sizes[e->number].name.text, out);
-        break;
-    case EXPRESSION_LET:
-        fputs(kernel->lets[e->number].name.text, out);
-        break;
-    case EXPRESSION_AXIS:
-        fputs(kernel->axes[e->number].name.text, out);
-        break;
-    case EXPRESSION_LOOP:
-        fputs(kernel->loops[e->number].name.text, out);
-        break;
-    case EXPRESSION_TOP:
-        fputs("top", out);
-        break;
-    case EXPRESSION_BEGIN:
-    case EXPRESSION_FIRST:
-    case EXPRESSION_LAST:
-        fprintf(out, "%s(%s)",
-                e->op == EXPRESSION_BEGIN   ? "begin"
-                : e->op == EXPRESSION_FIRST ? "first"
-                                            : "last",
-                kernel->loops[e->number].name.text);
-        break;
-    case EXPRESSION_WHOLE:
-        fprintf(out, "whole(%s)", kernel->sizes[e->number].name.text);
-        break;
-    case EXPRESSION_LANES:
+    else if (e->op == EXPRESSION_LANES)
         fprintf(out, "lanes(%s)", kernel_type_name((int)e->number));
-        break;
-    case EXPRESSION_HAS_OPERATION:
-    case EXPRESSION_HAS_PATH:
+    else if (e->op == EXPRESSION_HAS_OPERATION || e->op == EXPRESSION_HAS_PATH)
         fprintf(out, "has(%s)", e->text);
-        break;
-    default: /* a real or a word */
-        fputs(e->text, out);
-    }
+    else /* a real, a word or the top */
+        fputs(e->text ? e->text : "top", out);
 }
 
 /* What stands around a sign. */
@@ -89,7 +78,8 @@ static void put_signed(const struct kernel_text *kernel, const struct expression
         return;
     }
     put(kernel, left, form->level + (form->level == COMPARED), out);
-    fprintf(out, form->level < SUM ? " %s " : "%s", form->sign);
+    const char *blank = form->level < SUM ? " " : "";
+    fprintf(out, "%s%s%s", blank, form->sign, blank);
     if (e->op == EXPRESSION_IN)
         put_call(kernel, "", left->next, out);
     else
@@ -220,45 +210,50 @@ static int put_order(const struct kernel_text *kernel, int n, FILE *out)
     return 1;
 }
 
-enum { PUT_SIZE, PUT_LET, PUT_TENSOR, PUT_AXIS, PUT_REQUIRE, PUT_CORES, PUT_ORDER, PUT_KINDS };
+#define THINGS(member, things, place)                                                              \
+    offsetof(struct kernel_text, member), sizeof(((struct kernel_text *)0)->member[0]),            \
+        offsetof(struct kernel_text, things), offsetof(place, at)
 
-/* The line of thing n of a kind; beyond all lines where there is no more of it. */
+/* Where things of each kind are, how many, and where in one its place is. */
+static const struct {
+    size_t first, size, count, place;
+    int (*put)(const struct kernel_text *kernel, int n, FILE *out);
+} things[] = {
+    {THINGS(sizes, size_count, struct kernel_name), put_size},
+    {THINGS(lets, let_count, struct kernel_name), put_let},
+    {THINGS(tensors, tensor_count, struct kernel_name), put_tensor},
+    {THINGS(axes, axis_count, struct kernel_name), put_axis},
+    {THINGS(requires, require_count, struct kernel_require), put_require},
+    {THINGS(cores, cores_count, struct kernel_cores), put_cores},
+    {THINGS(orders, order_count, struct kernel_order), put_order},
+};
+enum { THING_KINDS = sizeof things / sizeof *things };
+
+/* The line of thing n of a kind, that of the body's first where it is no declaration. */
 static int line_of(const struct kernel_text *kernel, int kind, int n)
 {
-    const int none = KERNEL_MAX_LINES + 1;
-    switch (kind) {
-    case PUT_SIZE:
-        return n < kernel->size_count ? kernel->sizes[n].name.at.line : none;
-    case PUT_LET:
-        return n < kernel->let_count && kernel->lets[n].line < 0 ? kernel->lets[n].name.at.line
-                                                                 : none;
-    case PUT_TENSOR:
-        return n < kernel->tensor_count ? kernel->tensors[n].name.at.line : none;
-    case PUT_AXIS:
-        return n < kernel->axis_count ? kernel->axes[n].name.at.line : none;
-    case PUT_REQUIRE:
-        return n < kernel->require_count ? kernel->requires
-        [n].at.line : none;
-    case PUT_CORES:
-        return n < kernel->cores_count ? kernel->cores[n].what->at.line : none;
-    default:
-        return n < kernel->order_count ? kernel->orders[n].at.line : none;
-    }
+    const char *bytes = (const char *)kernel;
+    struct kernel_place at;
+    int count, body = kernel->lines[0].at.line;
+    memcpy(&count, bytes + things[kind].count, sizeof count);
+    if (n >= count)
+        return body;
+    memcpy(&at, bytes + things[kind].first + (size_t)n * things[kind].size + things[kind].place,
+           sizeof at);
+    return at.line < body ? at.line : body;
 }
 
 static void put_declarations(const struct kernel_text *kernel, FILE *out)
 {
-    static int (*const puts[PUT_KINDS])(const struct kernel_text *, int, FILE *) = {
-        put_size, put_let, put_tensor, put_axis, put_require, put_cores, put_order};
-    int next[PUT_KINDS] = {0};
+    int next[THING_KINDS] = {0};
     for (;;) {
         int first = 0;
-        for (int kind = 1; kind < PUT_KINDS; kind++)
+        for (int kind = 1; kind < THING_KINDS; kind++)
             if (line_of(kernel, kind, next[kind]) < line_of(kernel, first, next[first]))
                 first = kind;
-        if (line_of(kernel, first, next[first]) > KERNEL_MAX_LINES)
+        if (line_of(kernel, first, next[first]) == kernel->lines[0].at.line)
             return;
-        next[first] += puts[first](kernel, next[first], out);
+        next[first] += things[first].put(kernel, next[first], out);
         fputc('\n', out);
     }
 }

@@ -182,6 +182,7 @@ struct kernel_require {
 /* What the cores share: a size or let, or a choice between such; `shares` of it, NULL: as many as
  * cores are left. */
 struct kernel_cores {
+    struct kernel_place at;
     struct expression *what, *shares;
 };
 
