@@ -23,7 +23,8 @@ static enum status evaluate(const struct walk *walk, const struct expression *e,
 
 static enum status fail(const struct walk *walk, struct kernel_place at, const char *text)
 {
-    return error_set(walk->error, STATUS_INVALID, "%d:%d: %s", at.line, at.column, text);
+    error_set(walk->error, STATUS_INVALID, "%d:%d: %s", at.line, at.column, text);
+    return STATUS_INVALID;
 }
 
 enum dtype kernel_type(const struct kernel_values *values, int type)
@@ -161,7 +162,7 @@ static enum status walk_whole(const struct walk *walk, const struct expression *
 
 static enum status walk_as_real(const struct walk *walk, const struct expression *e, double *real)
 {
-    union value value;
+    union value value = {.whole = 0};
     TRY(evaluate(walk, e, &value));
     *real = e->kind == EXPRESSION_IS_REAL ? value.real : (double)value.whole;
     return STATUS_OK;
@@ -206,7 +207,7 @@ static double (*const reals[EXPRESSION_OPS])(double a, double b) = {
 static enum status walk_real(const struct walk *walk, const struct expression *e,
                              union value *value)
 {
-    double left;
+    double left = 0;
     TRY(walk_as_real(walk, e->args, &left));
     const struct expression *next = e->args->next;
     do {
@@ -236,8 +237,8 @@ static const bool comparisons[EXPRESSION_OPS][3] = {
 static enum status order_of(const struct walk *walk, const struct expression *a,
                             const struct expression *b, int *order)
 {
-    union value left, right;
-    double real_left, real_right;
+    union value left = {.whole = 0}, right = {.whole = 0};
+    double real_left = 0, real_right = 0;
     if (a->kind == EXPRESSION_IS_REAL || b->kind == EXPRESSION_IS_REAL) {
         TRY(walk_as_real(walk, a, &real_left));
         TRY(walk_as_real(walk, b, &real_right));
@@ -365,7 +366,7 @@ enum status kernel_number(const struct kernel_values *values, const struct expre
                           int64_t *number, struct error *error)
 {
     struct walk walk = {values, error};
-    union value value;
+    union value value = {.whole = 0};
     TRY(evaluate(&walk, e, &value));
     *number = value.whole;
     return STATUS_OK;

@@ -92,7 +92,7 @@ bool reader_find(const struct kernel_parser *parser, const struct token *token,
                  enum name_kind *kind, int *number);
 
 /* Takes the name of something of one of these kinds that is known here, which is used by that. */
-enum status reader_use(struct kernel_parser *parser, unsigned kinds, const char *expected,
+enum status reader_use(struct kernel_parser *parser, unsigned wanted, const char *expected,
                        enum name_kind *kind, int *number);
 
 /* Takes the name of a buffer or operation, which the chip knows. */
@@ -146,8 +146,8 @@ enum status node_form(struct kernel_parser *parser, const struct form *form, str
 /* A number, name, call, or an expression in parentheses. */
 enum status reader_primary(struct kernel_parser *parser, struct expression **expression);
 
-/* A word of the axis, which is an expression. */
-enum status reader_word(struct kernel_parser *parser, const struct expression *axis,
+/* A word of the axis that stands left of a comparison. */
+enum status reader_word(struct kernel_parser *parser, const struct expression *left,
                         struct expression **expression);
 
 /* e {"," e} ")", from `least` to `most` of them; words of the axis, unless that is NULL. */

@@ -37,18 +37,18 @@ static void put_call(const struct kernel_text *kernel, const char *name,
 
 /* What is called by a name, alone or behind a function. */
 static const struct {
-    bool is_named;
     const char *function;
     enum name_kind kind;
+    bool is_named;
 } names[EXPRESSION_OPS] = {
-    [EXPRESSION_SIZE] = {true, NULL, NAME_SIZE},
-    [EXPRESSION_LET] = {true, NULL, NAME_LET},
-    [EXPRESSION_AXIS] = {true, NULL, NAME_AXIS},
-    [EXPRESSION_LOOP] = {true, NULL, NAME_LOOP},
-    [EXPRESSION_BEGIN] = {true, "begin", NAME_LOOP},
-    [EXPRESSION_FIRST] = {true, "first", NAME_LOOP},
-    [EXPRESSION_LAST] = {true, "last", NAME_LOOP},
-    [EXPRESSION_WHOLE] = {true, "whole", NAME_SIZE},
+    [EXPRESSION_SIZE] = {NULL, NAME_SIZE, true},
+    [EXPRESSION_LET] = {NULL, NAME_LET, true},
+    [EXPRESSION_AXIS] = {NULL, NAME_AXIS, true},
+    [EXPRESSION_LOOP] = {NULL, NAME_LOOP, true},
+    [EXPRESSION_BEGIN] = {"begin", NAME_LOOP, true},
+    [EXPRESSION_FIRST] = {"first", NAME_LOOP, true},
+    [EXPRESSION_LAST] = {"last", NAME_LOOP, true},
+    [EXPRESSION_WHOLE] = {"whole", NAME_SIZE, true},
 };
 
 static void put_atom(const struct kernel_text *kernel, const struct expression *e, FILE *out)

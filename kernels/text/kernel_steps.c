@@ -187,7 +187,7 @@ static enum status find_key(struct kernel_parser *parser, const struct kernel_st
 
 static enum status parse_key(struct kernel_parser *parser, struct kernel_step *step)
 {
-    int key;
+    int key = 0;
     TRY(find_key(parser, step, &key));
     TRY(reader_expect(parser, "="));
     struct expression **value = &step->keys[key];
