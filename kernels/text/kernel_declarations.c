@@ -77,7 +77,7 @@ static enum status declare_let(struct kernel_parser *parser)
     int number;
     TRY(reader_name(parser, false, &let.name));
     TRY(reader_expect(parser, "="));
-    parser->declaring = &let.name;
+    parser->declaring = let.name;
     TRY(reader_expression(parser, &wanted_let, &let.value));
     TRY(reader_declare(parser, NAME_LET, &let.name, &number));
     parser->kernel->lets[number] = let;
@@ -90,7 +90,7 @@ static enum status declare_tensor(struct kernel_parser *parser)
         struct kernel_tensor tensor = {0};
         int number;
         TRY(reader_name(parser, false, &tensor.name));
-        parser->declaring = &tensor.name;
+        parser->declaring = tensor.name;
         TRY(reader_dims(parser, &wanted_count, &tensor.dims, &tensor.dim_count));
         TRY(reader_type(parser, &tensor.type));
         TRY(reader_declare(parser, NAME_TENSOR, &tensor.name, &number));
@@ -170,7 +170,7 @@ static enum status declare_axis(struct kernel_parser *parser)
     int number;
     TRY(reader_name(parser, false, &axis.name));
     TRY(reader_expect(parser, "="));
-    parser->declaring = &axis.name;
+    parser->declaring = axis.name;
     TRY(parse_values(parser, &axis));
     TRY(reader_declare(parser, NAME_AXIS, &axis.name, &number));
     parser->kernel->axes[number] = axis;
@@ -273,7 +273,7 @@ enum status reader_declaration(struct kernel_parser *parser, bool *found)
         *found = true;
         parser->at++;
         TRY(declarations[d].declare(parser));
-        parser->declaring = NULL;
+        parser->declaring.text[0] = '\0';
         return reader_expect_end(parser);
     }
     return parser->has_kernel ? STATUS_OK : reader_fail_expected(parser, "'kernel' and its name");

@@ -30,7 +30,7 @@ static enum status parse_for(struct kernel_parser *parser, struct expression *st
         return kernel_fail(parser, STATUS_TOO_LARGE, reader_place(parser),
                            "loops nested deeper than %d", KERNEL_MAX_DEPTH);
     TRY(reader_name(parser, false, &loop.name));
-    parser->declaring = &loop.name;
+    parser->declaring = loop.name;
     TRY(reader_expect(parser, "in"));
     TRY(reader_expression(parser, &wanted_whole, &loop.in));
     TRY(reader_expect(parser, "by"));
@@ -49,7 +49,7 @@ static enum status parse_let(struct kernel_parser *parser)
     int number;
     TRY(reader_name(parser, false, &let.name));
     TRY(reader_expect(parser, "="));
-    parser->declaring = &let.name;
+    parser->declaring = let.name;
     TRY(reader_expression(parser, &wanted_let, &let.value));
     TRY(reader_declare(parser, NAME_LET, &let.name, &number));
     parser->kernel->lets[number] = let;
@@ -62,7 +62,7 @@ static enum status parse_tile(struct kernel_parser *parser)
     int number;
     TRY(reader_name(parser, false, &tile.name));
     TRY(reader_expect(parser, ":"));
-    parser->declaring = &tile.name;
+    parser->declaring = tile.name;
     TRY(reader_foreign(parser, "a buffer", tile.buffer));
     TRY(reader_dims(parser, &wanted_whole, &tile.dims, &tile.dim_count));
     TRY(reader_type(parser, &tile.type));
@@ -111,6 +111,6 @@ enum status reader_line(struct kernel_parser *parser)
         TRY(parse_tile(parser));
     else
         TRY(parse_step(parser, stage));
-    parser->declaring = NULL;
+    parser->declaring.text[0] = '\0';
     return reader_expect_end(parser);
 }

@@ -169,9 +169,9 @@ static enum status fail_unknown(struct kernel_parser *parser, unsigned wanted, c
     const struct token *token = reader_peek(parser);
     char text[TOKEN_SHOWN];
     struct suggestion like = suggest_for(token->text, token->length);
-    if (parser->declaring && is_same(token, parser->declaring->text))
+    if (is_same(token, parser->declaring.text))
         return FAIL(parser, "'%s' uses itself, expected what is declared above it",
-                    parser->declaring->text);
+                    parser->declaring.text);
     for (int k = 0; k < NAME_KINDS; k++)
         for (int n = 0; wanted & NAMES(k) && n < kernel_count(parser->kernel, (enum name_kind)k);
              n++)

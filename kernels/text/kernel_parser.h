@@ -28,7 +28,7 @@ struct kernel_parser {
     int at, end;                          /* in `tokens`: the next one, and where reading stops */
     struct token stop;                    /* what stands there */
     int nesting;                          /* of what is being read */
-    const struct kernel_name *declaring;  /* its value is being read; NULL: none */
+    struct kernel_name declaring;         /* whose value is being read; "": nobody's */
     int depth;                            /* of loops that are open, outermost first: */
     int open[KERNEL_MAX_DEPTH];           /* their numbers, */
     int indents[KERNEL_MAX_DEPTH + 1];    /* and the blanks before a line in each body */

@@ -126,6 +126,12 @@ enum status kernel_text_parse(const char *file, const char *text, size_t length,
     return status;
 }
 
+static enum status fail_file(const char *file, struct error *error)
+{
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): kernels are read before a search has threads */
+    return error_set(error, STATUS_IO, "%s: %s", file, strerror(errno));
+}
+
 /* At most one byte more than a text may have; the caller frees *text. */
 static enum status read_stream(FILE *stream, const char *file, char **text, size_t *length,
                                struct error *error)
@@ -134,8 +140,7 @@ static enum status read_stream(FILE *stream, const char *file, char **text, size
     if (!*text)
         return error_memory(error);
     *length = fread(*text, 1, KERNEL_MAX_BYTES + 1, stream);
-    return ferror(stream) ? error_set(error, STATUS_IO, "%s: %s", file, strerror(errno))
-                          : STATUS_OK;
+    return ferror(stream) ? fail_file(file, error) : STATUS_OK;
 }
 
 enum status kernel_text_read(const char *file, struct kernel_text *kernel, struct error *error)
@@ -147,7 +152,7 @@ enum status kernel_text_read(const char *file, struct kernel_text *kernel, struc
     size_t length;
     memset(kernel, 0, sizeof *kernel);
     if (!stream)
-        return error_set(error, STATUS_IO, "%s: %s", file, strerror(errno));
+        return fail_file(file, error);
     enum status status = read_stream(stream, shown, &text, &length, error);
     if (!standard)
         fclose(stream);
