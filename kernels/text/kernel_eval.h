@@ -56,6 +56,10 @@ enum status kernel_real(const struct kernel_values *values, const struct express
 enum status kernel_loop_range(const struct kernel_values *values, int loop,
                               struct kernel_range *range, struct error *error);
 
+/* How long a full round of a loop is: at least 1. */
+enum status kernel_loop_step(const struct kernel_values *values, int loop, int64_t *step,
+                             struct error *error);
+
 /* How many rounds; 0 for an empty range. */
 enum status kernel_loop_count(const struct kernel_values *values, int loop, int64_t *count,
                               struct error *error);

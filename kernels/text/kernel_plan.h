@@ -2,14 +2,15 @@
  * conditions, lives, orders and stages are known, what each step is on the chip, and which part of
  * what it reads and writes. Tilings that differ in sizes alone share a plan.
  *
- *   kernel_plan_make(&values, result_type, &plan, &error);   values: sizes, shares and axes are set
+ *   kernel_plan_make(&values, &plan, &error);               values: sizes, shares and axes are set
  *   struct kernel_env *env: env->values = values; plan_enter(plan, env, 0, 0, &error);
  *   plan_enter(plan, env, loop, round, &error);              loops around first, tiles get shapes
  *   plan_instruction(plan, env, step, &instruction, &error); what the step is in these rounds
  *
  * Numbers: a plan has loops and steps of its own; those of the text are called `text loop`.
  * kernel_plan.c makes the nest, kernel_parts.c what parts mean, kernel_bind.c asks the chip,
- * kernel_keep.c finds what is loaded once, kernel_env.c has the numbers. */
+ * kernel_keep.c finds what is loaded once, kernel_choices.c what decides; kernel_env.c has the
+ * numbers, kernel_room.c where tiles lie. */
 #ifndef AUTOTUNE_KERNELS_TEXT_KERNEL_PLAN_H
 #define AUTOTUNE_KERNELS_TEXT_KERNEL_PLAN_H
 
@@ -21,6 +22,8 @@ enum {
     PLAN_MAX_STEPS = 128,
     PLAN_MAX_PARTS = 1 + KERNEL_MAX_SOURCES,
     PLAN_MAX_ITEMS = KERNEL_MAX_LOOPS + PLAN_MAX_STEPS,
+    KERNEL_MAX_STAGE = 16,
+    KERNEL_MAX_COPIES = 64,
 };
 
 /* How much of a dimension a part is. */
@@ -62,7 +65,8 @@ struct plan_step {
     enum dtype type, to_type; /* of the instruction */
     int part_count;
     struct plan_part parts[PLAN_MAX_PARTS];
-    uint64_t once; /* text loops in whose first rounds alone it runs: it would load the same again */
+    uint64_t
+        once; /* text loops in whose first rounds alone it runs: it would load the same again */
     const struct expression *condition; /* of rounds: asks first or last; NULL: none */
 };
 
@@ -75,10 +79,10 @@ struct plan_item {
 
 /* plan->loops[0] is the kernel itself, which has one round. */
 struct plan_loop {
-    int text_loop; /* -1: the kernel */
-    int around;    /* plan loop, -1: none */
-    int depth;     /* of the kernel: 0 */
-    int stage, last_stage; /* its own; the last of its items' */
+    int text_loop;              /* -1: the kernel */
+    int around;                 /* plan loop, -1: none */
+    int depth;                  /* of the kernel: 0 */
+    int stage, last_stage;      /* its own; the last of its items' */
     int first_item, item_count; /* of its body, in plan->items */
     int first_step, end_step;   /* steps inside, however deep: plan->steps[first_step, end_step) */
 };
@@ -110,8 +114,8 @@ struct kernel_plan {
     uint64_t matters[PLAN_MAX_STEPS];
 };
 
-/* The values of all that a plan depends on, in a fixed order: two tilings have the same plan exactly
- * when they have the same choices. */
+/* The values of all that a plan depends on, in a fixed order: two tilings have the same plan
+ * exactly when they have the same choices. */
 enum { PLAN_MAX_CHOICES = 256 };
 struct plan_choices {
     int count;
@@ -119,6 +123,10 @@ struct plan_choices {
 };
 enum status kernel_plan_choices(const struct kernel_values *values, struct plan_choices *choices,
                                 struct error *error);
+
+/* The axes that decide it, bits; and those that an expression names, with its lets. */
+unsigned kernel_plan_axes(const struct kernel_text *kernel);
+unsigned kernel_axes_of(const struct kernel_text *kernel, const struct expression *e);
 
 /* Makes the plan for values whose sizes, shares and axes are set. STATUS_INVALID, "line:column: …":
  * what the chip lacks or what cannot be in this structure; it is then the reason why such tilings
@@ -167,6 +175,9 @@ enum status plan_part(const struct kernel_plan *plan, const struct kernel_env *e
  * other or a number is none that an instruction can have. */
 enum status plan_instruction(const struct kernel_plan *plan, const struct kernel_env *env, int step,
                              struct instruction *instruction, struct error *error);
+
+/* Is the step a vector operation that gives its source's first element to all of its result? */
+bool plan_spreads(const struct kernel_plan *plan, int step);
 
 /* ------------------------------------------------------------------ room */
 

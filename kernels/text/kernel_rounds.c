@@ -45,7 +45,7 @@ enum status kernel_loop_range(const struct kernel_values *values, int loop,
     return STATUS_OK;
 }
 
-static enum status find_step(const struct kernel_values *values, int loop, int64_t *step,
+enum status kernel_loop_step(const struct kernel_values *values, int loop, int64_t *step,
                              struct error *error)
 {
     const struct expression *by = values->kernel->loops[loop].by;
@@ -63,7 +63,7 @@ enum status kernel_loop_count(const struct kernel_values *values, int loop, int6
     struct kernel_range range;
     int64_t step;
     TRY(kernel_loop_range(values, loop, &range, error));
-    TRY(find_step(values, loop, &step, error));
+    TRY(kernel_loop_step(values, loop, &step, error));
     *count = range.length > 0 ? divide_up(range.length, step) : 0;
     return STATUS_OK;
 }
@@ -74,7 +74,7 @@ enum status kernel_loop_enter(struct kernel_values *values, int loop, int64_t ro
     struct kernel_range range;
     int64_t step;
     TRY(kernel_loop_range(values, loop, &range, error));
-    TRY(find_step(values, loop, &step, error));
+    TRY(kernel_loop_step(values, loop, &step, error));
     int64_t done = round * step, rest = range.length - done;
     values->loops[loop] = (struct kernel_range){
         .begin = range.begin + done,

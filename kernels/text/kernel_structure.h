@@ -1,0 +1,42 @@
+/* Internal to the makers of plans: what a kernel's text means where words decide. */
+#ifndef AUTOTUNE_KERNELS_TEXT_KERNEL_STRUCTURE_H
+#define AUTOTUNE_KERNELS_TEXT_KERNEL_STRUCTURE_H
+
+#include "kernels/text/kernel_plan.h"
+
+/* "line:column: …" and the status STATUS_INVALID. */
+enum status plan_fail(struct error *error, struct kernel_place at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What an expression is once its `a if c else b` is decided, c asking nothing of rounds. */
+enum status plan_chosen(const struct kernel_values *values, const struct expression *e,
+                        const struct expression **chosen, struct error *error);
+
+/* Is it true in every round, in none, or in some? */
+enum plan_truth { TRUTH_NEVER, TRUTH_ALWAYS, TRUTH_SOMETIMES };
+enum status plan_truth(const struct kernel_values *values, const struct expression *e,
+                       enum plan_truth *truth, struct error *error);
+
+/* kernel_parts.c: the loops that a text loop's range is cut from, and itself, bits; and those of
+ * all of `loops`. */
+enum status plan_chain(const struct kernel_values *values, int text_loop, uint64_t *chain,
+                       struct error *error);
+enum status plan_chains(const struct kernel_values *values, uint64_t loops, uint64_t *all,
+                        struct error *error);
+
+/* Makes the parts of a step of a plan that has its loops and tiles. */
+enum status plan_make_parts(const struct kernel_values *values, struct kernel_plan *plan, int step,
+                            struct error *error);
+
+/* kernel_bind.c: what a step is on the chip; its parts are made. */
+enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int step,
+                      struct error *error);
+
+/* kernel_keep.c: what is loaded once; all steps are made. */
+enum status plan_keep(const struct kernel_values *values, struct kernel_plan *plan,
+                      struct error *error);
+
+/* Is plan loop `inner` inside `outer`, or that itself? */
+bool plan_is_within(const struct kernel_plan *plan, int inner, int outer);
+
+#endif
