@@ -29,9 +29,16 @@ static enum status fail(const struct walk *walk, struct kernel_place at, const c
 
 enum dtype kernel_type(const struct kernel_values *values, int type)
 {
-    if (type == KERNEL_DTYPE)
+    switch (type) {
+    case KERNEL_DTYPE:
         return values->dtype;
-    return type == KERNEL_ACCUMULATOR ? dtype_accumulator(values->dtype) : (enum dtype)type;
+    case KERNEL_ACCUMULATOR:
+        return dtype_accumulator(values->dtype);
+    case KERNEL_RESULT:
+        return values->result;
+    default:
+        return (enum dtype)type;
+    }
 }
 
 /* ------------------------------------------------------------------ whole numbers */

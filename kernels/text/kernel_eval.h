@@ -28,9 +28,9 @@ struct kernel_range {
 };
 
 struct kernel_values {
-    const struct kernel_text *kernel; /* not owned */
-    const struct hardware *hw;        /* not owned; asked by lanes() and has() */
-    enum dtype dtype;
+    const struct kernel_text *kernel;            /* not owned */
+    const struct hardware *hw;                   /* not owned; asked by lanes() and has() */
+    enum dtype dtype, result;                    /* of elements; of results, as --out-type says */
     int64_t wholes[KERNEL_MAX_SIZES];            /* sizes, rounded up to their pads */
     struct kernel_range sizes[KERNEL_MAX_SIZES]; /* the same, or a core's share of it */
     int64_t axes[KERNEL_MAX_AXES];
@@ -39,7 +39,8 @@ struct kernel_values {
     struct kernel_range lets[KERNEL_MAX_LETS];   /* that */
 };
 
-/* Begins with these sizes, one for each of the kernel's, each at least 1, and no shares. */
+/* Begins with these sizes, one for each of the kernel's, each at least 1, no shares, and results in
+ * their usual type. */
 enum status kernel_values_set(struct kernel_values *values, const struct kernel_text *kernel,
                               const struct hardware *hw, enum dtype dtype, const int64_t given[],
                               struct error *error);
@@ -78,7 +79,7 @@ struct kernel_list {
 enum status kernel_axis_values(const struct kernel_values *values, int axis,
                                struct kernel_list *list, struct error *error);
 
-/* The type that is meant: dtype and accumulator by the one that is asked for. */
+/* The type that is meant: dtype, accumulator and result by what is asked for. */
 enum dtype kernel_type(const struct kernel_values *values, int type);
 
 #endif

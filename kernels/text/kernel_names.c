@@ -11,7 +11,7 @@ static const char *const reserved[] = {
     "top",    "if",    "else",   "or",        "and",    "not",    "load",        "store",
     "move",   "mmad",  "scalar", "from",      "up",     "cdiv",   "log2",        "pow2",
     "min",    "max",   "slices", "divisors",  "powers", "begin",  "last",        "first",
-    "whole",  "lanes", "has",    "multiples", "dtype",  "gm",     "accumulator",
+    "whole",  "lanes", "has",    "multiples", "dtype",  "gm",     "accumulator", "result",
 };
 
 #define ARRAY(member)                                                                              \
@@ -217,7 +217,7 @@ enum status reader_foreign(struct kernel_parser *parser, const char *expected,
 
 const char *kernel_type_name(int type)
 {
-    static const char *const own[] = {"dtype", "accumulator"};
+    static const char *const own[] = {"dtype", "accumulator", "result"};
     return type >= KERNEL_DTYPE ? own[type - KERNEL_DTYPE] : dtype_name((enum dtype)type);
 }
 
@@ -228,7 +228,7 @@ enum status reader_type(struct kernel_parser *parser, int *type)
     *type = token->kind == TOKEN_WORD ? find_type(token) : -1;
     if (*type < 0) {
         dtype_list(DTYPE_NAMES, expected);
-        snprintf(all, sizeof all, "a type: dtype, accumulator, %s", expected);
+        snprintf(all, sizeof all, "a type: dtype, accumulator, result, %s", expected);
         return reader_fail_expected(parser, all);
     }
     parser->at++;

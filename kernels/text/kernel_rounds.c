@@ -13,6 +13,7 @@ enum status kernel_values_set(struct kernel_values *values, const struct kernel_
     values->kernel = kernel;
     values->hw = hw;
     values->dtype = dtype;
+    values->result = dtype_result(dtype);
     for (int n = 0; n < kernel->size_count; n++) {
         int64_t pad = kernel->sizes[n].pad;
         if (given[n] < 1 || given[n] > KERNEL_MAX_NUMBER - pad)

@@ -138,7 +138,7 @@ struct expression {
 };
 
 /* A type: an enum dtype, or one of these. */
-enum { KERNEL_DTYPE = DTYPE_ALL, KERNEL_ACCUMULATOR, KERNEL_TYPES };
+enum { KERNEL_DTYPE = DTYPE_ALL, KERNEL_ACCUMULATOR, KERNEL_RESULT, KERNEL_TYPES };
 
 const char *kernel_type_name(int type);
 

@@ -312,6 +312,7 @@ static const struct {
     {"lanes(f32)", 64},
     {"lanes(dtype)", 128},
     {"lanes(accumulator)", 64},
+    {"lanes(result)", 128},
     {"lanes(i8)", 256},
     {"1 if has(vadd) else 0", 1},
     {"1 if has(vtanh) else 0", 0},
@@ -342,6 +343,9 @@ Test(kernel_eval, chips_types_and_signs)
     }
     cr_expect_eq(kernel_type(&values, KERNEL_ACCUMULATOR), DTYPE_F32);
     cr_expect_eq(kernel_type(&values, DTYPE_I8), DTYPE_I8);
+    cr_expect_eq(kernel_type(&values, KERNEL_RESULT), DTYPE_F16); /* as a product's usually are */
+    values.result = DTYPE_F32;
+    cr_expect_eq(kernel_type(&values, KERNEL_RESULT), DTYPE_F32);
 }
 
 Test(kernel_eval, real_numbers)

@@ -110,8 +110,9 @@ static const struct {
     {DECLARED("size M = 0\n"), "5:10: 0, expected 1 or more"},
     {DECLARED("size M = x\n"), "5:10: 'x', expected a whole number"},
     {DECLARED("axis u = a, b, a\n"), "5:16: 'a' is listed twice, expected another word"},
-    {DECLARED("tensor Y[N] f17\n"), "5:13: 'f17', expected a type: dtype, accumulator, f16, f32, "
-                                    "bf16, i8, u8, i16, u16, i32 or u32"},
+    {DECLARED("tensor Y[N] f17\n"),
+     "5:13: 'f17', expected a type: dtype, accumulator, result, f16, f32, "
+     "bf16, i8, u8, i16, u16, i32 or u32"},
     {DECLARED("tensor Y[] f16\n"), "5:10: ']', expected a number, size, let, axis or range"},
     {DECLARED("tensor Y f16\n"), "5:10: 'f16', expected '['"},
     {"kernel k\norder i\n", "2:7: an order of one loop, expected two or more"},
@@ -130,8 +131,9 @@ static const struct {
     {DECLARED("let w = log2(2, 3)\n"), "5:14: 2 arguments, expected 1"},
     {DECLARED("let w = lg2(2)\n"), "5:9: unknown function 'lg2'; did you mean log2?"},
     {DECLARED("let w = upp(2, 3)\n"), "5:9: unknown function 'upp'; did you mean up?"},
-    {DECLARED("let w = lanes(N)\n"), "5:15: 'N', expected a type: dtype, accumulator, f16, f32, "
-                                     "bf16, i8, u8, i16, u16, i32 or u32"},
+    {DECLARED("let w = lanes(N)\n"),
+     "5:15: 'N', expected a type: dtype, accumulator, result, f16, f32, "
+     "bf16, i8, u8, i16, u16, i32 or u32"},
     {DECLARED("let w = whole(t)\n"), "5:15: 't' is an axis, expected a size"},
     {DECLARED("let w = begin(N)\n"), "5:15: 'N' is a size, expected the range of a loop around"},
     {DECLARED("let w = has(2)\n"), "5:13: '2', expected an operation or a path, as in l1->l0a"},
@@ -504,11 +506,11 @@ static const struct {
             "  relu x <- x, 2 if first(i) if t > 1 else last(i)\n")},
     {HEAD "axis u = a, b\norder j, i if u == a\nfor i in N by t\n  for j in whole(N) by "
           "lanes(accumulator)\n"
-          "    tile x: ub[j] f16 at (top if u == a else i) if u == b else j\n"
+          "    tile x: ub[j] result at (top if u == a else i) if u == b else j\n"
           "    load x <- X[j]\n    store Z[j] <- x[j] add=1\n",
      HEAD "axis u = a, b\norder j, i if u == a\nfor i in N by t\n  for j in whole(N) by "
           "lanes(accumulator)\n"
-          "    tile x: ub[j] f16 at (top if u == a else i) if u == b else j\n"
+          "    tile x: ub[j] result at (top if u == a else i) if u == b else j\n"
           "    load x <- X[j]\n    store Z[j] <- x[j] add=1\n"},
 };
 
