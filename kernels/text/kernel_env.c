@@ -120,9 +120,8 @@ static enum status number_or(const struct kernel_env *env, const struct expressi
     return e ? kernel_number(&env->values, e, number, error) : STATUS_OK;
 }
 
-/* Is a range that a part takes the tile's own, or cut from it? Then it begins where that does. */
-static bool counts_from_tile(const struct kernel_text *kernel, const struct expression *name,
-                             const struct plan_dim *dim)
+bool plan_counts_from_tile(const struct kernel_text *kernel, const struct expression *name,
+                           const struct plan_dim *dim)
 {
     if (name->op == EXPRESSION_LOOP)
         return dim->loops >> name->number & 1;
@@ -143,7 +142,7 @@ static enum status round_numbers(const struct kernel_plan *plan, const struct ke
     n->extent[d] = range->length;
     n->begin[d] = range->begin;
     if (part->tile >= 0 &&
-        counts_from_tile(plan->kernel, plan->tiles[part->tile].dims[d], &part->dims[d]))
+        plan_counts_from_tile(plan->kernel, plan->tiles[part->tile].dims[d], &part->dims[d]))
         n->begin[d] -= env->tiles[part->tile].begin[d];
     return STATUS_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct maker {
@@ -370,32 +371,56 @@ static enum status find_matters(struct maker *maker, int number)
     return plan_chains(maker->values, named, &plan->matters[number], maker->error);
 }
 
+static enum status make(struct maker *maker)
+{
+    const struct kernel_values *values = maker->values;
+    struct kernel_plan *plan = maker->plan;
+    int tiles = values->kernel->tile_count;
+    TRY(seat_loops(maker));
+    TRY(find_running(maker));
+    TRY(make_body(maker, -1, make_loop(maker, -1, -1, 0)));
+    for (int tile = 0; tile < tiles; tile++)
+        TRY(make_tile(maker, tile));
+    for (int tile = 0; tile < tiles; tile++)
+        if (plan->tiles[tile].is_there)
+            TRY(check_life(maker, tile));
+    for (int step = 0; step < plan->step_count; step++) {
+        TRY(plan_make_parts(values, plan, step, maker->error));
+        TRY(plan_bind(values, plan, step, maker->error));
+        plan_find_certain(values, plan, step);
+        TRY(find_matters(maker, step));
+    }
+    TRY(plan_keep(values, plan, maker->error));
+    for (int tile = 0; tile < tiles; tile++)
+        if (plan->tiles[tile].is_there)
+            TRY(check_stages(maker, tile));
+    return STATUS_OK;
+}
+
 enum status kernel_plan_make(const struct kernel_values *values, struct kernel_plan *plan,
                              struct error *error)
 {
     struct maker maker = {.values = values, .kernel = values->kernel, .plan = plan, .error = error};
+    int steps = 0;
     memset(plan, 0, sizeof *plan);
     plan->kernel = values->kernel;
     plan->hw = values->hw;
     memset(plan->plan_loop_of, -1, sizeof plan->plan_loop_of);
     memset(maker.seat_loop, -1, sizeof maker.seat_loop);
-    TRY(seat_loops(&maker));
-    TRY(find_running(&maker));
-    TRY(make_body(&maker, -1, make_loop(&maker, -1, -1, 0)));
-    for (int tile = 0; tile < values->kernel->tile_count; tile++)
-        TRY(make_tile(&maker, tile));
-    for (int tile = 0; tile < values->kernel->tile_count; tile++)
-        if (plan->tiles[tile].is_there)
-            TRY(check_life(&maker, tile));
-    for (int step = 0; step < plan->step_count; step++) {
-        TRY(plan_make_parts(values, plan, step, error));
-        TRY(plan_bind(values, plan, step, error));
-    }
-    TRY(plan_keep(values, plan, error));
-    for (int tile = 0; tile < values->kernel->tile_count; tile++)
-        if (plan->tiles[tile].is_there)
-            TRY(check_stages(&maker, tile));
-    for (int step = 0; step < plan->step_count; step++)
-        TRY(find_matters(&maker, step));
-    return STATUS_OK;
+    for (int line = 0; line < values->kernel->line_count; line++)
+        steps += values->kernel->lines[line].kind == LINE_STEP;
+    plan->steps = calloc((size_t)steps + 1, sizeof *plan->steps);
+    if (!plan->steps)
+        return error_memory(error);
+    enum status status = make(&maker);
+    if (status != STATUS_OK)
+        kernel_plan_clear(plan);
+    return status;
+}
+
+void kernel_plan_clear(struct kernel_plan *plan)
+{
+    free(plan->steps);
+    plan->steps = NULL;
+    plan->step_count = 0;
 }

@@ -68,6 +68,7 @@ struct plan_step {
     uint64_t
         once; /* text loops in whose first rounds alone it runs: it would load the same again */
     const struct expression *condition; /* of rounds: asks first or last; NULL: none */
+    bool is_certain; /* it fits whatever the sizes are: plan_instruction does not fail */
 };
 
 /* In the body of a loop, in the order of the text: a loop or a step. */
@@ -105,7 +106,7 @@ struct kernel_plan {
     const struct hardware *hw;        /* not owned */
     int loop_count, step_count, item_count;
     struct plan_loop loops[KERNEL_MAX_LOOPS + 1];
-    struct plan_step steps[PLAN_MAX_STEPS]; /* in the order in which a body runs them */
+    struct plan_step *steps; /* owned; in the order in which a body runs them */
     struct plan_item items[PLAN_MAX_ITEMS];
     struct plan_tile tiles[KERNEL_MAX_TILES]; /* by their numbers in the text */
     int plan_loop_of[KERNEL_MAX_LOOPS];       /* by text loop, -1: has no steps */
@@ -133,6 +134,7 @@ unsigned kernel_axes_of(const struct kernel_text *kernel, const struct expressio
  * are not legal. */
 enum status kernel_plan_make(const struct kernel_values *values, struct kernel_plan *plan,
                              struct error *error);
+void kernel_plan_clear(struct kernel_plan *plan);
 
 /* ------------------------------------------------------------------ numbers */
 
@@ -175,6 +177,11 @@ enum status plan_part(const struct kernel_plan *plan, const struct kernel_env *e
  * other or a number is none that an instruction can have. */
 enum status plan_instruction(const struct kernel_plan *plan, const struct kernel_env *env, int step,
                              struct instruction *instruction, struct error *error);
+
+/* Is a range that a part takes of a tile's dimension that dimension, or cut from it? It lies inside
+ * then, and counts from where the tile begins. */
+bool plan_counts_from_tile(const struct kernel_text *kernel, const struct expression *name,
+                           const struct plan_dim *dim);
 
 /* Is the step a vector operation that gives its source's first element to all of its result? */
 bool plan_spreads(const struct kernel_plan *plan, int step);

@@ -36,6 +36,12 @@ enum status plan_bind(const struct kernel_values *values, struct kernel_plan *pl
 enum status plan_keep(const struct kernel_values *values, struct kernel_plan *plan,
                       struct error *error);
 
+/* kernel_certain.c: does the step fit whatever the sizes are? Fills is_certain. */
+void plan_find_certain(const struct kernel_values *values, struct kernel_plan *plan, int step);
+
+/* Does an expression name the same size, let or loop as `name` does? */
+bool kernel_names(const struct expression *where, const struct expression *name);
+
 /* Is plan loop `inner` inside `outer`, or that itself? */
 bool plan_is_within(const struct kernel_plan *plan, int inner, int outer);
 
