@@ -1,0 +1,230 @@
+/* Which tilings of a kernel are legal: their values are on the axes, what the text requires holds,
+ * the chip has what their structure asks, their tiles fit into its buffers, their parts fit each
+ * other, and their program can be played. */
+#include "kernels/limits.h"
+#include "kernels/text/kernel_space_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct asked {
+    const struct space *space;
+    const struct kernel_space *ks;
+    const struct tiling *tiling;
+    struct violation *list; /* NULL: only counted */
+    int count;
+    const struct space_plan *plan;
+    struct kernel_env env;
+};
+
+static void add(struct asked *asked, const char *limit, const char *text)
+{
+    struct violation *violation = asked->list ? &asked->list[asked->count] : NULL;
+    asked->count++;
+    if (!violation)
+        return;
+    *violation = (struct violation){0};
+    snprintf(violation->limit, sizeof violation->limit, "%s", limit);
+    snprintf(violation->text, sizeof violation->text, "%.159s", text);
+}
+
+static bool has_room(const struct asked *asked)
+{
+    return asked->count < MAX_VIOLATIONS - 1;
+}
+
+/* ------------------------------------------------------------------ the text's own conditions */
+
+static void check_requires(struct asked *asked)
+{
+    const struct kernel_text *kernel = asked->ks->kernel;
+    for (int r = 0; r < kernel->require_count && has_room(asked); r++) {
+        char text[160];
+        struct error error = {.text = ""};
+        int64_t holds = 0;
+        enum status status =
+            kernel_number(&asked->env.values, kernel->requires[r].truth, &holds, &error);
+        if (status == STATUS_OK && holds)
+            continue;
+        if (status == STATUS_OK)
+            snprintf(text, sizeof text, "require in line %d of the kernel does not hold",
+                     kernel->requires[r].at.line);
+        else
+            snprintf(text, sizeof text, "%.150s", error.text);
+        add(asked, "require", text);
+    }
+}
+
+/* ------------------------------------------------------------------ room and parts */
+
+static void check_room(struct asked *asked, const struct kernel_room *room)
+{
+    const struct hardware *hw = asked->space->hw;
+    for (int b = 0; b < hw->buffer_count && has_room(asked); b++)
+        add_excess(asked->list, &asked->count, hw->buffers[b].name, "tiles", room->needed[b],
+                   capacity_of(hw, b));
+}
+
+static enum status check_parts(struct asked *asked, int loop, struct error *error);
+
+static enum status check_round(struct asked *asked, int loop, int64_t round, struct error *error)
+{
+    TRY(plan_enter(&asked->plan->plan, &asked->env, loop, round, error));
+    return check_parts(asked, loop, error);
+}
+
+/* Steps that need not fit, in the first and the last round of every loop. */
+static enum status check_parts(struct asked *asked, int loop, struct error *error)
+{
+    const struct kernel_plan *plan = &asked->plan->plan;
+    const struct plan_loop *body = &plan->loops[loop];
+    for (int i = body->first_item; i < body->first_item + body->item_count; i++) {
+        int number = plan->items[i].number;
+        struct instruction in;
+        int64_t rounds;
+        bool differs, runs;
+        if (plan->items[i].is_loop) {
+            TRY(plan_rounds(plan, &asked->env, number, &rounds, &differs, error));
+            if (rounds > 0)
+                TRY(check_round(asked, number, 0, error));
+            if (rounds > 1)
+                TRY(check_round(asked, number, rounds - 1, error));
+            continue;
+        }
+        if (plan->steps[number].is_certain)
+            continue;
+        TRY(plan_runs(plan, &asked->env, number, &runs, error));
+        if (runs)
+            TRY(plan_instruction(plan, &asked->env, number, &in, error));
+    }
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ length */
+
+/* Instructions that are played at most: every step as often as the loops around it run, with six
+ * flags each; and lines that are written, where rounds are written out. */
+static enum status count_lines(struct asked *asked, double *played, double *written,
+                               struct error *error)
+{
+    const struct kernel_plan *plan = &asked->plan->plan;
+    double runs[KERNEL_MAX_LOOPS + 1] = {1}, lines[KERNEL_MAX_LOOPS + 1] = {1};
+    *played = *written = 0;
+    for (int loop = 1; loop < plan->loop_count; loop++) {
+        int64_t rounds;
+        bool differs;
+        TRY(plan_rounds(plan, &asked->env, loop, &rounds, &differs, error));
+        TRY(plan_enter(plan, &asked->env, loop, 0, error));
+        int around = plan->loops[loop].around;
+        bool each = plan->kernel->loops[plan->loops[loop].text_loop].each;
+        runs[loop] = runs[around] * (double)rounds;
+        lines[loop] = lines[around] * (each ? (double)rounds : fmin((double)rounds, 1));
+    }
+    for (int s = 0; s < plan->step_count; s++) {
+        *played += 7 * runs[plan->steps[s].around];
+        *written += 7 * lines[plan->steps[s].around];
+    }
+    return STATUS_OK;
+}
+
+static enum status check_length(struct asked *asked, struct error *error)
+{
+    double played, written;
+    TRY(count_lines(asked, &played, &written, error));
+    add_length(asked->list, &asked->count, played);
+    if (written > PROGRAM_MAX_LINES)
+        add(asked, "lines", "rounds that are written out make more than 1000000 lines");
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static enum status check_sizes(struct asked *asked, struct error *error)
+{
+    struct kernel_room room;
+    TRY(kernel_room_find(&asked->plan->plan, &asked->env, &room, error));
+    check_room(asked, &room);
+    TRY(plan_enter(&asked->plan->plan, &asked->env, 0, 0, error));
+    TRY(check_length(asked, error));
+    return check_round(asked, 0, 0, error);
+}
+
+static void check(struct asked *asked)
+{
+    struct error error = {.text = ""};
+    if (!kernel_set_tiling(asked->ks, asked->tiling, &asked->env.values)) {
+        add(asked, "cores", "cores cannot share so");
+        return;
+    }
+    check_requires(asked);
+    if (asked->count)
+        return;
+    asked->plan = kernel_find_plan(asked->ks, &asked->env.values);
+    if (!asked->plan || !asked->plan->is_possible) {
+        add(asked, "kernel", asked->plan ? asked->plan->reason : "no tiling of the space is so");
+        return;
+    }
+    if (check_sizes(asked, &error) != STATUS_OK)
+        add(asked, "kernel", error.text);
+}
+
+bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    if (fixed < space->axis_count)
+        return true;
+    struct asked asked;
+    asked.space = space;
+    asked.ks = kernel_space_of(space);
+    asked.tiling = tiling;
+    asked.list = NULL;
+    asked.count = 0;
+    check(&asked);
+    return asked.count == 0;
+}
+
+/* The block that agrees with a tiling in most axes. */
+static const struct space_block *nearest_block(const struct space *space,
+                                               const struct tiling *tiling)
+{
+    const struct space_block *best = NULL;
+    int most = -1;
+    for (int b = 0; b < space->block_count; b++) {
+        int same = 0;
+        for (int a = 0; a < space->axis_count; a++)
+            same += block_has(&space->blocks[b], a, tiling->value[a]);
+        if (same > most) {
+            most = same;
+            best = &space->blocks[b];
+        }
+    }
+    return best;
+}
+
+int kernel_violations(const struct space *space, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS])
+{
+    struct asked asked;
+    const struct space_block *block = nearest_block(space, tiling);
+    int64_t below, above;
+    int count = 0;
+    for (int a = 0; block && a < space->axis_count; a++)
+        if (!on_axis(block, a, tiling->value[a], &below, &above)) {
+            const char *name = space->axes[a].name;
+            add_value(list, &count, name, tiling->value[a], "value of this space", below, above);
+        }
+    if (count)
+        return count;
+    asked.space = space;
+    asked.ks = kernel_space_of(space);
+    asked.tiling = tiling;
+    asked.list = list;
+    asked.count = 0;
+    check(&asked);
+    return asked.count;
+}
+
+bool kernel_is_legal(const struct space *space, const struct tiling *tiling)
+{
+    return kernel_violations(space, tiling, NULL) == 0;
+}
