@@ -139,14 +139,16 @@ static unsigned axes_of_part(const struct kernel_text *kernel, const struct kern
     return axes;
 }
 
-static unsigned axes_of_line(const struct kernel_text *kernel, const struct kernel_line *line)
+static unsigned axes_of_line(const struct kernel_text *kernel, const struct kernel_line *line,
+                             bool with_copies)
 {
     unsigned axes = axes_in(kernel, line->stage);
     if (line->kind == LINE_FOR)
         axes |= axes_of_name(kernel, kernel->loops[line->number].in);
     if (line->kind == LINE_TILE) {
         const struct kernel_tile *tile = &kernel->tiles[line->number];
-        axes |= axes_in(kernel, tile->copies) | axes_of_name(kernel, tile->life);
+        axes |=
+            (with_copies ? axes_in(kernel, tile->copies) : 0) | axes_of_name(kernel, tile->life);
         for (const struct expression *dim = tile->dims; dim; dim = dim->next)
             axes |= axes_of_name(kernel, dim);
     }
@@ -161,7 +163,7 @@ static unsigned axes_of_line(const struct kernel_text *kernel, const struct kern
     return axes;
 }
 
-unsigned kernel_plan_axes(const struct kernel_text *kernel)
+unsigned kernel_plan_axes(const struct kernel_text *kernel, bool with_copies)
 {
     unsigned axes = 0;
     for (int o = 0; o < kernel->order_count; o++)
@@ -170,6 +172,6 @@ unsigned kernel_plan_axes(const struct kernel_text *kernel)
         for (const struct expression *dim = kernel->tensors[t].dims; dim; dim = dim->next)
             axes |= axes_of_name(kernel, dim);
     for (int l = 0; l < kernel->line_count; l++)
-        axes |= axes_of_line(kernel, &kernel->lines[l]);
+        axes |= axes_of_line(kernel, &kernel->lines[l], with_copies);
     return axes;
 }

@@ -160,7 +160,7 @@ static void check(struct asked *asked)
     check_requires(asked);
     if (asked->count)
         return;
-    asked->plan = kernel_find_plan(asked->ks, &asked->env.values);
+    asked->plan = kernel_find_plan(asked->ks, asked->tiling);
     if (!asked->plan || !asked->plan->is_possible) {
         add(asked, "kernel", asked->plan ? asked->plan->reason : "no tiling of the space is so");
         return;
@@ -169,19 +169,84 @@ static void check(struct asked *asked)
         add(asked, "kernel", error.text);
 }
 
-bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed)
+static void ask(struct asked *asked, const struct space *space, const struct tiling *tiling,
+                struct violation *list)
 {
-    if (fixed < space->axis_count)
-        return true;
+    asked->space = space;
+    asked->ks = kernel_space_of(space);
+    asked->tiling = tiling;
+    asked->list = list;
+    asked->count = 0;
+    check(asked);
+}
+
+/* ------------------------------------------------------------------ beginnings */
+
+/* With the least values of what is open, and each combination of the open axes that decide by
+ * words: none fits, so nothing that begins so does. */
+static bool begins(const struct kernel_space *ks, struct tiling *tiling, unsigned open)
+{
+    const struct space_plan *plan;
+    struct kernel_values values;
+    double played;
+    int axis = 0;
+    while (axis < ks->kernel->axis_count && !(open & ks->word_axes & 1U << axis))
+        axis++;
+    if (axis == ks->kernel->axis_count) {
+        plan = kernel_find_plan(ks, tiling);
+        if (!plan || !plan->is_possible || !plan->fit.grows)
+            return !plan || plan->is_possible;
+        return kernel_set_tiling(ks, tiling, &values) &&
+               kernel_fits(&plan->plan, &plan->fit, &values, &played);
+    }
+    for (int v = 0; v < ks->axes[axis].name_count; v++) {
+        tiling->value[axis] = v;
+        if (begins(ks, tiling, open & ~(1U << axis)))
+            return true;
+    }
+    return false;
+}
+
+/* Only words are tried one by one. */
+static bool may_begin(const struct kernel_space *ks, const struct tiling *tiling, int fixed)
+{
+    struct tiling least = *tiling;
+    unsigned open = 0;
+    for (int a = fixed; a < ks->kernel->axis_count; a++)
+        if (!(ks->block_axes >> a & 1)) {
+            least.value[a] = ks->least[a];
+            open |= 1U << a;
+            if (ks->word_axes >> a & 1 && !ks->axes[a].name_count)
+                return true;
+        }
+    return begins(ks, &least, open);
+}
+
+/* What takes no list of reasons. */
+static bool is_possible(const struct space *space, const struct tiling *tiling)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan = kernel_find_plan(ks, tiling);
+    struct kernel_values values;
+    double played;
+    if (!plan || !plan->is_possible)
+        return false;
+    if (plan->fit.grows && plan->is_certain && !ks->kernel->require_count)
+        return kernel_set_tiling(ks, tiling, &values) &&
+               kernel_fits(&plan->plan, &plan->fit, &values, &played) &&
+               7 * played < PROGRAM_MAX_LINES;
     struct asked asked;
-    asked.space = space;
-    asked.ks = kernel_space_of(space);
-    asked.tiling = tiling;
-    asked.list = NULL;
-    asked.count = 0;
-    check(&asked);
+    ask(&asked, space, tiling, NULL);
     return asked.count == 0;
 }
+
+bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    return fixed < space->axis_count ? may_begin(kernel_space_of(space), tiling, fixed)
+                                     : is_possible(space, tiling);
+}
+
+/* ------------------------------------------------------------------ all violations */
 
 /* The block that agrees with a tiling in most axes. */
 static const struct space_block *nearest_block(const struct space *space,
@@ -215,12 +280,7 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
         }
     if (count)
         return count;
-    asked.space = space;
-    asked.ks = kernel_space_of(space);
-    asked.tiling = tiling;
-    asked.list = list;
-    asked.count = 0;
-    check(&asked);
+    ask(&asked, space, tiling, list);
     return asked.count;
 }
 

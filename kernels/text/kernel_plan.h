@@ -125,8 +125,9 @@ struct plan_choices {
 enum status kernel_plan_choices(const struct kernel_values *values, struct plan_choices *choices,
                                 struct error *error);
 
-/* The axes that decide it, bits; and those that an expression names, with its lets. */
-unsigned kernel_plan_axes(const struct kernel_text *kernel);
+/* The axes that decide it, bits, with those that say how many copies tiles have or without; and
+ * those that an expression names, with its lets. */
+unsigned kernel_plan_axes(const struct kernel_text *kernel, bool with_copies);
 unsigned kernel_axes_of(const struct kernel_text *kernel, const struct expression *e);
 
 /* Makes the plan for values whose sizes, shares and axes are set. STATUS_INVALID, "line:column: …":

@@ -53,6 +53,8 @@ Test(kernel_space, matmul_has_the_tilings_of_the_hand_written_space)
             cr_expect_eq(tile.kind->possible(&tile, &tiling, tile.axis_count), is_legal);
             if (i % 97 == 0)
                 cr_expect_eq(tile.kind->legal(&tile, &tiling), is_legal);
+            for (int fixed = 0; is_legal && fixed < tile.axis_count; fixed++)
+                cr_expect(tile.kind->possible(&tile, &tiling, fixed), "%d", fixed);
         }
         cr_expect_gt(legal, 100);
         close_text(&kernel, &tile);
