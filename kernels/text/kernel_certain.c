@@ -76,7 +76,9 @@ static bool add_factor(const struct kernel_values *values, const struct kernel_p
     }
     if (factor.e && factor.e->op == EXPRESSION_LOOP)
         factor = (struct factor){(int)factor.e->number, NULL};
-    if (factor.e && factor.e->op == EXPRESSION_NUMBER && factor.e->number == 1)
+    const struct expression *one =
+        factor.loop >= 0 ? plan->kernel->loops[factor.loop].by : factor.e;
+    if (one->op == EXPRESSION_NUMBER && one->number == 1)
         return true;
     factors->list[factors->count++] = factor;
     return true;

@@ -84,6 +84,8 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
     plan->is_certain = true;
     for (int s = 0; s < plan->plan.step_count; s++)
         plan->is_certain &= plan->plan.steps[s].is_certain;
+    for (int l = 1; l < plan->plan.loop_count; l++) /* the length of its program is not */
+        plan->is_certain &= !values->kernel->loops[plan->plan.loops[l].text_loop].each;
     return kernel_fit_make(&plan->plan, &plan->fit, error);
 }
 

@@ -184,7 +184,7 @@ static void ask(struct asked *asked, const struct space *space, const struct til
 
 /* With the least values of what is open, and each combination of the open axes that decide by
  * words: none fits, so nothing that begins so does. */
-static bool begins(const struct kernel_space *ks, struct tiling *tiling, unsigned open)
+static bool begins(const struct kernel_space *ks, const struct tiling *tiling, unsigned open)
 {
     const struct space_plan *plan;
     struct kernel_values values;
@@ -199,26 +199,27 @@ static bool begins(const struct kernel_space *ks, struct tiling *tiling, unsigne
         return kernel_set_tiling(ks, tiling, &values) &&
                kernel_fits(&plan->plan, &plan->fit, &values, &played);
     }
-    for (int v = 0; v < ks->axes[axis].name_count; v++) {
-        tiling->value[axis] = v;
-        if (begins(ks, tiling, open & ~(1U << axis)))
+    struct tiling next = *tiling;
+    for (; next.value[axis] < ks->axes[axis].name_count; next.value[axis]++)
+        if (begins(ks, &next, open & ~(1U << axis)))
             return true;
-    }
     return false;
 }
 
-/* Only words are tried one by one. */
+/* Words are tried one by one, the last one that is fixed with those after it: what is asked is
+ * whether any value from there on will do. */
 static bool may_begin(const struct kernel_space *ks, const struct tiling *tiling, int fixed)
 {
     struct tiling least = *tiling;
-    unsigned open = 0;
+    unsigned open = fixed > 0 ? 1U << (fixed - 1) & ks->word_axes : 0;
     for (int a = fixed; a < ks->kernel->axis_count; a++)
         if (!(ks->block_axes >> a & 1)) {
             least.value[a] = ks->least[a];
             open |= 1U << a;
-            if (ks->word_axes >> a & 1 && !ks->axes[a].name_count)
-                return true;
         }
+    for (int a = 0; a < ks->kernel->axis_count; a++)
+        if (open & ks->word_axes & 1U << a && !ks->axes[a].name_count)
+            return true;
     return begins(ks, &least, open);
 }
 
@@ -234,7 +235,7 @@ static bool is_possible(const struct space *space, const struct tiling *tiling)
     if (plan->fit.grows && plan->is_certain && !ks->kernel->require_count)
         return kernel_set_tiling(ks, tiling, &values) &&
                kernel_fits(&plan->plan, &plan->fit, &values, &played) &&
-               7 * played < PROGRAM_MAX_LINES;
+               is_executable(7 * played);
     struct asked asked;
     ask(&asked, space, tiling, NULL);
     return asked.count == 0;
