@@ -207,6 +207,8 @@ enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, str
     b.of_cores = asked_by_cores(ks->kernel);
     b.of_axes = asked_by_axes(ks->kernel);
     ks->block_axes = b.of_cores | b.of_axes | 1U << ks->kernel->axis_count;
+    for (int r = 0; r < ks->kernel->require_count; r++)
+        ks->require_axes[r] = kernel_axes_of(ks->kernel, ks->kernel->requires[r].truth);
     b.only_cores = b.of_cores & ~asked_by_lines(ks->kernel);
     int most = ks->kernel->cores_count ? ks->cores : 1;
     for (b.cores = 1; b.cores <= most; b.cores++)

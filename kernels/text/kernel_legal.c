@@ -182,6 +182,21 @@ static void ask(struct asked *asked, const struct space *space, const struct til
 
 /* ------------------------------------------------------------------ beginnings */
 
+/* Does what the text requires hold, as far as it asks only for these axes? */
+static bool keeps_requires(const struct kernel_space *ks, const struct kernel_values *values,
+                           unsigned known)
+{
+    struct error error;
+    for (int r = 0; r < ks->kernel->require_count; r++) {
+        int64_t holds;
+        if (!(ks->require_axes[r] & ~known) &&
+            (kernel_number(values, ks->kernel->requires[r].truth, &holds, &error) != STATUS_OK ||
+             !holds))
+            return false;
+    }
+    return true;
+}
+
 /* With the least values of what is open, and each combination of the open axes that decide by
  * words: none fits, so nothing that begins so does. */
 static bool begins(const struct kernel_space *ks, const struct tiling *tiling, unsigned open)
@@ -232,10 +247,9 @@ static bool is_possible(const struct space *space, const struct tiling *tiling)
     double played;
     if (!plan || !plan->is_possible)
         return false;
-    if (plan->fit.grows && plan->is_certain && !ks->kernel->require_count)
-        return kernel_set_tiling(ks, tiling, &values) &&
-               kernel_fits(&plan->plan, &plan->fit, &values, &played) &&
-               is_executable(7 * played);
+    if (plan->fit.grows && plan->is_certain)
+        return kernel_set_tiling(ks, tiling, &values) && keeps_requires(ks, &values, ~0U) &&
+               kernel_fits(&plan->plan, &plan->fit, &values, &played) && is_executable(7 * played);
     struct asked asked;
     ask(&asked, space, tiling, NULL);
     return asked.count == 0;
