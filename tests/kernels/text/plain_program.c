@@ -1,0 +1,1 @@
+#include "tests/kernels/text/plain_kernel.h"
