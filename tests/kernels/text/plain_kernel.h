@@ -84,6 +84,7 @@ struct plain {
     struct plain_life *lives;
     int64_t element_count, writer_count;
     int32_t *elements, *writers;
+    int64_t tensor_extent[KERNEL_MAX_TENSORS][KERNEL_MAX_DIMS];
     int32_t *stored[KERNEL_MAX_TENSORS]; /* by element: how often it was stored */
     struct program scratch;              /* gives instructions their prices */
 

@@ -96,29 +96,6 @@ struct span {
     int64_t begin, count, by, extent, room;
 };
 
-/* Sizes in a tensor are all of it. */
-static bool tensor_extent(struct plain *plain, int line, const struct expression *e,
-                          int64_t *extent)
-{
-    struct kernel_range saved[KERNEL_MAX_SIZES];
-    bool shared[KERNEL_MAX_LETS];
-    struct kernel_values *v = &plain->values;
-    for (int n = 0; n < plain->text->size_count; n++) {
-        saved[n] = v->sizes[n];
-        v->sizes[n] = (struct kernel_range){.length = v->wholes[n]};
-    }
-    for (int n = 0; n < plain->text->let_count; n++) {
-        shared[n] = v->is_shared[n];
-        v->is_shared[n] = false;
-    }
-    bool fine = plain_number(plain, line, e, extent);
-    for (int n = 0; n < plain->text->size_count; n++)
-        v->sizes[n] = saved[n];
-    for (int n = 0; n < plain->text->let_count; n++)
-        v->is_shared[n] = shared[n];
-    return fine;
-}
-
 /* `from_begin`: where the dimension begins in its size, -1: no range, parts count from 0. */
 static bool pick_span(struct plain *plain, int line, const struct kernel_pick *pick,
                       const struct expression *name, int64_t from_begin, struct span *span)
@@ -157,10 +134,7 @@ static bool find_spans(struct plain *plain, int line, const struct kernel_part *
         const struct expression *name = life ? plain->tiles[part->tile].dims[d] : dim;
         struct span *span = &spans[d];
         *span = (struct span){.by = 1};
-        if (life)
-            span->extent = life->extent[d];
-        else if (!tensor_extent(plain, line, dim, &span->extent))
-            return false;
+        span->extent = life ? life->extent[d] : plain->tensor_extent[part->tensor][d];
         span->count = span->extent;
         span->room = life ? life->room[d] : 0;
         int64_t begin = life ? life->begin[d] : 0;

@@ -152,6 +152,25 @@ bool plain_walk(struct plain *plain)
 
 /* ------------------------------------------------------------------ all of it */
 
+/* Sizes in a tensor are all of it. */
+static bool allocate_tensor(struct plain *plain, int tensor)
+{
+    struct kernel_values whole = plain->values;
+    int64_t elements = 1, *extent = plain->tensor_extent[tensor];
+    for (int n = 0; n < plain->text->size_count; n++)
+        whole.sizes[n] = (struct kernel_range){.length = whole.wholes[n]};
+    memset(whole.is_shared, 0, sizeof whole.is_shared);
+    for (const struct expression *d = plain->text->tensors[tensor].dims; d; d = d->next) {
+        struct error error;
+        if (kernel_number(&whole, d, extent, &error) != STATUS_OK || *extent < 1 ||
+            *extent > PLAIN_MAX_ELEMENTS / elements)
+            return plain_fail(plain, PLAIN_TOO_LONG, 0, "a large tensor");
+        elements *= *extent++;
+    }
+    plain->stored[tensor] = calloc((size_t)elements, sizeof **plain->stored);
+    return true;
+}
+
 static bool allocate(struct plain *plain)
 {
     const struct kernel_text *text = plain->text;
@@ -161,22 +180,10 @@ static bool allocate(struct plain *plain)
     plain->lives = calloc(PLAIN_MAX_LIVES, sizeof *plain->lives);
     plain->elements = malloc(PLAIN_MAX_ELEMENTS * sizeof *plain->elements);
     plain->writers = malloc(PLAIN_MAX_ELEMENTS * sizeof *plain->writers);
-    for (int t = 0; t < text->tensor_count; t++) {
-        int64_t elements = 1, extent;
-        for (const struct expression *d = text->tensors[t].dims; d; d = d->next) {
-            struct kernel_values whole = plain->values;
-            struct error error;
-            for (int n = 0; n < text->size_count; n++)
-                whole.sizes[n] = (struct kernel_range){.length = whole.wholes[n]};
-            memset(whole.is_shared, 0, sizeof whole.is_shared);
-            if (kernel_number(&whole, d, &extent, &error) != STATUS_OK || extent < 1 ||
-                extent > PLAIN_MAX_ELEMENTS / elements)
-                return plain_fail(plain, PLAIN_TOO_LONG, 0, "a large tensor");
-            elements *= extent;
-        }
-        plain->stored[t] = calloc((size_t)elements, sizeof **plain->stored);
-    }
-    return true;
+    bool fine = true;
+    for (int t = 0; fine && t < text->tensor_count; t++)
+        fine = allocate_tensor(plain, t);
+    return fine;
 }
 
 void plain_run(const struct kernel_values *values, struct plain *plain)

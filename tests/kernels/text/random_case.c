@@ -1,0 +1,56 @@
+/* See random_case.h. */
+#include "tests/kernels/text/random_case.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned long random_cases(unsigned long usual)
+{
+    const char *text = getenv("AUTOTUNE_RANDOM_KERNELS");
+    return text ? strtoul(text, NULL, 10) : usual;
+}
+
+static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware *hw)
+{
+    char tiling[RANDOM_TILING_SIZE];
+    struct error error;
+    gsl_rng_set(rng, random->seed);
+    random->text = random_kernel_text(rng);
+    cr_assert_eq(kernel_text_parse("random", random->text, strlen(random->text), &random->kernel,
+                                   &error),
+                 STATUS_OK, "seed %lu: %s\n%s", random->seed, error.text, random->text);
+    random_kernel_sizes(rng, &random->kernel, random->given);
+    cr_assert_eq(kernel_values_set(&random->values, &random->kernel, hw, DTYPE_F16, random->given,
+                                   &error),
+                 STATUS_OK, "%s", error.text);
+    random->cores = 1 + (int)gsl_rng_uniform_int(rng, (unsigned long)hw->cores);
+    if (!random_kernel_tiling(rng, random->cores, &random->values, &random->used))
+        return false;
+    snprintf(random->shown, sizeof random->shown, "seed %lu, %d cores, %s\n%s", random->seed,
+             random->cores, random_kernel_show(&random->values, random->given, tiling),
+             random->text);
+    plain_run(&random->values, &random->plain);
+    return random->plain.verdict != PLAIN_TOO_LONG;
+}
+
+struct random_case *random_case_open(unsigned long seed, const struct hardware *hw)
+{
+    struct random_case *random = calloc(1, sizeof *random);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
+    random->seed = seed;
+    bool is_whole = fill(random, rng, hw);
+    gsl_rng_free(rng);
+    if (is_whole)
+        return random;
+    random_case_close(random);
+    return NULL;
+}
+
+void random_case_close(struct random_case *random)
+{
+    plain_clear(&random->plain);
+    kernel_text_clear(&random->kernel);
+    free(random->text);
+    free(random);
+}

@@ -1,0 +1,27 @@
+/* A random kernel with sizes and a tiling, run plainly: what tests of kernels begin with. */
+#ifndef AUTOTUNE_TESTS_RANDOM_CASE_H
+#define AUTOTUNE_TESTS_RANDOM_CASE_H
+
+#include "tests/kernels/text/plain_kernel.h"
+#include "tests/kernels/text/random_kernel.h"
+
+struct random_case {
+    unsigned long seed;
+    char *text;
+    struct kernel_text kernel;
+    int64_t given[KERNEL_MAX_SIZES];
+    int cores, used; /* cores: working, and asked for */
+    struct kernel_values values;
+    struct plain plain;
+    char shown[RANDOM_TEXT_SIZE]; /* all of it, for a message */
+};
+
+/* The case of this seed, to be closed; NULL: it is too long for the plain evaluator, or its cores
+ * cannot share. */
+struct random_case *random_case_open(unsigned long seed, const struct hardware *hw);
+void random_case_close(struct random_case *random);
+
+/* How many cases a test looks at: the number in AUTOTUNE_RANDOM_KERNELS, or `usual`. */
+unsigned long random_cases(unsigned long usual);
+
+#endif
