@@ -90,6 +90,8 @@ struct plain {
 
     int64_t needed_bytes[HARDWARE_MAX_BUFFERS];
     bool fits;
+    int64_t vague; /* operands of the program that was played last which see their tile's bytes, but
+                      not those of the step that wrote their elements */
 };
 
 /* Large: owned by the caller, not for a stack. Whatever the verdict, plain_clear frees it. */

@@ -1,1 +1,250 @@
+/* Does a program do what the plain evaluator's steps do? It is executed in its own order. What a
+ * pipe runs has to be that pipe's next step, flags and loops aside. Every byte of every buffer
+ * remembers the tile's life and the step that wrote it last, so that an operand that reads another
+ * tile's bytes, or another round's, is seen, wherever the program put its tiles. */
+#include "core/program_text.h"
 #include "tests/kernels/text/plain_kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tag {
+    int32_t life, event; /* + 1; 0: nothing was written here */
+};
+
+struct memory {
+    struct tag *tags;
+    int64_t size;
+};
+
+struct play {
+    struct plain *plain;
+    const struct program *program;
+    char *why;
+    int next[HARDWARE_MAX_PIPES]; /* the first event that may still be to come */
+    int64_t index[PROGRAM_MAX_DEPTH];
+    struct memory memories[HARDWARE_MAX_BUFFERS];
+};
+
+static bool differ(struct play *play, int32_t item, const struct plain_event *event,
+                   const char *what)
+{
+    char line[256];
+    instruction_print(play->program, item, line, sizeof line);
+    snprintf(play->why, PLAIN_TEXT_SIZE, "instruction %d, %.120s: %s, expected step %d, line %d",
+             item + 1, line, what, event ? (int)(event - play->plain->events) : -1,
+             event ? play->plain->text->lines[event->line].at.line : -1);
+    return false;
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+/* An operand at work. */
+struct operand {
+    struct play *play;
+    int32_t item;
+    const struct plain_event *event;
+    const struct plain_use *use;
+    const struct region *region;
+    int depth;
+};
+
+static int32_t *writer(const struct operand *operand, int64_t n)
+{
+    struct plain *plain = operand->play->plain;
+    const struct plain_life *life = &plain->lives[operand->use->life];
+    return &plain->writers[life->first_writer + plain->elements[operand->use->first + n]];
+}
+
+static bool tags_of(const struct operand *operand, int64_t n, struct tag **tag)
+{
+    const struct region *region = operand->region;
+    struct memory *memory = &operand->play->memories[region->buffer];
+    int64_t row = region->bytes / region->rows, at = region->offset_bytes;
+    for (int d = 0; d < operand->depth; d++)
+        at += operand->play->index[d] * region->loop_stride_bytes[d];
+    at += n / row * region->row_stride_bytes + n % row;
+    if (at < 0 || at > (int64_t)1 << 26)
+        return false;
+    if (at >= memory->size) {
+        int64_t size = at * 2 + 4096;
+        memory->tags = realloc(memory->tags, (size_t)size * sizeof *memory->tags);
+        memset(memory->tags + memory->size, 0,
+               (size_t)(size - memory->size) * sizeof *memory->tags);
+        memory->size = size;
+    }
+    *tag = &memory->tags[at];
+    return true;
+}
+
+static int64_t bytes_of(const struct operand *operand)
+{
+    return operand->use->count *
+           dtype_bytes(operand->play->plain->tiles[operand->use->tile].type);
+}
+
+/* The one step that wrote all of the elements last, -1: several did. */
+static int32_t one_writer(const struct operand *operand)
+{
+    int32_t one = *writer(operand, 0);
+    for (int64_t n = 1; n < operand->use->count; n++)
+        if (*writer(operand, n) != one)
+            return -1;
+    return one;
+}
+
+static bool read(const struct operand *operand)
+{
+    int64_t foreign = 0, other = 0;
+    int32_t one = one_writer(operand);
+    for (int64_t n = 0; n < operand->region->bytes; n++) {
+        struct tag *tag;
+        if (!tags_of(operand, n, &tag))
+            return differ(operand->play, operand->item, operand->event, "an address");
+        foreign += tag->life != operand->use->life + 1;
+        other += tag->life == operand->use->life + 1 && one >= 0 && tag->event != one + 1;
+    }
+    int64_t spare = operand->region->bytes - bytes_of(operand);
+    if (foreign > (spare > 0 ? spare : 0))
+        return differ(operand->play, operand->item, operand->event,
+                      "reads what no step wrote to this tile in this round");
+    if (other && spare == 0)
+        operand->play->plain->vague++;
+    return true;
+}
+
+static bool write(const struct operand *operand)
+{
+    struct tag mine = {operand->use->life + 1,
+                       (int32_t)(operand->event - operand->play->plain->events) + 1};
+    for (int64_t n = 0; n < operand->region->bytes; n++) {
+        struct tag *tag;
+        if (!tags_of(operand, n, &tag))
+            return differ(operand->play, operand->item, operand->event, "an address");
+        *tag = mine;
+    }
+    for (int64_t n = 0; n < operand->use->count; n++)
+        *writer(operand, n) = mine.event - 1;
+    return true;
+}
+
+/* ------------------------------------------------------------------ instructions */
+
+static const struct region *region_of(const struct program *program, const struct instruction *in,
+                                      int use)
+{
+    static const int uses[OPERAND_ROLES] = {
+        [OPERAND_SRC] = 1, [OPERAND_SRC2] = 2, [OPERAND_A] = 1, [OPERAND_B] = 2};
+    for (int r = 0; r < in->region_count; r++)
+        if (uses[program->regions[in->first_region + r].role] == use)
+            return &program->regions[in->first_region + r];
+    return NULL;
+}
+
+/* Only of scratch in external memory, of time alone, and of a spread's source nothing is said. */
+static bool may_be_left_out(const struct plain *plain, const struct plain_event *event,
+                            const struct plain_use *use)
+{
+    return use->tile < 0 || !plain->hw->buffers[plain->tiles[use->tile].buffer].capacity_bytes ||
+           event->in.kind == INSTRUCTION_SCALAR || event->uses[1].tile < 0 ||
+           event->uses[1].count == 1;
+}
+
+static bool do_operands(struct play *play, int32_t item, const struct plain_event *event, int depth)
+{
+    const struct instruction *in = &play->program->items[item];
+    for (int u = event->use_count - 1; u >= 0; u--) { /* sources first */
+        struct operand operand = {play, item, event, &event->uses[u],
+                                  region_of(play->program, in, u), depth};
+        if (!operand.region && !may_be_left_out(play->plain, event, operand.use))
+            return differ(play, item, event, "an operand is missing");
+        if (!operand.region || operand.use->tile < 0)
+            continue;
+        if (operand.region->buffer != play->plain->tiles[operand.use->tile].buffer)
+            return differ(play, item, event, "another buffer");
+        if ((u || in->accumulate) && !read(&operand))
+            return false;
+        if (!u && !write(&operand))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same(const struct instruction *in, const struct instruction *expected)
+{
+    struct instruction a = *in, b = *expected;
+    a.line = b.line;
+    a.first_region = b.first_region;
+    a.region_count = b.region_count;
+    a.partner = b.partner;
+    if (a.kind == INSTRUCTION_SCALAR)
+        a.operand_bytes = b.operand_bytes;
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static bool do_instruction(struct play *play, int32_t item, int depth)
+{
+    const struct instruction *in = &play->program->items[item];
+    struct plain *plain = play->plain;
+    int *next = &play->next[in->pipe];
+    while (*next < plain->event_count && plain->events[*next].in.pipe != in->pipe)
+        ++*next;
+    if (*next == plain->event_count)
+        return differ(play, item, NULL, "one too many on its pipe");
+    const struct plain_event *event = &plain->events[(*next)++];
+    if (!is_same(in, &event->in))
+        return differ(play, item, event, "another instruction");
+    return do_operands(play, item, event, depth);
+}
+
+static bool run(struct play *play, int32_t first, int32_t end, int depth)
+{
+    for (int32_t i = first; i < end; i++) {
+        const struct instruction *in = &play->program->items[i];
+        if (in->kind == INSTRUCTION_LOOP) {
+            for (int64_t n = 0; n < in->count; n++) {
+                play->index[depth] = n;
+                if (!run(play, i + 1, in->partner, depth + 1))
+                    return false;
+            }
+            i = in->partner;
+        } else if (in->kind <= INSTRUCTION_SCALAR && !do_instruction(play, i, depth)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_done(struct play *play)
+{
+    for (int e = 0; e < play->plain->event_count; e++)
+        if (e >= play->next[play->plain->events[e].in.pipe]) {
+            snprintf(play->why, PLAIN_TEXT_SIZE, "step %d, line %d, is missing", e,
+                     play->plain->text->lines[play->plain->events[e].line].at.line);
+            return false;
+        }
+    return true;
+}
+
+bool plain_play(struct plain *plain, const struct program *program, char why[PLAIN_TEXT_SIZE])
+{
+    struct play play = {.plain = plain, .program = program, .why = why};
+    for (int64_t w = 0; w < plain->writer_count; w++)
+        plain->writers[w] = -1;
+    plain->vague = 0;
+    bool same = run(&play, 0, program->count, 0) && is_done(&play);
+    for (int b = 0; b < HARDWARE_MAX_BUFFERS; b++)
+        free(play.memories[b].tags);
+    return same;
+}
+
+double plain_least_fs(const struct plain *plain, int cores)
+{
+    double busy[HARDWARE_MAX_PIPES] = {0}, most = 0;
+    for (int e = 0; e < plain->event_count; e++)
+        busy[plain->events[e].in.pipe] +=
+            (double)instruction_alone_fs(plain->hw, &plain->events[e].in, cores);
+    for (int p = 0; p < plain->hw->pipe_count; p++)
+        most = busy[p] > most ? busy[p] : most;
+    return most;
+}

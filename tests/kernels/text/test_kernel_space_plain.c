@@ -1,0 +1,125 @@
+/* A kernel's space against the plain evaluator: which tilings it has, which of them are legal, and
+ * how many bytes those that are not take too many. */
+#include "hardware/load.h"
+#include "kernels/text/kernel_space.h"
+#include "tests/kernels/text/random_case.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hardware hw;
+static struct error error;
+
+static void enter(void)
+{
+    setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
+    cr_assert_eq(hardware_load("ascend310", NULL, &hw, &error), STATUS_OK, "%s", error.text);
+}
+
+static void leave(void)
+{
+    hardware_clear(&hw);
+}
+
+TestSuite(kernel_space_plain, .init = enter, .fini = leave);
+
+/* Points that have these cores and the axes before `axis` as they are in `values`. */
+static int64_t count(struct kernel_values *values, int axis)
+{
+    struct kernel_list list;
+    int64_t points = 0;
+    if (axis == values->kernel->axis_count)
+        return 1;
+    cr_assert_eq(kernel_axis_values(values, axis, &list, &error), STATUS_OK);
+    for (int v = 0; v < list.count && points < 2000000; v++) {
+        values->axes[axis] = list.values[v];
+        points += count(values, axis + 1);
+    }
+    free(list.values);
+    return points;
+}
+
+/* Every number of cores that all have work. */
+static int64_t count_all(const struct random_case *random)
+{
+    int64_t points = 0;
+    for (int cores = 1; cores <= hw.cores; cores++) {
+        struct kernel_values values;
+        int used;
+        cr_assert_eq(kernel_values_set(&values, &random->kernel, &hw, DTYPE_F16, random->given,
+                                       &error),
+                     STATUS_OK);
+        if (plain_shares(&values, cores, &used) && used == cores)
+            points += count(&values, 0);
+    }
+    return points;
+}
+
+static bool requires_hold(const struct random_case *random)
+{
+    for (int r = 0; r < random->kernel.require_count; r++) {
+        int64_t holds;
+        if (kernel_number(&random->values, random->kernel.requires[r].truth, &holds, &error) !=
+                STATUS_OK ||
+            !holds)
+            return false;
+    }
+    return true;
+}
+
+static void compare_violations(const struct random_case *random, const struct space *space,
+                               const struct tiling *tiling)
+{
+    struct violation list[MAX_VIOLATIONS];
+    int found = space->kind->violations(space, tiling, list);
+    for (int v = 0; v < found; v++) {
+        int b = hardware_buffer(&hw, list[v].limit, (int)strlen(list[v].limit));
+        if (b < 0)
+            continue;
+        cr_assert_eq(list[v].needed_bytes, random->plain.needed_bytes[b], "%s: %lld bytes\n%s",
+                     list[v].limit, (long long)list[v].needed_bytes, random->shown);
+        cr_assert_gt(list[v].needed_bytes, hw.buffers[b].capacity_bytes);
+    }
+}
+
+/* Whether it was legal. */
+static bool compare(const struct random_case *random, const struct space *space)
+{
+    struct tiling tiling = {{0}};
+    memcpy(tiling.value, random->values.axes, sizeof(int64_t) * (size_t)random->kernel.axis_count);
+    tiling.value[random->kernel.axis_count] = random->used;
+    bool legal = space->kind->legal(space, &tiling);
+    bool is_point = random->used == random->cores;
+    bool expected = is_point && random->plain.verdict == PLAIN_FINE && random->plain.fits &&
+                    requires_hold(random);
+    struct violation list[MAX_VIOLATIONS] = {{.text = ""}};
+    space->kind->violations(space, &tiling, list);
+    cr_assert(!is_point || space_index(space, &tiling) >= 0, "no point\n%s", random->shown);
+    cr_assert(!is_point || legal == expected, "legal %d, expected %d: %s %s: %s\n%s", legal,
+              expected, list[0].limit, list[0].text, random->plain.why, random->shown);
+    if (is_point)
+        compare_violations(random, space, &tiling);
+    return legal;
+}
+
+Test(kernel_space_plain, tilings_are_legal_where_the_plain_evaluator_has_room)
+{
+    unsigned long legal = 0, cases = random_cases(400);
+    for (unsigned long seed = 1; seed <= cases; seed++) {
+        struct random_case *random = random_case_open(seed, &hw);
+        if (!random)
+            continue;
+        struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+        enum status status = kernel_space_create(&space, &random->kernel, random->given, DTYPE_F16,
+                                                 DTYPE_F16, hw.cores, &error);
+        cr_assert_eq(status, STATUS_OK, "%s\n%s", error.text, random->shown);
+        legal += compare(random, &space);
+        int64_t points = count_all(random);
+        cr_assert(points >= 2000000 || points == space.candidates, "%lld points, expected %lld\n%s",
+                  (long long)space.candidates, (long long)points, random->shown);
+        space_close(&space);
+        random_case_close(random);
+    }
+    cr_assert_gt(2 * legal, cases);
+}
