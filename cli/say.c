@@ -96,16 +96,27 @@ void cli_close_text(FILE *text)
         cli_die("out of memory");
 }
 
+static void die_of(const struct error *error)
+{
+    if (error->excerpt[0])
+        fprintf(stderr, "%s\n", error->excerpt);
+    exit(EXIT_BAD);
+}
+
 void cli_require(enum status status, const struct error *error)
 {
-    if (status != STATUS_OK)
-        cli_die("%s", error->text);
+    if (status == STATUS_OK)
+        return;
+    cli_warn("%s", error->text);
+    die_of(error);
 }
 
 void cli_require_of(const char *file, enum status status, const struct error *error)
 {
-    if (status != STATUS_OK)
-        cli_die("%s: %s", file, error->text);
+    if (status == STATUS_OK)
+        return;
+    cli_warn("%s: %s", file, error->text);
+    die_of(error);
 }
 
 static int64_t count_from(const char *option, const char *text, int64_t least, int64_t largest)

@@ -39,7 +39,7 @@ void *cli_require_memory(void *memory) __attribute__((returns_nonnull));
 /* Ends a text in memory (open_memstream). */
 void cli_close_text(FILE *text);
 
-/* Exits with the error's text when status is not STATUS_OK. */
+/* Exits with the error's text when status is not STATUS_OK, and with the line that it shows. */
 void cli_require(enum status status, const struct error *error);
 
 /* The same for an error about a file that its text does not name. */

@@ -6,6 +6,8 @@
 #ifndef AUTOTUNE_CORE_STATUS_H
 #define AUTOTUNE_CORE_STATUS_H
 
+#include <stddef.h>
+
 enum status {
     STATUS_OK = 0,
     STATUS_INVALID,   /* an input breaks a rule; the text names file, line, value, expectation */
@@ -15,10 +17,20 @@ enum status {
     STATUS_STOPPED, /* told to end early (core/stop.h): neither an answer nor an error */
 };
 
+enum { ERROR_COLUMNS = 76 }; /* of a line that is shown */
+
 struct error {
     enum status status;
     char text[512]; /* one line, without "autotune:" and without a newline */
+    /* The line of a file that it is about, and below it a caret under the column: two lines, the
+     * last one without a newline; "" where the column is not known. */
+    char excerpt[512];
 };
+
+/* Shows where in a line of `length` bytes the error that was set is: at this byte, from 0 on. Every
+ * character takes a column, a tab one too, and '?' stands for what is not shown; of a long line
+ * there is what is around the byte. An empty line has nothing to show. */
+void error_show(struct error *error, const char *line, size_t length, size_t at);
 
 /* Both fill *error (which may be NULL) and return the status given, so that a caller can write
  * `return error_set(error, STATUS_IO, …)`. error_at starts the text with "file:line: "; a line of

@@ -223,7 +223,7 @@ static void take_error(const struct profile *profile, const struct error *error,
 enum status profile_next(struct profile *profile, struct profile_row *row, bool *found,
                          struct error *error)
 {
-    struct error broken = {STATUS_OK, ""};
+    struct error broken = {0};
     enum status status = csv_next(&profile->csv, found, &broken);
     clear_row(profile, row);
     if (status == STATUS_INVALID) {

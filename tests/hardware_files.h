@@ -145,7 +145,7 @@ static inline enum status load_set(const char *name, const char *set, struct har
 
 static inline void load_ok(const char *name, const char *set, struct hardware *hw)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(load_set(name, set, hw, &error), STATUS_OK, "%s", error.text);
 }
 
@@ -153,7 +153,7 @@ static inline void expect_load_error(const char *name, const char *set, enum sta
                                      const char *part)
 {
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_expect_eq(load_set(name, set, &hw, &error), status, "%s: %s", name, error.text);
     cr_expect(strstr(error.text, part), "%s\nexpected %s", error.text, part);
     cr_expect_eq(error.status, status);

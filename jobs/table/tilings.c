@@ -47,7 +47,7 @@ static enum status set_options(struct problem *problem, const char *options, str
 static enum status read_problem(const struct store_row *row, struct problem *problem,
                                 struct error *error)
 {
-    struct error why = {STATUS_OK, ""};
+    struct error why = {0};
     const struct operator* op = operator_find(row->key.op);
     int type = dtype_find(row->key.dtype, (int)strlen(row->key.dtype));
     if (!op)
@@ -278,7 +278,7 @@ enum status tilings_read(const char *file, const struct store_filter *filter,
                          struct tilings *tilings, struct error *error)
 {
     struct reading reading = {*filter, tilings};
-    struct error why = {STATUS_OK, ""};
+    struct error why = {0};
     *tilings = (struct tilings){.kind = filter->kind_given ? filter->kind : STORE_SIMULATED};
     reading.filter.kind_given = false;
     enum status status = read_rows(file, &reading, error);

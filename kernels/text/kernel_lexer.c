@@ -6,23 +6,11 @@
 #include "core/utf8.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* Longer ones first. */
 static const char *const marks[] = {"<-", "->", "==", "!=", "<=", ">=", "-", "+", "*", "/", "%",
                                     "(",  ")",  "<",  ">",  ",",  ":",  "[", "]", "?", "@", "="};
-
-enum status kernel_fail(const struct kernel_parser *parser, enum status status,
-                        struct kernel_place at, const char *format, ...)
-{
-    char text[sizeof parser->error->text];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    return error_set(parser->error, status, "%s:%d:%d: %s", parser->file, at.line, at.column, text);
-}
 
 static bool is_name(char c)
 {

@@ -1,9 +1,9 @@
 /* Internal to the reader of kernels: a line cut into tokens, names, and what the files share.
  *
- * kernel_text.c reads lines and their indentation, kernel_lexer.c cuts them; kernel_declarations.c,
- * kernel_lines.c and kernel_steps.c read statements, kernel_expression.c, kernel_value.c and
- * kernel_node.c what they compute with; kernel_names.c knows who is called what; kernel_rules.c and
- * kernel_life.c look at the whole. */
+ * kernel_text.c reads lines and their indentation, kernel_lexer.c cuts them, kernel_fail.c says
+ * what is wrong with them; kernel_declarations.c, kernel_lines.c and kernel_steps.c read
+ * statements, kernel_expression.c, kernel_value.c and kernel_node.c what they compute with;
+ * kernel_names.c knows who is called what; kernel_rules.c and kernel_life.c look at the whole. */
 #ifndef AUTOTUNE_KERNELS_TEXT_KERNEL_PARSER_H
 #define AUTOTUNE_KERNELS_TEXT_KERNEL_PARSER_H
 
@@ -20,9 +20,8 @@ struct token {
 };
 
 struct kernel_parser {
-    const char *file;
     struct error *error;
-    struct kernel_text *kernel;
+    struct kernel_text *kernel; /* which has the text */
     int line;
     struct token tokens[KERNEL_MAX_TOKENS + 1];
     int at, end;                          /* in `tokens`: the next one, and where reading stops */
@@ -35,12 +34,16 @@ struct kernel_parser {
     bool has_kernel, has_title, has_body; /* so far */
 };
 
-/* Fills the error with "file:line:column: …" and returns the status. */
+/* ---- kernel_fail.c: where it is ---- */
+
+/* Fills the error with "file:line:column: …" and the line, and returns the status. */
 enum status kernel_fail(const struct kernel_parser *parser, enum status status,
                         struct kernel_place at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define FAIL_AT(parser, at, ...) kernel_fail((parser), STATUS_INVALID, (at), __VA_ARGS__)
 #define FAIL(parser, ...)        FAIL_AT(parser, reader_place(parser), __VA_ARGS__)
+
+/* ---- kernel_text.c: memory, and lines ---- */
 
 /* Zeroed, and owned by the kernel; NULL without memory. */
 void *kernel_allocate(struct kernel_text *kernel, size_t size);

@@ -97,14 +97,28 @@ static enum status parse_lines(struct kernel_parser *parser, const char *text, s
                               : FAIL_AT(parser, end, "no kernel, expected 'kernel' and its name");
 }
 
-static enum status parse(struct kernel_parser *parser, const char *text, size_t length)
+/* A copy with a 0 behind it, owned by the kernel. */
+static const char *keep(struct kernel_text *kernel, const char *bytes, size_t count)
 {
+    char *copy = kernel_allocate(kernel, count + 1);
+    return copy && count ? memcpy(copy, bytes, count) : copy;
+}
+
+static enum status parse(struct kernel_parser *parser, const char *file, const char *text,
+                         size_t length)
+{
+    struct kernel_text *kernel = parser->kernel;
     size_t mark;
     if (length > KERNEL_MAX_BYTES)
-        return error_set(parser->error, STATUS_TOO_LARGE, "%s: larger than %d bytes", parser->file,
+        return error_set(parser->error, STATUS_TOO_LARGE, "%s: larger than %d bytes", file,
                          KERNEL_MAX_BYTES);
-    TRY(utf8_begin(parser->file, text, length, &mark, parser->error));
-    TRY(parse_lines(parser, text + mark, length - mark));
+    TRY(utf8_begin(file, text, length, &mark, parser->error));
+    kernel->file = keep(kernel, file, strlen(file));
+    kernel->source = keep(kernel, text + mark, length - mark);
+    kernel->source_bytes = length - mark;
+    if (!kernel->file || !kernel->source)
+        return error_memory(parser->error);
+    TRY(parse_lines(parser, kernel->source, kernel->source_bytes));
     return kernel_check(parser);
 }
 
@@ -116,10 +130,9 @@ enum status kernel_text_parse(const char *file, const char *text, size_t length,
     kernel->title = "";
     if (!parser)
         return error_memory(error);
-    parser->file = file;
     parser->error = error;
     parser->kernel = kernel;
-    enum status status = parse(parser, text, length);
+    enum status status = parse(parser, file, text, length);
     free(parser);
     if (status != STATUS_OK)
         kernel_text_clear(kernel);

@@ -10,8 +10,9 @@
  * Expressions, parts and picks hang in lists by `next` and belong to the kernel.
  *
  * A kernel that was parsed keeps every rule that needs neither a chip nor sizes (kernel_rules.c).
- * What does not is refused with one line: "file:line:column: what, and what was expected";
- * STATUS_INVALID, or STATUS_TOO_LARGE beyond one of the limits below. */
+ * What does not is refused with one line: "file:line:column: what, and what was expected",
+ * and shows the line of the text; STATUS_INVALID, or STATUS_TOO_LARGE beyond one of the limits
+ * below. */
 #ifndef AUTOTUNE_KERNELS_TEXT_KERNEL_TEXT_H
 #define AUTOTUNE_KERNELS_TEXT_KERNEL_TEXT_H
 
@@ -281,6 +282,9 @@ struct kernel_line {
 struct kernel_block; /* of memory */
 
 struct kernel_text {
+    const char *file;   /* for messages */
+    const char *source; /* as it was read, comments with it */
+    size_t source_bytes;
     struct kernel_name name;
     const char *title; /* "" without one */
     int size_count, let_count, tensor_count, axis_count, loop_count, tile_count;
@@ -301,11 +305,18 @@ struct kernel_text {
 /* Reads a file, "-": the standard input. After a failure the kernel is empty. */
 enum status kernel_text_read(const char *file, struct kernel_text *kernel, struct error *error);
 
-/* The same of `length` bytes, which need no 0 behind them and may go; `file` is for messages. */
+/* The same of `length` bytes, which need no 0 behind them and may go, as may `file`, which is for
+ * messages. */
 enum status kernel_text_parse(const char *file, const char *text, size_t length,
                               struct kernel_text *kernel, struct error *error);
 
 void kernel_text_clear(struct kernel_text *kernel);
+
+/* Puts the kernel's file before an error "line:column: …" that was found in its numbers
+ * (kernel_eval.h, kernel_plan.h), and shows the line; leaves any other as it is. Returns the
+ * status. */
+enum status kernel_text_locate(const struct kernel_text *kernel, enum status status,
+                               struct error *error);
 
 /* Writes a text that parses as the same kernel, unless blanks make it larger than a text may be;
  * comments are gone. The stream remembers errors. */

@@ -20,7 +20,7 @@ static void keep_problem(void *context, const char *text)
 static char *answer_of(const char *file, const struct hardware *hw, enum analyse_format format,
                        int top)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct analyse_result result;
     char *text = NULL;
     size_t length = 0;

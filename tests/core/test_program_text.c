@@ -30,7 +30,7 @@ TestSuite(program_text, .init = enter, .fini = leave);
 static enum status parse(const char *text, size_t length, struct program *program,
                          struct error *error)
 {
-    *error = (struct error){STATUS_OK, ""};
+    *error = (struct error){0};
     memset(program, 0xa5, sizeof *program);
     return program_parse(&hw, "test", text, length, program, error);
 }

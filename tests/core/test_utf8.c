@@ -101,7 +101,7 @@ Test(utf8, how_files_begin)
         {"\x1f\x8b", 2, "compressed", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         size_t mark;
         enum status status = utf8_begin("f", cases[i].bytes, cases[i].count, &mark, &error);
         cr_expect_eq(status == STATUS_OK, cases[i].what == NULL, "%zu: %s", i, error.text);

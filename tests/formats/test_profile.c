@@ -16,13 +16,13 @@ static enum status open_bytes(const char *text, size_t length, struct error *err
 
 static void open_text(const char *text)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(open_bytes(text, strlen(text), &error), STATUS_OK, "%s", error.text);
 }
 
 static void next(struct profile_row *row)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool found = false;
     cr_assert_eq(profile_next(&profile, row, &found, &error), STATUS_OK, "%s", error.text);
     cr_assert(found);
@@ -40,7 +40,7 @@ static void expect_end(void)
 
 static void expect_refused(const char *text, size_t length, const char *part)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_expect_eq(open_bytes(text, length, &error), STATUS_INVALID);
     cr_expect(strstr(error.text, part), "%s\nexpected %s", error.text, part);
     cr_expect_null(profile.csv.stream);

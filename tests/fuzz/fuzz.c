@@ -75,6 +75,10 @@ void fuzz_require_line(enum status status, const struct error *error)
         return;
     fuzz_require(error->text[0] && strlen(error->text) < sizeof error->text, "an error has a text");
     fuzz_require(!strchr(error->text, '\n'), "an error is one line");
+    const char *caret = strchr(error->excerpt, '\n');
+    fuzz_require(!error->excerpt[0] ||
+                     (caret && strspn(caret + 1, " ") + 2 == strlen(caret) && strchr(caret, '^')),
+                 "what it shows is a line and a caret");
 }
 
 void fuzz_require_json(const char *text, size_t length)

@@ -62,7 +62,7 @@ static char *simulated_again(const struct job *job, const char *answer)
 {
     struct job_record record;
     struct job_result result;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool worth;
     char *text = NULL;
     enum status status = job_decode(job, answer, &result, &error);
@@ -81,7 +81,7 @@ static char *measured_again(const struct job *job, const char *answer)
     const struct host_question question = host_job_question(job);
     struct job_record record;
     struct host_answer found;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool worth;
     char *text = NULL;
     enum status status = host_job_decode(job, answer, &found, &error);

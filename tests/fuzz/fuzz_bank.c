@@ -33,7 +33,7 @@ static enum status pass_over(void *context, int record, int line, const struct e
 
 void fuzz_read_bank(const char *file)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     for (int format = 0; format <= BANK_AUTO; format++) {
         int last = 0;
         struct bank_reader reader = {

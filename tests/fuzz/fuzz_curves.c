@@ -22,7 +22,7 @@ static void require_curve(const struct curves *curves, const struct curve *curve
 static bool read_points(const char *file)
 {
     struct curves curves = {0};
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = curves_read(file, &curves, &error);
     int points = 0;
     fuzz_require_line(status, &error);
@@ -72,7 +72,7 @@ static void require_fit(struct calibration *calibration)
 static void fit(const char *file)
 {
     struct calibration calibration;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     fuzz_require_ok(calibration_open(NULL, "ascend910b1", NULL, "c7", &calibration, &error),
                     &error);
     enum status status = calibrate_curves(&calibration, file, &error);

@@ -5,7 +5,7 @@
 void fuzz_read_description(const char *file)
 {
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = hardware_load(file, NULL, &hw, &error);
     fuzz_require_line(status, &error);
     fuzz_require(status == STATUS_OK || !hw.facts, "a refused description holds nothing");

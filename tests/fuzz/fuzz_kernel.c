@@ -35,7 +35,7 @@ static void require_same(const struct kernel_text *a, const struct kernel_text *
 static void reprint(const struct kernel_text *kernel)
 {
     struct kernel_text again;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char *text = print(kernel);
     fuzz_require_ok(kernel_text_parse("printed", text, strlen(text), &again, &error), &error);
     char *twice = print(&again);
@@ -50,7 +50,7 @@ static void answer(const struct kernel_values *values, const struct expression *
 {
     int64_t number;
     double real;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     if (e->kind == EXPRESSION_IS_REAL)
         fuzz_require_line(kernel_real(values, e, &real, &error), &error);
     else
@@ -61,7 +61,7 @@ static void answer(const struct kernel_values *values, const struct expression *
 static int64_t choose(const struct kernel_values *values, int axis)
 {
     struct kernel_list list;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = kernel_axis_values(values, axis, &list, &error);
     fuzz_require_line(status, &error);
     if (status != STATUS_OK) {
@@ -80,7 +80,7 @@ static int64_t choose(const struct kernel_values *values, int axis)
 static void enter(struct kernel_values *values, int loop)
 {
     int64_t count;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = kernel_loop_count(values, loop, &count, &error);
     fuzz_require_line(status, &error);
     if (status != STATUS_OK || count < 1)
@@ -94,7 +94,7 @@ static void give_numbers(const struct kernel_text *kernel)
 {
     static struct hardware hw;
     static struct kernel_values values;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     int64_t given[KERNEL_MAX_SIZES];
     for (int n = 0; n < kernel->size_count; n++)
         given[n] = kernel->sizes[n].is_option ? kernel->sizes[n].standard : 37 + 5 * n;
@@ -114,7 +114,7 @@ static void give_numbers(const struct kernel_text *kernel)
 void fuzz_read_kernel(const char *file)
 {
     struct kernel_text kernel;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = kernel_text_read(file, &kernel, &error);
     fuzz_require_line(status, &error);
     fuzz_require(status == STATUS_OK || (!kernel.memory && !kernel.lines && !kernel.line_count),

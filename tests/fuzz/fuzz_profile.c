@@ -49,7 +49,7 @@ static void require_answer(const char *text, size_t length, const struct analyse
 void fuzz_read_profile(const char *file)
 {
     static struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct analyse_result result;
     for (int format = ANALYSE_TABLE; format <= ANALYSE_CSV; format++) {
         char *text = NULL;

@@ -83,7 +83,7 @@ static void require_same_findings(const struct check *a, const struct check *b)
 static void check(const struct program *program, const struct program *again)
 {
     struct check one, two;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = program_check(program, &one, &error);
     fuzz_require_line(status, &error);
     fuzz_require(program_check(again, &two, &error) == status, "a printed program is as large");
@@ -114,7 +114,7 @@ static void advise_it(const struct program *program)
 {
     struct advices advices;
     struct safety safety;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = advise(program, CORES, NULL, &advices, &error);
     fuzz_require_line(status, &error);
     if (status != STATUS_OK)
@@ -131,7 +131,7 @@ void fuzz_read_program(const char *file)
 {
     static struct hardware hw;
     struct program program = {0};
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = program_read(fuzz_chip("ascend310", &hw), file, &program, &error);
     fuzz_require_line(status, &error);
     fuzz_require(status == STATUS_OK || program.count == 0, "a refused program is empty");

@@ -54,7 +54,7 @@ static char *export_of(const char *file, const char *db, size_t *length)
     static const struct store_filter everything;
     struct store_imported counts;
     struct store *store;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char *text = NULL;
     fuzz_require_ok(store_open(db, STORE_WRITE, &store, &error), &error);
     enum status status = store_import(file, store, &everything, STORE_REFUSE, &counts, &error);
@@ -191,7 +191,7 @@ static void write_tables(const struct tilings *tilings)
     for (size_t f = 0; f < sizeof checks / sizeof *checks; f++) {
         char *text = NULL;
         size_t length;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         FILE *out = open_memstream(&text, &length);
         fuzz_require(out != NULL, "memory");
         struct tilings written = *tilings;
@@ -212,7 +212,7 @@ static void read_tables(const char *db)
     for (int kind = 0; kind < STORE_KINDS; kind++) {
         const struct store_filter filter = {.kind_given = true, .kind = (enum store_kind)kind};
         struct tilings tilings;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         enum status status = tilings_read(db, &filter, &tilings, &error);
         fuzz_require_line(status, &error);
         if (status != STATUS_OK)
@@ -225,7 +225,7 @@ static void read_tables(const char *db)
 
 void fuzz_read_results(const char *file)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool again = false;
     char db[FUZZ_PATH_SIZE];
     size_t length;

@@ -8,7 +8,7 @@
 void fuzz_read_sgemm_table(const char *file)
 {
     struct table table;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = table_read(file, matmul_host_axes, HOST_MATMUL_AXES, &table, &error);
     fuzz_require_line(status, &error);
     fuzz_require((status == STATUS_OK) == (table.count > 0), "a table has entries");

@@ -27,7 +27,7 @@ static bool is_named(const char *text, int task)
 
 static void read_queue(const char *text)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool again[TASKS];
     struct slurm_state state = {.again = again};
     int left = 0;
@@ -51,7 +51,7 @@ static void read_queue(const char *text)
 
 static void read_submitted(const char *text)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char id[SLURM_ID_SIZE];
     enum status status = slurm_submitted_read(text, id, &error);
     fuzz_require_line(status, &error);

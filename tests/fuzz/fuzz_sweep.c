@@ -7,7 +7,7 @@ void fuzz_read_sweep(const char *file)
 {
     struct sweep_source source = {.name = file, .most_jobs = 100};
     struct sweep sweep;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = sweep_read(&source, &sweep, &error);
     fuzz_require_line(status, &error);
     if (status != STATUS_OK)

@@ -14,7 +14,7 @@ static void expect_broken(const char *text, const struct broken *broken)
 {
     char *changed = replaced(text, broken->from, broken->to), expected[512];
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     write_file("broken.cfg", changed);
     const char *path = in_folder("broken.cfg");
     snprintf(expected, sizeof expected, "%s:%d: %s", path,

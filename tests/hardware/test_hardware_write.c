@@ -7,7 +7,7 @@ TestSuite(hardware_write, .init = enter, .fini = leave);
 
 static void read_ok(const char *name, const char *set, struct description *description)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     const char *const texts[] = {set};
     struct hardware_overrides overrides = {texts, set ? 1 : 0};
     cr_assert_eq(description_read(NULL, name, &overrides, description, &error), STATUS_OK, "%s",
@@ -17,7 +17,7 @@ static void read_ok(const char *name, const char *set, struct description *descr
 static void set_ok(struct description *description, const char *key, double value,
                    const char *source)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(description_set(description, key, value, source, &error), STATUS_OK, "%s",
                  error.text);
 }
@@ -25,7 +25,7 @@ static void set_ok(struct description *description, const char *key, double valu
 /* The text of the description, also left in the scratch folder as NAME; the caller frees it. */
 static char *written(const struct description *description, const char *name)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char *text;
     cr_assert_eq(description_write(description, "# a test\n", &text, &error), STATUS_OK, "%s",
                  error.text);
@@ -174,7 +174,7 @@ Test(hardware_write, what_cannot_be_set)
 {
     struct description description;
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     read_ok("ascend310", NULL, &description);
     cr_expect_eq(description_set(&description, "paths.gm->l9.latency_ns", 1, "measured", &error),
                  STATUS_INVALID);

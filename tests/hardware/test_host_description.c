@@ -188,7 +188,7 @@ static void expect_same(struct hardware *left, struct hardware *right)
 
 static void write_as(const struct description *description, const char *name)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char *text;
     cr_assert_eq(description_write(description, "# a test\n", &text, &error), STATUS_OK, "%s",
                  error.text);
@@ -198,7 +198,7 @@ static void write_as(const struct description *description, const char *name)
 
 Test(host_description, load_write_load)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct description description;
     struct hardware first, second;
     cr_assert_eq(description_read(NULL, HOST, NULL, &description, &error), STATUS_OK);
@@ -214,7 +214,7 @@ Test(host_description, load_write_load)
 /* From a struct host without a file: what is written loads as the same. */
 Test(host_description, write_load)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     const struct host_sources sources = {"measured for a test",
                                          "derived for a test",
                                          {"published for a test", NULL, "assumed for a test"}};

@@ -551,7 +551,7 @@ static void make_folder(const char *name)
 static void expect_found(const char *folders, const char *name, const char *file)
 {
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/%s", *file == '/' ? "" : folder, file);
     cr_assert_eq(hardware_load_from(folders, name, NULL, &hw, &error), STATUS_OK, "%s", error.text);
@@ -732,7 +732,7 @@ Test(platform, files_of_cann)
     const char *where = getenv("AUTOTUNE_PLATFORM_FILES");
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         struct hardware hw;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         char file[512];
         snprintf(file, sizeof file, "%s/%s.ini", where ? where : "", samples[i].name);
         if (!where || access(file, R_OK) != 0) {

@@ -48,7 +48,7 @@ static void expect_broken(const struct broken *broken)
 {
     char *changed = replaced(good, broken->from, broken->to), expected[600];
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     write_file("broken.ini", changed);
     const char *path = in_folder("broken.ini");
     snprintf(expected, sizeof expected, "%s:%d: %s", path, broken->line, broken->message);
@@ -402,7 +402,7 @@ Test(platform_broken, random_changes)
     for (int i = 0; i < runs; i++) {
         struct text text = {.length = sizeof good - 1};
         struct hardware hw;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         memcpy(text.bytes, good, text.length);
         for (unsigned long n = 1 + below(rng, 3); n > 0 && text.length; n--)
             changes[below(rng, sizeof changes / sizeof *changes)](&text, rng);

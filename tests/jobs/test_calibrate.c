@@ -32,7 +32,7 @@ static void read_csv(const char *text, size_t length, struct csv *csv)
 
 static void expect_record(struct csv *csv, int line, int count, const char *const *fields)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool found = false;
     cr_assert_eq(csv_next(csv, &found, &error), STATUS_OK, "%s", error.text);
     cr_assert(found);
@@ -61,7 +61,7 @@ Test(calibrate, csv_records)
 static void expect_csv_error(const char *text, size_t length, const char *part)
 {
     struct csv csv;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool found = true;
     enum status status = STATUS_OK;
     read_csv(text, length, &csv);
@@ -101,7 +101,7 @@ static enum status read_text(const char *text, struct curves *curves, struct err
 Test(calibrate, curves_points)
 {
     struct curves curves;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(read_text("x,value,kind,name,chip,more,unit_x,unit_value\n"
                            "2,3,mov,GM_TO_L1_c1,c1,?,KiB,GB/s(GiB)\n"
                            "0.5,1,mov,GM_TO_L1_c1,c1,?,KiB,GB/s(GiB)\n"
@@ -137,7 +137,7 @@ Test(calibrate, curves_reject_nonsense_with_its_line)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct curves curves;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         char text[512];
         snprintf(text, sizeof text,
                  HEADER "mov,A_TO_B_c,c,2,1,KiB,GB/s(GiB)\nmov,A_TO_B_c,c,%s\n"
@@ -167,7 +167,7 @@ Test(calibrate, curves_errors)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct curves curves;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         cr_expect_eq(read_text(wrong[i][0], &curves, &error), STATUS_INVALID, "%zu", i);
         cr_expect(strstr(error.text, wrong[i][1]), "%s\nexpected %s", error.text, wrong[i][1]);
         cr_expect_null(curves.curves);
@@ -185,7 +185,7 @@ Test(calibrate, linear_fit_with_noise_and_outliers)
     gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
     double terms[2 * POINTS], times[POINTS];
     struct linear_fit fit;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     for (int i = 0; i < POINTS; i++) {
         terms[2 * i] = 1;
         terms[2 * i + 1] = 1024.0 * (i + 1);
@@ -209,7 +209,7 @@ Test(calibrate, linear_fit_of_costs_that_are_none)
 {
     double terms[20], times[10];
     struct linear_fit fit;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     for (int i = 0; i < 10; i++) {
         terms[2 * i] = 1;
         terms[2 * i + 1] = i + 1;
@@ -318,7 +318,7 @@ static void expect_number(const struct calibration *calibration, const char *key
 Test(calibrate, what_went_into_curves_comes_out)
 {
     struct calibration calibration;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     write_curves("made.csv");
     cr_assert_eq(calibration_open(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", NULL, "c7",
                                   &calibration, &error),
@@ -350,7 +350,7 @@ Test(calibrate, what_is_written_loads_with_sources_and_spreads)
 {
     struct calibration calibration;
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char *text;
     write_curves("made.csv");
     cr_assert_eq(calibration_open(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", NULL, "c7",
@@ -386,7 +386,7 @@ Test(calibrate, what_is_written_loads_with_sources_and_spreads)
 Test(calibrate, curves_that_do_not_apply)
 {
     struct calibration calibration;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     write_curves("made.csv");
     cr_assert_eq(calibration_open(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", NULL, NULL,
                                   &calibration, &error),
@@ -416,7 +416,7 @@ static size_t made_rows(struct bank_row rows[], size_t capacity, const char *chi
                         const char *const *truth, size_t truth_count)
 {
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct hardware_overrides overrides = {truth, truth_count};
     static struct prediction predictions[128];
     size_t count = 0;
@@ -456,7 +456,7 @@ static size_t made_rows(struct bank_row rows[], size_t capacity, const char *chi
 static void fit_ok(const struct bank_row rows[], size_t count, const char *chip, const char *keys,
                    int threads, struct calibration *calibration)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct kernel_options options = {
         .keys = keys, .from = "made rows", .held_out = 0.5, .rounds = 8, .threads = threads};
     cr_assert_eq(calibration_open(NULL, chip, NULL, NULL, calibration, &error), STATUS_OK, "%s",
@@ -549,7 +549,7 @@ Test(calibrate, kernels_that_cannot_be_fitted)
 {
     static struct bank_row rows[64];
     struct calibration calibration;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct kernel_options options = {
         .keys = "launch_ns,nope", .from = "x", .held_out = 0.5, .rounds = 1, .threads = 1};
     cr_assert_eq(calibration_open(NULL, SOURCE_DIR "/tests/support/split-chip-2.cfg", NULL, NULL,

@@ -57,7 +57,7 @@ Test(calibrate_host, topologies)
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         const struct topology_source source = {.synthetic = machines[i].synthetic};
         struct topology t;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         cr_assert_eq(topology_read(&source, machines[i].asked, &t, &error), STATUS_OK, "%s: %s",
                      machines[i].synthetic, error.text);
         cr_expect_eq(t.allowed, machines[i].allowed, "%s", machines[i].synthetic);
@@ -98,7 +98,7 @@ Test(calibrate_host, more_processors_than_are_looked_at)
 Test(calibrate_host, broken_topologies)
 {
     struct topology t;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     write_file("broken.xml", "<topology><object type=\"Machine\"");
     const struct topology_source broken = {.xml_file = in_folder("broken.xml")};
     cr_expect_eq(topology_read(&broken, 0, &t, &error), STATUS_IO);
@@ -112,7 +112,7 @@ Test(calibrate_host, recorded_machine)
 {
     const struct topology_source source = {.xml_file = SOURCE_DIR "/tests/support/one-core.xml"};
     struct topology t;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(topology_read(&source, 0, &t, &error), STATUS_OK, "%s", error.text);
     cr_expect_str_eq(t.cpu, "Example(R) CPU 42 @ 2.00GHz");
     cr_expect_eq(t.threads, 1);
@@ -136,7 +136,7 @@ Test(calibrate_host, this_machine)
 {
     const struct topology_source here = {NULL, NULL, NULL};
     struct topology t;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct host host = {.threads = 1};
     char why[200];
     cr_assert_eq(topology_read(&here, 0, &t, &error), STATUS_OK, "%s", error.text);
@@ -396,7 +396,7 @@ Test(calibrate_host, families)
 {
     struct calibrate_control control = {.stop = NULL};
     struct loop_times *times = calloc(1, sizeof *times);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(loop_times_measure(slow_family, HOST_PORTABLE, 3 * 16384, &control, times, &error),
                  STATUS_OK, "%s", error.text);
     cr_assert_eq(times->count + times->left_out, 2);
@@ -417,7 +417,7 @@ Test(calibrate_host, stopped_before_it_begins)
     struct calibrate_host_options options = {.family_at = loop_family_at,
                                              .control = {.stop = &stop_now}};
     struct host_calibration *c = calloc(1, sizeof *c);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(calibrate_host(&options, c, &error), STATUS_OK, "%s", error.text);
     cr_expect(c->stopped);
     cr_expect_eq(c->host.level_count, 0);
@@ -450,7 +450,7 @@ Test(calibrate_host, the_description_loads)
 {
     struct host_calibration *c = pretend();
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char *text;
     cr_assert_eq(host_calibration_text(c, &text, &error), STATUS_OK, "%s", error.text);
     write_file("host.cfg", text);

@@ -656,7 +656,7 @@ Test(host_job, only_a_processor_is_measured)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job job;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         job_init(&job);
         set(&job, "op", "matmul");
         set(&job, "shape", "64x64x64");

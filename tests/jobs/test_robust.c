@@ -262,7 +262,7 @@ static void expect_refused(const char *key, double relative_error, const char *w
 {
     struct hardware hw;
     struct corner corner;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(
         hardware_load_from(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", &none, &hw, &error),
         STATUS_OK);

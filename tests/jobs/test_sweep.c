@@ -50,7 +50,7 @@ static enum status read_text(const char *ending, const char *text, struct sweep 
 
 static void must_read(const char *ending, const char *text, struct sweep *sweep)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(read_text(ending, text, sweep, &error), STATUS_OK, "%s", error.text);
 }
 
@@ -125,7 +125,7 @@ Test(sweep, refuses_files_that_are_wrong)
 {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct sweep sweep;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         enum status status = read_text(refused[i].ending, refused[i].text, &sweep, &error);
         cr_expect_eq(status, refused[i].status, "%zu: %s", i, error.text);
         cr_expect(strstr(error.text, refused[i].expected), "%zu: '%s' lacks '%s'", i, error.text,
@@ -322,7 +322,7 @@ Test(sweep, refuses_a_table_of_too_many_rows_by_their_number)
     };
     for (int t = 0; t < 2; t++) {
         struct sweep sweep;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         struct sweep_source source = {.name = write_file(".csv", texts[t]), .most_jobs = 3};
         enum status status = sweep_read(&source, &sweep, &error);
         unlink(source.name);

@@ -16,7 +16,7 @@ TestSuite(fingerprint, .init = enter, .fini = leave);
 static struct store *opened(const char *file, enum store_mode mode)
 {
     struct store *store;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_assert_eq(store_open(file, mode, &store, &error), STATUS_OK, "%s", error.text);
     return store;
 }
@@ -47,19 +47,19 @@ static const struct store_row usual = {
 
 static void put(struct store *store, const struct store_row *row)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     ok(store_put(store, row, &error), &error);
 }
 
 static void commit(struct store *store)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     ok(store_commit(store, &error), &error);
 }
 
 static bool has(struct store *store, const struct store_key *key, struct store_row *row)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     bool found;
     ok(store_get(store, key, &found, row, &error), &error);
     return found;
@@ -74,7 +74,7 @@ static enum status count_row(void *context, const struct store_row *row, struct 
 
 static int rows_of(struct store *store)
 {
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     int rows = 0;
     ok(store_each(store, count_row, &rows, &error), &error);
     return rows;
@@ -186,7 +186,7 @@ Test(store, rows_come_in_the_order_of_their_sizes)
                                             "64x64x128", "512x64x64", "512x1024x512", "1024x1x1"};
     struct store *store = opened(in_folder("s.db"), STORE_WRITE);
     struct shapes shapes = {0};
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     for (int i = 0; i < 8; i++) {
         struct store_row row = usual;
         row.key.shape = ascending[(5 * i + 3) % 8];
@@ -231,7 +231,7 @@ Test(store, a_visitor_may_end_the_walk)
 Test(store, keeps_notes)
 {
     struct store *store = opened(in_folder("s.db"), STORE_WRITE);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     const char *text;
     ok(store_note_get(store, "command", &text, &error), &error);
     cr_expect_str_eq(text, "");
@@ -312,7 +312,7 @@ static void expect_refused(const char *file, enum store_mode mode, enum status s
                            const char *part)
 {
     struct store *store;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     cr_expect_eq(store_open(file, mode, &store, &error), status, "%s: %s", file, error.text);
     cr_expect_null(store);
     cr_expect(strstr(error.text, part), "%s\nexpected %s", error.text, part);
@@ -401,7 +401,7 @@ Test(store, damage_is_told)
             bad[i] = (char)(bad[i] ^ 0x5a);
         write_bytes(in_folder("bad.db"), bad, size);
         struct store *store;
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         int rows = 0;
         enum status status = store_open(in_folder("bad.db"), STORE_READ, &store, &error);
         if (status == STATUS_OK)
@@ -423,7 +423,7 @@ Test(store, a_full_disk_loses_nothing_that_was_committed)
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit = {40000, 40000};
     struct store *store = opened(in_folder("s.db"), STORE_WRITE);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     enum status status = STATUS_OK;
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     for (int i = 0; i < 5000 && status == STATUS_OK; i++) {

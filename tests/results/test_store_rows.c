@@ -23,7 +23,7 @@ static void ok(enum status status, const struct error *error)
 static struct store *opened(const char *name, enum store_mode mode)
 {
     struct store *store;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     ok(store_open(in_folder(name), mode, &store, &error), &error);
     return store;
 }
@@ -61,7 +61,7 @@ static struct store_row drawn(gsl_rng *rng)
 static void fill(const char *name, gsl_rng *rng, int count)
 {
     struct store *store = opened(name, STORE_WRITE);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     for (int i = 0; i < count; i++) {
         struct store_row row = drawn(rng);
         ok(store_put(store, &row, &error), &error);
@@ -75,7 +75,7 @@ static struct store_rows rows_of(const char *name)
     static const struct store_filter any = {0};
     struct store *store = opened(name, STORE_READ);
     struct store_rows rows;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     ok(store_rows_read(store, &any, STORE_ANSWERS, &rows, &error), &error);
     store_close(store);
     return rows;
@@ -217,7 +217,7 @@ Test(store_rows, differences_are_those_of_brute_force)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int64_t sum[STORE_CHANGES] = {0};
     for (int round = 0; round < ROUNDS; round++) {
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         char names[2][32];
         for (int i = 0; i < 2; i++) {
             snprintf(names[i], sizeof names[i], "%d-%d.db", round, i);
@@ -254,7 +254,7 @@ Test(store_rows, differences_are_those_of_brute_force)
 static void export_to(const char *name, const char *file)
 {
     struct store_rows rows = rows_of(name);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     FILE *out = fopen(in_folder(file), "w");
     cr_assert(out);
     for (size_t i = 0; i < rows.count; i++)
@@ -268,7 +268,7 @@ Test(store_rows, an_export_brings_all_back)
     static const struct store_filter any = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct store_imported imported;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     fill("a.db", rng, 300);
     struct store *store = opened("a.db", STORE_WRITE);
     struct store_row row = drawn(rng);
@@ -304,7 +304,7 @@ Test(store_rows, a_refused_import_leaves_all_as_it_was)
     static const struct store_filter any = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct store_imported imported;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     fill("a.db", rng, 50);
     fill("b.db", rng, 50);
     export_to("a.db", "a.jsonl");
@@ -333,7 +333,7 @@ Test(store_rows, gc_takes_what_is_outdated_and_what_is_asked_for)
 {
     static const struct store_filter two_cores = {.cores = 2};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     fill("a.db", rng, 300);
     struct store_rows before = rows_of("a.db");
     struct store_gc gc = {.filter = &two_cores};
@@ -367,7 +367,7 @@ Test(store_rows, gc_takes_what_is_outdated_and_what_is_asked_for)
 Test(store_rows, a_removed_row_is_gone_once_committed)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     fill("a.db", rng, 30);
     struct store_rows rows = rows_of("a.db");
     for (int commits = 0; commits < 2; commits++) {
@@ -390,7 +390,7 @@ Test(store_rows, a_zero_byte_in_a_text_is_damage)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     sqlite3 *database;
     struct store_rows rows;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     fill("a.db", rng, 3);
     cr_assert_eq(sqlite3_open(in_folder("a.db"), &database), SQLITE_OK);
     cr_assert_eq(sqlite3_exec(database, "UPDATE result SET tiling = 'm=' || char(0) || '1'", NULL,
@@ -422,7 +422,7 @@ Test(store_rows, a_table_takes_the_best)
                    {"e", "", 0, true}};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct tilings tilings;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     struct store *store = opened("a.db", STORE_WRITE);
     struct store_row row = drawn(rng);
     row.key.kind = STORE_SIMULATED;

@@ -182,7 +182,7 @@ static const struct {
 static void expect_marked(struct host_calibration *c, const char *key)
 {
     struct hardware hw;
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     char *text;
     calibrate_judge(c);
     cr_expect(c->noisy, "%s", key);

@@ -280,7 +280,7 @@ Test(knn_select, refuses_what_it_cannot_do)
     static const float floats[4];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct case_ *c = &cases[i];
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         struct knn_select_count count = {-1, -1, -1};
         int64_t indices[4] = {-7, -7, -7, -7};
         enum status status = c->f16 ? knn_select_f16(halves, c->rows, c->columns, c->k, &c->options,
@@ -645,7 +645,7 @@ Test(knn, refuses_tiles_that_do_not_nest)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t indices[2];
-        struct error error = {STATUS_OK, ""};
+        struct error error = {0};
         cr_assert_eq(
             knn_f16(&cases[i].problem, points, points, &cases[i].options, indices, NULL, &error),
             cases[i].status, "case %zu: %s", i, error.text);

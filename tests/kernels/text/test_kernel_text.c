@@ -16,7 +16,7 @@
 
 static enum status parse(const char *text, struct kernel_text *kernel, struct error *error)
 {
-    *error = (struct error){STATUS_OK, ""};
+    *error = (struct error){0};
     memset(kernel, 0xa5, sizeof *kernel);
     return kernel_text_parse("k", text, strlen(text), kernel, error);
 }
@@ -357,6 +357,54 @@ Test(kernel_text, what_breaks_a_rule_is_refused_by_line_and_column)
 /* ---- limits ---- */
 
 /* `count` times a piece of text, in which %d is which, within two others. */
+/* The line itself stands below, blanks and comments with it, and what is found at the end of a text
+ * or in its numbers has a line too. */
+Test(kernel_text, what_is_refused_is_shown)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {DECLARED("let w = N $ 2  # \303\244\n"), "  let w = N $ 2  # \303\244\n            ^"},
+        {"kernel k\r\nsize N pad 0\r\n", "  size N pad 0\n             ^"},
+        {"kernel k\ntitle \"\303\244\n", "  title \"\303\244\n        ^"},
+        {"\357\273\277kernel 3\n", "  kernel 3\n         ^"},
+        {DECLARED("\tsize M\n"), "   size M\n  ^"},
+        {HEAD "for i in N by t\n  tile x: ub[i] f16\n  store Z <- x",
+         "    store Z <- x\n               ^"},
+        {"", ""},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct kernel_text kernel;
+        struct error error;
+        cr_assert_neq(parse(cases[c].text, &kernel, &error), STATUS_OK, "%s", cases[c].text);
+        cr_expect_str_eq(error.excerpt, cases[c].shown, "%s", error.text);
+    }
+}
+
+/* What is found in a kernel's numbers has no file; whoever knows the kernel puts it there. */
+Test(kernel_text, numbers_errors_are_located)
+{
+    struct kernel_text kernel;
+    struct error error;
+    cr_assert_eq(parse(DECLARED("require N > 1\n"), &kernel, &error), STATUS_OK, "%s", error.text);
+    error_set(&error, STATUS_INVALID, "5:9: no number");
+    cr_expect_eq(kernel_text_locate(&kernel, STATUS_INVALID, &error), STATUS_INVALID);
+    cr_expect_str_eq(error.text, "k:5:9: no number");
+    cr_expect_str_eq(error.excerpt, "  require N > 1\n          ^");
+    static const char *const others[] = {"out of memory", "5: no", "5:9", "-5:9: no", "f:5:9: no"};
+    for (size_t o = 0; o < sizeof others / sizeof *others; o++) {
+        error_set(&error, STATUS_INVALID, "%s", others[o]);
+        kernel_text_locate(&kernel, STATUS_INVALID, &error);
+        cr_expect_str_eq(error.text, others[o]);
+        cr_expect_str_eq(error.excerpt, "");
+    }
+    error_set(&error, STATUS_INVALID, "4000:4000: beyond the text");
+    kernel_text_locate(&kernel, STATUS_INVALID, &error);
+    cr_expect_str_eq(error.excerpt, "");
+    cr_expect_eq(kernel_text_locate(&kernel, STATUS_OK, &error), STATUS_OK);
+    kernel_text_clear(&kernel);
+}
+
 static enum status parse_many(const char *before, const char *piece, int count, const char *after,
                               struct error *error)
 {
@@ -537,7 +585,7 @@ enum { LIBRARY = sizeof library / sizeof *library, DAMAGED = 4000 };
 static void read_library(const char *name, struct kernel_text *kernel)
 {
     char path[512];
-    struct error error = {STATUS_OK, ""};
+    struct error error = {0};
     snprintf(path, sizeof path, "%s/kernels/library/%s.kernel", SOURCE_DIR, name);
     cr_assert_eq(kernel_text_read(path, kernel, &error), STATUS_OK, "%s", error.text);
     cr_expect_str_eq(kernel->name.text, name);
