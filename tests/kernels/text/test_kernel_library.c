@@ -1,0 +1,138 @@
+/* The texts of kernels/library: each is read, prints and reads back, has its file's name, and has
+ * legal tilings on the chips that it says it is for. Whoever adds one adds its row. */
+#include "kernels/text/kernel_space.h"
+#include "kernels/text/kernel_text.h"
+#include "tests/support/machine.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <gsl/gsl_rng.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARY SOURCE_DIR "/kernels/library"
+
+/* What has to be in a space of a small problem on a chip: one legal tiling at least, and one of
+ * those tried that is not, for a reason in words. */
+static const struct row {
+    const char *name, *chip; /* NULL: it asks for what no chip has that is shipped */
+    int64_t sizes[KERNEL_MAX_SIZES];
+} rows[] = {
+    {"add_relu", "ascend310", {500000}},
+    {"add_relu", "ascend910b2", {500000}},
+    {"batched_matmul", "ascend310", {6, 512, 512, 512}},
+    {"batched_matmul", "ascend910b2", {6, 512, 512, 512}},
+    {"conv2d", "ascend310", {28, 28, 3, 3, 128, 128}},
+    {"matmul", "ascend310", {256, 512, 200, 1}},
+    {"matmul_thesis", "ascend310", {256, 512, 200, 2}},
+    {"matmul_thesis", "ascend910", {256, 512, 200, 2}},
+    {"matmul_two_level", "ascend310", {256, 512, 200, 1}},
+    {"matmul_two_level", "ascend910b2", {256, 512, 200, 1}},
+    {"scale_bias_relu", "ascend310", {300, 4000}},
+    {"scale_bias_relu", "ascend910b2", {300, 4000}},
+    {"softmax_long", "ascend310", {5, 100000}},
+    {"softmax_long", "ascend910b2", {5, 100000}},
+    {"softmax_rows", NULL, {300, 1000}},
+};
+enum { ROWS = sizeof rows / sizeof *rows, TRIED = 3000 };
+
+static char *print(const struct kernel_text *kernel)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    cr_assert(out);
+    kernel_text_print(kernel, out);
+    cr_assert_eq(fclose(out), 0);
+    return text;
+}
+
+static void read_text(const char *name, struct kernel_text *kernel)
+{
+    char path[512];
+    struct error error;
+    snprintf(path, sizeof path, "%s/%s.kernel", LIBRARY, name);
+    cr_assert_eq(kernel_text_read(path, kernel, &error), STATUS_OK, "%s\n%s", error.text,
+                 error.excerpt);
+}
+
+Test(kernel_library, every_text_reads_back_and_has_a_row)
+{
+    DIR *folder = opendir(LIBRARY);
+    cr_assert(folder);
+    int count = 0;
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        struct kernel_text kernel, again;
+        struct error error;
+        char name[256];
+        if (sscanf(entry->d_name, "%250[^.].kernel", name) != 1)
+            continue;
+        count++;
+        read_text(name, &kernel);
+        cr_expect_str_eq(kernel.name.text, name, "the file is called as the kernel");
+        cr_expect(kernel.title[0], "%s has a title", name);
+        char *printed = print(&kernel);
+        cr_assert_eq(kernel_text_parse(name, printed, strlen(printed), &again, &error), STATUS_OK,
+                     "%s", error.text);
+        char *twice = print(&again);
+        cr_expect_str_eq(printed, twice);
+        free(twice);
+        free(printed);
+        kernel_text_clear(&again);
+        kernel_text_clear(&kernel);
+        int row = 0;
+        while (row < ROWS && strcmp(rows[row].name, name) != 0)
+            row++;
+        cr_expect_lt(row, ROWS, "%s has a row above", name);
+    }
+    closedir(folder);
+    cr_expect_geq(count, 9);
+}
+
+static void expect_tilings(const struct row *row, const struct space *space)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
+    int legal = 0, refused = 0;
+    cr_expect_gt(space->candidates, 10);
+    for (int i = 0; i < TRIED; i++) {
+        struct violation list[MAX_VIOLATIONS];
+        struct tiling tiling;
+        space_tiling(space, (int64_t)((double)space->candidates * gsl_rng_uniform(rng)), &tiling);
+        bool is_legal = space->kind->legal(space, &tiling);
+        int count = space->kind->violations(space, &tiling, list);
+        legal += is_legal;
+        refused += !is_legal;
+        if (is_legal)
+            cr_expect_eq(count, 0);
+        else
+            cr_expect(count > 0 && list[0].limit[0], "%s: a reason", row->name);
+    }
+    cr_expect(legal > 0 && refused > 0, "%s on %s: %d legal and %d refused", row->name, row->chip,
+              legal, refused);
+    gsl_rng_free(rng);
+}
+
+Test(kernel_library, texts_have_legal_tilings_on_their_chips)
+{
+    for (int r = 0; r < ROWS; r++) {
+        struct kernel_text kernel;
+        struct hardware hw;
+        struct error error;
+        machine_load_named(&hw, rows[r].chip ? rows[r].chip : "ascend910b2", "");
+        read_text(rows[r].name, &kernel);
+        struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+        enum status status = kernel_space_create(&space, &kernel, rows[r].sizes, DTYPE_F16,
+                                                 DTYPE_F16, hw.cores, &error);
+        if (!rows[r].chip)
+            cr_expect(status == STATUS_INVALID && strstr(error.text, "has no vector operation"),
+                      "%s", error.text);
+        else if (status != STATUS_OK)
+            cr_expect_fail("%s: %s", rows[r].name, error.text);
+        else
+            expect_tilings(&rows[r], &space);
+        space.kind->destroy(&space);
+        free(space.blocks);
+        kernel_text_clear(&kernel);
+        hardware_clear(&hw);
+    }
+}
