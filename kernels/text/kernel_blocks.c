@@ -100,6 +100,7 @@ struct blocks {
     struct kernel_values values;
     unsigned of_cores, of_axes; /* axes that have one value in a block: asked by cores, by axes */
     unsigned only_cores;        /* that nobody but cores asks */
+    unsigned later;             /* axes that are not at their first value */
     int64_t cores;
     struct error *error;
 };
@@ -171,9 +172,9 @@ static enum status fix_axis(struct blocks *b, unsigned axes, int axis,
     struct kernel_list list;
     enum status status = STATUS_OK;
     TRY(kernel_axis_values(&b->values, axis, &list, b->error));
-    int count = b->cores == 1 && b->only_cores >> axis & 1 ? 1 : list.count;
-    for (int i = 0; i < count && status == STATUS_OK; i++) {
+    for (int i = 0; i < list.count && status == STATUS_OK; i++) {
         b->values.axes[axis] = list.values[i];
+        b->later = i ? b->later | 1U << axis : b->later & ~(1U << axis);
         status = fix_axes(b, axes, axis + 1, then);
     }
     free(list.values);
@@ -192,12 +193,15 @@ static enum status fix_axes(struct blocks *b, unsigned axes, int axis,
 /* What is divided is known: shares, and then the axes that are cut. */
 static enum status share(struct blocks *b)
 {
-    struct kernel_values whole = b->values;
-    int64_t used;
-    struct error refused;
-    if (kernel_share(&b->values, b->cores, &used, &refused) == STATUS_OK && used == b->cores)
-        TRY(fix_axes(b, b->of_axes & ~b->of_cores, 0, add_block));
-    b->values = whole;
+    const struct kernel_values whole = b->values;
+    int most = b->ks->kernel->cores_count ? b->ks->cores : 1;
+    for (b->cores = b->later & b->only_cores ? 2 : 1; b->cores <= most; b->cores++) {
+        struct error refused;
+        int64_t used;
+        if (kernel_share(&b->values, b->cores, &used, &refused) == STATUS_OK && used == b->cores)
+            TRY(fix_axes(b, b->of_axes & ~b->of_cores, 0, add_block));
+        b->values = whole;
+    }
     return STATUS_OK;
 }
 
@@ -210,13 +214,21 @@ enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, str
     for (int r = 0; r < ks->kernel->require_count; r++)
         ks->require_axes[r] = kernel_axes_of(ks->kernel, ks->kernel->requires[r].truth);
     b.only_cores = b.of_cores & ~asked_by_lines(ks->kernel);
-    int most = ks->kernel->cores_count ? ks->cores : 1;
-    for (b.cores = 1; b.cores <= most; b.cores++)
-        TRY(fix_axes(&b, b.of_cores, 0, share));
-    return STATUS_OK;
+    return fix_axes(&b, b.of_cores, 0, share);
 }
 
 /* ------------------------------------------------------------------ axes */
+
+/* All that get work. */
+static int64_t usual_cores(const struct space *space, const struct tiling *tiling)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    struct kernel_values values = ks->base;
+    struct error error;
+    int64_t used;
+    memcpy(values.axes, tiling->value, (size_t)ks->kernel->axis_count * sizeof *values.axes);
+    return kernel_share(&values, ks->cores, &used, &error) == STATUS_OK ? used : 1;
+}
 
 enum status kernel_make_axes(struct space *space, struct kernel_space *ks, struct error *error)
 {
@@ -237,7 +249,8 @@ enum status kernel_make_axes(struct space *space, struct kernel_space *ks, struc
             names[w] = kernel->axes[a].words[w];
         axis->value_names = names;
     }
-    ks->axes[kernel->axis_count] = (struct axis){.name = "cores", .counts_cores = true};
+    ks->axes[kernel->axis_count] =
+        (struct axis){.name = "cores", .counts_cores = true, .usual = usual_cores};
     space->axis_count = kernel->axis_count + 1;
     space->axes = ks->axes;
     return STATUS_OK;

@@ -50,6 +50,7 @@ Test(kernel_space, matmul_has_the_tilings_of_the_hand_written_space)
             space_tiling(&thesis, i, &tiling);
             bool is_legal = thesis.kind->possible(&thesis, &tiling, thesis.axis_count);
             legal += is_legal;
+            cr_expect_eq(space_index(&tile, &tiling), i);
             cr_expect_eq(tile.kind->possible(&tile, &tiling, tile.axis_count), is_legal);
             if (i % 97 == 0)
                 cr_expect_eq(tile.kind->legal(&tile, &tiling), is_legal);
