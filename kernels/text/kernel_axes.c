@@ -47,7 +47,7 @@ static enum status find_unit(const struct cutting *cutting, const struct express
     while (e->op == EXPRESSION_AXIS && (kernel->axes[e->number].cut == CUT_SLICES ||
                                         kernel->axes[e->number].cut == CUT_DIVISORS))
         e = kernel->axes[e->number].values;
-    *unit = e->op == EXPRESSION_SIZE ? kernel->sizes[e->number].pad : 1;
+    *unit = e->op == EXPRESSION_SIZE ? cutting->values->pads[e->number] : 1;
     if (e->op != EXPRESSION_AXIS || kernel->axes[e->number].cut == CUT_LIST)
         return STATUS_OK;
     return kernel_number(cutting->values, kernel->axes[e->number].values, unit, cutting->error);

@@ -42,7 +42,7 @@ static enum status parse_positive(struct kernel_parser *parser, int64_t *number)
 
 static enum status declare_option(struct kernel_parser *parser, const struct kernel_name *name)
 {
-    struct kernel_size size = {.pad = 1, .is_option = true};
+    struct kernel_size size = {.is_option = true};
     int number;
     TRY(parse_positive(parser, &size.standard));
     TRY(reader_declare(parser, NAME_SIZE, name, &number));
@@ -51,11 +51,33 @@ static enum status declare_option(struct kernel_parser *parser, const struct ker
     return STATUS_OK;
 }
 
+static bool names_any(const struct expression *e)
+{
+    for (const struct expression *arg = e->args; arg; arg = arg->next)
+        if (names_any(arg))
+            return true;
+    return !e->args && e->op != EXPRESSION_NUMBER && e->op != EXPRESSION_LANES;
+}
+
+/* A number that types decide alone. */
+static enum status parse_pad(struct kernel_parser *parser, struct expression **pad)
+{
+    struct kernel_place at = reader_place(parser);
+    TRY(reader_tight(parser, &wanted_count, pad));
+    if (names_any(*pad))
+        return FAIL_AT(parser, at,
+                       "a pad that asks for sizes or axes, expected numbers and "
+                       "lanes(TYPE)");
+    return (*pad)->op != EXPRESSION_NUMBER || (*pad)->number > 0
+               ? STATUS_OK
+               : FAIL_AT(parser, at, "0, expected 1 or more");
+}
+
 static enum status declare_size(struct kernel_parser *parser)
 {
     struct kernel_name name;
     int first = parser->kernel->size_count, number;
-    int64_t pad = 1;
+    struct expression *pad = NULL;
     TRY(reader_name(parser, false, &name));
     if (reader_take(parser, "="))
         return declare_option(parser, &name);
@@ -65,7 +87,7 @@ static enum status declare_size(struct kernel_parser *parser)
         TRY(reader_declare(parser, NAME_SIZE, &name, &number));
     }
     if (reader_take(parser, "pad"))
-        TRY(parse_positive(parser, &pad));
+        TRY(parse_pad(parser, &pad));
     while (first <= number)
         parser->kernel->sizes[first++].pad = pad;
     return STATUS_OK;

@@ -148,8 +148,10 @@ static int put_size(const struct kernel_text *kernel, int n, FILE *out)
         fprintf(out, " %s", kernel->sizes[end].name.text);
     if (size->is_option)
         fprintf(out, " = %lld", (long long)size->standard);
-    else if (size->pad > 1)
-        fprintf(out, " pad %lld", (long long)size->pad);
+    else if (size->pad) {
+        fputs(" pad ", out);
+        put_tight(kernel, size->pad, out);
+    }
     return end - n;
 }
 

@@ -15,7 +15,16 @@ enum status kernel_values_set(struct kernel_values *values, const struct kernel_
     values->dtype = dtype;
     values->result = dtype_result(dtype);
     for (int n = 0; n < kernel->size_count; n++) {
-        int64_t pad = kernel->sizes[n].pad;
+        int64_t pad = 1;
+        if (kernel->sizes[n].pad)
+            TRY(kernel_number(values, kernel->sizes[n].pad, &pad, error));
+        if (pad < 1)
+            return error_set(error, STATUS_INVALID,
+                             "%d:%d: size %s has a pad of %lld, expected 1 "
+                             "or more",
+                             kernel->sizes[n].pad->at.line, kernel->sizes[n].pad->at.column,
+                             kernel->sizes[n].name.text, (long long)pad);
+        values->pads[n] = pad;
         if (given[n] < 1 || given[n] > KERNEL_MAX_NUMBER - pad)
             return error_set(error, STATUS_INVALID,
                              "size %s is %lld, expected 1 or more, and with its pad at most 2^62",

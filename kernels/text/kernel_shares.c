@@ -22,7 +22,7 @@ static enum status divide(struct kernel_values *values, const struct expression 
                           int64_t cores, int64_t *used, struct error *error)
 {
     bool is_size = name->op == EXPRESSION_SIZE;
-    int64_t whole, pad = is_size ? values->kernel->sizes[name->number].pad : 1;
+    int64_t whole, pad = is_size ? values->pads[name->number] : 1;
     TRY(kernel_number(values, name, &whole, error));
     int64_t blocks = divide_up(whole, pad), share = divide_up(blocks, cores);
     struct kernel_range *range =

@@ -147,9 +147,9 @@ const char *kernel_type_name(int type);
 
 struct kernel_size {
     struct kernel_name name;
-    int64_t pad;      /* 1 without one */
-    bool is_option;   /* has an option of its own, and so a value without being given: */
-    int64_t standard; /* that */
+    struct expression *pad; /* of numbers and lanes alone; NULL: 1 */
+    bool is_option;         /* has an option of its own, and so a value without being given: */
+    int64_t standard;       /* that */
 };
 
 struct kernel_let {

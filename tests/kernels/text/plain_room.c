@@ -111,7 +111,7 @@ static bool share(struct kernel_values *values, const struct expression *what, i
     if (kernel_number(values, what, &all, &error) != STATUS_OK || all < 1)
         return false;
     if (what->op == EXPRESSION_SIZE)
-        pad = values->kernel->sizes[what->number].pad;
+        pad = values->pads[what->number];
     int64_t blocks = up(all, pad), each = up(blocks, shares);
     *working = up(blocks, each);
     struct kernel_range range = {.length = each * pad < all ? each * pad : all};

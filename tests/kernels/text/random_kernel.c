@@ -151,7 +151,7 @@ void random_kernel_sizes(gsl_rng *rng, const struct kernel_text *kernel, int64_t
 {
     static const int some[] = {1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 40, 48, 64, 80, 96, 100};
     for (int n = 0; n < kernel->size_count; n++)
-        if (kernel->sizes[n].pad == 1 && kernel->sizes[n].name.text[0] != 'M')
+        if (!kernel->sizes[n].pad && kernel->sizes[n].name.text[0] != 'M')
             given[n] = 1 + (int64_t)gsl_rng_uniform_int(rng, 3);
         else
             given[n] = some[gsl_rng_uniform_int(rng, sizeof some / sizeof *some)];

@@ -107,6 +107,8 @@ static const struct {
     {"kernel mmad\n", "1:8: 'mmad' is a word of the language, expected a name"},
     {"kernel dtype\n", "1:8: 'dtype' is a word of the language, expected a name"},
     {DECLARED("size M pad 0\n"), "5:12: 0, expected 1 or more"},
+    {DECLARED("size M pad N\n"),
+     "5:12: a pad that asks for sizes or axes, expected numbers and lanes(TYPE)"},
     {DECLARED("size M = 0\n"), "5:10: 0, expected 1 or more"},
     {DECLARED("size M = x\n"), "5:10: 'x', expected a whole number"},
     {DECLARED("axis u = a, b, a\n"), "5:16: 'a' is listed twice, expected another word"},
@@ -623,7 +625,7 @@ Test(kernel_text, a_kernel_is_what_its_text_says)
     struct kernel_text kernel;
     read_library("matmul", &kernel);
     cr_expect_str_eq(kernel.title, "C = A*B: panels in L1, tiles in L0");
-    cr_expect(kernel.size_count == 4 && kernel.sizes[0].pad == 16 && kernel.sizes[3].is_option &&
+    cr_expect(kernel.size_count == 4 && kernel.sizes[0].pad->number == 16 && kernel.sizes[3].is_option &&
               kernel.sizes[3].standard == 1);
     cr_expect(kernel.axis_count == 6 && kernel.axes[4].cut == CUT_WORDS &&
               kernel.axes[4].word_count == 4 && strcmp(kernel.axes[4].words[3], "none") == 0);
