@@ -116,8 +116,8 @@ static enum status check_flag(const struct hardware *hw, struct instruction *in,
                      hw->flag_registers - 1);
 }
 
-static enum status price_instruction(const struct hardware *hw, struct instruction *in,
-                                     struct error *error)
+enum status instruction_price(const struct hardware *hw, struct instruction *in,
+                              struct error *error)
 {
     in->price = -1;
     switch ((enum instruction_kind)in->kind) {
@@ -168,7 +168,7 @@ enum status program_add(struct program *program, const struct instruction *instr
     if (in->line == 0)
         in->line = program->count + 1;
     TRY(check_unit(program->hw, in, error));
-    TRY(price_instruction(program->hw, in, error));
+    TRY(instruction_price(program->hw, in, error));
     program->count++;
     return STATUS_OK;
 }

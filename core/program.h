@@ -106,6 +106,10 @@ void program_reset(struct program *program, const struct hardware *hw);
 enum status program_add(struct program *program, const struct instruction *instruction,
                         struct error *error);
 
+/* What program_add fills in: pipe, price, units and burst_fs; STATUS_INVALID as there. */
+enum status instruction_price(const struct hardware *hw, struct instruction *in,
+                              struct error *error);
+
 /* Appends an operand to the last instruction; `bytes` is derived from what that does. `rows` of 0
  * means 1. */
 enum status program_add_region(struct program *program, const struct region *region,

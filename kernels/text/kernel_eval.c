@@ -143,6 +143,24 @@ static const struct {
     [EXPRESSION_MAX] = {max, "a number"},
 };
 
+/* What each comparison says of a left side that is less, equal, more. */
+static const bool comparisons[EXPRESSION_OPS][3] = {
+    [EXPRESSION_EQUAL] = {false, true, false},   [EXPRESSION_IN] = {false, true, false},
+    [EXPRESSION_UNEQUAL] = {true, false, true},  [EXPRESSION_LESS] = {true, false, false},
+    [EXPRESSION_AT_MOST] = {true, true, false},  [EXPRESSION_MORE] = {false, false, true},
+    [EXPRESSION_AT_LEAST] = {false, true, true},
+};
+
+bool kernel_apply(enum expression_op op, int64_t a, int64_t b, int64_t *result)
+{
+    if (!wholes[op].function) {
+        *result = comparisons[op][1 + (a > b) - (a < b)];
+        return true;
+    }
+    return wholes[op].function(a, b, result) && *result <= KERNEL_MAX_NUMBER &&
+           *result >= -KERNEL_MAX_NUMBER;
+}
+
 /* Of two arguments or more from left to right; of one it stands for both. */
 static enum status walk_whole(const struct walk *walk, const struct expression *e,
                               union value *value)
@@ -153,8 +171,7 @@ static enum status walk_whole(const struct walk *walk, const struct expression *
         union value right = {.whole = 0};
         if (next)
             TRY(evaluate(walk, next, &right));
-        bool fits = wholes[e->op].function(value->whole, right.whole, &value->whole);
-        if (!fits || value->whole > KERNEL_MAX_NUMBER || value->whole < -KERNEL_MAX_NUMBER) {
+        if (!kernel_apply(e->op, value->whole, right.whole, &value->whole)) {
             char text[128];
             snprintf(text, sizeof text, "a number that cannot be, expected %s within 2^62",
                      wholes[e->op].expected);
@@ -231,14 +248,6 @@ static enum status walk_real(const struct walk *walk, const struct expression *e
 }
 
 /* ------------------------------------------------------------------ conditions */
-
-/* What each comparison says of a left side that is less, equal, more. */
-static const bool comparisons[EXPRESSION_OPS][3] = {
-    [EXPRESSION_EQUAL] = {false, true, false},   [EXPRESSION_IN] = {false, true, false},
-    [EXPRESSION_UNEQUAL] = {true, false, true},  [EXPRESSION_LESS] = {true, false, false},
-    [EXPRESSION_AT_MOST] = {true, true, false},  [EXPRESSION_MORE] = {false, false, true},
-    [EXPRESSION_AT_LEAST] = {false, true, true},
-};
 
 /* 0, 1 or 2 as the first one is less, equal or more. */
 static enum status order_of(const struct walk *walk, const struct expression *a,

@@ -50,6 +50,10 @@ enum status kernel_values_set(struct kernel_values *values, const struct kernel_
 enum status kernel_number(const struct kernel_values *values, const struct expression *expression,
                           int64_t *number, struct error *error);
 
+/* An operation of whole numbers, or a comparison of two, whose result is 0 or 1. False: a result
+ * that cannot be. */
+bool kernel_apply(enum expression_op op, int64_t a, int64_t b, int64_t *result);
+
 /* The value of a whole or real one. */
 enum status kernel_real(const struct kernel_values *values, const struct expression *expression,
                         double *number, struct error *error);
