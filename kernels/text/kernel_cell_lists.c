@@ -18,9 +18,8 @@ static void mark(const struct kernel_cells *cells, bool needed[CELLS_MAX])
 static int level_of(const struct kernel_cells *cells, const struct cell_step *step, int cell)
 {
     int level = step->depth;
-    while (level > 0 && !(cells->cells[cell].loops >>
-                              cells->plan->loops[step->loops[level - 1]].text_loop &
-                          1))
+    while (level > 0 &&
+           !(cells->cells[cell].loops >> cells->plan->loops[step->loops[level - 1]].text_loop & 1))
         level--;
     return level;
 }
@@ -97,8 +96,7 @@ static int64_t value_of(const struct cell *cell, const struct kernel_values *val
         return kernel_number(values, cell->given, &result, &ignored) == STATUS_OK ? result
                                                                                   : CELL_CANNOT_BE;
     case CELL_APPLY:
-        if (a == CELL_CANNOT_BE || b == CELL_CANNOT_BE ||
-            !kernel_apply(cell->op, a, b, &result))
+        if (a == CELL_CANNOT_BE || b == CELL_CANNOT_BE || !kernel_apply(cell->op, a, b, &result))
             return CELL_CANNOT_BE;
         return result;
     case CELL_CHOICE:

@@ -170,8 +170,8 @@ static void make_loop(struct cell_maker *m, int loop)
     cell->rounds = apply(m, EXPRESSION_CDIV, range, cell->by);
     cell->full = apply(m, EXPRESSION_MIN, range, cell->by);
     int all_but_one = apply(m, EXPRESSION_SUBTRACT, cell->rounds, number(m, 1));
-    cell->last = apply(m, EXPRESSION_SUBTRACT, range,
-                       apply(m, EXPRESSION_MULTIPLY, all_but_one, cell->by));
+    cell->last =
+        apply(m, EXPRESSION_SUBTRACT, range, apply(m, EXPRESSION_MULTIPLY, all_but_one, cell->by));
     cell->begin = begin_of(m, text->in);
 }
 
@@ -227,8 +227,7 @@ static int key_or(struct cell_maker *m, int step, enum kernel_key key, int other
 
 static bool is_outside(const struct kernel_plan *plan, const struct plan_part *part)
 {
-    return part->tile < 0 ||
-           plan->hw->buffers[plan->tiles[part->tile].buffer].capacity_bytes == 0;
+    return part->tile < 0 || plan->hw->buffers[plan->tiles[part->tile].buffer].capacity_bytes == 0;
 }
 
 /* Both parts hold equally many elements, and one of them is a tile's. */

@@ -11,7 +11,7 @@ enum { MAX_NODES = WORK_MAX_LINES - WORK_MAX_CHAINS, MAX_CALLS = 20000 };
 struct graph {
     const struct kernel_plan *plan;
     int count;
-    int step[MAX_NODES];           /* one of each node's */
+    int step[MAX_NODES];            /* one of each node's */
     uint64_t neighbours[MAX_NODES]; /* bits: nodes that it excludes, not itself */
     int calls;
     struct work_layout *layout;

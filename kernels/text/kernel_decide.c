@@ -86,6 +86,7 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
         plan->is_certain &= plan->plan.steps[s].is_certain;
     for (int l = 1; l < plan->plan.loop_count; l++) /* the length of its program is not */
         plan->is_certain &= !values->kernel->loops[plan->plan.loops[l].text_loop].each;
+    TRY(kernel_work_make(&plan->plan, &plan->work, error));
     return kernel_fit_make(&plan->plan, &plan->fit, error);
 }
 
@@ -109,7 +110,7 @@ static enum status plan_of(struct kernel_space *ks, const struct kernel_values *
         free(plan);
         return error_memory(error);
     }
-    *number = ks->plan_count;
+    *number = plan->number = ks->plan_count;
     ks->plans[ks->plan_count++] = plan;
     plan->choices = choices;
     return make_plan(values, plan, error);
@@ -163,6 +164,18 @@ static unsigned of_copies(const struct kernel_text *kernel)
     return axes;
 }
 
+static enum status make_layouts(struct kernel_space *ks, struct error *error)
+{
+    ks->layouts = calloc((size_t)ks->plan_count * WORK_VARIANTS + 1, sizeof *ks->layouts);
+    if (!ks->layouts)
+        return error_memory(error);
+    for (int p = 0; p < ks->plan_count; p++)
+        for (int v = 0; v < WORK_VARIANTS && ks->plans[p]->work; v++)
+            ks->layouts[p * WORK_VARIANTS + v] =
+                *kernel_work_layout(ks->plans[p]->work, (enum work_variant)v);
+    return STATUS_OK;
+}
+
 enum status kernel_make_plans(struct kernel_space *ks, const struct space *space,
                               struct error *error)
 {
@@ -179,5 +192,5 @@ enum status kernel_make_plans(struct kernel_space *ks, const struct space *space
         tiling.value[a] = ks->least[a];
     for (int b = 0; b < space->block_count; b++)
         TRY(decide_all(ks, &space->blocks[b], &tiling, 0, error));
-    return STATUS_OK;
+    return make_layouts(ks, error);
 }

@@ -99,8 +99,7 @@ static bool both_begin(const struct kernel_plan *plan, int a, int p, int b, int 
 static bool one_is_all(const struct kernel_plan *plan, int a, int p, int b, int q)
 {
     int tile = plan->steps[a].parts[p].tile;
-    return plan->tiles[tile].copies == 1 &&
-           (is_all_of_it(plan, a, p) || is_all_of_it(plan, b, q));
+    return plan->tiles[tile].copies == 1 && (is_all_of_it(plan, a, p) || is_all_of_it(plan, b, q));
 }
 
 bool work_excludes(const struct kernel_plan *plan, int a, int b, enum work_variant variant)

@@ -60,6 +60,8 @@ enum status kernel_space_create(struct space *space, const struct kernel_text *k
     space_number(space);
     find_least(ks, space);
     TRY(kernel_make_plans(ks, space, error));
+    space->layout_count = ks->plan_count * WORK_VARIANTS;
+    space->layouts = ks->layouts;
     return check_plans(ks, error);
 }
 
@@ -76,9 +78,11 @@ static void destroy(struct space *space)
     for (int p = 0; p < ks->plan_count; p++) {
         kernel_plan_clear(&ks->plans[p]->plan);
         kernel_fit_clear(&ks->plans[p]->fit);
+        kernel_work_free(ks->plans[p]->work);
         free(ks->plans[p]);
     }
     free(ks->plans);
+    free(ks->layouts);
     free(ks->decisions.items);
     free(ks->decisions.slots);
     free(ks);
@@ -88,6 +92,20 @@ static int cores_used(const struct space *space, const struct tiling *tiling, in
 {
     (void)part;
     return (int)tiling->value[space->axis_count - 1];
+}
+
+static void summarise(const struct space *space, const struct tiling *tiling, struct work *work)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan = kernel_find_plan(ks, tiling);
+    struct kernel_values values;
+    struct error error;
+    int cores = (int)tiling->value[ks->kernel->axis_count];
+    if (!plan || !plan->work || !kernel_set_tiling(ks, tiling, &values) ||
+        kernel_summarise(plan->work, &values, cores, work, &error) != STATUS_OK)
+        *work = (struct work){.cores = cores}; /* of no legal tiling */
+    else
+        work->layout += plan->number * WORK_VARIANTS;
 }
 
 static const char *const parts[] = {"kernel", NULL};
@@ -100,5 +118,6 @@ const struct operator_space kernel_space_tile = {
     .legal = kernel_is_legal,
     .violations = kernel_violations,
     .cores_used = cores_used,
+    .summarise = summarise,
     .parts = parts,
 };

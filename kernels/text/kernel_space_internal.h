@@ -6,6 +6,7 @@
 
 #include "kernels/text/kernel_fit.h"
 #include "kernels/text/kernel_space.h"
+#include "kernels/text/kernel_work.h"
 
 enum { KERNEL_MAX_PLANS = 1024, KERNEL_MAX_DECISIONS = 1 << 16 };
 
@@ -14,6 +15,8 @@ struct space_plan {
     struct plan_choices choices;
     struct kernel_plan plan;
     struct kernel_fit fit;
+    struct kernel_work *work; /* owned */
+    int number;
     bool is_possible;
     bool is_certain; /* all its steps fit whatever the sizes are */
     char reason[200];
@@ -50,6 +53,7 @@ struct kernel_space {
     int plan_count;
     struct space_plan **plans; /* owned */
     struct decisions decisions;
+    struct work_layout *layouts; /* owned; [number of plan · WORK_VARIANTS + variant] */
 };
 
 static inline struct kernel_space *kernel_space_of(const struct space *space)

@@ -62,8 +62,7 @@ static struct work_sum sum_rounds(struct summing *s, int level, unsigned path)
     } else {
         int loop = step->loops[level - 1];
         int64_t rounds = s->numbers[cells->loops[loop].rounds];
-        bool once = s->work->plan->steps[s->step].once >>
-                        s->work->plan->loops[loop].text_loop & 1;
+        bool once = s->work->plan->steps[s->step].once >> s->work->plan->loops[loop].text_loop & 1;
         s->cannot_be |= rounds == CELL_CANNOT_BE;
         if (once && rounds > 1 && path & ON_LAST && s->times->once == step->depth)
             s->times->once = level - 1;

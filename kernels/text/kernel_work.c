@@ -19,9 +19,8 @@ static void make_instructions(struct kernel_work *work)
             .what = (int16_t)step->what,
             .type = (uint8_t)step->type,
             .to_type = (uint8_t)step->to_type,
-            .transpose =
-                moves && step->price != hardware_move_price(work->plan->hw, step->what, step->type,
-                                                            step->to_type),
+            .transpose = moves && step->price != hardware_move_price(work->plan->hw, step->what,
+                                                                     step->type, step->to_type),
         };
     }
 }

@@ -38,7 +38,8 @@ struct kernel_work {
     struct work_event events[WORK_MAX_EVENTS];
     int edge_count;
     struct work_edge edges[WORK_MAX_EDGES];
-    int edges_to[PLAN_MAX_STEPS], edges_end[PLAN_MAX_STEPS]; /* by `second`: [edges_to, edges_end) */
+    int edges_to[PLAN_MAX_STEPS],
+        edges_end[PLAN_MAX_STEPS]; /* by `second`: [edges_to, edges_end) */
     struct work_chains chains[WORK_VARIANTS];
     uint64_t shapes; /* text loops that must not be ragged for the first variant */
 };
