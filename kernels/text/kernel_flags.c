@@ -106,8 +106,7 @@ static bool is_interlocked(const struct flag_maker *maker, int step, int other, 
 static int64_t copies_in_text(const struct flag_maker *maker, int tile)
 {
     int64_t copies = 1;
-    const struct expression *e =
-        tile >= 0 ? maker->plan->kernel->tiles[tile].copies : NULL;
+    const struct expression *e = tile >= 0 ? maker->plan->kernel->tiles[tile].copies : NULL;
     if (e && (kernel_number(maker->values, e, &copies, NULL) != STATUS_OK || copies < 1))
         copies = 1;
     return copies < KERNEL_MAX_COPIES ? copies : KERNEL_MAX_COPIES;
@@ -177,8 +176,8 @@ static enum status want_in_round(struct flag_maker *maker, int tile, int src, in
                                  .first_only = first & ~last,
                                  .last_only = last & ~first};
     token.by_slot = tile >= 0 && !token.first_only && !token.last_only;
-    token.count = token.by_slot ? (int)maker->plan->tiles[tile].copies
-                                : (int)copies_in_text(maker, tile);
+    token.count =
+        token.by_slot ? (int)maker->plan->tiles[tile].copies : (int)copies_in_text(maker, tile);
     return add_token(maker, &token);
 }
 

@@ -38,20 +38,20 @@ struct kernel_token {
     int outer; /* of an optional one: the next token that does the same further out, -1: none */
     uint64_t first_only, last_only; /* text loops in whose first, last rounds alone there is one */
     struct flag_place set, wait;    /* their rounds include those */
-    int next_set, next_wait; /* of the same item, -1: none */
+    int next_set, next_wait;        /* of the same item, -1: none */
 };
 
 struct kernel_flags {
     int token_count;
     struct kernel_token tokens[FLAGS_MAX_TOKENS];
-    int sets[PLAN_MAX_ITEMS], waits[PLAN_MAX_ITEMS]; /* by item: its first token, -1: none */
+    int sets[PLAN_MAX_ITEMS], waits[PLAN_MAX_ITEMS];       /* by item: its first token, -1: none */
     int registers[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* from, to: how many */
     int step_item[PLAN_MAX_STEPS], loop_item[KERNEL_MAX_LOOPS + 1];
     uint64_t chains[KERNEL_MAX_LOOPS]; /* by text loop: those that its range is cut from, and it */
     uint64_t first[PLAN_MAX_STEPS],
-        last[PLAN_MAX_STEPS];      /* text loops in whose first, last rounds alone a step runs */
-    uint64_t ask_first, ask_last;  /* text loops whose first, last rounds expressions ask for */
-    uint64_t written_out;          /* text loops whose rounds differ all */
+        last[PLAN_MAX_STEPS];     /* text loops in whose first, last rounds alone a step runs */
+    uint64_t ask_first, ask_last; /* text loops whose first, last rounds expressions ask for */
+    uint64_t written_out;         /* text loops whose rounds differ all */
     int blocks[KERNEL_MAX_TILES][KERNEL_MAX_DIMS]; /* the text loop that cuts what writes the tile,
                                                       -1: all of the dimension at once */
 };

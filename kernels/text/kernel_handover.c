@@ -1,8 +1,8 @@
 /* Handing tiles on that are loaded in first rounds alone. A new load overwrites what readers of the
  * round before have read, and mostly is behind them without further ado: loads and reads go in turn
  * because of the tokens of other tiles and rounds. Where that is not enough, because few rounds lie
- * between or nothing is loaded in the meantime, a token goes from the last reader to the first load;
- * anywhere else it would order nothing new and hold loads back.
+ * between or nothing is loaded in the meantime, a token goes from the last reader to the first
+ * load; anywhere else it would order nothing new and hold loads back.
  *
  * It is played, at the beginning and the end of neighbouring rounds of a loop: the loads of the new
  * round until the loading pipe has waited for something that the reading one did in that round, and

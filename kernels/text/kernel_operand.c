@@ -7,9 +7,9 @@
 
 /* One dimension of a part, in elements. */
 struct side {
-    int64_t block_at, block; /* of the writer's block in the tile: where, and how long */
-    int64_t at, length;      /* of the part in that block */
-    int block_loop, loop;    /* text loops that move the block, and the part; -1: none */
+    int64_t block_at, block;       /* of the writer's block in the tile: where, and how long */
+    int64_t at, length;            /* of the part in that block */
+    int block_loop, loop;          /* text loops that move the block, and the part; -1: none */
     const struct expression *from; /* or what moves the part */
 };
 
@@ -31,8 +31,7 @@ static enum status number_of(const struct operand *operand, const struct express
                              int64_t otherwise, int64_t *number)
 {
     *number = otherwise;
-    return e ? kernel_number(&operand->writer->env->values, e, number,
-                             operand->writer->emit.error)
+    return e ? kernel_number(&operand->writer->env->values, e, number, operand->writer->emit.error)
              : STATUS_OK;
 }
 
@@ -86,9 +85,8 @@ static int64_t range_stride(const struct operand *operand, int text_loop,
                             const struct rolled *rolled)
 {
     int outer = operand->writer->plan->loops[rolled->loop].text_loop;
-    return text_loop >= 0 && operand->writer->flags->chains[text_loop] >> outer & 1
-               ? rolled->length
-               : 0;
+    return text_loop >= 0 && operand->writer->flags->chains[text_loop] >> outer & 1 ? rolled->length
+                                                                                    : 0;
 }
 
 static enum status expression_stride(const struct operand *operand, const struct expression *e,
@@ -135,9 +133,7 @@ static int64_t part_weight(const struct operand *operand, int d)
     bool is_grid = operand->part->dims[d].reach == REACH_ROUND;
     int64_t weight = 1;
     for (int j = 0; j < operand->part->dim_count; j++)
-        weight *= j > d             ? operand->sides[j].block
-                  : j < d && is_grid ? operand->sides[j].length
-                                     : 1;
+        weight *= j > d ? operand->sides[j].block : j < d && is_grid ? operand->sides[j].length : 1;
     return weight;
 }
 
@@ -196,9 +192,9 @@ enum status writer_region(const struct program_writer *writer, const struct plan
         TRY(measure(&operand, d));
     for (int d = 0; d < part->dim_count; d++) {
         const struct side *side = &operand.sides[d];
-        region->offset_bytes += (side->block_at * block_weight(&operand, d) +
-                                 side->at * part_weight(&operand, d)) *
-                                size;
+        region->offset_bytes +=
+            (side->block_at * block_weight(&operand, d) + side->at * part_weight(&operand, d)) *
+            size;
         TRY(add_strides(&operand, d, size, region));
     }
     keep_inside(writer, part->tile, bytes, region);

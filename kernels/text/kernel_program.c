@@ -1,6 +1,6 @@
-/* Writing a core's program: a walk over the plan's loops. A stretch of rounds that are alike becomes
- * a loop; its body holds one round after the other until copies and registers have come round, and
- * what is left over stands behind it. */
+/* Writing a core's program: a walk over the plan's loops. A stretch of rounds that are alike
+ * becomes a loop; its body holds one round after the other until copies and registers have come
+ * round, and what is left over stands behind it. */
 #include "kernels/text/kernel_program_internal.h"
 #include "kernels/text/kernel_structure.h"
 
@@ -119,8 +119,8 @@ static void put_operands(struct program_writer *w, const struct plan_step *step)
         struct region region;
         if (part->tile < 0)
             continue;
-        int64_t bytes = instruction_extent_bytes(
-            w->plan->hw, &program->items[program->count - 1], part->role);
+        int64_t bytes =
+            instruction_extent_bytes(w->plan->hw, &program->items[program->count - 1], part->role);
         keep(w, writer_region(w, part, bytes, &region));
         emit_region(&w->emit, &region);
     }

@@ -7,7 +7,7 @@
 
 /* What turns: a loop's body ends where it began. */
 struct turns {
-    uint8_t lives[KERNEL_MAX_TILES]; /* the copy that is in use */
+    uint8_t lives[KERNEL_MAX_TILES];                         /* the copy that is in use */
     uint8_t sets[FLAGS_MAX_TOKENS], waits[FLAGS_MAX_TOKENS]; /* the next register */
 };
 
@@ -25,8 +25,8 @@ struct program_writer {
     const struct kernel_room *room;
     struct kernel_env *env;
     bool is_on[FLAGS_MAX_TOKENS];
-    uint64_t peel_first, peel_last; /* text loops */
-    int stages[KERNEL_MAX_LOOPS + 1]; /* of the item that is being written, by plan loop */
+    uint64_t peel_first, peel_last;          /* text loops */
+    int stages[KERNEL_MAX_LOOPS + 1];        /* of the item that is being written, by plan loop */
     struct rolled rolled[PROGRAM_MAX_DEPTH]; /* emit.depth of them */
     struct turns turns;
 };

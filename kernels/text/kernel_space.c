@@ -1,6 +1,7 @@
 /* The space of a kernel's tilings. */
 #include "kernels/text/kernel_space.h"
 
+#include "kernels/text/kernel_program.h"
 #include "kernels/text/kernel_shares.h"
 #include "kernels/text/kernel_space_internal.h"
 
@@ -108,6 +109,21 @@ static void summarise(const struct space *space, const struct tiling *tiling, st
         work->layout += plan->number * WORK_VARIANTS;
 }
 
+static enum status generate(const struct space *space, const struct tiling *tiling, int part,
+                            struct program *program, struct error *error)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan = kernel_find_plan(ks, tiling);
+    struct kernel_env env;
+    struct kernel_room room;
+    (void)part;
+    if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values))
+        return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
+                         ks->kernel->name.text);
+    TRY(kernel_room_find(&plan->plan, &env, &room, error));
+    return kernel_program(&plan->plan, &plan->flags, &env, &room, program, error);
+}
+
 static const char *const parts[] = {"kernel", NULL};
 
 const struct operator_space kernel_space_tile = {
@@ -120,4 +136,5 @@ const struct operator_space kernel_space_tile = {
     .cores_used = cores_used,
     .summarise = summarise,
     .parts = parts,
+    .generate = generate,
 };

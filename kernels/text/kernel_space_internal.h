@@ -5,6 +5,7 @@
 #define AUTOTUNE_KERNELS_TEXT_KERNEL_SPACE_INTERNAL_H
 
 #include "kernels/text/kernel_fit.h"
+#include "kernels/text/kernel_flags.h"
 #include "kernels/text/kernel_space.h"
 #include "kernels/text/kernel_work.h"
 
@@ -16,6 +17,7 @@ struct space_plan {
     struct kernel_plan plan;
     struct kernel_fit fit;
     struct kernel_work *work; /* owned */
+    struct kernel_flags flags;
     int number;
     bool is_possible;
     bool is_certain; /* all its steps fit whatever the sizes are */
