@@ -58,13 +58,10 @@ static enum status roofline_product(struct knn_costs *costs, int64_t product, st
     struct tiling tiling;
     (void)error;
     distance_tiling(costs, product, &tiling);
-    struct matmul_slab whole = {.m = tiling.value[KNN_M1] * costs->share->cores_used,
-                                .k = knn->d,
-                                .n = tiling.value[KNN_N1],
-                                .batch = 1};
-    double roofline_fs =
-        matmul_thesis_roofline_ns(&knn->product, &whole, costs->share->cores_used) * FS_PER_NS *
-        (1 - 1e-12);
+    int cores = costs->share->cores_used;
+    double roofline_fs = matmul_roofline_ns(&knn->product, tiling.value[KNN_M1] * cores, knn->d,
+                                            tiling.value[KNN_N1], cores) *
+                         FS_PER_NS * (1 - 1e-12);
     costs->products[product] = (struct product_cost){
         .time_fs = costs->space->hw->launch_fs + (int64_t)roofline_fs, .known = ROOFLINE};
     return STATUS_OK;

@@ -177,7 +177,7 @@ static enum status generate_distance(const struct space *space, const struct til
     enum status status = knn_distance_open(space, tiling, &product, &own, error);
     if (status != STATUS_OK)
         return status;
-    status = matmul_thesis.generate(&product, &own, 0, program, error);
+    status = product.kind->generate(&product, &own, 0, program, error);
     space_close(&product);
     return status;
 }
@@ -346,7 +346,7 @@ bool knn_own_legal(const struct space *space, const struct tiling *tiling)
     struct tiling own;
     if (knn_distance_open(space, tiling, &product, &own, NULL) != STATUS_OK)
         return false;
-    bool legal = space_index(&product, &own) >= 0 && matmul_thesis.legal(&product, &own);
+    bool legal = space_index(&product, &own) >= 0 && product.kind->legal(&product, &own);
     space_close(&product);
     return legal;
 }

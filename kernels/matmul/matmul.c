@@ -6,6 +6,8 @@
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/matmul_cann.h"
 
+#include <math.h>
+
 static const char *const size_names[MATMUL_SIZES] = {"m", "k", "n", "batch"};
 static const struct operator_size options[] = {{"B", "number of products (default 1)", 1}};
 
@@ -129,4 +131,22 @@ enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum
     const int pipes[] = {m->mte2, m->mte1, m->matrix, m->vector, m->mte3};
     return machine_pipes_differ(hw, "MatMul", "load, feed, multiply, drain and store", pipes, 5,
                                 error);
+}
+
+/* Loads and stores on one bus share it. */
+double matmul_roofline_ns(const struct matmul_machine *machine, int64_t m, int64_t k, int64_t n,
+                          int cores)
+{
+    const struct price *prices = machine->hw->prices, *matrix = &prices[machine->matrix_price];
+    const struct price *load = &prices[machine->load_price], *store = &prices[machine->store_price];
+    double rows = (double)m, depth = (double)k, columns = (double)n, block = machine->block;
+    double load_fs = price_least_fs(machine->hw, load, cores,
+                                    (rows * depth + depth * columns) * machine->type_bytes);
+    double store_fs =
+        price_least_fs(machine->hw, store, cores, rows * columns * machine->out_bytes);
+    double memory_fs =
+        load->bus >= 0 && load->bus == store->bus ? load_fs + store_fs : fmax(load_fs, store_fs);
+    double compute_fs = rows * depth * columns / (block * block * machine->block_k) / cores *
+                        (double)matrix->rate.fs / (double)matrix->rate.units;
+    return fmax(compute_fs, memory_fs) / 1e6;
 }

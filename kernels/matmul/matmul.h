@@ -43,20 +43,9 @@ struct matmul_machine {
 enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum dtype out,
                                 struct matmul_machine *machine, struct error *error);
 
-/* What one core computes, in elements: m and n padded to blocks. */
-struct matmul_slab {
-    int64_t m, k, n, batch;
-    int cores_used;
-};
-
-/* A time that no tiling of the thesis's space beats on up to `cores` cores, for a whole padded
- * problem: its roofline. */
-double matmul_thesis_roofline_ns(const struct matmul_machine *machine,
-                                 const struct matmul_slab *whole, int cores);
-
-/* Appends the thesis's Algorithm 3 with flags and operands for one core. */
-enum status matmul_thesis_program(const struct matmul_machine *machine,
-                                  const struct matmul_slab *slab, const struct tiling *tiling,
-                                  struct program *program, struct error *error);
+/* A time that no product of m×k×n, in whole blocks, takes less than on `cores` cores: its operations
+ * at the matrix unit's peak, or A and B in and C out, once. */
+double matmul_roofline_ns(const struct matmul_machine *machine, int64_t m, int64_t k, int64_t n,
+                          int cores);
 
 #endif

@@ -44,17 +44,11 @@ static void find_least(struct kernel_space *ks, const struct space *space)
     }
 }
 
-enum status kernel_space_create(struct space *space, const struct kernel_text *kernel,
-                                const int64_t given[], enum dtype type, enum dtype result_type,
-                                int cores, struct error *error)
+static enum status make(struct space *space, struct kernel_space *ks, const int64_t given[],
+                        enum dtype type, enum dtype result_type, int cores, struct error *error)
 {
-    struct kernel_space *ks = calloc(1, sizeof *ks);
-    if (!ks)
-        return error_memory(error);
-    space->detail = ks;
-    ks->kernel = kernel;
     ks->cores = cores;
-    TRY(kernel_values_set(&ks->base, kernel, space->hw, type, given, error));
+    TRY(kernel_values_set(&ks->base, ks->kernel, space->hw, type, given, error));
     ks->base.result = result_type;
     TRY(kernel_make_axes(space, ks, error));
     TRY(kernel_make_blocks(space, ks, error));
@@ -66,7 +60,34 @@ enum status kernel_space_create(struct space *space, const struct kernel_text *k
     return check_plans(ks, error);
 }
 
-static void destroy(struct space *space)
+static enum status open(struct space *space, struct error *error)
+{
+    space->detail = calloc(1, sizeof(struct kernel_space));
+    return space->detail ? STATUS_OK : error_memory(error);
+}
+
+enum status kernel_space_create(struct space *space, const struct kernel_text *kernel,
+                                const int64_t given[], enum dtype type, enum dtype result_type,
+                                int cores, struct error *error)
+{
+    TRY(open(space, error));
+    struct kernel_space *ks = kernel_space_of(space);
+    ks->kernel = kernel;
+    return make(space, ks, given, type, result_type, cores, error);
+}
+
+enum status kernel_space_parse(struct space *space, const char *file, const char *text,
+                               const int64_t given[], enum dtype type, enum dtype result_type,
+                               int cores, struct error *error)
+{
+    TRY(open(space, error));
+    struct kernel_space *ks = kernel_space_of(space);
+    TRY(kernel_text_parse(file, text, strlen(text), &ks->own, error));
+    ks->kernel = &ks->own;
+    return make(space, ks, given, type, result_type, cores, error);
+}
+
+void kernel_destroy(struct space *space)
 {
     struct kernel_space *ks = space->detail;
     if (!ks)
@@ -83,19 +104,22 @@ static void destroy(struct space *space)
         free(ks->plans[p]);
     }
     free(ks->plans);
+    if (ks->kernel == &ks->own)
+        kernel_text_clear(&ks->own);
     free(ks->layouts);
     free(ks->decisions.items);
     free(ks->decisions.slots);
     free(ks);
 }
 
-static int cores_used(const struct space *space, const struct tiling *tiling, int part)
+int kernel_cores_used(const struct space *space, const struct tiling *tiling, int part)
 {
     (void)part;
     return (int)tiling->value[space->axis_count - 1];
 }
 
-static void summarise(const struct space *space, const struct tiling *tiling, struct work *work)
+void kernel_space_summarise(const struct space *space, const struct tiling *tiling,
+                            struct work *work)
 {
     const struct kernel_space *ks = kernel_space_of(space);
     const struct space_plan *plan = kernel_find_plan(ks, tiling);
@@ -109,7 +133,7 @@ static void summarise(const struct space *space, const struct tiling *tiling, st
         work->layout += plan->number * WORK_VARIANTS;
 }
 
-static enum status generate(const struct space *space, const struct tiling *tiling, int part,
+enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error)
 {
     const struct kernel_space *ks = kernel_space_of(space);
@@ -124,17 +148,16 @@ static enum status generate(const struct space *space, const struct tiling *tili
     return kernel_program(&plan->plan, &plan->flags, &env, &room, program, error);
 }
 
-static const char *const parts[] = {"kernel", NULL};
+double kernel_roofline_ns(const struct space *space)
+{
+    (void)space;
+    return 1;
+}
+
+const char *const kernel_parts[] = {"kernel", NULL};
 
 const struct operator_space kernel_space_tile = {
     .name = "tile",
     .title = "the axes of a kernel's text",
-    .destroy = destroy,
-    .possible = kernel_possible,
-    .legal = kernel_is_legal,
-    .violations = kernel_violations,
-    .cores_used = cores_used,
-    .summarise = summarise,
-    .parts = parts,
-    .generate = generate,
+    KERNEL_SPACE,
 };

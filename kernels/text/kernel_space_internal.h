@@ -40,9 +40,10 @@ struct decisions {
 };
 
 struct kernel_space {
-    const struct kernel_text *kernel; /* not owned */
-    struct kernel_values base;        /* sizes as they were given; no axes, no shares */
-    int cores;                        /* up to so many */
+    const struct kernel_text *kernel; /* not owned, unless it is this one: */
+    struct kernel_text own;
+    struct kernel_values base; /* sizes as they were given; no axes, no shares */
+    int cores;                 /* up to so many */
     unsigned block_axes; /* bits: have one value in a block, which may be asked of any prefix */
     unsigned word_axes;  /* bits: decide a plan, other than by how many copies tiles have */
     unsigned require_axes[KERNEL_MAX_REQUIRES]; /* bits: that each asks for */
@@ -76,11 +77,5 @@ enum status kernel_make_plans(struct kernel_space *ks, const struct space *space
                               struct error *error);
 const struct space_plan *kernel_find_plan(const struct kernel_space *ks,
                                           const struct tiling *tiling);
-
-/* kernel_legal.c: members of struct operator_space. */
-bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed);
-bool kernel_is_legal(const struct space *space, const struct tiling *tiling);
-int kernel_violations(const struct space *space, const struct tiling *tiling,
-                      struct violation list[MAX_VIOLATIONS]);
 
 #endif

@@ -7,7 +7,7 @@
 #include "hardware/find.h"
 #include "hardware/load.h"
 #include "jobs/tune/generate.h"
-#include "kernels/matmul/matmul_thesis.h"
+#include "kernels/matmul/matmul.h"
 #include "kernels/registry.h"
 #include "results/tune.h"
 #include "search/search.h"

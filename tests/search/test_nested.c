@@ -1,6 +1,6 @@
 /* The search by prefixes of tilings (search/nested.h) against the exhaustive one. The space
  * `thesis`, given bounds of prefixes for the purpose, is small enough to list. */
-#include "kernels/matmul/matmul_thesis.h"
+#include "kernels/matmul/matmul.h"
 #include "search/heap.h"
 #include "search/nested.h"
 #include "search/tally.h"
@@ -13,27 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of the summary, as kernels/matmul/matmul_thesis_summary.c has them. */
-enum { LOAD_A, LOAD_B, FEED_A, FEED_B, MULTIPLY, DRAIN, STORE };
+struct least {
+    const struct space *space;
+    const struct bounder *bounder;
+    int64_t bound_fs;
+    struct work *work;
+};
 
-/* What every tiling does with so many rows a tile; the block's only split is always known. */
+static void keep_least(void *context, const struct tiling *tiling, int64_t index)
+{
+    struct least *least = context;
+    struct work work;
+    (void)index;
+    least->space->kind->summarise(least->space, tiling, &work);
+    int64_t fs = bounder_fs(least->bounder, &work);
+    if (fs < least->bound_fs) {
+        least->bound_fs = fs;
+        *least->work = work;
+    }
+}
+
+/* That of the tiling with the least bound of all that begin so. */
 static void summarise_prefix(const struct space *space, const struct tiling *tiling, int fixed,
                              struct work *work)
 {
-    const struct thesis *thesis = thesis_of(space);
-    const struct matmul_slab *slab = thesis_slab(space, tiling);
-    struct tiling least = *tiling;
-    for (int a = fixed; a < THESIS_SPLIT; a++)
-        least.value[a] = a <= THESIS_N          ? (a == THESIS_K ? slab->k : slab->n)
-                         : a == THESIS_RESIDENT ? RESIDENT_BOTH
-                                                : 2;
-    thesis_summarise(space, &least, work);
-    int totals = thesis->layouts[work->layout].total_count;
-    int lines = thesis->layouts[work->layout].line_count;
-    memset(work->instructions + totals, 0, (size_t)(lines - totals) * sizeof(double));
-    memset(work->units + totals, 0, (size_t)(lines - totals) * sizeof(double));
-    /* chains of single buffers or of what is resident only are no chains of all */
-    work->layout = (2 - 1) * RESIDENT_KINDS * 2 + RESIDENT_NONE * 2;
+    struct bounder bounder;
+    struct error error;
+    struct least least = {space, &bounder, INT64_MAX, work};
+    *work = (struct work){.cores = 1};
+    cr_assert_eq(bounder_open(&bounder, space, &error), STATUS_OK);
+    space_walk(space, space_index(space, tiling), fixed, space->axis_count, keep_least, &least);
+    bounder_close(&bounder);
 }
 
 static void count_one(void *context, const struct tiling *tiling, int64_t index)
@@ -60,9 +70,9 @@ static int64_t very_many(const struct space *space, const struct tiling *tiling,
 
 static enum prefix_verdict begins(const struct space *space, const struct tiling *tiling, int fixed)
 {
-    if (!thesis_possible(space, tiling, fixed))
-        return BEGINS_NONE;
-    return fixed < THESIS_AXES || thesis_legal(space, tiling) ? BEGINS_SOME : BEGINS_NOT;
+    if (!matmul_thesis.possible(space, tiling, fixed))
+        return fixed < THESIS_AXES ? BEGINS_NONE : BEGINS_NOT;
+    return BEGINS_SOME;
 }
 
 static bool never_alike(const struct space *space, const struct tiling *a, const struct tiling *b)

@@ -198,7 +198,7 @@ static void try_tiling(struct brute *b, const struct tiling *t, int cores_used)
     struct error error;
     struct simulate_options options = {.cores = cores_used, .execute_fully = true};
     program_reset(&b->program, b->q->hw);
-    cr_assert_eq(matmul_thesis.generate(&b->space, t, 0, &b->program, &error), STATUS_OK);
+    cr_assert_eq(b->space.kind->generate(&b->space, t, 0, &b->program, &error), STATUS_OK);
     cr_assert_eq(simulate(b->simulator, &b->program, &options, &timeline, &error), STATUS_OK);
     b->times = realloc(b->times, (size_t)(b->legal + 1) * sizeof *b->times);
     b->times[b->legal++] = timeline.end_fs;
@@ -456,12 +456,12 @@ Test(search, nearest_changes_as_little_as_possible)
         space_tiling(&space, (int64_t)gsl_rng_uniform_int(rng, (unsigned long)space.candidates),
                      &wanted);
         cr_assert_eq(search_nearest(&space, &wanted, &nearest, &found, &error), STATUS_OK);
-        cr_assert(found && matmul_thesis.legal(&space, &nearest));
-        if (matmul_thesis.legal(&space, &wanted))
+        cr_assert(found && space.kind->legal(&space, &nearest));
+        if (space.kind->legal(&space, &wanted))
             cr_assert_eq(changes(&wanted, &nearest), 0);
         for (int64_t c = 0; c < space.candidates; c += 1 + test_thinning()) {
             space_tiling(&space, c, &other);
-            if (matmul_thesis.legal(&space, &other))
+            if (space.kind->legal(&space, &other))
                 cr_assert_leq(changes(&wanted, &nearest), changes(&wanted, &other));
         }
     }

@@ -1,7 +1,7 @@
 /* A kernel's space: MatMul as a text has the candidates and the legal tilings of the space that is
  * written by hand, and their room. */
 #include "hardware/find.h"
-#include "kernels/matmul/matmul_thesis.h"
+#include "kernels/matmul/matmul.h"
 #include "kernels/text/kernel_space_internal.h"
 #include "tests/support/machine.h"
 
