@@ -137,8 +137,9 @@ static int64_t part_weight(const struct operand *operand, int d)
     return weight;
 }
 
+/* Adds what a dimension's part moves with loops to `in_block`, and its block to the other. */
 static enum status add_strides(const struct operand *operand, int d, int64_t bytes,
-                               struct region *region)
+                               struct region *region, struct region *in_block)
 {
     const struct side *side = &operand->sides[d];
     for (int depth = 0; depth < operand->writer->emit.depth; depth++) {
@@ -151,27 +152,24 @@ static enum status add_strides(const struct operand *operand, int d, int64_t byt
             TRY(expression_stride(operand, side->from, rolled, &stride));
         else
             stride = range_stride(operand, side->loop, rolled) - block;
-        region->loop_stride_bytes[depth] +=
-            (block * block_weight(operand, d) + stride * part_weight(operand, d)) * bytes;
+        region->loop_stride_bytes[depth] += block * block_weight(operand, d) * bytes;
+        in_block->loop_stride_bytes[depth] += stride * part_weight(operand, d) * bytes;
     }
     return STATUS_OK;
 }
 
-/* What an instruction carries may be more than the part holds (`up`): it stays inside the tile. */
-static void keep_inside(const struct program_writer *writer, int tile, int64_t bytes,
-                        struct region *region)
+/* What an instruction carries may be more than the part holds (`up`). Where that reaches beyond the
+ * block, the part counts as the block. */
+static void keep_inside(const struct operand *operand, int64_t bytes, int64_t block,
+                        struct region *in_block)
 {
-    int64_t unit = writer->plan->hw->buffers[writer->plan->tiles[tile].buffer].alignment_bytes;
-    int64_t end = region->offset_bytes + bytes;
+    const struct program_writer *writer = operand->writer;
+    int64_t end = in_block->offset_bytes + bytes;
     for (int depth = 0; depth < writer->emit.depth; depth++)
-        if (region->loop_stride_bytes[depth] > 0)
-            end += region->loop_stride_bytes[depth] * (writer->rolled[depth].rounds - 1);
-    int64_t beyond = end - writer->room->slot_bytes[tile];
-    if (beyond <= 0)
-        return;
-    region->offset_bytes -= beyond < region->offset_bytes ? beyond : region->offset_bytes;
-    if (unit > 1)
-        region->offset_bytes -= region->offset_bytes % unit;
+        if (in_block->loop_stride_bytes[depth] > 0)
+            end += in_block->loop_stride_bytes[depth] * (writer->rolled[depth].rounds - 1);
+    if (end > block)
+        *in_block = (struct region){.offset_bytes = 0};
 }
 
 static int copy_of(const struct program_writer *writer, int tile)
@@ -181,10 +179,29 @@ static int copy_of(const struct program_writer *writer, int tile)
     return (copy % copies + copies) % copies;
 }
 
+static int64_t block_of(const struct operand *operand)
+{
+    int64_t bytes = dtype_bytes(operand->writer->plan->tiles[operand->part->tile].type);
+    for (int d = 0; d < operand->part->dim_count; d++)
+        bytes *= operand->sides[d].block;
+    return bytes;
+}
+
+enum status writer_block(const struct program_writer *writer, const struct plan_part *part,
+                         int64_t *bytes)
+{
+    struct operand operand = {.writer = writer, .part = part};
+    for (int d = 0; d < part->dim_count; d++)
+        TRY(measure(&operand, d));
+    *bytes = block_of(&operand);
+    return STATUS_OK;
+}
+
 enum status writer_region(const struct program_writer *writer, const struct plan_part *part,
                           int64_t bytes, struct region *region)
 {
     struct operand operand = {.writer = writer, .part = part};
+    struct region in_block = {.offset_bytes = 0};
     int size = dtype_bytes(writer->plan->tiles[part->tile].type);
     *region = (struct region){.role = (uint8_t)part->role,
                               .buffer = (int8_t)writer->plan->tiles[part->tile].buffer};
@@ -192,13 +209,14 @@ enum status writer_region(const struct program_writer *writer, const struct plan
         TRY(measure(&operand, d));
     for (int d = 0; d < part->dim_count; d++) {
         const struct side *side = &operand.sides[d];
-        region->offset_bytes +=
-            (side->block_at * block_weight(&operand, d) + side->at * part_weight(&operand, d)) *
-            size;
-        TRY(add_strides(&operand, d, size, region));
+        region->offset_bytes += side->block_at * block_weight(&operand, d) * size;
+        in_block.offset_bytes += side->at * part_weight(&operand, d) * size;
+        TRY(add_strides(&operand, d, size, region, &in_block));
     }
-    keep_inside(writer, part->tile, bytes, region);
-    region->offset_bytes += writer->room->offset[part->tile] +
+    keep_inside(&operand, bytes, block_of(&operand), &in_block);
+    region->offset_bytes += in_block.offset_bytes + writer->room->offset[part->tile] +
                             copy_of(writer, part->tile) * writer->room->slot_bytes[part->tile];
+    for (int depth = 0; depth < writer->emit.depth; depth++)
+        region->loop_stride_bytes[depth] += in_block.loop_stride_bytes[depth];
     return STATUS_OK;
 }

@@ -111,17 +111,43 @@ static enum status find_accumulates(const struct program_writer *w, int number, 
     return STATUS_OK;
 }
 
+static int64_t extent_of(const struct program_writer *w, const struct plan_part *part)
+{
+    const struct program *program = w->emit.program;
+    return instruction_extent_bytes(w->plan->hw, &program->items[program->count - 1], part->role);
+}
+
+/* A move may carry more than the block has that it comes from, where the one it goes to has room
+ * for more (`up`). Its rows overlap then, so that all of them lie in the block. */
+static void fold(struct program_writer *w, const struct plan_part *part, struct region *rows)
+{
+    int64_t unit = w->plan->hw->buffers[w->plan->tiles[part->tile].buffer].alignment_bytes;
+    int64_t bytes = extent_of(w, part), block = bytes;
+    keep(w, writer_block(w, part, &block));
+    if (bytes <= block)
+        return;
+    while (bytes / rows->rows > block || bytes % rows->rows)
+        rows->rows++;
+    rows->row_stride_bytes = (block - bytes / rows->rows) / (rows->rows - 1);
+    if (unit > 1)
+        rows->row_stride_bytes -= rows->row_stride_bytes % unit;
+}
+
 static void put_operands(struct program_writer *w, const struct plan_step *step)
 {
+    struct region rows = {.rows = 1};
+    for (int p = 0; p < step->part_count && step->kind == INSTRUCTION_MOVE; p++)
+        if (step->parts[p].tile >= 0)
+            fold(w, &step->parts[p], &rows);
     for (int p = 0; p < step->part_count && is_ok(w); p++) {
-        const struct program *program = w->emit.program;
         const struct plan_part *part = &step->parts[p];
         struct region region;
         if (part->tile < 0)
             continue;
-        int64_t bytes =
-            instruction_extent_bytes(w->plan->hw, &program->items[program->count - 1], part->role);
-        keep(w, writer_region(w, part, bytes, &region));
+        int64_t bytes = extent_of(w, part) / rows.rows;
+        keep(w, writer_region(w, part, bytes + (rows.rows - 1) * rows.row_stride_bytes, &region));
+        region.rows = rows.rows;
+        region.row_stride_bytes = rows.row_stride_bytes;
         emit_region(&w->emit, &region);
     }
 }

@@ -35,6 +35,10 @@ struct program_writer {
 enum status writer_region(const struct program_writer *writer, const struct plan_part *part,
                           int64_t bytes, struct region *region);
 
+/* How many bytes the block of its tile's grid has in which a part lies. */
+enum status writer_block(const struct program_writer *writer, const struct plan_part *part,
+                         int64_t *bytes);
+
 /* Are a set and a wait of a token in the current rounds? */
 bool writer_holds(const struct program_writer *writer, const struct flag_place *place);
 
