@@ -107,7 +107,8 @@ static void see_load(struct handover *h, int step)
 
 /* ------------------------------------------------------------------ the old round */
 
-/* The n-th wait of a token with r registers is for the (r - n + 1)-th last set. */
+/* The n-th wait of a token with r registers is for the (r - n + 1)-th last set, the 0-th being the
+ * last one of the old round. */
 static void see_sets(struct handover *h, int item, bool paces)
 {
     const struct kernel_flags *flags = h->writer->flags;
@@ -119,8 +120,7 @@ static void see_sets(struct handover *h, int item, bool paces)
             continue;
         h->counts[helper]++;
         for (int l = 0; l < h->load_count; l++)
-            if (h->loads[l].waits[helper] &&
-                h->counts[helper] > flags->tokens[n].count - h->loads[l].waits[helper])
+            if (h->counts[helper] > flags->tokens[n].count - h->loads[l].waits[helper])
                 h->loads[l].is_ordered = true;
     }
     for (int l = 0; l < h->load_count; l++)
