@@ -128,7 +128,8 @@ static bool covers(const struct flag_maker *maker, const struct kernel_token *a,
 {
     const struct kernel_plan *plan = maker->plan;
     return a->level == b->level && a->distance == b->distance && a->from == b->from &&
-           a->to == b->to && a->tile == b->tile && a->first_only == b->first_only &&
+           a->to == b->to && a->tile == b->tile && a->is_early == b->is_early &&
+           a->is_late == b->is_late && a->first_only == b->first_only &&
            a->last_only == b->last_only && a->is_optional == b->is_optional &&
            compare_place(maker, flags_item_in(plan, maker->flags, a->level, a->src),
                          flags_set_rank(maker, a),
@@ -140,6 +141,29 @@ static bool covers(const struct flag_maker *maker, const struct kernel_token *a,
                          flags_wait_rank(maker, b)) <= 0;
 }
 
+/* What is there in first or last rounds of its loop alone is there once a round of the loop around
+ * it. */
+static void hoist(const struct flag_maker *maker, struct kernel_token *token)
+{
+    uint64_t loop = bit_of(maker, token->level);
+    for (; (token->first_only | token->last_only) & loop; loop = bit_of(maker, token->level)) {
+        token->is_early |= (token->first_only & loop) != 0;
+        token->is_late |= (token->last_only & loop) != 0;
+        token->first_only &= ~loop;
+        token->last_only &= ~loop;
+        token->level = maker->plan->loops[token->level].around;
+    }
+}
+
+static void turn_in_round(const struct flag_maker *maker, struct kernel_token *token)
+{
+    const struct kernel_plan *plan = maker->plan;
+    token->by_slot = token->tile >= 0 && !token->first_only && !token->last_only &&
+                     plan_is_within(plan, token->level, plan->tiles[token->tile].life);
+    token->count = token->by_slot ? (int)plan->tiles[token->tile].copies
+                                  : (int)copies_in_text(maker, token->tile);
+}
+
 static enum status add_token(struct flag_maker *maker, struct kernel_token *token)
 {
     struct kernel_flags *flags = maker->flags;
@@ -148,6 +172,10 @@ static enum status add_token(struct flag_maker *maker, struct kernel_token *toke
     token->outer = -1;
     token->set = place_at(maker, token, token->src, token->from, true);
     token->wait = place_at(maker, token, token->dst, token->to, false);
+    if (token->distance == 0) {
+        hoist(maker, token);
+        turn_in_round(maker, token);
+    }
     for (int t = 0; t < flags->token_count; t++) {
         if (covers(maker, &flags->tokens[t], token))
             return STATUS_OK;
@@ -175,9 +203,6 @@ static enum status want_in_round(struct flag_maker *maker, int tile, int src, in
                                  .level = level,
                                  .first_only = first & ~last,
                                  .last_only = last & ~first};
-    token.by_slot = tile >= 0 && !token.first_only && !token.last_only;
-    token.count =
-        token.by_slot ? (int)maker->plan->tiles[tile].copies : (int)copies_in_text(maker, tile);
     return add_token(maker, &token);
 }
 
@@ -188,6 +213,7 @@ static enum status want_later(struct flag_maker *maker, int tile, int src, int d
     const struct kernel_flags *flags = maker->flags;
     const struct plan_tile *there = tile >= 0 ? &maker->plan->tiles[tile] : NULL;
     int life = there ? there->life : level, copies = there ? (int)there->copies : 1;
+    bool is_beyond = there && !plan_is_within(maker->plan, level, life);
     uint64_t inside = loops_from(maker, maker->plan->steps[dst].around, level);
     uint64_t between = level > life && plan_is_within(maker->plan, level, life)
                            ? loops_from(maker, maker->plan->loops[level].around, life)
@@ -197,8 +223,8 @@ static enum status want_later(struct flag_maker *maker, int tile, int src, int d
                                  .dst = dst,
                                  .level = level,
                                  .distance = level == life ? copies : 1,
-                                 .count = copies,
-                                 .by_slot = tile >= 0,
+                                 .count = is_beyond ? 1 : copies,
+                                 .by_slot = tile >= 0 && !is_beyond,
                                  .is_optional = copies == 1 && (flags->first[dst] & inside) != 0,
                                  .first_only = flags->first[dst] & between,
                                  .last_only = flags->last[src] & between};
@@ -211,22 +237,23 @@ static enum status want_later(struct flag_maker *maker, int tile, int src, int d
 }
 
 /* Loops from `level` outwards in whose next rounds the first of two steps meets the second's bytes
- * of this one. */
+ * of this one; beyond the tile's life where none did so far. */
 static enum status want_all_later(struct flag_maker *maker, int tile, int src, int dst, int level)
 {
     const struct kernel_plan *plan = maker->plan;
     const struct kernel_flags *flags = maker->flags;
     int life = plan->tiles[tile].life;
-    bool beyond = false; /* the life */
-    for (; level > 0; level = plan->loops[level].around) {
+    bool is_beyond = false, is_done = false;
+    for (; level > 0 && !is_done; level = plan->loops[level].around) {
         uint64_t loop = bit_of(maker, level);
         uint64_t inside = loops_from(maker, plan->steps[dst].around, level);
-        if (beyond && !(plan->tiles[tile].copies == 1 && flags->first[dst] & inside))
-            return STATUS_OK;
+        bool is_loaded_once = plan->tiles[tile].copies == 1 && flags->first[dst] & inside;
         if (!(flags->last[src] & loop) && !(flags->first[dst] & loop) &&
-            (level == life || beyond || conflicts(maker, src, tile, dst, tile, loop)))
+            (level == life || is_beyond || conflicts(maker, src, tile, dst, tile, loop))) {
             TRY(want_later(maker, tile, src, dst, level));
-        beyond |= level == life;
+            is_done = (level == life || is_beyond) && !is_loaded_once;
+        }
+        is_beyond |= level == life;
     }
     return STATUS_OK;
 }
@@ -313,6 +340,7 @@ static struct flag_order order_of(const struct flag_maker *maker, int number)
         .first = token->first_only,
         .last = token->last_only,
         .without = number,
+        .reloaded = -1,
     };
 }
 
@@ -362,6 +390,7 @@ static bool is_paced(const struct flag_maker *maker, int number)
     order.src_rank = flags_wait_rank(maker, token);
     order.dst_rank = flags_set_rank(maker, token);
     order.without = -1;
+    order.reloaded = token->tile;
     return order.distance >= 0 && flags_is_ordered(maker, &order);
 }
 

@@ -26,8 +26,9 @@ struct flag_order {
     int from, to;           /* pipes */
     int src_item, dst_item; /* items of the level's body */
     int src_rank, dst_rank; /* places in them: numbers of steps */
-    uint64_t first, last;   /* of rounds in which it matters */
-    int without;            /* the token, -1: none */
+    uint64_t first, last; /* of rounds in which it matters */
+    int without;       /* the token, -1: none */
+    int reloaded;      /* a tile of which later loads are behind earlier reads, -1: none */
 };
 bool flags_is_ordered(const struct flag_maker *maker, const struct flag_order *order);
 

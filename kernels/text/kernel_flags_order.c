@@ -75,7 +75,7 @@ static bool link_inner(const struct flag_maker *maker, const struct flag_order *
     const struct kernel_plan *plan = maker->plan;
     int item = flags_item_in(plan, maker->flags, order->level, token->src);
     if ((item != order->src_item && item != order->dst_item) || flags_has_stages(plan, item) ||
-        token->first_only || token->last_only)
+        token->first_only || token->last_only || token->is_early || token->is_late)
         return false;
     link->set = (struct event){token->from, 0, item, token->src};
     link->wait = (struct event){token->to, 0, item, token->dst};
@@ -95,7 +95,8 @@ static bool link_of(const struct flag_maker *maker, const struct flag_order *ord
                     struct link *link)
 {
     const struct kernel_token *token = &maker->flags->tokens[number];
-    if (maker->gone[number] || number == order->without || token->is_optional)
+    if (maker->gone[number] || number == order->without ||
+        (token->is_optional && (token->tile != order->reloaded || token->level != order->level)))
         return false;
     if (token->level != order->level)
         return plan_is_within(maker->plan, token->level, order->level) &&
@@ -108,6 +109,10 @@ static bool link_of(const struct flag_maker *maker, const struct flag_order *ord
     link->wait = (struct event){token->to, 0, wait, flags_wait_rank(maker, token)};
     if (token->is_pace) /* its set stands at the wait of what it paces */
         link->set.rank = link->set.rank == RANK_AFTER ? RANK_BEFORE : link->set.rank - 1;
+    if (token->is_early)
+        link->set.rank = RANK_BEFORE;
+    if (token->is_late)
+        link->wait.rank = RANK_AFTER;
     link->distance = token->distance;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "core/program_text.h"
 #include "costmodel/simulate.h"
 #include "hardware/load.h"
+#include "tests/kernels/text/kernel_texts.h"
 #include "tests/support/kernel_case.h"
 
 #include <criterion/criterion.h>
@@ -128,3 +129,20 @@ Test(kernel_program, conv2d)
     load("ascend310");
     check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60}, 200);
 }
+
+/* ---- kernels that the library has not ---- */
+
+#define OF_TEXT(name, ...)                                                                         \
+    Test(kernel_program, name)                                                                     \
+    {                                                                                              \
+        load("ascend310");                                                                         \
+        check_kernel(name, (int64_t[]){__VA_ARGS__}, 200);                                         \
+    }
+
+OF_TEXT(two_levels, 200, 200, 200)
+OF_TEXT(drained_inside, 200, 200, 200)
+OF_TEXT(side_by_side, 100, 200)
+OF_TEXT(skewed, 100, 64)
+OF_TEXT(two_passes, 20, 200)
+OF_TEXT(through_gm, 100, 200)
+OF_TEXT(written_out, 3000)
