@@ -105,7 +105,7 @@ static const char skewed[] =
     "  tile q1: l1[i,D] f16\n"
     "  tile q0: l0a[i,D] f16\n"
     "  tile o: ub[i,D] f16\n"
-    "  load q1 <- Q\n"
+    "  load q1 <- Q[i,:]\n"
     "  load q0 <- q1\n"
     "  vecDup o <- 0\n"
     "  for j in S by tk\n"
@@ -119,7 +119,7 @@ static const char skewed[] =
     "    tile p0: l0a[i,j] f16\n"
     "    tile po: l0c[i,D] f32\n"
     "    tile pu: ub[i,D] f16\n"
-    "    load k1 <- K\n"
+    "    load k1 <- K[:,j]\n"
     "    load k0 <- k1\n"
     "    mmad s <- q0, k0\n"
     "    move p <- s\n"
@@ -128,7 +128,7 @@ static const char skewed[] =
     "      exp t <- p\n"
     "      relu p <- t\n"
     "    move p1 <- p\n"
-    "    @skew load v1 <- V\n"
+    "    @skew load v1 <- V[j,:]\n"
     "    @skew load v0 <- v1\n"
     "    @skew load p0 <- p1\n"
     "    @skew mmad po <- p0, v0\n"
@@ -137,7 +137,7 @@ static const char skewed[] =
     "      tile u: ub[D] f16\n"
     "      relu u <- pu\n"
     "      vadd o <- o, u\n"
-    "  store O <- o\n";
+    "  store O[i,:] <- o\n";
 
 static const char two_passes[] =
     "kernel two_passes\n"
@@ -201,6 +201,34 @@ static const char written_out[] =
     "  load x <- X\n"
     "  for e in i by 16 each\n"
     "    relu y[16 from (i - 16) - ((begin(e) - begin(i)) / 16) * 16] <- x[e]\n"
+    "  store Y <- y\n";
+
+/* The library's, with operations that all chips have. */
+static const char softmax_like[] =
+    "kernel softmax_like\n"
+    "size R\n"
+    "size C pad 16\n"
+    "tensor X[R,C] f16, Y[R,C] f16\n"
+    "axis tr = slices(R)\n"
+    "axis bufs = 1, 2\n"
+    "require tr <= 255 and C <= 16384\n"
+    "for i in R by tr\n"
+    "  tile x: ub[i,C] f16 x bufs\n"
+    "  tile y: ub[i,C] f16 x bufs\n"
+    "  load x <- X\n"
+    "  for r in i by 1\n"
+    "    tile p: ub[up(cdiv(C, 128), 16)] f16\n"
+    "    tile o: ub[16] f16\n"
+    "    tile b: ub[C] f16\n"
+    "    reduceMax p <- x\n"
+    "    reduceMax o <- p\n"
+    "    vecDup b <- o\n"
+    "    vsub y <- x, b\n"
+    "    exp y <- y\n"
+    "    reduceMin p <- y\n"
+    "    reduceMin o <- p\n"
+    "    vecDup b <- o\n"
+    "    vmul y <- y, b\n"
     "  store Y <- y\n";
 
 #endif

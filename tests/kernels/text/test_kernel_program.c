@@ -112,12 +112,6 @@ Test(kernel_program, add_relu)
     check_kernel(LIBRARY("add_relu"), (int64_t[]){40000}, 100);
 }
 
-Test(kernel_program, softmax_rows)
-{
-    load("ascend310");
-    check_kernel(LIBRARY("softmax_rows"), (int64_t[]){60, 700}, 100);
-}
-
 Test(kernel_program, matmul)
 {
     load("ascend310");
@@ -139,6 +133,7 @@ Test(kernel_program, conv2d)
         check_kernel(name, (int64_t[]){__VA_ARGS__}, 200);                                         \
     }
 
+OF_TEXT(softmax_like, 60, 700)
 OF_TEXT(two_levels, 200, 200, 200)
 OF_TEXT(drained_inside, 200, 200, 200)
 OF_TEXT(side_by_side, 100, 200)
