@@ -11,6 +11,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct hardware hw;
 static gsl_rng *rng;
@@ -51,6 +52,8 @@ static int64_t time_of(const struct program *program)
 
 struct tally {
     int legal, over_sync, slower; /* programs; with superfluous flags; that cost time */
+    double most;                  /* of it, at most: time with them by time without */
+    double make_s, tidy_s;
 };
 
 static void check_program(struct kernel_case *c, struct tally *tally)
@@ -78,9 +81,16 @@ static void check_program(struct kernel_case *c, struct tally *tally)
     if (!has_more || !is_safe)
         return;
     int64_t before = time_of(&c->program);
+    clock_t start = clock();
     cr_assert_eq(program_tidy(&c->program, &error), STATUS_OK, "%s", error.text);
+    tally->tidy_s += (double)(clock() - start) / CLOCKS_PER_SEC;
     tally->over_sync++;
-    tally->slower += time_of(&c->program) != before;
+    int64_t after = time_of(&c->program);
+    tally->slower += after != before;
+    if ((double)before / (double)after > tally->most)
+        tally->most = (double)before / (double)after;
+    if (after != before && getenv("KERNEL_WHY"))
+        cr_log_warn("%.4f %s\n", (double)before / (double)after, kernel_case_text(c));
 }
 
 /* Tilings of a text on random sizes: how many, sizes up to these. */
@@ -93,13 +103,19 @@ static void check_kernel(const char *text, const int64_t most[], int count)
         int64_t sizes[KERNEL_MAX_SIZES];
         for (int s = 0; s < c->kernel.size_count; s++)
             sizes[s] = 1 + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)most[s]);
-        if (kernel_case_set(c, sizes, NULL, rng) && kernel_case_make(c))
+        if (kernel_case_set(c, sizes, NULL, rng) && kernel_case_make(c)) {
+            clock_t start = clock();
+            for (int i = 0; i < 10; i++) {
+                program_reset(&c->program, &hw);
+                kernel_program(&c->plan, &c->flags, &c->env, &c->room, &c->program, &c->error);
+            }
+            tally.make_s += (double)(clock() - start) / CLOCKS_PER_SEC / 10;
             check_program(c, &tally);
-        else if (getenv("KERNEL_WHY"))
+        } else if (getenv("KERNEL_WHY"))
             cr_log_warn("%s\n", kernel_case_text(c));
     }
-    cr_log_warn("%s on %s: %d programs, %d with superfluous flags, %d slower for it\n",
-                c->kernel.name.text, hw.name, tally.legal, tally.over_sync, tally.slower);
+    cr_log_warn("%s on %s: %d programs, %d with superfluous flags, %d slower for it (%.4f), %.1f us, tidy %.1f us, %d lines\n",
+                c->kernel.name.text, hw.name, tally.legal, tally.over_sync, tally.slower, tally.most, tally.make_s / tally.legal * 1e6, tally.tidy_s / tally.legal * 1e6, c->program.count);
     cr_expect_geq(tally.legal, count / 2, "%s: %s", c->kernel.name.text, c->error.text);
     kernel_case_close(c);
 }
