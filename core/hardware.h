@@ -126,8 +126,9 @@ struct matrix_type {
 
 enum operation_class { OPERATION_VECTOR, OPERATION_SCALAR };
 
-/* How much of an operation's elements its destination receives. */
-enum operation_result { RESULT_ELEMENTS, RESULT_ONE_PER_REPEAT };
+/* How much of an operation's elements its destination receives: all, one a repeat, or all where the
+ * sources are one element each. */
+enum operation_result { RESULT_ELEMENTS, RESULT_ONE_PER_REPEAT, RESULT_SPREAD };
 
 struct operation {
     char name[HARDWARE_NAME_SIZE];

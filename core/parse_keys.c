@@ -27,6 +27,7 @@ static const char *const key_names[KEY_KINDS] = {
     [KEY_DST] = "dst",
     [KEY_SRC] = "src",
     [KEY_SRC2] = "src2",
+    [KEY_SRC3] = "src3",
     [KEY_A] = "a",
     [KEY_B] = "b",
 };
@@ -41,8 +42,8 @@ static const struct {
                             BIT(KEY_TYPE) | BIT(KEY_A) | BIT(KEY_B) | BIT(KEY_DST) | BIT(KEY_INIT) |
                                 BIT(KEY_UNIT) | BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
     [INSTRUCTION_VECTOR] = {BIT(KEY_ELEMENTS), BIT(KEY_TYPE) | BIT(KEY_CAST) | BIT(KEY_DST) |
-                                                   BIT(KEY_SRC) | BIT(KEY_SRC2) | BIT(KEY_ROWS) |
-                                                   BIT(KEY_STRIDE)},
+                                                   BIT(KEY_SRC) | BIT(KEY_SRC2) | BIT(KEY_SRC3) |
+                                                   BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
     [INSTRUCTION_SCALAR] = {BIT(KEY_COUNT),
                             BIT(KEY_BYTES) | BIT(KEY_DST) | BIT(KEY_SRC) | BIT(KEY_SRC2)},
 };

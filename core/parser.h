@@ -69,6 +69,7 @@ enum key {
     KEY_DST, /* from here on operands, in the order of enum operand_role */
     KEY_SRC,
     KEY_SRC2,
+    KEY_SRC3,
     KEY_A,
     KEY_B,
     KEY_KINDS,

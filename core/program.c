@@ -186,6 +186,13 @@ static int64_t matrix_extent(const struct hardware *hw, const struct instruction
     return __builtin_mul_overflow(rows * columns, bytes, &extent) ? INT64_MAX : extent;
 }
 
+bool instruction_spreads(const struct hardware *hw, const struct instruction *in,
+                         enum operand_role role)
+{
+    return in->kind == INSTRUCTION_VECTOR && role != OPERAND_DST &&
+           hw->operations[in->what].result == RESULT_SPREAD;
+}
+
 static int64_t vector_extent(const struct hardware *hw, const struct instruction *in,
                              enum operand_role role)
 {
@@ -193,6 +200,8 @@ static int64_t vector_extent(const struct hardware *hw, const struct instruction
     int64_t elements = in->elements, extent;
     if (role == OPERAND_DST && hw->operations[in->what].result == RESULT_ONE_PER_REPEAT)
         elements = ceil_div(elements, hw->vector_repeat_bytes / dtype_bytes(in->type));
+    if (instruction_spreads(hw, in, role) && elements > 1)
+        elements = 1;
     return __builtin_mul_overflow(elements, bytes, &extent) ? INT64_MAX : extent;
 }
 
@@ -241,7 +250,7 @@ enum status program_add_region(struct program *program, const struct region *reg
     struct instruction *in = &program->items[program->count - 1];
     struct region *added = &program->regions[program->region_count];
     *added = *region;
-    if (added->rows <= 1) {
+    if (added->rows <= 1 || instruction_spreads(program->hw, in, region->role)) {
         added->rows = 1;
         added->row_stride_bytes = 0;
     }

@@ -32,7 +32,15 @@ enum instruction_kind {
     INSTRUCTION_END,
 };
 
-enum operand_role { OPERAND_DST, OPERAND_SRC, OPERAND_SRC2, OPERAND_A, OPERAND_B, OPERAND_ROLES };
+enum operand_role {
+    OPERAND_DST,
+    OPERAND_SRC,
+    OPERAND_SRC2,
+    OPERAND_SRC3,
+    OPERAND_A,
+    OPERAND_B,
+    OPERAND_ROLES
+};
 
 /* The bytes that one operand of one instruction touches:
  * buffer[offset + Σ index(depth)·stride_of_loop] … `bytes` in all, as `rows` equal rows that start
@@ -118,6 +126,11 @@ enum status program_add_region(struct program *program, const struct region *reg
 /* Bytes that the operand in `role` of an instruction covers. */
 int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruction *instruction,
                                  enum operand_role role);
+
+/* Is the operand one element, which a vector operation spreads over its results? It may begin
+ * anywhere. */
+bool instruction_spreads(const struct hardware *hw, const struct instruction *instruction,
+                         enum operand_role role);
 
 /* Does the operand write (destinations), read, or both (an accumulating matrix instruction)? */
 bool instruction_writes(const struct instruction *instruction, enum operand_role role);

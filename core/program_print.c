@@ -6,13 +6,13 @@
 #include <string.h>
 
 static const char *const role_names[OPERAND_ROLES] = {
-    [OPERAND_DST] = "dst", [OPERAND_SRC] = "src", [OPERAND_SRC2] = "src2",
-    [OPERAND_A] = "a",     [OPERAND_B] = "b",
+    [OPERAND_DST] = "dst",   [OPERAND_SRC] = "src", [OPERAND_SRC2] = "src2",
+    [OPERAND_SRC3] = "src3", [OPERAND_A] = "a",     [OPERAND_B] = "b",
 };
 
 /* Sources before destinations, as one reads them. */
-static const uint8_t print_order[OPERAND_ROLES] = {OPERAND_SRC, OPERAND_SRC2, OPERAND_A, OPERAND_B,
-                                                   OPERAND_DST};
+static const uint8_t print_order[OPERAND_ROLES] = {OPERAND_SRC, OPERAND_SRC2, OPERAND_SRC3,
+                                                   OPERAND_A,   OPERAND_B,    OPERAND_DST};
 
 /* The names of the loops around an instruction, outermost first. An index that has no name and
  * no use prints nothing. */

@@ -40,8 +40,8 @@ static struct price operation_price(const struct builder *b, const config_settin
 enum status builder_operation(struct builder *b, const config_setting_t *group)
 {
     static const char *const classes[] = {"vector", "scalar"};
-    static const char *const results[] = {"elements", "per_repeat"};
-    static const char *const inputs[] = {"src", "src src2"};
+    static const char *const results[] = {"elements", "per_repeat", "spread"};
+    static const char *const inputs[] = {"src", "src src2", "src src2 src3"};
     struct operation *operation = &b->hw->operations[b->hw->operation_count++];
     snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
     TRY(rule_name(b->tree, group, b->error));

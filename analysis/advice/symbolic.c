@@ -167,6 +167,8 @@ static struct share share_of(const struct evaluator *evaluator, const struct ins
     const struct hardware *hw = evaluator->program->hw;
     int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
     int64_t grain = evaluator->grain, low = piece * grain, high = low + grain, first, last;
+    if (instruction_spreads(hw, in, OPERAND_SRC))
+        return (struct share){0, pieces, low % to};
     bool reduces =
         in->kind == INSTRUCTION_VECTOR && hw->operations[in->what].result == RESULT_ONE_PER_REPEAT;
     if (reduces) {

@@ -9,7 +9,7 @@
 
 static const char *role_name(int role)
 {
-    static const char *const names[OPERAND_ROLES] = {"dst", "src", "src2", "a", "b"};
+    static const char *const names[OPERAND_ROLES] = {"dst", "src", "src2", "src3", "a", "b"};
     return names[role];
 }
 
@@ -104,7 +104,8 @@ static void check_alignment(const struct program *program, const struct nest *ne
     const struct instruction *in = &program->items[item];
     const struct buffer *buffer = &program->hw->buffers[region->buffer];
     struct part parts[PROGRAM_MAX_DEPTH + 2];
-    if (region->bytes == 0 || buffer->alignment_bytes == 0 || in->kind == INSTRUCTION_SCALAR)
+    if (region->bytes == 0 || buffer->alignment_bytes == 0 || in->kind == INSTRUCTION_SCALAR ||
+        instruction_spreads(program->hw, in, region->role))
         return;
     int count = list_parts(program, nest, item, region, parts);
     for (int i = 0; i < count; i++) {

@@ -44,7 +44,8 @@ static int find_operation(const struct hardware *hw, int i)
 {
     int found = hardware_operation(hw, operations[i].name, (int)strlen(operations[i].name));
     if (found < 0 || hw->operations[found].class != operations[i].class ||
-        hw->operations[found].result != operations[i].result)
+        (hw->operations[found].result == RESULT_ONE_PER_REPEAT) !=
+            (operations[i].result == RESULT_ONE_PER_REPEAT))
         return -1;
     return found;
 }

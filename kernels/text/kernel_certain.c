@@ -152,7 +152,7 @@ void plan_find_certain(const struct kernel_values *values, struct kernel_plan *p
     if (step->kind == INSTRUCTION_MATRIX)
         certain &= matrix_fits(values, plan, step);
     else if (step->kind == INSTRUCTION_VECTOR &&
-             plan->hw->operations[step->what].result != RESULT_ELEMENTS)
+             plan->hw->operations[step->what].result == RESULT_ONE_PER_REPEAT)
         certain = false;
     else if (step->kind != INSTRUCTION_SCALAR && !plan_spreads(plan, number))
         for (int p = 1; p < step->part_count; p++)

@@ -25,10 +25,10 @@ struct flag_place {
 };
 
 struct kernel_token {
-    int tile;     /* -1: tiles of different loops that share room */
-    int src, dst; /* steps: after the one, before the other */
-    int from, to; /* their pipes */
-    int level;    /* plan loop, in each round of which it is set and waited for */
+    int tile;               /* -1: tiles of different loops that share room */
+    int src, dst;           /* steps: after the one, before the other */
+    int from, to;           /* their pipes */
+    int level;              /* plan loop, in each round of which it is set and waited for */
     bool is_early, is_late; /* in first, last rounds of a loop inside that, both */
     int distance; /* rounds of that between; 0: the same one; copies: of the tile's life */
     int count;    /* of registers in turn, */

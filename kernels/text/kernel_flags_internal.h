@@ -18,6 +18,21 @@ enum status flags_find_rounds(struct flag_maker *maker);
 /* Does it ask where a round begins? */
 bool flags_asks_begin(const struct kernel_text *kernel, const struct expression *e);
 
+/* kernel_want.c: all tokens that conflicts want. */
+enum status flags_want_all(struct flag_maker *maker);
+
+/* kernel_token.c: makes a token of tile, steps, level, distance and rounds, unless there is one
+ * that does as well; places its flags. */
+enum status flags_add(struct flag_maker *maker, struct kernel_token *token);
+
+/* How many copies the text gives a tile, one where it says nothing. */
+int64_t flags_copies(const struct flag_maker *maker, int tile);
+
+/* The bit of a plan loop's text loop, and those of the loops from one outwards up to `end`, which
+ * is not among them. */
+uint64_t flags_bit(const struct flag_maker *maker, int loop);
+uint64_t flags_loops(const struct flag_maker *maker, int loop, int end);
+
 /* kernel_flags_order.c: is it in order without a token that what the first one's pipe did, at `src`
  * (after: all of it, else before it) comes before `dst` on the second's, `distance` rounds of
  * `level` later? */
@@ -26,9 +41,9 @@ struct flag_order {
     int from, to;           /* pipes */
     int src_item, dst_item; /* items of the level's body */
     int src_rank, dst_rank; /* places in them: numbers of steps */
-    uint64_t first, last; /* of rounds in which it matters */
-    int without;       /* the token, -1: none */
-    int reloaded;      /* a tile of which later loads are behind earlier reads, -1: none */
+    uint64_t first, last;   /* of rounds in which it matters */
+    int without;            /* the token, -1: none */
+    int reloaded;           /* a tile of which later loads are behind earlier reads, -1: none */
 };
 bool flags_is_ordered(const struct flag_maker *maker, const struct flag_order *order);
 

@@ -141,9 +141,8 @@ static enum status make_scalar(const struct making *m)
 
 bool plan_spreads(const struct kernel_plan *plan, int step)
 {
-    const struct operation *operation = &plan->hw->operations[plan->steps[step].what];
-    return plan->steps[step].kind == INSTRUCTION_VECTOR && operation->inputs == 0 &&
-           plan->steps[step].part_count == 2 && operation->result == RESULT_ELEMENTS;
+    return plan->steps[step].kind == INSTRUCTION_VECTOR &&
+           plan->hw->operations[plan->steps[step].what].result == RESULT_SPREAD;
 }
 
 enum status plan_instruction(const struct kernel_plan *plan, const struct kernel_env *env,

@@ -174,7 +174,7 @@ static enum status make_part(const struct parts *parts, const struct kernel_part
 enum status plan_make_parts(const struct kernel_values *values, struct kernel_plan *plan,
                             int number, struct error *error)
 {
-    static const enum operand_role vector_roles[] = {OPERAND_SRC, OPERAND_SRC2, OPERAND_SRC2};
+    static const enum operand_role vector_roles[] = {OPERAND_SRC, OPERAND_SRC2, OPERAND_SRC3};
     static const enum operand_role matrix_roles[] = {OPERAND_A, OPERAND_B};
     struct plan_step *step = &plan->steps[number];
     const struct parts parts = {values, plan, error, step->around};

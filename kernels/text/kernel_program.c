@@ -7,18 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_ok(const struct program_writer *w)
-{
-    return w->emit.status == STATUS_OK;
-}
-
-/* Keeps the first error. */
-static void keep(struct program_writer *w, enum status status)
-{
-    if (is_ok(w))
-        w->emit.status = status;
-}
-
 /* ------------------------------------------------------------------ flags */
 
 static bool holds_in(const struct program_writer *w, uint64_t first, uint64_t last)
@@ -88,87 +76,6 @@ static void put_free(struct program_writer *w, void (*put)(struct emitter *, int
     }
 }
 
-/* ------------------------------------------------------------------ steps */
-
-/* Does a product add to its destination? Not where nothing wrote that in the life of the tile. */
-static enum status find_accumulates(const struct program_writer *w, int number, bool *accumulates)
-{
-    const struct kernel_plan *plan = w->plan;
-    const struct plan_part *to = &plan->steps[number].parts[0];
-    int life = plan->tiles[to->tile].life;
-    *accumulates = false;
-    for (int loop = plan->steps[number].around; loop != life; loop = plan->loops[loop].around) {
-        int text_loop = plan->loops[loop].text_loop;
-        if (!(to->loops >> text_loop & 1) && !w->env->values.loops[text_loop].is_first)
-            *accumulates = true;
-    }
-    for (int s = 0; s < number && !*accumulates; s++) {
-        const struct plan_step *step = &plan->steps[s];
-        *accumulates = step->part_count && step->parts[0].tile == to->tile;
-        if (*accumulates && plan_is_within(plan, plan->steps[number].around, step->around))
-            TRY(plan_runs(plan, w->env, s, accumulates, w->emit.error));
-    }
-    return STATUS_OK;
-}
-
-static int64_t extent_of(const struct program_writer *w, const struct plan_part *part)
-{
-    const struct program *program = w->emit.program;
-    return instruction_extent_bytes(w->plan->hw, &program->items[program->count - 1], part->role);
-}
-
-/* A move may carry more than the block has that it comes from, where the one it goes to has room
- * for more (`up`). Its rows overlap then, so that all of them lie in the block. */
-static void fold(struct program_writer *w, const struct plan_part *part, struct region *rows)
-{
-    int64_t unit = w->plan->hw->buffers[w->plan->tiles[part->tile].buffer].alignment_bytes;
-    int64_t bytes = extent_of(w, part), block = bytes;
-    keep(w, writer_block(w, part, &block));
-    if (bytes <= block)
-        return;
-    while (bytes / rows->rows > block || bytes % rows->rows)
-        rows->rows++;
-    rows->row_stride_bytes = (block - bytes / rows->rows) / (rows->rows - 1);
-    if (unit > 1)
-        rows->row_stride_bytes -= rows->row_stride_bytes % unit;
-}
-
-static void put_operands(struct program_writer *w, const struct plan_step *step)
-{
-    struct region rows = {.rows = 1};
-    for (int p = 0; p < step->part_count && step->kind == INSTRUCTION_MOVE; p++)
-        if (step->parts[p].tile >= 0)
-            fold(w, &step->parts[p], &rows);
-    for (int p = 0; p < step->part_count && is_ok(w); p++) {
-        const struct plan_part *part = &step->parts[p];
-        struct region region;
-        if (part->tile < 0)
-            continue;
-        int64_t bytes = extent_of(w, part) / rows.rows;
-        keep(w, writer_region(w, part, bytes + (rows.rows - 1) * rows.row_stride_bytes, &region));
-        region.rows = rows.rows;
-        region.row_stride_bytes = rows.row_stride_bytes;
-        emit_region(&w->emit, &region);
-    }
-}
-
-static enum status put_step(struct program_writer *w, int number)
-{
-    const struct plan_step *step = &w->plan->steps[number];
-    struct instruction in;
-    bool runs, accumulates = false;
-    TRY(plan_runs(w->plan, w->env, number, &runs, w->emit.error));
-    if (!runs)
-        return STATUS_OK;
-    TRY(plan_instruction(w->plan, w->env, number, &in, w->emit.error));
-    if (step->kind == INSTRUCTION_MATRIX)
-        TRY(find_accumulates(w, number, &accumulates));
-    in.accumulate = accumulates;
-    emit(&w->emit, &in);
-    put_operands(w, step);
-    return STATUS_OK;
-}
-
 /* ------------------------------------------------------------------ loops that are written */
 
 static bool is_outer_name(const struct program_writer *w, const char *name)
@@ -230,7 +137,7 @@ static void put_item(struct program_writer *w, int item)
     if (i->is_loop)
         put_loop(w, i->number);
     else
-        keep(w, put_step(w, i->number));
+        writer_keep(w, writer_step(w, i->number));
     put_sets(w, item);
 }
 
@@ -250,12 +157,13 @@ static void put_iteration(struct program_writer *w, int loop, int64_t n, int64_t
 {
     const struct plan_loop *body = &w->plan->loops[loop];
     int64_t entered = -1;
-    for (int i = body->first_item; i < body->first_item + body->item_count && is_ok(w); i++) {
+    for (int i = body->first_item; i < body->first_item + body->item_count && writer_is_ok(w);
+         i++) {
         int stage = w->plan->items[i].stage;
         if (n - stage < 0 || n - stage >= rounds)
             continue;
         if (entered != n - stage)
-            keep(w, plan_enter(w->plan, w->env, loop, n - stage, w->emit.error));
+            writer_keep(w, plan_enter(w->plan, w->env, loop, n - stage, w->emit.error));
         entered = n - stage;
         w->stages[loop] = stage;
         if (w->emit.depth && w->rolled[w->emit.depth - 1].loop == loop)
@@ -280,8 +188,8 @@ static void put_stretch(struct program_writer *w, int loop, int64_t from, int64_
         do {
             w->rolled[w->emit.depth - 1].rounds = count - turn;
             put_iteration(w, loop, from + turn++, rounds);
-        } while (is_ok(w) && turn < count && memcmp(&before, &w->turns, sizeof before) != 0);
-        if (!is_ok(w))
+        } while (writer_is_ok(w) && turn < count && memcmp(&before, &w->turns, sizeof before) != 0);
+        if (!writer_is_ok(w))
             return;
         if (count / turn >= 2) {
             close_loop(w, at, first_region, count, turn);
@@ -290,7 +198,7 @@ static void put_stretch(struct program_writer *w, int loop, int64_t from, int64_
             unroll(program, at, first_region, --w->emit.depth);
         }
     }
-    for (; turn < count && is_ok(w); turn++)
+    for (; turn < count && writer_is_ok(w); turn++)
         put_iteration(w, loop, from + turn, rounds);
 }
 
@@ -350,18 +258,18 @@ static void put_loop(struct program_writer *w, int loop)
     const struct plan_loop *body = &w->plan->loops[loop];
     int64_t rounds = 0, cuts[MAX_CUTS];
     bool last_differs, is_out = w->flags->written_out >> body->text_loop & 1;
-    keep(w, plan_rounds(w->plan, w->env, loop, &rounds, &last_differs, w->emit.error));
-    if (!is_ok(w))
+    writer_keep(w, plan_rounds(w->plan, w->env, loop, &rounds, &last_differs, w->emit.error));
+    if (!writer_is_ok(w))
         return;
     if (rounds == 0) {
         put_flags(w, loop);
         return;
     }
     int count = find_cuts(w, loop, rounds, last_differs, cuts);
-    for (int c = 0; c + 1 < count && is_ok(w); c++) {
+    for (int c = 0; c + 1 < count && writer_is_ok(w); c++) {
         if (!is_out)
             put_stretch(w, loop, cuts[c], cuts[c + 1] - cuts[c], rounds);
-        for (int64_t n = cuts[c]; is_out && n < cuts[c + 1] && is_ok(w); n++)
+        for (int64_t n = cuts[c]; is_out && n < cuts[c + 1] && writer_is_ok(w); n++)
             put_stretch(w, loop, n, 1, rounds);
     }
     if (body->last_stage)

@@ -31,6 +31,21 @@ struct program_writer {
     struct turns turns;
 };
 
+/* Was there no error so far? The second one keeps the first of all. */
+static inline bool writer_is_ok(const struct program_writer *writer)
+{
+    return writer->emit.status == STATUS_OK;
+}
+
+static inline void writer_keep(struct program_writer *writer, enum status status)
+{
+    if (writer_is_ok(writer))
+        writer->emit.status = status;
+}
+
+/* kernel_step.c: appends a step, if it runs in the current rounds. */
+enum status writer_step(struct program_writer *writer, int step);
+
 /* What an operand of a step begins with, in the current rounds. */
 enum status writer_region(const struct program_writer *writer, const struct plan_part *part,
                           int64_t bytes, struct region *region);

@@ -155,7 +155,7 @@ Test(program_text, extents_of_operands)
 {
     static const struct {
         const char *text;
-        int64_t bytes[3]; /* in the order dst, src, … as regions are stored */
+        int64_t bytes[4]; /* in the order dst, src, … as regions are stored */
     } cases[] = {
         {"M mmad m=64 k=48 n=32 a=l0a:0 b=l0b:0 dst=l0c:0",
          {64 * 32 * 4, 64 * 48 * 2, 48 * 32 * 2}},
@@ -167,6 +167,9 @@ Test(program_text, extents_of_operands)
         {"V reduceMin elements=1024 src=ub:0 dst=ub:4096", {16, 2048}},
         {"V relu elements=100 type=u8 src=ub:0 dst=ub:0", {100, 100}},
         {"S assign count=1 src=ub:0 dst=ub:2", {2, 2}},
+        {"V vecSel elements=32 src=ub:0 src2=ub:64 src3=ub:128 dst=ub:192", {64, 64, 64, 64}},
+        {"V vecDup elements=100 src=ub:2 dst=ub:32", {200, 2}},
+        {"V vecDup elements=0 src=ub:2 dst=ub:32", {0, 0}},
         {"S assign count=3 src=ub:0 src2=ub:6", {6, 6}},
         {"S assign count=1 bytes=8192 src=ub:0 dst=ub:0", {8192, 8192}},
         {"S assign count=5 bytes=0 src=ub:0", {10}},
@@ -227,6 +230,8 @@ Test(program_text, keys_and_defaults)
         {"V cast elements=5 cast=f32:f16", "V    cast elements=5 type=f32 cast=f32:f16\n"},
         {"V cast elements=5 type=f32 cast=f32:f16", "V    cast elements=5 type=f32 cast=f32:f16\n"},
         {"V cast elements=5 cast=i8:i32", "V    cast elements=5 type=i8 cast=i8:i32\n"},
+        {"V vecSel elements=5 src3=ub:30 dst=ub:40 src2=ub:10 src=ub:0",
+         "V    vecSel elements=5 type=f16 src=ub:0 src2=ub:10 src3=ub:30 dst=ub:40\n"},
         {"V vadd elements=5 dst=ub:20 src2=ub:10 src=ub:0",
          "V    vadd elements=5 type=f16 src=ub:0 src2=ub:10 dst=ub:20\n"},
         {"MTE2 gm->l1 stride=128 rows=4 bytes=256 dst=l1:0",

@@ -152,6 +152,7 @@ Test(hardware, ascend310_operations)
     cr_expect_eq(hw.operations[hardware_operation(&hw, "REDUCEMIN", 9)].result,
                  RESULT_ONE_PER_REPEAT);
     cr_expect_eq(hw.operations[hardware_operation(&hw, "relu", 4)].result, RESULT_ELEMENTS);
+    cr_expect_eq(hw.operations[hardware_operation(&hw, "vecDup", 6)].result, RESULT_SPREAD);
     hardware_clear(&hw);
 }
 

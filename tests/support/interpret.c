@@ -77,7 +77,8 @@ static void share(const struct machine *m, const struct instruction *in, int64_t
     if (in->kind == INSTRUCTION_VECTOR &&
         m->program->hw->operations[in->what].result == RESULT_ONE_PER_REPEAT)
         size = m->program->hw->vector_repeat_bytes;
-    if (in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_SCALAR || in->transpose) {
+    if (in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_SCALAR || in->transpose ||
+        instruction_spreads(m->program->hw, in, OPERAND_SRC)) {
         *first = 0;
         *last = bytes;
         return;
@@ -89,7 +90,8 @@ static void share(const struct machine *m, const struct instruction *in, int64_t
 /* A vector operation does the same in every line when it names all the inputs that it has. */
 static bool depends_on_line(const struct machine *m, const struct instruction *in)
 {
-    int inputs = !!region_of(m, in, OPERAND_SRC) + !!region_of(m, in, OPERAND_SRC2);
+    int inputs = !!region_of(m, in, OPERAND_SRC) + !!region_of(m, in, OPERAND_SRC2) +
+                 !!region_of(m, in, OPERAND_SRC3);
     return in->kind != INSTRUCTION_MOVE && (in->kind != INSTRUCTION_VECTOR || inputs == 0 ||
                                             inputs != m->program->hw->operations[in->what].inputs);
 }

@@ -10,10 +10,9 @@ struct kernel_case *kernel_case_open(const struct hardware *hw, const char *text
     struct kernel_case *c = calloc(1, sizeof *c);
     cr_assert(c);
     c->hw = hw;
-    enum status status =
-        strncmp(text, "kernel ", 7) == 0
-            ? kernel_text_parse("k", text, strlen(text), &c->kernel, &c->error)
-            : kernel_text_read(text, &c->kernel, &c->error);
+    enum status status = strncmp(text, "kernel ", 7) == 0
+                             ? kernel_text_parse("k", text, strlen(text), &c->kernel, &c->error)
+                             : kernel_text_read(text, &c->kernel, &c->error);
     cr_assert_eq(status, STATUS_OK, "%s", c->error.text);
     return c;
 }

@@ -43,9 +43,9 @@ static int64_t time_of(const struct program *program)
 {
     struct timeline timeline;
     struct error error;
-    cr_assert_eq(simulate(simulator, program, &(struct simulate_options){.cores = 1}, &timeline,
-                          &error),
-                 STATUS_OK, "%s", error.text);
+    cr_assert_eq(
+        simulate(simulator, program, &(struct simulate_options){.cores = 1}, &timeline, &error),
+        STATUS_OK, "%s", error.text);
     cr_assert_lt(timeline.blocked, 0);
     return timeline.end_fs;
 }
@@ -114,8 +114,11 @@ static void check_kernel(const char *text, const int64_t most[], int count)
         } else if (getenv("KERNEL_WHY"))
             cr_log_warn("%s\n", kernel_case_text(c));
     }
-    cr_log_warn("%s on %s: %d programs, %d with superfluous flags, %d slower for it (%.4f), %.1f us, tidy %.1f us, %d lines\n",
-                c->kernel.name.text, hw.name, tally.legal, tally.over_sync, tally.slower, tally.most, tally.make_s / tally.legal * 1e6, tally.tidy_s / tally.legal * 1e6, c->program.count);
+    cr_log_warn("%s on %s: %d programs, %d with superfluous flags, %d slower for it (%.4f), %.1f "
+                "us, tidy %.1f us, %d lines\n",
+                c->kernel.name.text, hw.name, tally.legal, tally.over_sync, tally.slower,
+                tally.most, tally.make_s / tally.legal * 1e6, tally.tidy_s / tally.legal * 1e6,
+                c->program.count);
     cr_expect_geq(tally.legal, count / 2, "%s: %s", c->kernel.name.text, c->error.text);
     kernel_case_close(c);
 }

@@ -1,8 +1,8 @@
 /* Programs of MatMul's text take the time of those that are written by hand. */
+#include "costmodel/simulate.h"
 #include "hardware/load.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_thesis.h"
-#include "costmodel/simulate.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/machine.h"
 
@@ -19,9 +19,9 @@ static int64_t time_of(struct simulator *simulator, const struct program *progra
 {
     struct timeline timeline;
     struct error error;
-    cr_assert_eq(simulate(simulator, program, &(struct simulate_options){.cores = 1}, &timeline,
-                          &error),
-                 STATUS_OK, "%s", error.text);
+    cr_assert_eq(
+        simulate(simulator, program, &(struct simulate_options){.cores = 1}, &timeline, &error),
+        STATUS_OK, "%s", error.text);
     return timeline.end_fs;
 }
 
