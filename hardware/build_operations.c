@@ -9,17 +9,25 @@
 
 /* The member `key` as a position in `choices`; the first where the group does not have it. */
 static enum status find_choice(struct builder *b, const config_setting_t *group, const char *key,
-                               const char *const choices[2], uint8_t *choice)
+                               const char *const choices[], int count, uint8_t *choice)
 {
     const char *text = schema_text(group, key);
-    for (*choice = 0; text && *choice < 2; (*choice)++)
-        if (strcmp(text, choices[*choice]) == 0)
-            return STATUS_OK;
+    char expected[64];
+    size_t used = 0;
     *choice = 0;
     if (!text)
         return STATUS_OK;
-    return tree_expected(b->tree, config_setting_get_member(group, key), b->error,
-                         "\"%s\" or \"%s\"", choices[0], choices[1]);
+    for (; *choice < count; (*choice)++)
+        if (strcmp(text, choices[*choice]) == 0)
+            return STATUS_OK;
+    *choice = 0;
+    for (int i = 0; i < count && used < sizeof expected; i++)
+        used += (size_t)snprintf(expected + used, sizeof expected - used, "%s\"%s\"",
+                                 i == 0          ? ""
+                                 : i < count - 1 ? ", "
+                                                 : " or ",
+                                 choices[i]);
+    return tree_expected(b->tree, config_setting_get_member(group, key), b->error, "%s", expected);
 }
 
 static struct price operation_price(const struct builder *b, const config_setting_t *group,
@@ -45,9 +53,9 @@ enum status builder_operation(struct builder *b, const config_setting_t *group)
     struct operation *operation = &b->hw->operations[b->hw->operation_count++];
     snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
     TRY(rule_name(b->tree, group, b->error));
-    TRY(find_choice(b, group, "class", classes, &operation->class));
-    TRY(find_choice(b, group, "result", results, &operation->result));
-    TRY(find_choice(b, group, "inputs", inputs, &operation->inputs));
+    TRY(find_choice(b, group, "class", classes, 2, &operation->class));
+    TRY(find_choice(b, group, "result", results, 3, &operation->result));
+    TRY(find_choice(b, group, "inputs", inputs, 3, &operation->inputs));
     operation->inputs += config_setting_get_member(group, "inputs") != NULL;
     TRY(rule_operation(b->tree, group, operation->class, b->error));
     bool scalar = operation->class == OPERATION_SCALAR;

@@ -132,7 +132,8 @@ Test(hardware_broken, types)
         {"class = \"vector\"", "class = \"tensor\"", 0,
          "operations.relu.class: \"tensor\", expected \"vector\" or \"scalar\""},
         {"result = \"per_repeat\"", "result = \"one\"", 0,
-         "operations.reduceMin.result: \"one\", expected \"elements\" or"},
+         "operations.reduceMin.result: \"one\", expected \"elements\", \"per_repeat\" or "
+         "\"spread\""},
     };
     EXPECT_ALL_BROKEN(broken);
 }
