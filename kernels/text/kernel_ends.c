@@ -171,8 +171,9 @@ static void tail_of_once(struct work_sums *sums, int close, int number)
         double fs = later(wait_fs[step], latest_chain(sums, step, rest_fs));
         for (int i = work->edges_to[step]; i < work->edges_end[step]; i++) {
             int before = work->edges[i].first;
+            double one_fs = sums->times[step].turn_fs[loop->depth - 1];
             if (runs_with(work->plan, before, step))
-                wait_fs[before] = later(wait_fs[before], fs + sums->late_fs[before]);
+                wait_fs[before] = later(wait_fs[before], one_fs + fs + sums->late_fs[before]);
         }
         if (sums->times[step].once == loop->depth - 1)
             sums->tail_fs[step] = later(sums->tail_fs[step], fs);

@@ -51,8 +51,9 @@ static int64_t count_alike(const struct summing *s, int level, int64_t round, in
     return round == rounds - 1 ? 1 : rounds - 1 - round;
 }
 
-/* Of the loops from `level` on, 1: the outermost. */
-static struct work_sum sum_rounds(struct summing *s, int level, unsigned path)
+/* Of the loops from `level` on, 1: the outermost. `turn`: the level on which the path of last rounds
+ * was left through a first one, 0: none. */
+static struct work_sum sum_rounds(struct summing *s, int level, unsigned path, int turn)
 {
     const struct kernel_cells *cells = &s->work->cells;
     const struct cell_step *step = &cells->steps[s->step];
@@ -69,16 +70,19 @@ static struct work_sum sum_rounds(struct summing *s, int level, unsigned path)
         for (int64_t round = 0, alike; round < rounds; round += alike) {
             alike = once ? rounds : count_alike(s, level, round, rounds);
             double times = once ? 1 : (double)alike;
-            bool ends = round + alike == rounds;
+            unsigned on =
+                (round == 0 ? ON_FIRST : 0U) | (round + alike == rounds ? ON_LAST : 0U);
+            int turns = on & ON_LAST ? turn : path & ON_LAST && round == 0 ? level : 0;
             kernel_cells_enter(cells, s->step, level, round, rounds, s->numbers);
-            struct work_sum one = sum_rounds(
-                s, level + 1, path & ((round == 0 ? ON_FIRST : 0U) | (ends ? ON_LAST : 0U)));
+            struct work_sum one = sum_rounds(s, level + 1, path & on, turns);
             sum.instructions += times * one.instructions;
             sum.units += times * one.units;
             sum.burst_fs += times * one.burst_fs;
             first = round == 0 ? one : first;
         }
     }
+    if (turn && level > step->depth)
+        s->times->turn_fs[turn - 1] = time_of(s, &sum);
     if (path & ON_FIRST)
         s->times->first_fs[level - 1] = time_of(s, &sum);
     if (path & ON_LAST) {
@@ -102,7 +106,12 @@ enum status work_sum_step(const struct kernel_work *work, struct work_sums *sums
         .error = error,
     };
     summing.times->once = depth;
-    *sum = sum_rounds(&summing, 1, ON_FIRST | ON_LAST);
+    for (int l = 0; l < depth; l++)
+        summing.times->turn_fs[l] = -1;
+    *sum = sum_rounds(&summing, 1, ON_FIRST | ON_LAST, 0);
+    for (int l = 0; l < depth; l++)
+        if (summing.times->turn_fs[l] < 0)
+            summing.times->turn_fs[l] = summing.times->last_fs[depth];
     if (!summing.cannot_be)
         return STATUS_OK;
     const struct kernel_place at = work->plan->kernel->lines[work->plan->steps[step].line].at;
