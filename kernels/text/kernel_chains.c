@@ -57,7 +57,7 @@ static void add_chain(struct graph *graph, uint64_t chain)
     for (int c = 0; c < layout->chain_count; c++)
         if (layout->chains[c] == chain)
             return;
-    if (layout->chain_count < WORK_MAX_CHAINS)
+    if (layout->chain_count < WORK_MAX_CHAINS - 1)
         layout->chains[layout->chain_count++] = chain;
 }
 
@@ -102,15 +102,18 @@ static void add_pipe(struct graph *graph, int pipe)
 
 /* ------------------------------------------------------------------ layouts */
 
-/* Behind the totals, a line for each chain: what comes before and after it. */
+/* Behind the totals, a line for each chain: what comes before and after it. And a chain of one line
+ * that is a time of the whole program. */
 static void add_ends(struct work_layout *layout)
 {
-    layout->line_count = layout->total_count + layout->chain_count;
+    layout->line_count = layout->total_count + layout->chain_count + 1;
+    layout->price[layout->line_count - 1] = layout->price[0];
     for (int c = 0; c < layout->chain_count; c++) {
         int line = layout->total_count + c;
         layout->price[line] = layout->price[__builtin_ctzll(layout->chains[c])];
         layout->chains[c] |= UINT64_C(1) << line;
     }
+    layout->chains[layout->chain_count++] = UINT64_C(1) << (layout->line_count - 1);
 }
 
 enum status work_find_chains(struct kernel_work *work, enum work_variant variant,

@@ -150,6 +150,43 @@ static bool runs_with(const struct kernel_plan *plan, int before, int step)
            (plan->steps[step].once & ~plan->steps[before].once) == 0;
 }
 
+/* The time of a step before `last` runs last, or then, which is in the first round of the loop on
+ * `level`: all of it where it is over before that; else that of rounds before, and of this one too
+ * where it stands before `last` and does not run on where that does not. */
+static double before_fs(const struct work_sums *sums, int step, int last, int level)
+{
+    const struct kernel_work *work = sums->work;
+    const struct step_times *times = &sums->times[step];
+    const struct cell_step *cells = &work->cells.steps[last];
+    if (times->once < level || step == last)
+        return times->last_fs[0];
+    bool is_before = work->place[step] < work->place[last];
+    for (int l = level + 1; l < cells->depth; l++) {
+        uint64_t bit = (uint64_t)1 << work->plan->loops[cells->loops[l]].text_loop;
+        is_before &= !(work->plan->steps[last].once & ~work->plan->steps[step].once & bit);
+    }
+    return times->last_fs[0] - (is_before ? times->rest_fs[level] : times->last_fs[level]);
+}
+
+/* The program's time by a step that runs in the first round of a loop only: its chain until then,
+ * and what comes after. */
+static double phases_of(const struct work_sums *sums, int step, int level)
+{
+    double longest_fs = 0;
+    for (unsigned c = sums->chains->chains_of[step]; c; c &= c - 1) {
+        double least_fs = DBL_MAX, sum_fs = 0;
+        for (int s = 0; s < sums->work->plan->step_count; s++) {
+            if (!(sums->chains->chains_of[s] >> __builtin_ctz(c) & 1))
+                continue;
+            double fs = before_fs(sums, s, step, level);
+            sum_fs += fs;
+            least_fs = fs > 0 && sums->head_fs[s] < least_fs ? sums->head_fs[s] : least_fs;
+        }
+        longest_fs = later(longest_fs, least_fs + sum_fs);
+    }
+    return longest_fs + sums->tail_fs[step];
+}
+
 /* What runs in the first round of a loop only has all other rounds behind it: those of each chain
  * that its own, or what waits for it in its round, is in. */
 static void tail_of_once(struct work_sums *sums, int close, int number)
@@ -175,8 +212,10 @@ static void tail_of_once(struct work_sums *sums, int close, int number)
             if (runs_with(work->plan, before, step))
                 wait_fs[before] = later(wait_fs[before], one_fs + fs + sums->late_fs[before]);
         }
-        if (sums->times[step].once == loop->depth - 1)
-            sums->tail_fs[step] = later(sums->tail_fs[step], fs);
+        if (sums->times[step].once != loop->depth - 1 || sums->times[step].last_fs[0] <= 0)
+            continue;
+        sums->tail_fs[step] = later(sums->tail_fs[step], fs);
+        sums->phases_fs = later(sums->phases_fs, phases_of(sums, step, loop->depth - 1));
     }
 }
 
@@ -212,6 +251,7 @@ void work_find_tails(struct work_sums *sums)
     struct clocks clocks;
     double wait_fs[PLAN_MAX_STEPS] = {0};
     int close[KERNEL_MAX_LOOPS + 1];
+    sums->phases_fs = 0;
     memset(&clocks, 0, sizeof clocks);
     for (int e = work->event_count - 1; e >= 0; e--) {
         const struct work_event *event = &work->events[e];

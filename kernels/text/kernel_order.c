@@ -126,6 +126,7 @@ static void add_edges(struct kernel_work *work, int second)
 static void add_event(struct kernel_work *work, enum work_event_kind kind, int number)
 {
     if (kind == WORK_STEP) {
+        work->place[number] = work->event_count;
         work->edges_to[number] = work->edge_count;
         add_edges(work, number);
         work->edges_end[number] = work->edge_count;

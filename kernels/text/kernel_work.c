@@ -100,8 +100,8 @@ static void find_prices(struct work_sums *sums, int cores)
 static void put_ends(const struct work_sums *sums, struct work *summary)
 {
     const struct work_chains *chains = sums->chains;
-    for (int c = 0; c < chains->layout.chain_count; c++) {
-        int line = chains->layout.total_count + c;
+    int line = chains->layout.total_count;
+    for (int c = 0; c < chains->layout.chain_count - 1; c++, line++) {
         double head_fs = DBL_MAX, tail_fs = DBL_MAX;
         for (int s = 0; s < sums->work->plan->step_count; s++) {
             if (!(chains->chains_of[s] >> c & 1) || sums->times[s].first_fs[0] <= 0)
@@ -112,6 +112,8 @@ static void put_ends(const struct work_sums *sums, struct work *summary)
         summary->instructions[line] = summary->units[line] = 0;
         summary->burst_fs[line] = head_fs < DBL_MAX ? head_fs + tail_fs : 0;
     }
+    summary->instructions[line] = summary->units[line] = 0;
+    summary->burst_fs[line] = sums->phases_fs;
 }
 
 enum status kernel_summarise(const struct kernel_work *work, const struct kernel_values *values,

@@ -36,6 +36,7 @@ struct kernel_work {
     struct instruction instructions[PLAN_MAX_STEPS]; /* without their sizes */
     int event_count;
     struct work_event events[WORK_MAX_EVENTS];
+    int place[PLAN_MAX_STEPS]; /* of steps, in `events` */
     int edge_count;
     struct work_edge edges[WORK_MAX_EDGES];
     int edges_to[PLAN_MAX_STEPS],
@@ -77,6 +78,7 @@ struct work_sums {
     double base_fs[PLAN_MAX_STEPS], fs_per_unit[PLAN_MAX_STEPS], late_fs[PLAN_MAX_STEPS];
     struct step_times times[PLAN_MAX_STEPS];
     double head_fs[PLAN_MAX_STEPS], tail_fs[PLAN_MAX_STEPS];
+    double phases_fs; /* of the program, by steps that run in first rounds only; 0: none */
 };
 
 /* kernel_sums.c: all rounds of a step; its times with them. */
