@@ -150,22 +150,41 @@ static bool runs_with(const struct kernel_plan *plan, int before, int step)
            (plan->steps[step].once & ~plan->steps[before].once) == 0;
 }
 
-/* The time of a step before `last` runs last, or then, which is in the first round of the loop on
- * `level`: all of it where it is over before that; else that of rounds before, and of this one too
- * where it stands before `last` and does not run on where that does not. */
-static double before_fs(const struct work_sums *sums, int step, int last, int level)
+/* How many of the loops around a step are also around the other. */
+static int common_depth(const struct work_sums *sums, int step, int other)
+{
+    const struct cell_step *a = &sums->work->cells.steps[step];
+    const struct cell_step *b = &sums->work->cells.steps[other];
+    int depth = 0;
+    while (depth < a->depth && depth < b->depth && a->loops[depth] == b->loops[depth])
+        depth++;
+    return depth;
+}
+
+/* Does it stand before `last`, and not run on where that runs in first rounds only, within a round
+ * of the loop on `level`? */
+static bool is_over(const struct work_sums *sums, int step, int last, int level)
 {
     const struct kernel_work *work = sums->work;
+    uint64_t once = work->plan->steps[last].once & ~work->plan->steps[step].once;
+    bool over = work->place[step] < work->place[last];
+    for (int l = level + 1; l < common_depth(sums, step, last); l++)
+        over &= !(once >> work->plan->loops[work->cells.steps[last].loops[l]].text_loop & 1);
+    return over;
+}
+
+/* The time of a step until `last` has run last, which is in the first round of the loop on `level`
+ * of last rounds: that of all rounds before, and of this one where it is over by then. */
+static double before_fs(const struct work_sums *sums, int step, int last, int level)
+{
     const struct step_times *times = &sums->times[step];
-    const struct cell_step *cells = &work->cells.steps[last];
-    if (times->once < level || step == last)
+    int common = common_depth(sums, step, last);
+    bool over = is_over(sums, step, last, level);
+    if (step == last || times->once < (common < level ? common : level))
         return times->last_fs[0];
-    bool is_before = work->place[step] < work->place[last];
-    for (int l = level + 1; l < cells->depth; l++) {
-        uint64_t bit = (uint64_t)1 << work->plan->loops[cells->loops[l]].text_loop;
-        is_before &= !(work->plan->steps[last].once & ~work->plan->steps[step].once & bit);
-    }
-    return times->last_fs[0] - (is_before ? times->rest_fs[level] : times->last_fs[level]);
+    if (common <= level)
+        return over ? times->last_fs[0] : times->last_fs[0] - times->last_fs[common];
+    return times->last_fs[0] - (over ? times->rest_fs[level] : times->last_fs[level]);
 }
 
 /* The program's time by a step that runs in the first round of a loop only: its chain until then,

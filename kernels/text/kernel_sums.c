@@ -51,8 +51,8 @@ static int64_t count_alike(const struct summing *s, int level, int64_t round, in
     return round == rounds - 1 ? 1 : rounds - 1 - round;
 }
 
-/* Of the loops from `level` on, 1: the outermost. `turn`: the level on which the path of last rounds
- * was left through a first one, 0: none. */
+/* Of the loops from `level` on, 1: the outermost. `turn`: the level on which the path of last
+ * rounds was left through a first one, 0: none. */
 static struct work_sum sum_rounds(struct summing *s, int level, unsigned path, int turn)
 {
     const struct kernel_cells *cells = &s->work->cells;
@@ -70,8 +70,7 @@ static struct work_sum sum_rounds(struct summing *s, int level, unsigned path, i
         for (int64_t round = 0, alike; round < rounds; round += alike) {
             alike = once ? rounds : count_alike(s, level, round, rounds);
             double times = once ? 1 : (double)alike;
-            unsigned on =
-                (round == 0 ? ON_FIRST : 0U) | (round + alike == rounds ? ON_LAST : 0U);
+            unsigned on = (round == 0 ? ON_FIRST : 0U) | (round + alike == rounds ? ON_LAST : 0U);
             int turns = on & ON_LAST ? turn : path & ON_LAST && round == 0 ? level : 0;
             kernel_cells_enter(cells, s->step, level, round, rounds, s->numbers);
             struct work_sum one = sum_rounds(s, level + 1, path & on, turns);

@@ -67,9 +67,10 @@ struct step_times {
     double first_fs[CELL_LEVELS]; /* … the first … */
     double last_fs[CELL_LEVELS];  /* … those in which it runs last … */
     double rest_fs[CELL_LEVELS];  /* … those, and without the first round of the l-th */
-    double turn_fs[CELL_LEVELS];  /* one instruction in the first round of the l-th, else last ones */
-    int once;                     /* the first of its loops in whose last round it does not run, as
-                                     it runs in first ones only; depth: none */
+    double
+        turn_fs[CELL_LEVELS]; /* one instruction in the first round of the l-th, else last ones */
+    int once;                 /* the first of its loops in whose last round it does not run, as
+                                 it runs in first ones only; depth: none */
 };
 
 struct work_sums {

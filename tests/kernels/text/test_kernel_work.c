@@ -42,11 +42,15 @@ static int64_t draw(int64_t most)
     return 1 + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)most);
 }
 
+/* Of the library, or a text. */
 static bool open_kernel(const char *name, const int64_t given[])
 {
     char file[256];
-    snprintf(file, sizeof file, SOURCE_DIR "/kernels/library/%s.kernel", name);
-    cr_assert_eq(kernel_text_read(file, &kernel, &error), STATUS_OK, "%s", error.text);
+    snprintf(file, sizeof file, SOURCE_DIR "/kernels/library/%.40s.kernel", name);
+    enum status status = strchr(name, '\n')
+                             ? kernel_text_parse("k", name, strlen(name), &kernel, &error)
+                             : kernel_text_read(file, &kernel, &error);
+    cr_assert_eq(status, STATUS_OK, "%s", error.text);
     space = (struct space){.kind = &kernel_space_tile, .hw = &hw};
     return kernel_space_create(&space, &kernel, given, DTYPE_F16, DTYPE_F16, hw.cores, &error) ==
            STATUS_OK;
@@ -62,8 +66,7 @@ static void close_kernel(void)
 static int64_t time_of(const struct tiling *tiling)
 {
     struct timeline timeline;
-    const struct simulate_options options = {
-        .cores = space.kind->cores_used(&space, tiling, 0)};
+    const struct simulate_options options = {.cores = space.kind->cores_used(&space, tiling, 0)};
     program_reset(&program, &hw);
     cr_assert_eq(space.kind->generate(&space, tiling, 0, &program, &error), STATUS_OK, "%s",
                  error.text);
@@ -112,14 +115,54 @@ static bool draw_tiling(struct tiling *tiling)
     return false;
 }
 
+/* Two nests, one after the other, of which each loads something once. */
+#define TWO_PRODUCTS                                                                               \
+    "kernel two\nsize M K N pad 16\n"                                                              \
+    "tensor A[M,K] f16, B[K,N] f16, C[M,N] f16, X[M,K] f16, Y[K,N] f16, Z[M,N] f16\n"              \
+    "axis tm = slices(M)\naxis tk = slices(K)\naxis tn = slices(N)\naxis bufs = 1, 2\n"            \
+    "axis stay = both, a, none\ncores M\n"                                                         \
+    "for i in M by tm\n  for j in N by tn\n    tile acc: l0c[i,j] f32\n    tile c: ub[i,j] f16\n"  \
+    "    for l in K by tk\n      tile a1: l1[i,l] f16 x bufs at i if stay in (both, a) else l\n"   \
+    "      tile b1: l1[l,j] f16 x bufs at top if stay == both else l\n"                            \
+    "      tile a0: l0a[i,l] f16 x bufs\n      tile b0: l0b[l,j] f16\n"                            \
+    "      load a1 <- A\n      load b1 <- B\n      load a0 <- a1\n      load b0 <- b1\n"           \
+    "      mmad acc <- a0, b0\n    move c <- acc\n    store C <- c\n"                              \
+    "for p in M by 32\n  for q in N by 48\n    tile sum: l0c[p,q] f32\n    tile z: ub[p,q] f16\n"  \
+    "    for r in K by tk\n      tile x1: l1[p,r] f16 x bufs at p if stay == both else r\n"        \
+    "      tile y1: l1[r,q] f16 x bufs\n      tile x0: l0a[p,r] f16\n"                             \
+    "      tile y0: l0b[r,q] f16 x 2\n      load x1 <- X\n      load y1 <- Y\n"                    \
+    "      load x0 <- x1\n      load y0 <- y1\n      mmad sum <- x0, y0\n"                         \
+    "    move z <- sum\n    store Z <- z\n"
+
+/* Rows of a tile that is read as a whole: its shape may change. */
+#define ROWS                                                                                       \
+    "kernel rows\nsize R\nsize C pad 16\ntensor X[R,C] f16, Y[R,C] f16\naxis tr = slices(R)\n"     \
+    "axis bufs = 1, 2\naxis at = 1, 2\nrequire tr <= 255 and C <= 16384\ncores R\n"                \
+    "for i in R by tr\n  tile x: ub[i,C] f16 x bufs\n  tile y: ub[i,C] f16 x at\n"                 \
+    "  load x <- X bursts=i\n  for r in i by 1\n    tile p: ub[up(cdiv(C, 128), 16)] f16\n"        \
+    "    tile o: ub[16] f16\n    tile b: ub[C] f16\n    reduceMax p <- x\n    reduceMax o <- p\n"  \
+    "    vecDup b <- o\n    vsub y <- x, b\n    exp y <- y\n  store Y <- y\n"
+
+/* Conditions on rounds, and a stage. */
+#define ENDS                                                                                       \
+    "kernel ends\nsize N pad 16\ntensor X[N] f16, Y[N] f16\naxis t = slices(N)\naxis u = 2, 3\n"   \
+    "axis s = 0, 1\ncores N\n"                                                                     \
+    "for i in N by t\n  tile all: ub[t] f16 at i\n  vecDup all <- 0.0\n"                           \
+    "  for j in i by 32\n    tile x: ub[j] f16 x u\n    tile y: ub[j] f16 x u\n"                   \
+    "    load x <- X\n    vecDup all <- 1.0 if first(j) and not last(i)\n    relu y <- x\n"        \
+    "    vadd y <- y, x if first(i)\n    vmul y <- y, y if not first(j) or last(i)\n"              \
+    "    @s store Y <- y\n"
+
 static const struct {
     const char *name;
     int64_t most[KERNEL_MAX_SIZES];
 } kernels[] = {
+    {TWO_PRODUCTS, {200, 200, 200}},
+    {ROWS, {100, 1000}},
+    {ENDS, {3000}},
     {"matmul", {400, 400, 400, 3}},
     {"add_relu", {100000}},
     {"conv2d", {20, 20, 4, 4, 80, 80}},
-    {"softmax_rows", {200, 2000}},
     {"matmul_two_level", {400, 400, 400}},
     {"batched_matmul", {200, 200, 200, 5}},
     {"scale_bias_relu", {300, 3000}},
@@ -137,7 +180,7 @@ static const char *const machines[][2] = {
 
 Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
 {
-    int tested[8] = {0};
+    int tested[sizeof kernels / sizeof *kernels] = {0};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
         machine_load_named(&hw, machines[m][0], machines[m][1]);
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
@@ -152,13 +195,11 @@ Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
                     char text[400], name[500];
                     struct work work;
                     tiling_text(space.axes, space.axis_count, &tiling, text, sizeof text);
-                    snprintf(name, sizeof name, "%zu %s %s", m, kernels[k].name, text);
+                    snprintf(name, sizeof name, "%zu %.40s %s", m, kernels[k].name, text);
                     int64_t bound = bound_of(&tiling, &work), time = time_of(&tiling);
                     expect_totals(&work, name);
                     cr_expect_leq(bound, time, "%s: bound %lld, time %lld", name, (long long)bound,
                                   (long long)time);
-                    cr_expect_gt(bound * 4, time, "%s: bound %lld, time %lld", name,
-                                 (long long)bound, (long long)time);
                     tested[k]++;
                 }
                 close_kernel();
@@ -168,4 +209,39 @@ Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
     }
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         cr_expect_gt(tested[k], 20, "%s: %d", kernels[k].name, tested[k]);
+}
+
+/* The five shapes whose searches are published, on every seventh legal tiling. */
+static double sum_closeness(const int64_t shape[], int *count)
+{
+    double sum = 0;
+    cr_assert(open_kernel("matmul", shape), "%s", error.text);
+    for (int64_t i = 0; i < space.candidates; i += 7) {
+        struct tiling tiling;
+        struct work work;
+        space_tiling(&space, i, &tiling);
+        if (!space.kind->legal(&space, &tiling))
+            continue;
+        sum += (double)bound_of(&tiling, &work) / (double)time_of(&tiling);
+        ++*count;
+    }
+    close_kernel();
+    return sum;
+}
+
+Test(kernel_work, bounds_of_matmul_are_close)
+{
+    static const int64_t shapes[][4] = {{512, 1024, 512, 1},
+                                        {200, 300, 700, 1},
+                                        {1024, 64, 1024, 1},
+                                        {128, 2048, 128, 1},
+                                        {784, 576, 128, 1}};
+    int count = 0;
+    double sum = 0;
+    machine_load(&hw, "");
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        sum += sum_closeness(shapes[s], &count);
+    cr_log_info("bound / time is %.4f in the mean of %d tilings", sum / count, count);
+    cr_expect_gt(count, 5000);
+    cr_expect_geq(sum / count, 0.94, "%.4f", sum / count);
 }
