@@ -137,8 +137,8 @@ static bool draw_tiling(struct tiling *tiling)
 /* Rows of a tile that is read as a whole: its shape may change. */
 #define ROWS                                                                                       \
     "kernel rows\nsize R\nsize C pad 16\ntensor X[R,C] f16, Y[R,C] f16\naxis tr = slices(R)\n"     \
-    "axis bufs = 1, 2\naxis at = 1, 2\nrequire tr <= 255 and C <= 16384\ncores R\n"                \
-    "for i in R by tr\n  tile x: ub[i,C] f16 x bufs\n  tile y: ub[i,C] f16 x at\n"                 \
+    "axis bufs = 1, 2\naxis ybufs = 1, 2\nrequire tr <= 255 and C <= 16384\ncores R\n"             \
+    "for i in R by tr\n  tile x: ub[i,C] f16 x bufs\n  tile y: ub[i,C] f16 x ybufs\n"              \
     "  load x <- X bursts=i\n  for r in i by 1\n    tile p: ub[up(cdiv(C, 128), 16)] f16\n"        \
     "    tile o: ub[16] f16\n    tile b: ub[C] f16\n    reduceMax p <- x\n    reduceMax o <- p\n"  \
     "    vecDup b <- o\n    vsub y <- x, b\n    exp y <- y\n  store Y <- y\n"
