@@ -48,6 +48,8 @@ enum status kernel_work_make(const struct kernel_plan *plan, struct kernel_work 
         kernel_work_free(work);
         return status;
     }
+    for (int v = 0; v < WORK_VARIANTS; v++)
+        work_find_gaps(work, (enum work_variant)v);
     work_find_order(work);
     make_instructions(work);
     find_shapes(work);
@@ -96,21 +98,23 @@ static void find_prices(struct work_sums *sums, int cores)
     }
 }
 
-/* What comes before the first of a chain's instructions, and after its last one. */
+/* What comes before the first of a chain's instructions, after its last one, and between. */
 static void put_ends(const struct work_sums *sums, struct work *summary)
 {
     const struct work_chains *chains = sums->chains;
     int line = chains->layout.total_count;
     for (int c = 0; c < chains->layout.chain_count - 1; c++, line++) {
-        double head_fs = DBL_MAX, tail_fs = DBL_MAX;
+        double head_fs = DBL_MAX, tail_fs = DBL_MAX, gaps_fs = 0;
         for (int s = 0; s < sums->work->plan->step_count; s++) {
             if (!(chains->chains_of[s] >> c & 1) || sums->times[s].first_fs[0] <= 0)
                 continue;
             head_fs = sums->head_fs[s] < head_fs ? sums->head_fs[s] : head_fs;
             tail_fs = sums->tail_fs[s] < tail_fs ? sums->tail_fs[s] : tail_fs;
+            if (chains->has_gaps)
+                gaps_fs += chains->gap_fs[c][s] * (sums->instructions[s] - 1);
         }
         summary->instructions[line] = summary->units[line] = 0;
-        summary->burst_fs[line] = head_fs < DBL_MAX ? head_fs + tail_fs : 0;
+        summary->burst_fs[line] = head_fs < DBL_MAX ? head_fs + gaps_fs + tail_fs : 0;
     }
     summary->instructions[line] = summary->units[line] = 0;
     summary->burst_fs[line] = sums->phases_fs;
@@ -133,6 +137,7 @@ enum status kernel_summarise(const struct kernel_work *work, const struct kernel
         struct work_sum sum;
         int line = sums.chains->line[s];
         TRY(work_sum_step(work, &sums, s, numbers, &sum, error));
+        sums.instructions[s] = sum.instructions;
         summary->instructions[line] += sum.instructions;
         summary->units[line] += sum.units;
         summary->burst_fs[line] += sum.burst_fs;

@@ -28,6 +28,9 @@ struct work_chains {
     struct work_layout layout;
     uint8_t line[PLAN_MAX_STEPS];       /* of each step */
     uint16_t chains_of[PLAN_MAX_STEPS]; /* bits */
+    bool has_gaps;
+    double gap_fs[WORK_MAX_CHAINS][PLAN_MAX_STEPS]; /* latency before and behind each but one of the
+                                                       step's instructions, in the chain */
 };
 
 struct kernel_work {
@@ -55,6 +58,9 @@ bool work_excludes(const struct kernel_plan *plan, int a, int b, enum work_varia
 enum status work_find_chains(struct kernel_work *work, enum work_variant variant,
                              struct error *error);
 
+/* kernel_gaps.c: what a chain waits for results, once it is found. */
+void work_find_gaps(struct kernel_work *work, enum work_variant variant);
+
 /* ------------------------------------------------------------------ sums of one tiling */
 
 struct work_sum {
@@ -78,6 +84,7 @@ struct work_sums {
     const struct work_chains *chains;
     double base_fs[PLAN_MAX_STEPS], fs_per_unit[PLAN_MAX_STEPS], late_fs[PLAN_MAX_STEPS];
     struct step_times times[PLAN_MAX_STEPS];
+    double instructions[PLAN_MAX_STEPS];
     double head_fs[PLAN_MAX_STEPS], tail_fs[PLAN_MAX_STEPS];
     double phases_fs; /* of the program, by steps that run in first rounds only; 0: none */
 };
