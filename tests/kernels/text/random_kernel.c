@@ -97,10 +97,12 @@ const char *random_copies(struct random_kernel *kernel, char text[64])
         snprintf(text, 64, " x %d", 1 + random_draw(kernel, 3));
         return text;
     }
-    int axes = kernel->declared; /* as good a number as any */
-    random_declare(kernel, "axis c%d = %s\n", axes,
-                   random_of(kernel, 4, (const char *const[]){"1, 2", "2, 3", "1, 2, 3", "2"}));
-    snprintf(text, 64, " x c%d", axes);
+    int axis = random_draw(kernel, 2); /* two at most: each choice of theirs is a structure */
+    if (!(kernel->copies >> axis & 1))
+        random_declare(kernel, "axis buf%d = %s\n", axis,
+                       random_of(kernel, 4, (const char *const[]){"1, 2", "2, 3", "1, 2, 3", "2"}));
+    kernel->copies |= 1U << axis;
+    snprintf(text, 64, " x buf%d", axis);
     return text;
 }
 

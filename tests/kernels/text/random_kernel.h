@@ -20,6 +20,7 @@ struct random_kernel {
     int depth;            /* of the loops around */
     int phase;
     bool has_words; /* an axis `way` = near, far has been declared */
+    unsigned copies; /* axes of copies that have been declared, bits */
     const char *outer; /* "D,": a loop over that is around all phases; or "" */
     bool is_used[SIZES];
     int pad[SIZES];
