@@ -138,7 +138,7 @@ static bool find_tile(struct plain *plain, int number)
         tile->loop = life->op == EXPRESSION_TOP ? -1 : (int)life->number;
     }
     tile->copies = 1;
-    if (from->copies && tile->loop == own &&
+    if (from->copies && tile->loop == own && own >= 0 && /* the kernel lives once */
         !plain_number(plain, from->line, from->copies, &tile->copies))
         return false;
     tile->type = kernel_type(&plain->values, from->type);
@@ -151,8 +151,7 @@ static bool find_tile(struct plain *plain, int number)
     for (int d = 0; d < from->dim_count; d++, dim = dim->next) {
         const struct expression *e = plain_choose(plain, dim);
         tile->rooms[d] = e;
-        tile->dims[d] = climb(
-            plain, e->op == EXPRESSION_UP ? plain_choose(plain, e->args) : e, tile->loop);
+        tile->dims[d] = climb(plain, e, tile->loop); /* up(e, n) is no name: parts are all of it */
     }
     return true;
 }

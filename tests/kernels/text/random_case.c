@@ -11,12 +11,13 @@ unsigned long random_cases(unsigned long usual)
     return text ? strtoul(text, NULL, 10) : usual;
 }
 
-static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware *hw)
+static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware *hw,
+                 const char *given)
 {
     char tiling[RANDOM_TILING_SIZE];
     struct error error;
     gsl_rng_set(rng, random->seed);
-    random->text = random_kernel_text(rng);
+    random->text = given ? strdup(given) : random_kernel_text(rng);
     cr_assert_eq(kernel_text_parse("random", random->text, strlen(random->text), &random->kernel,
                                    &error),
                  STATUS_OK, "seed %lu: %s\n%s", random->seed, error.text, random->text);
@@ -34,17 +35,22 @@ static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware
     return random->plain.verdict != PLAIN_TOO_LONG;
 }
 
-struct random_case *random_case_open(unsigned long seed, const struct hardware *hw)
+struct random_case *random_case_of(const char *text, unsigned long seed, const struct hardware *hw)
 {
     struct random_case *random = calloc(1, sizeof *random);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     random->seed = seed;
-    bool is_whole = fill(random, rng, hw);
+    bool is_whole = fill(random, rng, hw, text);
     gsl_rng_free(rng);
     if (is_whole)
         return random;
     random_case_close(random);
     return NULL;
+}
+
+struct random_case *random_case_open(unsigned long seed, const struct hardware *hw)
+{
+    return random_case_of(NULL, seed, hw);
 }
 
 void random_case_close(struct random_case *random)

@@ -19,6 +19,9 @@ struct random_case {
 /* The case of this seed, to be closed; NULL: it is too long for the plain evaluator, or its cores
  * cannot share. */
 struct random_case *random_case_open(unsigned long seed, const struct hardware *hw);
+/* The same of a text that is given, with random sizes and a random tiling. */
+struct random_case *random_case_of(const char *text, unsigned long seed, const struct hardware *hw);
+
 void random_case_close(struct random_case *random);
 
 /* How many cases a test looks at: the number in AUTOTUNE_RANDOM_KERNELS, or `usual`. */

@@ -159,13 +159,14 @@ void random_kernel_sizes(gsl_rng *rng, const struct kernel_text *kernel, int64_t
             given[n] = some[gsl_rng_uniform_int(rng, sizeof some / sizeof *some)];
 }
 
-bool random_kernel_tiling(gsl_rng *rng, int cores, struct kernel_values *values, int *used)
+/* Lists are the same for every share, others are not. */
+static bool draw_axes(gsl_rng *rng, struct kernel_values *values, bool lists)
 {
     struct kernel_list list;
     struct error error;
-    if (!plain_shares(values, cores, used))
-        return false;
     for (int axis = 0; axis < values->kernel->axis_count; axis++) {
+        if ((values->kernel->axes[axis].cut <= CUT_WORDS) != lists)
+            continue;
         if (kernel_axis_values(values, axis, &list, &error) != STATUS_OK)
             return false;
         if (list.count)
@@ -175,6 +176,12 @@ bool random_kernel_tiling(gsl_rng *rng, int cores, struct kernel_values *values,
             return false;
     }
     return true;
+}
+
+bool random_kernel_tiling(gsl_rng *rng, int cores, struct kernel_values *values, int *used)
+{
+    return draw_axes(rng, values, true) && plain_shares(values, cores, used) &&
+           draw_axes(rng, values, false);
 }
 
 const char *random_kernel_show(const struct kernel_values *values, const int64_t given[],

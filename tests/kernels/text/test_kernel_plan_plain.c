@@ -3,9 +3,11 @@
 #include "hardware/load.h"
 #include "kernels/text/kernel_plan.h"
 #include "kernels/text/kernel_shares.h"
+#include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,20 +169,42 @@ static bool compare_case(struct walk *walk)
     return true;
 }
 
+/* Were they the same, and both fine? */
+static bool play_case(struct random_case *random)
+{
+    if (!random)
+        return false;
+    struct walk *walk = calloc(1, sizeof *walk);
+    walk->random = random;
+    bool same = compare_case(walk);
+    kernel_plan_clear(&walk->plan);
+    program_clear(&walk->scratch);
+    free(walk);
+    random_case_close(random);
+    return same;
+}
+
 Test(kernel_plan_plain, plans_say_what_the_plain_evaluator_does)
 {
     unsigned long same = 0, cases = random_cases(400);
-    for (unsigned long seed = 1; seed <= cases; seed++) {
-        struct walk *walk = calloc(1, sizeof *walk);
-        struct random_case *random = random_case_open(seed, &hw);
-        walk->random = random;
-        if (random) {
-            same += compare_case(walk);
-            kernel_plan_clear(&walk->plan);
-            program_clear(&walk->scratch);
-            random_case_close(random);
-        }
-        free(walk);
-    }
+    for (unsigned long seed = 1; seed <= cases; seed++)
+        same += play_case(random_case_open(seed, &hw));
     cr_assert_gt(2 * same, cases);
+}
+
+ParameterizedTestParameters(kernel_plan_plain, odd_kernels_mean_what_the_page_says)
+{
+    static int numbers[64];
+    int count = 0;
+    for (; odd_kernels[count]; count++)
+        numbers[count] = count;
+    return cr_make_param_array(int, numbers, (size_t)count);
+}
+
+ParameterizedTest(int *number, kernel_plan_plain, odd_kernels_mean_what_the_page_says)
+{
+    int same = 0;
+    for (unsigned long seed = 1; seed <= 20; seed++)
+        same += play_case(random_case_of(odd_kernels[*number], seed, &hw));
+    cr_assert(same, "never fine:\n%s", odd_kernels[*number]);
 }

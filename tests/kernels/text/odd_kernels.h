@@ -1,0 +1,7 @@
+/* Kernels that ask for a rule which most do not: one each. */
+#ifndef AUTOTUNE_TESTS_ODD_KERNELS_H
+#define AUTOTUNE_TESTS_ODD_KERNELS_H
+
+extern const char *const odd_kernels[]; /* ends with NULL */
+
+#endif

@@ -1,0 +1,106 @@
+/* Texts by hand; tests give them random sizes and tilings. */
+#include "tests/kernels/text/odd_kernels.h"
+
+#include <stddef.h>
+
+#define K  "kernel k\n"
+#define N  "size N pad 16\n"
+#define M  "size M\n"
+#define MN "size M\nsize N pad 16\n"
+#define XZ "tensor X[N] f16, Z[N] f16\n"
+
+const char *const odd_kernels[] = {
+    /* a loop cut from an expression, its tile moved out */
+    K N XZ "axis t = slices(N)\nfor i in N + 16 by t\n  tile x: ub[i] f16 at top\n"
+           "  load x <- X[i]\n  store Z[i] <- x\n",
+    /* more room than is held, and a cut of what is held */
+    K M "tensor X[M] f16, Z[M] f16\naxis t = slices(M)\nfor i in M by t\n"
+         "  tile x: ub[up(i, 16)] f16\n  load x <- X\n  for r in i by 3\n    relu x <- x\n"
+         "  store Z <- x\n",
+    K M "tensor X[M] f16, Z[M] f16\naxis t = slices(M)\nfor i in M by t\n"
+        "  tile x: ub[up(i, 16)] f16\n  load x <- X\n  for r in i by 16\n    relu x[r] <- x[r]\n"
+        "  store Z <- x\n",
+    /* rounds that another loop's length decides */
+    K MN "tensor X[M,N] f16, Z[M,N] f16\naxis t = slices(M)\nfor i in M by t\n"
+         "  tile x: ub[i,N] f16\n  load x <- X\n  for r in N by 16 * i\n    relu x <- x\n"
+         "  store Z <- x\n",
+    /* a kept tile, loaded by parts whose range hangs on another loop */
+    K MN "tensor X[M] f16, Z[N,M] f16\naxis t = slices(M)\nfor j in N by 16\n  for i in M by t\n"
+         "    for r in i by 2\n      tile x: ub[r] f16 at top\n      load x <- X\n"
+         "      tile z: ub[j,r] f16\n      vecDup z <- 0\n      store Z <- z\n"
+         "      scalar nop count=1\n      relu z <- z\n",
+    /* the same tile kept at two levels */
+    K MN "tensor X[N] f16, Z[M,N] f16\naxis t = slices(N)\naxis way = a, b\nfor i in M by 1\n"
+         "  for j in N by t\n    tile x1: l1[j] f16 at top if way == a else i\n"
+         "    tile x0: ub[j] f16 at i\n    load x1 <- X\n    load x0 <- x1\n"
+         "    tile z: ub[1,j] f16\n    relu z <- x0\n    store Z[begin(i), j] <- z[:, :]\n",
+    /* lets: as a range, and of a loop */
+    K N "let W = N + 2\ntensor X[W] f16, Z[W] f16\naxis t = 16, 32\nfor w in W by t\n"
+        "  let half = w\n  tile x: ub[half] f16\n  load x <- X\n  store Z <- x\n",
+    /* beyond the ends of a tensor */
+    K N XZ "axis t = slices(N)\nfor i in N by t\n  tile x: ub[i + 2] f16\n  tile z: ub[i] f16\n"
+           "  load x <- X[i + 2 from begin(i) - 1] fill=1.0\n  vmax z <- x[i from 0], x[i from 2]\n"
+           "  store Z <- z\n",
+    /* elements apart */
+    K N "tensor X[2*N] f16, Z[N] f16\naxis t = slices(N)\nfor i in N by t\n  tile x: ub[i] f16\n"
+        "  load x <- X[i from 2*begin(i) by 2] bursts=i\n  store Z <- x\n",
+    /* scratch in external memory */
+    K N XZ "axis t = slices(N)\ntile g: gm[N] f16\nfor i in N by t\n  tile x: ub[i] f16\n"
+           "  load x <- X\n  store g <- x\nfor j in N by 32\n  tile y: ub[j] f16\n  load y <- g\n"
+           "  store Z <- y\n",
+    /* shares of two sizes, one of which a choice names */
+    K MN "tensor X[M,N] f16, Z[M,N] f16\naxis t = slices(N)\naxis split = m, n\n"
+         "cores M if split == m else N\nfor i in M by 2\n  for j in N by t\n"
+         "    tile x: ub[i,j] f16\n    load x <- X\n    store Z <- x\n",
+    K MN "tensor X[M,N] f16, Z[M,N] f16\naxis t = slices(N)\naxis g = 1, 2\ncores M by g, N\n"
+         "for i in M by 2\n  for j in N by t\n    tile x: ub[i,j] f16\n    load x <- X\n"
+         "    store Z <- x\n",
+    /* a dimension of a tensor that no loop runs over: a core's share */
+    K MN "tensor X[M,N] f16, Z[M,N] f16\ncores M\naxis t = slices(N)\nfor j in N by t\n"
+         "  tile x: ub[M,j] f16\n  load x <- X\n  store Z <- x\n",
+    /* no rounds */
+    K N XZ "for i in N by 16\n  tile x: ub[i] f16\n  load x <- X\n  for r in i - 16 by 4\n"
+           "    relu x <- x\n  store Z <- x\n",
+    /* tiles that nobody uses for some axes */
+    K N XZ "axis b = 1, 2\naxis way = a, b\nfor i in N by 16\n  tile x: ub[i] f16 x b\n"
+           "  tile y: ub[i] f16 x b\n  load x <- X\n  relu y <- x if way == a\n"
+           "  relu x <- y if way == a\n  store Z <- x\n",
+    /* three loops in an order, a tile of each life */
+    K "size M N K pad 16\ntensor X[M,N,K] f16, Y[N] f16, Z[M,N,K] f16\naxis way = a, b, c\n"
+      "order k, i, j if way == a\norder j, k, i if way == b\nfor i in M by 16\n  for j in N by 32\n"
+      "    for k in K by 48\n      tile x: ub[i,j,k] f16 at k if way == c else j\n"
+      "      tile y: ub[j] f16 at i\n      load x <- X\n      load y <- Y\n"
+      "      vadd x <- x, y elements=16 if way == c and has(nothing)\n"
+      "      tile z: ub[i,j,k] f16\n      relu z <- x\n      relu y <- y if has(nothing)\n"
+      "      vmax z <- y, y elements=j\n      store Z <- z\n",
+    /* stages around loops, and a tile of both */
+    K MN "tensor X[M,N] f16, Z[M,N] f16\naxis t = slices(N)\nfor i in M by 3\n"
+         "  tile x: ub[i,N] f16 x 2\n  tile z: ub[i,N] f16 x 3\n  for j in N by t\n    load x <- X\n"
+         "  @1 for k in N by 16\n    relu z <- x\n  @3 store Z <- z\n",
+    /* accumulators over two loops, and in the kernel's life */
+    K "size M N K pad 16\ntensor A[M,K] f16, B[K,N] f16, C[M,N] f16\naxis t = slices(K)\n"
+      "for l in K by t\n  for i in M by 32\n    tile acc: l0c[i,N] f32 at top\n"
+      "    for q in l by 16\n      tile a: l0a[i,q] f16 x 2\n      tile b: l0b[q,N] f16\n"
+      "      load a <- A\n      load b <- B\n      mmad acc <- a, b\n"
+      "tile acc2: l0c[M,N] f32\ntile a2: l0a[M,16] f16\ntile b2: l0b[16,N] f16\n"
+      "load a2 <- A[:, 16 from 0]\nload b2 <- B[16 from 0]\nmmad acc2 <- a2, b2\n"
+      "tile c: ub[M,N] f16\nmove c <- acc2\nstore C <- c\n",
+    /* rounds that are written out */
+    K MN "tensor X[M,N] f16, Z[M,N] f16\nfor i in M by 1 each\n  tile x: ub[i,N] f16\n"
+         "  load x <- X\n  scalar branch count=begin(i)+1\n  relu x <- x if begin(i) % 2 == 0\n"
+         "  store Z <- x\n",
+    /* folds of a part, results in a part */
+    K MN "tensor X[M,N] f16, Z[M,16] f16\nfor i in M by 4\n  tile x: ub[i,N] f16\n"
+         "  tile s: ub[i,16] f16\n  load x <- X\n  for r in i by 1\n    vecDup s <- 0\n"
+         "    reduceMax s <- x elements=min(N, 128)\n  store Z <- s\n",
+    /* a first load that a condition leaves to the first round */
+    K MN "tensor X[N] f16, Z[M,N] f16\naxis t = slices(N)\nfor i in M by 1\n  for j in N by t\n"
+         "    tile x: ub[j] f16 at top\n    load x <- X if first(i)\n    store Z <- x\n",
+    /* tiles in turn, at the top */
+    K N XZ "axis b = 1, 2, 3\ntile x: ub[N] f16 x b\nload x <- X\nstore Z <- x\n",
+    /* types */
+    K N "tensor X[N] f16, Y[N] f32, Z[N] f32\naxis t = slices(N)\nfor i in N by t\n"
+        "  tile x: ub[i] f16\n  tile y: ub[i] f32 x 2\n  load x <- X\n  load y <- Y\n"
+        "  tile w: ub[i] f32\n  cast w <- x\n  vadd w <- w, y\n  store Z <- w\n",
+    NULL,
+};
