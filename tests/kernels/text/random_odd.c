@@ -104,3 +104,44 @@ const char *const odd_kernels[] = {
         "  tile w: ub[i] f32\n  cast w <- x\n  vadd w <- w, y\n  store Z <- w\n",
     NULL,
 };
+
+const char *const wrong_kernels[] = {
+    /* what a middle round alone does not fit */
+    K N XZ "for i in N by 16 each\n  tile x: ub[32] f16\n  load x[16 from 0] <- X\n"
+           "  load x[16 from 16] <- X\n"
+           "  relu x[16 from 32] <- x[16 from 0] if begin(i) == 16\n"
+           "  store Z <- x[16 from 0]\n",
+    /* a part that leaves its tile as rounds go on, but for the first and the last one */
+    K N XZ "tile x: ub[48] f16\nfor i in N by 16\n  load x[16 from min(begin(i), 48 * (1 - begin(i) "
+           "/ (N - 16)))] <- X\n  store Z <- x[16 from 0]\n",
+    /* a part that leaves its tile */
+    K M "tensor X[M] f16, Z[M] f16\naxis t = slices(M)\nfor i in M by t\n"
+        "  tile x: ub[up(i, 16)] f16\n  load x <- X\n  for r in i by 16\n    relu x[r] <- x[r]\n"
+        "  store Z <- x\n",
+    /* read before it was written, but in the first round */
+    K N XZ "for i in N by 16\n  tile x: ub[i] f16\n  load x <- X if first(i)\n  store Z <- x\n",
+    /* half of it */
+    K N XZ "tile x: ub[N] f16\nload x[16 from 0] <- X[16 from 0]\nstore Z <- x\n",
+    /* stored twice */
+    K MN "tensor X[N] f16, Z[N] f16\nfor j in M by 1\n  for i in N by 16\n    tile x: ub[i] f16\n"
+         "    load x <- X\n    store Z <- x\n",
+    /* half a product begun */
+    K "size M N K pad 16\ntensor A[M,K] f16, B[K,N] f16, C[M,N] f16\n"
+      "tile acc: l0c[M,N] f32\ntile c: ub[M,N] f16\ntile a: l0a[M,K] f16\ntile b: l0b[K,N] f16\n"
+      "load a <- A\nload b <- B\nmmad acc[:, 16 from 0] <- a, b[:, 16 from 0]\n"
+      "mmad acc <- a, b\nmove c <- acc\nstore C <- c\n",
+    /* more results than room */
+    K N "tensor X[N] f16, Z[1] f16\ntile x: ub[N * 16] f16\ntile s: ub[1] f16\nload x[N from 0] <- X\n"
+        "vecDup x <- 0\nreduceMax s <- x\nstore Z <- s\n",
+    /* elements that are not there */
+    K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N+1\nstore Z <- x\n",
+    K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N-N\nstore Z <- x\n",
+    /* types that do not go together, paths that are not there */
+    K N "tensor X[N] f16, Z[N] f32\ntile x: ub[N] f16\nload x <- X\nstore Z <- x\n",
+    K N "tensor X[N] f16, Z[N] f16\ntile x: ub[N] f16\ntile y: ub[N] f32\nload x <- X\n"
+        "vadd y <- x, x\ntile z: ub[N] f16\ncast z <- y\nstore Z <- z\n",
+    /* two stages of a tile that lives longer */
+    K MN "tensor X[M,N] f16, Z[M,N] f16\nfor i in M by 3\n  tile x: ub[i,N] f16 x 3\n"
+         "  for j in N by 16\n    load x <- X\n    @1 relu x <- x\n  store Z <- x\n",
+    NULL,
+};

@@ -2,9 +2,11 @@
  * how many bytes those that are not take too many. */
 #include "hardware/load.h"
 #include "kernels/text/kernel_space.h"
+#include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,36 +24,50 @@ static void leave(void)
     hardware_clear(&hw);
 }
 
+enum { MANY_POINTS = 100000 };
+
 TestSuite(kernel_space_plain, .init = enter, .fini = leave);
 
-/* Points that have these cores and the axes before `axis` as they are in `values`. */
-static int64_t count(struct kernel_values *values, int axis)
+/* Points that have the axes before `axis` as they are in `values`: lists first, which cores may ask
+ * for, then the cores' shares, then what cuts those. */
+static int64_t count(struct kernel_values *values, int axis, int cores, bool lists)
 {
     struct kernel_list list;
     int64_t points = 0;
-    if (axis == values->kernel->axis_count)
+    int used;
+    if (axis == values->kernel->axis_count && !lists)
         return 1;
+    if (axis == values->kernel->axis_count) {
+        struct kernel_values shared = *values;
+        return plain_shares(&shared, cores, &used) && used == cores
+                   ? count(&shared, 0, cores, false)
+                   : 0;
+    }
+    if ((values->kernel->axes[axis].cut <= CUT_WORDS) != lists)
+        return count(values, axis + 1, cores, lists);
     cr_assert_eq(kernel_axis_values(values, axis, &list, &error), STATUS_OK);
-    for (int v = 0; v < list.count && points < 2000000; v++) {
+    for (int v = 0; v < list.count && points < MANY_POINTS; v++) {
         values->axes[axis] = list.values[v];
-        points += count(values, axis + 1);
+        points += count(values, axis + 1, cores, lists);
     }
     free(list.values);
     return points;
 }
 
-/* Every number of cores that all have work. */
+/* Every number of cores that all have work; -1: on one core, what only cores ask for has one value.
+ */
 static int64_t count_all(const struct random_case *random)
 {
     int64_t points = 0;
+    for (int c = 0; c < random->kernel.cores_count; c++)
+        if (random->kernel.cores[c].shares || random->kernel.cores[c].what->op == EXPRESSION_IF)
+            return -1;
     for (int cores = 1; cores <= hw.cores; cores++) {
         struct kernel_values values;
-        int used;
-        cr_assert_eq(kernel_values_set(&values, &random->kernel, &hw, DTYPE_F16, random->given,
-                                       &error),
+        cr_assert_eq(kernel_values_set(&values, &random->kernel, random->values.hw, DTYPE_F16,
+                                       random->given, &error),
                      STATUS_OK);
-        if (plain_shares(&values, cores, &used) && used == cores)
-            points += count(&values, 0);
+        points += count(&values, 0, cores, true);
     }
     return points;
 }
@@ -79,7 +95,7 @@ static void compare_violations(const struct random_case *random, const struct sp
             continue;
         cr_assert_eq(list[v].needed_bytes, random->plain.needed_bytes[b], "%s: %lld bytes\n%s",
                      list[v].limit, (long long)list[v].needed_bytes, random->shown);
-        cr_assert_gt(list[v].needed_bytes, hw.buffers[b].capacity_bytes);
+        cr_assert_gt(list[v].needed_bytes, space->hw->buffers[b].capacity_bytes);
     }
 }
 
@@ -103,23 +119,58 @@ static bool compare(const struct random_case *random, const struct space *space)
     return legal;
 }
 
+/* Whether its tiling is legal, as it should be; the small chip has a 64th of the room. */
+static bool play_case(struct random_case *random)
+{
+    if (!random)
+        return false;
+    struct space space = {.kind = &kernel_space_tile, .hw = random->values.hw};
+    enum status status = kernel_space_create(&space, &random->kernel, random->given, DTYPE_F16,
+                                             DTYPE_F16, hw.cores, &error);
+    cr_assert_eq(status != STATUS_OK, random->plain.verdict == PLAIN_REFUSED, "%s, expected %s\n%s",
+                 error.text, random->plain.why, random->shown);
+    bool legal = status == STATUS_OK && compare(random, &space);
+    int64_t points = status == STATUS_OK ? count_all(random) : -1;
+    cr_assert(points < 0 || points >= MANY_POINTS || points == space.candidates, "%lld points, expected %lld\n%s",
+              (long long)space.candidates, (long long)points, random->shown);
+    space_close(&space);
+    random_case_close(random);
+    return legal;
+}
+
 Test(kernel_space_plain, tilings_are_legal_where_the_plain_evaluator_has_room)
 {
     unsigned long legal = 0, cases = random_cases(400);
-    for (unsigned long seed = 1; seed <= cases; seed++) {
-        struct random_case *random = random_case_open(seed, &hw);
-        if (!random)
-            continue;
-        struct space space = {.kind = &kernel_space_tile, .hw = &hw};
-        enum status status = kernel_space_create(&space, &random->kernel, random->given, DTYPE_F16,
-                                                 DTYPE_F16, hw.cores, &error);
-        cr_assert_eq(status, STATUS_OK, "%s\n%s", error.text, random->shown);
-        legal += compare(random, &space);
-        int64_t points = count_all(random);
-        cr_assert(points >= 2000000 || points == space.candidates, "%lld points, expected %lld\n%s",
-                  (long long)space.candidates, (long long)points, random->shown);
-        space_close(&space);
-        random_case_close(random);
-    }
+    struct hardware small = hw;
+    for (int b = 0; b < small.buffer_count; b++)
+        small.buffers[b].capacity_bytes /= 64;
+    for (unsigned long seed = 1; seed <= cases; seed++)
+        legal += play_case(random_case_open(seed, seed % 3 ? &hw : &small));
     cr_assert_gt(2 * legal, cases);
+    cr_assert_lt(legal, cases * 9 / 10);
+}
+
+ParameterizedTestParameters(kernel_space_plain, odd_and_wrong_kernels)
+{
+    static int numbers[128];
+    size_t count = 0;
+    for (int n = 0; odd_kernels[n]; n++) {
+        numbers[count] = (int)count;
+        count++;
+    }
+    for (int n = 0; wrong_kernels[n]; n++) {
+        numbers[count] = (int)count;
+        count++;
+    }
+    return cr_make_param_array(int, numbers, count);
+}
+
+ParameterizedTest(int *number, kernel_space_plain, odd_and_wrong_kernels)
+{
+    int odd = 0;
+    while (odd_kernels[odd])
+        odd++;
+    const char *text = *number < odd ? odd_kernels[*number] : wrong_kernels[*number - odd];
+    for (unsigned long seed = 1; seed <= 20; seed++)
+        play_case(random_case_of(text, seed, &hw));
 }
