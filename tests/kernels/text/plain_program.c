@@ -105,6 +105,10 @@ static bool read(const struct operand *operand)
         other += tag->life == operand->use->life + 1 && one >= 0 && tag->event != one + 1;
     }
     int64_t spare = operand->region->bytes - bytes_of(operand);
+    if (one < 0 && operand->use->count < operand->play->plain->lives[operand->use->life].elements) {
+        operand->play->plain->vague += foreign > (spare > 0 ? spare : 0); /* over several blocks */
+        return true;
+    }
     if (foreign > (spare > 0 ? spare : 0))
         return differ(operand->play, operand->item, operand->event,
                       "reads what no step wrote to this tile in this round");

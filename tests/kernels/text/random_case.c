@@ -60,3 +60,9 @@ void random_case_close(struct random_case *random)
     free(random->text);
     free(random);
 }
+
+unsigned long random_first(void)
+{
+    const char *text = getenv("AUTOTUNE_RANDOM_FIRST");
+    return text ? strtoul(text, NULL, 10) : 1;
+}

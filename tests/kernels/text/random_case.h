@@ -27,4 +27,7 @@ void random_case_close(struct random_case *random);
 /* How many cases a test looks at: the number in AUTOTUNE_RANDOM_KERNELS, or `usual`. */
 unsigned long random_cases(unsigned long usual);
 
+/* The first seed of those: the number in AUTOTUNE_RANDOM_FIRST, or 1. */
+unsigned long random_first(void);
+
 #endif

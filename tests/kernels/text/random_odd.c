@@ -25,8 +25,8 @@ const char *const odd_kernels[] = {
          "  tile x: ub[i,N] f16\n  load x <- X\n  for r in N by 16 * i\n    relu x <- x\n"
          "  store Z <- x\n",
     /* a kept tile, loaded by parts whose range hangs on another loop */
-    K MN "tensor X[M] f16, Z[N,M] f16\naxis t = slices(M)\nfor j in N by 16\n  for i in M by t\n"
-         "    for r in i by 2\n      tile x: ub[r] f16 at top\n      load x <- X\n"
+    K "size M N pad 16\ntensor X[M] f16, Z[N,M] f16\naxis t = slices(M)\nfor j in N by 16\n  for i in M by t\n"
+         "    for r in i by 16\n      tile x: ub[r] f16 at top\n      load x <- X\n"
          "      tile z: ub[j,r] f16\n      vecDup z <- 0\n      store Z <- z\n"
          "      scalar nop count=1\n      relu z <- z\n",
     /* the same tile kept at two levels */
@@ -38,8 +38,8 @@ const char *const odd_kernels[] = {
     K N "let W = N + 2\ntensor X[W] f16, Z[W] f16\naxis t = 16, 32\nfor w in W by t\n"
         "  let half = w\n  tile x: ub[half] f16\n  load x <- X\n  store Z <- x\n",
     /* beyond the ends of a tensor */
-    K N XZ "axis t = slices(N)\nfor i in N by t\n  tile x: ub[i + 2] f16\n  tile z: ub[i] f16\n"
-           "  load x <- X[i + 2 from begin(i) - 1] fill=1.0\n  vmax z <- x[i from 0], x[i from 2]\n"
+    K N XZ "axis t = slices(N)\nfor i in N by t\n  tile x: ub[i + 16] f16\n  tile z: ub[i] f16\n"
+           "  load x <- X[i + 16 from begin(i) - 1] fill=1.0\n  vmax z <- x[i from 0], x[i from 16]\n"
            "  store Z <- z\n",
     /* elements apart */
     K N "tensor X[2*N] f16, Z[N] f16\naxis t = slices(N)\nfor i in N by t\n  tile x: ub[i] f16\n"

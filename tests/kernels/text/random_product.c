@@ -106,7 +106,7 @@ void random_convolution(struct random_kernel *kernel)
         return;
     }
     random_size(kernel, SIZE_M);
-    random_declare(kernel, "let H = whole(M)\nlet W = H + 1\n"
+    random_declare(kernel, "let H = whole(M)\nlet W = H + 16\n"
                            "tensor X%d[M+2,W,K] f16, F%d[3,2,K,N] f16, Y%d[%sM,H,N] f16\n",
                    p, p, p, kernel->outer);
     random_size(kernel, SIZE_K);

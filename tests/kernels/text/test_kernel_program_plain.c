@@ -1,0 +1,162 @@
+/* Programs of kernels against the plain evaluator: the same work pipe by pipe, at the addresses
+ * where the right step wrote it; safe; nothing superfluous once tidied; not faster than bounds. */
+#include "analysis/check/check.h"
+#include "analysis/check/oversync.h"
+#include "core/program_text.h"
+#include "costmodel/bound.h"
+#include "hardware/load.h"
+#include "kernels/text/kernel_program.h"
+#include "kernels/text/kernel_work.h"
+#include "tests/kernels/text/odd_kernels.h"
+#include "tests/kernels/text/random_case.h"
+#include "tests/support/expect_clean.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hardware hw;
+static struct error error;
+
+static void enter(void)
+{
+    setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
+    cr_assert_eq(hardware_load("ascend310", NULL, &hw, &error), STATUS_OK, "%s", error.text);
+}
+
+static void leave(void)
+{
+    hardware_clear(&hw);
+}
+
+TestSuite(kernel_program_plain, .init = enter, .fini = leave);
+
+struct made {
+    struct random_case *random;
+    struct kernel_plan plan;
+    struct kernel_flags flags;
+    struct kernel_env env;
+    struct kernel_room room;
+    struct program program;
+};
+
+static int vague, superfluous;
+
+/* The program's text, in which a finding's lines are those that it names. */
+static const char *show(const struct program *program)
+{
+    static char text[1 << 18];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    if (!out || program_print(program, out, &error) != STATUS_OK || fclose(out) != 0)
+        return "(too long)";
+    return text;
+}
+
+static void expect_safe(const struct made *made)
+{
+    struct check check;
+    enum status status = program_check(&made->program, &check, &error);
+    cr_assert_eq(status, STATUS_OK, "%s\n%s", error.text, made->random->shown);
+    cr_assert(check_is_safe(&check), "%s: %s\n%s\n%s", finding_kind_name(check.findings[0].kind),
+              check.findings[0].text, made->random->shown, show(&made->program));
+    superfluous += check.count > 0;
+    check_clear(&check);
+}
+
+static void expect_tidy(struct made *made)
+{
+    struct oversync found;
+    cr_assert_eq(program_tidy(&made->program, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(oversync_find(&made->program, &found, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(found.unit_count, 0, "superfluous after tidying\n%s", made->random->shown);
+    oversync_clear(&found);
+    expect_safe(made);
+}
+
+static void expect_bounds(const struct made *made, double fs)
+{
+    struct kernel_work *summary;
+    struct work work;
+    struct bound_plan bound;
+    cr_assert_eq(kernel_work_make(&made->plan, &summary, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(kernel_summarise(summary, &made->random->values, made->random->used, &work,
+                                  &error),
+                 STATUS_OK, "%s", error.text);
+    bound_plan_make(&bound, &hw, made->random->used,
+                    kernel_work_layout(summary, (enum work_variant)work.layout));
+    double least = (double)bound_fs(&bound, &work);
+    cr_assert(least <= fs, "a bound of %.0f fs on a program of %.0f fs\n%s\n%s", least, fs,
+              made->random->shown, show(&made->program));
+    kernel_work_free(summary);
+    cr_assert(plain_least_fs(&made->random->plain, made->random->used) <= fs, "%s",
+              made->random->shown);
+}
+
+static bool make(struct made *made)
+{
+    struct random_case *random = made->random;
+    if (random->plain.verdict != PLAIN_FINE || !random->plain.fits ||
+        kernel_plan_make(&random->values, &made->plan, &error) != STATUS_OK ||
+        kernel_flags_find(&made->plan, &random->values, &made->flags, &error) != STATUS_OK ||
+        kernel_flags_check(&made->plan, &made->flags, &error) != STATUS_OK)
+        return false;
+    made->env.values = random->values;
+    cr_assert_eq(kernel_room_find(&made->plan, &made->env, &made->room, &error), STATUS_OK, "%s\n%s",
+                 error.text, random->shown);
+    program_reset(&made->program, &hw);
+    enum status status =
+        kernel_program(&made->plan, &made->flags, &made->env, &made->room, &made->program, &error);
+    cr_assert_eq(status, STATUS_OK, "%s\n%s", error.text, random->shown);
+    return true;
+}
+
+static bool play_case(struct random_case *random)
+{
+    struct made *made = calloc(1, sizeof *made);
+    char why[PLAIN_TEXT_SIZE];
+    made->random = random;
+    bool fine = random && make(made);
+    if (fine) {
+        bool same = plain_play(&random->plain, &made->program, why);
+        cr_assert(same, "%s\n%s\n%s", why, random->shown, show(&made->program));
+        vague += random->plain.vague > 0;
+        if (getenv("AUTOTUNE_SHOW_VAGUE") && random->plain.vague)
+            printf("vague %lld: %s\n%s\n", (long long)random->plain.vague, random->shown,
+                   show(&made->program));
+        expect_safe(made);
+        expect_bounds(made, play_fs(&made->program, random->used));
+        expect_tidy(made);
+        expect_bounds(made, play_fs(&made->program, random->used));
+    }
+    program_clear(&made->program);
+    kernel_plan_clear(&made->plan);
+    free(made);
+    if (random)
+        random_case_close(random);
+    return fine;
+}
+
+Test(kernel_program_plain, programs_do_what_the_plain_evaluator_does)
+{
+    unsigned long fine = 0, cases = random_cases(200), first = random_first();
+    for (unsigned long seed = first; seed < first + cases; seed++)
+        fine += play_case(random_case_open(seed, &hw));
+    printf("%lu programs, %d vague, %d with superfluous flags\n", fine, vague, superfluous);
+    cr_assert_gt(2 * fine, cases);
+}
+
+ParameterizedTestParameters(kernel_program_plain, of_odd_kernels)
+{
+    static int numbers[64];
+    int count = 0;
+    for (; odd_kernels[count]; count++)
+        numbers[count] = count;
+    return cr_make_param_array(int, numbers, (size_t)count);
+}
+
+ParameterizedTest(int *number, kernel_program_plain, of_odd_kernels)
+{
+    for (unsigned long seed = 1; seed <= 20; seed++)
+        play_case(random_case_of(odd_kernels[*number], seed, &hw));
+}
