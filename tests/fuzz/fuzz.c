@@ -27,6 +27,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"slurm", ".txt", fuzz_read_slurm},
     {"command", ".txt", fuzz_read_command},
     {"kernel", ".kernel", fuzz_read_kernel},
+    {"lowering", ".kernel", fuzz_read_lowering},
     {NULL, NULL, NULL},
 };
 
