@@ -72,5 +72,6 @@ void random_way(struct random_kernel *kernel);
 void random_phase(struct random_kernel *kernel);
 void random_product(struct random_kernel *kernel);
 void random_convolution(struct random_kernel *kernel);
+void random_deep(struct random_kernel *kernel);
 
 #endif

@@ -238,6 +238,7 @@ void random_phase(struct random_kernel *kernel)
     static void (*const phases[])(struct random_kernel *) = {
         chain,  chain,          chain,          passes,         folds,
         stages, sums,           random_product, random_product, random_product,
-        passes, random_product, random_convolution};
+        passes, random_product, random_convolution, random_deep, random_deep, random_deep, random_deep,
+        random_deep, random_deep};
     phases[random_draw(kernel, sizeof phases / sizeof *phases)](kernel);
 }
