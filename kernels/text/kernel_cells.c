@@ -230,13 +230,17 @@ static bool is_outside(const struct kernel_plan *plan, const struct plan_part *p
     return part->tile < 0 || plan->hw->buffers[plan->tiles[part->tile].buffer].capacity_bytes == 0;
 }
 
-/* Both parts hold equally many elements, and one of them is a tile's. */
+/* Both parts hold equally many elements, and one of them is a tile's; both have room on the chip.
+ */
 static void move_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
 {
     const struct plan_step *text = &m->plan->steps[step];
     const struct plan_part *part = &text->parts[text->parts[0].tile < 0];
     bool with_room = !is_outside(m->plan, &text->parts[0]) && !is_outside(m->plan, &text->parts[1]);
     int elements = part_product(m, step, part, 0, part->dim_count, with_room);
+    if (with_room)
+        elements = apply(m, EXPRESSION_MIN, elements,
+                         part_product(m, step, part + 1, 0, part[1].dim_count, true));
     numbers[0] = apply(m, EXPRESSION_MULTIPLY, elements, number(m, dtype_bytes(text->type)));
     numbers[1] = key_or(m, step, STEP_BURSTS, number(m, 0));
     numbers[2] = key_or(m, step, STEP_ALIGN, number(m, 0));

@@ -31,11 +31,16 @@ static bool is_equal(const struct factor *a, const struct factor *b)
     return is_same(a->e, b->e);
 }
 
-/* Is a size the same for the whole problem and a core's share? */
+/* Is a core's share of a size, or of a let that is computed with such, less than all? */
 static bool is_divided(const struct kernel_text *kernel, const struct expression *e)
 {
     for (int c = 0; c < kernel->cores_count; c++)
         if (kernel_names(kernel->cores[c].what, e))
+            return true;
+    if (e->op == EXPRESSION_LET && is_divided(kernel, kernel->lets[e->number].value))
+        return true;
+    for (const struct expression *arg = e->args; arg; arg = arg->next)
+        if (is_divided(kernel, arg))
             return true;
     return false;
 }
@@ -67,15 +72,20 @@ static bool add_factor(const struct kernel_values *values, const struct kernel_p
         if (factor.e->op == EXPRESSION_UP)
             factor.e = factor.e->args;
     } else {
-        factor.e = plan->kernel->tensors[part->tensor].dims;
-        for (int i = 0; i < d; i++)
-            factor.e = factor.e->next;
-        if (plan_chosen(values, factor.e, &factor.e, NULL) != STATUS_OK || factor.e->args ||
-            is_divided(plan->kernel, factor.e))
+        factor.e = kernel_tensor_dim(plan->kernel, part->tensor, d);
+        if (plan_chosen(values, factor.e, &factor.e, NULL) != STATUS_OK || factor.e->args)
+            return false;
+        bool is_share = dim->reach == REACH_SHARE && factor.e->op == EXPRESSION_SIZE;
+        if (!is_share && is_divided(plan->kernel, factor.e))
             return false;
     }
-    if (factor.e && factor.e->op == EXPRESSION_LOOP)
+    if (factor.e && factor.e->op == EXPRESSION_LOOP) {
+        int loop = plan->plan_loop_of[factor.e->number];
+        if (part->tile >= 0 && dim->reach == REACH_ALL &&
+            (loop < 0 || !plan_is_within(plan, plan->tiles[part->tile].life, loop)))
+            return false; /* all that its rounds make */
         factor = (struct factor){(int)factor.e->number, NULL};
+    }
     const struct expression *one =
         factor.loop >= 0 ? plan->kernel->loops[factor.loop].by : factor.e;
     if (one->op == EXPRESSION_NUMBER && one->number == 1)

@@ -29,6 +29,9 @@ enum status plan_rounds(const struct kernel_plan *plan, const struct kernel_env 
 static enum status climb(const struct kernel_plan *plan, struct kernel_env *env, int life,
                          uint64_t named, struct error *error)
 {
+    for (int n = plan->kernel->loop_count - 1; n > 0; n--)
+        if (named >> n & 1)
+            named |= plan->kernel->loops[n].in->loops;
     for (int n = 0; n < plan->kernel->loop_count; n++) {
         int loop = plan->plan_loop_of[n];
         bool is_around = loop >= 0 && plan_is_within(plan, life, loop);
@@ -98,19 +101,43 @@ enum status plan_runs(const struct kernel_plan *plan, const struct kernel_env *e
 
 /* ------------------------------------------------------------------ parts */
 
+const struct expression *kernel_tensor_dim(const struct kernel_text *kernel, int tensor, int d)
+{
+    const struct expression *dim = kernel->tensors[tensor].dims;
+    for (; d > 0; d--)
+        dim = dim->next;
+    return dim;
+}
+
 /* All of a tensor's dimension: sizes are the whole ones there. */
 static enum status tensor_extent(const struct kernel_env *env, int tensor, int d, int64_t *extent,
                                  struct error *error)
 {
     struct kernel_values whole = env->values;
-    const struct expression *dim = env->values.kernel->tensors[tensor].dims;
-    for (int i = 0; i < d; i++)
-        dim = dim->next;
+    const struct expression *dim = kernel_tensor_dim(env->values.kernel, tensor, d);
     for (int s = 0; s < whole.kernel->size_count; s++)
         whole.sizes[s] = (struct kernel_range){.length = whole.wholes[s]};
     for (int l = 0; l < whole.kernel->let_count; l++)
         whole.is_shared[l] = false;
     return kernel_number(&whole, dim, extent, error);
+}
+
+/* Where nothing divides it that is all. */
+static enum status tensor_share(const struct kernel_env *env, int tensor, int d,
+                                struct part_numbers *n, struct error *error)
+{
+    const struct expression *dim;
+    const struct kernel_range *range = NULL;
+    TRY(plan_chosen(&env->values, kernel_tensor_dim(env->values.kernel, tensor, d), &dim, error));
+    if (dim->op == EXPRESSION_SIZE)
+        range = &env->values.sizes[dim->number];
+    else if (env->values.is_shared[dim->number])
+        range = &env->values.lets[dim->number];
+    if (!range)
+        return tensor_extent(env, tensor, d, &n->extent[d], error);
+    n->begin[d] = range->begin;
+    n->extent[d] = range->length;
+    return STATUS_OK;
 }
 
 static enum status number_or(const struct kernel_env *env, const struct expression *e,
@@ -156,6 +183,8 @@ static enum status dim_numbers(const struct kernel_plan *plan, const struct kern
     n->by[d] = 1;
     n->extent[d] = 1;
     switch (dim->reach) {
+    case REACH_SHARE:
+        return tensor_share(env, part->tensor, d, n, error);
     case REACH_ALL:
         if (part->tile < 0)
             return tensor_extent(env, part->tensor, d, &n->extent[d], error);

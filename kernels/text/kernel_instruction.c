@@ -1,5 +1,6 @@
 /* What a step is as an instruction in the current rounds: how many bytes, blocks or elements. Both
- * parts of a move hold equally many elements; a move on the chip carries its tile's room. */
+ * parts of a move hold equally many elements; a move on the chip carries the room of what it
+ * writes, as far as its source has as much. */
 #include "kernels/limits.h"
 #include "kernels/slices.h"
 #include "kernels/text/kernel_structure.h"
@@ -54,7 +55,10 @@ static enum status make_move(const struct making *m)
     TRY(part_of(m, 1, &from));
     if (to.elements != from.elements)
         return fail_elements(m, from.elements, to.elements);
-    int64_t elements = is_outside(m, 0) || is_outside(m, 1) ? to.elements : to.room_elements;
+    int64_t elements =
+        to.room_elements < from.room_elements ? to.room_elements : from.room_elements;
+    if (is_outside(m, 0) || is_outside(m, 1))
+        elements = to.elements;
     m->in->bytes = product_of(elements, dtype_bytes(m->step->type));
     TRY(key_of(m, STEP_BURSTS, 0, &m->in->bursts));
     TRY(key_of(m, STEP_ALIGN, 0, &m->in->align_bytes));

@@ -45,8 +45,6 @@ static void cut_by_range(const struct operand *operand, int d, struct side *side
     int64_t zero = plan_counts_from_tile(writer->plan->kernel, name, dim)
                        ? writer->env->tiles[tile].begin[d]
                        : 0;
-    if (name->op == EXPRESSION_LOOP && name->number == dim->loop)
-        return; /* all of it */
     side->at = loops[dim->loop].begin - zero;
     side->length = loops[dim->loop].length;
     side->loop = dim->loop;

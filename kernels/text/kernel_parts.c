@@ -136,10 +136,23 @@ static enum status name_of(const struct parts *parts, const struct plan_part *pa
     return STATUS_OK;
 }
 
-static bool is_all_of(const struct plan_dim *dim, const struct expression *name)
+/* Is a round of a loop all that the tile holds in its life? */
+static bool is_all_of(const struct parts *parts, const struct plan_part *part,
+                      const struct plan_dim *dim, const struct expression *name)
 {
-    return dim->reach == REACH_ALL ||
-           (dim->reach == REACH_ROUND && name->op == EXPRESSION_LOOP && name->number == dim->loop);
+    const struct kernel_plan *plan = parts->plan;
+    return dim->reach == REACH_ROUND && part->tile >= 0 && name->op == EXPRESSION_LOOP &&
+           name->number == dim->loop &&
+           plan_is_within(plan, plan->tiles[part->tile].life, plan->plan_loop_of[dim->loop]);
+}
+
+/* With those that their ranges and steps ask for. */
+static uint64_t with_asked(const struct kernel_text *kernel, uint64_t loops)
+{
+    for (int n = kernel->loop_count - 1; n > 0; n--)
+        if (loops >> n & 1)
+            loops |= kernel->loops[n].in->loops | kernel->loops[n].by->loops;
+    return loops;
 }
 
 static enum status make_part(const struct parts *parts, const struct kernel_part *text,
@@ -161,11 +174,16 @@ static enum status make_part(const struct parts *parts, const struct kernel_part
             TRY(pick(parts, given, dim));
         else
             TRY(infer(parts, name, text->at, dim));
+        if (!given && dim->reach == REACH_ALL && part->tensor >= 0 && kernel_is_range(name))
+            dim->reach = REACH_SHARE;
         given = given ? given->next : NULL;
+        if (is_all_of(parts, part, dim, name))
+            dim->reach = REACH_ALL;
         part->loops |= dim->loops;
-        part->is_whole &= is_all_of(dim, name);
+        part->is_whole &= dim->reach == REACH_ALL;
         part->dim_count++;
     }
+    part->loops = with_asked(kernel, part->loops);
     return STATUS_OK;
 }
 

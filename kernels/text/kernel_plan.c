@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct maker {
-    const struct kernel_values *values;
-    const struct kernel_text *kernel;
-    struct kernel_plan *plan;
-    struct error *error;
-    int seated[KERNEL_MAX_LOOPS];    /* by seat: the text loop that sits there */
-    int seat_loop[KERNEL_MAX_LOOPS]; /* by seat: the plan loop, -1: none */
-    bool runs[KERNEL_MAX_LINES];     /* by line: a step that is there, or a loop around one */
-};
-
 enum status plan_fail(struct error *error, struct kernel_place at, const char *format, ...)
 {
     char text[320];
@@ -69,6 +59,11 @@ enum status plan_truth(const struct kernel_values *values, const struct expressi
     return STATUS_OK;
 }
 
+bool kernel_is_range(const struct expression *e)
+{
+    return e->op == EXPRESSION_SIZE || e->op == EXPRESSION_LET || e->op == EXPRESSION_LOOP;
+}
+
 bool plan_is_within(const struct kernel_plan *plan, int inner, int outer)
 {
     while (inner > outer)
@@ -79,7 +74,7 @@ bool plan_is_within(const struct kernel_plan *plan, int inner, int outer)
 /* ------------------------------------------------------------------ seats */
 
 /* Loops of an order number in the order of the text, one directly in another. */
-static enum status seat_order(struct maker *maker, const struct kernel_order *order)
+static enum status seat_order(struct plan_maker *maker, const struct kernel_order *order)
 {
     uint64_t named = 0;
     for (int i = 0; i < order->count; i++)
@@ -96,7 +91,7 @@ static enum status seat_order(struct maker *maker, const struct kernel_order *or
     return STATUS_OK;
 }
 
-static enum status seat_loops(struct maker *maker)
+static enum status seat_loops(struct plan_maker *maker)
 {
     for (int seat = 0; seat < maker->kernel->loop_count; seat++)
         maker->seated[seat] = seat;
@@ -113,7 +108,7 @@ static enum status seat_loops(struct maker *maker)
 
 /* ------------------------------------------------------------------ what runs */
 
-static enum status find_running(struct maker *maker)
+static enum status find_running(struct plan_maker *maker)
 {
     const struct kernel_text *kernel = maker->kernel;
     for (int line = 0; line < kernel->line_count; line++) {
@@ -133,7 +128,7 @@ static enum status find_running(struct maker *maker)
     return STATUS_OK;
 }
 
-static enum status find_stage(struct maker *maker, int line, int *stage)
+static enum status find_stage(struct plan_maker *maker, int line, int *stage)
 {
     const struct expression *e = maker->kernel->lines[line].stage;
     int64_t number = 0;
@@ -148,7 +143,7 @@ static enum status find_stage(struct maker *maker, int line, int *stage)
 
 /* ------------------------------------------------------------------ the nest */
 
-static enum status make_step(struct maker *maker, int line, int around, int stage)
+static enum status make_step(struct plan_maker *maker, int line, int around, int stage)
 {
     struct kernel_plan *plan = maker->plan;
     const struct kernel_step *text = maker->kernel->lines[line].step;
@@ -164,7 +159,7 @@ static enum status make_step(struct maker *maker, int line, int around, int stag
     return STATUS_OK;
 }
 
-static int make_loop(struct maker *maker, int seat, int around, int stage)
+static int make_loop(struct plan_maker *maker, int seat, int around, int stage)
 {
     struct kernel_plan *plan = maker->plan;
     int number = plan->loop_count++;
@@ -183,7 +178,7 @@ static int make_loop(struct maker *maker, int seat, int around, int stage)
 }
 
 /* The body of the loop in a seat, -1: the kernel's; items of one body stand together. */
-static enum status make_body(struct maker *maker, int seat, int number)
+static enum status make_body(struct plan_maker *maker, int seat, int number)
 {
     const struct kernel_text *kernel = maker->kernel;
     struct kernel_plan *plan = maker->plan;
@@ -217,136 +212,10 @@ static enum status make_body(struct maker *maker, int seat, int number)
     return STATUS_OK;
 }
 
-/* ------------------------------------------------------------------ tiles */
-
-static enum status find_life(struct maker *maker, int number, int *life)
-{
-    const struct kernel_text *kernel = maker->kernel;
-    const struct kernel_tile *tile = &kernel->tiles[number];
-    int seat = kernel->lines[tile->line].around;
-    while (seat >= 0 && maker->seat_loop[seat] < 0) /* its loop has no steps: the next around */
-        seat = kernel_loop_around(kernel, seat);
-    int home = seat < 0 ? 0 : maker->seat_loop[seat];
-    const struct expression *e;
-    *life = home;
-    if (!tile->life)
-        return STATUS_OK;
-    TRY(plan_chosen(maker->values, tile->life, &e, maker->error));
-    *life = e->op == EXPRESSION_TOP ? 0 : maker->plan->plan_loop_of[e->number];
-    if (*life < 0 || !plan_is_within(maker->plan, home, *life))
-        return plan_fail(maker->error, e->at,
-                         "tile '%s' lives in '%s', which is not around it in this order of loops",
-                         tile->name.text, kernel->loops[e->number].name.text);
-    return STATUS_OK;
-}
-
-/* A range of a loop inside its life becomes what that is cut from. */
-static enum status climb(struct maker *maker, int life, const struct expression *dim,
-                         const struct expression **climbed)
-{
-    TRY(plan_chosen(maker->values, dim, climbed, maker->error));
-    while ((*climbed)->op == EXPRESSION_LOOP) {
-        int loop = maker->plan->plan_loop_of[(*climbed)->number];
-        if (loop >= 0 && (loop == life || !plan_is_within(maker->plan, loop, life)))
-            return STATUS_OK;
-        TRY(plan_chosen(maker->values, maker->kernel->loops[(*climbed)->number].in, climbed,
-                        maker->error));
-    }
-    return STATUS_OK;
-}
-
-static enum status find_copies(struct maker *maker, int number, int life, int64_t *copies)
-{
-    const struct kernel_tile *tile = &maker->kernel->tiles[number];
-    int seat = maker->kernel->lines[tile->line].around;
-    *copies = 1;
-    if (!tile->copies || life == 0 || seat < 0 || maker->seat_loop[seat] != life)
-        return STATUS_OK;
-    TRY(kernel_number(maker->values, tile->copies, copies, maker->error));
-    if (*copies < 1 || *copies > KERNEL_MAX_COPIES)
-        return plan_fail(maker->error, tile->copies->at,
-                         "tile '%s' has %lld copies, expected 1 to %d", tile->name.text,
-                         (long long)*copies, KERNEL_MAX_COPIES);
-    return STATUS_OK;
-}
-
-static bool uses(const struct kernel_step *step, int tile)
-{
-    bool any = step->source_count && step->to.tile == tile;
-    for (int s = 0; s < step->source_count; s++)
-        any |= step->from[s].tile == tile;
-    return any;
-}
-
-static enum status make_tile(struct maker *maker, int number)
-{
-    const struct kernel_tile *text = &maker->kernel->tiles[number];
-    const struct hardware *hw = maker->values->hw;
-    struct plan_tile *tile = &maker->plan->tiles[number];
-    *tile = (struct plan_tile){.copies = 1, .dim_count = text->dim_count};
-    for (int s = 0; s < maker->plan->step_count; s++)
-        tile->is_there |= uses(maker->plan->steps[s].text, number);
-    if (!tile->is_there)
-        return STATUS_OK;
-    tile->buffer = hardware_buffer(hw, text->buffer, (int)strlen(text->buffer));
-    if (tile->buffer < 0)
-        return plan_fail(maker->error, text->name.at, "tile '%s': %s has no buffer '%s'",
-                         text->name.text, hw->name, text->buffer);
-    tile->type = kernel_type(maker->values, text->type);
-    TRY(find_life(maker, number, &tile->life));
-    TRY(find_copies(maker, number, tile->life, &tile->copies));
-    int d = 0;
-    for (const struct expression *dim = text->dims; dim; dim = dim->next)
-        TRY(climb(maker, tile->life, dim, &tile->dims[d++]));
-    return STATUS_OK;
-}
-
-/* A tile that the lines of a stage write is for that stage's round; those that read it later need
- * a copy for each round between. */
-static int stage_within(const struct kernel_plan *plan, const struct plan_step *step, int life)
-{
-    int stage = step->stage;
-    for (int loop = step->around; loop != life; loop = plan->loops[loop].around)
-        stage = plan->loops[loop].stage;
-    return stage;
-}
-
-static enum status check_life(struct maker *maker, int number)
-{
-    const struct kernel_plan *plan = maker->plan;
-    for (int s = 0; s < plan->step_count; s++)
-        if (uses(plan->steps[s].text, number) &&
-            !plan_is_within(plan, plan->steps[s].around, plan->tiles[number].life))
-            return plan_fail(maker->error, plan->steps[s].text->to.at,
-                             "tile '%s' is used outside its life in this order of loops",
-                             maker->kernel->tiles[number].name.text);
-    return STATUS_OK;
-}
-
-static enum status check_stages(struct maker *maker, int number)
-{
-    const struct kernel_plan *plan = maker->plan;
-    int first = KERNEL_MAX_STAGE, last = 0;
-    for (int s = 0; s < plan->step_count; s++) {
-        if (!uses(plan->steps[s].text, number))
-            continue;
-        int stage = stage_within(plan, &plan->steps[s], plan->tiles[number].life);
-        first = stage < first ? stage : first;
-        last = stage > last ? stage : last;
-    }
-    if (last - first < plan->tiles[number].copies)
-        return STATUS_OK;
-    return plan_fail(
-        maker->error, maker->kernel->tiles[number].name.at,
-        "tile '%s' lives over %d rounds of its loop, expected as many copies, has %lld",
-        maker->kernel->tiles[number].name.text, last - first + 1,
-        (long long)plan->tiles[number].copies);
-}
-
 /* ------------------------------------------------------------------ all of it */
 
 /* Loops on which a step's work, or how often the loops around it run, depends. */
-static enum status find_matters(struct maker *maker, int number)
+static enum status find_matters(struct plan_maker *maker, int number)
 {
     struct kernel_plan *plan = maker->plan;
     const struct plan_step *step = &plan->steps[number];
@@ -371,7 +240,7 @@ static enum status find_matters(struct maker *maker, int number)
     return plan_chains(maker->values, named, &plan->matters[number], maker->error);
 }
 
-static enum status make(struct maker *maker)
+static enum status make(struct plan_maker *maker)
 {
     const struct kernel_values *values = maker->values;
     struct kernel_plan *plan = maker->plan;
@@ -380,10 +249,10 @@ static enum status make(struct maker *maker)
     TRY(find_running(maker));
     TRY(make_body(maker, -1, make_loop(maker, -1, -1, 0)));
     for (int tile = 0; tile < tiles; tile++)
-        TRY(make_tile(maker, tile));
+        TRY(plan_make_tile(maker, tile));
     for (int tile = 0; tile < tiles; tile++)
         if (plan->tiles[tile].is_there)
-            TRY(check_life(maker, tile));
+            TRY(plan_check_life(maker, tile));
     for (int step = 0; step < plan->step_count; step++) {
         TRY(plan_make_parts(values, plan, step, maker->error));
         TRY(plan_bind(values, plan, step, maker->error));
@@ -393,14 +262,15 @@ static enum status make(struct maker *maker)
     TRY(plan_keep(values, plan, maker->error));
     for (int tile = 0; tile < tiles; tile++)
         if (plan->tiles[tile].is_there)
-            TRY(check_stages(maker, tile));
+            TRY(plan_check_stages(maker, tile));
     return STATUS_OK;
 }
 
 enum status kernel_plan_make(const struct kernel_values *values, struct kernel_plan *plan,
                              struct error *error)
 {
-    struct maker maker = {.values = values, .kernel = values->kernel, .plan = plan, .error = error};
+    struct plan_maker maker = {
+        .values = values, .kernel = values->kernel, .plan = plan, .error = error};
     int steps = 0;
     memset(plan, 0, sizeof *plan);
     plan->kernel = values->kernel;

@@ -29,6 +29,7 @@ enum {
 /* How much of a dimension a part is. */
 enum plan_reach {
     REACH_ALL,   /* all of it */
+    REACH_SHARE, /* the core's share of the size or let that a tensor's dimension is */
     REACH_ROUND, /* the current round of `loop` */
     REACH_ONE,   /* index `from` */
     REACH_SOME,  /* `count` elements from `from` on (NULL: data decide), `by` (NULL: 1) apart */
@@ -38,8 +39,7 @@ struct plan_dim {
     enum plan_reach reach;
     int loop;                                   /* text loop */
     const struct expression *count, *from, *by; /* owned by the text */
-    uint64_t loops; /* text loops that change where it begins or how long it is, those that their
-                       ranges are cut from with them, bits */
+    uint64_t loops; /* bits: text loops that it names, and those that their ranges are cut from */
 };
 
 struct plan_part {
@@ -49,7 +49,8 @@ struct plan_part {
     bool writes, reads; /* an accumulating product does both */
     int dim_count;
     struct plan_dim dims[KERNEL_MAX_DIMS];
-    uint64_t loops; /* of all dimensions */
+    uint64_t loops; /* text loops that change it: those of all dimensions, and what their ranges
+                       and steps ask for */
     bool is_whole;  /* all of the tile, in every round */
 };
 

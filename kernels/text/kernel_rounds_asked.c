@@ -123,13 +123,9 @@ static void mark_step(struct flag_maker *maker, int number)
 
 static void find_blocks(struct flag_maker *maker, const struct plan_part *part)
 {
-    const struct plan_tile *tile = &maker->plan->tiles[part->tile];
-    for (int d = 0; d < part->dim_count; d++) {
-        const struct expression *name = tile->dims[d];
-        bool is_all = name->op == EXPRESSION_LOOP && name->number == part->dims[d].loop;
-        if (part->dims[d].reach == REACH_ROUND && !is_all)
+    for (int d = 0; d < part->dim_count; d++)
+        if (part->dims[d].reach == REACH_ROUND)
             maker->flags->blocks[part->tile][d] = part->dims[d].loop;
-    }
 }
 
 static void mark_tile(struct flag_maker *maker, int number)

@@ -4,6 +4,17 @@
 
 #include "kernels/text/kernel_plan.h"
 
+/* A plan in the making. */
+struct plan_maker {
+    const struct kernel_values *values;
+    const struct kernel_text *kernel;
+    struct kernel_plan *plan;
+    struct error *error;
+    int seated[KERNEL_MAX_LOOPS];    /* by seat: the text loop that sits there */
+    int seat_loop[KERNEL_MAX_LOOPS]; /* by seat: the plan loop, -1: none */
+    bool runs[KERNEL_MAX_LINES];     /* by line: a step that is there, or a loop around one */
+};
+
 /* "line:column: …" and the status STATUS_INVALID. */
 enum status plan_fail(struct error *error, struct kernel_place at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -28,6 +39,12 @@ enum status plan_chains(const struct kernel_values *values, uint64_t loops, uint
 enum status plan_make_parts(const struct kernel_values *values, struct kernel_plan *plan, int step,
                             struct error *error);
 
+/* kernel_tiles.c: what a tile is in a nest that has its steps; and is each used in its life alone,
+ * with as many copies as its stages ask for? */
+enum status plan_make_tile(struct plan_maker *maker, int tile);
+enum status plan_check_life(struct plan_maker *maker, int tile);
+enum status plan_check_stages(struct plan_maker *maker, int tile);
+
 /* kernel_bind.c: what a step is on the chip; its parts are made. */
 enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int step,
                       struct error *error);
@@ -38,6 +55,12 @@ enum status plan_keep(const struct kernel_values *values, struct kernel_plan *pl
 
 /* kernel_certain.c: does the step fit whatever the sizes are? Fills is_certain. */
 void plan_find_certain(const struct kernel_values *values, struct kernel_plan *plan, int step);
+
+/* Is it the name of a range: a size, let or loop? */
+bool kernel_is_range(const struct expression *e);
+
+/* Dimension d of a tensor, as it was declared. */
+const struct expression *kernel_tensor_dim(const struct kernel_text *kernel, int tensor, int d);
 
 /* Does an expression name the same size, let or loop as `name` does? */
 bool kernel_names(const struct expression *where, const struct expression *name);

@@ -92,7 +92,9 @@ static bool do_move(struct doing *doing)
         return WRONG(doing, "%lld elements into %lld", (long long)uses[1].count,
                      (long long)uses[0].count);
     bool outside = !plain->hw->buffers[from].capacity_bytes || !plain->hw->buffers[to].capacity_bytes;
-    in->bytes = (outside ? uses[0].count : uses[0].room_count) * dtype_bytes(in->type);
+    int64_t room = uses[0].room_count < uses[1].room_count ? uses[0].room_count
+                                                           : uses[1].room_count;
+    in->bytes = (outside ? uses[0].count : room) * dtype_bytes(in->type);
     for (int k = 0; k < STEP_KEYS; k++)
         if (!key(doing, (enum kernel_key)k, &number[k]))
             return false;
