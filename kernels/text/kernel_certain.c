@@ -4,6 +4,8 @@
  * are: a "no" is no mistake. */
 #include "kernels/text/kernel_structure.h"
 
+#include <string.h>
+
 /* What an extent is: a loop's round, or an expression; neither: one element. */
 struct factor {
     int loop; /* text loop, -1: none */
@@ -15,20 +17,30 @@ struct factors {
     struct factor list[KERNEL_MAX_DIMS];
 };
 
-static bool is_same(const struct expression *a, const struct expression *b)
+bool kernel_is_same(const struct expression *a, const struct expression *b)
 {
-    if (a == b)
-        return true;
-    if (a->op != b->op || a->number != b->number || a->args || b->args || a->text || b->text)
+    if (a == b || !a || !b)
+        return a == b;
+    if (a->op != b->op || a->number != b->number || a->real != b->real ||
+        (a->text && b->text ? strcmp(a->text, b->text) != 0 : a->text != b->text))
         return false;
-    return true;
+    const struct expression *left = a->args, *right = b->args;
+    for (; left && right; left = left->next, right = right->next)
+        if (!kernel_is_same(left, right))
+            return false;
+    return left == right;
+}
+
+static bool is_constant(const struct expression *e)
+{
+    return e->op == EXPRESSION_NUMBER || e->op == EXPRESSION_LANES;
 }
 
 static bool is_equal(const struct factor *a, const struct factor *b)
 {
     if (a->loop >= 0 || b->loop >= 0)
         return a->loop == b->loop;
-    return is_same(a->e, b->e);
+    return kernel_is_same(a->e, b->e);
 }
 
 /* Is a core's share of a size, or of a let that is computed with such, less than all? */
@@ -79,13 +91,11 @@ static bool add_factor(const struct kernel_values *values, const struct kernel_p
         if (!is_share && is_divided(plan->kernel, factor.e))
             return false;
     }
-    if (factor.e && factor.e->op == EXPRESSION_LOOP) {
-        int loop = plan->plan_loop_of[factor.e->number];
-        if (part->tile >= 0 && dim->reach == REACH_ALL &&
-            (loop < 0 || !plan_is_within(plan, plan->tiles[part->tile].life, loop)))
-            return false; /* all that its rounds make */
+    if (part->tile >= 0 && dim->reach == REACH_ALL &&
+        !plan_are_around(plan, factor.e->loops, plan->tiles[part->tile].life))
+        return false; /* all that their rounds make */
+    if (factor.e && factor.e->op == EXPRESSION_LOOP)
         factor = (struct factor){(int)factor.e->number, NULL};
-    }
     const struct expression *one =
         factor.loop >= 0 ? plan->kernel->loops[factor.loop].by : factor.e;
     if (one->op == EXPRESSION_NUMBER && one->number == 1)
@@ -122,11 +132,13 @@ static bool agree(const struct factors *a, const struct factors *b)
 
 static bool is_inside(const struct kernel_plan *plan, const struct plan_part *part)
 {
-    for (int d = 0; d < part->dim_count; d++)
-        if (part->dims[d].reach == REACH_ONE || part->dims[d].reach == REACH_SOME ||
-            (part->tile >= 0 && part->dims[d].reach == REACH_ROUND &&
-             !plan_counts_from_tile(plan->kernel, plan->tiles[part->tile].dims[d], &part->dims[d])))
+    for (int d = 0; d < part->dim_count; d++) {
+        const struct plan_dim *dim = &part->dims[d];
+        if (dim->reach == REACH_SOME || (part->tile >= 0 && dim->reach == REACH_ONE) ||
+            (part->tile >= 0 && dim->reach == REACH_ROUND &&
+             !plan_counts_from_tile(plan->kernel, plan->tiles[part->tile].dims[d], dim)))
             return false;
+    }
     return true;
 }
 
@@ -150,20 +162,52 @@ static bool matrix_fits(const struct kernel_values *values, const struct kernel_
            fits(values, plan, step, 1, a, a + 1, 2, 0, b);
 }
 
+/* A dimension of cdiv(e, lanes) takes what e elements fold to. */
+bool plan_fold_fills(const struct kernel_values *values, const struct kernel_plan *plan, int number)
+{
+    const struct plan_step *step = &plan->steps[number];
+    struct factors to, from;
+    int64_t lanes;
+    if (step->text->keys[STEP_ELEMENTS] || step->parts[1].value ||
+        !find_factors(values, plan, &step->parts[0], 0, step->parts[0].dim_count, &to) ||
+        !find_factors(values, plan, &step->parts[1], 0, step->parts[1].dim_count, &from))
+        return false;
+    if (to.count != 1 || from.count != 1 || to.list[0].loop >= 0 ||
+        to.list[0].e->op != EXPRESSION_CDIV)
+        return false;
+    const struct expression *folded = to.list[0].e->args;
+    struct factor all = {-1, folded};
+    if (folded->op == EXPRESSION_LOOP)
+        all = (struct factor){(int)folded->number, NULL};
+    return is_equal(&all, &from.list[0]) && is_constant(folded->next) &&
+           kernel_number(values, folded->next, &lanes, NULL) == STATUS_OK &&
+           lanes == plan->hw->vector_repeat_bytes / dtype_bytes(step->type);
+}
+
+/* Bursts may be more than bytes, alignments no power of two. */
+static bool key_fits(const struct expression *e, enum kernel_key key)
+{
+    if (!e || key == STEP_FILL)
+        return true;
+    bool is_number = e->op == EXPRESSION_NUMBER;
+    if (key == STEP_BURSTS || key == STEP_ALIGN)
+        return is_number && (e->number == 0 || e->number == 1);
+    return is_number && key != STEP_ELEMENTS && key != STEP_COUNT;
+}
+
 void plan_find_certain(const struct kernel_values *values, struct kernel_plan *plan, int number)
 {
     struct plan_step *step = &plan->steps[number];
-    bool certain = true;
+    bool certain = plan_aligns(values, plan, number) && !plan_repeats(plan, number);
     for (int k = 0; k < STEP_KEYS; k++)
-        certain &= !step->text->keys[k] || step->text->keys[k]->op == EXPRESSION_NUMBER;
-    certain &= !step->text->keys[STEP_ELEMENTS] && !step->text->keys[STEP_COUNT];
+        certain &= key_fits(step->text->keys[k], (enum kernel_key)k);
     for (int p = 0; p < step->part_count; p++)
         certain &= is_inside(plan, &step->parts[p]);
     if (step->kind == INSTRUCTION_MATRIX)
         certain &= matrix_fits(values, plan, step);
     else if (step->kind == INSTRUCTION_VECTOR &&
              plan->hw->operations[step->what].result == RESULT_ONE_PER_REPEAT)
-        certain = false;
+        certain &= plan_fold_fills(values, plan, number);
     else if (step->kind != INSTRUCTION_SCALAR && !plan_spreads(plan, number))
         for (int p = 1; p < step->part_count; p++)
             certain &=

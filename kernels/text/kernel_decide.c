@@ -84,8 +84,6 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
     plan->is_certain = true;
     for (int s = 0; s < plan->plan.step_count; s++)
         plan->is_certain &= plan->plan.steps[s].is_certain;
-    for (int l = 1; l < plan->plan.loop_count; l++) /* the length of its program is not */
-        plan->is_certain &= !values->kernel->loops[plan->plan.loops[l].text_loop].each;
     status = kernel_flags_find(&plan->plan, values, &plan->flags, &reason);
     if (status == STATUS_OK)
         status = kernel_flags_check(&plan->plan, &plan->flags, &reason);
@@ -94,6 +92,9 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
         snprintf(plan->reason, sizeof plan->reason, "%.190s", reason.text);
         return status == STATUS_NO_MEMORY ? error_memory(error) : STATUS_OK;
     }
+    plan->is_certain &= !plan->flags.written_out; /* else how long its program is is asked */
+    kernel_find_asked(plan);
+    kernel_find_doubts(values, &plan->plan, &plan->doubts);
     TRY(kernel_work_make(&plan->plan, &plan->work, error));
     return kernel_fit_make(&plan->plan, &plan->fit, error);
 }

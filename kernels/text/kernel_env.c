@@ -110,8 +110,8 @@ const struct expression *kernel_tensor_dim(const struct kernel_text *kernel, int
 }
 
 /* All of a tensor's dimension: sizes are the whole ones there. */
-static enum status tensor_extent(const struct kernel_env *env, int tensor, int d, int64_t *extent,
-                                 struct error *error)
+enum status plan_tensor_extent(const struct kernel_env *env, int tensor, int d, int64_t *extent,
+                               struct error *error)
 {
     struct kernel_values whole = env->values;
     const struct expression *dim = kernel_tensor_dim(env->values.kernel, tensor, d);
@@ -134,7 +134,7 @@ static enum status tensor_share(const struct kernel_env *env, int tensor, int d,
     else if (env->values.is_shared[dim->number])
         range = &env->values.lets[dim->number];
     if (!range)
-        return tensor_extent(env, tensor, d, &n->extent[d], error);
+        return plan_tensor_extent(env, tensor, d, &n->extent[d], error);
     n->begin[d] = range->begin;
     n->extent[d] = range->length;
     return STATUS_OK;
@@ -187,7 +187,7 @@ static enum status dim_numbers(const struct kernel_plan *plan, const struct kern
         return tensor_share(env, part->tensor, d, n, error);
     case REACH_ALL:
         if (part->tile < 0)
-            return tensor_extent(env, part->tensor, d, &n->extent[d], error);
+            return plan_tensor_extent(env, part->tensor, d, &n->extent[d], error);
         n->extent[d] = env->tiles[part->tile].extent[d];
         return STATUS_OK;
     case REACH_ROUND:

@@ -14,6 +14,7 @@ struct asked {
     const struct tiling *tiling;
     struct violation *list; /* NULL: only counted */
     int count;
+    bool with_content; /* of what is in doubt (kernel_content.h): takes long */
     const struct space_plan *plan;
     struct kernel_env env;
 };
@@ -56,7 +57,7 @@ static void check_requires(struct asked *asked)
     }
 }
 
-/* ------------------------------------------------------------------ room and parts */
+/* ------------------------------------------------------------------ room */
 
 static void check_room(struct asked *asked, const struct kernel_room *room)
 {
@@ -64,41 +65,6 @@ static void check_room(struct asked *asked, const struct kernel_room *room)
     for (int b = 0; b < hw->buffer_count && has_room(asked); b++)
         add_excess(asked->list, &asked->count, hw->buffers[b].name, "tiles", room->needed[b],
                    capacity_of(hw, b));
-}
-
-static enum status check_parts(struct asked *asked, int loop, struct error *error);
-
-static enum status check_round(struct asked *asked, int loop, int64_t round, struct error *error)
-{
-    TRY(plan_enter(&asked->plan->plan, &asked->env, loop, round, error));
-    return check_parts(asked, loop, error);
-}
-
-/* Steps that need not fit, in the first and the last round of every loop. */
-static enum status check_parts(struct asked *asked, int loop, struct error *error)
-{
-    const struct kernel_plan *plan = &asked->plan->plan;
-    const struct plan_loop *body = &plan->loops[loop];
-    for (int i = body->first_item; i < body->first_item + body->item_count; i++) {
-        int number = plan->items[i].number;
-        struct instruction in;
-        int64_t rounds;
-        bool differs, runs;
-        if (plan->items[i].is_loop) {
-            TRY(plan_rounds(plan, &asked->env, number, &rounds, &differs, error));
-            if (rounds > 0)
-                TRY(check_round(asked, number, 0, error));
-            if (rounds > 1)
-                TRY(check_round(asked, number, rounds - 1, error));
-            continue;
-        }
-        if (plan->steps[number].is_certain)
-            continue;
-        TRY(plan_runs(plan, &asked->env, number, &runs, error));
-        if (runs)
-            TRY(plan_instruction(plan, &asked->env, number, &in, error));
-    }
-    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ length */
@@ -117,7 +83,7 @@ static enum status count_lines(struct asked *asked, double *played, double *writ
         TRY(plan_rounds(plan, &asked->env, loop, &rounds, &differs, error));
         TRY(plan_enter(plan, &asked->env, loop, 0, error));
         int around = plan->loops[loop].around;
-        bool each = plan->kernel->loops[plan->loops[loop].text_loop].each;
+        bool each = asked->plan->flags.written_out >> plan->loops[loop].text_loop & 1;
         runs[loop] = runs[around] * (double)rounds;
         lines[loop] = lines[around] * (each ? (double)rounds : fmin((double)rounds, 1));
     }
@@ -147,7 +113,10 @@ static enum status check_sizes(struct asked *asked, struct error *error)
     check_room(asked, &room);
     TRY(plan_enter(&asked->plan->plan, &asked->env, 0, 0, error));
     TRY(check_length(asked, error));
-    return check_round(asked, 0, 0, error);
+    TRY(kernel_steps_fit(asked->plan, &asked->env, &room, error));
+    return asked->with_content && !asked->count
+               ? kernel_content_check(&asked->plan->plan, &asked->plan->doubts, &asked->env, error)
+               : STATUS_OK;
 }
 
 static void check(struct asked *asked)
@@ -170,8 +139,9 @@ static void check(struct asked *asked)
 }
 
 static void ask(struct asked *asked, const struct space *space, const struct tiling *tiling,
-                struct violation *list)
+                bool with_content, struct violation *list)
 {
+    asked->with_content = with_content;
     asked->space = space;
     asked->ks = kernel_space_of(space);
     asked->tiling = tiling;
@@ -251,7 +221,7 @@ static bool is_possible(const struct space *space, const struct tiling *tiling)
         return kernel_set_tiling(ks, tiling, &values) && keeps_requires(ks, &values, ~0U) &&
                kernel_fits(&plan->plan, &plan->fit, &values, &played) && is_executable(7 * played);
     struct asked asked;
-    ask(&asked, space, tiling, NULL);
+    ask(&asked, space, tiling, false, NULL);
     return asked.count == 0;
 }
 
@@ -295,7 +265,7 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
         }
     if (count)
         return count;
-    ask(&asked, space, tiling, list);
+    ask(&asked, space, tiling, true, list);
     return asked.count;
 }
 

@@ -146,8 +146,7 @@ static bool is_all_of(const struct parts *parts, const struct plan_part *part,
            plan_is_within(plan, plan->tiles[part->tile].life, plan->plan_loop_of[dim->loop]);
 }
 
-/* With those that their ranges and steps ask for. */
-static uint64_t with_asked(const struct kernel_text *kernel, uint64_t loops)
+uint64_t kernel_asked(const struct kernel_text *kernel, uint64_t loops)
 {
     for (int n = kernel->loop_count - 1; n > 0; n--)
         if (loops >> n & 1)
@@ -183,7 +182,7 @@ static enum status make_part(const struct parts *parts, const struct kernel_part
         part->is_whole &= dim->reach == REACH_ALL;
         part->dim_count++;
     }
-    part->loops = with_asked(kernel, part->loops);
+    part->loops = kernel_asked(kernel, part->loops);
     return STATUS_OK;
 }
 

@@ -73,6 +73,16 @@ bool plan_is_within(const struct kernel_plan *plan, int inner, int outer)
 
 /* ------------------------------------------------------------------ seats */
 
+bool plan_are_around(const struct kernel_plan *plan, uint64_t loops, int inner)
+{
+    for (uint64_t rest = loops; rest; rest &= rest - 1) {
+        int loop = plan->plan_loop_of[__builtin_ctzll(rest)];
+        if (loop < 0 || !plan_is_within(plan, inner, loop))
+            return false;
+    }
+    return true;
+}
+
 /* Loops of an order number in the order of the text, one directly in another. */
 static enum status seat_order(struct plan_maker *maker, const struct kernel_order *order)
 {
@@ -256,9 +266,10 @@ static enum status make(struct plan_maker *maker)
     for (int step = 0; step < plan->step_count; step++) {
         TRY(plan_make_parts(values, plan, step, maker->error));
         TRY(plan_bind(values, plan, step, maker->error));
-        plan_find_certain(values, plan, step);
         TRY(find_matters(maker, step));
     }
+    for (int step = 0; step < plan->step_count; step++)
+        plan_find_certain(values, plan, step);
     TRY(plan_keep(values, plan, maker->error));
     for (int tile = 0; tile < tiles; tile++)
         if (plan->tiles[tile].is_there)

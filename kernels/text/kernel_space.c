@@ -144,6 +144,7 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
     if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values))
         return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
                          ks->kernel->name.text);
+    TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, error));
     TRY(kernel_room_find(&plan->plan, &env, &room, error));
     return kernel_program(&plan->plan, &plan->flags, &env, &room, program, error);
 }

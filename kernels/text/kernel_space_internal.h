@@ -4,6 +4,7 @@
 #ifndef AUTOTUNE_KERNELS_TEXT_KERNEL_SPACE_INTERNAL_H
 #define AUTOTUNE_KERNELS_TEXT_KERNEL_SPACE_INTERNAL_H
 
+#include "kernels/text/kernel_content.h"
 #include "kernels/text/kernel_fit.h"
 #include "kernels/text/kernel_flags.h"
 #include "kernels/text/kernel_space.h"
@@ -21,6 +22,8 @@ struct space_plan {
     int number;
     bool is_possible;
     bool is_certain; /* all its steps fit whatever the sizes are */
+    uint64_t asked;  /* text loops on which steps hang that need not fit */
+    struct kernel_doubts doubts;
     char reason[200];
 };
 
@@ -77,5 +80,11 @@ enum status kernel_make_plans(struct kernel_space *ks, const struct space *space
                               struct error *error);
 const struct space_plan *kernel_find_plan(const struct kernel_space *ks,
                                           const struct tiling *tiling);
+
+/* kernel_steps_fit.c: do the steps of a tiling fit that need not? With sizes, shares and axes as in
+ * env->values; STATUS_INVALID, "line:column: …". The first fills plan->asked. */
+void kernel_find_asked(struct space_plan *plan);
+enum status kernel_steps_fit(const struct space_plan *plan, struct kernel_env *env,
+                             const struct kernel_room *room, struct error *error);
 
 #endif
