@@ -41,10 +41,13 @@ static const char *parse_size(const char *text, int64_t *value)
 enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
                           struct error *error)
 {
-    *problem = (struct problem){.op = op, .type = DTYPE_F16};
+    *problem = (struct problem){.op = op, .type = op->own_type};
     const char *at = shape;
     for (int i = op->shape_sizes; i < op->size_count; i++)
         problem->size[i] = op->options[i - op->shape_sizes].usual;
+    if (op->shape_sizes == 0 && *shape)
+        return error_set(error, STATUS_INVALID, "--shape %.64s: the sizes of %s have options",
+                         shape, op->name);
     for (int i = 0; i < op->shape_sizes; i++) {
         char mark = i + 1 < op->shape_sizes ? 'x' : 0;
         at = parse_size(at, &problem->size[i]);

@@ -1,9 +1,9 @@
 /* What runs: operators, and how each turns a tiling into a kernel.
  *
  * An operator is a folder kernels/NAME/ that fills a struct operator, and a row of operators[] in
- * kernels/registry.c. All that anybody else knows of it stands here: the command line, searches,
- * answers, stores, sweeps, measurements and exports ask these tables, and never which operator it
- * is.
+ * kernels/registry.c; or a kernel's text, of which one is made (kernels/text). All that anybody
+ * else knows of it stands here: the command line, searches, answers, stores, sweeps, measurements
+ * and exports ask these tables, and never which operator it is.
  *
  *   problem_parse(op, "512x1024x512", &problem, &error)
  *   problem_set(&problem, "batch", "4", &error) …; problem_settle(&problem, &error)
@@ -21,7 +21,7 @@
 #include "core/work.h"
 
 enum {
-    OPERATOR_MAX_SIZES = 6,
+    OPERATOR_MAX_SIZES = 16,
     OPERATOR_MAX_CHOICES = 8,
     OPERATOR_MAX_REQUESTS = 4,
     MAX_VIOLATIONS = 32,
@@ -192,6 +192,9 @@ struct operator_request {
 struct operator
 {
     const char *name;
+    /* Of an operator that was made of a kernel's text: a name for what that says, 32 hexadecimal
+     * digits; NULL of one in C. */
+    const char *fingerprint;
     const char *title;
     const char *shape_form;              /* "MxKxN" */
     int shape_sizes;                     /* of these come from --shape */
@@ -202,12 +205,14 @@ struct operator
     const struct operator_choice *choices;
     int request_count;
     const struct operator_request *requests;
+    bool has_own_type;   /* kernels are of one element type: there is nothing to choose */
+    enum dtype own_type; /* and it is this */
     /* Reads the requests, and fills in sizes that follow from them; NULL without requests. */
     enum status (*complete)(struct problem * problem, struct error * error);
     /* Are the sizes, which are all given, within what can be tuned? */
     enum status (*check)(const struct problem *problem, struct error *error);
-    /* Operations that the user asked for (unpadded; 2·m·k·n for a product). */
-    double (*operations)(const struct problem *problem);
+    /* Operations that the user asked for (unpadded; 2·m·k·n for a product); 0: not known. */
+    double (*operations)(const struct problem *problem, const struct hardware *hw);
     const struct operator_space *const *spaces; /* NULL-terminated */
     /* The space of a chip where none is named; NULL: the first of `spaces` on every chip. */
     const struct operator_space *(*default_space)(const struct hardware *hw);
@@ -223,7 +228,8 @@ const struct operator_space *operator_space_find(const struct operator* op, cons
 const struct operator_space *operator_default_space(const struct operator* op,
                                                     const struct hardware *hw);
 
-/* Reads "AxBxC": positive decimal integers, no blanks, signs or exponents. Sizes that have options
+/* Reads "AxBxC": positive decimal integers, no blanks, signs or exponents; "" of an operator whose
+ * sizes all have options. Sizes that have options
  * of their own start at their defaults. */
 enum status problem_parse(const struct operator* op, const char *shape, struct problem *problem,
                           struct error *error);

@@ -89,7 +89,9 @@ const char *axis_value_text(const struct axis *axis, int64_t value, char text[24
 /* Reads a value; false when `text` is no value of the axis's kind. */
 bool axis_value_parse(const struct axis *axis, const char *text, int64_t *value);
 
-/* "m_slice=128,k_slice=64,…", as --set takes it, cut to `size`. */
+/* "m_slice=128,k_slice=64,…", as --set takes it, cut to `size`; no kernel has a longer one than
+ * TILING_TEXT_SIZE. */
+enum { TILING_TEXT_SIZE = SPACE_MAX_AXES * 64 };
 void tiling_text(const struct axis *axes, int axis_count, const struct tiling *tiling, char *text,
                  size_t size);
 

@@ -4,6 +4,7 @@
 #include "kernels/cubefx/cubefx.h"
 #include "kernels/knn/knn.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/text/kernel_operator.h"
 
 #include "validate/loops.h"
 
@@ -25,6 +26,27 @@ const struct operator* operator_find(const char *name)
     return NULL;
 }
 
+enum status operator_read(const char *file, const struct operator** op, struct error *error)
+{
+    return kernel_operator_read(file, op, error);
+}
+
+enum status operator_parse(const char *file, const char *text, size_t length,
+                           const struct operator** op, struct error *error)
+{
+    return kernel_operator_parse(file, text, length, op, error);
+}
+
+void operator_free(const struct operator* op)
+{
+    kernel_operator_free(op);
+}
+
+const char *operator_source(const struct operator* op)
+{
+    return kernel_operator_text(op)->source;
+}
+
 static void put_values(const struct operator_choice *choice, char *text, size_t size)
 {
     size_t used = 0;
@@ -32,8 +54,8 @@ static void put_values(const struct operator_choice *choice, char *text, size_t 
         used += (size_t)snprintf(text + used, size - used, "%s%s", v ? "|" : "", choice->values[v]);
 }
 
-/* Option `number` of one operator: sizes, then requests, then choices. */
-static bool option_of(const struct operator* op, int number, struct operator_option *option)
+/* Sizes, then requests, then choices. */
+bool operator_own_option_at(const struct operator* op, int number, struct operator_option *option)
 {
     int sizes = op->size_count - op->shape_sizes;
     if (number >= sizes + op->request_count + op->choice_count)
@@ -61,7 +83,7 @@ static bool option_of(const struct operator* op, int number, struct operator_opt
 bool operator_option_at(int number, struct operator_option *option)
 {
     for (int o = 0; operators[o]; o++) {
-        if (option_of(operators[o], number, option))
+        if (operator_own_option_at(operators[o], number, option))
             return true;
         number -= operators[o]->size_count - operators[o]->shape_sizes +
                   operators[o]->request_count + operators[o]->choice_count;

@@ -2,12 +2,16 @@
  * lists are cut, with a note where the rest is. */
 #include "results/report_tune.h"
 
+#include <math.h>
+
 /* ------------------------------------------------------------------ the answer */
 
 static void add_rate(json_t *facts, const struct tune_answer *a, const struct found *found)
 {
     char rate[TEXT_SIZE], most[TEXT_SIZE];
     double gflops = tune_gflops(a, found_ns(found)), peak = tune_peak_gflops(a);
+    if (!isfinite(gflops))
+        return;
     if (peak > 0)
         report_fact(facts, "rate", "%s, %.1f %% of %s", text_rate(gflops, rate),
                     100 * gflops / peak, text_rate(peak, most));
@@ -17,7 +21,7 @@ static void add_rate(json_t *facts, const struct tune_answer *a, const struct fo
 
 static void add_best(json_t *facts, const struct tune_answer *a, const struct found *found)
 {
-    char tiling[512], text[TEXT_SIZE];
+    char tiling[TILING_TEXT_SIZE], text[TEXT_SIZE];
     const struct space *space = a->space;
     struct share most = found_bottleneck(space->hw, found);
     const struct host_candidate *measured = tune_measured_of(a, found);
@@ -108,7 +112,7 @@ static void add_row(json_t *table, const struct tune_answer *a, int rank, const 
     if (has_measured(a))
         json_array_append_new(cells, json_number_above_0(measured_ns));
     json_array_append_new(cells, json_real((double)found->bound_fs / FS_PER_NS));
-    json_array_append_new(cells, json_real(tune_gflops(a, found_ns(found))));
+    json_array_append_new(cells, json_number(tune_gflops(a, found_ns(found))));
     json_array_append_new(cells, json_string(most.name));
     json_array_append_new(cells, json_real(most.share));
 }

@@ -31,7 +31,8 @@ double tune_gap(const struct tune_answer *a)
 
 double tune_gflops(const struct tune_answer *a, double time_ns)
 {
-    return a->problem->op->operations(a->problem) / time_ns;
+    double operations = a->problem->op->operations(a->problem, a->space->hw);
+    return operations > 0 ? operations / time_ns : (double)NAN;
 }
 
 double tune_peak_gflops(const struct tune_answer *a)

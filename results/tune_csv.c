@@ -58,8 +58,12 @@ static void put_row(const struct tune_answer *answer, int rank, const struct fou
         fputc(',', out);
         csv_put(axis_value_text(&space->axes[a], found->tiling.value[a], text), out);
     }
-    fprintf(out, ",%d,%.15g,%.15g,%.9g,", found->cores_used, time_ns,
-            (double)found->bound_fs / FS_PER_NS, tune_gflops(answer, time_ns));
+    double gflops = tune_gflops(answer, time_ns);
+    fprintf(out, ",%d,%.15g,%.15g,", found->cores_used, time_ns,
+            (double)found->bound_fs / FS_PER_NS);
+    if (isfinite(gflops))
+        fprintf(out, "%.9g", gflops);
+    fputc(',', out);
     csv_put(found_bottleneck(hw, found).name, out);
     for (int i = 0; i < hw->pipe_count + hw->bus_count; i++)
         fprintf(out, ",%.9g", found_share(hw, found, i).share);

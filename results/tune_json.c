@@ -17,12 +17,12 @@ json_t *tune_found_json(const struct tune_answer *answer, const struct found *fo
                                         share.busy_ns, "share", share.share));
     }
     json_t *json =
-        json_pack("{s:o, s:i, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "tiling",
+        json_pack("{s:o, s:i, s:f, s:f, s:f, s:o, s:o, s:o, s:s}", "tiling",
                   tiling_json(space->axes, space->axis_count, &found->tiling), "cores_used",
                   found->cores_used, "time_ns", time_ns, "lower_bound_ns",
                   (double)found->bound_fs / FS_PER_NS, "roofline_ns", tune_roofline_ns(answer),
-                  "gflops", tune_gflops(answer, time_ns), "pipes", shares[0], "buses", shares[1],
-                  "bottleneck", found_bottleneck(hw, found).name);
+                  "gflops", json_number(tune_gflops(answer, time_ns)), "pipes", shares[0], "buses",
+                  shares[1], "bottleneck", found_bottleneck(hw, found).name);
     if (!hw->host)
         json_object_set_new(json, "launch_ns", json_real(found_launch_ns(space, found)));
     return json;
@@ -132,6 +132,8 @@ enum status tune_write_json(const struct tune_answer *answer, const struct style
     }
     if (answer->has_store)
         json_object_set_new(document, "from_store", json_boolean(answer->from_store));
+    if (answer->problem->op->fingerprint)
+        json_object_set_new(document, "kernel", json_string(answer->problem->op->fingerprint));
     if (!is_host && answer->problem->op->choice_count) /* of programs */
         json_object_set_new(document, "choices", choices_json(answer->problem));
     if (reason)

@@ -136,7 +136,7 @@ static void put_list(const struct tune_answer *a, const struct style *style, FIL
 
 static void put_quarantine(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    char text[512];
+    char text[TILING_TEXT_SIZE];
     const struct host_tune *tune = &a->measured->tune;
     for (int i = 0; i < tune->count; i++) {
         const struct host_candidate *candidate = &tune->items[i];

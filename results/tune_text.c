@@ -4,6 +4,7 @@
 #include "results/outline.h"
 #include "results/tune.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TOP_COLUMNS = 45, LINE_SIZE = 128 }; /* columns before a tiling of the top list */
@@ -32,7 +33,7 @@ static void put_chip_time(const struct tune_answer *a, const struct found *found
         found->cores_used == 1 ? "" : "s", text_time(found_launch_ns(a->space, found), launch),
         many ? "are " : "is the launch", many ? text_count((int64_t)started, launches) : "",
         many ? " launches, one a tile" : "");
-    if (peak > 0)
+    if (peak > 0 && isfinite(gflops))
         text_put_line("rate", style, out, "%s, %.1f %% of the %s that %d core%s can do",
                       text_rate(gflops, rate), 100 * gflops / peak, text_rate(peak, most), a->cores,
                       a->cores == 1 ? "" : "s");
@@ -78,7 +79,7 @@ void tune_write_time(const struct tune_answer *a, const struct found *found,
 static void put_best(const struct tune_answer *a, const struct found *found,
                      const struct style *style, FILE *out)
 {
-    char text[512];
+    char text[TILING_TEXT_SIZE];
     tiling_text(a->space->axes, a->space->axis_count, &found->tiling, text, sizeof text);
     fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
     tune_write_time(a, found, style, out);
@@ -213,7 +214,7 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
 /* In lines of their own where one would not fit beside the rest. */
 static bool tilings_fit(const struct tune_answer *a, const struct style *style)
 {
-    char text[512];
+    char text[TILING_TEXT_SIZE];
     size_t longest = 0;
     for (int i = 0; i < a->search->count; i++) {
         tiling_text(a->space->axes, a->space->axis_count, &a->search->best[i].tiling, text,
@@ -232,7 +233,7 @@ static void put_top_row(const char *rank, const char *time, const char *slower, 
 
 static void put_top(const struct tune_answer *a, const struct style *style, FILE *out)
 {
-    char text[512], time[TEXT_SIZE], rank[TEXT_SIZE], slower[TEXT_SIZE];
+    char text[TILING_TEXT_SIZE], time[TEXT_SIZE], rank[TEXT_SIZE], slower[TEXT_SIZE];
     bool fit = tilings_fit(a, style);
     const struct space *space = a->space;
     fputc('\n', out);

@@ -67,7 +67,7 @@ static enum status peak_share(struct reproduction *r, int64_t w, int64_t n, doub
     if (status == STATUS_OK)
         status = search(&space, &options, &result, error);
     if (status == STATUS_OK && result.count)
-        *percent = 100 * matmul_operator.operations(&problem) /
+        *percent = 100 * matmul_operator.operations(&problem, r->hw) /
                    ((double)result.best[0].timeline.end_fs / FS_PER_S) /
                    (hardware_matrix_peak(r->hw, DTYPE_F16) * r->hw->cores);
     search_result_clear(&result);

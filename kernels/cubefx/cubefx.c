@@ -55,8 +55,9 @@ static enum status check(const struct problem *problem, struct error *error)
     return STATUS_OK;
 }
 
-static double operations(const struct problem *problem)
+static double operations(const struct problem *problem, const struct hardware *hw)
 {
+    (void)hw;
     double product = 2;
     for (int i = 0; i < CUBEFX_SIZES; i++)
         product *= (double)problem->size[i];

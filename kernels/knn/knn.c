@@ -49,8 +49,9 @@ static enum status check(const struct problem *problem, struct error *error)
     return STATUS_OK;
 }
 
-static double operations(const struct problem *problem)
+static double operations(const struct problem *problem, const struct hardware *hw)
 {
+    (void)hw;
     return 2.0 * (double)problem->size[KNN_M] * (double)problem->size[KNN_D] *
            (double)problem->size[KNN_N];
 }

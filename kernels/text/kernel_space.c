@@ -27,8 +27,7 @@ static enum status check_plans(const struct kernel_space *ks, struct error *erro
     for (int p = 0; p < ks->plan_count; p++)
         if (ks->plans[p]->is_possible)
             return STATUS_OK;
-    return ks->plan_count ? error_set(error, STATUS_INVALID, "kernel '%s':%s",
-                                      ks->kernel->name.text, ks->plans[0]->reason)
+    return ks->plan_count ? error_set(error, STATUS_INVALID, "%s", ks->plans[0]->reason)
                           : STATUS_OK;
 }
 
@@ -156,9 +155,3 @@ double kernel_roofline_ns(const struct space *space)
 }
 
 const char *const kernel_parts[] = {"kernel", NULL};
-
-const struct operator_space kernel_space_tile = {
-    .name = "tile",
-    .title = "the axes of a kernel's text",
-    KERNEL_SPACE,
-};

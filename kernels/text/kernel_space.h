@@ -39,7 +39,7 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
     .summarise = kernel_space_summarise, .parts = kernel_parts, .generate = kernel_generate,       \
     .roofline_ns = kernel_roofline_ns
 
-/* Of an operator that is nothing but its text; `create` is to be filled in. */
+/* Of an operator that is nothing but its text (kernel_operator.c). */
 extern const struct operator_space kernel_space_tile;
 
 #endif

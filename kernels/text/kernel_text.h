@@ -41,7 +41,7 @@ enum {
     KERNEL_MAX_SIZES = 16,                /* and so many of each kind: */
     KERNEL_MAX_LETS = 64,
     KERNEL_MAX_TENSORS = 32,
-    KERNEL_MAX_AXES = SPACE_MAX_AXES,
+    KERNEL_MAX_AXES = SPACE_MAX_AXES - 1, /* the cores are one more */
     KERNEL_MAX_REQUIRES = 32,
     KERNEL_MAX_CORES = 4,
     KERNEL_MAX_ORDERS = 16,

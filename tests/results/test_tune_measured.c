@@ -13,9 +13,9 @@ static const struct axis axes[] = {{.name = "kind", .value_names = kinds, .name_
                                    {.name = "tile", .unit = "elements"}};
 static const char *const size_names[] = {"m"};
 
-static double million(const struct problem *problem)
+static double million(const struct problem *problem, const struct hardware *hw)
 {
-    (void)problem;
+    (void)problem, (void)hw;
     return 1e6;
 }
 

@@ -33,7 +33,7 @@ docs       core validate kernels
 libraries='
 libconfig  hardware jobs
 sqlite3    results tests
-xxhash     hardware
+xxhash     hardware kernels
 jansson    formats kernels results jobs cli bench tests
 omp.h      search kernels cli bench tests
 hwloc      validate

@@ -936,5 +936,5 @@ Test(cubefx, sizes_are_checked)
     cr_assert(!accepted("1x2", "1", "1"));
     cr_assert(!accepted("0", "1", "1"));
     struct problem problem = {.op = &cubefx_operator, .size = {10, 3, 5}};
-    cr_assert_eq(cubefx_operator.operations(&problem), 300.0);
+    cr_assert_eq(cubefx_operator.operations(&problem, NULL), 300.0);
 }
