@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { TABLE_MAX_SIZES = 6, TABLE_MAX_AXES = 20, TABLE_MAX_CHOICES = 8 };
+enum { TABLE_MAX_SIZES = 16, TABLE_MAX_AXES = 20, TABLE_MAX_CHOICES = 8 };
 
 /* A value of a tiling: a number, or a word such as "both". */
 struct table_value {
@@ -29,6 +29,7 @@ struct table_entry {
 
 struct table_part {
     const char *op, *type, *space;
+    const char *kernel; /* fingerprint of the text that it comes from; NULL: an operator in C */
     int size_count, axis_count, choice_count;
     const char *const *size_names;
     const char *axis_names[TABLE_MAX_AXES];

@@ -174,7 +174,8 @@ static void put_helpers(const struct table *table, FILE *out)
 
 static void put_struct(const struct table *table, const struct table_part *part, FILE *out)
 {
-    fprintf(out, "\n/* %s in the space %s. */\nstruct ", part->op, part->space);
+    fprintf(out, "\n/* %s in the space %s%s%s. */\nstruct ", part->op, part->space,
+            part->kernel ? ", kernel " : "", part->kernel ? part->kernel : "");
     put_op(table, part, out);
     fputs(" {\n    int64_t size[", out);
     fprintf(out, "%d]; /* ", part->size_count);

@@ -57,8 +57,12 @@ static json_t *part_json(const struct table_part *part)
         json_object_set_new(choices, part->choice_names[i], json_string(part->choices[i]));
     for (int64_t i = 0; i < part->count; i++)
         json_array_append_new(entries, entry_json(part, &part->entries[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "op", part->op, "dtype", part->type, "space",
-                     part->space, "choices", choices, "entries", entries);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:o}", "op", part->op, "dtype", part->type, "space",
+                             part->space, "choices", choices);
+    if (part->kernel)
+        json_object_set_new(json, "kernel", json_string(part->kernel));
+    json_object_set_new(json, "entries", entries);
+    return json;
 }
 
 enum status table_write_json(const struct table *table, FILE *out, struct error *error)
@@ -82,10 +86,13 @@ static void put_shape(const struct table_part *part, const struct table_entry *e
         fprintf(out, "%s%s=%lld", i ? " " : "", part->size_names[i], (long long)entry->size[i]);
 }
 
+/* The text that a kernel comes from is one of them. */
 static void put_choices(const struct table_part *part, FILE *out)
 {
     for (int i = 0; i < part->choice_count; i++)
         fprintf(out, "%s%s=%s", i ? " " : "", part->choice_names[i], part->choices[i]);
+    if (part->kernel)
+        fprintf(out, "%skernel=%s", part->choice_count ? " " : "", part->kernel);
 }
 
 /* Where a table is from stands in every row: a comment is no part of CSV. */
@@ -142,7 +149,10 @@ static void put_part(const struct table_part *part, const char *kind, FILE *out)
     fprintf(out, "\n## %s, %s", part->op, part->type);
     for (int i = 0; i < part->choice_count; i++)
         fprintf(out, ", %s %s", part->choice_names[i], part->choices[i]);
-    fprintf(out, " (space %s)\n\n|", part->space);
+    fprintf(out, " (space %s", part->space);
+    if (part->kernel)
+        fprintf(out, ", kernel %s", part->kernel);
+    fputs(")\n\n|", out);
     for (int i = 0; i < part->size_count; i++)
         fprintf(out, " %s |", part->size_names[i]);
     for (int a = 0; a < part->axis_count; a++) {

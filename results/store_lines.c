@@ -16,6 +16,8 @@
 #define MAX_NS 1e30
 #define MAX_S  1e12
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 /* One line at a time, whatever the file holds. */
 struct lines {
     const char *file;
@@ -43,7 +45,7 @@ static enum status bad(const struct record *record, struct error *error, const c
 
 static bool is_word(const char *text)
 {
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+    size_t length = strspn(text, LETTERS "0123456789_-");
     return length > 0 && length <= 64 && !text[length];
 }
 
@@ -73,8 +75,8 @@ static bool is_fingerprint(const char *text)
 /* "name=value,…", or nothing. Values may be several words: "dot 8x2". */
 static bool is_tiling(const char *text)
 {
-    static const char name[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-    static const char value[] = "abcdefghijklmnopqrstuvwxyz0123456789_ ";
+    static const char name[] = LETTERS "0123456789_";
+    static const char value[] = LETTERS "0123456789_ ";
     const char *at = text;
     while (*at) {
         size_t length = strspn(at, name);

@@ -16,7 +16,8 @@ enum { LEAST_FINGERPRINT = 6 };
 bool store_filter_is_empty(const struct store_filter *filter)
 {
     return !filter->kind_given && !filter->op && !filter->dtype && !filter->space &&
-           !filter->shape && !filter->options && !filter->hardware && !filter->cores;
+           !filter->kernel && !filter->shape && !filter->options && !filter->hardware &&
+           !filter->cores;
 }
 
 static bool is_name(const char *wanted, const char *name)
@@ -49,13 +50,20 @@ bool store_is_hardware(const char *asked, const char *name, const char *fingerpr
            (length >= LEAST_FINGERPRINT && strncasecmp(asked, fingerprint, length) == 0);
 }
 
+const char *store_kernel(const struct store_row *row)
+{
+    static const char word[] = " kernel=";
+    const char *found = strstr(row->key.query, word);
+    return found ? found + sizeof word - 1 : "";
+}
+
 bool store_filter_matches(const struct store_filter *filter, const struct store_row *row)
 {
     const struct store_key *key = &row->key;
     return (!filter->kind_given || filter->kind == key->kind) && is_name(filter->op, key->op) &&
-           is_name(filter->dtype, key->dtype) && is_name(filter->space, key->space) &&
-           fits(filter->shape, key->shape) && fits(filter->options, key->options) &&
-           (!filter->cores || filter->cores == key->cores) &&
+           is_name(filter->kernel, store_kernel(row)) && is_name(filter->dtype, key->dtype) &&
+           is_name(filter->space, key->space) && fits(filter->shape, key->shape) &&
+           fits(filter->options, key->options) && (!filter->cores || filter->cores == key->cores) &&
            (!filter->hardware ||
             store_is_hardware(filter->hardware, row->hardware_name, key->hardware));
 }

@@ -15,6 +15,7 @@ struct store_filter {
     bool kind_given;
     enum store_kind kind;
     const char *op, *dtype, *space;
+    const char *kernel;          /* fingerprint of a kernel's text */
     const char *shape, *options; /* patterns of the shell: "512x*" */
     const char *hardware; /* a name, in any case, without its blanks; or 6 or more digits that
                              a fingerprint begins with */
@@ -23,6 +24,10 @@ struct store_filter {
 
 bool store_filter_is_empty(const struct store_filter *filter);
 bool store_filter_matches(const struct store_filter *filter, const struct store_row *row);
+
+/* The fingerprint of the text that the row's kernel comes from: the last word of its query,
+ * "kernel=…"; "": it is an operator's. */
+const char *store_kernel(const struct store_row *row);
 
 /* Is this what the chip is called, or the beginning of its fingerprint? */
 bool store_is_hardware(const char *asked, const char *name, const char *fingerprint);

@@ -79,6 +79,8 @@ static void fill_line(const struct store_row *row, struct line *line)
                                  key->dtype, key->space};
     for (int i = 0; i < 5; i++)
         snprintf(line->cell[i], CELL_SIZE, "%.80s", texts[i]);
+    if (*store_kernel(row))
+        snprintf(line->cell[0], CELL_SIZE, "%.60s %.8s", key->op, store_kernel(row));
     snprintf(line->cell[5], CELL_SIZE, "%.60s %.8s", row->hardware_name, key->hardware);
     snprintf(line->cell[6], CELL_SIZE, "%d", key->cores);
     snprintf(line->cell[7], CELL_SIZE, "%s", store_kind_name(key->kind));
