@@ -65,7 +65,8 @@ static const char *find_file(struct common *common, char path[PATH_MAX])
         return NULL;
     if (common->output)
         return common->output;
-    cli_require(hardware_user_folder(path, PATH_MAX - sizeof "/host.cfg", &error), &error);
+    cli_require(config_user_folder("hardware", path, PATH_MAX - sizeof "/host.cfg", &error),
+                &error);
     make_folder(path);
     strcat(path, "/" HARDWARE_HOST_NAME ".cfg");
     files_note(&common->files, FILE_WRITTEN, "calibrate", path);

@@ -20,7 +20,8 @@ static const struct cli_option options[] = {
 static const struct usage usage = {
     .name = "autotune explain",
     .tables = {{options, 0}},
-    .args_doc = "--op OP --shape SHAPE --set NAME=VALUE,...",
+    .args_doc = "--op OP --shape SHAPE --set NAME=VALUE,...\n--kernel NAME|FILE --shape SHAPE "
+                "--set NAME=VALUE,...",
     .doc =
         "Says of one tiling whether it is legal on a chip; if so, how long it takes, what limits "
         "it, and how much there is to gain at most; if not, which limits it breaks, by how many "

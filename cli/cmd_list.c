@@ -10,6 +10,7 @@
 #include "formats/text.h"
 #include "hardware/load.h"
 #include "jobs/sweep/sweep.h"
+#include "jobs/tune/kernels.h"
 #include "kernels/registry.h"
 #include "search/search.h"
 #include "search/strategy.h"
@@ -21,13 +22,15 @@
 
 static const struct usage usage = {
     .name = "autotune list",
-    .tables = {{hardware_options, 0}},
-    .args_doc = "ops|hw|spaces|strategies|formats|sweeps [NAME]",
+    .tables = {{hardware_options, 0}, {kernel_options, 0}},
+    .args_doc = "ops|kernels|hw|spaces|strategies|formats|sweeps [NAME]",
     .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
-           "comes from; the keys are those of --set-hw.\v"
+           "comes from; the keys are those of --set-hw. `list kernels NAME` prints a kernel's "
+           "text.\v"
            "Examples:\n"
            "  autotune list ops\n"
            "  autotune list hw ascend310\n"
+           "  autotune list kernels add_relu\n"
            "  autotune list sweeps\n",
 };
 
@@ -45,19 +48,48 @@ static void add_row(struct listing *listing, const char *name, const char *title
                                                        "title", json_text(title)));
 }
 
+/* What it is, and its sizes. */
+static void put_op(const struct operator* op, char *title, size_t size)
+{
+    size_t used = (size_t)snprintf(title, size, "%s%s", op->title, *op->title ? "; " : "");
+    if (op->shape_sizes && used < size)
+        used += (size_t)snprintf(title + used, size - used, "--shape %s", op->shape_form);
+    for (int s = op->shape_sizes; s < op->size_count && used < size; s++)
+        used += (size_t)snprintf(title + used, size - used,
+                                 op->options[s - op->shape_sizes].usual ? " [--%s]" : " --%s",
+                                 op->size_names[s]);
+}
+
 static void list_ops(struct listing *listing)
 {
     char title[256];
     for (int i = 0; operators[i]; i++) {
-        const struct operator* op = operators[i];
-        size_t used =
-            (size_t)snprintf(title, sizeof title, "%s; --shape %s", op->title, op->shape_form);
-        for (int s = op->shape_sizes; s < op->size_count && used < sizeof title; s++)
-            used += (size_t)snprintf(title + used, sizeof title - used,
-                                     op->options[s - op->shape_sizes].usual ? " [--%s]" : " --%s",
-                                     op->size_names[s]);
+        put_op(operators[i], title, sizeof title);
         add_row(listing, operators[i]->name, title);
     }
+}
+
+static void add_kernel(void *context, const char *name, const char *file)
+{
+    struct listing *listing = context;
+    const struct operator* op;
+    struct error error;
+    char sizes[1024], title[sizeof sizes + PATH_MAX];
+    cli_reads(listing->common, file);
+    if (operator_read(file, &op, &error) == STATUS_OK) {
+        put_op(op, sizes, sizeof sizes);
+        snprintf(title, sizeof title, "%s; %s", sizes, file);
+        operator_free(op);
+    } else {
+        snprintf(title, sizeof title, "broken: %.400s", error.text);
+    }
+    add_row(listing, name, title);
+}
+
+static void list_kernels(struct listing *listing)
+{
+    struct error error;
+    cli_require(kernels_each(listing->common->kernel_folders, add_kernel, listing, &error), &error);
 }
 
 static void list_spaces(struct listing *listing)
@@ -128,9 +160,9 @@ static const struct list {
     const char *word;
     void (*list)(struct listing *listing);
 } lists[] = {
-    {"ops", list_ops},         {"hw", list_hw},
-    {"spaces", list_spaces},   {"strategies", list_strategies},
-    {"formats", list_formats}, {"sweeps", list_sweeps},
+    {"ops", list_ops},       {"kernels", list_kernels},       {"hw", list_hw},
+    {"spaces", list_spaces}, {"strategies", list_strategies}, {"formats", list_formats},
+    {"sweeps", list_sweeps},
 };
 
 /* Rows are wrapped on a terminal; elsewhere each is a line, for grep and diff. */
@@ -237,12 +269,33 @@ static void describe_hardware(struct common *common, const char *name, struct an
     hardware_clear(&hw);
 }
 
+/* Its text as it stands in the file. */
+static void print_kernel(struct common *common, const char *name, struct answer *answer)
+{
+    struct kernels *kernels;
+    const struct operator* op;
+    struct error error;
+    cli_require(kernels_open(common->kernel_folders, &kernels, &error), &error);
+    cli_require(kernels_get(kernels, name, &op, &error), &error);
+    cli_reads_kernels(common, kernels);
+    if (common->format == FORMAT_JSON)
+        cli_require(
+            json_write(json_pack("{s:i, s:s, s:s, s:o}", "schema", 1, "name", op->name, "kernel",
+                                 op->fingerprint, "text", json_text(operator_source(op))),
+                       answer->stream, &error),
+            &error);
+    else
+        fputs(operator_source(op), answer->stream);
+    answer->kind = common->format == FORMAT_JSON ? answer->kind : ANSWER_EXACT;
+    kernels_close(kernels);
+}
+
 static _Noreturn void die_of_kind(const char *word)
 {
     struct suggestion like = suggest_for(word, -1);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         suggest_try(&like, lists[i].word);
-    cli_die("list %.64s: expected ops, hw, spaces, strategies, formats or sweeps%s", word,
+    cli_die("list %.64s: expected ops, kernels, hw, spaces, strategies, formats or sweeps%s", word,
             like.text);
 }
 
@@ -265,13 +318,15 @@ int cmd_list(int argc, char **argv)
     const char *words[2] = {NULL, NULL};
     int count = cli_parse(&usage, argc, argv, &common, words, 2);
     if (count == 0)
-        cli_die("list: expected ops, hw, spaces, strategies, formats or sweeps");
+        cli_die("list: expected ops, kernels, hw, spaces, strategies, formats or sweeps");
     const struct list *list = find_list(words[0], strlen(words[0]));
     if (!list)
         die_of_kind(words[0]);
     cli_answer_open(&answer, &common);
     if (words[1] && list->list == list_hw) {
         describe_hardware(&common, words[1], &answer);
+    } else if (words[1] && list->list == list_kernels) {
+        print_kernel(&common, words[1], &answer);
     } else {
         struct listing listing = {.rows = json_array(), .only = words[1], .common = &common};
         list->list(&listing);

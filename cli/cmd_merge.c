@@ -28,7 +28,7 @@ static const struct cli_option options[] = {
 
 static const struct usage usage = {
     .name = "autotune merge",
-    .tables = {{options, 0}, {hardware_options, 0}},
+    .tables = {{options, 0}, {hardware_options, 0}, {kernel_options, 0}},
     .args_doc = "INTO STORE...",
     .doc = "Puts the results of several stores into one, all or nothing. What they have in common "
            "is kept once; results of other versions of the model are refused.\v"

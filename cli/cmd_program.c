@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
 static const struct usage usage = {
     .name = "autotune program",
     .tables = {{options, 0}},
-    .args_doc = "--op OP --shape SHAPE",
+    .args_doc = "--op OP --shape SHAPE\n--kernel NAME|FILE --shape SHAPE",
     .doc =
         "Prints the kernel program of a tiling. With several cores it is the program of the core "
         "with most work, which all working cores run in step.\v"
@@ -90,7 +90,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
     const struct space *space = &task->job.space;
     struct program program = {0};
     struct error error;
-    char title[PROBLEM_TITLE_SIZE], text[512];
+    char title[PROBLEM_TITLE_SIZE], text[TILING_TEXT_SIZE];
     int cores = space->kind->cores_used(space, tiling, printing->part);
     program_reset(&program, task->job.hw);
     cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/store_options.h"
 #include "core/suggest.h"
+#include "jobs/tune/kernels.h"
 #include "results/store_diff.h"
 #include "results/store_gc.h"
 #include "results/store_import.h"
@@ -31,7 +32,9 @@ static const struct cli_option options[] = {
 
 static const struct usage usage = {
     .name = "autotune store",
-    .tables = {{options, 0}, {filter_options, offsetof(struct store_command, filter)}},
+    .tables = {{options, 0},
+               {filter_options, offsetof(struct store_command, filter)},
+               {kernel_options, 0}},
     .args_doc = "ls|show|export|gc DB\ndiff OLD NEW\nimport DB FILE",
     .doc = "Looks into a store of results and keeps it tidy.\n"
            "  ls      the results, one a line\n"
@@ -267,8 +270,10 @@ int cmd_store(int argc, char **argv)
     check_options(&command, words[w].word);
     for (int f = 0; f < words[w].file_count; f++)
         (f < words[w].store_count ? cli_keeps : cli_reads)(&command.common, given[1 + f]);
+    struct kernels *kernels = filter_open(&command.common, &command.filter);
     cli_check_files(&command.common);
     int status = words[w].run(&command, given + 1);
+    kernels_close(kernels);
     cli_close(&command.common);
     return status;
 }

@@ -88,10 +88,11 @@ static const struct cli_option options[] = {
 
 static const struct usage usage = {
     .name = "autotune sweep",
-    .tables = {{options, 0}, {hardware_options, 0}},
+    .tables = {{options, 0}, {hardware_options, 0}, {kernel_options, 0}},
     .args_doc = "FILE.csv|FILE.cfg|SET",
-    .doc = "Tunes many shapes and chips: jobs from a table with a header (op,shape and other long "
-           "options of `autotune tune`), from a file of products, or of a named set "
+    .doc = "Tunes many shapes and chips: jobs from a table with a header (op or kernel, shape and "
+           "other "
+           "long options of `autotune tune`), from a file of products, or of a named set "
            "(`autotune list sweeps`). Each answer is "
            "on disk as soon as it is found; started again, a sweep goes on where it ended.\v"
            "Exit status: 0 all jobs are answered; 1 some have no legal tiling; 2 some rows or jobs "
@@ -168,6 +169,17 @@ static void write_page(const struct sweep_command *command, const struct sweep_s
     page_close(&command->page, &command->common, &report);
 }
 
+/* Its text may be one that no name finds. */
+static void put_kernel(const struct common *common, const struct sweep_job *job, FILE *out)
+{
+    for (int i = 0; i < job->option_count; i++)
+        if (strcmp(job->options[i].name, "kernel") == 0) {
+            cli_put_option("kernel", job->options[i].text, out);
+            if (*common->kernel_folders)
+                cli_put_option("kernel-path", common->kernel_folders, out);
+        }
+}
+
 /* The same again where some are missing, else a table of the chip that the slowest is of: the store
  * may hold answers for others. */
 static char *next_command(const struct sweep_command *command, const struct sweep_summary *summary)
@@ -187,6 +199,7 @@ static char *next_command(const struct sweep_command *command, const struct swee
         snprintf(cores, sizeof cores, "%d", key->cores);
         fputs("autotune table", out);
         cli_put_option("db", command->db, out);
+        put_kernel(&command->common, &sweep->jobs[job], out);
         cli_put_option("hw", key->hardware, out);
         cli_put_option("cores", cores, out);
         if (key->kind != STORE_SIMULATED)

@@ -33,7 +33,9 @@ static const struct cli_option options[] = {
 
 static const struct usage usage = {
     .name = "autotune table",
-    .tables = {{options, 0}, {filter_options, offsetof(struct table_command, filter)}},
+    .tables = {{options, 0},
+               {filter_options, offsetof(struct table_command, filter)},
+               {kernel_options, 0}},
     .args_doc = "--db DB",
     .doc = "Writes the best tiling of each shape in a store as a table that a library loads or "
            "people read. The same store and command give the same bytes.\v"
@@ -102,13 +104,15 @@ int cmd_table(int argc, char **argv)
     cli_parse(&usage, argc, argv, &command, NULL, 0);
     if (!command.store)
         cli_die("--db is missing, expected a store");
+    struct kernels *kernels = filter_open(&command.common, &command.filter);
     cli_check_files(&command.common);
-    cli_require(tilings_read(command.store, &command.filter, &tilings, &error), &error);
+    cli_require(tilings_read(command.store, &command.filter, kernels, &tilings, &error), &error);
     say_what_is_left_out(&command, &tilings);
     if (tilings.count)
         write_table(&command, &tilings, text);
     int exit_status = tilings.count ? EXIT_ANSWER : EXIT_NONE;
     tilings_clear(&tilings);
+    kernels_close(kernels);
     cli_close(&command.common);
     free(text);
     return exit_status;

@@ -63,13 +63,14 @@ static const struct cli_option options[] = {
 static const struct usage usage = {
     .name = "autotune tune",
     .tables = {{options, 0}},
-    .args_doc = "--op OP --shape SHAPE",
+    .args_doc = "--op OP --shape SHAPE\n--kernel NAME|FILE --shape SHAPE",
     .doc = "Finds the fastest tiling of an operator on a described chip by simulation, and proves "
            "that nothing in the space is better.\v"
            "Examples:\n"
            "  autotune --op matmul --shape 512x1024x512\n"
            "  autotune --op matmul --shape 512x1024x512 --top 10 --format csv -o best.csv\n"
            "  autotune --op knn --shape 1280x128x204800 --k 16 --compare\n"
+           "  autotune --kernel add_relu --shape 65536\n"
            "  autotune --op cubefx --shape 16384 --order 16 --function sin,cos,gelu\n"
            "  autotune --op matmul --shape 512x1024x512 --trace search.json\n"
            "  autotune --op matmul --shape 512x1024x512 --landscape map.json\n"

@@ -19,6 +19,7 @@ const struct command commands[] = {
     {"merge", "join the stores of a sweep's shards", cmd_merge},
     {"table", "write the best tilings of a store as a table that a library loads", cmd_table},
     {"store", "look into a store of results, compare, export, import, tidy up", cmd_store},
-    {"list", "list operators, hardware, spaces, strategies, formats", cmd_list},
+    {"kernel", "write a kernel's text to begin with", cmd_kernel},
+    {"list", "list operators, kernels, hardware, spaces, strategies, formats", cmd_list},
     {NULL, NULL, NULL},
 };

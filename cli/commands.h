@@ -18,6 +18,7 @@ int cmd_sweep(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_table(int argc, char **argv);
 int cmd_store(int argc, char **argv);
+int cmd_kernel(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_validate(int argc, char **argv);

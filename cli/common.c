@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "hardware/load.h"
 #include "jobs/tune/chips.h"
+#include "jobs/tune/kernels.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,11 @@ void cli_reads_hardware(struct common *common, const char *name)
 void cli_reads_chips(struct common *common, const struct chips *chips)
 {
     chips_each_file(chips, note_read, common);
+}
+
+void cli_reads_kernels(struct common *common, const struct kernels *kernels)
+{
+    kernels_each_file(kernels, note_read, common);
 }
 
 void cli_keeps(struct common *common, const char *store)

@@ -106,24 +106,33 @@ static void take_override(const struct cli_option *option, void *options, const 
     common->overrides[common->override_count++] = text;
 }
 
-static void check_folder(const char *folder, int length)
+static void check_folder(const char *option, const char *folder, int length)
 {
     struct stat info;
-    char path[MAX_HW_FOLDERS];
+    char path[MAX_FOLDERS];
     snprintf(path, sizeof path, "%.*s", length, folder);
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        cli_die("--hw-path %s: expected a folder", path);
+        cli_die("--%s %s: expected a folder", option, path);
+}
+
+static void add_folders(const char *option, const char *folders, char all[MAX_FOLDERS])
+{
+    size_t used = strlen(all);
+    if (strlen(folders) + 2 > MAX_FOLDERS - used)
+        cli_die("--%s: expected at most %d bytes in all", option, MAX_FOLDERS - 2);
+    sprintf(all + used, "%s%s", used ? ":" : "", folders);
+    for (const char *at = folders; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL)
+        check_folder(option, at, (int)strcspn(at, ":"));
 }
 
 static void take_hw_folders(const struct cli_option *option, void *options, const char *folders)
 {
-    struct common *common = options;
-    size_t used = strlen(common->hw_folders), size = sizeof common->hw_folders - used;
-    if (strlen(folders) + 2 > size)
-        cli_die("--%s: expected at most %d bytes in all", option->name, MAX_HW_FOLDERS - 2);
-    sprintf(common->hw_folders + used, "%s%s", used ? ":" : "", folders);
-    for (const char *at = folders; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL)
-        check_folder(at, (int)strcspn(at, ":"));
+    add_folders(option->name, folders, ((struct common *)options)->hw_folders);
+}
+
+static void take_kernel_folders(const struct cli_option *option, void *options, const char *folders)
+{
+    add_folders(option->name, folders, ((struct common *)options)->kernel_folders);
 }
 
 _Static_assert(offsetof(struct common, hw_folders) == 0, "place 0 is nowhere");
@@ -143,6 +152,14 @@ const struct cli_option hardware_options[] = {
      10, .take = take_override},
     {"cores", "N", "cores that may work (default: all of the chip's)", 10,
      .count = offsetof(struct common, cores), .most = INT32_MAX},
+    {0},
+};
+
+const struct cli_option kernel_options[] = {
+    {"kernel-path", "DIR",
+     "look for kernels' texts (NAME.kernel) in DIR too, behind the shipped ones; several are "
+     "separated by colons, or the option repeated",
+     1, .take = take_kernel_folders},
     {0},
 };
 
@@ -200,9 +217,19 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     return 0;
 }
 
+/* Options differ, but for those that a kernel's sizes make. */
+static void check_name(const struct parsing *parsing, const char *name)
+{
+    for (int i = 0; name && i < parsing->count; i++)
+        if (parsing->rows[i].name && strcmp(parsing->rows[i].name, name) == 0)
+            cli_die("--kernel: its size %s would be an option that there is, expected another name",
+                    name);
+}
+
 static void add_options(struct parsing *parsing, const struct cli_option *options, size_t place)
 {
     for (const struct cli_option *o = options; o && o->help; o++) {
+        check_name(parsing, o->name);
         int i = parsing->count++;
         parsing->options[i] = o;
         parsing->places[i] = (char *)parsing->common + place;

@@ -14,10 +14,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MAX_OVERRIDES = 64, MAX_HW_FOLDERS = 4096 };
+enum { MAX_OVERRIDES = 64, MAX_FOLDERS = 4096 };
 
 struct common {
-    char hw_folders[MAX_HW_FOLDERS]; /* of --hw-path, separated by colons */
+    char hw_folders[MAX_FOLDERS];     /* of --hw-path, separated by colons */
+    char kernel_folders[MAX_FOLDERS]; /* of --kernel-path */
     const char *hw_name;
     const char *overrides[MAX_OVERRIDES];
     int override_count;
@@ -56,6 +57,9 @@ struct cli_option {
 /* Those of struct common about hardware. */
 extern const struct cli_option hardware_options[];
 
+/* That of struct common about where kernels' texts are. */
+extern const struct cli_option kernel_options[];
+
 /* What a command is called and takes. Options about output are everybody's. */
 struct usage {
     const char *name; /* "autotune sweep" */
@@ -85,11 +89,13 @@ const struct argp_option *cli_find_option(const struct argp *argp, const char *n
                                           int key);
 
 /* Notes what the command reads beside its options' files: a file ("-": the standard input), all
- * that the description called `name` comes from or those of chips do, or a store. */
+ * that the description called `name` comes from, those of chips or of kernels do, or a store. */
 void cli_reads(struct common *common, const char *file);
 void cli_reads_hardware(struct common *common, const char *name);
 struct chips;
 void cli_reads_chips(struct common *common, const struct chips *chips);
+struct kernels;
+void cli_reads_kernels(struct common *common, const struct kernels *kernels);
 void cli_keeps(struct common *common, const char *store);
 
 /* Ends the program where an output is not a file of its own, or cannot be written; so does a

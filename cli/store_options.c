@@ -4,6 +4,7 @@
 
 #include "core/dtype.h"
 #include "core/suggest.h"
+#include "jobs/tune/kernels.h"
 
 #include <string.h>
 
@@ -38,6 +39,8 @@ const struct cli_option filter_options[] = {
     {.help = "Which results (all that are given must hold):", .group = 2},
     {"op", "OP", "of this operator, one of `autotune list ops`", 2,
      .text = offsetof(struct store_filter, op)},
+    {"kernel", "NAME|FILE", "of this text, a file or one of `autotune list kernels`", 2,
+     .text = offsetof(struct store_filter, kernel)},
     {"shape", "PATTERN", "of these sizes, such as 512x1024x512 or '512x*'", 2,
      .text = offsetof(struct store_filter, shape)},
     {"options", "PATTERN", "with these options, such as batch=4; '' for none", 2,
@@ -54,3 +57,17 @@ const struct cli_option filter_options[] = {
     {"kind", "simulated|measured|imported", "of this kind", 2, .take = take_kind},
     {0},
 };
+
+struct kernels *filter_open(struct common *common, struct store_filter *filter)
+{
+    struct kernels *kernels;
+    struct error error;
+    const struct operator* op;
+    cli_require(kernels_open(common->kernel_folders, &kernels, &error), &error);
+    if (!filter->kernel)
+        return kernels;
+    cli_require(kernels_get(kernels, filter->kernel, &op, &error), &error);
+    filter->kernel = op->fingerprint;
+    cli_reads_kernels(common, kernels);
+    return kernels;
+}

@@ -27,11 +27,13 @@ void sweep_jobs_read(struct common *common, const char *time_limit, const char *
         give(&given, "set-hw", common->overrides[i]);
     struct sweep_source source = {.name = file,
                                   .hw_folders = common->hw_folders,
+                                  .kernel_folders = common->kernel_folders,
                                   .option_count = given.count,
                                   .options = given.options};
     cli_require(sweep_read(&source, sweep, &error), &error);
     cli_reads(common, sweep->file);
     cli_reads_chips(common, sweep->loaded);
+    cli_reads_kernels(common, sweep->kernels);
 }
 
 void sweep_check_time_limit(const struct cli_option *option, void *options, const char *text)

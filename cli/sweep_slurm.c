@@ -17,7 +17,7 @@
 enum {
     DEFAULT_TASKS = 8, /* without --nodes; with it some tasks a node, so that a lost one is small */
     TASKS_PER_NODE = 4,
-    MAX_ARGUMENTS = 2 * (MAX_OVERRIDES + 4),
+    MAX_ARGUMENTS = 2 * (MAX_OVERRIDES + 5),
 };
 
 /* A plan and the texts that it is made of. */
@@ -48,6 +48,7 @@ static void set_arguments(const struct slurm_options *options, struct setting *s
     const struct common *common = options->common;
     snprintf(setting->cores, sizeof setting->cores, "%lld", (long long)common->cores);
     add(setting, "--hw-path", *common->hw_folders ? common->hw_folders : NULL);
+    add(setting, "--kernel-path", *common->kernel_folders ? common->kernel_folders : NULL);
     add(setting, "--hw", common->hw_name);
     add(setting, "--cores", common->cores ? setting->cores : NULL);
     add(setting, "--time-limit", options->time_limit);

@@ -4,6 +4,7 @@
 #include "cli/task.h"
 
 #include "cli/command_text.h"
+#include "cli/complete.h"
 #include "kernels/registry.h"
 
 #include <stdio.h>
@@ -14,12 +15,16 @@
 static const struct cli_option options[] = {
     {.help = "What to tune:", .group = 1},
     {"op", "OP", "operator, one of `autotune list ops`", 1, .take = task_take},
+    {"kernel", "NAME|FILE",
+     "instead of an operator a kernel's text: a file, or one of `autotune list kernels`", 1,
+     .take = task_take},
     {"shape", "SHAPE", "sizes, such as MxKxN for matmul", 1, .take = task_take},
     {"dtype", "TYPE", "element type (default f16; f32 on a processor)", 1, .take = task_take},
     {"space", "NAME", "which tilings, one of `autotune list spaces`", 1, .take = task_take},
 };
 enum {
-    OPTIONS = sizeof options / sizeof *options,
+    PATH_OPTION = sizeof options / sizeof *options, /* --kernel-path */
+    OPTIONS,
     MAX_OPTIONS = 256,
     GROUP = 1,
     ANSWER_GROUP = 3, /* of the main job's "What the answer adds" */
@@ -28,27 +33,83 @@ enum {
 
 /* The options of a command about a job. */
 struct option_table {
-    struct operator_option own[MAX_OPTIONS]; /* of operators, in order */
+    int count;
+    struct operator_option own[MAX_OPTIONS]; /* of operators, behind those of every job */
     char help[MAX_OPTIONS][HELP_SIZE];
     struct cli_option rows[MAX_OPTIONS];
 };
 
-/* With `answers`, those of the main job too. */
-static void fill_options(struct option_table *table, bool answers)
+static void add_option(struct option_table *table, const struct operator_option *own)
 {
-    int count = OPTIONS;
+    int i = table->count++;
+    table->own[i] = *own;
+    snprintf(table->help[i], HELP_SIZE, "%s: %s", own->op->name, own->help);
+    table->rows[i] = (struct cli_option){.name = own->name,
+                                         .value = table->own[i].value,
+                                         .help = table->help[i],
+                                         .group = own->of_answers ? ANSWER_GROUP : GROUP,
+                                         .take = task_take};
+}
+
+static bool has_option(const struct option_table *table, const char *name)
+{
+    for (int i = OPTIONS; i < table->count; i++)
+        if (strcmp(table->own[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* With `answers`, those of the main job too; of a kernel those that no operator has. */
+static void fill_options(struct option_table *table, const struct operator* kernel, bool answers)
+{
+    struct operator_option own;
     memcpy(table->rows, options, sizeof options);
-    for (int i = 0; operator_option_at(i, &table->own[i]); i++) {
-        const struct operator_option *own = &table->own[i];
-        if (own->of_answers && !answers)
+    table->rows[PATH_OPTION] = kernel_options[0];
+    table->count = OPTIONS;
+    for (int i = 0; operator_option_at(i, &own); i++)
+        if (!own.of_answers || answers)
+            add_option(table, &own);
+    for (int i = 0; kernel && operator_own_option_at(kernel, i, &own); i++)
+        if (!has_option(table, own.name))
+            add_option(table, &own);
+}
+
+/* The value of an option on a command line that has yet to be read, from word *at on; NULL: it is
+ * not there. */
+static const char *peek(const char *name, int argc, char **argv, int *at)
+{
+    size_t length = strlen(name);
+    for (int i = *at; i < argc; i++) {
+        if (strncmp(argv[i], name, length) != 0 || (argv[i][length] && argv[i][length] != '='))
             continue;
-        snprintf(table->help[i], HELP_SIZE, "%s: %s", own->op->name, own->help);
-        table->rows[count++] = (struct cli_option){.name = own->name,
-                                                   .value = own->value,
-                                                   .help = table->help[i],
-                                                   .group = own->of_answers ? ANSWER_GROUP : GROUP,
-                                                   .take = task_take};
+        *at = i + 2 - (argv[i][length] == '=');
+        return argv[i][length] ? argv[i] + length + 1 : i + 1 < argc ? argv[i + 1] : NULL;
     }
+    return NULL;
+}
+
+/* A kernel's sizes are options, so its text is read before the command line is. */
+static const struct operator* read_kernel(struct task *task, int argc, char **argv)
+{
+    char folders[MAX_FOLDERS] = "";
+    const char *name = NULL, *text;
+    const struct operator* op = NULL;
+    struct error error;
+    for (int at = 1; (text = peek("--kernel-path", argc, argv, &at));) {
+        size_t used = strlen(folders);
+        snprintf(folders + used, sizeof folders - used, "%s%s", used ? ":" : "", text);
+    }
+    for (int at = 1; (text = peek("--kernel", argc, argv, &at));)
+        name = text;
+    cli_require(kernels_open(folders, &task->kernels, &error), &error);
+    task->job.kernels = task->kernels;
+    if (!name)
+        return NULL;
+    if (kernels_get(task->kernels, name, &op, &error) != STATUS_OK &&
+        strcmp(argv[0], COMPLETE_WORD) != 0)
+        cli_require(error.status, &error);
+    task_set(task, "kernel", name);
+    return op;
 }
 
 void task_set(struct task *task, const char *name, const char *text)
@@ -73,7 +134,7 @@ void task_parse(const struct usage *usage, int argc, char **argv, struct task *t
 {
     struct option_table *table = cli_require_memory(calloc(1, sizeof *table));
     struct usage whole = *usage;
-    fill_options(table, answers);
+    fill_options(table, read_kernel(task, argc, argv), answers);
     whole.tables[1].options = table->rows;
     whole.tables[2].options = hardware_options;
     cli_parse(&whole, argc, argv, task, NULL, 0);
@@ -102,18 +163,19 @@ void task_open(struct task *task)
     cli_require(chips_open(task->common.hw_folders, &task->chips, &error), &error);
     cli_require(job_open(&task->job, task->chips, &error), &error);
     cli_reads_chips(&task->common, task->chips);
+    cli_reads_kernels(&task->common, task->kernels);
     if (task->common.verbose)
         cli_note("hardware: %s from %s", task->job.hw->name, task->job.hw->file);
 }
 
 /* Does every command about a job have it? */
-static bool is_task_option(const char *name)
+static bool is_task_option(const struct operator* op, const char *name)
 {
     struct operator_option own;
-    for (int i = 1; i < OPTIONS; i++)
+    for (int i = 1; i < PATH_OPTION; i++)
         if (strcmp(options[i].name, name) == 0)
             return true;
-    for (int i = 0; operator_option_at(i, &own); i++)
+    for (int i = 0; operator_own_option_at(op, i, &own); i++)
         if (strcmp(own.name, name) == 0)
             return !own.of_answers;
     return strcmp(name, "hw") == 0 || strcmp(name, "cores") == 0;
@@ -122,13 +184,15 @@ static bool is_task_option(const char *name)
 char *task_command(const struct task *task, const char *word, const struct tiling *tiling)
 {
     const struct job *job = &task->job;
-    char *text = NULL, set[512];
+    char *text = NULL, set[TILING_TEXT_SIZE];
     size_t length;
     FILE *out = cli_require_memory(open_memstream(&text, &length));
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 0; i < job->option_count; i++)
-        if (is_task_option(job->options[i].name))
+        if (is_task_option(job->problem.op, job->options[i].name))
             cli_put_option(job->options[i].name, job->options[i].text, out);
+    if (*task->common.kernel_folders)
+        cli_put_option("kernel-path", task->common.kernel_folders, out);
     if (*task->common.hw_folders)
         cli_put_option("hw-path", task->common.hw_folders, out);
     for (int i = 0; i < job->override_count; i++)
@@ -145,5 +209,6 @@ void task_close(struct task *task)
 {
     job_close(&task->job);
     chips_close(task->chips);
+    kernels_close(task->kernels);
     cli_close(&task->common);
 }

@@ -10,12 +10,13 @@ struct task {
     struct common common; /* first: cli_parse fills it */
     const char *set;
     struct chips *chips;
+    struct kernels *kernels;
     struct job job; /* open after task_open */
 };
 
-/* cli_parse with --op, --shape, --dtype, --space, the options of all operators and those about
- * hardware beside the usage's own; the command's struct begins with *task. `answers`: with those
- * that only say what an answer adds. */
+/* cli_parse with --op, --kernel, --shape, --dtype, --space, the options of all operators, those of
+ * the kernel's sizes and those about hardware beside the usage's own; the command's struct begins
+ * with *task. `answers`: with those that only say what an answer adds. */
 void task_parse(const struct usage *usage, int argc, char **argv, struct task *task, bool answers);
 
 /* Both are option_takers: of an option of the job, and of --set. */

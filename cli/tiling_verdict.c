@@ -106,7 +106,7 @@ static void write_json(const struct verdict *v, FILE *out)
 static void write_table(const struct verdict *v, const struct style *style, FILE *out)
 {
     const struct space *space = &v->task->job.space;
-    char text[512], title[PROBLEM_TITLE_SIZE];
+    char text[TILING_TEXT_SIZE], title[PROBLEM_TITLE_SIZE];
     tiling_text(space->axes, space->axis_count, v->tiling, text, sizeof text);
     fprintf(out, "%s%s%s: %s\n  of %s on %s, %d core%s, space %s\n",
             v->count ? style->warn : style->good, v->count ? "illegal" : "legal", style->end, text,

@@ -125,7 +125,7 @@ static enum status shipped_folder(char folder[PATH_MAX], struct error *error)
     return STATUS_OK;
 }
 
-enum status hardware_user_folder(char *folder, size_t size, struct error *error)
+enum status config_user_folder(const char *kind, char *folder, size_t size, struct error *error)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     bool set = config && *config == '/'; /* the standard has relative ones ignored */
@@ -133,8 +133,8 @@ enum status hardware_user_folder(char *folder, size_t size, struct error *error)
         return error_set(error, STATUS_IO,
                          "no folder of your own descriptions, expected HOME or XDG_CONFIG_HOME to "
                          "be set");
-    int used = snprintf(folder, size, "%s%s/autotune/hardware", set ? config : home,
-                        set ? "" : "/.config");
+    int used = snprintf(folder, size, "%s%s/autotune/%s", set ? config : home,
+                        set ? "" : "/.config", kind);
     if (used > 0 && used < (int)size)
         return STATUS_OK;
     return error_set(error, STATUS_TOO_LARGE, "%s: the name is too long",
@@ -146,7 +146,7 @@ static void user_folder(char folder[PATH_MAX])
 {
     struct error ignored;
     folder[0] = '\0';
-    if (hardware_user_folder(folder, PATH_MAX, &ignored) != STATUS_OK)
+    if (config_user_folder("hardware", folder, PATH_MAX, &ignored) != STATUS_OK)
         folder[0] = '\0';
 }
 

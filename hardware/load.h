@@ -33,10 +33,10 @@ enum status hardware_load_from(const char *folders, const char *name,
  * parent, or ../share/autotune/configs. STATUS_IO when there is none. */
 enum status hardware_folder(char *folder, size_t size, struct error *error);
 
-/* The folder of the user's own descriptions, which need not exist:
- * $XDG_CONFIG_HOME/autotune/hardware, or ~/.config/autotune/hardware. STATUS_IO when neither
- * variable says where. */
-enum status hardware_user_folder(char *folder, size_t size, struct error *error);
+/* The folder of the user's own files of a kind, such as "hardware", which need not exist:
+ * $XDG_CONFIG_HOME/autotune/KIND, or ~/.config/autotune/KIND. STATUS_IO when neither variable says
+ * where. */
+enum status config_user_folder(const char *kind, char *folder, size_t size, struct error *error);
 
 /* What the description of this machine's processor is called there. */
 #define HARDWARE_HOST_NAME "host"

@@ -60,6 +60,7 @@ void sweep_clear(struct sweep *sweep)
     free(sweep->faults);
     free(sweep->chips);
     chips_close(sweep->loaded);
+    kernels_close(sweep->kernels);
     memset(sweep, 0, sizeof *sweep);
 }
 
@@ -218,6 +219,7 @@ static enum status read_file(const struct sweep_source *source, struct sweep *sw
     TRY(sweep->memory ? STATUS_OK : error_memory(error));
     TRY(find_file(source->name, file, error));
     TRY(chips_open(source->hw_folders, &sweep->loaded, error));
+    TRY(kernels_open(source->kernel_folders, &sweep->kernels, error));
     sweep->file = sweep_copy(sweep, file);
     if (!sweep->file)
         return error_memory(error);

@@ -57,13 +57,15 @@ struct sweep {
     int64_t total_cost;
     int64_t most_jobs;
     struct chips *loaded;
+    struct kernels *kernels;
     struct sweep_memory *memory;
 };
 
 struct sweep_source {
-    const char *name;       /* a file (NAME.csv, or anything else: libconfig), or a named set */
-    const char *hw_folders; /* of platform files, or NULL */
-    int option_count;       /* given to every job, before its own */
+    const char *name;           /* a file (NAME.csv, or anything else: libconfig), or a named set */
+    const char *hw_folders;     /* of platform files, or NULL */
+    const char *kernel_folders; /* or NULL */
+    int option_count;           /* given to every job, before its own */
     const struct sweep_option *options;
     int64_t most_jobs; /* 0: SWEEP_MAX_JOBS */
 };

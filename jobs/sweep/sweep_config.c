@@ -54,15 +54,25 @@ static enum status one_text(struct reading *reading, const config_setting_t *val
     return bundles_add(reading, option, text, setting_line(value), bundles, error);
 }
 
-/* The operator that a group of sizes is for, by the scope's `op`. */
+/* The only value of a member of the scope, or NULL. */
+static const char *scope_name(const struct scope *scope, const char *member)
+{
+    const config_setting_t *named = scope_get(scope, member);
+    return named && setting_count(named) == 1 ? config_setting_get_string(setting_value(named, 0))
+                                              : NULL;
+}
+
+/* The operator that a group of sizes is for, by the scope's `op` or `kernel`. */
 static enum status find_operator(struct reading *reading, const struct scope *scope,
                                  const config_setting_t *value, const struct operator** op,
                                  struct error *error)
 {
-    const config_setting_t *named = scope_get(scope, "op");
-    const char *name = NULL;
-    if (named && setting_count(named) == 1)
-        name = config_setting_get_string(setting_value(named, 0));
+    const char *name = scope_name(scope, "op"), *kernel = scope_name(scope, "kernel");
+    struct error why;
+    if (kernel && kernels_get(reading->sweep->kernels, kernel, op, &why) != STATUS_OK)
+        return tree_error(&reading->tree, value, NULL, error, "%s", why.text);
+    if (kernel)
+        return STATUS_OK;
     *op = name ? operator_find(name) : NULL;
     return *op ? STATUS_OK
                : tree_error(&reading->tree, value, NULL, error,
@@ -73,7 +83,7 @@ static enum status find_operator(struct reading *reading, const struct scope *sc
 static enum status join_shape(struct reading *reading, const struct bundle *sizes, int count,
                               struct bundle *bundle, struct error *error)
 {
-    char shape[160] = "";
+    char shape[OPERATOR_MAX_SIZES * 25] = "";
     struct sweep_option *options =
         sweep_allocate(reading->sweep, ((size_t)sizes->count + 1) * sizeof *options);
     for (int i = 0; i < count; i++) {
@@ -92,11 +102,12 @@ static enum status join_shape(struct reading *reading, const struct bundle *size
     return STATUS_OK;
 }
 
-static const char *option_name(struct reading *reading, const config_setting_t *member,
-                               struct error *error)
+/* Beside a kernel it may be a size of that. */
+static const char *option_name(struct reading *reading, const struct scope *scope,
+                               const config_setting_t *member, struct error *error)
 {
     const char *name = config_setting_name(member);
-    if (!job_has_option(name)) {
+    if (!job_has_option(name) && !scope_get(scope, "kernel")) {
         tree_error(&reading->tree, member, NULL, error,
                    "expected an option of the main job, or what docs/sweeps.md lists%s",
                    job_option_like(name).text);
@@ -117,7 +128,8 @@ static bool is_size(const struct operator* op, const char *name)
 }
 
 /* Axes for members that are options, behind `count` others. */
-static enum status expand_options(struct reading *reading, const config_setting_t *group,
+static enum status expand_options(struct reading *reading, const struct scope *scope,
+                                  const config_setting_t *group,
                                   bool (*skip)(const struct operator*, const char *),
                                   const struct operator* op, struct bundles axes[], int *count,
                                   struct error *error)
@@ -126,7 +138,7 @@ static enum status expand_options(struct reading *reading, const config_setting_
         const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         if (skip(op, config_setting_name(member)))
             continue;
-        const char *name = option_name(reading, member, error);
+        const char *name = option_name(reading, scope, member, error);
         if (!name)
             return error ? error->status : STATUS_INVALID;
         if (*count == MAX_AXES)
@@ -156,7 +168,7 @@ static enum status expand_sizes(struct reading *reading, const struct scope *sco
         status = bundles_of_values(reading, member, name, name, value_plain, &axes[count], error);
     }
     if (status == STATUS_OK)
-        status = expand_options(reading, value, is_size, op, axes, &count, error);
+        status = expand_options(reading, scope, value, is_size, op, axes, &count, error);
     if (status == STATUS_OK)
         status = bundles_multiply(reading, value, axes, count, bundles, error);
     for (int64_t i = 0; status == STATUS_OK && i < bundles->count; i++) {
@@ -284,7 +296,7 @@ static enum status expand_member(struct reading *reading, const struct scope *sc
     for (int w = 0; w < WORDS; w++)
         if (strcmp(words[w].name, config_setting_name(member)) == 0)
             return expand_each(reading, scope, member, words[w].expand, bundles, error);
-    const char *name = option_name(reading, member, error);
+    const char *name = option_name(reading, scope, member, error);
     if (!name)
         return error ? error->status : STATUS_INVALID;
     return bundles_of_values(reading, member, name, name, value_plain, bundles, error);

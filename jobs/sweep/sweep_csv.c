@@ -12,6 +12,7 @@ struct table {
     struct sweep *sweep;
     struct csv csv;
     int column_count;
+    bool has_kernels;
     const char *columns[CSV_MAX_FIELDS];
 };
 
@@ -23,11 +24,12 @@ static bool has_column(const struct table *table, const char *name)
     return false;
 }
 
+/* Beside kernels any column may be a size of theirs. */
 static enum status add_column(struct table *table, const char *name, struct error *error)
 {
     const char *file = table->csv.file;
     int line = table->csv.line;
-    if (!job_has_option(name))
+    if (!job_has_option(name) && !table->has_kernels)
         return error_at(error, file, line,
                         "column '%.64s': expected op, shape, or another long option that says what "
                         "to search%s",
@@ -48,8 +50,10 @@ static enum status read_header(struct table *table, struct error *error)
     if (!found)
         return error_at(error, table->csv.file, 0, "empty, expected a header that names op,shape");
     for (int i = 0; i < table->csv.field_count; i++)
+        table->has_kernels = table->has_kernels || strcmp(table->csv.fields[i], "kernel") == 0;
+    for (int i = 0; i < table->csv.field_count; i++)
         TRY(add_column(table, table->csv.fields[i], error));
-    if (!(has_column(table, "op") && has_column(table, "shape")))
+    if (!((has_column(table, "op") || table->has_kernels) && has_column(table, "shape")))
         return error_at(error, table->csv.file, table->csv.line,
                         "expected a header that names op,shape and other options");
     return STATUS_OK;

@@ -6,11 +6,15 @@
 
 #include <string.h>
 
+/* The kernel first: it says which others there are. */
 static enum status set_options(const struct sweep_option *options, int count, struct job *job,
                                struct error *error)
 {
-    for (int i = 0; i < count; i++)
-        TRY(job_set(job, options[i].name, options[i].text, error));
+    for (int i = 0; i < 2 * count; i++) {
+        const struct sweep_option *option = &options[i % count];
+        if ((strcmp(option->name, "kernel") == 0) == (i < count))
+            TRY(job_set(job, option->name, option->text, error));
+    }
     return STATUS_OK;
 }
 
@@ -18,6 +22,7 @@ static enum status open_row(const struct sweep *sweep, const struct sweep_option
                             int count, struct job *job, struct error *error)
 {
     job_init(job);
+    job->kernels = sweep->kernels;
     job->validate = 0; /* the model alone, unless the row says otherwise */
     enum status status = set_options(options, count, job, error);
     if (status == STATUS_OK)

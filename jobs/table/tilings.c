@@ -44,12 +44,29 @@ static enum status set_options(struct problem *problem, const char *options, str
     return status;
 }
 
-static enum status read_problem(const struct store_row *row, struct problem *problem,
-                                struct error *error)
+/* A row of a kernel's text knows the text by its name and fingerprint. */
+static const struct operator* find_operator(const struct store_row *row, struct kernels *kernels)
+{
+    const char *kernel = store_kernel(row);
+    const struct operator* op;
+    struct error ignored;
+    if (!*kernel)
+        return operator_find(row->key.op);
+    op = kernels_find(kernels, kernel);
+    if (!op && kernels_get(kernels, row->key.op, &op, &ignored) != STATUS_OK)
+        return NULL;
+    return op && strcmp(op->fingerprint, kernel) == 0 ? op : NULL;
+}
+
+static enum status read_problem(const struct store_row *row, struct kernels *kernels,
+                                struct problem *problem, struct error *error)
 {
     struct error why = {0};
-    const struct operator* op = operator_find(row->key.op);
+    const struct operator* op = find_operator(row, kernels);
     int type = dtype_find(row->key.dtype, (int)strlen(row->key.dtype));
+    if (!op && *store_kernel(row))
+        return no_problem(row, "of a text that is not found by its name, expected --kernel FILE",
+                          error);
     if (!op)
         return no_problem(row, "there is no such operator", error);
     if (type < 0)
@@ -78,10 +95,20 @@ static int rank_of(const struct operator* op)
     return rank;
 }
 
+/* Operators as `list ops` has them, then kernels' texts by name. */
+static int compare_operators(const struct operator* a, const struct operator* b)
+{
+    int order = compare_numbers(rank_of(a), rank_of(b));
+    if (order || !a->fingerprint)
+        return order;
+    order = strcmp(a->name, b->name);
+    return order ? order : strcmp(a->fingerprint, b->fingerprint);
+}
+
 /* What belongs into one part of a table. */
 static int compare_parts(const struct problem *a, const struct problem *b)
 {
-    int order = compare_numbers(rank_of(a->op), rank_of(b->op));
+    int order = compare_operators(a->op, b->op);
     if (!order)
         order = compare_numbers(a->type, b->type);
     for (int i = 0; i < a->op->choice_count && !order; i++)
@@ -191,12 +218,29 @@ static enum status check_cores(struct tilings *tilings, struct error *error)
                                   text);
 }
 
+/* Has an operator before the i-th tiling's the same name? */
+static bool is_taken(const struct tilings *tilings, int64_t i)
+{
+    const struct operator* op = tilings->best[i].problem.op;
+    bool taken = false;
+    for (int64_t j = 0; j < i && !taken; j++)
+        taken = tilings->best[j].problem.op != op &&
+                strcmp(tilings->best[j].problem.op->name, op->name) == 0;
+    return taken;
+}
+
 static enum status check_spaces(const struct tilings *tilings, struct error *error)
 {
     const struct best_tiling *first = &tilings->best[0];
     for (int64_t i = 1; i < tilings->count; i++) {
         const struct best_tiling *next = &tilings->best[i];
-        if (next->problem.op != first->problem.op)
+        const struct operator* op = next->problem.op;
+        if (op != first->problem.op && is_taken(tilings, i))
+            return error_set(error, STATUS_INVALID,
+                             "a table has one %s, these are results of several texts; --kernel "
+                             "says which",
+                             op->name);
+        if (op != first->problem.op)
             first = next;
         else if (strcmp(first->space, next->space) != 0)
             return error_set(error, STATUS_INVALID,
@@ -234,7 +278,8 @@ static enum status take(void *context, const struct store_row *row, struct error
     return store_rows_add(&tilings->rows, row, STORE_NO_ANSWERS, error);
 }
 
-static enum status make_problems(struct tilings *tilings, struct error *error)
+static enum status make_problems(struct tilings *tilings, struct kernels *kernels,
+                                 struct error *error)
 {
     tilings->best = calloc(tilings->rows.count, sizeof *tilings->best);
     if (!tilings->best)
@@ -246,7 +291,7 @@ static enum status make_problems(struct tilings *tilings, struct error *error)
                                      .tiling = row->tiling,
                                      .time_ns = row->time_ns,
                                      .optimal = row->optimal};
-        TRY(read_problem(row, &best->problem, error));
+        TRY(read_problem(row, kernels, &best->problem, error));
     }
     tilings->count = (int64_t)tilings->rows.count;
     qsort(tilings->best, tilings->rows.count, sizeof *tilings->best, by_problem);
@@ -275,7 +320,7 @@ static enum status read_rows(const char *file, struct reading *reading, struct e
 }
 
 enum status tilings_read(const char *file, const struct store_filter *filter,
-                         struct tilings *tilings, struct error *error)
+                         struct kernels *kernels, struct tilings *tilings, struct error *error)
 {
     struct reading reading = {*filter, tilings};
     struct error why = {0};
@@ -290,7 +335,7 @@ enum status tilings_read(const char *file, const struct store_filter *filter,
     if (status == STATUS_OK)
         status = check_cores(tilings, &why);
     if (status == STATUS_OK)
-        status = make_problems(tilings, &why);
+        status = make_problems(tilings, kernels, &why);
     if (status == STATUS_OK)
         status = check_spaces(tilings, &why);
     if (status == STATUS_OK) {

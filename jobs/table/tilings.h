@@ -8,6 +8,7 @@
 
 #include "formats/table.h"
 #include "jobs/tune/export.h"
+#include "jobs/tune/kernels.h"
 #include "results/store_rows.h"
 
 /* One shape's best tiling. */
@@ -32,11 +33,12 @@ struct tilings {
 
 /* Opens the store and takes the fastest of each operator, element type, options and shape among the
  * rows that the filter lets pass; of equally fast ones a proven one, then the first by its tiling.
- * Without a kind in the filter: simulated. Nothing found is count = 0, not an error. STATUS_INVALID
+ * Without a kind in the filter: simulated. Kernels' texts are those that were read, or are found by
+ * name, and stay with `kernels`. Nothing found is count = 0, not an error. STATUS_INVALID
  * where rows are of several chips, numbers of cores, or spaces of one operator (the text names
  * them), or where a row is no problem that this program has. */
 enum status tilings_read(const char *file, const struct store_filter *filter,
-                         struct tilings *tilings, struct error *error);
+                         struct kernels *kernels, struct tilings *tilings, struct error *error);
 void tilings_clear(struct tilings *tilings);
 
 /* What a table says of itself. */

@@ -45,9 +45,9 @@ static enum status scratch_open(const struct tilings *tilings, struct scratch *s
 
 /* ------------------------------------------------------------------ tilings */
 
-static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-/* A name of C in small letters; one that ends with a line is kept for those that C takes itself. */
+/* A name of C; one that ends with a line is kept for those that C takes itself. */
 static bool is_name(const char *text)
 {
     size_t length = strlen(text);
@@ -131,6 +131,7 @@ static void begin_part(const struct best_tiling *best, struct table_part *part)
 {
     const struct operator* op = best->problem.op;
     *part = (struct table_part){.op = op->name,
+                                .kernel = op->fingerprint,
                                 .type = dtype_name(best->problem.type),
                                 .space = best->space,
                                 .size_count = op->size_count,

@@ -23,11 +23,30 @@ void job_init(struct job *job)
 
 /* ------------------------------------------------------------------ the problem */
 
+/* A kernel's sizes have options beside those that every job has. */
+static enum status find_kernel(const struct job *job, const char *name, const struct operator** op,
+                               struct error *error)
+{
+    TRY(kernels_get(job->kernels, name, op, error));
+    for (int i = (*op)->shape_sizes; i < (*op)->size_count; i++)
+        if (!job_is_operators((*op)->size_names[i]))
+            return error_set(error, STATUS_INVALID,
+                             "--kernel %.64s: its size %s would be an option that jobs have, "
+                             "expected another name",
+                             name, (*op)->size_names[i]);
+    return STATUS_OK;
+}
+
 static enum status find_operator(const struct job *job, const struct operator** op,
                                  struct error *error)
 {
     char list[JOB_LIST_SIZE] = "";
-    const char *name = job_text(job, "op");
+    const char *name = job_text(job, "op"), *kernel = job_text(job, "kernel");
+    if (kernel && name)
+        return error_set(error, STATUS_INVALID,
+                         "--kernel %.64s: expected it or --op %.64s, not both", kernel, name);
+    if (kernel)
+        return find_kernel(job, kernel, op, error);
     *op = name ? operator_find(name) : NULL;
     if (*op)
         return STATUS_OK;
@@ -37,7 +56,8 @@ static enum status find_operator(const struct job *job, const struct operator** 
         suggest_try(&like, operators[i]->name);
     }
     if (!name)
-        return error_set(error, STATUS_INVALID, "--op is missing, expected one of %s", list);
+        return error_set(error, STATUS_INVALID, "--op is missing, expected one of %s; or --kernel",
+                         list);
     return error_set(error, STATUS_INVALID, "--op %.64s: expected one of %s%s", name, list,
                      like.text);
 }
@@ -71,9 +91,9 @@ static enum status set_sizes(struct job *job, struct error *error)
 static enum status set_problem(struct job *job, const struct operator* op, struct error *error)
 {
     const char *shape = job_text(job, "shape");
-    if (!shape)
+    if (!shape && op->shape_sizes)
         return error_set(error, STATUS_INVALID, "--shape is missing, expected %s", op->shape_form);
-    return problem_parse(op, shape, &job->problem, error);
+    return problem_parse(op, shape ? shape : "", &job->problem, error);
 }
 
 /* ------------------------------------------------------------------ the chip */
@@ -124,6 +144,13 @@ static enum status set_chip(struct job *job, struct error *error)
 static enum status set_type(struct job *job, struct error *error)
 {
     const char *name = job_text(job, "dtype");
+    const struct operator* op = job->problem.op;
+    if (op->has_own_type && name)
+        return error_set(error, STATUS_INVALID,
+                         "--dtype %.64s: %s has types of its own, expected its text to say dtype",
+                         name, op->name);
+    if (op->has_own_type)
+        return STATUS_OK;
     int type = job->hw->host ? DTYPE_F32 : DTYPE_F16;
     if (name)
         type = dtype_find(name, (int)strlen(name));
@@ -213,9 +240,13 @@ static void close_opened(struct job *job)
         chips_put(job->chips, job->chip);
     if (job->owns_chips)
         chips_close(job->chips);
+    if (job->owns_kernels) {
+        kernels_close(job->kernels);
+        job->kernels = NULL;
+    }
     /* the options stay */
     job->chips = NULL;
-    job->owns_chips = false;
+    job->owns_chips = job->owns_kernels = false;
     job->chip = NULL;
     job->hw = NULL;
     job->compare = false;
@@ -249,6 +280,9 @@ enum status job_open(struct job *job, struct chips *chips, struct error *error)
     job->chips = chips;
     if (!chips)
         status = chips_open(NULL, &job->chips, error);
+    job->owns_kernels = !job->kernels;
+    if (!job->kernels && status == STATUS_OK)
+        status = kernels_open(NULL, &job->kernels, error);
     if (status == STATUS_OK)
         status = open_all(job, error);
     if (status != STATUS_OK)

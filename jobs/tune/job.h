@@ -13,6 +13,7 @@
 #include "core/operator.h"
 #include "core/suggest.h"
 #include "jobs/tune/chips.h"
+#include "jobs/tune/kernels.h"
 #include "jobs/tune/robust.h"
 #include "results/store.h"
 
@@ -33,9 +34,10 @@ struct job {
     struct job_option options[JOB_MAX_OPTIONS]; /* owned, as the overrides */
     char *overrides[JOB_MAX_OVERRIDES];
     const struct format *form; /* that a library loads and the answer is written in; NULL: none */
+    struct kernels *kernels;   /* where texts come from; NULL: job_open has its own */
     /* after job_open */
     struct chips *chips; /* where the chip is from */
-    bool owns_chips;
+    bool owns_chips, owns_kernels;
     const struct chip *chip;
     const struct hardware *hw; /* the chip's */
     int cores;
@@ -55,7 +57,8 @@ void job_init(struct job *job);
 /* Closes what was opened and forgets the options. */
 void job_close(struct job *job);
 
-/* STATUS_INVALID for a name that no job has. Values are checked by job_open. Texts are copied. */
+/* STATUS_INVALID for a name that no job has; behind "kernel" any may be a size of the kernel's.
+ * Values are checked by job_open. Texts are copied. */
 enum status job_set(struct job *job, const char *name, const char *text, struct error *error);
 
 /* What was set, or NULL. */
@@ -78,7 +81,7 @@ void job_hardware_name(const struct hardware *hw, char *text, size_t size);
 /* The key under which a store has its result; texts live in *texts and the job. Options that change
  * nothing of what is kept (threads, time-limit, what an answer adds) are not in it. */
 struct job_key_texts {
-    char shape[160], options[256], query[96];
+    char shape[384], options[1024], query[160];
 };
 void job_key(const struct job *job, struct job_key_texts *texts, struct store_key *key);
 

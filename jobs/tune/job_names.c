@@ -24,8 +24,12 @@ void job_key(const struct job *job, struct job_key_texts *texts, struct store_ke
     if (job->robust) {
         /* which numbers are uncertain is not in the chip's own fingerprint */
         hardware_fingerprint(&job->corner.hw, corner);
-        snprintf(texts->query + used, sizeof texts->query - (size_t)used, " robust=%s", corner);
+        used +=
+            snprintf(texts->query + used, sizeof texts->query - (size_t)used, " robust=%s", corner);
     }
+    if (job->problem.op->fingerprint)
+        snprintf(texts->query + used, sizeof texts->query - (size_t)used, " kernel=%s",
+                 job->problem.op->fingerprint);
     *key = (struct store_key){
         .kind = STORE_SIMULATED,
         .op = job->problem.op->name,

@@ -20,6 +20,7 @@ static const struct option_row {
     option_reader *read;
 } option_rows[] = {
     {"op", NULL},
+    {"kernel", NULL},
     {"shape", NULL},
     {"dtype", NULL},
     {"space", NULL},
@@ -46,16 +47,18 @@ static const struct option_row *find_row(const char *name)
 
 bool job_is_operators(const char *name)
 {
-    struct operator_option option;
-    for (int i = 0; operator_option_at(i, &option); i++)
-        if (strcmp(option.name, name) == 0)
-            return true;
-    return false;
+    return !find_row(name);
 }
 
 bool job_has_option(const char *name)
 {
-    return find_row(name) || job_is_operators(name);
+    struct operator_option option;
+    if (find_row(name))
+        return true;
+    for (int i = 0; operator_option_at(i, &option); i++)
+        if (strcmp(option.name, name) == 0)
+            return true;
+    return false;
 }
 
 struct suggestion job_option_like(const char *name)
@@ -83,7 +86,7 @@ static enum status add_override(struct job *job, const char *text, struct error 
 enum status job_set(struct job *job, const char *name, const char *text, struct error *error)
 {
     int i = 0;
-    if (!job_has_option(name))
+    if (!job_has_option(name) && !job_text(job, "kernel"))
         return error_set(error, STATUS_INVALID,
                          "%.64s: expected an option of the main job, see `autotune --help`%s", name,
                          job_option_like(name).text);

@@ -9,7 +9,7 @@ enum { JOB_LIST_SIZE = 256 };
 /* Appends a word to what is expected, cut where the list is full. */
 void job_list_word(char list[JOB_LIST_SIZE], const char *separator, const char *word);
 
-/* A size, choice or request of some operator. */
+/* A size, choice or request, if it is any option. */
 bool job_is_operators(const char *name);
 
 /* A whole number from 1 to `largest`. */

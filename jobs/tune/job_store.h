@@ -17,7 +17,7 @@ enum status job_decode(const struct job *job, const char *json, struct job_resul
 /* A row that a store can take. */
 struct job_record {
     struct job_key_texts texts;
-    char fingerprint[FINGERPRINT_SIZE], tiling[512], hardware_name[128];
+    char fingerprint[FINGERPRINT_SIZE], tiling[TILING_TEXT_SIZE], hardware_name[128];
     char *answer; /* owned */
     struct store_row row;
 };

@@ -75,8 +75,8 @@ words() {
     bad 'tune: expected nothing here' tune tune
     bad 'extra: expected nothing here' "${product[@]}" extra
     bad '--op: expected nothing here' -- "${product[@]}"
-    bad 'expected ops, hw, spaces, strategies, formats or sweeps' list
-    bad 'list nope: expected ops, hw' list nope
+    bad 'expected ops, kernels, hw, spaces, strategies, formats or sweeps' list
+    bad 'list nope: expected ops, kernels, hw' list nope
     bad 'list ops nope: there is none' list ops nope
     bad 'three: expected nothing here' list ops matmul three
     bad 'no hardware description is called "nope"' list hw nope

@@ -61,17 +61,19 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program simulate check analyse advise explain evaluate reproduce calibrate validate sweep merge list; do
+for command in tune program simulate check analyse advise explain evaluate reproduce calibrate validate sweep merge kernel list; do
     golden help-$command $command --help
 done
 golden version --version
 
-for what in ops hw spaces strategies formats sweeps; do
+for what in ops kernels hw spaces strategies formats sweeps; do
     golden list-$what list $what
 done
 golden list-hw-ascend310 list hw ascend310
 golden list-hw-set list hw ascend310-l1-2m --set-hw issue_ns=20
 golden list-json list ops --json
+golden list-kernel list kernels add_relu
+golden list-kernel-json list kernels add_relu --json
 golden list-set-json list sweeps resnet-50 --json
 
 demo=../../../docs/examples/demo-chip.ini

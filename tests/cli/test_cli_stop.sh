@@ -212,6 +212,7 @@ awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
     stop dies store ls some.db -o nobody
     stop dies store export some.db -o nobody
     stop dies store import new.db never
+    stop dies kernel new fresh -o nobody
     stop dies list hw ascend310 -o nobody
 }
 rm -f sweep.db* all.db* new.db* rows.csv fitted.cfg

@@ -209,11 +209,14 @@ static void write_tables(const struct tilings *tilings)
 
 static void read_tables(const char *db)
 {
+    struct kernels *kernels;
+    struct error memory;
+    fuzz_require_ok(kernels_open(NULL, &kernels, &memory), &memory);
     for (int kind = 0; kind < STORE_KINDS; kind++) {
         const struct store_filter filter = {.kind_given = true, .kind = (enum store_kind)kind};
         struct tilings tilings;
         struct error error = {0};
-        enum status status = tilings_read(db, &filter, &tilings, &error);
+        enum status status = tilings_read(db, &filter, kernels, &tilings, &error);
         fuzz_require_line(status, &error);
         if (status != STATUS_OK)
             continue;
@@ -221,6 +224,7 @@ static void read_tables(const char *db)
             write_tables(&tilings);
         tilings_clear(&tilings);
     }
+    kernels_close(kernels);
 }
 
 void fuzz_read_results(const char *file)

@@ -298,11 +298,11 @@ Test(host_description, where_the_users_folder_is)
             setenv("XDG_CONFIG_HOME", cases[i].config, 1);
         if (cases[i].home)
             setenv("HOME", cases[i].home, 1);
-        enum status status = hardware_user_folder(path, sizeof path, &error);
+        enum status status = config_user_folder("hardware", path, sizeof path, &error);
         cr_expect_eq(status, cases[i].expected ? STATUS_OK : STATUS_IO, "case %zu", i);
         if (cases[i].expected && status == STATUS_OK)
             cr_expect_str_eq(path, cases[i].expected);
     }
     setenv("XDG_CONFIG_HOME", "/config", 1);
-    cr_expect_eq(hardware_user_folder(small, sizeof small, &error), STATUS_TOO_LARGE);
+    cr_expect_eq(config_user_folder("hardware", small, sizeof small, &error), STATUS_TOO_LARGE);
 }

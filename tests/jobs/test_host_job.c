@@ -505,7 +505,7 @@ Test(host_job, of_another_model_version_it_answers_nothing_and_stays)
     cr_expect_eq(report.added, 1);
     const struct store_filter measured = {.kind_given = true, .kind = STORE_MEASURED};
     struct tilings tilings;
-    cr_assert_eq(tilings_read(in_folder("s.db"), &measured, &tilings, &error), STATUS_OK);
+    cr_assert_eq(tilings_read(in_folder("s.db"), &measured, NULL, &tilings, &error), STATUS_OK);
     cr_expect_eq(tilings.count, 1);
     cr_expect_eq(tilings.outdated, 0);
     tilings_clear(&tilings);

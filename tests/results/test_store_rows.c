@@ -443,7 +443,7 @@ Test(store_rows, a_table_takes_the_best)
     ok(store_put(store, &row, &error), &error);
     ok(store_commit(store, &error), &error);
     store_close(store);
-    ok(tilings_read(in_folder("a.db"), &any, &tilings, &error), &error);
+    ok(tilings_read(in_folder("a.db"), &any, NULL, &tilings, &error), &error);
     cr_assert_eq(tilings.count, 1);
     cr_expect_str_eq(tilings.best[0].tiling, "m=4");
     cr_expect_eq(tilings.outdated, 1);

@@ -15,6 +15,8 @@ cp "$source_dir/docs/examples/op_summary.csv" profile.csv
 cp "$source_dir/docs/examples/cann-heuristics.json" bank.json
 cp "$source_dir/tests/fuzz/curves/all.csv" curves.csv
 cp "$source_dir/tests/fuzz/bank/runtime.json" table.json
+cp "$source_dir/kernels/library/add_relu.kernel" mine.kernel
+"$autotune" --kernel mine.kernel --shape 64 -q --db texts.db -o /dev/null || exit 1
 printf 'op,shape,hw\nmatmul,64x64x64,chip.cfg\n' >jobs.csv
 product=(--op matmul --shape 64x64x64 --hw chip.cfg)
 set='m_slice=64,k_slice=32,n_slice=64,buffers=2,resident=both,split=m'
@@ -33,9 +35,12 @@ invocations() { # command
     local shipped=configs/platform/split.cfg
     case $1 in
     tune) echo "${product[*]} --db results.db|chip.cfg below.cfg|results.db"
-        echo "--op matmul --shape 64x64x64 --db new.db|configs/hardware/ascend310.cfg|new.db" ;;
-    program) echo "program ${product[*]}|chip.cfg below.cfg|" ;;
-    explain) echo "explain ${product[*]} --set $set|chip.cfg below.cfg|" ;;
+        echo "--op matmul --shape 64x64x64 --db new.db|configs/hardware/ascend310.cfg|new.db"
+        echo "--kernel mine.kernel --shape 64 --hw chip.cfg|mine.kernel chip.cfg below.cfg|" ;;
+    program) echo "program ${product[*]}|chip.cfg below.cfg|"
+        echo "program --kernel mine.kernel --shape 64|mine.kernel configs/hardware/ascend310.cfg|" ;;
+    explain) echo "explain ${product[*]} --set $set|chip.cfg below.cfg|"
+        echo "explain --kernel mine.kernel --shape 64 --set t=16,bufs=1,cores=1|mine.kernel|" ;;
     simulate) echo "simulate kernel.txt --hw chip.cfg|kernel.txt chip.cfg below.cfg|" ;;
     check) echo "check kernel.txt --hw chip.cfg|kernel.txt chip.cfg below.cfg|"
         echo "check --runtime-kb table.json --hw demo-chip.ini|table.json demo-chip.ini $shipped|" ;;
@@ -58,11 +63,14 @@ invocations() { # command
         echo "sweep llama-2-7b-decode --db new.db|configs/sweeps/llama-2-7b-decode.cfg|new.db" ;;
     merge) echo "merge into.db other.db results.db --sweep jobs.csv --hw chip.cfg|jobs.csv chip.cfg below.cfg|$(
         )into.db other.db results.db" ;;
-    table) echo "table --db results.db||results.db" ;;
+    table) echo "table --db results.db||results.db"
+        echo "table --db texts.db --kernel mine.kernel|mine.kernel|texts.db" ;;
     store) printf 'store %s results.db||results.db\n' ls show export gc
         echo "store diff results.db other.db||results.db other.db"
         echo "store import into.db results.jsonl|results.jsonl|into.db" ;;
-    list) echo "list hw|configs/hardware/ascend310.cfg configs/hardware/ascend910b1.cfg|"
+    kernel) echo "kernel new fresh -o -||" ;;
+    list) echo "list kernels mine.kernel|mine.kernel|"
+        echo "list hw|configs/hardware/ascend310.cfg configs/hardware/ascend910b1.cfg|"
         echo "list hw demo-chip.ini|demo-chip.ini $shipped|"
         echo "list sweeps|configs/sweeps/llama-2-7b-decode.cfg|" ;;
     esac

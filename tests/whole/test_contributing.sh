@@ -14,7 +14,7 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 passed=0
 failed=0
-things=('an operator in C' 'a kernel as text' 'a chip' 'a strategy' 'a format' 'a type' 'a command')
+things=('an operator in C' 'a kernel as text' 'a program as text' 'a chip' 'a strategy' 'a format' 'a type' 'a command')
 
 expect() { # what, command…
     local what=$1

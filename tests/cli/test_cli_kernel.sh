@@ -1,0 +1,346 @@
+#!/usr/bin/env bash
+# A kernel's text as an operator: where it is found, every command about jobs with it, what a store
+# knows it by, its sizes and types as options, the text to begin with, and what is refused.
+#
+#   tests/cli/test_cli_kernel.sh AUTOTUNE SOURCE_DIR
+set -u
+export LC_ALL=C
+unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT COLUMNS
+autotune=$(realpath "$1")
+source_dir=$(realpath "$2")
+export AUTOTUNE_CONFIGS=$source_dir/configs
+export XDG_CONFIG_HOME=/nonexistent
+if ! command -v jq >/dev/null; then
+    echo 'no jq: skipped'
+    exit 77
+fi
+# shellcheck source=tests/support/answers.sh
+. "$source_dir/tests/support/answers.sh"
+cd "$work" || exit 1
+library=$source_dir/kernels/library
+
+expect() { # what condition…: a shell condition
+    local what=$1
+    shift
+    if "$@"; then pass; else fail "$what"; fi
+}
+
+said() { # text: in the answer
+    if grep -qF -- "$1" answer; then pass; else fail "$what: says not: $1: $(head -c 500 answer)"; fi
+}
+
+# One line on standard error that has the text, perhaps with the text's line and a caret below it.
+refuses() { # text arguments…
+    local text=$1
+    shift
+    answer 2 "$@"
+    expect "$what: nothing on standard output" test ! -s answer
+    if [[ $(head -n 1 messages) == "autotune: "*"$text"* && $(grep -c ^autotune: messages) == 1 ]]; then
+        pass
+    else
+        fail "$what: expected $text: $(head -c 500 messages)"
+    fi
+}
+
+# ------------------------------------------------------------------ one text, all commands
+
+try_new() {
+    answer 0 kernel new scale
+    expect 'where it is' grep -q '^wrote scale.kernel; autotune --kernel scale.kernel ' messages
+    refuses 'scale.kernel: it is there' kernel new scale
+    refuses 'scale.kernel: it is there' kernel new other -o scale.kernel
+    answer 0 kernel new scale -o -
+    expect 'the same text' cmp -s answer scale.kernel
+    expect 'comments on most lines' test "$(grep -c '#' scale.kernel)" -ge 10
+    refuses "1:8: 'for' is a word of the language" kernel new for
+    refuses 'an operator has this name' kernel new matmul
+    refuses 'expected a name' kernel new a/b
+    refuses "1:8: " kernel new 7up
+    refuses 'expected new NAME' kernel
+    refuses 'expected new NAME' kernel old x
+    refuses 'expected a name' kernel new
+    expect 'no other file' test "$(ls ./*.kernel)" = ./scale.kernel
+}
+
+try_commands() {
+    local job=(--kernel scale.kernel --shape 4096)
+    answer 0 "${job[@]}" --top 3 --json --report page.html --landscape map.json --landscape-axes t,bufs
+    holds '.op == "scale"' '.shape == {"N": 4096}' '.space == "tile"' '.dtype == "f16"' \
+        '.kernel | test("^[0-9a-f]{32}$")' '.search.optimal' '.top | length == 3' \
+        '.best.tiling | keys == ["bufs", "cores", "t"]' '.choices == null'
+    tiling=$(jq -r '.best.tiling | to_entries | map("\(.key)=\(.value)") | join(",")' answer)
+    time=$(jq .best.time_ns answer)
+    expect 'a page' grep -q 'scale 4096' page.html
+    expect 'a map' test -s map.json
+    answer 0 "${job[@]}"
+    said 'next         autotune program --kernel scale.kernel '
+    answer 0 "${job[@]}" --format csv
+    expect 'rows of csv' test "$(sed -n 1p answer | cut -d, -f 1-4)" = rank,t,bufs,cores
+    answer 0 program "${job[@]}"
+    cp answer program.txt
+    answer 0 program "${job[@]}" --set "$tiling"
+    expect 'the best is that of the search' cmp -s answer program.txt
+    answer 0 check program.txt
+    answer 0 simulate program.txt --json
+    answer 0 explain "${job[@]}" --set "$tiling" --json
+    holds '.legal' ".time_ns == $time"
+    answer 0 "${job[@]}" --dtype f32 --json
+    holds '.dtype == "f32"'
+    answer 0 "${job[@]}" --cores 1 --strategy exhaustive --json
+    holds ".best.cores_used == 1" '.cores == 1'
+    refuses 'has no kernels for a processor' "${job[@]}" --hw "$source_dir/tests/support/host-loops.cfg" \
+        --validate 0
+    refuses 'expected --hw host' "${job[@]}" --validate 3
+    refuses '--kernel scale.kernel: expected it or --op matmul, not both' "${job[@]}" --op matmul
+    refuses '--space thesis: expected one of tile' "${job[@]}" --space thesis
+    refuses '--compare: scale has none' "${job[@]}" --compare
+    refuses '--transpose: scale has none' "${job[@]}" --transpose a
+    refuses '--shape is missing, expected N' --kernel scale.kernel
+    refuses '--shape 4x4: expected N' --kernel scale.kernel --shape 4x4
+    refuses 'expected a file of its own' "${job[@]}" -o scale.kernel
+}
+
+# The text is one that comes from a pipe, once.
+try_input() {
+    "$autotune" --kernel - --shape 4096 --json <scale.kernel >answer
+    what='--kernel -'
+    holds '.op == "scale"'
+}
+
+# Sizes with defaults and types that are asked for.
+try_options() {
+    cat >sized.kernel <<'END'
+kernel sized
+size heads = 3
+size N pad 16
+size B = 7
+tensor X[B,heads,N] dtype, Y[B,heads,N] result
+axis t = slices(N)
+axis l = 1, 2
+cores N
+for b in B by 1
+  for h in heads by l
+    for i in N by t
+      tile x: ub[i] dtype
+      tile y: ub[i] result
+      for g in h by 1
+        load x <- X
+        cast y <- x
+        store Y <- y
+END
+    answer 0 --kernel sized.kernel --shape 64 --json
+    holds '.shape == {"N": 64, "heads": 3, "B": 7}' '.choices == {"out-type": "f16"}'
+    answer 0 --heads 5 --kernel=sized.kernel --shape 64 --B=2 --out-type accumulator --json
+    holds '.shape == {"N": 64, "heads": 5, "B": 2}' '.choices == {"out-type": "f32"}'
+    answer 0 --kernel sized.kernel --shape 64 --heads 5 --B 7 --out-type f32
+    said 'sized 64 heads 5 out-type f32 in f16'
+    said '--heads 5'
+    refuses 'unknown option --head' --kernel sized.kernel --shape 64 --head 5
+    refuses '--heads 0: expected a whole number from 1' --kernel sized.kernel --shape 64 --heads 0
+    refuses '--dtype f32: add_relu has types of its own' --kernel add_relu --shape 64 --dtype f32
+    refuses '--out-type: add_relu has none' --kernel add_relu --shape 64 --out-type f32
+    sed 's/heads/json/g' sized.kernel >json.kernel
+    refuses 'its size json would be an option that there is' --kernel json.kernel --shape 64
+    sed 's/heads/threads/g' sized.kernel >threads.kernel
+    refuses 'its size threads would be an option that there is' --kernel threads.kernel --shape 64
+    printf 'op,kernel,shape,heads\n,sized.kernel,64,2\n,threads.kernel,64,\n' >sizes.csv
+    answer 2 sweep sizes.csv --db sizes.db
+    expect 'a sweep says so too' grep -q 'threads.kernel: its size threads would be an option' messages
+}
+
+# ------------------------------------------------------------------ where texts are
+
+try_names() {
+    mkdir -p path/deep user/autotune/kernels
+    sed 's/kernel scale/kernel mine/' scale.kernel >path/mine.kernel
+    sed 's/kernel scale/kernel mine/; s/X + Y/user/' scale.kernel >user/autotune/kernels/mine.kernel
+    sed 's/kernel scale/kernel owned/' scale.kernel >user/autotune/kernels/owned.kernel
+    sed 's/kernel scale/kernel add_relu/' scale.kernel >path/add_relu.kernel
+    refuses '--kernel mine: expected a file, or one of add_relu, ' --kernel mine --shape 64
+    refuses 'did you mean add_relu?' --kernel add_rulu --shape 64
+    XDG_CONFIG_HOME=$work/user answer 0 list kernels mine
+    said 'user, element by element'
+    XDG_CONFIG_HOME=$work/user answer 0 list kernels mine --kernel-path path/deep:path
+    said 'X + Y, element by element'
+    expect 'as it stands in the file' cmp -s answer path/mine.kernel
+    XDG_CONFIG_HOME=$work/user answer 0 --kernel mine --kernel-path path --shape 64
+    said '--kernel mine --shape 64 --kernel-path path'
+    XDG_CONFIG_HOME=$work/user answer 0 --kernel-path=path --kernel owned --shape 64
+    answer 0 list kernels add_relu --kernel-path path
+    expect 'shipped ones come first' cmp -s answer "$library/add_relu.kernel"
+    XDG_CONFIG_HOME=$work/user answer 0 list kernels --kernel-path path --json
+    holds '[.[] | select(.name == "mine")] | length == 1 and (.[0].title | endswith("path/mine.kernel"))' \
+        '[.[] | select(.name == "add_relu")] | length == 1' 'map(.name) | index("owned") > index("mine")' \
+        '.[] | select(.name == "softmax_rows").title | test("--shape RxC; .*/softmax_rows.kernel$")'
+    answer 0 list kernels add_relu --json
+    holds '.name == "add_relu"' '.text | startswith("kernel add_relu")' '.kernel | length == 32'
+    sed 's/kernel scale/kernel matmul/' scale.kernel >path/matmul.kernel
+    refuses '--kernel matmul: an operator has this name' --kernel matmul --kernel-path path --shape 64
+    refuses '--kernel MatMul: an operator has this name' --kernel MatMul --shape 64
+    answer 0 --kernel path/matmul.kernel --shape 64 --json
+    holds '.op == "matmul"' '.kernel | length == 32'
+    cp path/mine.kernel path/yours.kernel
+    refuses 'path/yours.kernel: it has kernel mine, expected yours' --kernel yours --kernel-path path \
+        --shape 64
+    cp path/mine.kernel plain
+    answer 0 --kernel plain --shape 64
+    mkdir docs
+    refuses '--kernel docs: expected a file, or one of' --kernel docs --shape 64
+    refuses '--kernel-path nowhere: expected a folder' --kernel add_relu --kernel-path nowhere --shape 64
+    answer 0 list kernels add_relu -o new.kernel
+    refuses 'expected a file of its own' list kernels add_relu -o "$library/add_relu.kernel"
+    answer 0 --complete --kernel ad --
+    what=completion
+    "$autotune" --complete --kernel add_ >answer 2>&1
+    said add_relu
+    "$autotune" --complete --kernel sized.kernel --hea >answer 2>&1
+    said --heads
+}
+
+# ------------------------------------------------------------------ stores, sweeps, tables
+
+try_stores() {
+    { echo '# another file'; sed 's/  *#.*//' scale.kernel; } >copy.txt
+    sed 's/slices(N)/divisors(N)/' scale.kernel >changed.kernel
+    answer 0 --kernel scale.kernel --shape 4096 --db a.db --json
+    holds '.from_store == false'
+    first=$(jq -r .kernel answer)
+    answer 0 --kernel ./copy.txt --shape 4096 --db a.db --json
+    holds '.from_store' ".kernel == \"$first\""
+    answer 0 --kernel changed.kernel --shape 4096 --db a.db --json
+    holds '.from_store == false' ".kernel != \"$first\""
+    answer 0 store ls a.db
+    said "scale ${first:0:8} "
+    said '2 results'
+    answer 0 store ls a.db --kernel copy.txt --json
+    holds '.results | length == 1' ".results[0].query | endswith(\" kernel=$first\")"
+    answer 0 store show a.db --kernel scale.kernel
+    said "kernel=$first"
+    refuses 'expected a file, or one of' store ls a.db --kernel nope
+    refuses 'of a text that is not found by its name, expected --kernel FILE' table --db a.db
+    answer 0 table --db a.db --kernel changed.kernel --json
+    holds '.tables | length == 1' ".tables[0].kernel != \"$first\"" '.tables[0].op == "scale"'
+    answer 0 table --db a.db --kernel scale.kernel --format csv
+    said ",N=4096,kernel=$first,f16,tile,"
+    answer 0 table --db a.db --kernel scale.kernel
+    said "## scale, f16 (space tile, kernel $first)"
+    answer 0 table --db a.db --kernel scale.kernel --format c -o scale.h
+    expect 'a header compiles' cc -std=c99 -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only \
+        scale.h
+    answer 0 store export a.db -o a.jsonl
+    answer 0 store import b.db a.jsonl
+    answer 0 store diff a.db b.db
+    answer 0 --kernel add_relu --shape 64 --db c.db
+    answer 0 table --db c.db
+    said '## add_relu, f16 (space tile, kernel '
+}
+
+try_sweeps() {
+    cat >jobs.csv <<'END'
+heads,kernel,shape,B
+2,sized.kernel,64,
+,add_relu,128,
+,add_relu,128,
+,add_relu,256,9
+,nope,1,
+END
+    answer 2 sweep jobs.csv --db jobs.db
+    expect 'a size of another kernel' grep -q 'jobs.csv:5: --B: add_relu has none' messages
+    expect 'no such kernel' grep -q 'jobs.csv:6: --kernel nope: expected' messages
+    answer 0 store ls jobs.db --json
+    holds '.results | map([.op, .shape, .options]) | sort ==
+        [["add_relu", "128", ""], ["sized", "64", "heads=2"]]'
+    answer 2 sweep jobs.csv --db jobs.db
+    expect 'it goes on' grep -qE 'from store +2  searched before' answer
+    cat >jobs.cfg <<'END'
+jobs = (
+  { kernel = "sized.kernel"; shapes = ( { N = [64, 128]; heads = [1, 2]; } ); B = [3, 4]; },
+  { kernel = "mine"; shapes = [ "64" ]; } );
+END
+    answer 0 sweep jobs.cfg --db jobs.db --kernel-path path --dry-run --json
+    holds '.jobs | length == 9'
+    answer 0 sweep jobs.cfg --db jobs.db --kernel-path path
+    answer 0 store ls jobs.db --kernel sized.kernel --json
+    holds '.results | length == 9'
+    echo 'kernel = "nope"; shapes = ( { N = 1; } );' >bad.cfg
+    refuses 'bad.cfg:1: ' sweep bad.cfg --db jobs.db
+    echo 'kernel = "sized.kernel"; shapes = ( { N = 1; hands = 2; } );' >bad.cfg
+    answer 2 sweep bad.cfg --db jobs.db
+    expect 'no size of it' grep -q -- '--hands: sized has none' messages
+    answer 0 sweep jobs.cfg --db one.db --kernel-path path --shard 1/2
+    answer 0 sweep jobs.cfg --db two.db --kernel-path path --shard 2/2
+    answer 0 merge both.db one.db two.db --sweep jobs.cfg --kernel-path path
+}
+
+# ------------------------------------------------------------------ bad input
+
+# A text of so many lines, each printed with its number.
+lines() { # count format
+    # shellcheck disable=SC2059 # the format is the caller's
+    for ((n = 1; n <= $1; n++)); do printf "$2\n" "$n"; done
+}
+
+nested() { # depth
+    local deep=''
+    echo 'kernel nested'
+    echo 'size N'
+    echo 'tensor X[N] f16, Z[N] f16'
+    echo 'axis t = slices(N)'
+    for ((n = 1; n <= $1; n++)); do
+        echo "${deep}for r$n in $( ((n == 1)) && echo N || echo "r$((n - 1))") by t"
+        deep+='  '
+    done
+    printf '%s%s\n' "$deep" "tile x: ub[r$1] f16" "$deep" 'load x <- X' "$deep" 'store Z <- x'
+}
+
+try_bad() {
+    for size in 0 00 -1 x '' 9223372036854775808; do
+        refuses 'expected N with positive whole numbers' --kernel scale.kernel --shape "$size"
+    done
+    refuses 'N = 4611686018427387904, expected less than 2^31' --kernel scale.kernel \
+        --shape 4611686018427387904
+    refuses "the sizes' product is 4e+18" --kernel softmax_rows --shape 2000000000x2000000000
+    refuses "No such file" --kernel missing.kernel --shape 64
+    refuses "No such file" --kernel path/missing --shape 64
+    refuses 'path/deep: Is a directory' --kernel path/deep --shape 64
+    refuses ': Is a directory' --kernel ./ --shape 64
+    cp scale.kernel closed.kernel && chmod 0 closed.kernel
+    if [ -r closed.kernel ]; then
+        echo 'every file can be read: a closed one is left out'
+    else
+        refuses 'closed.kernel: Permission denied' --kernel closed.kernel --shape 64
+    fi
+    head -c 100000000 /dev/zero | tr '\0' '#' >large.kernel
+    refuses 'large.kernel: larger than 1048576 bytes' --kernel large.kernel --shape 64
+    sed '/^ *store /d; /tile z/d; s/vadd z/vadd x/' scale.kernel >storeless.kernel
+    refuses 'storeless.kernel:' --kernel storeless.kernel --shape 64
+    expect 'no store' grep -q 'store' messages
+    { sed -n '1,/^axis bufs/p' scale.kernel && lines 10000 'axis a%d = 1, 2'; } >axes.kernel
+    refuses "an axis 'a18' too many, expected at most 19" --kernel axes.kernel --shape 64
+    nested 12 >twelve.kernel
+    answer 0 --kernel twelve.kernel --shape 4
+    nested 13 >thirteen.kernel
+    refuses 'loops nested deeper than 12' --kernel thirteen.kernel --shape 4
+    printf 'let a = a + 1\n' | cat <(sed -n 1,3p scale.kernel) - >recursive.kernel
+    refuses 'recursive.kernel:4:' --kernel recursive.kernel --shape 64
+    { sed -n '1,/^axis bufs/p' scale.kernel && lines 15 'axis a%d = multiples(1, 65536)' &&
+        echo 'require N < a1+a2+a3+a4+a5+a6+a7+a8+a9+a10+a11+a12+a13+a14+a15' &&
+        sed -n '/^cores/,$p' scale.kernel; } >overflow.kernel
+    refuses 'more than 2^60 tilings' --kernel overflow.kernel --shape 65536
+    printf 'kernel a\n\377\n' >bytes.kernel
+    refuses 'bytes.kernel:2' --kernel bytes.kernel --shape 64
+    : >empty.kernel
+    refuses 'empty.kernel:1:1: no kernel' --kernel empty.kernel --shape 64
+    refuses 'its value is missing' --kernel
+}
+
+try_new
+try_commands
+try_input
+try_options
+try_names
+try_stores
+try_sweeps
+try_bad
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
