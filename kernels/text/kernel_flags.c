@@ -89,7 +89,8 @@ static enum status add_paces(struct flag_maker *maker)
             return error_set(maker->error, STATUS_TOO_LARGE, "more than %d flags between its pipes",
                              FLAGS_MAX_TOKENS);
         token->by_slot = false;
-        token->count = (int)flags_copies(maker, token->tile);
+        if (token->distance == 0)
+            token->count = (int)flags_copies(maker, token->tile);
         struct kernel_token *pace = &flags->tokens[flags->token_count++];
         *pace = *token;
         pace->from = token->to;
@@ -98,7 +99,7 @@ static enum status add_paces(struct flag_maker *maker)
         pace->dst = token->src;
         pace->set = token->wait;
         pace->wait = token->set;
-        pace->distance = token->count;
+        pace->distance = token->count - token->distance;
         pace->is_pace = true;
     }
     return STATUS_OK;

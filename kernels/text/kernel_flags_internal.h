@@ -25,6 +25,10 @@ enum status flags_want_all(struct flag_maker *maker);
  * that does as well; places its flags. */
 enum status flags_add(struct flag_maker *maker, struct kernel_token *token);
 
+/* Text loops in whose first, last rounds alone the step's pipe touches the tile where it stands. */
+uint64_t flags_first(const struct flag_maker *maker, int step, int tile);
+uint64_t flags_last(const struct flag_maker *maker, int step, int tile);
+
 /* How many copies the text gives a tile, one where it says nothing. */
 int64_t flags_copies(const struct flag_maker *maker, int tile);
 

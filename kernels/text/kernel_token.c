@@ -17,6 +17,40 @@ uint64_t flags_loops(const struct flag_maker *maker, int loop, int end)
     return loops;
 }
 
+/* ------------------------------------------------------------------ rounds */
+
+static bool touches(const struct plan_step *step, int tile)
+{
+    for (int p = 0; p < step->part_count; p++)
+        if (step->parts[p].tile == tile)
+            return true;
+    return false;
+}
+
+/* Rounds in which alone a step of this pipe touches the tile there: none in particular, where
+ * another step beside it does so in all rounds. */
+static uint64_t rounds_of(const struct flag_maker *maker, const uint64_t only[PLAN_MAX_STEPS],
+                          int step, int tile)
+{
+    const struct plan_step *steps = maker->plan->steps;
+    uint64_t rounds = only[step];
+    for (int s = 0; rounds && tile >= 0 && s < maker->plan->step_count; s++)
+        if (steps[s].around == steps[step].around && steps[s].pipe == steps[step].pipe &&
+            touches(&steps[s], tile))
+            rounds &= only[s];
+    return rounds;
+}
+
+uint64_t flags_first(const struct flag_maker *maker, int step, int tile)
+{
+    return rounds_of(maker, maker->flags->first, step, tile);
+}
+
+uint64_t flags_last(const struct flag_maker *maker, int step, int tile)
+{
+    return rounds_of(maker, maker->flags->last, step, tile);
+}
+
 /* ------------------------------------------------------------------ places */
 
 /* Around a whole item of the level's body; inside it, in its first or last rounds, where the pipe
@@ -38,7 +72,8 @@ static struct flag_place place_at(const struct flag_maker *maker, const struct k
     if (!any)
         return place;
     uint64_t inside = flags_loops(maker, plan->steps[step].around, token->level);
-    uint64_t first = is_set ? maker->flags->first[step] : ~maker->flags->last[step];
+    uint64_t first =
+        is_set ? flags_first(maker, step, token->tile) : ~flags_last(maker, step, token->tile);
     place.item = maker->flags->step_item[step];
     place.first |= inside & first;
     place.last |= inside & ~first;

@@ -59,10 +59,9 @@ static bool is_interlocked(const struct flag_maker *maker, int step, int other, 
 
 static enum status want_in_round(struct flag_maker *maker, int tile, int src, int dst, int level)
 {
-    const struct kernel_flags *flags = maker->flags;
     uint64_t around = flags_loops(maker, level, -1);
-    uint64_t first = (flags->first[src] | flags->first[dst]) & around;
-    uint64_t last = (flags->last[src] | flags->last[dst]) & around;
+    uint64_t first = (flags_first(maker, src, tile) | flags_first(maker, dst, tile)) & around;
+    uint64_t last = (flags_last(maker, src, tile) | flags_last(maker, dst, tile)) & around;
     struct kernel_token token = {.tile = tile,
                                  .src = src,
                                  .dst = dst,
@@ -76,7 +75,6 @@ static enum status want_in_round(struct flag_maker *maker, int tile, int src, in
  * rounds alone. */
 static enum status want_later(struct flag_maker *maker, int tile, int src, int dst, int level)
 {
-    const struct kernel_flags *flags = maker->flags;
     const struct plan_tile *there = tile >= 0 ? &maker->plan->tiles[tile] : NULL;
     int life = there ? there->life : level, copies = there ? (int)there->copies : 1;
     bool is_beyond = there && !plan_is_within(maker->plan, level, life);
@@ -91,9 +89,10 @@ static enum status want_later(struct flag_maker *maker, int tile, int src, int d
                                  .distance = level == life ? copies : 1,
                                  .count = is_beyond ? 1 : copies,
                                  .by_slot = tile >= 0 && !is_beyond,
-                                 .is_optional = copies == 1 && (flags->first[dst] & inside) != 0,
-                                 .first_only = flags->first[dst] & between,
-                                 .last_only = flags->last[src] & between};
+                                 .is_optional =
+                                     copies == 1 && (flags_first(maker, dst, tile) & inside) != 0,
+                                 .first_only = flags_first(maker, dst, tile) & between,
+                                 .last_only = flags_last(maker, src, tile) & between};
     if (token.first_only || token.last_only) {
         token.last_only &= ~token.first_only;
         token.by_slot = false;
@@ -107,14 +106,14 @@ static enum status want_later(struct flag_maker *maker, int tile, int src, int d
 static enum status want_all_later(struct flag_maker *maker, int tile, int src, int dst, int level)
 {
     const struct kernel_plan *plan = maker->plan;
-    const struct kernel_flags *flags = maker->flags;
     int life = plan->tiles[tile].life;
     bool is_beyond = false, is_done = false;
     for (; level > 0 && !is_done; level = plan->loops[level].around) {
         uint64_t loop = flags_bit(maker, level);
         uint64_t inside = flags_loops(maker, plan->steps[dst].around, level);
-        bool is_loaded_once = plan->tiles[tile].copies == 1 && flags->first[dst] & inside;
-        if (!(flags->last[src] & loop) && !(flags->first[dst] & loop) &&
+        bool is_loaded_once =
+            plan->tiles[tile].copies == 1 && flags_first(maker, dst, tile) & inside;
+        if (!(flags_last(maker, src, tile) & loop) && !(flags_first(maker, dst, tile) & loop) &&
             (level == life || is_beyond || conflicts(maker, src, tile, dst, tile, loop))) {
             TRY(want_later(maker, tile, src, dst, level));
             is_done = (level == life || is_beyond) && !is_loaded_once;
