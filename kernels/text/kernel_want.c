@@ -89,8 +89,8 @@ static enum status want_later(struct flag_maker *maker, int tile, int src, int d
                                  .distance = level == life ? copies : 1,
                                  .count = is_beyond ? 1 : copies,
                                  .by_slot = tile >= 0 && !is_beyond,
-                                 .is_optional =
-                                     copies == 1 && (flags_first(maker, dst, tile) & inside) != 0,
+                                 .is_optional = there && copies == 1 &&
+                                                (flags_first(maker, dst, tile) & inside) != 0,
                                  .first_only = flags_first(maker, dst, tile) & between,
                                  .last_only = flags_last(maker, src, tile) & between};
     if (token.first_only || token.last_only) {
