@@ -53,8 +53,8 @@ struct kernel_flags {
         last[PLAN_MAX_STEPS];     /* text loops in whose first, last rounds alone a step runs */
     uint64_t ask_first, ask_last; /* text loops whose first, last rounds expressions ask for */
     uint64_t written_out;         /* text loops whose rounds differ all */
-    int blocks[KERNEL_MAX_TILES][KERNEL_MAX_DIMS]; /* the text loop that cuts what writes the tile,
-                                                      -1: all of the dimension at once */
+    int blocks[KERNEL_MAX_TILES][KERNEL_MAX_DIMS]; /* the text loop that cuts the coarsest part of
+                                                      the tile, -1: all of the dimension */
 };
 
 /* Needs the values of sizes and axes. STATUS_TOO_LARGE beyond FLAGS_MAX_TOKENS. Whether the chip

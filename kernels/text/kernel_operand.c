@@ -1,4 +1,4 @@
-/* Where the parts of tiles lie. A tile is a grid of the blocks that its writer writes, one row of
+/* Where the parts of tiles lie. A tile is a grid of its coarsest parts, one row of
  * blocks after the other, each block in one piece; a part that is cut finer is a block of the grid
  * that it makes inside a block, and one that is picked by numbers begins there in rows. */
 #include "kernels/text/kernel_flags_internal.h"

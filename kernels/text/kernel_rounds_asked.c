@@ -121,29 +121,43 @@ static void mark_step(struct flag_maker *maker, int number)
 
 /* ------------------------------------------------------------------ blocks */
 
-static void find_blocks(struct flag_maker *maker, const struct plan_part *part)
+/* The coarsest of all parts: others lie in one of its blocks each. Loops that are not cut from each
+ * other have no common one but the whole. */
+enum { BLOCK_UNKNOWN = -2, BLOCK_ALL = -1 };
+
+static void coarsen(const struct flag_maker *maker, const struct plan_part *part, int d)
 {
-    for (int d = 0; d < part->dim_count; d++)
-        if (part->dims[d].reach == REACH_ROUND)
-            maker->flags->blocks[part->tile][d] = part->dims[d].loop;
+    const struct plan_dim *dim = &part->dims[d];
+    int *block = &maker->flags->blocks[part->tile][d];
+    if (dim->reach == REACH_ALL)
+        *block = BLOCK_ALL;
+    if (dim->reach != REACH_ROUND || *block == BLOCK_ALL)
+        return;
+    if (*block == BLOCK_UNKNOWN || maker->flags->chains[*block] >> dim->loop & 1)
+        *block = dim->loop;
+    else if (!(maker->flags->chains[dim->loop] >> *block & 1))
+        *block = BLOCK_ALL;
 }
 
 static void mark_tile(struct flag_maker *maker, int number)
 {
-    for (int d = 0; d < maker->plan->tiles[number].dim_count; d++)
-        mark_fixed(maker, maker->plan->tiles[number].dims[d]);
-    for (int s = 0; s < maker->plan->step_count; s++)
-        if (maker->plan->steps[s].part_count && maker->plan->steps[s].parts[0].tile == number) {
-            find_blocks(maker, &maker->plan->steps[s].parts[0]);
-            return;
-        }
+    const struct kernel_plan *plan = maker->plan;
+    for (int d = 0; d < plan->tiles[number].dim_count; d++) {
+        mark_fixed(maker, plan->tiles[number].dims[d]);
+        maker->flags->blocks[number][d] = BLOCK_UNKNOWN;
+        for (int s = 0; s < plan->step_count; s++)
+            for (int p = 0; p < plan->steps[s].part_count; p++)
+                if (plan->steps[s].parts[p].tile == number)
+                    coarsen(maker, &plan->steps[s].parts[p], d);
+        if (maker->flags->blocks[number][d] < 0)
+            maker->flags->blocks[number][d] = BLOCK_ALL;
+    }
 }
 
 enum status flags_find_rounds(struct flag_maker *maker)
 {
     const struct kernel_plan *plan = maker->plan;
     struct kernel_flags *flags = maker->flags;
-    memset(flags->blocks, -1, sizeof flags->blocks);
     for (int loop = 0; loop < plan->kernel->loop_count; loop++)
         TRY(plan_chain(maker->values, loop, &flags->chains[loop], maker->error));
     for (int loop = 1; loop < plan->loop_count; loop++) {
