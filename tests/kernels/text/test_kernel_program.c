@@ -11,7 +11,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static struct hardware hw;
 static gsl_rng *rng;
@@ -53,7 +52,6 @@ static int64_t time_of(const struct program *program)
 struct tally {
     int legal, over_sync, slower; /* programs; with superfluous flags; that cost time */
     double most;                  /* of it, at most: time with them by time without */
-    double make_s, tidy_s;
 };
 
 static void check_program(struct kernel_case *c, struct tally *tally)
@@ -81,20 +79,17 @@ static void check_program(struct kernel_case *c, struct tally *tally)
     if (!has_more || !is_safe)
         return;
     int64_t before = time_of(&c->program);
-    clock_t start = clock();
     cr_assert_eq(program_tidy(&c->program, &error), STATUS_OK, "%s", error.text);
-    tally->tidy_s += (double)(clock() - start) / CLOCKS_PER_SEC;
     tally->over_sync++;
     int64_t after = time_of(&c->program);
     tally->slower += after != before;
     if ((double)before / (double)after > tally->most)
         tally->most = (double)before / (double)after;
-    if (after != before && getenv("KERNEL_WHY"))
-        cr_log_warn("%.4f %s\n", (double)before / (double)after, kernel_case_text(c));
 }
 
-/* Tilings of a text on random sizes: how many, sizes up to these. */
-static void check_kernel(const char *text, const int64_t most[], int count)
+/* Tilings of a text on random sizes: how many, sizes up to these; superfluous flags make programs
+ * at most so much slower. */
+static void check_kernel(const char *text, const int64_t most[], int count, double slowest)
 {
     struct kernel_case *c = kernel_case_open(&hw, text);
     struct tally tally = {0};
@@ -103,22 +98,12 @@ static void check_kernel(const char *text, const int64_t most[], int count)
         int64_t sizes[KERNEL_MAX_SIZES];
         for (int s = 0; s < c->kernel.size_count; s++)
             sizes[s] = 1 + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)most[s]);
-        if (kernel_case_set(c, sizes, NULL, rng) && kernel_case_make(c)) {
-            clock_t start = clock();
-            for (int i = 0; i < 10; i++) {
-                program_reset(&c->program, &hw);
-                kernel_program(&c->plan, &c->flags, &c->env, &c->room, &c->program, &c->error);
-            }
-            tally.make_s += (double)(clock() - start) / CLOCKS_PER_SEC / 10;
+        if (kernel_case_set(c, sizes, NULL, rng) && kernel_case_make(c))
             check_program(c, &tally);
-        } else if (getenv("KERNEL_WHY"))
-            cr_log_warn("%s\n", kernel_case_text(c));
     }
-    cr_log_warn("%s on %s: %d programs, %d with superfluous flags, %d slower for it (%.4f), %.1f "
-                "us, tidy %.1f us, %d lines\n",
-                c->kernel.name.text, hw.name, tally.legal, tally.over_sync, tally.slower,
-                tally.most, tally.make_s / tally.legal * 1e6, tally.tidy_s / tally.legal * 1e6,
-                c->program.count);
+    cr_log_info("%s: %d programs, %d with superfluous flags, %d slower for it, at most %.4f\n",
+                c->kernel.name.text, tally.legal, tally.over_sync, tally.slower, tally.most);
+    cr_expect_leq(tally.most, slowest, "%s", c->kernel.name.text);
     cr_expect_geq(tally.legal, count / 2, "%s: %s", c->kernel.name.text, c->error.text);
     kernel_case_close(c);
 }
@@ -128,35 +113,35 @@ static void check_kernel(const char *text, const int64_t most[], int count)
 Test(kernel_program, add_relu)
 {
     load("ascend310");
-    check_kernel(LIBRARY("add_relu"), (int64_t[]){40000}, 100);
+    check_kernel(LIBRARY("add_relu"), (int64_t[]){40000}, 100, 1);
 }
 
 Test(kernel_program, matmul)
 {
     load("ascend310");
-    check_kernel(LIBRARY("matmul"), (int64_t[]){300, 300, 300, 4}, 500);
+    check_kernel(LIBRARY("matmul"), (int64_t[]){300, 300, 300, 4}, 500, 1.005);
 }
 
 Test(kernel_program, conv2d)
 {
     load("ascend310");
-    check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60}, 200);
+    check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60}, 200, 1);
 }
 
 /* ---- kernels that the library has not ---- */
 
-#define OF_TEXT(name, ...)                                                                         \
+#define OF_TEXT(name, slowest, ...)                                                                \
     Test(kernel_program, name)                                                                     \
     {                                                                                              \
         load("ascend310");                                                                         \
-        check_kernel(name, (int64_t[]){__VA_ARGS__}, 200);                                         \
+        check_kernel(name, (int64_t[]){__VA_ARGS__}, 200, slowest);                                \
     }
 
-OF_TEXT(softmax_like, 60, 700)
-OF_TEXT(two_levels, 200, 200, 200)
-OF_TEXT(drained_inside, 200, 200, 200)
-OF_TEXT(side_by_side, 100, 200)
-OF_TEXT(skewed, 100, 64)
-OF_TEXT(two_passes, 20, 200)
-OF_TEXT(through_gm, 100, 200)
-OF_TEXT(written_out, 3000)
+OF_TEXT(softmax_like, 1, 60, 700)
+OF_TEXT(two_levels, 1, 200, 200, 200)
+OF_TEXT(drained_inside, 1, 200, 200, 200)
+OF_TEXT(side_by_side, 1.15, 100, 200)
+OF_TEXT(skewed, 1, 100, 64)
+OF_TEXT(two_passes, 1.05, 20, 200)
+OF_TEXT(through_gm, 1.1, 100, 200)
+OF_TEXT(written_out, 1, 3000)
