@@ -255,11 +255,12 @@ static void tail_before_loop(struct work_sums *sums, int number, struct clocks *
     end_passage(sums, &passage, clocks->chain_fs);
 }
 
+/* Where rounds are mixed, those behind a first one are not all behind what is in it. */
 static bool has_once(const struct work_sums *sums, int number)
 {
     const struct plan_loop *loop = &sums->work->plan->loops[number];
     bool any = false;
-    for (int s = loop->first_step; s < loop->end_step; s++)
+    for (int s = loop->first_step; s < loop->end_step && !sums->work->has_stages; s++)
         any |= sums->times[s].once == loop->depth - 1 && sums->times[s].once < depth_of(sums, s);
     return any;
 }

@@ -118,9 +118,7 @@ void work_find_gaps(struct kernel_work *work, enum work_variant variant)
 {
     struct work_chains *chains = &work->chains[variant];
     struct search search = {.plan = work->plan, .chains = chains};
-    for (int loop = 0; loop < work->plan->loop_count; loop++)
-        if (work->plan->loops[loop].last_stage > 0)
-            return; /* rounds are mixed */
-    for (search.chain = 0; search.chain < chains->layout.chain_count - 1; search.chain++)
+    for (search.chain = 0; !work->has_stages && search.chain < chains->layout.chain_count - 1;
+         search.chain++)
         find_in_chain(&search, chains);
 }

@@ -9,8 +9,6 @@
 static bool is_short(const struct kernel_plan *plan, int step, int part)
 {
     const struct plan_step *s = &plan->steps[step];
-    if (s->kind == INSTRUCTION_SCALAR)
-        return true;
     if (s->kind != INSTRUCTION_VECTOR)
         return false;
     bool folds = plan->hw->operations[s->what].result == RESULT_ONE_PER_REPEAT;
@@ -65,12 +63,14 @@ static bool meet(const struct kernel_plan *plan, int a, int part_a, int b, int p
 
 /* ------------------------------------------------------------------ pairs */
 
-/* Is the tile on the chip, and do not both interlock in it block by block? */
+/* Is the tile on the chip, and do not both interlock in it block by block? Scalars touch something
+ * in their part, who knows what. */
 static bool orders(const struct kernel_plan *plan, int a, int b, int tile)
 {
     const struct buffer *buffer = &plan->hw->buffers[plan->tiles[tile].buffer];
     bool both = plan->steps[a].text->keys[STEP_UNIT] && plan->steps[b].text->keys[STEP_UNIT];
-    return buffer->capacity_bytes > 0 && !(both && buffer->unit_flag);
+    return buffer->capacity_bytes > 0 && !(both && buffer->unit_flag) &&
+           plan->steps[a].kind != INSTRUCTION_SCALAR && plan->steps[b].kind != INSTRUCTION_SCALAR;
 }
 
 /* Goes through the parts of two steps that are of one tile, one of which writes. */
@@ -137,6 +137,7 @@ static void add_event(struct kernel_work *work, enum work_event_kind kind, int n
 static void add_body(struct kernel_work *work, int loop)
 {
     const struct plan_loop *body = &work->plan->loops[loop];
+    work->has_stages |= body->last_stage > 0;
     for (int stage = 0; stage <= body->last_stage; stage++)
         for (int i = body->first_item; i < body->first_item + body->item_count; i++) {
             const struct plan_item *item = &work->plan->items[i];
@@ -155,5 +156,6 @@ static void add_body(struct kernel_work *work, int loop)
 void work_find_order(struct kernel_work *work)
 {
     work->event_count = work->edge_count = 0;
+    work->has_stages = false;
     add_body(work, 0);
 }

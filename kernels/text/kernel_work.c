@@ -48,9 +48,9 @@ enum status kernel_work_make(const struct kernel_plan *plan, struct kernel_work 
         kernel_work_free(work);
         return status;
     }
+    work_find_order(work);
     for (int v = 0; v < WORK_VARIANTS; v++)
         work_find_gaps(work, (enum work_variant)v);
-    work_find_order(work);
     make_instructions(work);
     find_shapes(work);
     *made = work;
