@@ -70,8 +70,8 @@ static inline int cell_args(enum cell_kind kind)
     return kind == CELL_CHOICE ? 3 : kind == CELL_APPLY ? 2 : 0;
 }
 
-/* Gathers what a step needs; false: too much. Part of making cells. */
-bool cells_list(struct kernel_cells *cells, int step);
+/* Gathers what the step of a number needs; false: too much. Part of making cells. */
+bool cells_list(struct kernel_cells *cells, int number);
 
 /* STATUS_TOO_LARGE beyond the limits above. */
 enum status kernel_cells_make(const struct kernel_plan *plan, struct kernel_cells *cells,
@@ -82,13 +82,14 @@ void kernel_cells_clear(struct kernel_cells *cells);
 void kernel_cells_give(const struct kernel_cells *cells, const struct kernel_values *values,
                        int64_t numbers[CELLS_MAX]);
 
-/* Makes a round of the loop on `level` (from 1) of a step the current one. */
-void kernel_cells_enter(const struct kernel_cells *cells, int step, int level, int64_t round,
+/* Makes a round of the loop on `level` (from 1) of a step the current one: `number` is the step's.
+ */
+void kernel_cells_enter(const struct kernel_cells *cells, int number, int level, int64_t round,
                         int64_t rounds, int64_t numbers[CELLS_MAX]);
 
 /* Sizes of the step's instruction in the current rounds, in `in`, which has its kind; false: one
  * that cannot be. */
-bool kernel_cells_instruction(const struct kernel_cells *cells, int step,
+bool kernel_cells_instruction(const struct kernel_cells *cells, int number,
                               const int64_t numbers[CELLS_MAX], struct instruction *in);
 
 #endif

@@ -51,36 +51,44 @@ static int64_t count_alike(const struct summing *s, int level, int64_t round, in
     return round == rounds - 1 ? 1 : rounds - 1 - round;
 }
 
+static struct work_sum sum_rounds(struct summing *s, int level, unsigned path, int turn);
+
+/* All rounds of the loop on a level; *first: of one of those that are like the first. */
+static struct work_sum sum_loop(struct summing *s, int level, unsigned path, int turn,
+                                struct work_sum *first)
+{
+    const struct kernel_plan *plan = s->work->plan;
+    const struct kernel_cells *cells = &s->work->cells;
+    int loop = cells->steps[s->step].loops[level - 1];
+    int64_t rounds = s->numbers[cells->loops[loop].rounds];
+    bool once = plan->steps[s->step].once >> plan->loops[loop].text_loop & 1;
+    struct work_sum sum = {.instructions = 0};
+    s->cannot_be |= rounds == CELL_CANNOT_BE;
+    if (once && rounds > 1 && path & ON_LAST && s->times->once >= level)
+        s->times->once = level - 1;
+    for (int64_t round = 0, alike; round < rounds; round += alike) {
+        alike = once ? rounds : count_alike(s, level, round, rounds);
+        double times = once ? 1 : (double)alike;
+        unsigned on = (round == 0 ? ON_FIRST : 0U) | (round + alike == rounds ? ON_LAST : 0U);
+        int left = path & ON_LAST && round == 0 ? level : 0;
+        kernel_cells_enter(cells, s->step, level, round, rounds, s->numbers);
+        struct work_sum one = sum_rounds(s, level + 1, path & on, on & ON_LAST ? turn : left);
+        sum.instructions += times * one.instructions;
+        sum.units += times * one.units;
+        sum.burst_fs += times * one.burst_fs;
+        *first = round == 0 ? one : *first;
+    }
+    return sum;
+}
+
 /* Of the loops from `level` on, 1: the outermost. `turn`: the level on which the path of last
  * rounds was left through a first one, 0: none. */
 static struct work_sum sum_rounds(struct summing *s, int level, unsigned path, int turn)
 {
-    const struct kernel_cells *cells = &s->work->cells;
-    const struct cell_step *step = &cells->steps[s->step];
-    struct work_sum sum = {.instructions = 0}, first = sum;
-    if (level > step->depth) {
-        sum = sum_one(s);
-    } else {
-        int loop = step->loops[level - 1];
-        int64_t rounds = s->numbers[cells->loops[loop].rounds];
-        bool once = s->work->plan->steps[s->step].once >> s->work->plan->loops[loop].text_loop & 1;
-        s->cannot_be |= rounds == CELL_CANNOT_BE;
-        if (once && rounds > 1 && path & ON_LAST && s->times->once == step->depth)
-            s->times->once = level - 1;
-        for (int64_t round = 0, alike; round < rounds; round += alike) {
-            alike = once ? rounds : count_alike(s, level, round, rounds);
-            double times = once ? 1 : (double)alike;
-            unsigned on = (round == 0 ? ON_FIRST : 0U) | (round + alike == rounds ? ON_LAST : 0U);
-            int turns = on & ON_LAST ? turn : path & ON_LAST && round == 0 ? level : 0;
-            kernel_cells_enter(cells, s->step, level, round, rounds, s->numbers);
-            struct work_sum one = sum_rounds(s, level + 1, path & on, turns);
-            sum.instructions += times * one.instructions;
-            sum.units += times * one.units;
-            sum.burst_fs += times * one.burst_fs;
-            first = round == 0 ? one : first;
-        }
-    }
-    if (turn && level > step->depth)
+    struct work_sum first = {.instructions = 0};
+    bool is_one = level > s->work->cells.steps[s->step].depth;
+    struct work_sum sum = is_one ? sum_one(s) : sum_loop(s, level, path, turn, &first);
+    if (turn && is_one)
         s->times->turn_fs[turn - 1] = time_of(s, &sum);
     if (path & ON_FIRST)
         s->times->first_fs[level - 1] = time_of(s, &sum);

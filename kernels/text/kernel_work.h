@@ -19,7 +19,7 @@ enum work_variant { WORK_SHAPES_STAY, WORK_SHAPES_CHANGE, WORK_VARIANTS };
 struct kernel_work;
 
 /* The plan has to stay. STATUS_TOO_LARGE: more kinds of instruction than a summary has lines. */
-enum status kernel_work_make(const struct kernel_plan *plan, struct kernel_work **work,
+enum status kernel_work_make(const struct kernel_plan *plan, struct kernel_work **made,
                              struct error *error);
 void kernel_work_free(struct kernel_work *work);
 
