@@ -189,7 +189,7 @@ Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
         for (int p = 0; m == sizeof machines / sizeof *machines - 1 && p < hw.price_count; p++)
             hw.prices[p].latency_fs = p * 37 % 5 * 100 * FS_PER_NS;
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-            for (int shape = 0; shape < 12 / test_thinning() + 1; shape++) {
+            for (int shape = 0; shape < 6 / test_thinning() + 1; shape++) {
                 int64_t given[KERNEL_MAX_SIZES];
                 gsl_rng_set(rng, 1000 * m + 100 * k + (unsigned long)shape);
                 for (int s = 0; s < KERNEL_MAX_SIZES; s++)
@@ -216,37 +216,58 @@ Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
         cr_expect_gt(tested[k], 20, "%s: %d", kernels[k].name, tested[k]);
 }
 
-/* The five shapes whose searches are published, on every seventh legal tiling. */
-static double sum_closeness(const int64_t shape[], int *count)
+/* How close bounds are to times over all legal tilings of a shape, and how many are below the best
+ * time: so many a search has to simulate. */
+struct closeness {
+    double sum;
+    int count, open;
+};
+
+static struct closeness find_closeness(const int64_t shape[])
 {
-    double sum = 0;
+    struct closeness found = {.sum = 0};
+    int64_t best = INT64_MAX;
     cr_assert(open_kernel("matmul", shape), "%s", error.text);
-    for (int64_t i = 0; i < space.candidates; i += 7) {
+    int64_t *bounds = malloc((size_t)space.candidates * sizeof *bounds);
+    for (int64_t i = 0; i < space.candidates; i++) {
         struct tiling tiling;
         struct work work;
         space_tiling(&space, i, &tiling);
         if (!space.kind->legal(&space, &tiling))
             continue;
-        sum += (double)bound_of(&tiling, &work) / (double)time_of(&tiling);
-        ++*count;
+        int64_t time = time_of(&tiling);
+        bounds[found.count] = bound_of(&tiling, &work);
+        found.sum += (double)bounds[found.count++] / (double)time;
+        best = time < best ? time : best;
     }
+    for (int i = 0; i < found.count; i++)
+        found.open += bounds[i] < best;
+    free(bounds);
     close_kernel();
-    return sum;
+    return found;
 }
 
+/* `most` is a tenth more than what the search in the hand-written space simulates. */
 Test(kernel_work, bounds_of_matmul_are_close)
 {
-    static const int64_t shapes[][4] = {{512, 1024, 512, 1},
-                                        {200, 300, 700, 1},
-                                        {1024, 64, 1024, 1},
-                                        {128, 2048, 128, 1},
-                                        {784, 576, 128, 1}};
-    int count = 0;
-    double sum = 0;
+    static const struct {
+        int64_t shape[4];
+        int most;
+    } cases[] = {{{784, 576, 128, 1}, 459},
+                 {{128, 2048, 128, 1}, 267},
+                 {{512, 1024, 512, 1}, 614},
+                 {{200, 300, 700, 1}, 454},
+                 {{1024, 64, 1024, 1}, 1848}};
+    struct closeness all = {.sum = 0};
     machine_load(&hw, "");
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        sum += sum_closeness(shapes[s], &count);
-    cr_log_info("bound / time is %.4f in the mean of %d tilings", sum / count, count);
-    cr_expect_gt(count, 5000);
-    cr_expect_geq(sum / count, 0.94, "%.4f", sum / count);
+    for (int c = 0; c < (test_thinning() > 1 ? 2 : 5); c++) {
+        struct closeness found = find_closeness(cases[c].shape);
+        cr_log_info("shape %d: bound / time is %.4f in the mean of %d tilings, %d open", c,
+                    found.sum / found.count, found.count, found.open);
+        cr_expect_leq(found.open, cases[c].most, "shape %d: %d open", c, found.open);
+        all.sum += found.sum;
+        all.count += found.count;
+    }
+    cr_expect_gt(all.count, 10000);
+    cr_expect_geq(all.sum / all.count, 0.94, "%.4f", all.sum / all.count);
 }
