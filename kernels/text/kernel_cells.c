@@ -303,7 +303,9 @@ static bool allocate(struct kernel_cells *cells)
 static void *shrink(void *items, int count, size_t size)
 {
     void *smaller = realloc(items, (size_t)(count + 1) * size);
-    return smaller ? smaller : items;
+    if (!smaller)
+        return items;
+    return smaller;
 }
 
 void kernel_cells_clear(struct kernel_cells *cells)

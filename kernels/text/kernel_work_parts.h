@@ -37,7 +37,7 @@ struct kernel_work {
     const struct kernel_plan *plan; /* not owned */
     struct kernel_cells cells;
     struct instruction instructions[PLAN_MAX_STEPS]; /* without their sizes */
-    bool has_stages; /* rounds of a body are mixed */
+    bool has_stages;                                 /* rounds of a body are mixed */
     int event_count;
     struct work_event events[WORK_MAX_EVENTS];
     int place[PLAN_MAX_STEPS]; /* of steps, in `events` */
