@@ -54,14 +54,21 @@ static int64_t count(struct kernel_values *values, int axis, int cores, bool lis
     return points;
 }
 
+static bool cores_ask_axes(const struct kernel_text *kernel)
+{
+    bool any = false;
+    for (int c = 0; c < kernel->cores_count; c++)
+        any |= kernel->cores[c].shares || kernel->cores[c].what->op == EXPRESSION_IF;
+    return any;
+}
+
 /* Every number of cores that all have work; -1: on one core, what only cores ask for has one value.
  */
 static int64_t count_all(const struct random_case *random)
 {
     int64_t points = 0;
-    for (int c = 0; c < random->kernel.cores_count; c++)
-        if (random->kernel.cores[c].shares || random->kernel.cores[c].what->op == EXPRESSION_IF)
-            return -1;
+    if (cores_ask_axes(&random->kernel))
+        return -1;
     for (int cores = 1; cores <= hw.cores; cores++) {
         struct kernel_values values;
         cr_assert_eq(kernel_values_set(&values, &random->kernel, random->values.hw, DTYPE_F16,
@@ -112,7 +119,8 @@ static bool compare(const struct random_case *random, const struct space *space)
     memcpy(tiling.value, random->values.axes, sizeof(int64_t) * (size_t)random->kernel.axis_count);
     tiling.value[random->kernel.axis_count] = random->used;
     bool legal = space->kind->legal(space, &tiling);
-    bool is_point = random->used == random->cores;
+    bool is_point = random->used == random->cores &&
+                    (random->used > 1 || !cores_ask_axes(&random->kernel));
     bool expected = is_point && random->plain.verdict == PLAIN_FINE && random->plain.fits &&
                     requires_hold(random);
     struct violation list[MAX_VIOLATIONS] = {{.text = ""}};
