@@ -1,5 +1,5 @@
-/* `autotune explain`. Parses one tiling in the space of its job and leaves the rest to
- * tiling_verdict.c. */
+/* `autotune explain`. Takes one tiling of the space of its job, the best one where none is given,
+ * and leaves the rest to tiling_verdict.c. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/tiling_verdict.h"
@@ -10,7 +10,8 @@ struct explaining {
 };
 
 static const struct cli_option options[] = {
-    {"set", "NAME=VALUE,...", "the tiling: a value for every name of its space", 1,
+    {"set", "NAME=VALUE,...",
+     "the tiling: a value for every name of its space (default: the best one)", 1,
      .text = offsetof(struct task, set), .take = task_check_set},
     {"strict", NULL, "exit status 1 where the tiling is illegal", 1,
      .flag = offsetof(struct explaining, strict)},
@@ -20,8 +21,7 @@ static const struct cli_option options[] = {
 static const struct usage usage = {
     .name = "autotune explain",
     .tables = {{options, 0}},
-    .args_doc = "--op OP --shape SHAPE --set NAME=VALUE,...\n--kernel NAME|FILE --shape SHAPE "
-                "--set NAME=VALUE,...",
+    .args_doc = "--op OP --shape SHAPE\n--kernel NAME|FILE --shape SHAPE",
     .doc =
         "Says of one tiling whether it is legal on a chip; if so, how long it takes, what limits "
         "it, and how much there is to gain at most; if not, which limits it breaks, by how many "
@@ -39,17 +39,18 @@ int cmd_explain(int argc, char **argv)
     struct task *task = &explaining.task;
     struct tiling tiling;
     struct answer answer;
-    struct error error;
     task_parse(&usage, argc, argv, task, false);
     task->job.validate = 0; /* asks the model alone */
     task_open(task);
     cli_check_files(&task->common);
-    if (!task->set)
-        cli_die("explain: --set is missing; `autotune explain --help` has an example");
-    cli_require(tiling_parse(&task->job.space, task->set, &tiling, &error), &error);
+    bool json = task->common.format == FORMAT_JSON, legal = false;
+    bool found = verdict_choose(task, &tiling);
     cli_answer_open(&answer, &task->common);
-    bool legal = verdict_write(task, &tiling, task->common.format == FORMAT_JSON, &answer);
+    if (found)
+        legal = verdict_write(task, &tiling, json, &answer);
+    else
+        verdict_write_none(json, answer.stream);
     cli_answer_close(&answer);
     task_close(task);
-    return legal || !explaining.strict ? EXIT_ANSWER : EXIT_NONE;
+    return legal || (found && !explaining.strict) ? EXIT_ANSWER : EXIT_NONE;
 }

@@ -3,7 +3,6 @@
  * `explain` instead. */
 #include "cli/answer.h"
 #include "cli/commands.h"
-#include "cli/threads.h"
 #include "cli/tiling_verdict.h"
 #include "core/program_text.h"
 #include "core/suggest.h"
@@ -56,24 +55,6 @@ static int find_part(const struct operator_space *kind, const char *name)
     cli_die("--part %.64s: expected %s%s", name, list, like.text);
 }
 
-/* The tiling asked for, or the best; false when there is none. */
-static bool choose(const struct task *task, struct tiling *tiling)
-{
-    struct error error;
-    struct search_result result;
-    struct search_options how = {.threads = cli_threads(0), .top = 1};
-    if (task->set) {
-        cli_require(tiling_parse(&task->job.space, task->set, tiling, &error), &error);
-        return true;
-    }
-    cli_require(search(&task->job.space, &how, &result, &error), &error);
-    bool found = result.count > 0;
-    if (found)
-        *tiling = result.best[0].tiling;
-    search_result_clear(&result);
-    return found;
-}
-
 /* A tiling that was given has yet to choose the values that it does not show (k-NN's distance
  * tile). */
 static void complete(const struct task *task, struct tiling *tiling)
@@ -124,13 +105,6 @@ static void write_json(const struct printing *printing, const struct tiling *til
     free(text);
 }
 
-static void write_none(bool json, FILE *out)
-{
-    fputs(json ? "{\n  \"schema\": 1,\n  \"tiling\": null\n}\n"
-               : "no tiling of this space is legal\n",
-          out);
-}
-
 int cmd_program(int argc, char **argv)
 {
     struct printing printing = {.task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
@@ -144,7 +118,7 @@ int cmd_program(int argc, char **argv)
     cli_check_files(&task->common);
     printing.part = find_part(task->job.space.kind, printing.part_name);
     bool json = task->common.format == FORMAT_JSON;
-    bool found = choose(task, &tiling);
+    bool found = verdict_choose(task, &tiling);
     bool legal =
         found && task->job.space.kind->violations(&task->job.space, &tiling, violations) == 0;
     if (legal && task->set)
@@ -157,7 +131,7 @@ int cmd_program(int argc, char **argv)
     else if (found)
         verdict_write(task, &tiling, json, &answer);
     else
-        write_none(json, answer.stream);
+        verdict_write_none(json, answer.stream);
     cli_answer_close(&answer);
     task_close(task);
     return legal ? EXIT_ANSWER : EXIT_NONE;

@@ -2,10 +2,13 @@
  * the tiling is simulated and set against the problem's roofline, which no tiling beats. */
 #include "cli/tiling_verdict.h"
 #include "cli/answer.h"
+#include "cli/threads.h"
 
 #include "formats/text.h"
+#include "results/outline.h"
 #include "results/tune.h"
 #include "search/nearest.h"
+#include "search/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,7 @@ struct verdict {
     bool is_timed;
     struct error why; /* it is not */
     double bound_ns, gap;
+    json_t *picture; /* of its kernel; NULL: none */
 };
 
 /* What no tiling of the problem beats: the roofline, once a kernel has been started on a core. */
@@ -51,6 +55,16 @@ static json_t *simulated_json(const struct verdict *v)
     json_object_set_new(json, "bound_ns", json_real(v->bound_ns));
     json_object_set_new(json, "gap", json_real(v->gap));
     return json;
+}
+
+static void draw(struct verdict *v)
+{
+    const struct space *space = &v->task->job.space;
+    struct error error;
+    if (!space->kind->picture)
+        return;
+    v->picture = cli_require_memory(json_object());
+    cli_require(space->kind->picture(space, v->tiling, v->picture, &error), &error);
 }
 
 /* The search from a legal tiling, the nearest one from another. */
@@ -100,6 +114,8 @@ static void write_json(const struct verdict *v, FILE *out)
                                  "violations", list, "nearest", nearest);
     if (v->count == 0)
         json_object_update_new(document, simulated_json(v));
+    if (v->picture)
+        json_object_set(document, "picture", v->picture);
     cli_require(json_write(document, out, &error), &error);
 }
 
@@ -116,15 +132,42 @@ static void write_table(const struct verdict *v, const struct style *style, FILE
         fprintf(out, "  %s\n", v->violations[i].text);
     if (v->count == 0) {
         put_simulated(v, style, out);
+        outline_write(v->picture, style, out);
         put_next(v, style, out);
         return;
     }
+    outline_write(v->picture, style, out);
+    fputs(v->picture ? "\n" : "", out);
     tiling_text(space->axes, space->axis_count, &v->nearest, text, sizeof text);
     if (v->has_nearest)
         fprintf(out, "nearest legal: --set %s\n", text);
     else
         fprintf(out, "no tiling of this space is legal\n");
     put_next(v, style, out);
+}
+
+bool verdict_choose(const struct task *task, struct tiling *tiling)
+{
+    struct error error;
+    struct search_result result;
+    struct search_options how = {.threads = cli_threads(0), .top = 1};
+    if (task->set) {
+        cli_require(tiling_parse(&task->job.space, task->set, tiling, &error), &error);
+        return true;
+    }
+    cli_require(search(&task->job.space, &how, &result, &error), &error);
+    bool found = result.count > 0;
+    if (found)
+        *tiling = result.best[0].tiling;
+    search_result_clear(&result);
+    return found;
+}
+
+void verdict_write_none(bool json, FILE *out)
+{
+    fputs(json ? "{\n  \"schema\": 1,\n  \"tiling\": null\n}\n"
+               : "no tiling of this space is legal\n",
+          out);
 }
 
 bool verdict_write(const struct task *task, const struct tiling *tiling, bool json,
@@ -139,9 +182,11 @@ bool verdict_write(const struct task *task, const struct tiling *tiling, bool js
                     &error);
     else
         simulate_tiling(&verdict);
+    draw(&verdict);
     if (json)
         write_json(&verdict, answer->stream);
     else
         write_table(&verdict, &answer->style, answer->stream);
+    json_decref(verdict.picture);
     return verdict.count == 0;
 }

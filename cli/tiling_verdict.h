@@ -6,8 +6,15 @@
 #include "cli/answer.h"
 #include "cli/task.h"
 
+/* The tiling that --set gives, or the best of the space; false when there is none. */
+bool verdict_choose(const struct task *task, struct tiling *tiling);
+
+/* Says that there is none. */
+void verdict_write_none(bool json, FILE *out);
+
 /* Writes the limits that `tiling` breaks and the nearest legal one; or, of a legal one, its time,
- * what limits it, and how far it is at most from the best. Returns whether it is legal. */
+ * what limits it, and how far it is at most from the best; and of both what the kernel looks like,
+ * where its space knows. Returns whether it is legal. */
 bool verdict_write(const struct task *task, const struct tiling *tiling, bool json,
                    struct answer *answer);
 

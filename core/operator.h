@@ -158,6 +158,10 @@ struct operator_space {
                            const struct details_options *options, struct json_t *details,
                            struct error *error);
     void (*shorten)(struct json_t *details);
+    /* What the kernel of a tiling, legal or not, looks like: adds members to *picture, which
+     * results/outline.h lays out for people. NULL: there is nothing but its numbers. */
+    enum status (*picture)(const struct space *space, const struct tiling *tiling,
+                           struct json_t *picture, struct error *error);
     const struct operator_bank
         *bank; /* tables of operator libraries; NULL: none hold its tilings */
 };

@@ -141,9 +141,10 @@ static int find_columns(json_t *rows, struct column columns[MAX_COLUMNS])
             break;
         struct column *column = &columns[count++];
         put_heading(key, text);
-        *column = (struct column){key, (int)strlen(text), !json_is_number(value)};
+        *column = (struct column){key, (int)strlen(text), true};
         json_array_foreach(rows, index, row)
         {
+            column->left = column->left && !json_is_number(json_object_get(row, key));
             put_cell(key, json_object_get(row, key), text);
             column->width = (int)strlen(text) > column->width ? (int)strlen(text) : column->width;
         }

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-/* Every member of `object` under its key. */
+/* Every member of `object` under its key; nothing where that is NULL. */
 void outline_write(json_t *object, const struct style *style, FILE *out);
 
 #endif

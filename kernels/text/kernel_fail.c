@@ -7,18 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void show_line(const struct kernel_text *kernel, struct kernel_place at, struct error *error)
+const char *kernel_source_line(const struct kernel_text *kernel, int number, int *length)
 {
     const char *line = kernel->source, *end = line + kernel->source_bytes, *newline;
-    for (int n = 1; n < at.line && line < end; n++) {
+    for (int n = 1; n < number && line < end; n++) {
         newline = memchr(line, '\n', (size_t)(end - line));
         line = newline ? newline + 1 : end;
     }
     newline = memchr(line, '\n', (size_t)(end - line));
-    size_t length = (size_t)((newline ? newline : end) - line);
-    if (length && line[length - 1] == '\r')
-        length--;
-    error_show(error, line, length, (size_t)at.column - 1);
+    *length = (int)((newline ? newline : end) - line);
+    if (*length && line[*length - 1] == '\r')
+        --*length;
+    return line;
+}
+
+static void show_line(const struct kernel_text *kernel, struct kernel_place at, struct error *error)
+{
+    int length;
+    const char *line = kernel_source_line(kernel, at.line, &length);
+    error_show(error, line, (size_t)length, (size_t)at.column - 1);
 }
 
 enum status kernel_fail(const struct kernel_parser *parser, enum status status,

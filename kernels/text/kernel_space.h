@@ -28,6 +28,10 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
 double kernel_roofline_ns(const struct space *space);
 extern const char *const kernel_parts[];
 
+/* kernel_picture.c */
+enum status kernel_picture(const struct space *space, const struct tiling *tiling,
+                           struct json_t *picture, struct error *error);
+
 bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed);
 bool kernel_is_legal(const struct space *space, const struct tiling *tiling);
 int kernel_violations(const struct space *space, const struct tiling *tiling,
@@ -37,7 +41,7 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
     .destroy = kernel_destroy, .possible = kernel_possible, .legal = kernel_is_legal,              \
     .violations = kernel_violations, .cores_used = kernel_cores_used,                              \
     .summarise = kernel_space_summarise, .parts = kernel_parts, .generate = kernel_generate,       \
-    .roofline_ns = kernel_roofline_ns
+    .roofline_ns = kernel_roofline_ns, .picture = kernel_picture
 
 /* Of an operator that is nothing but its text (kernel_operator.c). */
 extern const struct operator_space kernel_space_tile;

@@ -312,6 +312,9 @@ enum status kernel_text_parse(const char *file, const char *text, size_t length,
 
 void kernel_text_clear(struct kernel_text *kernel);
 
+/* A line as it was read, without its end; empty where there is none. */
+const char *kernel_source_line(const struct kernel_text *kernel, int number, int *length);
+
 /* Puts the kernel's file before an error "line:column: …" that was found in its numbers
  * (kernel_eval.h, kernel_plan.h), and shows the line; leaves any other as it is. Returns the
  * status. */
