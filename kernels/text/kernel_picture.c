@@ -4,27 +4,9 @@
 #include "kernels/text/kernel_picture.h"
 
 #include "core/quantity.h"
-#include "kernels/text/kernel_space_internal.h"
+#include "kernels/text/kernel_picture_internal.h"
 
-#include <jansson.h>
 #include <string.h>
-
-enum { WORK_SIZE = 64, TEXT_LENGTH = 400 };
-
-/* A line of the plan: how often it runs, and what it does the first time. */
-struct line {
-    double runs, fs;
-    char work[WORK_SIZE];
-};
-
-struct picture {
-    const struct space *space;
-    const struct kernel_plan *plan;
-    struct kernel_env env;
-    struct program program; /* the instruction at hand */
-    int cores;
-    struct line loops[KERNEL_MAX_LOOPS + 1], steps[PLAN_MAX_STEPS];
-};
 
 /* ------------------------------------------------------------------ what runs */
 
@@ -67,16 +49,16 @@ static enum status describe_loop(const struct picture *p, int loop, int64_t roun
                                  char work[WORK_SIZE], struct error *error)
 {
     struct kernel_range range;
-    char step[TEXT_SIZE], rest[TEXT_SIZE];
+    char count[TEXT_SIZE], step[TEXT_SIZE], rest[TEXT_SIZE];
     TRY(kernel_loop_range(&p->env.values, p->plan->loops[loop].text_loop, &range, error));
     int64_t by = p->env.values.loops[p->plan->loops[loop].text_loop].length;
     if (rounds == 1)
         snprintf(work, WORK_SIZE, "all %s", text_count(range.length, step));
     else if (differs)
-        snprintf(work, WORK_SIZE, "%lld x %s + %s", (long long)rounds - 1, text_count(by, step),
-                 text_count(range.length - (rounds - 1) * by, rest));
+        snprintf(work, WORK_SIZE, "%s x %s + %s", text_count(rounds - 1, count),
+                 text_count(by, step), text_count(range.length - (rounds - 1) * by, rest));
     else
-        snprintf(work, WORK_SIZE, "%lld x %s", (long long)rounds, text_count(by, step));
+        snprintf(work, WORK_SIZE, "%s x %s", text_count(rounds, count), text_count(by, step));
     return STATUS_OK;
 }
 
@@ -231,7 +213,7 @@ static enum status draw(struct picture *p, json_t *picture, bool is_legal, struc
         TRY(add_kernel(p, picture, error));
     add_tiles(p, &room, picture);
     add_buffers(p, &room, picture);
-    return STATUS_OK;
+    return is_legal ? picture_add_bounds(p, picture, error) : STATUS_OK;
 }
 
 enum status kernel_picture(const struct space *space, const struct tiling *tiling, json_t *picture,
