@@ -205,26 +205,33 @@ static void add_buffers(const struct picture *p, const struct kernel_room *room,
     json_object_set_new(picture, "buffers", rows);
 }
 
-static enum status draw(struct picture *p, json_t *picture, bool is_legal, struct error *error)
+static enum status draw(struct picture *p, const struct tiling *tiling, json_t *picture,
+                        struct error *error)
 {
     struct kernel_room room;
+    bool is_legal = kernel_is_legal(p->space, tiling);
     TRY(kernel_room_find(p->plan, &p->env, &room, error));
     if (is_legal)
         TRY(add_kernel(p, picture, error));
     add_tiles(p, &room, picture);
     add_buffers(p, &room, picture);
-    return is_legal ? picture_add_bounds(p, picture, error) : STATUS_OK;
+    if (!is_legal)
+        return STATUS_OK;
+    TRY(picture_add_flags(p, tiling, picture, error));
+    return picture_add_bounds(p, picture, error);
 }
 
 enum status kernel_picture(const struct space *space, const struct tiling *tiling, json_t *picture,
                            struct error *error)
 {
     const struct kernel_space *ks = kernel_space_of(space);
-    const struct space_plan *found = kernel_find_plan(ks, tiling);
-    bool is_legal = kernel_is_legal(space, tiling);
-    struct picture p = {.space = space, .cores = (int)tiling->value[space->axis_count - 1]};
-    if (!found || !found->is_possible || !kernel_set_tiling(ks, tiling, &p.env.values))
+    struct picture p = {
+        .space = space,
+        .found = kernel_find_plan(ks, tiling),
+        .cores = (int)tiling->value[space->axis_count - 1],
+    };
+    if (!p.found || !p.found->is_possible || !kernel_set_tiling(ks, tiling, &p.env.values))
         return STATUS_OK;
-    p.plan = &found->plan;
-    return draw(&p, picture, is_legal, error);
+    p.plan = &p.found->plan;
+    return draw(&p, tiling, picture, error);
 }

@@ -120,12 +120,11 @@ static void add_holds(const struct picture *p, const struct work_chains *chains,
 
 enum status picture_add_bounds(const struct picture *p, json_t *picture, struct error *error)
 {
-    struct kernel_work *work;
     struct work summary;
-    TRY(kernel_work_make(p->plan, &work, error));
-    enum status status = kernel_summarise(work, &p->env.values, p->cores, &summary, error);
-    if (status == STATUS_OK)
-        add_holds(p, &work->chains[summary.layout], &summary, picture);
-    kernel_work_free(work);
-    return status;
+    const struct kernel_work *work = p->found->work;
+    if (!work)
+        return STATUS_OK;
+    TRY(kernel_summarise(work, &p->env.values, p->cores, &summary, error));
+    add_holds(p, &work->chains[summary.layout], &summary, picture);
+    return STATUS_OK;
 }
