@@ -148,10 +148,4 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
     return kernel_program(&plan->plan, &plan->flags, &env, &room, program, error);
 }
 
-double kernel_roofline_ns(const struct space *space)
-{
-    (void)space;
-    return 1;
-}
-
 const char *const kernel_parts[] = {"kernel", NULL};

@@ -25,10 +25,11 @@ void kernel_space_summarise(const struct space *space, const struct tiling *tili
                             struct work *work);
 enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error);
-double kernel_roofline_ns(const struct space *space);
 extern const char *const kernel_parts[];
 
-/* kernel_picture.c */
+/* kernel_roofline.c: 0 where nothing is known; kernel_picture.c: of an illegal tiling there are the
+ * tiles and the buffers only, and nothing where its structure cannot be. */
+double kernel_roofline_ns(const struct space *space);
 enum status kernel_picture(const struct space *space, const struct tiling *tiling,
                            struct json_t *picture, struct error *error);
 

@@ -169,6 +169,42 @@ static void expect_safe(const struct space *space, const struct tiling *tiling, 
     program_clear(&program);
 }
 
+/* No tiling beats it, and it is no more than some factors away. */
+static void expect_roofline(const struct space *space, const struct found *best, const char *name)
+{
+    double fs = space->kind->roofline_ns(space) * FS_PER_NS;
+    double best_fs = found_ns(best) * FS_PER_NS - (double)hardware_start_fs(space->hw, 1);
+    cr_expect(fs > 0 && fs <= best_fs && fs > best_fs / 100, "%s: %.3g of %.3g fs", name, fs,
+              best_fs);
+}
+
+static double product_roofline_ns(int64_t m, int64_t k, int64_t n, double *peak_per_ns)
+{
+    const struct row row = {"matmul_thesis", "ascend310", {m, k, n, 1}, {0}};
+    struct kernel_text kernel;
+    struct hardware hw;
+    struct space space;
+    struct error error;
+    cr_assert_eq(open_row(&row, row.sizes, &kernel, &hw, &space, &error), STATUS_OK, "%s",
+                 error.text);
+    *peak_per_ns = hw.cores * hardware_matrix_peak(&hw, DTYPE_F16) / 1e9;
+    double ns = space.kind->roofline_ns(&space);
+    close_row(&kernel, &hw, &space);
+    return ns;
+}
+
+/* As of any product: padded operands and results over the bus, or padded operations at the peak. */
+Test(kernel_library, a_product_has_its_roofline)
+{
+    double peak_per_ns, ns = product_roofline_ns(512, 1024, 500, &peak_per_ns);
+    double bytes = 2.0 * (512 * 1024 + 1024 * 512 + 512 * 512);
+    cr_expect_float_eq(ns, bytes / 42, 1e-6 * ns, "%f, expected %f", ns, bytes / 42);
+    ns = product_roofline_ns(1024, 1023, 1024, &peak_per_ns);
+    double operations = 2.0 * 1024 * 1024 * 1024;
+    cr_expect_float_eq(ns, operations / peak_per_ns, 1e-6 * ns, "%f, expected %f", ns,
+                       operations / peak_per_ns);
+}
+
 Test(kernel_library, texts_are_tuned_with_proof)
 {
     for (int r = 0; r < ROWS; r++) {
@@ -186,6 +222,7 @@ Test(kernel_library, texts_are_tuned_with_proof)
                      error.text);
         cr_expect(result.optimal, "%s on %s", rows[r].name, rows[r].chip);
         cr_expect_gt(result.count, 0);
+        expect_roofline(&space, &result.best[0], rows[r].name);
         for (int b = 0; b < result.count; b++)
             expect_safe(&space, &result.best[b].tiling, rows[r].name);
         search_result_clear(&result);
