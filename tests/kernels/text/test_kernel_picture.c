@@ -4,6 +4,7 @@
 #include "kernels/text/kernel_picture.h"
 #include "kernels/text/kernel_space.h"
 #include "kernels/text/kernel_text.h"
+#include "tests/kernels/text/random_case.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -153,4 +154,38 @@ Test(kernel_picture, is_the_program)
     draw("scale_bias_relu", (const int64_t[]){300, 700}, rng);
     draw("softmax_long", (const int64_t[]){3, 5000}, rng);
     gsl_rng_free(rng);
+}
+
+Test(kernel_picture, is_the_program_of_random_kernels)
+{
+    unsigned long cases = random_cases(300), legal = 0;
+    struct hardware hw;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
+    machine_load_named(&hw, "ascend310", "");
+    for (unsigned long seed = 1; seed <= cases; seed++) {
+        struct random_case *random = random_case_open(seed, &hw);
+        struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+        struct error error;
+        if (!random)
+            continue;
+        enum status status = kernel_space_create(&space, &random->kernel, random->given, DTYPE_F16,
+                                                 DTYPE_F16, hw.cores, &error);
+        cr_assert(status == STATUS_OK || status == STATUS_TOO_LARGE, "%s", error.text);
+        for (int t = 0; t < 20 && status == STATUS_OK; t++) {
+            struct tiling tiling;
+            space_tiling(&space, (int64_t)((double)space.candidates * gsl_rng_uniform(rng)),
+                         &tiling);
+            if (!space.kind->legal(&space, &tiling))
+                continue;
+            legal++;
+            expect_picture(&space, &tiling, random->shown);
+            break;
+        }
+        space.kind->destroy(&space);
+        free(space.blocks);
+        random_case_close(random);
+    }
+    cr_expect_gt(2 * legal, cases);
+    gsl_rng_free(rng);
+    hardware_clear(&hw);
 }
