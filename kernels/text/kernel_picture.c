@@ -1,7 +1,7 @@
 /* A walk over the plan counts how often each step runs and how long: of a loop's rounds the first,
  * the last and one in between stand for all, unless they are written out, for nothing else asks
  * which round it is. Times are those of instructions that run alone (instruction_alone_fs). */
-#include "kernels/text/kernel_picture.h"
+#include "kernels/text/kernel_space.h"
 
 #include "core/quantity.h"
 #include "kernels/text/kernel_picture_internal.h"

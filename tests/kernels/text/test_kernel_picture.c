@@ -1,7 +1,6 @@
 /* What `explain` draws of a kernel is its program: steps run as often and as long as instructions
  * on their pipes, flags are set as often, tiles lie where there is room. */
 #include "hardware/find.h"
-#include "kernels/text/kernel_picture.h"
 #include "kernels/text/kernel_space.h"
 #include "kernels/text/kernel_text.h"
 #include "tests/kernels/text/random_case.h"

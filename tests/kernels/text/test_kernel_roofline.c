@@ -1,5 +1,4 @@
 /* No tiling of a random kernel takes less than the kernel's roofline. */
-#include "kernels/text/kernel_roofline.h"
 #include "search/search.h"
 #include "tests/kernels/text/random_case.h"
 #include "tests/support/machine.h"
