@@ -14,7 +14,7 @@ enum { MOST_SHOWN = 5, LIST_SIZE = 256 };
 struct hold {
     double fs, ends_fs;
     uint64_t steps[PLAN_MAX_STEPS / 64];
-    int bus; /* -1: a chain */
+    const char *name; /* of a bus, or of phases; NULL: a chain, which has pipes */
 };
 
 static bool holds_step(const struct hold *hold, int step)
@@ -37,15 +37,15 @@ static json_t *hold_json(const struct picture *p, const struct hold *hold)
         const struct plan_step *step = &p->plan->steps[s];
         if (!holds_step(hold, s) || p->steps[s].runs == 0)
             continue;
-        if (hold->bus < 0 && !(seen >> step->pipe & 1))
+        if (!(seen >> step->pipe & 1))
             add_word(pipes, hw->pipes[step->pipe].name);
         seen |= 1U << step->pipe;
         snprintf(number, sizeof number, "%d", p->plan->kernel->lines[step->line].at.line);
         add_word(lines, number);
     }
+    json_t *ends_ns = hold->name ? json_null() : json_real(hold->ends_fs / FS_PER_NS);
     return json_pack("{s:f, s:o, s:s, s:s}", "time_ns", hold->fs / FS_PER_NS, "before_and_after_ns",
-                     hold->bus < 0 ? json_real(hold->ends_fs / FS_PER_NS) : json_null(), "where",
-                     hold->bus < 0 ? pipes : hw->buses[hold->bus].name, "lines", lines);
+                     ends_ns, "where", hold->name ? hold->name : pipes, "lines", lines);
 }
 
 static int compare_holds(const void *a, const void *b)
@@ -70,7 +70,7 @@ static struct hold chain_hold(const struct picture *p, const struct work_chains 
                               const struct bound_plan *bound, const struct work *work)
 {
     const struct work_layout *layout = &chains->layout;
-    struct hold hold = {.bus = -1};
+    struct hold hold = {.fs = 0};
     for (int line = 0; line < layout->line_count; line++)
         if (layout->chains[chain] >> line & 1)
             *(line < layout->total_count ? &hold.fs : &hold.ends_fs) += line_fs(bound, work, line);
@@ -81,10 +81,23 @@ static struct hold chain_hold(const struct picture *p, const struct work_chains 
     return hold;
 }
 
+/* The last chain has no steps: it is the time until what is loaded once has been, and what is left
+ * then (kernel_ends.c). */
+static struct hold phases_hold(const struct picture *p, const struct work_chains *chains,
+                               const struct bound_plan *bound, const struct work *work)
+{
+    struct hold hold = chain_hold(p, chains, chains->layout.chain_count - 1, bound, work);
+    hold.name = "until loaded, and the rest";
+    for (int s = 0; s < p->plan->step_count; s++)
+        if (p->plan->steps[s].once)
+            take_step(p, &hold, s);
+    return hold;
+}
+
 static struct hold bus_hold(const struct picture *p, const struct work_chains *chains, int bus,
                             const struct bound_plan *bound, const struct work *work)
 {
-    struct hold hold = {.bus = bus};
+    struct hold hold = {.name = p->space->hw->buses[bus].name};
     for (int line = 0; line < chains->layout.total_count; line++)
         if (bound->bus_lines[bus] >> line & 1)
             hold.fs += work->units[line] * bound->bus_fs_per_byte[bus];
@@ -96,7 +109,7 @@ static struct hold bus_hold(const struct picture *p, const struct work_chains *c
 
 static bool is_same(const struct hold *a, const struct hold *b)
 {
-    return a->bus == b->bus && memcmp(a->steps, b->steps, sizeof a->steps) == 0;
+    return a->name == b->name && memcmp(a->steps, b->steps, sizeof a->steps) == 0;
 }
 
 static void add_holds(const struct picture *p, const struct work_chains *chains,
@@ -107,8 +120,9 @@ static void add_holds(const struct picture *p, const struct work_chains *chains,
     json_t *rows = json_array();
     int count = 0;
     bound_plan_make(&bound, p->space->hw, p->cores, &chains->layout);
-    for (int c = 0; c < chains->layout.chain_count; c++)
+    for (int c = 0; c < chains->layout.chain_count - 1; c++)
         holds[count++] = chain_hold(p, chains, c, &bound, work);
+    holds[count++] = phases_hold(p, chains, &bound, work);
     for (int b = 0; b < p->space->hw->bus_count; b++)
         holds[count++] = bus_hold(p, chains, b, &bound, work);
     qsort(holds, (size_t)count, sizeof *holds, compare_holds);
