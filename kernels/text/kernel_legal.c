@@ -269,7 +269,16 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
     return asked.count;
 }
 
+static bool is_agreed(const struct space *space, const struct tiling *tiling)
+{
+    struct tiling agreed = *tiling;
+    if (space->kind->agree)
+        space->kind->agree(space, &agreed);
+    return memcmp(agreed.value, tiling->value, (size_t)space->axis_count * sizeof *agreed.value) ==
+           0;
+}
+
 bool kernel_is_legal(const struct space *space, const struct tiling *tiling)
 {
-    return kernel_violations(space, tiling, NULL) == 0;
+    return is_agreed(space, tiling) && kernel_violations(space, tiling, NULL) == 0;
 }

@@ -94,7 +94,8 @@ struct plan_tile {
     int buffer;
     enum dtype type;
     int life;       /* plan loop, one round of which it lives */
-    int64_t copies; /* in turn */
+    int64_t copies; /* in turn, */
+    const struct expression *turns; /* that many; NULL: one, whatever the text says */
     bool is_kept;   /* a load of it runs in first rounds only: no step but loads writes it */
     int dim_count;
     /* What the parts mean: extents of its dimensions in its life, each a range, size or any

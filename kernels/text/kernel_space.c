@@ -1,9 +1,9 @@
 /* The space of a kernel's tilings. */
 #include "kernels/text/kernel_space.h"
 
+#include "kernels/text/kernel_nest.h"
 #include "kernels/text/kernel_program.h"
 #include "kernels/text/kernel_shares.h"
-#include "kernels/text/kernel_space_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +43,23 @@ static void find_least(struct kernel_space *ks, const struct space *space)
     }
 }
 
+/* A space too large to list. */
+static void be_nested(struct space *space, struct kernel_space *ks)
+{
+    ks->nesting = (struct operator_nesting){
+        .lengths = ks->nest->lengths,
+        .begins = kernel_nest_begins,
+        .leaf_count = kernel_nest_leaf_count,
+        .alike = kernel_nest_alike,
+        .summarise = kernel_nest_summarise,
+    };
+    ks->kind = *space->kind;
+    ks->kind.possible = NULL;
+    ks->kind.agree = kernel_nest_agree;
+    ks->kind.nesting = &ks->nesting;
+    space->kind = &ks->kind;
+}
+
 static enum status make(struct space *space, struct kernel_space *ks, const int64_t given[],
                         enum dtype type, enum dtype result_type, int cores, struct error *error)
 {
@@ -56,7 +73,11 @@ static enum status make(struct space *space, struct kernel_space *ks, const int6
     TRY(kernel_make_plans(ks, space, error));
     space->layout_count = ks->plan_count * WORK_VARIANTS;
     space->layouts = ks->layouts;
-    return check_plans(ks, error);
+    TRY(check_plans(ks, error));
+    TRY(kernel_nest_make(space, ks, &ks->nest, error));
+    if (ks->nest)
+        be_nested(space, ks);
+    return STATUS_OK;
 }
 
 static enum status open(struct space *space, struct error *error)
@@ -106,6 +127,7 @@ void kernel_destroy(struct space *space)
     if (ks->kernel == &ks->own)
         kernel_text_clear(&ks->own);
     free(ks->layouts);
+    kernel_nest_free(ks->nest);
     free(ks->decisions.items);
     free(ks->decisions.slots);
     free(ks);

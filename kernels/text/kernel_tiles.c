@@ -46,18 +46,18 @@ static enum status climb(struct plan_maker *maker, int life, const struct expres
     return STATUS_OK;
 }
 
-static enum status find_copies(struct plan_maker *maker, int number, int life, int64_t *copies)
+static enum status find_copies(struct plan_maker *maker, int number, struct plan_tile *made)
 {
     const struct kernel_tile *tile = &maker->kernel->tiles[number];
     int seat = maker->kernel->lines[tile->line].around;
-    *copies = 1;
-    if (!tile->copies || life == 0 || seat < 0 || maker->seat_loop[seat] != life)
+    if (!tile->copies || made->life == 0 || seat < 0 || maker->seat_loop[seat] != made->life)
         return STATUS_OK;
-    TRY(kernel_number(maker->values, tile->copies, copies, maker->error));
-    if (*copies < 1 || *copies > KERNEL_MAX_COPIES)
+    made->turns = tile->copies;
+    TRY(kernel_number(maker->values, tile->copies, &made->copies, maker->error));
+    if (made->copies < 1 || made->copies > KERNEL_MAX_COPIES)
         return plan_fail(maker->error, tile->copies->at,
                          "tile '%s' has %lld copies, expected 1 to %d", tile->name.text,
-                         (long long)*copies, KERNEL_MAX_COPIES);
+                         (long long)made->copies, KERNEL_MAX_COPIES);
     return STATUS_OK;
 }
 
@@ -85,7 +85,7 @@ enum status plan_make_tile(struct plan_maker *maker, int number)
                          text->name.text, hw->name, text->buffer);
     tile->type = kernel_type(maker->values, text->type);
     TRY(find_life(maker, number, &tile->life));
-    TRY(find_copies(maker, number, tile->life, &tile->copies));
+    TRY(find_copies(maker, number, tile));
     int d = 0;
     for (const struct expression *dim = text->dims; dim; dim = dim->next)
         TRY(climb(maker, tile->life, dim, &tile->dims[d++]));
