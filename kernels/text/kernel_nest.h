@@ -49,6 +49,7 @@ struct nest_choice {
     int rule_count;
     struct nest_rule *rules;          /* owned */
     uint64_t asking[KERNEL_MAX_AXES]; /* bits: rules that ask the axis */
+    struct nest_least *least;         /* owned; where it is agreed */
 };
 
 struct nest_block {
@@ -63,7 +64,8 @@ struct kernel_nest {
     unsigned copies_axes; /* of them those that decide how many copies there are, and only that */
     int lengths[NEST_MAX_LENGTHS + 1];
     int block_count;
-    struct nest_block *blocks; /* owned */
+    struct nest_block *blocks;  /* owned */
+    struct nest_bounds *bounds; /* owned */
 };
 
 /* STATUS_OK too where the space gets none, as it is small, or has what prefixes are not known of:
@@ -93,6 +95,12 @@ enum verdict kernel_nest_ask(const struct kernel_space *ks, const struct nest_bl
 /* From which value on all of an axis in agreed_axes mean the same. */
 struct span kernel_nest_use(const struct nest_choice *choice, int axis,
                             const struct kernel_box *box);
+
+/* kernel_nest_least.c: what bounds need, and the layout of summaries of prefixes. */
+enum status kernel_nest_bounds_make(struct kernel_nest *nest, const struct hardware *hw, int cores,
+                                    struct error *error);
+void kernel_nest_bounds_free(struct kernel_nest *nest);
+const struct work_layout *kernel_nest_layout(const struct kernel_nest *nest);
 
 /* Members of struct operator_nesting and struct operator_space. */
 enum prefix_verdict kernel_nest_begins(const struct space *space, const struct tiling *tiling,

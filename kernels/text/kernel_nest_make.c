@@ -367,6 +367,8 @@ enum status kernel_nest_make(const struct space *space, const struct kernel_spac
     for (int b = 0; b < space->block_count && status == STATUS_OK && n.is_known; b++)
         status = make_block(&n, &space->blocks[b]);
     if (status == STATUS_OK && n.is_known)
+        status = kernel_nest_bounds_make(n.nest, space->hw, ks->cores, error);
+    if (status == STATUS_OK && n.is_known)
         *nest = n.nest;
     else
         kernel_nest_free(n.nest);
@@ -375,12 +377,14 @@ enum status kernel_nest_make(const struct space *space, const struct kernel_spac
 
 void kernel_nest_free(struct kernel_nest *nest)
 {
-    for (int b = 0; nest && b < nest->block_count; b++) {
+    if (!nest)
+        return;
+    kernel_nest_bounds_free(nest);
+    for (int b = 0; b < nest->block_count; b++) {
         for (int c = 0; c < nest->blocks[b].choice_count; c++)
             free(nest->blocks[b].choices[c].rules);
         free(nest->blocks[b].choices);
     }
-    if (nest)
-        free(nest->blocks);
+    free(nest->blocks);
     free(nest);
 }

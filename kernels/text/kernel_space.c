@@ -53,6 +53,7 @@ static void be_nested(struct space *space, struct kernel_space *ks)
         .alike = kernel_nest_alike,
         .summarise = kernel_nest_summarise,
     };
+    ks->layouts[space->layout_count++] = *kernel_nest_layout(ks->nest);
     ks->kind = *space->kind;
     ks->kind.possible = NULL;
     ks->kind.agree = kernel_nest_agree;
