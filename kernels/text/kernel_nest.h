@@ -62,6 +62,7 @@ struct nest_block {
 struct kernel_nest {
     unsigned open_axes;   /* bits: all but those that have one value in a block */
     unsigned copies_axes; /* of them those that decide how many copies there are, and only that */
+    int sized;            /* prefixes of so many values leave words and copies open only */
     int lengths[NEST_MAX_LENGTHS + 1];
     int block_count;
     struct nest_block *blocks;  /* owned */

@@ -100,9 +100,9 @@ struct leaster {
     struct least_sums sums;
 };
 
-static bool may_be(const struct leaster *l, int axis)
+static bool may_hold(const struct leaster *l, uint64_t rules)
 {
-    for (uint64_t r = l->choice->asking[axis]; r; r &= r - 1)
+    for (uint64_t r = rules; r; r &= r - 1)
         if (kernel_nest_ask(l->ks, l->block, l->choice, &l->choice->rules[__builtin_ctzll(r)],
                             &l->box) == HOLDS_NEVER)
             return false;
@@ -117,7 +117,7 @@ static bool shorten(struct leaster *l, int axis)
     int64_t least = l->box.axes[axis].least;
     for (int i = block->count[axis] - 1; i >= 0; i--) {
         l->box.axes[axis] = (struct span){block->values[axis][i], block->values[axis][i]};
-        if (!may_be(l, axis))
+        if (!may_hold(l, l->choice->asking[axis]))
             continue;
         l->box.axes[axis].least = least;
         return true;
@@ -127,6 +127,9 @@ static bool shorten(struct leaster *l, int axis)
 
 static bool shorten_all(struct leaster *l)
 {
+    int rules = l->choice->rule_count;
+    if (rules && !may_hold(l, ~UINT64_C(0) >> (64 - rules)))
+        return false;
     unsigned open = l->ks->nest->open_axes & ~l->ks->word_axes & ~((1U << l->fixed) - 1);
     for (; open; open &= open - 1)
         if (!shorten(l, __builtin_ctz(open)))
@@ -272,9 +275,11 @@ void kernel_nest_summarise(const struct space *space, const struct tiling *tilin
         kernel_nest_choose(ks, l.choice, &l.box);
         if (!shorten_all(&l))
             continue;
-        sum_up(&l);
-        put_totals(&l, &one);
-        put_ends(&l, &one);
+        if (fixed < ks->nest->sized || !kernel_nest_sized(ks, l.block, &l.box, &one)) {
+            sum_up(&l);
+            put_totals(&l, &one);
+            put_ends(&l, &one);
+        }
         int64_t fs = bound_fs(&bounds->plans[l.cores - 1], &one);
         if (fs < least_fs) {
             least_fs = fs;

@@ -54,6 +54,10 @@ struct nest_bounds {
     struct bound_plan *plans;         /* owned; of 1, 2, … cores */
 };
 
+/* kernel_nest_sized.c: the summary of a box in which copies alone are open; false: it has none. */
+bool kernel_nest_sized(const struct kernel_space *ks, const struct nest_block *block,
+                       const struct kernel_box *box, struct work *put);
+
 /* kernel_nest_forms.c: what a step does. */
 void kernel_least_step(const struct least_step *step, const struct kernel_box *box,
                        struct least_work *work);
