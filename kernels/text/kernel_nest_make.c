@@ -306,19 +306,20 @@ static enum status add_choices(struct nester *n, struct tiling *tiling, int axis
 
 /* ------------------------------------------------------------------ lengths */
 
-/* Prefixes are worth a bound after every few axes: where as many as this begin alike. */
+/* Prefixes are worth a bound after every few axes, fewer once all sizes are known, and where they
+ * are; not where little more is open. */
 static void find_lengths(struct kernel_nest *nest, const struct space *space)
 {
-    static const double most[] = {4096, 64};
+    enum { FIRST = 4096, LATER = 256, SIZED = 4 };
     double product = 1;
-    int count = 0, last = 0;
-    for (int a = 0; a < space->axis_count; a++) {
-        int values = 1;
+    int count = 0;
+    for (int a = 0; a < space->axis_count && count < NEST_MAX_LENGTHS; a++) {
+        int most = a >= nest->sized ? SIZED : count ? LATER : FIRST, values = 1;
         for (int b = 0; b < space->block_count; b++)
             if (space->blocks[b].count[a] > values)
                 values = space->blocks[b].count[a];
-        if (a > last && product * values > most[count > 0] && count < NEST_MAX_LENGTHS) {
-            nest->lengths[count++] = last = a;
+        if (a && product > 1 && (product * values > most || a == nest->sized)) {
+            nest->lengths[count++] = a;
             product = 1;
         }
         product *= values;
