@@ -349,6 +349,12 @@ static void find_axes(struct nester *n)
     n->told = told_axes(kernel);
     n->nest->open_axes = all & ~n->ks->block_axes;
     n->nest->copies_axes = kernel_plan_axes(kernel, true) & ~n->ks->word_axes & n->nest->open_axes;
+    unsigned sizes = n->told;
+    for (int l = 0; l < kernel->loop_count; l++)
+        sizes |= kernel_axes_of(kernel, kernel->loops[l].by);
+    sizes = n->nest->open_axes & ~n->ks->word_axes & (sizes | ~n->nest->copies_axes);
+    while (sizes >> n->nest->sized)
+        n->nest->sized++;
 }
 
 enum status kernel_nest_make(const struct space *space, const struct kernel_space *ks,

@@ -113,11 +113,11 @@ static void add_dim(struct former *f, const struct plan_part *part, int d)
         add_count(f, dim->count);
     else if (dim->reach == REACH_ALL && part->tile >= 0)
         add_count(f, f->plan->tiles[part->tile].dims[d]);
-    else if (dim->reach == REACH_ALL) {
+    else if (dim->reach == REACH_ALL || dim->reach == REACH_SHARE) {
         e = f->plan->kernel->tensors[part->tensor].dims;
         for (int i = 0; i < d; i++)
             e = e->next;
-        if (e->op == EXPRESSION_WHOLE || e->op == EXPRESSION_NUMBER)
+        if (e->op == EXPRESSION_SIZE || e->op == EXPRESSION_NUMBER) /* at least a core's share */
             add_count(f, e);
     }
 }
