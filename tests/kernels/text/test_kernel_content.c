@@ -1,0 +1,227 @@
+/* Is what is read written, and what is stored stored once? Random kernels with a line changed, of
+ * which many do what a kernel may not, against the plain evaluator; the walk over elements where
+ * nothing is certain, too. And kernels that are shipped leave nothing in doubt. */
+#include "hardware/load.h"
+#include "kernels/text/kernel_content.h"
+#include "kernels/text/kernel_space_internal.h"
+#include "tests/kernels/text/random_case.h"
+
+#include <criterion/criterion.h>
+#include <gsl/gsl_rng.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hardware hw;
+static struct error error;
+
+static void enter(void)
+{
+    setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
+    cr_assert_eq(hardware_load("ascend310", NULL, &hw, &error), STATUS_OK, "%s", error.text);
+}
+
+static void leave(void)
+{
+    hardware_clear(&hw);
+}
+
+TestSuite(kernel_content, .init = enter, .fini = leave);
+
+/* ------------------------------------------------------------------ changed lines */
+
+enum { LINES = 256, LINE_SIZE = 256 };
+
+struct lines {
+    int count, step_count;
+    char text[LINES][LINE_SIZE];
+    int steps[LINES];
+};
+
+static bool is_step(const char *line)
+{
+    static const char *const others[] = {"for ", "tile ", "let "};
+    size_t blanks = strspn(line, " ");
+    for (size_t n = 0; n < sizeof others / sizeof *others; n++)
+        if (strncmp(line + blanks, others[n], strlen(others[n])) == 0)
+            return false;
+    return strstr(line, "<-") != NULL;
+}
+
+static void cut(const char *text, struct lines *lines)
+{
+    lines->count = lines->step_count = 0;
+    for (const char *line = text; *line && lines->count < LINES; line += strcspn(line, "\n") + 1) {
+        snprintf(lines->text[lines->count], LINE_SIZE, "%.*s", (int)strcspn(line, "\n"), line);
+        if (is_step(lines->text[lines->count]))
+            lines->steps[lines->step_count++] = lines->count;
+        lines->count++;
+    }
+}
+
+/* Some loop of the text. */
+static const char *pick_loop(gsl_rng *rng, const struct lines *lines, char name[LINE_SIZE])
+{
+    int found = 0;
+    name[0] = 0;
+    for (int n = 0; n < lines->count; n++) {
+        char loop[LINE_SIZE];
+        if (sscanf(lines->text[n], " for %255s", loop) == 1 &&
+            gsl_rng_uniform_int(rng, (unsigned long)++found) == 0)
+            memcpy(name, loop, LINE_SIZE);
+    }
+    return name;
+}
+
+static void change(gsl_rng *rng, struct lines *lines)
+{
+    static const char *const conditions[] = {"first(%s)", "last(%s)", "not first(%s)",
+                                             "begin(%s) == 0", "first(%s) or last(%s)"};
+    char loop[LINE_SIZE], condition[2 * LINE_SIZE], *line;
+    if (!lines->step_count)
+        return;
+    line = lines->text[lines->steps[gsl_rng_uniform_int(rng, (unsigned long)lines->step_count)]];
+    unsigned long what = gsl_rng_uniform_int(rng, 8);
+    if (what < 5 && *pick_loop(rng, lines, loop)) {
+        snprintf(condition, sizeof condition, conditions[what], loop, loop);
+        size_t length = strlen(line);
+        snprintf(line + length, LINE_SIZE - length, "%s%.100s", strstr(line, " if ") ? " and " : " if ",
+                 condition);
+    } else if (what == 5) {
+        line[0] = 0;
+    } else if (what == 6) { /* a step twice, or in another place */
+        int other = lines->steps[gsl_rng_uniform_int(rng, (unsigned long)lines->step_count)];
+        size_t blanks = strspn(lines->text[other], " ");
+        char moved[2 * LINE_SIZE];
+        snprintf(moved, sizeof moved, "%*s%s\n%s", (int)blanks, "", line + strspn(line, " "),
+                 lines->text[other]);
+        if (strlen(moved) < LINE_SIZE)
+            memcpy(lines->text[other], moved, strlen(moved) + 1);
+        if (gsl_rng_uniform_int(rng, 2) && line != lines->text[other])
+            line[0] = 0;
+    } else if (strncmp(line + strspn(line, " "), "load", 4) == 0) {
+        size_t length = strlen(line);
+        snprintf(line + length, LINE_SIZE - length, " if has(l0c->ub)");
+    }
+}
+
+/* The text of a seed with one to three lines changed, NULL: that is none. Owned by the caller. */
+static char *changed_text(unsigned long seed)
+{
+    struct lines *lines = malloc(sizeof *lines);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
+    gsl_rng_set(rng, seed);
+    char *text = random_kernel_text(rng);
+    cut(text, lines);
+    for (unsigned long n = 1 + gsl_rng_uniform_int(rng, 3); n > 0; n--)
+        change(rng, lines);
+    text[0] = 0;
+    char *changed = calloc(LINES, LINE_SIZE);
+    size_t used = 0;
+    for (int n = 0; n < lines->count; n++)
+        if (lines->text[n][0])
+            used += (size_t)snprintf(changed + used, (size_t)LINES * LINE_SIZE - used, "%s\n",
+                                     lines->text[n]);
+    struct kernel_text kernel;
+    bool is_kernel = kernel_text_parse("k", changed, used, &kernel, &error) == STATUS_OK;
+    if (is_kernel)
+        kernel_text_clear(&kernel);
+    else
+        free(changed);
+    gsl_rng_free(rng);
+    free(text);
+    free(lines);
+    return is_kernel ? changed : NULL;
+}
+
+/* ------------------------------------------------------------------ against the plain evaluator */
+
+static bool is_of_other_kind(const char *text)
+{
+    return strstr(text, "flag registers") || strstr(text, "a part begins in tile");
+}
+
+/* With all in doubt the walk over elements alone must find out. */
+static enum status walk_all(const struct random_case *random, const struct kernel_plan *plan)
+{
+    struct kernel_doubts doubts = {.any = true};
+    struct kernel_env *env = calloc(1, sizeof *env);
+    env->values = random->values;
+    for (int t = 0; t < random->kernel.tile_count; t++)
+        doubts.tiles[t] = plan->tiles[t].is_there;
+    memset(doubts.tensors, 1, sizeof doubts.tensors);
+    enum status status = kernel_content_check(plan, &doubts, env, &error);
+    free(env);
+    return status;
+}
+
+static void compare_walk(const struct random_case *random, const struct space_plan *plan)
+{
+    const char *why = random->plain.why;
+    bool is_content = strstr(why, "nothing wrote") || strstr(why, "twice") || strstr(why, "begun");
+    if (random->plain.verdict != PLAIN_FINE && !is_content)
+        return;
+    enum status status = walk_all(random, &plan->plan);
+    cr_assert_eq(status == STATUS_OK, random->plain.verdict == PLAIN_FINE, "walk: %s, expected %s\n%s",
+                 status == STATUS_OK ? "fine" : error.text, why, random->shown);
+}
+
+struct tally {
+    int fine, wrong, doubtful;
+};
+
+static void compare(const struct random_case *random, const struct space *space,
+                    struct tally *tally)
+{
+    struct tiling tiling = {{0}};
+    struct violation list[MAX_VIOLATIONS] = {{.text = ""}};
+    memcpy(tiling.value, random->values.axes, sizeof(int64_t) * (size_t)random->kernel.axis_count);
+    tiling.value[random->kernel.axis_count] = random->used;
+    if (random->used != random->cores)
+        return;
+    bool is_fine = random->plain.verdict == PLAIN_FINE && random->plain.fits;
+    int count = space->kind->violations(space, &tiling, list);
+    cr_assert_eq(space->kind->legal(space, &tiling), count == 0);
+    if (is_of_other_kind(list[0].text))
+        return;
+    cr_assert_eq(count == 0, is_fine, "%d violations, first '%s', expected %s\n%s", count,
+                 list[0].text, random->plain.why, random->shown);
+    const struct space_plan *plan = kernel_find_plan(space->detail, &tiling);
+    tally->fine += is_fine;
+    tally->wrong += !is_fine;
+    tally->doubtful += plan && plan->doubts.any;
+    if (plan && plan->is_possible)
+        compare_walk(random, plan);
+}
+
+static void play(struct random_case *random, struct tally *tally)
+{
+    if (!random)
+        return;
+    struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+    enum status status = kernel_space_create(&space, &random->kernel, random->given, DTYPE_F16,
+                                             DTYPE_F16, hw.cores, &error);
+    if (status == STATUS_OK)
+        compare(random, &space, tally);
+    else
+        cr_assert(random->plain.verdict == PLAIN_REFUSED || is_of_other_kind(error.text) ||
+                      status == STATUS_TOO_LARGE,
+                  "%s, expected %s\n%s", error.text, random->plain.why, random->shown);
+    space_close(&space);
+    random_case_close(random);
+}
+
+Test(kernel_content, changed_kernels_are_legal_where_the_plain_evaluator_lets_them)
+{
+    struct tally tally = {0};
+    const char *first = getenv("AUTOTUNE_FIRST_SEED");
+    unsigned long from = first ? strtoul(first, NULL, 10) : 1;
+    for (unsigned long seed = from; seed < from + random_cases(400); seed++) {
+        char *text = changed_text(seed);
+        if (text)
+            play(random_case_of(text, seed, &hw), &tally);
+        free(text);
+    }
+    cr_log_info("%d fine, %d wrong, %d in doubt", tally.fine, tally.wrong, tally.doubtful);
+    cr_assert_gt(tally.wrong, 20);
+    cr_assert_gt(tally.fine, 100);
+}
