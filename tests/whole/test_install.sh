@@ -41,6 +41,9 @@ check 'it tunes' says 'nothing in the space is faster' autotune --op matmul --sh
 check 'by the installed description' says "\"$prefix/share/autotune/configs/hardware/ascend310.cfg\"" \
     autotune --op matmul --shape 64x64x64 -q --json
 check 'it lists hardware' says '^ascend910b1 ' autotune list hw
+check 'and kernels' says "^add_relu .*$prefix/share/autotune/kernels/library/add_relu.kernel" \
+    autotune list kernels
+check 'it tunes a kernel' says 'nothing in the space is faster' autotune --kernel add_relu --shape 4096 -q
 check 'and sweeps' says '^bert-base ' autotune list sweeps
 check 'it plans a sweep' says ' jobs' autotune sweep bert-base --dry-run
 
