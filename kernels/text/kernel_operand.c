@@ -91,11 +91,11 @@ static enum status expression_stride(const struct operand *operand, const struct
                                      const struct rolled *rolled, int64_t *stride)
 {
     const struct kernel_text *kernel = operand->writer->plan->kernel;
-    const struct expression *left = e->args, *right = left ? left->next : NULL;
     int64_t a = 0, b = 0, factor;
     *stride = 0;
-    if (!flags_asks_begin(kernel, e))
+    if (!e || !flags_asks_begin(kernel, e))
         return STATUS_OK;
+    const struct expression *left = e->args, *right = left ? left->next : NULL;
     if (e->op == EXPRESSION_LET)
         return expression_stride(operand, kernel->lets[e->number].value, rolled, stride);
     if (e->op == EXPRESSION_BEGIN) {

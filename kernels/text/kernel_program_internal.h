@@ -44,7 +44,7 @@ static inline void writer_keep(struct program_writer *writer, enum status status
 }
 
 /* kernel_step.c: appends a step, if it runs in the current rounds. */
-enum status writer_step(struct program_writer *writer, int step);
+enum status writer_step(struct program_writer *w, int number);
 
 /* What an operand of a step begins with, in the current rounds. */
 enum status writer_region(const struct program_writer *writer, const struct plan_part *part,
@@ -55,7 +55,7 @@ enum status writer_block(const struct program_writer *writer, const struct plan_
                          int64_t *bytes);
 
 /* Are a set and a wait of a token in the current rounds? */
-bool writer_holds(const struct program_writer *writer, const struct flag_place *place);
+bool writer_holds(const struct program_writer *w, const struct flag_place *place);
 
 /* kernel_handover.c: which optional tokens these sizes need; fills is_on. */
 enum status writer_find_handovers(struct program_writer *writer);

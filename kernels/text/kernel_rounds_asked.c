@@ -37,8 +37,10 @@ static void mark_asked(struct flag_maker *maker, const struct expression *e)
 
 bool flags_asks_begin(const struct kernel_text *kernel, const struct expression *e)
 {
-    if (!e || e->op == EXPRESSION_BEGIN)
-        return e != NULL;
+    if (!e)
+        return false;
+    if (e->op == EXPRESSION_BEGIN)
+        return true;
     if (e->op == EXPRESSION_LET && flags_asks_begin(kernel, kernel->lets[e->number].value))
         return true;
     for (const struct expression *arg = e->args; arg; arg = arg->next)
@@ -51,14 +53,14 @@ bool flags_asks_begin(const struct kernel_text *kernel, const struct expression 
 static void mark_fixed(struct flag_maker *maker, const struct expression *e)
 {
     mark_asked(maker, e);
-    if (flags_asks_begin(maker->plan->kernel, e))
+    if (e && flags_asks_begin(maker->plan->kernel, e))
         maker->flags->written_out |= chains_of(maker->flags, e->loops);
 }
 
 /* Does it move evenly with where ranges begin? */
 static bool is_affine(const struct kernel_text *kernel, const struct expression *e)
 {
-    if (e->op == EXPRESSION_BEGIN || !flags_asks_begin(kernel, e))
+    if (!e || e->op == EXPRESSION_BEGIN || !flags_asks_begin(kernel, e))
         return true;
     const struct expression *left = e->args, *right = left ? left->next : NULL;
     switch (e->op) {

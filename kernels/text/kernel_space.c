@@ -1,6 +1,7 @@
 /* The space of a kernel's tilings. */
 #include "kernels/text/kernel_space.h"
 
+#include "analysis/check/oversync.h"
 #include "kernels/text/kernel_nest.h"
 #include "kernels/text/kernel_program.h"
 #include "kernels/text/kernel_shares.h"
@@ -168,7 +169,8 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
                          ks->kernel->name.text);
     TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, error));
     TRY(kernel_room_find(&plan->plan, &env, &room, error));
-    return kernel_program(&plan->plan, &plan->flags, &env, &room, program, error);
+    TRY(kernel_program(&plan->plan, &plan->flags, &env, &room, program, error));
+    return program_tidy(program, error);
 }
 
 const char *const kernel_parts[] = {"kernel", NULL};

@@ -75,12 +75,14 @@ static enum status want_in_round(struct flag_maker *maker, int tile, int src, in
  * rounds alone. */
 static enum status want_later(struct flag_maker *maker, int tile, int src, int dst, int level)
 {
-    const struct plan_tile *there = tile >= 0 ? &maker->plan->tiles[tile] : NULL;
-    int life = there ? there->life : level, copies = there ? (int)there->copies : 1;
-    bool is_beyond = there && !plan_is_within(maker->plan, level, life);
-    uint64_t inside = flags_loops(maker, maker->plan->steps[dst].around, level);
-    uint64_t between = level > life && plan_is_within(maker->plan, level, life)
-                           ? flags_loops(maker, maker->plan->loops[level].around, life)
+    const struct kernel_plan *plan = maker->plan;
+    bool is_tile = tile >= 0;
+    int life = is_tile ? plan->tiles[tile].life : level;
+    int copies = is_tile ? (int)plan->tiles[tile].copies : 1;
+    bool is_beyond = is_tile && !plan_is_within(plan, level, life);
+    uint64_t inside = flags_loops(maker, plan->steps[dst].around, level);
+    uint64_t between = level > life && plan_is_within(plan, level, life)
+                           ? flags_loops(maker, plan->loops[level].around, life)
                            : 0;
     struct kernel_token token = {.tile = tile,
                                  .src = src,
@@ -89,7 +91,7 @@ static enum status want_later(struct flag_maker *maker, int tile, int src, int d
                                  .distance = level == life ? copies : 1,
                                  .count = is_beyond ? 1 : copies,
                                  .by_slot = tile >= 0 && !is_beyond,
-                                 .is_optional = there && copies == 1 &&
+                                 .is_optional = is_tile && copies == 1 &&
                                                 (flags_first(maker, dst, tile) & inside) != 0,
                                  .first_only = flags_first(maker, dst, tile) & between,
                                  .last_only = flags_last(maker, src, tile) & between};
@@ -123,11 +125,11 @@ static enum status want_all_later(struct flag_maker *maker, int tile, int src, i
     return STATUS_OK;
 }
 
-static int loop_around(const struct kernel_plan *plan, int loop, int other)
+static int loop_around(const struct kernel_plan *plan, int a, int b)
 {
-    while (!plan_is_within(plan, other, loop))
-        loop = plan->loops[loop].around;
-    return loop;
+    while (!plan_is_within(plan, b, a))
+        a = plan->loops[a].around;
+    return a;
 }
 
 static enum status want_pair(struct flag_maker *maker, int tile, int step, int other)
@@ -174,17 +176,17 @@ static enum status want_shared_pair(struct flag_maker *maker, int tile, int othe
     return level > 0 ? want_later(maker, -1, in_order ? b : a, in_order ? a : b, level) : STATUS_OK;
 }
 
-static enum status want_shared(struct flag_maker *maker, int tile, int other)
+static enum status want_shared(struct flag_maker *maker, int one, int two)
 {
     const struct kernel_plan *plan = maker->plan;
-    const struct plan_tile *x = &plan->tiles[tile], *y = &plan->tiles[other];
+    const struct plan_tile *x = &plan->tiles[one], *y = &plan->tiles[two];
     if (!x->is_there || !y->is_there || x->buffer != y->buffer ||
         plan_is_within(plan, x->life, y->life) || plan_is_within(plan, y->life, x->life))
         return STATUS_OK;
     int level = loop_around(plan, x->life, y->life);
     for (int a = 0; a < plan->step_count; a++)
-        for (int b = 0; touches(&plan->steps[a], tile) && b < plan->step_count; b++)
-            TRY(want_shared_pair(maker, tile, other, level, a, b));
+        for (int b = 0; touches(&plan->steps[a], one) && b < plan->step_count; b++)
+            TRY(want_shared_pair(maker, one, two, level, a, b));
     return STATUS_OK;
 }
 
@@ -194,8 +196,8 @@ enum status flags_want_all(struct flag_maker *maker)
     for (int tile = 0; tile < plan->kernel->tile_count; tile++) {
         if (plan->tiles[tile].is_there)
             TRY(want_tile(maker, tile));
-        for (int other = 0; other < tile; other++)
-            TRY(want_shared(maker, other, tile));
+        for (int before = 0; before < tile; before++)
+            TRY(want_shared(maker, before, tile));
     }
     return STATUS_OK;
 }

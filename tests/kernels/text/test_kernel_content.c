@@ -74,18 +74,23 @@ static const char *pick_loop(gsl_rng *rng, const struct lines *lines, char name[
 
 static void change(gsl_rng *rng, struct lines *lines)
 {
-    static const char *const conditions[] = {"first(%s)", "last(%s)", "not first(%s)",
-                                             "begin(%s) == 0", "first(%s) or last(%s)"};
+    /* before and behind a loop's name */
+    static const char *const conditions[][2] = {{"first(", ")"},
+                                                {"last(", ")"},
+                                                {"not first(", ")"},
+                                                {"begin(", ") == 0"},
+                                                {"not last(", ")"}};
     char loop[LINE_SIZE], condition[2 * LINE_SIZE], *line;
     if (!lines->step_count)
         return;
     line = lines->text[lines->steps[gsl_rng_uniform_int(rng, (unsigned long)lines->step_count)]];
     unsigned long what = gsl_rng_uniform_int(rng, 8);
     if (what < 5 && *pick_loop(rng, lines, loop)) {
-        snprintf(condition, sizeof condition, conditions[what], loop, loop);
+        snprintf(condition, sizeof condition, "%s%s%s", conditions[what][0], loop,
+                 conditions[what][1]);
         size_t length = strlen(line);
-        snprintf(line + length, LINE_SIZE - length, "%s%.100s", strstr(line, " if ") ? " and " : " if ",
-                 condition);
+        snprintf(line + length, LINE_SIZE - length, "%s%.100s",
+                 strstr(line, " if ") ? " and " : " if ", condition);
     } else if (what == 5) {
         line[0] = 0;
     } else if (what == 6) { /* a step twice, or in another place */
@@ -161,8 +166,9 @@ static void compare_walk(const struct random_case *random, const struct space_pl
     if (random->plain.verdict != PLAIN_FINE && !is_content)
         return;
     enum status status = walk_all(random, &plan->plan);
-    cr_assert_eq(status == STATUS_OK, random->plain.verdict == PLAIN_FINE, "walk: %s, expected %s\n%s",
-                 status == STATUS_OK ? "fine" : error.text, why, random->shown);
+    cr_assert_eq(status == STATUS_OK, random->plain.verdict == PLAIN_FINE,
+                 "walk: %s, expected %s\n%s", status == STATUS_OK ? "fine" : error.text, why,
+                 random->shown);
 }
 
 struct tally {

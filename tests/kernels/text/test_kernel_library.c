@@ -28,7 +28,6 @@ static const struct row {
     {"batched_matmul", "ascend310", {6, 512, 512, 512}, {3, 48, 64, 40}},
     {"batched_matmul", "ascend910b2", {6, 512, 512, 512}, {3, 48, 64, 40}},
     {"conv2d", "ascend310", {28, 28, 3, 3, 128, 128}, {6, 7, 3, 2, 20, 32}},
-    {"matmul", "ascend310", {256, 512, 200, 1}, {64, 48, 80, 1}},
     {"matmul_thesis", "ascend310", {256, 512, 200, 2}, {64, 48, 80, 2}},
     {"matmul_thesis", "ascend910", {256, 512, 200, 2}, {64, 48, 80, 2}},
     {"matmul_two_level", "ascend310", {256, 512, 200, 1}, {32, 48, 32, 1}},

@@ -119,13 +119,13 @@ Test(kernel_program, add_relu)
 Test(kernel_program, matmul)
 {
     load("ascend310");
-    check_kernel(LIBRARY("matmul"), (int64_t[]){300, 300, 300, 4}, 500, 1.005);
+    check_kernel(LIBRARY("matmul_thesis"), (int64_t[]){300, 300, 300, 4}, 500, 1.005);
 }
 
 Test(kernel_program, conv2d)
 {
     load("ascend310");
-    check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60}, 200, 1);
+    check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60}, 200, 1.01);
 }
 
 /* ---- kernels that the library has not ---- */

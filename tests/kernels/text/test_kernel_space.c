@@ -45,7 +45,7 @@ Test(kernel_space, matmul_has_the_tilings_that_it_had_in_c)
         struct tiling tiling;
         struct search_result result;
         int64_t legal = 0;
-        open_text(SOURCE_DIR "/kernels/library/matmul.kernel", &hw, cases[c].size, hw.cores,
+        open_text(SOURCE_DIR "/kernels/library/matmul_thesis.kernel", &hw, cases[c].size, hw.cores,
                   &kernel, &space);
         cr_expect_eq(space.candidates, cases[c].candidates, "%lld", (long long)space.candidates);
         for (int64_t i = 0; i < space.candidates; i++) {
