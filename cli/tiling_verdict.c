@@ -137,7 +137,7 @@ static void write_table(const struct verdict *v, const struct style *style, FILE
         return;
     }
     outline_write(v->picture, style, out);
-    fputs(v->picture ? "\n" : "", out);
+    fputs(json_object_size(v->picture) ? "\n" : "", out);
     tiling_text(space->axes, space->axis_count, &v->nearest, text, sizeof text);
     if (v->has_nearest)
         fprintf(out, "nearest legal: --set %s\n", text);

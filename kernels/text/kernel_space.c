@@ -106,7 +106,8 @@ enum status kernel_space_parse(struct space *space, const char *file, const char
     struct kernel_space *ks = kernel_space_of(space);
     TRY(kernel_text_parse(file, text, strlen(text), &ks->own, error));
     ks->kernel = &ks->own;
-    return make(space, ks, given, type, result_type, cores, error);
+    return kernel_text_locate(&ks->own, make(space, ks, given, type, result_type, cores, error),
+                              error);
 }
 
 void kernel_destroy(struct space *space)
