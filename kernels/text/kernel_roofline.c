@@ -93,7 +93,8 @@ static void sweep_dim(const struct roofline *roofline, const struct plan_part *p
         sweep_loop(roofline, part->dims[d].loop, sweep);
     else if (part->dims[d].reach == REACH_ALL && dim->op == EXPRESSION_LOOP)
         sweep_loop(roofline, (int)dim->number, sweep);
-    else if (part->dims[d].reach == REACH_ALL && dim->op == EXPRESSION_SIZE)
+    else if ((part->dims[d].reach == REACH_ALL || part->dims[d].reach == REACH_SHARE) &&
+             dim->op == EXPRESSION_SIZE)
         sweep_size(roofline, (int)dim->number, sweep);
 }
 
