@@ -28,6 +28,15 @@ static void count_sets(const struct program *program, struct sets *sets)
     }
 }
 
+/* How often all of its registers are set; not at all, where it turned out to be superfluous. */
+static int64_t times_of(const struct kernel_token *token, const struct sets *sets)
+{
+    int64_t times = 0;
+    for (int r = token->first; r < token->first + token->count; r++)
+        times += sets->times[pair_of(token->from, token->to)][r];
+    return times;
+}
+
 static json_t *token_json(const struct picture *p, const struct kernel_token *token,
                           const struct sets *sets)
 {
@@ -35,15 +44,13 @@ static json_t *token_json(const struct picture *p, const struct kernel_token *to
     const struct plan_step *steps = p->plan->steps;
     const struct kernel_text *kernel = p->plan->kernel;
     char list[LIST_SIZE] = "";
-    int64_t times = 0;
     for (int r = token->first; r < token->first + token->count; r++) {
         size_t used = strlen(list);
         snprintf(list + used, LIST_SIZE - used, "%s%d", used ? ", " : "", r);
-        times += sets->times[pair_of(token->from, token->to)][r];
     }
     return json_pack("{s:s, s:s, s:s, s:I, s:s, s:i, s:i, s:s}", "from",
                      hw->pipes[token->from].name, "to", hw->pipes[token->to].name, "registers",
-                     list, "sets", (json_int_t)times, "tile",
+                     list, "sets", (json_int_t)times_of(token, sets), "tile",
                      token->tile < 0 ? "room" : kernel->tiles[token->tile].name.text, "after_line",
                      kernel->lines[steps[token->src].line].at.line, "before_line",
                      kernel->lines[steps[token->dst].line].at.line, "says",
@@ -68,7 +75,7 @@ static void add_tokens(const struct picture *p, const struct sets *sets, json_t 
     json_t *rows = json_array();
     for (int t = 0; t < flags->token_count; t++) {
         const struct kernel_token *token = &flags->tokens[t];
-        if (sets->times[pair_of(token->from, token->to)][token->first] && is_first(flags, t))
+        if (times_of(token, sets) && is_first(flags, t))
             json_array_append_new(rows, token_json(p, token, sets));
     }
     json_object_set_new(picture, "flags", rows);
