@@ -51,9 +51,9 @@ static void play(const struct space *space, const struct tiling *tiling,
     struct error error = {.text = ""};
     int cores = space->kind->cores_used(space, tiling, 0);
     fuzz_require(cores >= 1 && cores <= CORES, "cores that are there");
-    fuzz_require_ok(simulate(simulator, program, &(struct simulate_options){.cores = cores},
-                             &timeline, &error),
-                    &error);
+    fuzz_require_ok(
+        simulate(simulator, program, &(struct simulate_options){.cores = cores}, &timeline, &error),
+        &error);
     fuzz_require(timeline.blocked < 0, "a program that ends");
     space->kind->summarise(space, tiling, &work);
     bound_plan_make(&bound, space->hw, cores, &space->layouts[work.layout]);

@@ -41,7 +41,7 @@ struct plain_use {
 
 /* One step in one round. uses[0] is where it writes; a number has neither tensor nor tile. */
 struct plain_event {
-    int line; /* of the text, its number there */
+    int line;              /* of the text, its number there */
     struct instruction in; /* with price and units; `accumulate` too */
     int use_count;
     struct plain_use uses[PLAIN_MAX_USES];
@@ -60,7 +60,7 @@ struct plain_tile {
     int64_t copies;
     int buffer;
     enum dtype type;
-    int64_t slot_bytes; /* of one copy, the most of all its lives */
+    int64_t slot_bytes;                             /* of one copy, the most of all its lives */
     const struct expression *dims[KERNEL_MAX_DIMS]; /* that it holds: a range's, a size's, any */
     const struct expression *rooms[KERNEL_MAX_DIMS];
 };

@@ -55,8 +55,8 @@ static bool writes(const struct plain *plain, int line, int tile)
 static bool changes_in(const struct plain *plain, int tile, int loop)
 {
     int life = plain->tiles[tile].loop;
-    if (life >= 0 && (life == loop ||
-                      plain_inside(plain, plain->text->loops[plain->place[life]].line, loop)))
+    if (life >= 0 &&
+        (life == loop || plain_inside(plain, plain->text->loops[plain->place[life]].line, loop)))
         return true;
     for (int line = 0; line < plain->text->line_count; line++)
         if (writes(plain, line, tile) && plain_inside(plain, line, loop) &&

@@ -193,8 +193,7 @@ static bool next(const struct span spans[], int64_t index[], int count)
     return false;
 }
 
-bool plain_use(struct plain *plain, int line, const struct kernel_part *part,
-               struct plain_use *use)
+bool plain_use(struct plain *plain, int line, const struct kernel_part *part, struct plain_use *use)
 {
     struct span spans[KERNEL_MAX_DIMS];
     int64_t index[KERNEL_MAX_DIMS] = {0};

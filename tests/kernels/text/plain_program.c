@@ -79,8 +79,7 @@ static bool tags_of(const struct operand *operand, int64_t n, struct tag **tag)
 
 static int64_t bytes_of(const struct operand *operand)
 {
-    return operand->use->count *
-           dtype_bytes(operand->play->plain->tiles[operand->use->tile].type);
+    return operand->use->count * dtype_bytes(operand->play->plain->tiles[operand->use->tile].type);
 }
 
 /* The one step that wrote all of the elements last, -1: several did. */
@@ -158,8 +157,8 @@ static bool do_operands(struct play *play, int32_t item, const struct plain_even
 {
     const struct instruction *in = &play->program->items[item];
     for (int u = event->use_count - 1; u >= 0; u--) { /* sources first */
-        struct operand operand = {play, item, event, &event->uses[u],
-                                  region_of(play->program, in, u), depth};
+        struct operand operand = {
+            play, item, event, &event->uses[u], region_of(play->program, in, u), depth};
         if (!operand.region && !may_be_left_out(play->plain, event, operand.use))
             return differ(play, item, event, "an operand is missing");
         if (!operand.region || operand.use->tile < 0)

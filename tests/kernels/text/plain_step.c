@@ -12,7 +12,7 @@ struct doing {
     struct plain_event event;
 };
 
-#define WRONG(doing, ...) plain_fail((doing)->plain, PLAIN_WRONG, (doing)->line, __VA_ARGS__)
+#define WRONG(doing, ...)   plain_fail((doing)->plain, PLAIN_WRONG, (doing)->line, __VA_ARGS__)
 #define REFUSED(doing, ...) plain_fail((doing)->plain, PLAIN_REFUSED, (doing)->line, __VA_ARGS__)
 
 static bool key(struct doing *doing, enum kernel_key which, int64_t *number)
@@ -91,9 +91,10 @@ static bool do_move(struct doing *doing)
     if (uses[0].count != uses[1].count)
         return WRONG(doing, "%lld elements into %lld", (long long)uses[1].count,
                      (long long)uses[0].count);
-    bool outside = !plain->hw->buffers[from].capacity_bytes || !plain->hw->buffers[to].capacity_bytes;
-    int64_t room = uses[0].room_count < uses[1].room_count ? uses[0].room_count
-                                                           : uses[1].room_count;
+    bool outside =
+        !plain->hw->buffers[from].capacity_bytes || !plain->hw->buffers[to].capacity_bytes;
+    int64_t room =
+        uses[0].room_count < uses[1].room_count ? uses[0].room_count : uses[1].room_count;
     in->bytes = (outside ? uses[0].count : room) * dtype_bytes(in->type);
     for (int k = 0; k < STEP_KEYS; k++)
         if (!key(doing, (enum kernel_key)k, &number[k]))
@@ -170,8 +171,8 @@ static bool do_vector(struct doing *doing)
     struct plain *plain = doing->plain;
     struct instruction *in = &doing->event.in;
     struct plain_use *uses = doing->event.uses;
-    int what = hardware_operation(plain->hw, doing->step->operation,
-                                  (int)strlen(doing->step->operation));
+    int what =
+        hardware_operation(plain->hw, doing->step->operation, (int)strlen(doing->step->operation));
     if (what < 0)
         return REFUSED(doing, "no operation %s", doing->step->operation);
     enum form form = form_of(&plain->hw->operations[what]);
@@ -185,8 +186,7 @@ static bool do_vector(struct doing *doing)
     int64_t lanes = plain->hw->vector_repeat_bytes / dtype_bytes(in->type);
     int64_t results = form == FOLD ? (in->elements + lanes - 1) / lanes : in->elements;
     if (results > uses[0].count)
-        return WRONG(doing, "%lld results into %lld", (long long)results,
-                     (long long)uses[0].count);
+        return WRONG(doing, "%lld results into %lld", (long long)results, (long long)uses[0].count);
     for (int u = 1; u < doing->event.use_count; u++) {
         if (uses[u].tile < 0)
             continue;

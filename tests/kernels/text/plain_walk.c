@@ -41,8 +41,7 @@ static bool enter(struct plain *plain, const struct rounds *rounds, int64_t roun
     struct error error;
     if (kernel_loop_enter(&plain->values, rounds->loop, round, &error) == STATUS_OK)
         return true;
-    return plain_fail(plain, PLAIN_WRONG, plain->text->loops[rounds->place].line, "%s",
-                      error.text);
+    return plain_fail(plain, PLAIN_WRONG, plain->text->loops[rounds->place].line, "%s", error.text);
 }
 
 static bool begin_round(struct plain *plain, const struct rounds *rounds, int64_t round)

@@ -18,13 +18,13 @@ static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware
     struct error error;
     gsl_rng_set(rng, random->seed);
     random->text = given ? strdup(given) : random_kernel_text(rng);
-    cr_assert_eq(kernel_text_parse("random", random->text, strlen(random->text), &random->kernel,
-                                   &error),
-                 STATUS_OK, "seed %lu: %s\n%s", random->seed, error.text, random->text);
+    cr_assert_eq(
+        kernel_text_parse("random", random->text, strlen(random->text), &random->kernel, &error),
+        STATUS_OK, "seed %lu: %s\n%s", random->seed, error.text, random->text);
     random_kernel_sizes(rng, &random->kernel, random->given);
-    cr_assert_eq(kernel_values_set(&random->values, &random->kernel, hw, DTYPE_F16, random->given,
-                                   &error),
-                 STATUS_OK, "%s", error.text);
+    cr_assert_eq(
+        kernel_values_set(&random->values, &random->kernel, hw, DTYPE_F16, random->given, &error),
+        STATUS_OK, "%s", error.text);
     random->cores = 1 + (int)gsl_rng_uniform_int(rng, (unsigned long)hw->cores);
     if (!random_kernel_tiling(rng, random->cores, &random->values, &random->used))
         return false;

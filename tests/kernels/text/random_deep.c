@@ -1,5 +1,5 @@
-/* Random phases that are deeper: ranges cut from ranges, tiles at every level, parts in other pieces
- * than they were written in, scratch in external memory, rounds that are written out. */
+/* Random phases that are deeper: ranges cut from ranges, tiles at every level, parts in other
+ * pieces than they were written in, scratch in external memory, rounds that are written out. */
 #include "tests/kernels/text/random_kernel.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@ static void levels(struct random_kernel *kernel)
     snprintf(i, sizeof i, "i%d", p);
     snprintf(j, sizeof j, "j%d", p);
     snprintf(k, sizeof k, "k%d", p);
-    random_declare(kernel, "tensor X%d[%sN] f16, Y%d[N] f16, Z%d[%sN] f16\n", p, kernel->outer, p, p,
-                   kernel->outer);
+    random_declare(kernel, "tensor X%d[%sN] f16, Y%d[N] f16, Z%d[%sN] f16\n", p, kernel->outer, p,
+                   p, kernel->outer);
     random_loop(kernel, i, random_size(kernel, SIZE_N), SIZE_N);
     random_line(kernel, "tile x1%d: l1[%s] f16%s", p, i, copies(kernel));
     random_line(kernel, "load x1%d <- X%d", p, p);
@@ -37,11 +37,12 @@ static void levels(struct random_kernel *kernel)
     random_line(kernel, "%s z%d <- x%d, y%d", random_of(kernel, 4, ops), p, p, p);
     if (random_chance(kernel, 50))
         random_line(kernel, "relu z%d <- z%d if %s(%s)", p, p,
-                    random_chance(kernel, 50) ? "first" : "last", random_chance(kernel, 50) ? j : k);
+                    random_chance(kernel, 50) ? "first" : "last",
+                    random_chance(kernel, 50) ? j : k);
     kernel->depth--;
     if (random_chance(kernel, 30))
-        random_line(kernel, "%s z%d <- z%d, x%d if not first(%s)", random_of(kernel, 4, ops), p, p, p,
-                    j);
+        random_line(kernel, "%s z%d <- z%d, x%d if not first(%s)", random_of(kernel, 4, ops), p, p,
+                    p, j);
     random_line(kernel, "store Z%d <- z%d", p, p);
 }
 
@@ -55,8 +56,8 @@ static void outer_sums(struct random_kernel *kernel)
     snprintf(l, sizeof l, "l%d", p);
     snprintf(i, sizeof i, "i%d", p);
     snprintf(o, sizeof o, "o%d", p);
-    random_declare(kernel, "tensor A%d[%sM,K] f16, B%d[K,N] f16, C%d[%sM,N] f16\n", p, kernel->outer,
-                   p, p, kernel->outer);
+    random_declare(kernel, "tensor A%d[%sM,K] f16, B%d[K,N] f16, C%d[%sM,N] f16\n", p,
+                   kernel->outer, p, p, kernel->outer);
     random_loop(kernel, j, random_size(kernel, SIZE_N), SIZE_N);
     random_loop(kernel, l, random_size(kernel, SIZE_K), SIZE_K);
     if (random_chance(kernel, 50))
@@ -88,8 +89,8 @@ static void two_levels(struct random_kernel *kernel)
     for (int n = 0; n < 6; n++)
         snprintf(name[n], sizeof name[n], "%c%d", letters[n], p);
     kernel->pad[SIZE_M] = 16;
-    random_declare(kernel, "tensor A%d[%sM,K] f16, B%d[K,N] f16, C%d[%sM,N] f16\n", p, kernel->outer,
-                   p, p, kernel->outer);
+    random_declare(kernel, "tensor A%d[%sM,K] f16, B%d[K,N] f16, C%d[%sM,N] f16\n", p,
+                   kernel->outer, p, p, kernel->outer);
     random_loop(kernel, name[0], random_size(kernel, SIZE_M), SIZE_M);
     random_loop(kernel, name[1], random_size(kernel, SIZE_N), SIZE_N);
     random_line(kernel, "tile acc%d: l0c[i%d,j%d] f32%s", p, p, p, copies(kernel));

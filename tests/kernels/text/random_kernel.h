@@ -12,15 +12,16 @@ enum { RANDOM_TEXT_SIZE = 16384 };
 
 enum { SIZE_M, SIZE_N, SIZE_K, SIZE_B, SIZE_D, SIZES };
 
-/* A text under construction. Sizes are M, N, K, B and D; which ones are used is known at the end. */
+/* A text under construction. Sizes are M, N, K, B and D; which ones are used is known at the end.
+ */
 struct random_kernel {
     gsl_rng *rng;
     char declarations[RANDOM_TEXT_SIZE], body[RANDOM_TEXT_SIZE];
     int declared, length; /* of those */
     int depth;            /* of the loops around */
     int phase;
-    bool has_words; /* an axis `way` = near, far has been declared */
-    unsigned copies; /* axes of copies that have been declared, bits */
+    bool has_words;    /* an axis `way` = near, far has been declared */
+    unsigned copies;   /* axes of copies that have been declared, bits */
     const char *outer; /* "D,": a loop over that is around all phases; or "" */
     bool is_used[SIZES];
     int pad[SIZES];

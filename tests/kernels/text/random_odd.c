@@ -15,8 +15,8 @@ const char *const odd_kernels[] = {
            "  load x <- X[i]\n  store Z[i] <- x\n",
     /* more room than is held, and a cut of what is held */
     K M "tensor X[M] f16, Z[M] f16\naxis t = slices(M)\nfor i in M by t\n"
-         "  tile x: ub[up(i, 16)] f16\n  load x <- X\n  for r in i by 3\n    relu x <- x\n"
-         "  store Z <- x\n",
+        "  tile x: ub[up(i, 16)] f16\n  load x <- X\n  for r in i by 3\n    relu x <- x\n"
+        "  store Z <- x\n",
     K M "tensor X[M] f16, Z[M] f16\naxis t = slices(M)\nfor i in M by t\n"
         "  tile x: ub[up(i, 16)] f16\n  load x <- X\n  for r in i by 16\n    relu x[r] <- x[r]\n"
         "  store Z <- x\n",
@@ -25,10 +25,11 @@ const char *const odd_kernels[] = {
          "  tile x: ub[i,N] f16\n  load x <- X\n  for r in N by 16 * i\n    relu x <- x\n"
          "  store Z <- x\n",
     /* a kept tile, loaded by parts whose range hangs on another loop */
-    K "size M N pad 16\ntensor X[M] f16, Z[N,M] f16\naxis t = slices(M)\nfor j in N by 16\n  for i in M by t\n"
-         "    for r in i by 16\n      tile x: ub[r] f16 at top\n      load x <- X\n"
-         "      tile z: ub[j,r] f16\n      vecDup z <- 0\n      store Z <- z\n"
-         "      scalar nop count=1\n      relu z <- z\n",
+    K "size M N pad 16\ntensor X[M] f16, Z[N,M] f16\naxis t = slices(M)\nfor j in N by 16\n  for i "
+      "in M by t\n"
+      "    for r in i by 16\n      tile x: ub[r] f16 at top\n      load x <- X\n"
+      "      tile z: ub[j,r] f16\n      vecDup z <- 0\n      store Z <- z\n"
+      "      scalar nop count=1\n      relu z <- z\n",
     /* the same tile kept at two levels */
     K MN "tensor X[N] f16, Z[M,N] f16\naxis t = slices(N)\naxis way = a, b\nfor i in M by 1\n"
          "  for j in N by t\n    tile x1: l1[j] f16 at top if way == a else i\n"
@@ -38,9 +39,10 @@ const char *const odd_kernels[] = {
     K N "let W = N + 2\ntensor X[W] f16, Z[W] f16\naxis t = 16, 32\nfor w in W by t\n"
         "  let half = w\n  tile x: ub[half] f16\n  load x <- X\n  store Z <- x\n",
     /* beyond the ends of a tensor */
-    K N XZ "axis t = slices(N)\nfor i in N by t\n  tile x: ub[i + 16] f16\n  tile z: ub[i] f16\n"
-           "  load x <- X[i + 16 from begin(i) - 1] fill=1.0\n  vmax z <- x[i from 0], x[i from 16]\n"
-           "  store Z <- z\n",
+    K N XZ
+    "axis t = slices(N)\nfor i in N by t\n  tile x: ub[i + 16] f16\n  tile z: ub[i] f16\n"
+    "  load x <- X[i + 16 from begin(i) - 1] fill=1.0\n  vmax z <- x[i from 0], x[i from 16]\n"
+    "  store Z <- z\n",
     /* elements apart */
     K N "tensor X[2*N] f16, Z[N] f16\naxis t = slices(N)\nfor i in N by t\n  tile x: ub[i] f16\n"
         "  load x <- X[i from 2*begin(i) by 2] bursts=i\n  store Z <- x\n",
@@ -74,9 +76,10 @@ const char *const odd_kernels[] = {
       "      tile z: ub[i,j,k] f16\n      relu z <- x\n      relu y <- y if has(nothing)\n"
       "      vmax z <- y, y elements=j\n      store Z <- z\n",
     /* stages around loops, and a tile of both */
-    K MN "tensor X[M,N] f16, Z[M,N] f16\naxis t = slices(N)\nfor i in M by 3\n"
-         "  tile x: ub[i,N] f16 x 2\n  tile z: ub[i,N] f16 x 3\n  for j in N by t\n    load x <- X\n"
-         "  @1 for k in N by 16\n    relu z <- x\n  @3 store Z <- z\n",
+    K MN
+    "tensor X[M,N] f16, Z[M,N] f16\naxis t = slices(N)\nfor i in M by 3\n"
+    "  tile x: ub[i,N] f16 x 2\n  tile z: ub[i,N] f16 x 3\n  for j in N by t\n    load x <- X\n"
+    "  @1 for k in N by 16\n    relu z <- x\n  @3 store Z <- z\n",
     /* accumulators over two loops, and in the kernel's life */
     K "size M N K pad 16\ntensor A[M,K] f16, B[K,N] f16, C[M,N] f16\naxis t = slices(K)\n"
       "for l in K by t\n  for i in M by 32\n    tile acc: l0c[i,N] f32 at top\n"
@@ -112,8 +115,9 @@ const char *const wrong_kernels[] = {
            "  relu x[16 from 32] <- x[16 from 0] if begin(i) == 16\n"
            "  store Z <- x[16 from 0]\n",
     /* a part that leaves its tile as rounds go on, but for the first and the last one */
-    K N XZ "tile x: ub[48] f16\nfor i in N by 16\n  load x[16 from min(begin(i), 48 * (1 - begin(i) "
-           "/ (N - 16)))] <- X\n  store Z <- x[16 from 0]\n",
+    K N XZ
+    "tile x: ub[48] f16\nfor i in N by 16\n  load x[16 from min(begin(i), 48 * (1 - begin(i) "
+    "/ (N - 16)))] <- X\n  store Z <- x[16 from 0]\n",
     /* a part that leaves its tile */
     K M "tensor X[M] f16, Z[M] f16\naxis t = slices(M)\nfor i in M by t\n"
         "  tile x: ub[up(i, 16)] f16\n  load x <- X\n  for r in i by 16\n    relu x[r] <- x[r]\n"
@@ -131,8 +135,9 @@ const char *const wrong_kernels[] = {
       "load a <- A\nload b <- B\nmmad acc[:, 16 from 0] <- a, b[:, 16 from 0]\n"
       "mmad acc <- a, b\nmove c <- acc\nstore C <- c\n",
     /* more results than room */
-    K N "tensor X[N] f16, Z[1] f16\ntile x: ub[N * 16] f16\ntile s: ub[1] f16\nload x[N from 0] <- X\n"
-        "vecDup x <- 0\nreduceMax s <- x\nstore Z <- s\n",
+    K N
+    "tensor X[N] f16, Z[1] f16\ntile x: ub[N * 16] f16\ntile s: ub[1] f16\nload x[N from 0] <- X\n"
+    "vecDup x <- 0\nreduceMax s <- x\nstore Z <- s\n",
     /* elements that are not there */
     K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N+1\nstore Z <- x\n",
     K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N-N\nstore Z <- x\n",

@@ -102,9 +102,8 @@ static void operations(struct nest *nest, const char *z, const char *const from[
     random_line(kernel, "%s %s%d <- %s%d, %s%d", random_of(kernel, 6, binary), z, p, from[0], p,
                 from[count - 1], p);
     for (int n = random_draw(kernel, 4); n > 0; n--) {
-        static const char *const conditions[] = {"",           "",           "",
-                                                 "first",      "last",       "not first",
-                                                 "not last"};
+        static const char *const conditions[] = {"",     "",          "",        "first",
+                                                 "last", "not first", "not last"};
         const char *condition = random_of(kernel, 7, conditions);
         char text[64] = "";
         if (condition[0])
@@ -127,7 +126,8 @@ static void chain(struct random_kernel *kernel)
     int p = nest.p;
     bool kept = nest.has_rounds && random_chance(kernel, 70);
     const char *plane = nest.dims + (kept ? 2 + strlen(kernel->outer) : 0);
-    random_declare(kernel, "tensor X%d[%s] f16, Y%d[%s] f16, Z%d[%s] f16\n", p, nest.dims, p, plane, p, nest.dims);
+    random_declare(kernel, "tensor X%d[%s] f16, Y%d[%s] f16, Z%d[%s] f16\n", p, nest.dims, p, plane,
+                   p, nest.dims);
     open_loops(&nest);
     tile(&nest, "x", true);
     tile(&nest, "y", true);
@@ -204,7 +204,8 @@ static void stages(struct random_kernel *kernel)
              nest.rows ? "," : "", nest.columns);
     random_declare(kernel, "tensor X%d[%s] f16, Z%d[%s] f16\n", p, nest.dims, p, nest.dims);
     open_loops(&nest);
-    random_line(kernel, "tile x%d: ub[%s] f16 x %d", p, nest.tile, one + 1 + random_draw(kernel, 2));
+    random_line(kernel, "tile x%d: ub[%s] f16 x %d", p, nest.tile,
+                one + 1 + random_draw(kernel, 2));
     random_line(kernel, "tile z%d: ub[%s] f16 x %d", p, nest.tile,
                 two - one + 1 + random_draw(kernel, 2));
     random_line(kernel, "load x%d <- X%d", p, p);
@@ -235,10 +236,24 @@ static void sums(struct random_kernel *kernel)
 
 void random_phase(struct random_kernel *kernel)
 {
-    static void (*const phases[])(struct random_kernel *) = {
-        chain,  chain,          chain,          passes,         folds,
-        stages, sums,           random_product, random_product, random_product,
-        passes, random_product, random_convolution, random_deep, random_deep, random_deep, random_deep,
-        random_deep, random_deep};
+    static void (*const phases[])(struct random_kernel *) = {chain,
+                                                             chain,
+                                                             chain,
+                                                             passes,
+                                                             folds,
+                                                             stages,
+                                                             sums,
+                                                             random_product,
+                                                             random_product,
+                                                             random_product,
+                                                             passes,
+                                                             random_product,
+                                                             random_convolution,
+                                                             random_deep,
+                                                             random_deep,
+                                                             random_deep,
+                                                             random_deep,
+                                                             random_deep,
+                                                             random_deep};
     phases[random_draw(kernel, sizeof phases / sizeof *phases)](kernel);
 }

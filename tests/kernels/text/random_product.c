@@ -106,8 +106,9 @@ void random_convolution(struct random_kernel *kernel)
         return;
     }
     random_size(kernel, SIZE_M);
-    random_declare(kernel, "let H = whole(M)\nlet W = H + 16\n"
-                           "tensor X%d[M+2,W,K] f16, F%d[3,2,K,N] f16, Y%d[%sM,H,N] f16\n",
+    random_declare(kernel,
+                   "let H = whole(M)\nlet W = H + 16\n"
+                   "tensor X%d[M+2,W,K] f16, F%d[3,2,K,N] f16, Y%d[%sM,H,N] f16\n",
                    p, p, p, kernel->outer);
     random_size(kernel, SIZE_K);
     random_size(kernel, SIZE_N);
@@ -131,11 +132,11 @@ void random_convolution(struct random_kernel *kernel)
                 random_copies(kernel, text));
     random_line(kernel, "tile b0%d: l0b[c%d,n%d] f16", p, p, p);
     random_line(kernel, "load w%d <- F%d[begin(kh%d), begin(kw%d)]", p, p, p, p);
-    random_line(kernel, "load a0%d <- x%d[y%d from begin(kh%d), H from begin(kw%d)]", p, p, p, p, p);
+    random_line(kernel, "load a0%d <- x%d[y%d from begin(kh%d), H from begin(kw%d)]", p, p, p, p,
+                p);
     random_line(kernel, "load b0%d <- w%d", p, p);
     random_line(kernel, "mmad acc%d <- a0%d, b0%d", p, p, p);
     kernel->depth -= 3;
     random_line(kernel, "move out%d <- acc%d", p, p);
-    random_line(kernel, "store Y%d%s <- out%d", p,
-                kernel->outer[0] ? "[z, y1, :]" : "[y1, :]", p);
+    random_line(kernel, "store Y%d%s <- out%d", p, kernel->outer[0] ? "[z, y1, :]" : "[y1, :]", p);
 }

@@ -37,7 +37,7 @@ struct walk {
 
 #define EXPECT(truth, walk, ...)                                                                   \
     do {                                                                                           \
-        char what_[1024];                                                                           \
+        char what_[1024];                                                                          \
         snprintf(what_, sizeof what_, __VA_ARGS__);                                                \
         cr_assert(truth, "%s\n%s", what_, (walk)->random->shown);                                  \
     } while (0)

@@ -119,15 +119,16 @@ static bool compare(const struct random_case *random, const struct space *space)
     memcpy(tiling.value, random->values.axes, sizeof(int64_t) * (size_t)random->kernel.axis_count);
     tiling.value[random->kernel.axis_count] = random->used;
     bool legal = space->kind->legal(space, &tiling);
-    bool is_point = random->used == random->cores &&
-                    (random->used > 1 || !cores_ask_axes(&random->kernel));
+    bool is_point =
+        random->used == random->cores && (random->used > 1 || !cores_ask_axes(&random->kernel));
     bool expected = is_point && random->plain.verdict == PLAIN_FINE && random->plain.fits &&
                     requires_hold(random);
     struct violation list[MAX_VIOLATIONS] = {{.text = ""}};
     space->kind->violations(space, &tiling, list);
     cr_assert(!is_point || space_index(space, &tiling) >= 0, "no point\n%s", random->shown);
-    cr_assert(!is_point || legal == expected || (!legal && lacks_registers(list[0].text)), "legal %d, expected %d: %s %s: %s\n%s", legal,
-              expected, list[0].limit, list[0].text, random->plain.why, random->shown);
+    cr_assert(!is_point || legal == expected || (!legal && lacks_registers(list[0].text)),
+              "legal %d, expected %d: %s %s: %s\n%s", legal, expected, list[0].limit, list[0].text,
+              random->plain.why, random->shown);
     if (is_point)
         compare_violations(random, space, &tiling);
     return legal;
@@ -141,14 +142,15 @@ static bool play_case(struct random_case *random)
     struct space space = {.kind = &kernel_space_tile, .hw = random->values.hw};
     enum status status = kernel_space_create(&space, &random->kernel, random->given, DTYPE_F16,
                                              DTYPE_F16, hw.cores, &error);
-    cr_assert(status == STATUS_OK ? random->plain.verdict != PLAIN_REFUSED
-                                  : random->plain.verdict == PLAIN_REFUSED ||
-                                        lacks_registers(error.text),
+    cr_assert(status == STATUS_OK
+                  ? random->plain.verdict != PLAIN_REFUSED
+                  : random->plain.verdict == PLAIN_REFUSED || lacks_registers(error.text),
               "%s, expected %s\n%s", error.text, random->plain.why, random->shown);
     bool legal = status == STATUS_OK && compare(random, &space);
     int64_t points = status == STATUS_OK ? count_all(random) : -1;
-    cr_assert(points < 0 || points >= MANY_POINTS || points == space.candidates, "%lld points, expected %lld\n%s",
-              (long long)space.candidates, (long long)points, random->shown);
+    cr_assert(points < 0 || points >= MANY_POINTS || points == space.candidates,
+              "%lld points, expected %lld\n%s", (long long)space.candidates, (long long)points,
+              random->shown);
     space_close(&space);
     random_case_close(random);
     return legal;

@@ -34,7 +34,8 @@ struct total {
 static void compare(const struct random_case *random, const struct work_layout *layout,
                     const struct work *work)
 {
-    struct total expected[HARDWARE_MAX_PRICES] = {{0, 0, 0}}, found[HARDWARE_MAX_PRICES] = {{0, 0, 0}};
+    struct total expected[HARDWARE_MAX_PRICES] = {{0, 0, 0}},
+                 found[HARDWARE_MAX_PRICES] = {{0, 0, 0}};
     for (int e = 0; e < random->plain.event_count; e++) {
         const struct instruction *in = &random->plain.events[e].in;
         expected[in->price].instructions++;
@@ -53,9 +54,9 @@ static void compare(const struct random_case *random, const struct work_layout *
         cr_assert_float_eq(found[p].units, expected[p].units, 1e-6 + 1e-12 * expected[p].units,
                            "price %d: %.0f units, expected %.0f\n%s", p, found[p].units,
                            expected[p].units, random->shown);
-        cr_assert_float_eq(found[p].burst_fs, expected[p].burst_fs,
-                           1 + 1e-9 * expected[p].burst_fs, "price %d: %.0f fs, expected %.0f\n%s",
-                           p, found[p].burst_fs, expected[p].burst_fs, random->shown);
+        cr_assert_float_eq(found[p].burst_fs, expected[p].burst_fs, 1 + 1e-9 * expected[p].burst_fs,
+                           "price %d: %.0f fs, expected %.0f\n%s", p, found[p].burst_fs,
+                           expected[p].burst_fs, random->shown);
     }
 }
 

@@ -1,4 +1,4 @@
-/* Random kernels parse, run plainly, and are hard ones. */
+/* Random kernels parse, and the plain evaluator finds nothing wrong with them. */
 #include "hardware/load.h"
 #include "tests/kernels/text/plain_kernel.h"
 #include "tests/kernels/text/random_kernel.h"
@@ -28,7 +28,7 @@ Test(plain_kernel, random_kernels_are_what_they_should_be)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     struct kernel_values *values = malloc(sizeof *values);
     struct plain *plain = malloc(sizeof *plain);
-    int counts[4] = {0}, ragged = 0;
+    int counts[4] = {0};
     for (unsigned long seed = 1; seed <= 400; seed++) {
         struct kernel_text kernel;
         int64_t given[KERNEL_MAX_SIZES];
@@ -43,16 +43,13 @@ Test(plain_kernel, random_kernels_are_what_they_should_be)
         cr_assert(random_kernel_tiling(rng, 1 + (int)(seed % 2), values, &used), "%s", text);
         plain_run(values, plain);
         counts[plain->verdict]++;
-        if (getenv("PLAIN_SHOW") && plain->verdict != PLAIN_FINE)
-            printf("seed %lu: %s\n%s\n%s\n", seed, plain->why,
-                   random_kernel_show(values, given, shown), text);
+        cr_assert(plain->verdict == PLAIN_FINE || plain->verdict == PLAIN_TOO_LONG, "%s: %s\n%s",
+                  plain->why, random_kernel_show(values, given, shown), text);
         plain_clear(plain);
         kernel_text_clear(&kernel);
         free(text);
     }
-    printf("fine %d, refused %d, wrong %d, long %d\n", counts[0], counts[1], counts[2], counts[3]);
-    (void)ragged;
-    cr_assert_gt(counts[PLAIN_FINE], 200);
+    cr_assert_gt(counts[PLAIN_FINE], 300);
     free(plain);
     free(values);
     gsl_rng_free(rng);

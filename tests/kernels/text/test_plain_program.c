@@ -45,8 +45,8 @@ static const char kernel_text[] = "kernel k\n"
     "loop i 2\n"                                                                                   \
     "MTE2 gm->ub bytes=128 dst=ub:0+128*i\n"                                                       \
     "V exp elements=64 type=f16 src=ub:0+128*i dst=ub:256\n"                                       \
-    "V vadd elements=64 type=f16 src=ub:256 src2=ub:0+128*i dst=ub:256\n" STORE("128", "256")      \
-        "end\n"
+    "V vadd elements=64 type=f16 src=ub:256 src2=ub:0+128*i dst=ub:256\n" STORE("128",             \
+                                                                                "256") "end\n"
 
 static const struct {
     const char *program, *why; /* NULL: right */
