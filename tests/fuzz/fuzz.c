@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 const struct fuzz_target fuzz_targets[] = {
-    {"platform", ".ini", fuzz_read_description},
+    {"platform", ".ini", fuzz_read_description}, /* files of CANN */
     {"description", ".cfg", fuzz_read_description},
     {"program", ".txt", fuzz_read_program},
     {"bank", ".json", fuzz_read_bank},
