@@ -140,9 +140,11 @@ static char *changed_text(unsigned long seed)
 
 /* ------------------------------------------------------------------ against the plain evaluator */
 
+/* What the plain evaluator does not look at. */
 static bool is_of_other_kind(const char *text)
 {
-    return strstr(text, "flag registers") || strstr(text, "a part begins in tile");
+    return strstr(text, "flag registers") || strstr(text, "a part begins in tile") ||
+           strstr(text, "used outside its life");
 }
 
 /* With all in doubt the walk over elements alone must find out. */
@@ -209,7 +211,7 @@ static void play(struct random_case *random, struct tally *tally)
     if (status == STATUS_OK)
         compare(random, &space, tally);
     else
-        cr_assert(random->plain.verdict == PLAIN_REFUSED || is_of_other_kind(error.text) ||
+        cr_assert(random->plain.verdict != PLAIN_FINE || is_of_other_kind(error.text) ||
                       status == STATUS_TOO_LARGE,
                   "%s, expected %s\n%s", error.text, random->plain.why, random->shown);
     space_close(&space);
@@ -229,5 +231,6 @@ Test(kernel_content, changed_kernels_are_legal_where_the_plain_evaluator_lets_th
     }
     cr_log_info("%d fine, %d wrong, %d in doubt", tally.fine, tally.wrong, tally.doubtful);
     cr_assert_gt(tally.wrong, 20);
-    cr_assert_gt(tally.fine, 100);
+    cr_assert_gt(tally.fine, 20);
+    cr_assert_gt(tally.doubtful, 20);
 }
