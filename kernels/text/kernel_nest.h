@@ -69,11 +69,13 @@ struct kernel_nest {
     struct nest_bounds *bounds; /* owned */
 };
 
-/* STATUS_OK too where the space gets none, as it is small, or has what prefixes are not known of:
- * *nest is NULL then. */
+/* STATUS_OK too where the space has what prefixes are not known of: *nest is NULL then. */
 enum status kernel_nest_make(const struct space *space, const struct kernel_space *ks,
                              struct kernel_nest **nest, struct error *error);
 void kernel_nest_free(struct kernel_nest *nest);
+
+/* Makes a space that has a nest one that is searched by prefixes: gives it a kind of its own. */
+void kernel_nest_be_kind(struct space *space);
 
 /* The block of a tiling, whose block axes have values; NULL: none. */
 const struct nest_block *kernel_nest_block(const struct kernel_space *ks,
@@ -102,6 +104,9 @@ enum status kernel_nest_bounds_make(struct kernel_nest *nest, const struct hardw
                                     struct error *error);
 void kernel_nest_bounds_free(struct kernel_nest *nest);
 const struct work_layout *kernel_nest_layout(const struct kernel_nest *nest);
+
+/* Does a step use a tile of which an axis says how many copies there are? */
+bool kernel_nest_turns(const struct kernel_plan *plan, const struct plan_step *step, int axis);
 
 /* Members of struct operator_nesting and struct operator_space. */
 enum prefix_verdict kernel_nest_begins(const struct space *space, const struct tiling *tiling,

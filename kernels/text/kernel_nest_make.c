@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEST_LEAST_CANDIDATES ((int64_t)1 << 20)
-
 struct nester {
     const struct space *space;
     const struct kernel_space *ks;
@@ -106,13 +104,11 @@ static unsigned axes_of_sum(const struct kernel_plan *plan, const struct fit_sum
 static unsigned axes_of_use(const struct kernel_plan *plan, int axis)
 {
     unsigned axes = 1U << axis;
-    for (int t = 0; t < plan->kernel->tile_count; t++) {
-        const struct plan_tile *tile = &plan->tiles[t];
-        if (!tile->is_there || !tile->turns || tile->turns->number != axis)
-            continue;
-        for (int loop = tile->life; loop > 0; loop = plan->loops[loop].around)
+    for (int s = 0; s < plan->step_count; s++)
+        for (int loop = plan->steps[s].around;
+             loop > 0 && kernel_nest_turns(plan, &plan->steps[s], axis);
+             loop = plan->loops[loop].around)
             axes |= axes_of_loop(plan, loop);
-    }
     for (int loop = 1; loop < plan->loop_count; loop++) {
         const struct kernel_loop *text = &plan->kernel->loops[plan->loops[loop].text_loop];
         if (text->by->op == EXPRESSION_AXIS && text->by->number == axis)
@@ -362,7 +358,7 @@ enum status kernel_nest_make(const struct space *space, const struct kernel_spac
 {
     struct nester n = {.space = space, .ks = ks, .is_known = true, .error = error};
     *nest = NULL;
-    if (space->candidates < NEST_LEAST_CANDIDATES || space->block_count > NEST_MAX_BLOCKS)
+    if (space->block_count > NEST_MAX_BLOCKS)
         return STATUS_OK;
     n.nest = calloc(1, sizeof *n.nest);
     if (!n.nest)
@@ -394,4 +390,22 @@ void kernel_nest_free(struct kernel_nest *nest)
     }
     free(nest->blocks);
     free(nest);
+}
+
+void kernel_nest_be_kind(struct space *space)
+{
+    struct kernel_space *ks = kernel_space_of(space);
+    ks->nesting = (struct operator_nesting){
+        .lengths = ks->nest->lengths,
+        .begins = kernel_nest_begins,
+        .leaf_count = kernel_nest_leaf_count,
+        .alike = kernel_nest_alike,
+        .summarise = kernel_nest_summarise,
+    };
+    ks->kind = *space->kind;
+    ks->kind.possible = NULL;
+    ks->kind.least = NULL;
+    ks->kind.agree = kernel_nest_agree;
+    ks->kind.nesting = &ks->nesting;
+    space->kind = &ks->kind;
 }

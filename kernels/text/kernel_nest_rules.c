@@ -44,25 +44,43 @@ static enum verdict ask_length(const struct nest_choice *choice, const struct ke
 
 /* ------------------------------------------------------------------ what means the same */
 
-/* Of a tile: how often it lives; of a loop: how long what it cuts is. */
+/* How often the loops around a step run together. */
+static struct span runs_of(const struct kernel_plan *plan, const struct plan_step *step,
+                           const struct kernel_box *box)
+{
+    struct span runs = {1, 1};
+    for (int loop = step->around; loop > 0; loop = plan->loops[loop].around) {
+        struct span rounds = box_rounds(box, plan->loops[loop].text_loop);
+        runs.least = product_of(runs.least, rounds.least);
+        runs.most = product_of(runs.most, rounds.most);
+    }
+    return runs;
+}
+
+bool kernel_nest_turns(const struct kernel_plan *plan, const struct plan_step *step, int axis)
+{
+    for (int p = 0; p < step->part_count; p++) {
+        int tile = step->parts[p].tile;
+        const struct expression *copies = tile >= 0 ? plan->kernel->tiles[tile].copies : NULL;
+        if (copies && copies->op == EXPRESSION_AXIS && copies->number == axis)
+            return true;
+    }
+    return false;
+}
+
+/* Of a tile with copies: how often a step that uses it runs, for as often registers of flags may
+ * turn; of a loop: how long what it cuts is. */
 struct span kernel_nest_use(const struct nest_choice *choice, int axis,
                             const struct kernel_box *box)
 {
     const struct kernel_plan *plan = &choice->made->plan;
     struct span use = {0, 0};
-    for (int t = 0; t < plan->kernel->tile_count; t++) {
-        const struct plan_tile *tile = &plan->tiles[t];
-        struct span lives = {1, 1};
-        if (!tile->is_there || !tile->turns || tile->turns->number != axis ||
-            tile->turns->op != EXPRESSION_AXIS)
+    for (int s = 0; s < plan->step_count; s++) {
+        if (!kernel_nest_turns(plan, &plan->steps[s], axis))
             continue;
-        for (int loop = tile->life; loop > 0; loop = plan->loops[loop].around) {
-            struct span rounds = box_rounds(box, plan->loops[loop].text_loop);
-            lives.least = product_of(lives.least, rounds.least);
-            lives.most = product_of(lives.most, rounds.most);
-        }
-        use.least = lives.least > use.least ? lives.least : use.least;
-        use.most = lives.most > use.most ? lives.most : use.most;
+        struct span runs = runs_of(plan, &plan->steps[s], box);
+        use.least = runs.least > use.least ? runs.least : use.least;
+        use.most = runs.most > use.most ? runs.most : use.most;
     }
     for (int loop = 1; loop < plan->loop_count; loop++) {
         const struct kernel_loop *text = &plan->kernel->loops[plan->loops[loop].text_loop];

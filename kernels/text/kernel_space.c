@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NESTED_CANDIDATES ((int64_t)1 << 20) /* from which on a space is not listed */
+
 bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tiling,
                        struct kernel_values *values)
 {
@@ -44,24 +46,6 @@ static void find_least(struct kernel_space *ks, const struct space *space)
     }
 }
 
-/* A space too large to list. */
-static void be_nested(struct space *space, struct kernel_space *ks)
-{
-    ks->nesting = (struct operator_nesting){
-        .lengths = ks->nest->lengths,
-        .begins = kernel_nest_begins,
-        .leaf_count = kernel_nest_leaf_count,
-        .alike = kernel_nest_alike,
-        .summarise = kernel_nest_summarise,
-    };
-    ks->layouts[space->layout_count++] = *kernel_nest_layout(ks->nest);
-    ks->kind = *space->kind;
-    ks->kind.possible = NULL;
-    ks->kind.agree = kernel_nest_agree;
-    ks->kind.nesting = &ks->nesting;
-    space->kind = &ks->kind;
-}
-
 static enum status make(struct space *space, struct kernel_space *ks, const int64_t given[],
                         enum dtype type, enum dtype result_type, int cores, struct error *error)
 {
@@ -78,7 +62,9 @@ static enum status make(struct space *space, struct kernel_space *ks, const int6
     TRY(check_plans(ks, error));
     TRY(kernel_nest_make(space, ks, &ks->nest, error));
     if (ks->nest)
-        be_nested(space, ks);
+        ks->layouts[space->layout_count++] = *kernel_nest_layout(ks->nest);
+    if (ks->nest && space->candidates >= NESTED_CANDIDATES)
+        kernel_nest_be_kind(space);
     return STATUS_OK;
 }
 
