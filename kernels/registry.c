@@ -4,7 +4,7 @@
 #include "kernels/cubefx/cubefx.h"
 #include "kernels/knn/knn.h"
 #include "kernels/matmul/matmul.h"
-#include "kernels/text/kernel_operator.h"
+#include "kernels/text/space/kernel_operator.h"
 
 #include "validate/loops.h"
 

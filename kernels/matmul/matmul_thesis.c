@@ -3,7 +3,7 @@
  * here (tools/embed.cmake). */
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
-#include "kernels/text/kernel_space.h"
+#include "kernels/text/space/kernel_space.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* A kernel as a text: its loops, tiles and steps, and which of its numbers are free.
  *
  *   kernel_text_read(file, &kernel, &error);     or kernel_text_parse
- *   …                                            kernels/text/kernel_eval.h gives it numbers
+ *   …                                            kernels/text/plan/kernel_eval.h gives it numbers
  *   kernel_text_clear(&kernel);
  *
  * What is declared (sizes, lets, tensors, axes) and what its lines bring (loops, tiles, lets) is

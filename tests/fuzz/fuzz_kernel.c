@@ -1,6 +1,6 @@
 /* A kernel as a text: what is read prints as a text that is read as the same kernel; its axes have
  * values, its loops rounds and its expressions numbers, or a line says why not. */
-#include "kernels/text/kernel_eval.h"
+#include "kernels/text/plan/kernel_eval.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

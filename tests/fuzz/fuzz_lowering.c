@@ -6,7 +6,7 @@
 #include "core/program_text.h"
 #include "costmodel/bound.h"
 #include "costmodel/simulate.h"
-#include "kernels/text/kernel_space.h"
+#include "kernels/text/space/kernel_space.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_TESTS_KERNEL_CASE_H
 #define AUTOTUNE_TESTS_KERNEL_CASE_H
 
-#include "kernels/text/kernel_program.h"
+#include "kernels/text/program/kernel_program.h"
 
 #include <gsl/gsl_rng.h>
 

@@ -13,7 +13,7 @@
 #define AUTOTUNE_TESTS_PLAIN_KERNEL_H
 
 #include "core/program.h"
-#include "kernels/text/kernel_eval.h"
+#include "kernels/text/plan/kernel_eval.h"
 
 enum {
     PLAIN_MAX_EVENTS = 6000,

@@ -4,7 +4,7 @@
 #ifndef AUTOTUNE_TESTS_RANDOM_KERNEL_H
 #define AUTOTUNE_TESTS_RANDOM_KERNEL_H
 
-#include "kernels/text/kernel_eval.h"
+#include "kernels/text/plan/kernel_eval.h"
 
 #include <gsl/gsl_rng.h>
 

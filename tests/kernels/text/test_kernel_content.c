@@ -2,8 +2,8 @@
  * which many do what a kernel may not, against the plain evaluator; the walk over elements where
  * nothing is certain, too. And kernels that are shipped leave nothing in doubt. */
 #include "hardware/load.h"
-#include "kernels/text/kernel_content.h"
-#include "kernels/text/kernel_space_internal.h"
+#include "kernels/text/legal/kernel_content.h"
+#include "kernels/text/space/kernel_space_internal.h"
 #include "tests/kernels/text/random_case.h"
 
 #include <criterion/criterion.h>

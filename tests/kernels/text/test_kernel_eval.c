@@ -1,7 +1,7 @@
 /* Kernels in numbers: random expressions against 128-bit arithmetic, before and after they are
  * printed; values of axes and rounds of loops against counting; what cannot be is told. */
 #include "hardware/load.h"
-#include "kernels/text/kernel_eval.h"
+#include "kernels/text/plan/kernel_eval.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>

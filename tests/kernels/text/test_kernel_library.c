@@ -2,8 +2,8 @@
  * the chips that it says it is for legal tilings, of which the best is proven and checked. Whoever
  * adds one adds its row. */
 #include "analysis/check/oversync.h"
-#include "kernels/text/kernel_space.h"
 #include "kernels/text/kernel_text.h"
+#include "kernels/text/space/kernel_space.h"
 #include "search/search.h"
 #include "tests/support/expect_clean.h"
 #include "tests/support/machine.h"

@@ -1,6 +1,6 @@
 /* An operator made of a text: its sizes, options and types, and what its fingerprint is of. */
 #include "kernels/registry.h"
-#include "kernels/text/kernel_operator.h"
+#include "kernels/text/space/kernel_operator.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,8 @@
 /* What `explain` draws of a kernel is its program: steps run as often and as long as instructions
  * on their pipes, flags are set as often, tiles lie where there is room. */
 #include "hardware/find.h"
-#include "kernels/text/kernel_space.h"
 #include "kernels/text/kernel_text.h"
+#include "kernels/text/space/kernel_space.h"
 #include "tests/kernels/text/random_case.h"
 #include "tests/support/machine.h"
 

@@ -1,8 +1,8 @@
 /* Plans against the plain evaluator: over random kernels, sizes and tilings the same steps in the
  * same order, each with the same numbers and elements, and the same room. */
 #include "hardware/load.h"
-#include "kernels/text/kernel_plan.h"
-#include "kernels/text/kernel_shares.h"
+#include "kernels/text/plan/kernel_plan.h"
+#include "kernels/text/plan/kernel_shares.h"
 #include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
 

@@ -4,7 +4,7 @@
 #include "analysis/check/oversync.h"
 #include "core/program_text.h"
 #include "hardware/load.h"
-#include "kernels/text/kernel_program.h"
+#include "kernels/text/program/kernel_program.h"
 #include "tests/kernels/text/random_case.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
 #include "tests/kernels/text/random_case.h"
 #include "tests/support/machine.h"
 
-#include "kernels/text/kernel_space.h"
+#include "kernels/text/space/kernel_space.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

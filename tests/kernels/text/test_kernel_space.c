@@ -1,6 +1,6 @@
 /* A kernel's space: MatMul as a text. */
 #include "hardware/find.h"
-#include "kernels/text/kernel_space_internal.h"
+#include "kernels/text/space/kernel_space_internal.h"
 #include "search/search.h"
 #include "tests/support/machine.h"
 

@@ -1,7 +1,7 @@
 /* A kernel's space against the plain evaluator: which tilings it has, which of them are legal, and
  * how many bytes those that are not take too many. */
 #include "hardware/load.h"
-#include "kernels/text/kernel_space.h"
+#include "kernels/text/space/kernel_space.h"
 #include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
 

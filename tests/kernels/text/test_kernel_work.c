@@ -4,8 +4,8 @@
 #include "costmodel/bound.h"
 #include "costmodel/simulate.h"
 #include "kernels/matmul/matmul.h"
-#include "kernels/text/kernel_cells.h"
-#include "kernels/text/kernel_space_internal.h"
+#include "kernels/text/bounds/kernel_cells.h"
+#include "kernels/text/space/kernel_space_internal.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>

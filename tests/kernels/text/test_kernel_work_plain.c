@@ -2,7 +2,7 @@
  * a bound that is not below what the busiest pipe has to do. */
 #include "costmodel/bound.h"
 #include "hardware/load.h"
-#include "kernels/text/kernel_work.h"
+#include "kernels/text/bounds/kernel_work.h"
 #include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
 

@@ -1,0 +1,351 @@
+/* Expressions become cells by one walk; equal cells are found again by looking through all. Then
+ * each step's cells are gathered from what its instruction, its condition and the rounds around it
+ * need. */
+#include "kernels/text/bounds/kernel_cells.h"
+
+#include "kernels/text/plan/kernel_structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where expressions mean something: `life` is the plan loop in whose rounds; loops inside stand for
+ * all that their rounds make. */
+struct cell_maker {
+    const struct kernel_plan *plan;
+    struct kernel_cells *cells;
+    int life;
+    bool is_full, is_real; /* too many cells; a real number that asks for rounds */
+};
+
+static int make(struct cell_maker *m, const struct expression *e);
+
+/* ------------------------------------------------------------------ cells */
+
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+    return a->kind == b->kind && a->op == b->op && a->number == b->number && a->given == b->given &&
+           memcmp(a->args, b->args, sizeof a->args) == 0;
+}
+
+static int add(struct cell_maker *m, struct cell cell)
+{
+    struct kernel_cells *cells = m->cells;
+    int args = cell_args(cell.kind);
+    for (int i = 0; i < cells->count; i++)
+        if (is_same(&cells->cells[i], &cell))
+            return i;
+    if (cells->count == CELLS_MAX) {
+        m->is_full = true;
+        return 0;
+    }
+    for (int a = 0; a < args; a++) {
+        cell.loops |= cells->cells[cell.args[a]].loops;
+        cell.begins |= cells->cells[cell.args[a]].begins;
+        cell.ends |= cells->cells[cell.args[a]].ends;
+    }
+    if (!cell.loops)
+        cells->given[cells->given_count++] = cells->count;
+    cells->cells[cells->count] = cell;
+    return cells->count++;
+}
+
+static int number(struct cell_maker *m, int64_t value)
+{
+    return add(m, (struct cell){.kind = CELL_NUMBER, .number = value});
+}
+
+static int apply(struct cell_maker *m, enum expression_op op, int a, int b)
+{
+    return add(m, (struct cell){.kind = CELL_APPLY, .op = op, .args = {a, b}});
+}
+
+static int choose(struct cell_maker *m, int condition, int then, int otherwise)
+{
+    return add(m, (struct cell){.kind = CELL_CHOICE, .args = {condition, then, otherwise}});
+}
+
+/* ------------------------------------------------------------------ rounds */
+
+static bool is_around(const struct cell_maker *m, int64_t text_loop)
+{
+    int loop = m->plan->plan_loop_of[text_loop];
+    return loop >= 0 && plan_is_within(m->plan, m->life, loop);
+}
+
+static int round_fact(struct cell_maker *m, int64_t text_loop, enum cell_round fact)
+{
+    uint64_t bit = (uint64_t)1 << text_loop;
+    int cell = add(m, (struct cell){.kind = CELL_ROUND,
+                                    .number = text_loop * ROUND_FACTS + fact,
+                                    .loops = bit,
+                                    .begins = fact == ROUND_BEGIN ? bit : 0,
+                                    .ends = fact >= ROUND_FIRST ? bit : 0});
+    m->cells->loops[m->plan->plan_loop_of[text_loop]].facts[fact] = cell;
+    return cell;
+}
+
+/* Where a range begins that loops cut: shares of sizes begin at 0, for every core. */
+static int begin_of(struct cell_maker *m, const struct expression *in)
+{
+    if (in->op == EXPRESSION_IF)
+        return choose(m, make(m, in->args), begin_of(m, in->args->next),
+                      begin_of(m, in->args->next->next));
+    if (in->op != EXPRESSION_LOOP)
+        return number(m, 0);
+    return is_around(m, in->number) ? round_fact(m, in->number, ROUND_BEGIN)
+                                    : begin_of(m, m->plan->kernel->loops[in->number].in);
+}
+
+static int make_round(struct cell_maker *m, const struct expression *e)
+{
+    static const enum cell_round facts[EXPRESSION_OPS] = {[EXPRESSION_LOOP] = ROUND_LENGTH,
+                                                          [EXPRESSION_BEGIN] = ROUND_BEGIN,
+                                                          [EXPRESSION_FIRST] = ROUND_FIRST,
+                                                          [EXPRESSION_LAST] = ROUND_LAST};
+    const struct expression *in = m->plan->kernel->loops[e->number].in;
+    if (is_around(m, e->number))
+        return round_fact(m, e->number, facts[e->op]);
+    return e->op == EXPRESSION_LOOP ? make(m, in) : begin_of(m, in);
+}
+
+/* ------------------------------------------------------------------ operations */
+
+static int make_whole(struct cell_maker *m, const struct expression *e)
+{
+    int cell = make(m, e->args);
+    if (!e->args->next)
+        return apply(m, e->op, cell, number(m, 0));
+    for (const struct expression *arg = e->args->next; arg; arg = arg->next)
+        cell = apply(m, e->op, cell, make(m, arg));
+    return cell;
+}
+
+static int make_comparison(struct cell_maker *m, const struct expression *e)
+{
+    int left = make(m, e->args), any = number(m, 0);
+    if (e->op != EXPRESSION_IN)
+        return apply(m, e->op, left, make(m, e->args->next));
+    for (const struct expression *arg = e->args->next; arg; arg = arg->next)
+        any = choose(m, apply(m, EXPRESSION_EQUAL, left, make(m, arg)), number(m, 1), any);
+    return any;
+}
+
+static int make(struct cell_maker *m, const struct expression *e)
+{
+    m->is_real |= e->loops && e->kind == EXPRESSION_IS_REAL;
+    if (e->op == EXPRESSION_NUMBER)
+        return number(m, e->number);
+    if (!e->loops || m->is_real || m->is_full)
+        return add(m, (struct cell){.kind = CELL_GIVEN, .given = e});
+    switch (e->op) {
+    case EXPRESSION_LET:
+        return make(m, m->plan->kernel->lets[e->number].value);
+    case EXPRESSION_LOOP:
+    case EXPRESSION_BEGIN:
+    case EXPRESSION_FIRST:
+    case EXPRESSION_LAST:
+        return make_round(m, e);
+    case EXPRESSION_NOT:
+        return choose(m, make(m, e->args), number(m, 0), number(m, 1));
+    case EXPRESSION_AND:
+        return choose(m, make(m, e->args), make(m, e->args->next), number(m, 0));
+    case EXPRESSION_OR:
+        return choose(m, make(m, e->args), number(m, 1), make(m, e->args->next));
+    case EXPRESSION_IF:
+        return choose(m, make(m, e->args), make(m, e->args->next), make(m, e->args->next->next));
+    default:
+        return e->kind == EXPRESSION_IS_TRUTH ? make_comparison(m, e) : make_whole(m, e);
+    }
+}
+
+/* ------------------------------------------------------------------ loops */
+
+static void make_loop(struct cell_maker *m, int loop)
+{
+    const struct kernel_loop *text = &m->plan->kernel->loops[m->plan->loops[loop].text_loop];
+    struct cell_loop *cell = &m->cells->loops[loop];
+    m->life = m->plan->loops[loop].around;
+    int range = make(m, text->in);
+    cell->by = make(m, text->by);
+    cell->rounds = apply(m, EXPRESSION_CDIV, range, cell->by);
+    cell->full = apply(m, EXPRESSION_MIN, range, cell->by);
+    int all_but_one = apply(m, EXPRESSION_SUBTRACT, cell->rounds, number(m, 1));
+    cell->last =
+        apply(m, EXPRESSION_SUBTRACT, range, apply(m, EXPRESSION_MULTIPLY, all_but_one, cell->by));
+    cell->begin = begin_of(m, text->in);
+}
+
+/* ------------------------------------------------------------------ steps */
+
+/* What a part picks of a tile's dimension, and its room if that is all. */
+static void part_dim(struct cell_maker *m, int step, const struct plan_part *part, int d,
+                     int *extent, int *room)
+{
+    const struct plan_dim *dim = &part->dims[d];
+    const struct expression *held = m->plan->tiles[part->tile].dims[d];
+    m->life = m->plan->tiles[part->tile].life;
+    int all_room = make(m, held);
+    int all = held->op == EXPRESSION_UP ? make(m, held->args) : all_room;
+    m->cells->shapes[part->tile] |= m->cells->cells[all].loops;
+    m->life = m->plan->steps[step].around;
+    if (dim->reach == REACH_ALL)
+        *extent = all;
+    else if (dim->reach == REACH_ROUND)
+        *extent = round_fact(m, dim->loop, ROUND_LENGTH);
+    else
+        *extent = dim->reach == REACH_SOME ? make(m, dim->count) : number(m, 1);
+    *room = all_room;
+    if (*extent != all)
+        *room = choose(m, apply(m, EXPRESSION_EQUAL, *extent, all), all_room, *extent);
+}
+
+/* The product of a part's dimensions from `first` up to `end`. */
+static int part_product(struct cell_maker *m, int step, const struct plan_part *part, int first,
+                        int end, bool with_room)
+{
+    int product = number(m, 1);
+    for (int d = first; d < end; d++) {
+        int extent, room, one = number(m, 1);
+        part_dim(m, step, part, d, &extent, &room);
+        int factor = with_room ? room : extent;
+        product = product == one ? factor : apply(m, EXPRESSION_MULTIPLY, product, factor);
+    }
+    return product;
+}
+
+static int elements_of(struct cell_maker *m, int step, const struct plan_part *part)
+{
+    return part_product(m, step, part, 0, part->dim_count, false);
+}
+
+static int key_or(struct cell_maker *m, int step, enum kernel_key key, int otherwise)
+{
+    const struct expression *e = m->plan->steps[step].text->keys[key];
+    m->life = m->plan->steps[step].around;
+    return e ? make(m, e) : otherwise;
+}
+
+static bool is_outside(const struct kernel_plan *plan, const struct plan_part *part)
+{
+    return part->tile < 0 || plan->hw->buffers[plan->tiles[part->tile].buffer].capacity_bytes == 0;
+}
+
+/* Both parts hold equally many elements, and one of them is a tile's; both have room on the chip.
+ */
+static void move_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
+{
+    const struct plan_step *text = &m->plan->steps[step];
+    const struct plan_part *part = &text->parts[text->parts[0].tile < 0];
+    bool with_room = !is_outside(m->plan, &text->parts[0]) && !is_outside(m->plan, &text->parts[1]);
+    int elements = part_product(m, step, part, 0, part->dim_count, with_room);
+    if (with_room)
+        elements = apply(m, EXPRESSION_MIN, elements,
+                         part_product(m, step, part + 1, 0, part[1].dim_count, true));
+    numbers[0] = apply(m, EXPRESSION_MULTIPLY, elements, number(m, dtype_bytes(text->type)));
+    numbers[1] = key_or(m, step, STEP_BURSTS, number(m, 0));
+    numbers[2] = key_or(m, step, STEP_ALIGN, number(m, 0));
+}
+
+static void matrix_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
+{
+    const struct plan_part *to = &m->plan->steps[step].parts[0], *left = to + 1;
+    numbers[0] = part_product(m, step, to, 0, to->dim_count - 1, false);
+    numbers[1] = part_product(m, step, left, left->dim_count - 1, left->dim_count, false);
+    numbers[2] = part_product(m, step, to, to->dim_count - 1, to->dim_count, false);
+}
+
+static void vector_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
+{
+    const struct plan_step *text = &m->plan->steps[step];
+    bool folds = m->plan->hw->operations[text->what].result == RESULT_ONE_PER_REPEAT;
+    const struct plan_part *part = &text->parts[folds && text->parts[1].tile >= 0];
+    if (text->text->keys[STEP_ELEMENTS])
+        numbers[0] = key_or(m, step, STEP_ELEMENTS, CELL_NONE);
+    else
+        numbers[0] = elements_of(m, step, part);
+}
+
+static void scalar_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
+{
+    numbers[0] = key_or(m, step, STEP_COUNT, number(m, 1));
+}
+
+static void make_step(struct cell_maker *m, int number_of)
+{
+    static void (*const makes[])(struct cell_maker *, int, int[CELL_NUMBERS]) = {
+        [INSTRUCTION_MOVE] = move_numbers,
+        [INSTRUCTION_MATRIX] = matrix_numbers,
+        [INSTRUCTION_VECTOR] = vector_numbers,
+        [INSTRUCTION_SCALAR] = scalar_numbers,
+    };
+    const struct plan_step *text = &m->plan->steps[number_of];
+    struct cell_step *step = &m->cells->steps[number_of];
+    *step = (struct cell_step){.numbers = {CELL_NONE, CELL_NONE, CELL_NONE},
+                               .condition = CELL_NONE,
+                               .depth = m->plan->loops[text->around].depth};
+    for (int loop = text->around, l = step->depth; loop > 0; loop = m->plan->loops[loop].around)
+        step->loops[--l] = loop;
+    makes[text->kind](m, number_of, step->numbers);
+    m->life = text->around;
+    if (text->condition)
+        step->condition = make(m, text->condition);
+}
+
+static bool allocate(struct kernel_cells *cells)
+{
+    cells->cells = calloc(CELLS_MAX, sizeof *cells->cells);
+    cells->listed = calloc(CELLS_MAX_LISTED, sizeof *cells->listed);
+    cells->given = calloc(CELLS_MAX, sizeof *cells->given);
+    return cells->cells && cells->listed && cells->given;
+}
+
+/* Most kernels need a small part of the room; where there is none for a smaller copy it stays. */
+static void *shrink(void *items, int count, size_t size)
+{
+    void *smaller = realloc(items, (size_t)(count + 1) * size);
+    if (!smaller)
+        return items;
+    return smaller;
+}
+
+void kernel_cells_clear(struct kernel_cells *cells)
+{
+    free(cells->cells);
+    free(cells->listed);
+    free(cells->given);
+    memset(cells, 0, sizeof *cells);
+}
+
+static enum status make_all(struct cell_maker *m, struct error *error)
+{
+    for (int loop = 1; loop < m->plan->loop_count; loop++)
+        make_loop(m, loop);
+    for (int step = 0; step < m->plan->step_count; step++)
+        make_step(m, step);
+    if (m->is_real)
+        return error_set(error, STATUS_INVALID,
+                         "a real number that depends on rounds, expected a whole one");
+    bool fits = !m->is_full;
+    for (int step = 0; fits && step < m->plan->step_count; step++)
+        fits = cells_list(m->cells, step);
+    return fits ? STATUS_OK
+                : error_set(error, STATUS_TOO_LARGE, "more than %d numbers in a kernel", CELLS_MAX);
+}
+
+enum status kernel_cells_make(const struct kernel_plan *plan, struct kernel_cells *cells,
+                              struct error *error)
+{
+    struct cell_maker maker = {.plan = plan, .cells = cells};
+    memset(cells, 0, sizeof *cells);
+    memset(cells->loops, CELL_NONE, sizeof cells->loops);
+    cells->plan = plan;
+    enum status status = allocate(cells) ? make_all(&maker, error) : error_memory(error);
+    if (status != STATUS_OK) {
+        kernel_cells_clear(cells);
+        return status;
+    }
+    cells->cells = shrink(cells->cells, cells->count, sizeof *cells->cells);
+    cells->listed = shrink(cells->listed, cells->listed_count, sizeof *cells->listed);
+    cells->given = shrink(cells->given, cells->given_count, sizeof *cells->given);
+    return STATUS_OK;
+}

@@ -1,0 +1,284 @@
+/* Which tilings of a kernel are legal: their values are on the axes, what the text requires holds,
+ * the chip has what their structure asks, their tiles fit into its buffers, their parts fit each
+ * other, and their program can be played. */
+#include "kernels/limits.h"
+#include "kernels/text/space/kernel_space_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct asked {
+    const struct space *space;
+    const struct kernel_space *ks;
+    const struct tiling *tiling;
+    struct violation *list; /* NULL: only counted */
+    int count;
+    bool with_content; /* of what is in doubt (kernel_content.h): takes long */
+    const struct space_plan *plan;
+    struct kernel_env env;
+};
+
+static void add(struct asked *asked, const char *limit, const char *text)
+{
+    struct violation *violation = asked->list ? &asked->list[asked->count] : NULL;
+    asked->count++;
+    if (!violation)
+        return;
+    *violation = (struct violation){0};
+    snprintf(violation->limit, sizeof violation->limit, "%s", limit);
+    snprintf(violation->text, sizeof violation->text, "%.159s", text);
+}
+
+static bool has_room(const struct asked *asked)
+{
+    return asked->count < MAX_VIOLATIONS - 1;
+}
+
+/* ------------------------------------------------------------------ the text's own conditions */
+
+static void check_requires(struct asked *asked)
+{
+    const struct kernel_text *kernel = asked->ks->kernel;
+    for (int r = 0; r < kernel->require_count && has_room(asked); r++) {
+        char text[160];
+        struct error error = {.text = ""};
+        int64_t holds = 0;
+        enum status status =
+            kernel_number(&asked->env.values, kernel->requires[r].truth, &holds, &error);
+        if (status == STATUS_OK && holds)
+            continue;
+        if (status == STATUS_OK)
+            snprintf(text, sizeof text, "require in line %d of the kernel does not hold",
+                     kernel->requires[r].at.line);
+        else
+            snprintf(text, sizeof text, "%.150s", error.text);
+        add(asked, "require", text);
+    }
+}
+
+/* ------------------------------------------------------------------ room */
+
+static void check_room(struct asked *asked, const struct kernel_room *room)
+{
+    const struct hardware *hw = asked->space->hw;
+    for (int b = 0; b < hw->buffer_count && has_room(asked); b++)
+        add_excess(asked->list, &asked->count, hw->buffers[b].name, "tiles", room->needed[b],
+                   capacity_of(hw, b));
+}
+
+/* ------------------------------------------------------------------ length */
+
+/* Instructions that are played at most: every step as often as the loops around it run, with six
+ * flags each; and lines that are written, where rounds are written out. */
+static enum status count_lines(struct asked *asked, double *played, double *written,
+                               struct error *error)
+{
+    const struct kernel_plan *plan = &asked->plan->plan;
+    double runs[KERNEL_MAX_LOOPS + 1] = {1}, lines[KERNEL_MAX_LOOPS + 1] = {1};
+    *played = *written = 0;
+    for (int loop = 1; loop < plan->loop_count; loop++) {
+        int64_t rounds;
+        bool differs;
+        TRY(plan_rounds(plan, &asked->env, loop, &rounds, &differs, error));
+        TRY(plan_enter(plan, &asked->env, loop, 0, error));
+        int around = plan->loops[loop].around;
+        bool each = asked->plan->flags.written_out >> plan->loops[loop].text_loop & 1;
+        runs[loop] = runs[around] * (double)rounds;
+        lines[loop] = lines[around] * (each ? (double)rounds : fmin((double)rounds, 1));
+    }
+    for (int s = 0; s < plan->step_count; s++) {
+        *played += 7 * runs[plan->steps[s].around];
+        *written += 7 * lines[plan->steps[s].around];
+    }
+    return STATUS_OK;
+}
+
+static enum status check_length(struct asked *asked, struct error *error)
+{
+    double played, written;
+    TRY(count_lines(asked, &played, &written, error));
+    add_length(asked->list, &asked->count, played);
+    if (written > PROGRAM_MAX_LINES)
+        add(asked, "lines", "rounds that are written out make more than 1000000 lines");
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static enum status check_sizes(struct asked *asked, struct error *error)
+{
+    struct kernel_room room;
+    TRY(kernel_room_find(&asked->plan->plan, &asked->env, &room, error));
+    check_room(asked, &room);
+    TRY(plan_enter(&asked->plan->plan, &asked->env, 0, 0, error));
+    TRY(check_length(asked, error));
+    TRY(kernel_steps_fit(asked->plan, &asked->env, &room, error));
+    return asked->with_content && !asked->count
+               ? kernel_content_check(&asked->plan->plan, &asked->plan->doubts, &asked->env, error)
+               : STATUS_OK;
+}
+
+static void check(struct asked *asked)
+{
+    struct error error = {.text = ""};
+    if (!kernel_set_tiling(asked->ks, asked->tiling, &asked->env.values)) {
+        add(asked, "cores", "cores cannot share so");
+        return;
+    }
+    check_requires(asked);
+    if (asked->count)
+        return;
+    asked->plan = kernel_find_plan(asked->ks, asked->tiling);
+    if (!asked->plan || !asked->plan->is_possible) {
+        add(asked, "kernel", asked->plan ? asked->plan->reason : "no tiling of the space is so");
+        return;
+    }
+    if (check_sizes(asked, &error) != STATUS_OK)
+        add(asked, "kernel", error.text);
+}
+
+static void ask(struct asked *asked, const struct space *space, const struct tiling *tiling,
+                bool with_content, struct violation *list)
+{
+    asked->with_content = with_content;
+    asked->space = space;
+    asked->ks = kernel_space_of(space);
+    asked->tiling = tiling;
+    asked->list = list;
+    asked->count = 0;
+    check(asked);
+}
+
+/* ------------------------------------------------------------------ beginnings */
+
+/* Does what the text requires hold, as far as it asks only for these axes? */
+static bool keeps_requires(const struct kernel_space *ks, const struct kernel_values *values,
+                           unsigned known)
+{
+    struct error error;
+    for (int r = 0; r < ks->kernel->require_count; r++) {
+        int64_t holds;
+        if (!(ks->require_axes[r] & ~known) &&
+            (kernel_number(values, ks->kernel->requires[r].truth, &holds, &error) != STATUS_OK ||
+             !holds))
+            return false;
+    }
+    return true;
+}
+
+/* With the least values of what is open, and each combination of the open axes that decide by
+ * words: none fits, so nothing that begins so does. */
+static bool begins(const struct kernel_space *ks, const struct tiling *tiling, unsigned open)
+{
+    const struct space_plan *plan;
+    struct kernel_values values;
+    double played;
+    int axis = 0;
+    while (axis < ks->kernel->axis_count && !(open & ks->word_axes & 1U << axis))
+        axis++;
+    if (axis == ks->kernel->axis_count) {
+        plan = kernel_find_plan(ks, tiling);
+        if (!plan || !plan->is_possible || !plan->fit.grows)
+            return !plan || plan->is_possible;
+        return kernel_set_tiling(ks, tiling, &values) &&
+               kernel_fits(&plan->plan, &plan->fit, &values, &played);
+    }
+    struct tiling next = *tiling;
+    for (; next.value[axis] < ks->axes[axis].name_count; next.value[axis]++)
+        if (begins(ks, &next, open & ~(1U << axis)))
+            return true;
+    return false;
+}
+
+/* Words are tried one by one, the last one that is fixed with those after it: what is asked is
+ * whether any value from there on will do. */
+static bool may_begin(const struct kernel_space *ks, const struct tiling *tiling, int fixed)
+{
+    struct tiling least = *tiling;
+    unsigned open = fixed > 0 ? 1U << (fixed - 1) & ks->word_axes : 0;
+    for (int a = fixed; a < ks->kernel->axis_count; a++)
+        if (!(ks->block_axes >> a & 1)) {
+            least.value[a] = ks->least[a];
+            open |= 1U << a;
+        }
+    for (int a = 0; a < ks->kernel->axis_count; a++)
+        if (open & ks->word_axes & 1U << a && !ks->axes[a].name_count)
+            return true;
+    return begins(ks, &least, open);
+}
+
+/* What takes no list of reasons. */
+static bool is_possible(const struct space *space, const struct tiling *tiling)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan = kernel_find_plan(ks, tiling);
+    struct kernel_values values;
+    double played;
+    if (!plan || !plan->is_possible)
+        return false;
+    if (plan->fit.grows && plan->is_certain)
+        return kernel_set_tiling(ks, tiling, &values) && keeps_requires(ks, &values, ~0U) &&
+               kernel_fits(&plan->plan, &plan->fit, &values, &played) && is_executable(7 * played);
+    struct asked asked;
+    ask(&asked, space, tiling, false, NULL);
+    return asked.count == 0;
+}
+
+bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed)
+{
+    return fixed < space->axis_count ? may_begin(kernel_space_of(space), tiling, fixed)
+                                     : is_possible(space, tiling);
+}
+
+/* ------------------------------------------------------------------ all violations */
+
+/* The block that agrees with a tiling in most axes. */
+static const struct space_block *nearest_block(const struct space *space,
+                                               const struct tiling *tiling)
+{
+    const struct space_block *best = NULL;
+    int most = -1;
+    for (int b = 0; b < space->block_count; b++) {
+        int same = 0;
+        for (int a = 0; a < space->axis_count; a++)
+            same += block_has(&space->blocks[b], a, tiling->value[a]);
+        if (same > most) {
+            most = same;
+            best = &space->blocks[b];
+        }
+    }
+    return best;
+}
+
+int kernel_violations(const struct space *space, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS])
+{
+    struct asked asked;
+    const struct space_block *block = nearest_block(space, tiling);
+    int64_t below, above;
+    int count = 0;
+    for (int a = 0; block && a < space->axis_count; a++)
+        if (!on_axis(block, a, tiling->value[a], &below, &above)) {
+            const char *name = space->axes[a].name;
+            add_value(list, &count, name, tiling->value[a], "value of this space", below, above);
+        }
+    if (count)
+        return count;
+    ask(&asked, space, tiling, true, list);
+    return asked.count;
+}
+
+static bool is_agreed(const struct space *space, const struct tiling *tiling)
+{
+    struct tiling agreed = *tiling;
+    if (space->kind->agree)
+        space->kind->agree(space, &agreed);
+    return memcmp(agreed.value, tiling->value, (size_t)space->axis_count * sizeof *agreed.value) ==
+           0;
+}
+
+bool kernel_is_legal(const struct space *space, const struct tiling *tiling)
+{
+    return is_agreed(space, tiling) && kernel_violations(space, tiling, NULL) == 0;
+}

@@ -1,0 +1,171 @@
+/* What each step is on the chip: the path between two buffers, the matrix unit's type, a vector or
+ * scalar operation; and what the chip lacks, named. */
+#include "core/suggest.h"
+#include "kernels/text/plan/kernel_structure.h"
+
+#include <string.h>
+
+struct binding {
+    const struct kernel_values *values;
+    const struct hardware *hw;
+    const struct kernel_text *kernel;
+    struct plan_step *step;
+    const struct kernel_plan *plan;
+    struct error *error;
+};
+
+static struct kernel_place place_of(const struct binding *b)
+{
+    return b->kernel->lines[b->step->line].at;
+}
+
+/* Of a tensor, or a tile: the buffer and the type. Tensors lie in gm. */
+static int buffer_of(const struct binding *b, const struct plan_part *part)
+{
+    return part->tile >= 0 ? b->plan->tiles[part->tile].buffer : hardware_buffer(b->hw, "gm", 2);
+}
+
+static enum dtype type_of(const struct binding *b, const struct plan_part *part)
+{
+    return part->tile >= 0 ? b->plan->tiles[part->tile].type
+                           : kernel_type(b->values, b->kernel->tensors[part->tensor].type);
+}
+
+static const char *name_of(const struct binding *b, const struct plan_part *part)
+{
+    return part->tile >= 0 ? b->kernel->tiles[part->tile].name.text
+                           : b->kernel->tensors[part->tensor].name.text;
+}
+
+/* ------------------------------------------------------------------ moves */
+
+static enum status fail_path(const struct binding *b, int from, int to)
+{
+    char text[256] = "", path[2 * HARDWARE_NAME_SIZE + 3];
+    size_t used = 0;
+    for (int p = 0; p < b->hw->path_count; p++)
+        if (b->hw->paths[p].source == from && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "",
+                                     hardware_path_name(b->hw, p, path));
+    return plan_fail(b->error, place_of(b), "%s has no path %s->%s%s%s", b->hw->name,
+                     b->hw->buffers[from].name, b->hw->buffers[to].name,
+                     used ? ", expected one of " : "", text);
+}
+
+static enum status is_on(const struct binding *b, enum kernel_key key, bool *on)
+{
+    int64_t number = 0;
+    if (b->step->text->keys[key])
+        TRY(kernel_number(b->values, b->step->text->keys[key], &number, b->error));
+    *on = number != 0;
+    return STATUS_OK;
+}
+
+static enum status bind_move(struct binding *b)
+{
+    struct plan_step *step = b->step;
+    int from = buffer_of(b, &step->parts[1]), to = buffer_of(b, &step->parts[0]);
+    char path[2 * HARDWARE_NAME_SIZE + 3];
+    bool transposes;
+    if (from < 0 || to < 0)
+        return plan_fail(b->error, place_of(b), "%s has no buffer 'gm', where tensors lie",
+                         b->hw->name);
+    step->kind = INSTRUCTION_MOVE;
+    step->what = hardware_path(b->hw, from, to);
+    if (step->what < 0)
+        return fail_path(b, from, to);
+    step->type = type_of(b, &step->parts[1]);
+    step->to_type = type_of(b, &step->parts[0]);
+    step->pipe = b->hw->paths[step->what].pipe;
+    step->price = hardware_move_price(b->hw, step->what, step->type, step->to_type);
+    if (step->price < 0)
+        return plan_fail(b->error, place_of(b), "path %s of %s does not convert %s to %s",
+                         hardware_path_name(b->hw, step->what, path), b->hw->name,
+                         dtype_name(step->type), dtype_name(step->to_type));
+    TRY(is_on(b, STEP_TRANSPOSE, &transposes));
+    if (transposes)
+        step->price = b->hw->paths[step->what].transposed_price;
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ products */
+
+static enum status bind_matrix(struct binding *b)
+{
+    struct plan_step *step = b->step;
+    const struct plan_part *to = &step->parts[0], *left = &step->parts[1], *right = &step->parts[2];
+    const struct matrix_type *matrix = hardware_matrix_type(b->hw, type_of(b, left));
+    step->kind = INSTRUCTION_MATRIX;
+    step->type = type_of(b, left);
+    if (!matrix)
+        return plan_fail(b->error, place_of(b), "the matrix unit of %s has no type %s", b->hw->name,
+                         dtype_name(step->type));
+    step->to_type = (enum dtype)matrix->accumulator;
+    step->pipe = b->hw->matrix_pipe;
+    step->price = matrix->price;
+    if (type_of(b, right) != step->type)
+        return plan_fail(b->error, place_of(b), "'%s' is %s and '%s' is %s, expected one type",
+                         name_of(b, left), dtype_name(step->type), name_of(b, right),
+                         dtype_name(type_of(b, right)));
+    if (type_of(b, to) != step->to_type)
+        return plan_fail(b->error, place_of(b),
+                         "'%s' is %s, expected %s, in which %s adds up products of %s",
+                         name_of(b, to), dtype_name(type_of(b, to)), dtype_name(step->to_type),
+                         b->hw->name, dtype_name(step->type));
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ operations */
+
+static enum status find_operation(const struct binding *b, enum operation_class class)
+{
+    static const char *const names[] = {
+        [OPERATION_VECTOR] = "vector", [OPERATION_SCALAR] = "scalar"};
+    const char *name = b->step->text->operation;
+    struct suggestion like = suggest_for(name, -1);
+    b->step->what = hardware_operation(b->hw, name, (int)strlen(name));
+    if (b->step->what >= 0 && b->hw->operations[b->step->what].class == class) {
+        b->step->price = b->hw->operations[b->step->what].price;
+        b->step->pipe = b->hw->prices[b->step->price].pipe;
+        return STATUS_OK;
+    }
+    for (int o = 0; o < b->hw->operation_count; o++)
+        if (b->hw->operations[o].class == class)
+            suggest_try(&like, b->hw->operations[o].name);
+    return plan_fail(b->error, place_of(b), "%s has no %s operation '%s'%s", b->hw->name,
+                     names[class], name, like.text);
+}
+
+static enum status bind_vector(struct binding *b)
+{
+    struct plan_step *step = b->step;
+    bool is_cast = strcmp(step->text->operation, "cast") == 0;
+    step->kind = INSTRUCTION_VECTOR;
+    TRY(find_operation(b, OPERATION_VECTOR));
+    step->to_type = type_of(b, &step->parts[0]);
+    step->type = is_cast ? type_of(b, &step->parts[1]) : step->to_type;
+    for (int p = 1; p < step->part_count; p++)
+        if (!step->parts[p].value && type_of(b, &step->parts[p]) != step->type)
+            return plan_fail(b->error, place_of(b), "'%s' is %s and '%s' is %s, expected one type",
+                             name_of(b, &step->parts[0]), dtype_name(step->to_type),
+                             name_of(b, &step->parts[p]), dtype_name(type_of(b, &step->parts[p])));
+    return STATUS_OK;
+}
+
+static enum status bind_scalar(struct binding *b)
+{
+    b->step->kind = INSTRUCTION_SCALAR;
+    return find_operation(b, OPERATION_SCALAR);
+}
+
+enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int number,
+                      struct error *error)
+{
+    static enum status (*const binds[VERBS])(struct binding *) = {
+        [VERB_LOAD] = bind_move,   [VERB_STORE] = bind_move,       [VERB_MOVE] = bind_move,
+        [VERB_MMAD] = bind_matrix, [VERB_OPERATION] = bind_vector, [VERB_SCALAR] = bind_scalar,
+    };
+    struct binding binding = {values, values->hw, values->kernel, &plan->steps[number],
+                              plan,   error};
+    return binds[binding.step->text->verb](&binding);
+}

@@ -1,0 +1,217 @@
+/* Which steps fit whatever the sizes are: their parts are products of the same ranges, and lie
+ * inside their tiles because they are cut from what these hold. Of the others every tiling is asked
+ * (kernel_legal.c). Fitting is decided by comparing what the extents are called, not how large they
+ * are: a "no" is no mistake. */
+#include "kernels/text/plan/kernel_structure.h"
+
+#include <string.h>
+
+/* What an extent is: a loop's round, or an expression; neither: one element. */
+struct factor {
+    int loop; /* text loop, -1: none */
+    const struct expression *e;
+};
+
+struct factors {
+    int count;
+    struct factor list[KERNEL_MAX_DIMS];
+};
+
+bool kernel_is_same(const struct expression *a, const struct expression *b)
+{
+    if (a == b || !a || !b)
+        return a == b;
+    if (a->op != b->op || a->number != b->number || a->real != b->real ||
+        (a->text && b->text ? strcmp(a->text, b->text) != 0 : a->text != b->text))
+        return false;
+    const struct expression *left = a->args, *right = b->args;
+    for (; left && right; left = left->next, right = right->next)
+        if (!kernel_is_same(left, right))
+            return false;
+    return left == right;
+}
+
+static bool is_constant(const struct expression *e)
+{
+    return e->op == EXPRESSION_NUMBER || e->op == EXPRESSION_LANES;
+}
+
+static bool is_equal(const struct factor *a, const struct factor *b)
+{
+    if (a->loop >= 0 || b->loop >= 0)
+        return a->loop == b->loop;
+    return kernel_is_same(a->e, b->e);
+}
+
+/* Is a core's share of a size, or of a let that is computed with such, less than all? */
+static bool is_divided(const struct kernel_text *kernel, const struct expression *e)
+{
+    for (int c = 0; c < kernel->cores_count; c++)
+        if (kernel_names(kernel->cores[c].what, e))
+            return true;
+    if (e->op == EXPRESSION_LET && is_divided(kernel, kernel->lets[e->number].value))
+        return true;
+    for (const struct expression *arg = e->args; arg; arg = arg->next)
+        if (is_divided(kernel, arg))
+            return true;
+    return false;
+}
+
+bool kernel_names(const struct expression *where, const struct expression *name)
+{
+    if (where->op == name->op && where->number == name->number && !where->args)
+        return true;
+    for (const struct expression *arg = where->args; arg; arg = arg->next)
+        if (kernel_names(arg, name))
+            return true;
+    return false;
+}
+
+/* Appends the extent of a dimension; false where it is not known what it is. */
+static bool add_factor(const struct kernel_values *values, const struct kernel_plan *plan,
+                       const struct plan_part *part, int d, struct factors *factors)
+{
+    const struct plan_dim *dim = &part->dims[d];
+    struct factor factor = {-1, NULL};
+    if (dim->reach == REACH_ONE)
+        return true;
+    if (dim->reach == REACH_ROUND) {
+        factor.loop = dim->loop;
+    } else if (dim->reach == REACH_SOME) {
+        factor.e = dim->count;
+    } else if (part->tile >= 0) {
+        factor.e = plan->tiles[part->tile].dims[d];
+        if (factor.e->op == EXPRESSION_UP)
+            factor.e = factor.e->args;
+    } else {
+        factor.e = kernel_tensor_dim(plan->kernel, part->tensor, d);
+        if (plan_chosen(values, factor.e, &factor.e, NULL) != STATUS_OK || factor.e->args)
+            return false;
+        bool is_share = dim->reach == REACH_SHARE && factor.e->op == EXPRESSION_SIZE;
+        if (!is_share && is_divided(plan->kernel, factor.e))
+            return false;
+    }
+    if (part->tile >= 0 && dim->reach == REACH_ALL &&
+        !plan_are_around(plan, factor.e->loops, plan->tiles[part->tile].life))
+        return false; /* all that their rounds make */
+    if (factor.e && factor.e->op == EXPRESSION_LOOP)
+        factor = (struct factor){(int)factor.e->number, NULL};
+    const struct expression *one =
+        factor.loop >= 0 ? plan->kernel->loops[factor.loop].by : factor.e;
+    if (one->op == EXPRESSION_NUMBER && one->number == 1)
+        return true;
+    factors->list[factors->count++] = factor;
+    return true;
+}
+
+/* Those of dimensions [first, end) of a part. */
+static bool find_factors(const struct kernel_values *values, const struct kernel_plan *plan,
+                         const struct plan_part *part, int first, int end, struct factors *factors)
+{
+    factors->count = 0;
+    for (int d = first; d < end; d++)
+        if (!add_factor(values, plan, part, d, factors))
+            return false;
+    return true;
+}
+
+/* The same factors in any order. */
+static bool agree(const struct factors *a, const struct factors *b)
+{
+    bool taken[KERNEL_MAX_DIMS] = {false};
+    for (int i = 0; i < a->count; i++) {
+        int j = 0;
+        while (j < b->count && (taken[j] || !is_equal(&a->list[i], &b->list[j])))
+            j++;
+        if (j == b->count)
+            return false;
+        taken[j] = true;
+    }
+    return a->count == b->count;
+}
+
+static bool is_inside(const struct kernel_plan *plan, const struct plan_part *part)
+{
+    for (int d = 0; d < part->dim_count; d++) {
+        const struct plan_dim *dim = &part->dims[d];
+        if (dim->reach == REACH_SOME || (part->tile >= 0 && dim->reach == REACH_ONE) ||
+            (part->tile >= 0 && dim->reach == REACH_ROUND &&
+             !plan_counts_from_tile(plan->kernel, plan->tiles[part->tile].dims[d], dim)))
+            return false;
+    }
+    return true;
+}
+
+/* Do [from, to) of part p and [from2, to2) of part q hold equally many elements? */
+static bool fits(const struct kernel_values *values, const struct kernel_plan *plan,
+                 const struct plan_step *step, int p, int first_p, int end_p, int q, int first_q,
+                 int end_q)
+{
+    struct factors a, b;
+    return find_factors(values, plan, &step->parts[p], first_p, end_p, &a) &&
+           find_factors(values, plan, &step->parts[q], first_q, end_q, &b) && agree(&a, &b);
+}
+
+static bool matrix_fits(const struct kernel_values *values, const struct kernel_plan *plan,
+                        const struct plan_step *step)
+{
+    int c = step->parts[0].dim_count - 1, a = step->parts[1].dim_count - 1,
+        b = step->parts[2].dim_count - 1;
+    return fits(values, plan, step, 0, 0, c, 1, 0, a) &&
+           fits(values, plan, step, 0, c, c + 1, 2, b, b + 1) &&
+           fits(values, plan, step, 1, a, a + 1, 2, 0, b);
+}
+
+/* A dimension of cdiv(e, lanes) takes what e elements fold to. */
+bool plan_fold_fills(const struct kernel_values *values, const struct kernel_plan *plan, int number)
+{
+    const struct plan_step *step = &plan->steps[number];
+    struct factors to, from;
+    int64_t lanes;
+    if (step->text->keys[STEP_ELEMENTS] || step->parts[1].value ||
+        !find_factors(values, plan, &step->parts[0], 0, step->parts[0].dim_count, &to) ||
+        !find_factors(values, plan, &step->parts[1], 0, step->parts[1].dim_count, &from))
+        return false;
+    if (to.count != 1 || from.count != 1 || to.list[0].loop >= 0 ||
+        to.list[0].e->op != EXPRESSION_CDIV)
+        return false;
+    const struct expression *folded = to.list[0].e->args;
+    struct factor all = {-1, folded};
+    if (folded->op == EXPRESSION_LOOP)
+        all = (struct factor){(int)folded->number, NULL};
+    return is_equal(&all, &from.list[0]) && is_constant(folded->next) &&
+           kernel_number(values, folded->next, &lanes, NULL) == STATUS_OK &&
+           lanes == plan->hw->vector_repeat_bytes / dtype_bytes(step->type);
+}
+
+/* Bursts may be more than bytes, alignments no power of two. */
+static bool key_fits(const struct expression *e, enum kernel_key key)
+{
+    if (!e || key == STEP_FILL)
+        return true;
+    bool is_number = e->op == EXPRESSION_NUMBER;
+    if (key == STEP_BURSTS || key == STEP_ALIGN)
+        return is_number && (e->number == 0 || e->number == 1);
+    return is_number && key != STEP_ELEMENTS && key != STEP_COUNT;
+}
+
+void plan_find_certain(const struct kernel_values *values, struct kernel_plan *plan, int number)
+{
+    struct plan_step *step = &plan->steps[number];
+    bool certain = plan_aligns(values, plan, number) && !plan_repeats(plan, number);
+    for (int k = 0; k < STEP_KEYS; k++)
+        certain &= key_fits(step->text->keys[k], (enum kernel_key)k);
+    for (int p = 0; p < step->part_count; p++)
+        certain &= is_inside(plan, &step->parts[p]);
+    if (step->kind == INSTRUCTION_MATRIX)
+        certain &= matrix_fits(values, plan, step);
+    else if (step->kind == INSTRUCTION_VECTOR &&
+             plan->hw->operations[step->what].result == RESULT_ONE_PER_REPEAT)
+        certain &= plan_fold_fills(values, plan, number);
+    else if (step->kind != INSTRUCTION_SCALAR && !plan_spreads(plan, number))
+        for (int p = 1; p < step->part_count; p++)
+            certain &=
+                step->parts[p].value || fits(values, plan, step, 0, 0, step->parts[0].dim_count, p,
+                                             0, step->parts[p].dim_count);
+    step->is_certain = certain;
+}

@@ -1,0 +1,163 @@
+/* The space of a kernel's tilings. */
+#include "kernels/text/space/kernel_space.h"
+
+#include "analysis/check/oversync.h"
+#include "kernels/text/nest/kernel_nest.h"
+#include "kernels/text/plan/kernel_shares.h"
+#include "kernels/text/program/kernel_program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NESTED_CANDIDATES ((int64_t)1 << 20) /* from which on a space is not listed */
+
+bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tiling,
+                       struct kernel_values *values)
+{
+    int axes = ks->kernel->axis_count;
+    int64_t cores = tiling->value[axes], used;
+    struct error error;
+    *values = ks->base;
+    memcpy(values->axes, tiling->value, (size_t)axes * sizeof *values->axes);
+    return cores >= 1 && cores <= ks->cores &&
+           kernel_share(values, cores, &used, &error) == STATUS_OK && used == cores;
+}
+
+/* Where no structure can be, the first one's reason is the kernel's. */
+static enum status check_plans(const struct kernel_space *ks, struct error *error)
+{
+    for (int p = 0; p < ks->plan_count; p++)
+        if (ks->plans[p]->is_possible)
+            return STATUS_OK;
+    return ks->plan_count ? error_set(error, STATUS_INVALID, "%s", ks->plans[0]->reason)
+                          : STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ the space */
+
+static void find_least(struct kernel_space *ks, const struct space *space)
+{
+    for (int a = 0; a < space->axis_count; a++) {
+        ks->least[a] = INT64_MAX;
+        for (int b = 0; b < space->block_count; b++)
+            if (space->blocks[b].count[a] && space->blocks[b].values[a][0] < ks->least[a])
+                ks->least[a] = space->blocks[b].values[a][0];
+    }
+}
+
+static enum status make(struct space *space, struct kernel_space *ks, const int64_t given[],
+                        enum dtype type, enum dtype result_type, int cores, struct error *error)
+{
+    ks->cores = cores;
+    TRY(kernel_values_set(&ks->base, ks->kernel, space->hw, type, given, error));
+    ks->base.result = result_type;
+    TRY(kernel_make_axes(space, ks, error));
+    TRY(kernel_make_blocks(space, ks, error));
+    space_number(space);
+    find_least(ks, space);
+    TRY(kernel_make_plans(ks, space, error));
+    space->layout_count = ks->plan_count * WORK_VARIANTS;
+    space->layouts = ks->layouts;
+    TRY(check_plans(ks, error));
+    TRY(kernel_nest_make(space, ks, &ks->nest, error));
+    if (ks->nest)
+        ks->layouts[space->layout_count++] = *kernel_nest_layout(ks->nest);
+    if (ks->nest && space->candidates >= NESTED_CANDIDATES)
+        kernel_nest_be_kind(space);
+    return STATUS_OK;
+}
+
+static enum status open(struct space *space, struct error *error)
+{
+    space->detail = calloc(1, sizeof(struct kernel_space));
+    return space->detail ? STATUS_OK : error_memory(error);
+}
+
+enum status kernel_space_create(struct space *space, const struct kernel_text *kernel,
+                                const int64_t given[], enum dtype type, enum dtype result_type,
+                                int cores, struct error *error)
+{
+    TRY(open(space, error));
+    struct kernel_space *ks = kernel_space_of(space);
+    ks->kernel = kernel;
+    return make(space, ks, given, type, result_type, cores, error);
+}
+
+enum status kernel_space_parse(struct space *space, const char *file, const char *text,
+                               const int64_t given[], enum dtype type, enum dtype result_type,
+                               int cores, struct error *error)
+{
+    TRY(open(space, error));
+    struct kernel_space *ks = kernel_space_of(space);
+    TRY(kernel_text_parse(file, text, strlen(text), &ks->own, error));
+    ks->kernel = &ks->own;
+    return kernel_text_locate(&ks->own, make(space, ks, given, type, result_type, cores, error),
+                              error);
+}
+
+void kernel_destroy(struct space *space)
+{
+    struct kernel_space *ks = space->detail;
+    if (!ks)
+        return;
+    for (int a = 0; a < SPACE_MAX_AXES; a++)
+        free(ks->words[a]);
+    for (int l = 0; l < ks->list_count; l++)
+        free(ks->lists[l]);
+    free(ks->lists);
+    for (int p = 0; p < ks->plan_count; p++) {
+        kernel_plan_clear(&ks->plans[p]->plan);
+        kernel_fit_clear(&ks->plans[p]->fit);
+        kernel_work_free(ks->plans[p]->work);
+        free(ks->plans[p]);
+    }
+    free(ks->plans);
+    if (ks->kernel == &ks->own)
+        kernel_text_clear(&ks->own);
+    free(ks->layouts);
+    kernel_nest_free(ks->nest);
+    free(ks->decisions.items);
+    free(ks->decisions.slots);
+    free(ks);
+}
+
+int kernel_cores_used(const struct space *space, const struct tiling *tiling, int part)
+{
+    (void)part;
+    return (int)tiling->value[space->axis_count - 1];
+}
+
+void kernel_space_summarise(const struct space *space, const struct tiling *tiling,
+                            struct work *work)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan = kernel_find_plan(ks, tiling);
+    struct kernel_values values;
+    struct error error;
+    int cores = (int)tiling->value[ks->kernel->axis_count];
+    if (!plan || !plan->work || !kernel_set_tiling(ks, tiling, &values) ||
+        kernel_summarise(plan->work, &values, cores, work, &error) != STATUS_OK)
+        *work = (struct work){.cores = cores}; /* of no legal tiling */
+    else
+        work->layout += plan->number * WORK_VARIANTS;
+}
+
+enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
+                            struct program *program, struct error *error)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan = kernel_find_plan(ks, tiling);
+    struct kernel_env env;
+    struct kernel_room room;
+    (void)part;
+    if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values))
+        return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
+                         ks->kernel->name.text);
+    TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, error));
+    TRY(kernel_room_find(&plan->plan, &env, &room, error));
+    TRY(kernel_program(&plan->plan, &plan->flags, &env, &room, program, error));
+    return program_tidy(program, error);
+}
+
+const char *const kernel_parts[] = {"kernel", NULL};

@@ -1,0 +1,50 @@
+/* The space `tile` of a kernel's text on a chip: its axes in the order of the text, then `cores`.
+ *
+ * Whoever has a text makes such a space in the `create` of a struct operator_space of his own,
+ * whose other functions are KERNEL_SPACE. */
+#ifndef AUTOTUNE_KERNELS_TEXT_SPACE_KERNEL_SPACE_H
+#define AUTOTUNE_KERNELS_TEXT_SPACE_KERNEL_SPACE_H
+
+#include "core/operator.h"
+#include "kernels/text/kernel_text.h"
+
+/* `given`: a size for each of the kernel's, in its order. The kernel has to stay; of a text, which
+ * ends with a 0, the space makes its own. */
+enum status kernel_space_create(struct space *space, const struct kernel_text *kernel,
+                                const int64_t given[], enum dtype type, enum dtype result_type,
+                                int cores, struct error *error);
+
+enum status kernel_space_parse(struct space *space, const char *file, const char *text,
+                               const int64_t given[], enum dtype type, enum dtype result_type,
+                               int cores, struct error *error);
+
+/* Members of struct operator_space. kernel_space.c; kernel_legal.c */
+void kernel_destroy(struct space *space);
+int kernel_cores_used(const struct space *space, const struct tiling *tiling, int part);
+void kernel_space_summarise(const struct space *space, const struct tiling *tiling,
+                            struct work *work);
+enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
+                            struct program *program, struct error *error);
+extern const char *const kernel_parts[];
+
+/* kernel_roofline.c: 0 where nothing is known; kernel_picture.c: of an illegal tiling there are the
+ * tiles and the buffers only, and nothing where its structure cannot be. */
+double kernel_roofline_ns(const struct space *space);
+enum status kernel_picture(const struct space *space, const struct tiling *tiling,
+                           struct json_t *picture, struct error *error);
+
+bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed);
+bool kernel_is_legal(const struct space *space, const struct tiling *tiling);
+int kernel_violations(const struct space *space, const struct tiling *tiling,
+                      struct violation list[MAX_VIOLATIONS]);
+
+#define KERNEL_SPACE                                                                               \
+    .destroy = kernel_destroy, .possible = kernel_possible, .legal = kernel_is_legal,              \
+    .violations = kernel_violations, .cores_used = kernel_cores_used,                              \
+    .summarise = kernel_space_summarise, .parts = kernel_parts, .generate = kernel_generate,       \
+    .roofline_ns = kernel_roofline_ns, .picture = kernel_picture
+
+/* Of an operator that is nothing but its text (kernel_operator.c). */
+extern const struct operator_space kernel_space_tile;
+
+#endif

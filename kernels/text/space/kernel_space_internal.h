@@ -1,0 +1,94 @@
+/* Internal to a kernel's space: what its files share. kernel_blocks.c makes axes and blocks,
+ * kernel_shares.c what a core has, kernel_decide.c plans, kernel_legal.c says what fits,
+ * kernel_space.c is the space. */
+#ifndef AUTOTUNE_KERNELS_TEXT_SPACE_KERNEL_SPACE_INTERNAL_H
+#define AUTOTUNE_KERNELS_TEXT_SPACE_KERNEL_SPACE_INTERNAL_H
+
+#include "kernels/text/bounds/kernel_work.h"
+#include "kernels/text/legal/kernel_content.h"
+#include "kernels/text/legal/kernel_fit.h"
+#include "kernels/text/program/kernel_flags.h"
+#include "kernels/text/space/kernel_space.h"
+
+enum { KERNEL_MAX_PLANS = 1024, KERNEL_MAX_DECISIONS = 1 << 16 };
+
+/* A structure that some tilings have, or why it cannot be. */
+struct space_plan {
+    struct plan_choices choices;
+    struct kernel_plan plan;
+    struct kernel_fit fit;
+    struct kernel_work *work; /* owned */
+    struct kernel_flags flags;
+    int number;
+    bool is_possible;
+    bool is_certain; /* all its steps fit whatever the sizes are */
+    uint64_t asked;  /* text loops on which steps hang that need not fit */
+    struct kernel_doubts doubts;
+    char reason[200];
+};
+
+/* Values of the axes that decide, and of the cores; and the plan that they come to, -1: none. */
+struct decision {
+    int64_t key[SPACE_MAX_AXES];
+    int plan;
+};
+
+/* By what a plan is found: a hash table of all decisions. */
+struct decisions {
+    int axis_count;
+    int axes[SPACE_MAX_AXES]; /* that decide, the cores last */
+    int count, capacity;      /* of slots, a power of two */
+    struct decision *items;   /* owned */
+    int *slots;               /* owned; -1: empty */
+};
+
+struct kernel_space {
+    const struct kernel_text *kernel; /* not owned, unless it is this one: */
+    struct kernel_text own;
+    struct kernel_values base; /* sizes as they were given; no axes, no shares */
+    int cores;                 /* up to so many */
+    unsigned block_axes; /* bits: have one value in a block, which may be asked of any prefix */
+    unsigned word_axes;  /* bits: decide a plan, other than by how many copies tiles have */
+    unsigned require_axes[KERNEL_MAX_REQUIRES]; /* bits: that each asks for */
+    struct axis axes[SPACE_MAX_AXES];
+    const char **words[SPACE_MAX_AXES]; /* owned */
+    int64_t least[SPACE_MAX_AXES];      /* of each axis, in all blocks */
+    int64_t candidates;
+    int list_count;
+    int64_t **lists; /* owned */
+    int plan_count;
+    struct space_plan **plans; /* owned */
+    struct decisions decisions;
+    struct work_layout *layouts; /* owned; [number of plan · WORK_VARIANTS + variant] */
+    struct kernel_nest *nest;    /* owned; NULL: nothing is known of prefixes */
+    /* of a space that is not listed: */
+    struct operator_space kind;
+    struct operator_nesting nesting;
+};
+
+static inline struct kernel_space *kernel_space_of(const struct space *space)
+{
+    return space->detail;
+}
+
+enum status kernel_make_axes(struct space *space, struct kernel_space *ks, struct error *error);
+enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, struct error *error);
+
+/* Sizes and axes of a tiling; false where cores cannot share so. */
+bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tiling,
+                       struct kernel_values *values);
+
+/* kernel_decide.c: makes all plans that tilings of the space have; the plan of a tiling, NULL: no
+ * point of the space decides so. */
+enum status kernel_make_plans(struct kernel_space *ks, const struct space *space,
+                              struct error *error);
+const struct space_plan *kernel_find_plan(const struct kernel_space *ks,
+                                          const struct tiling *tiling);
+
+/* kernel_steps_fit.c: do the steps of a tiling fit that need not? With sizes, shares and axes as in
+ * env->values; STATUS_INVALID, "line:column: …". The first fills plan->asked. */
+void kernel_find_asked(struct space_plan *plan);
+enum status kernel_steps_fit(const struct space_plan *plan, struct kernel_env *env,
+                             const struct kernel_room *room, struct error *error);
+
+#endif
