@@ -1,6 +1,7 @@
 /* Is what is read written, and what is stored stored once? Random kernels with a line changed, of
  * which many do what a kernel may not, against the plain evaluator; the walk over elements where
  * nothing is certain, too. And kernels that are shipped leave nothing in doubt. */
+#include "analysis/check/check.h"
 #include "hardware/load.h"
 #include "kernels/text/legal/kernel_content.h"
 #include "kernels/text/space/kernel_space_internal.h"
@@ -72,6 +73,16 @@ static const char *pick_loop(gsl_rng *rng, const struct lines *lines, char name[
     return name;
 }
 
+/* A loop by so few that parts begin anywhere. */
+static void change_loop(gsl_rng *rng, struct lines *lines)
+{
+    char *line = lines->text[gsl_rng_uniform_int(rng, (unsigned long)lines->count)];
+    char *by = strstr(line, " by ");
+    if (strncmp(line + strspn(line, " "), "for ", 4) == 0 && by)
+        snprintf(by, (size_t)(line + LINE_SIZE - by), " by %lu",
+                 1 + gsl_rng_uniform_int(rng, 20));
+}
+
 static void change(gsl_rng *rng, struct lines *lines)
 {
     /* before and behind a loop's name */
@@ -84,7 +95,7 @@ static void change(gsl_rng *rng, struct lines *lines)
     if (!lines->step_count)
         return;
     line = lines->text[lines->steps[gsl_rng_uniform_int(rng, (unsigned long)lines->step_count)]];
-    unsigned long what = gsl_rng_uniform_int(rng, 8);
+    unsigned long what = gsl_rng_uniform_int(rng, 9);
     if (what < 5 && *pick_loop(rng, lines, loop)) {
         snprintf(condition, sizeof condition, "%s%s%s", conditions[what][0], loop,
                  conditions[what][1]);
@@ -103,6 +114,8 @@ static void change(gsl_rng *rng, struct lines *lines)
             memcpy(lines->text[other], moved, strlen(moved) + 1);
         if (gsl_rng_uniform_int(rng, 2) && line != lines->text[other])
             line[0] = 0;
+    } else if (what == 7) {
+        change_loop(rng, lines);
     } else if (strncmp(line + strspn(line, " "), "load", 4) == 0) {
         size_t length = strlen(line);
         snprintf(line + length, LINE_SIZE - length, " if has(l0c->ub)");
@@ -143,8 +156,12 @@ static char *changed_text(unsigned long seed)
 /* What the plain evaluator does not look at. */
 static bool is_of_other_kind(const char *text)
 {
-    return strstr(text, "flag registers") || strstr(text, "a part begins in tile") ||
-           strstr(text, "used outside its life");
+    return strstr(text, "flag registers") || strstr(text, "used outside its life");
+}
+
+static bool is_unaligned(const char *text)
+{
+    return strstr(text, "a part begins in tile") != NULL;
 }
 
 /* With all in doubt the walk over elements alone must find out. */
@@ -173,8 +190,27 @@ static void compare_walk(const struct random_case *random, const struct space_pl
                  random->shown);
 }
 
+/* Does an operand of its program start where its buffer allows no start? */
+static void compare_alignment(const struct random_case *random, const struct space *space,
+                              const struct tiling *tiling, bool expected)
+{
+    struct program program = {0};
+    struct check check;
+    bool found = false;
+    program_reset(&program, &hw);
+    if (space->kind->generate(space, tiling, 0, &program, &error) == STATUS_OK &&
+        program_check(&program, &check, &error) == STATUS_OK) {
+        for (size_t n = 0; n < check.count; n++)
+            found |= check.findings[n].kind == FINDING_ALIGNMENT;
+        check_clear(&check);
+        cr_assert_eq(found, expected, "unaligned: %d, expected %d\n%s", found, expected,
+                     random->shown);
+    }
+    program_clear(&program);
+}
+
 struct tally {
-    int fine, wrong, doubtful;
+    int fine, wrong, doubtful, unaligned;
 };
 
 static void compare(const struct random_case *random, const struct space *space,
@@ -190,6 +226,11 @@ static void compare(const struct random_case *random, const struct space *space,
     int count = space->kind->violations(space, &tiling, list);
     cr_assert_eq(space->kind->legal(space, &tiling), count == 0);
     if (is_of_other_kind(list[0].text))
+        return;
+    tally->unaligned += is_unaligned(list[0].text);
+    if (is_unaligned(list[0].text) || count == 0)
+        compare_alignment(random, space, &tiling, count > 0);
+    if (is_unaligned(list[0].text))
         return;
     cr_assert_eq(count == 0, is_fine, "%d violations, first '%s', expected %s\n%s", count,
                  list[0].text, random->plain.why, random->shown);
@@ -229,7 +270,8 @@ Test(kernel_content, changed_kernels_are_legal_where_the_plain_evaluator_lets_th
             play(random_case_of(text, seed, &hw), &tally);
         free(text);
     }
-    cr_log_info("%d fine, %d wrong, %d in doubt", tally.fine, tally.wrong, tally.doubtful);
+    cr_log_info("%d fine, %d wrong, %d in doubt, %d unaligned", tally.fine, tally.wrong, tally.doubtful,
+                tally.unaligned);
     cr_assert_gt(tally.wrong, 20);
     cr_assert_gt(tally.fine, 20);
     cr_assert_gt(tally.doubtful, 20);
