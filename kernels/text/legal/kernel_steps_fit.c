@@ -105,7 +105,7 @@ static enum status check_body(struct fitting *f, int loop);
 static enum status check_round(struct fitting *f, int loop, int64_t round)
 {
     if (++f->rounds > FIT_MAX_ROUNDS)
-        return error_set(f->error, STATUS_TOO_LARGE, "more than %d rounds that differ",
+        return error_set(f->error, STATUS_TOO_LARGE, "more than %d rounds pick differently",
                          FIT_MAX_ROUNDS);
     TRY(plan_enter(&f->plan->plan, f->env, loop, round, f->error));
     return check_body(f, loop);
