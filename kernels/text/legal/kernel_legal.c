@@ -83,7 +83,7 @@ static enum status count_lines(struct asked *asked, double *played, double *writ
         TRY(plan_rounds(plan, &asked->env, loop, &rounds, &differs, error));
         TRY(plan_enter(plan, &asked->env, loop, 0, error));
         int around = plan->loops[loop].around;
-        bool each = asked->plan->flags.written_out >> plan->loops[loop].text_loop & 1;
+        bool each = asked->plan->flags->written_out >> plan->loops[loop].text_loop & 1;
         runs[loop] = runs[around] * (double)rounds;
         lines[loop] = lines[around] * (each ? (double)rounds : fmin((double)rounds, 1));
     }

@@ -128,7 +128,7 @@ static enum status check_loop(struct fitting *f, int loop)
     if (!has_uncertain(plan, loop))
         return STATUS_OK;
     TRY(plan_rounds(plan, f->env, loop, &rounds, &differs, f->error));
-    bool all = f->plan->asked & f->plan->flags.written_out & bit;
+    bool all = f->plan->asked & f->plan->flags->written_out & bit;
     for (int64_t round = 0; round < rounds; round++) {
         if (round == 2 && !all && rounds > 4)
             round = rounds - 2;
@@ -159,7 +159,7 @@ enum status kernel_steps_fit(const struct space_plan *plan, struct kernel_env *e
     struct fitting fitting = {.plan = plan,
                               .writer = {.emit = {.error = error},
                                          .plan = &plan->plan,
-                                         .flags = &plan->flags,
+                                         .flags = plan->flags,
                                          .room = room,
                                          .env = env},
                               .env = env,

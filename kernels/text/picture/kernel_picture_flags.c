@@ -71,7 +71,7 @@ static bool is_first(const struct kernel_flags *flags, int number)
 
 static void add_tokens(const struct picture *p, const struct sets *sets, json_t *picture)
 {
-    const struct kernel_flags *flags = &p->found->flags;
+    const struct kernel_flags *flags = p->found->flags;
     json_t *rows = json_array();
     for (int t = 0; t < flags->token_count; t++) {
         const struct kernel_token *token = &flags->tokens[t];

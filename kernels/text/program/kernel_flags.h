@@ -43,8 +43,6 @@ struct kernel_token {
 };
 
 struct kernel_flags {
-    int token_count;
-    struct kernel_token tokens[FLAGS_MAX_TOKENS];
     int sets[PLAN_MAX_ITEMS], waits[PLAN_MAX_ITEMS];       /* by item: its first token, -1: none */
     int registers[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* from, to: how many */
     int step_item[PLAN_MAX_STEPS], loop_item[KERNEL_MAX_LOOPS + 1];
@@ -55,6 +53,9 @@ struct kernel_flags {
     uint64_t written_out;         /* text loops whose rounds differ all */
     int blocks[KERNEL_MAX_TILES][KERNEL_MAX_DIMS]; /* the text loop that cuts the coarsest part of
                                                       the tile, -1: all of the dimension */
+    int token_count;
+    struct kernel_token tokens[FLAGS_MAX_TOKENS]; /* last: whoever keeps flags may leave off those
+                                                     behind token_count */
 };
 
 /* Needs the values of sizes and axes. STATUS_TOO_LARGE beyond FLAGS_MAX_TOKENS. Whether the chip

@@ -4,6 +4,7 @@
 #include "core/array.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,15 @@ static int find_plan(const struct kernel_space *ks, const struct plan_choices *c
     return -1;
 }
 
+/* Most kernels need few tokens. */
+static struct kernel_flags *without_spare(struct kernel_flags *flags)
+{
+    size_t bytes = offsetof(struct kernel_flags, tokens) +
+                   (size_t)(flags->token_count + 1) * sizeof *flags->tokens;
+    struct kernel_flags *smaller = bytes < sizeof *flags ? realloc(flags, bytes) : NULL;
+    return smaller ? smaller : flags;
+}
+
 static enum status make_plan(const struct kernel_values *values, struct space_plan *plan,
                              struct error *error)
 {
@@ -84,15 +94,19 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
     plan->is_certain = true;
     for (int s = 0; s < plan->plan.step_count; s++)
         plan->is_certain &= plan->plan.steps[s].is_certain;
-    status = kernel_flags_find(&plan->plan, values, &plan->flags, &reason);
+    plan->flags = malloc(sizeof *plan->flags);
+    if (!plan->flags)
+        return error_memory(error);
+    status = kernel_flags_find(&plan->plan, values, plan->flags, &reason);
     if (status == STATUS_OK)
-        status = kernel_flags_check(&plan->plan, &plan->flags, &reason);
+        status = kernel_flags_check(&plan->plan, plan->flags, &reason);
+    plan->flags = without_spare(plan->flags);
     if (status != STATUS_OK) {
         plan->is_possible = false;
         snprintf(plan->reason, sizeof plan->reason, "%.190s", reason.text);
         return status == STATUS_NO_MEMORY ? error_memory(error) : STATUS_OK;
     }
-    plan->is_certain &= !plan->flags.written_out; /* else how long its program is is asked */
+    plan->is_certain &= !plan->flags->written_out; /* else how long its program is is asked */
     kernel_find_asked(plan);
     kernel_find_doubts(values, &plan->plan, &plan->doubts);
     TRY(kernel_work_make(&plan->plan, &plan->work, error));

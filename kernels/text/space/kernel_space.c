@@ -108,6 +108,7 @@ void kernel_destroy(struct space *space)
     free(ks->lists);
     for (int p = 0; p < ks->plan_count; p++) {
         kernel_plan_clear(&ks->plans[p]->plan);
+        free(ks->plans[p]->flags);
         kernel_fit_clear(&ks->plans[p]->fit);
         kernel_work_free(ks->plans[p]->work);
         free(ks->plans[p]);
@@ -156,7 +157,7 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
                          ks->kernel->name.text);
     TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, error));
     TRY(kernel_room_find(&plan->plan, &env, &room, error));
-    TRY(kernel_program(&plan->plan, &plan->flags, &env, &room, program, error));
+    TRY(kernel_program(&plan->plan, plan->flags, &env, &room, program, error));
     return program_tidy(program, error);
 }
 

@@ -10,15 +10,15 @@
 #include "kernels/text/program/kernel_flags.h"
 #include "kernels/text/space/kernel_space.h"
 
-enum { KERNEL_MAX_PLANS = 1024, KERNEL_MAX_DECISIONS = 1 << 16 };
+enum { KERNEL_MAX_PLANS = 4096, KERNEL_MAX_DECISIONS = 1 << 16 };
 
 /* A structure that some tilings have, or why it cannot be. */
 struct space_plan {
     struct plan_choices choices;
     struct kernel_plan plan;
     struct kernel_fit fit;
-    struct kernel_work *work; /* owned */
-    struct kernel_flags flags;
+    struct kernel_work *work;   /* owned */
+    struct kernel_flags *flags; /* owned; without tokens behind token_count */
     int number;
     bool is_possible;
     bool is_certain; /* all its steps fit whatever the sizes are */
