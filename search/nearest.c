@@ -89,6 +89,8 @@ static bool find_neighbour(const struct space *space, const struct tiling *wante
     for (int changes = 0; changes <= space->axis_count && !n.found; changes++)
         for (int b = 0; b < space->block_count; b++) {
             n.block = &space->blocks[b];
+            for (int a = 0; a < space->axis_count; a++) /* a block's own may be asked of any */
+                n.tiling.value[a] = n.block->values[a][0];
             visit_neighbours(&n, 0, changes, 0);
         }
     return n.found;

@@ -287,3 +287,15 @@ void kernel_nest_summarise(const struct space *space, const struct tiling *tilin
         }
     }
 }
+
+void kernel_least(const struct space *space, const struct space_block *block, struct work *work)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    struct tiling tiling;
+    for (int a = 0; a < space->axis_count; a++)
+        tiling.value[a] = block->values[a][0];
+    if (ks->nest)
+        kernel_nest_summarise(space, &tiling, 0, work);
+    else
+        *work = (struct work){.cores = (int)tiling.value[ks->kernel->axis_count]};
+}

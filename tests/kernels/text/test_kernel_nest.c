@@ -1,10 +1,10 @@
 /* Prefixes of the tilings of kernels' texts, against all tilings one by one: which begin any legal
  * one, how many, what bounds hold, and that of tilings which mean the same kernel one counts, which
  * takes as long as the others. Small spaces are searched by prefixes here as large ones are. */
+#include "costmodel/simulate.h"
 #include "hardware/find.h"
 #include "kernels/text/nest/kernel_nest.h"
 #include "search/candidates.h"
-#include "search/search.h"
 #include "search/walk.h"
 #include "tests/support/machine.h"
 
@@ -15,32 +15,32 @@
 
 /* ---- spaces ------------------------------------------------------------------------------- */
 
-/* Loops side by side, steps in first and last rounds, words that say nothing, sizes that do not
- * cut, copies of what lives once, and a vector unit with rests. */
+/* Words that say nothing in some structures or only what is required, steps longer than what they
+ * cut, two tiles with the copies of one axis, and a tile that is moved out of its loop. */
 static const char turns[] =
     "kernel turns\n"
     "size M N pad 16\n"
     "tensor X[M,N] f16, Y[M,N] f16\n"
     "axis a = slices(M)\n"
     "axis b = slices(N)\n"
-    "axis c = 16, 32, 64, 4096\n"
+    "axis c = slices(N)\n"
     "axis xs = 1, 2, 3\n"
     "axis ys = 1, 2\n"
     "axis keep = all, some, one\n"
+    "axis idle = p, q\n"
     "axis order_ = m, n\n"
-    "require a * c <= 16384 or keep == one\n"
+    "require a * b <= 16384 or keep == one\n"
     "cores M\n"
     "order j, i if order_ == n\n"
     "for i in M by a\n"
     "  for j in N by b\n"
     "    tile x: ub[i,j] f16 x xs\n"
-    "    tile y: ub[i,j] f16 x ys at i if keep == all and order_ == m else j\n"
+    "    tile y: ub[i,j] f16 x ys at i if idle == p and order_ == m else j\n"
     "    load x <- X\n"
-    "    relu y <- x\n"
     "    for l in j by c\n"
     "      tile z: ub[i,l] f16 x xs\n"
-    "      relu z <- x[:, l]\n"
-    "      relu y[:, l] <- z\n"
+    "      relu z <- x\n"
+    "      relu y <- z\n"
     "    store Y <- y\n";
 
 struct row {
@@ -55,7 +55,6 @@ static const struct row rows[] = {
     {"kernels/library/matmul_two_level.kernel", "ascend310", 2, {1024, 16, 16, 2}},
     {"kernels/library/matmul_two_level.kernel", "ascend910b2", 3, {64, 48, 32, 1}},
     {"kernels/library/matmul.kernel", "ascend310", 2, {200, 300, 100, 1}},
-    {"kernels/library/softmax_rows.kernel", "ascend310", 2, {100, 400, 0, 0}},
     {"kernels/library/add_relu.kernel", "ascend310", 2, {40000, 0, 0, 0}},
 };
 
@@ -64,6 +63,7 @@ struct opened {
     struct kernel_text kernel;
     struct space space;
     struct bounder bounder;
+    struct simulator *simulator;
 };
 
 static bool open_row(const struct row *row, struct opened *o)
@@ -82,12 +82,15 @@ static bool open_row(const struct row *row, struct opened *o)
     struct kernel_space *ks = o->space.detail;
     cr_assert_not_null(ks->nest, "%s", row->text);
     kernel_nest_be_kind(&o->space);
+    o->simulator = simulator_new();
+    cr_assert_not_null(o->simulator);
     cr_assert_eq(bounder_open(&o->bounder, &o->space, &error), STATUS_OK);
     return true;
 }
 
 static void close_row(struct opened *o)
 {
+    simulator_free(o->simulator);
     bounder_close(&o->bounder);
     space_close(&o->space);
     kernel_text_clear(&o->kernel);
@@ -159,13 +162,18 @@ static const char *text_of(const struct space *space, const struct tiling *tilin
     return text;
 }
 
-static int64_t time_of(const struct space *space, const struct tiling *tiling)
+static int64_t time_of(const struct opened *o, const struct tiling *tiling)
 {
-    struct found found;
+    static struct program program; /* used again: no test runs beside another one in a process */
+    struct timeline timeline;
     struct error error;
-    cr_assert_eq(search_simulate(space, tiling, &found, &error), STATUS_OK, "%s: %s",
-                 text_of(space, tiling), error.text);
-    return found.timeline.end_fs;
+    struct simulate_options options = {.cores = (int)tiling->value[o->space.axis_count - 1]};
+    program_reset(&program, &o->hw);
+    cr_assert_eq(o->space.kind->generate(&o->space, tiling, 0, &program, &error), STATUS_OK, "%s",
+                 error.text);
+    cr_assert_eq(simulate(o->simulator, &program, &options, &timeline, &error), STATUS_OK, "%s",
+                 error.text);
+    return timeline.end_fs;
 }
 
 /* ---- what is to hold --------------------------------------------------------------------------
@@ -189,14 +197,15 @@ static void expect_walk(const struct space *space, const struct indices *all, gs
         space_tiling(space, index, &tiling);
         bool walked = at < all->count && all->items[at] == index;
         bool legal = kernel_violations(space, &tiling, NULL) == 0 && is_agreed(space, &tiling);
-        cr_expect_eq(walked, legal, "%s is %s", text_of(space, &tiling), legal ? "legal" : "not");
-        cr_expect_eq(space->kind->legal(space, &tiling), legal);
+        if (walked != legal || space->kind->legal(space, &tiling) != legal)
+            cr_expect(false, "%s is %s", text_of(space, &tiling), legal ? "legal" : "not");
     }
 }
 
 /* A tiling that is not agreed has one that is, which is legal where it is, and takes as long. */
-static int expect_agreement(const struct space *space, gsl_rng *rng, int tries)
+static int expect_agreement(const struct opened *o, gsl_rng *rng, int tries)
 {
+    const struct space *space = &o->space;
     int others = 0;
     for (int i = 0; i < tries; i++) {
         struct tiling tiling, agreed;
@@ -205,10 +214,9 @@ static int expect_agreement(const struct space *space, gsl_rng *rng, int tries)
             continue;
         agreed = tiling;
         space->kind->agree(space, &agreed);
-        cr_expect(is_agreed(space, &agreed), "%s", text_of(space, &tiling));
-        cr_expect_eq(kernel_violations(space, &agreed, NULL), 0, "%s", text_of(space, &agreed));
-        cr_expect_eq(time_of(space, &tiling), time_of(space, &agreed), "%s",
-                     text_of(space, &tiling));
+        if (!is_agreed(space, &agreed) || kernel_violations(space, &agreed, NULL) ||
+            time_of(o, &tiling) != time_of(o, &agreed))
+            cr_expect(false, "%s", text_of(space, &tiling));
         others++;
     }
     return others;
@@ -235,8 +243,9 @@ static int expect_prefixes(const struct opened *o, const struct indices *all, gs
                 tiling.value[a] = -1;
         int64_t count = nesting->leaf_count(space, &tiling, fixed);
         space_tiling(space, index, &leaf);
-        cr_expect_eq(count, end - first, "%d of %s: %lld and %lld", fixed, text_of(space, &leaf),
-                     (long long)count, (long long)(end - first));
+        if (count != end - first)
+            cr_expect(false, "%d of %s: %lld and %lld", fixed, text_of(space, &leaf),
+                      (long long)count, (long long)(end - first));
         if (first == end)
             continue;
         nesting->summarise(space, &tiling, fixed, &work);
@@ -250,9 +259,10 @@ static int expect_prefixes(const struct opened *o, const struct indices *all, gs
             }
         }
         for (int l = 0; l < 4; l++) {
-            int64_t time_fs = time_of(space, &tiling);
-            cr_expect_leq(bound_fs, time_fs, "%d of %s: %.1f ns and %.1f ns", fixed,
-                          text_of(space, &tiling), (double)bound_fs / 1e6, (double)time_fs / 1e6);
+            int64_t time_fs = time_of(o, &tiling);
+            if (bound_fs > time_fs)
+                cr_expect(false, "%d of %s: %.1f ns and %.1f ns", fixed, text_of(space, &tiling),
+                          (double)bound_fs / 1e6, (double)time_fs / 1e6);
             int64_t other = (int64_t)gsl_rng_uniform_int(rng, (unsigned long)(end - first));
             space_tiling(space, all->items[first + other], &tiling);
         }
@@ -270,7 +280,7 @@ static int expect_row(const struct row *row, gsl_rng *rng, int tries)
     walk_all(&o->space, &all);
     cr_expect_gt(all.count, 0, "%s", row->text);
     expect_walk(&o->space, &all, rng, 20 * tries);
-    int others = expect_agreement(&o->space, rng, 20 * tries);
+    int others = expect_agreement(o, rng, 20 * tries);
     cr_expect_gt(expect_prefixes(o, &all, rng, tries), 0, "%s", row->text);
     free(all.items);
     close_row(o);
@@ -295,7 +305,7 @@ Test(kernel_nest, prefixes_of_random_shapes)
     int others = 0;
     for (int i = 0; i < 6; i++) {
         struct row row = {"kernels/library/matmul_two_level.kernel", chips[i % 3],
-                          1 + (int)gsl_rng_uniform_int(rng, 4)};
+                          1 + (int)gsl_rng_uniform_int(rng, 2)};
         for (int s = 0; s < 3; s++)
             row.sizes[s] = 1 + (int64_t)gsl_rng_uniform_int(rng, s == 1 ? 64 : 40);
         row.sizes[3] = 1;
