@@ -16,10 +16,8 @@ static struct flag_order order_of(const struct flag_maker *maker, int number)
         .distance = token->distance,
         .from = token->from,
         .to = token->to,
-        .src_item = flags_item_in(maker->plan, maker->flags, token->level, token->src),
-        .dst_item = flags_item_in(maker->plan, maker->flags, token->level, token->dst),
-        .src_rank = token->src,
-        .dst_rank = token->dst,
+        .src = flags_src_spot(maker, token),
+        .dst = flags_dst_spot(maker, token),
         .first = token->first_only,
         .last = token->last_only,
         .without = number,
@@ -68,10 +66,8 @@ static bool is_paced(const struct flag_maker *maker, int number)
     order.distance = turn - token->distance;
     order.from = token->to;
     order.to = token->from;
-    order.src_item = flags_item_in(maker->plan, maker->flags, token->level, token->dst);
-    order.dst_item = flags_item_in(maker->plan, maker->flags, token->level, token->src);
-    order.src_rank = flags_wait_rank(maker, token);
-    order.dst_rank = flags_set_rank(maker, token);
+    order.src = flags_wait_spot(maker, token);
+    order.dst = flags_set_spot(maker, token);
     order.without = -1;
     order.reloaded = token->tile;
     return order.distance >= 0 && flags_is_ordered(maker, &order);

@@ -37,17 +37,36 @@ int64_t flags_copies(const struct flag_maker *maker, int tile);
 uint64_t flags_bit(const struct flag_maker *maker, int loop);
 uint64_t flags_loops(const struct flag_maker *maker, int loop, int end);
 
-/* kernel_flags_order.c: is it in order without a token that what the first one's pipe did, at `src`
- * (after: all of it, else before it) comes before `dst` on the second's, `distance` rounds of
- * `level` later? */
+/* Somewhere in a round of a loop: at an item of its body; in that, at a step, in the first and the
+ * last rounds of these loops around the step. */
+struct flag_spot {
+    int item;
+    int rank; /* the step, or */
+    uint64_t first, last;
+};
+enum { RANK_BEFORE = -1, RANK_AFTER = PLAN_MAX_STEPS }; /* the whole item */
+
+/* Where a token's set and wait stand in a round of its level; and what they stand for: the last
+ * access that the set comes after, the first that the wait comes before. */
+struct flag_spot flags_set_spot(const struct flag_maker *maker, const struct kernel_token *token);
+struct flag_spot flags_wait_spot(const struct flag_maker *maker, const struct kernel_token *token);
+struct flag_spot flags_src_spot(const struct flag_maker *maker, const struct kernel_token *token);
+struct flag_spot flags_dst_spot(const struct flag_maker *maker, const struct kernel_token *token);
+
+/* Does one come before the other in each round, or with it, however many rounds loops inside have?
+ */
+bool flags_spot_precedes(const struct kernel_plan *plan, const struct flag_spot *spot,
+                         const struct flag_spot *other);
+
+/* kernel_flags_order.c: is it in order without a token that what the first one's pipe did up to
+ * `src` comes before `dst` on the second's, `distance` rounds of `level` later? */
 struct flag_order {
     int level, distance;
-    int from, to;           /* pipes */
-    int src_item, dst_item; /* items of the level's body */
-    int src_rank, dst_rank; /* places in them: numbers of steps */
-    uint64_t first, last;   /* of rounds in which it matters */
-    int without;            /* the token, -1: none */
-    int reloaded;           /* a tile of which later loads are behind earlier reads, -1: none */
+    int from, to; /* pipes */
+    struct flag_spot src, dst;
+    uint64_t first, last; /* of rounds in which it matters */
+    int without;          /* the token, -1: none */
+    int reloaded;         /* a tile of which later loads are behind earlier reads, -1: none */
 };
 bool flags_is_ordered(const struct flag_maker *maker, const struct flag_order *order);
 
@@ -60,10 +79,5 @@ bool flags_has_stages(const struct kernel_plan *plan, int item);
 
 /* In which order a body runs two of its items in one round: that of its stages, then of the text */
 bool flags_runs_before(const struct kernel_plan *plan, int item, int other);
-
-/* Ranks of flags that stand before and after a whole item. */
-enum { RANK_BEFORE = -1, RANK_AFTER = PLAN_MAX_STEPS };
-int flags_set_rank(const struct flag_maker *maker, const struct kernel_token *token);
-int flags_wait_rank(const struct flag_maker *maker, const struct kernel_token *token);
 
 #endif

@@ -1,6 +1,6 @@
 /* What tokens and the order of pipes put in order: a search over tokens for a way from one pipe to
  * another. Places are counted in rounds of one loop (`level`) and in items of its body; within an
- * item by numbers of steps, of a set as it stands in last rounds and of a wait in first ones. A way
+ * item by numbers of steps, and first and last rounds of the loops around them. A way
  * passes rounds between those of its ends alone, which are there whenever the ends are, and tokens
  * alone that are there whenever the ends matter. */
 #include "kernels/text/plan/kernel_structure.h"
@@ -10,7 +10,8 @@
 
 /* Somewhere on a pipe. */
 struct event {
-    int pipe, round, item, rank;
+    int pipe, round;
+    struct flag_spot spot;
 };
 
 /* A token as the level sees it. */
@@ -47,41 +48,91 @@ bool flags_runs_before(const struct kernel_plan *plan, int item, int other)
     return stage != other_stage ? stage < other_stage : item < other;
 }
 
-int flags_set_rank(const struct flag_maker *maker, const struct kernel_token *token)
+/* ------------------------------------------------------------------ spots */
+
+static struct flag_spot spot_of(const struct flag_maker *maker, const struct kernel_token *token,
+                                int step, const struct flag_place *place, int beside)
 {
-    return token->set.item == maker->flags->step_item[token->src] ? token->src : RANK_AFTER;
+    struct flag_spot spot = {flags_item_in(maker->plan, maker->flags, token->level, step), beside,
+                             0, 0};
+    uint64_t inside = flags_loops(maker, maker->plan->steps[step].around, token->level);
+    if (place->item != spot.item || spot.item == maker->flags->step_item[step])
+        spot = (struct flag_spot){spot.item, step, place->first & inside, place->last & inside};
+    return spot;
 }
 
-int flags_wait_rank(const struct flag_maker *maker, const struct kernel_token *token)
+/* What paces a token is set at that one's wait. */
+struct flag_spot flags_set_spot(const struct flag_maker *maker, const struct kernel_token *token)
 {
-    return token->wait.item == maker->flags->step_item[token->dst] ? token->dst : RANK_BEFORE;
+    struct flag_spot spot =
+        spot_of(maker, token, token->src, &token->set, token->is_pace ? RANK_BEFORE : RANK_AFTER);
+    spot.rank -= token->is_pace && spot.rank > RANK_BEFORE;
+    return spot;
+}
+
+struct flag_spot flags_wait_spot(const struct flag_maker *maker, const struct kernel_token *token)
+{
+    return spot_of(maker, token, token->dst, &token->wait, RANK_BEFORE);
+}
+
+struct flag_spot flags_src_spot(const struct flag_maker *maker, const struct kernel_token *token)
+{
+    uint64_t inside = flags_loops(maker, maker->plan->steps[token->src].around, token->level);
+    return (struct flag_spot){flags_item_in(maker->plan, maker->flags, token->level, token->src),
+                              token->src, inside & token->set.first, inside & ~token->set.first};
+}
+
+struct flag_spot flags_dst_spot(const struct flag_maker *maker, const struct kernel_token *token)
+{
+    uint64_t inside = flags_loops(maker, maker->plan->steps[token->dst].around, token->level);
+    return (struct flag_spot){flags_item_in(maker->plan, maker->flags, token->level, token->dst),
+                              token->dst, inside & ~token->wait.last, inside & token->wait.last};
+}
+
+bool flags_spot_precedes(const struct kernel_plan *plan, const struct flag_spot *spot,
+                         const struct flag_spot *other)
+{
+    if (spot->item != other->item)
+        return flags_runs_before(plan, spot->item, other->item);
+    return !(spot->last & other->first) && spot->rank <= other->rank;
 }
 
 static bool precedes(const struct kernel_plan *plan, const struct event *a, const struct event *b)
 {
     if (a->round > b->round)
         return false;
-    int at = a->round + plan->items[a->item].stage, other = b->round + plan->items[b->item].stage;
+    const struct flag_spot *one = &a->spot, *two = &b->spot;
+    int at = a->round + plan->items[one->item].stage;
+    int other = b->round + plan->items[two->item].stage;
     if (at != other)
         return at < other;
-    return a->item != b->item ? a->item < b->item : a->rank <= b->rank;
+    return one->item != two->item ? one->item < two->item : flags_spot_precedes(plan, one, two);
 }
 
-/* A token of a loop inside an item of the level: within its own rounds, or from the last of a run
- * of its loop to the first of the next one. */
+/* ------------------------------------------------------------------ ways */
+
+/* A token of a loop inside an item of the level: within its own rounds, those of `at` where that
+ * is in them, or from the last of a run of its loop to the first of the next one. */
 static bool link_inner(const struct flag_maker *maker, const struct flag_order *order,
-                       const struct kernel_token *token, struct link *link)
+                       const struct kernel_token *token, const struct event *at, struct link *link)
 {
     const struct kernel_plan *plan = maker->plan;
     int item = flags_item_in(plan, maker->flags, order->level, token->src);
-    if ((item != order->src_item && item != order->dst_item) || flags_has_stages(plan, item) ||
+    if ((item != order->src.item && item != order->dst.item) || flags_has_stages(plan, item) ||
         token->first_only || token->last_only || token->is_early || token->is_late)
         return false;
-    link->set = (struct event){token->from, 0, item, token->src};
-    link->wait = (struct event){token->to, 0, item, token->dst};
+    uint64_t around = flags_loops(maker, token->level, order->level);
+    uint64_t first = at->spot.first & around, last = at->spot.last & around;
+    struct flag_spot set = flags_src_spot(maker, token), wait = flags_dst_spot(maker, token);
+    link->set =
+        (struct event){token->from, 0, {item, token->src, set.first | first, set.last | last}};
+    link->wait =
+        (struct event){token->to, 0, {item, token->dst, wait.first | first, wait.last | last}};
     link->distance = 0;
     if (token->distance == 0)
         return true;
+    link->set.spot.last |= around;
+    link->wait.spot.last = 0;
     if (!token->by_slot || token->tile < 0)
         return false;
     const struct plan_tile *tile = &plan->tiles[token->tile];
@@ -92,7 +143,7 @@ static bool link_inner(const struct flag_maker *maker, const struct flag_order *
 }
 
 static bool link_of(const struct flag_maker *maker, const struct flag_order *order, int number,
-                    struct link *link)
+                    const struct event *at, struct link *link)
 {
     const struct kernel_token *token = &maker->flags->tokens[number];
     if (maker->gone[number] || number == order->without ||
@@ -100,19 +151,11 @@ static bool link_of(const struct flag_maker *maker, const struct flag_order *ord
         return false;
     if (token->level != order->level)
         return plan_is_within(maker->plan, token->level, order->level) &&
-               link_inner(maker, order, token, link);
+               link_inner(maker, order, token, at, link);
     if (token->first_only & ~order->first || token->last_only & ~order->last)
         return false;
-    int set = flags_item_in(maker->plan, maker->flags, order->level, token->src);
-    int wait = flags_item_in(maker->plan, maker->flags, order->level, token->dst);
-    link->set = (struct event){token->from, 0, set, flags_set_rank(maker, token)};
-    link->wait = (struct event){token->to, 0, wait, flags_wait_rank(maker, token)};
-    if (token->is_pace) /* its set stands at the wait of what it paces */
-        link->set.rank = link->set.rank == RANK_AFTER ? RANK_BEFORE : link->set.rank - 1;
-    if (token->is_early)
-        link->set.rank = RANK_BEFORE;
-    if (token->is_late)
-        link->wait.rank = RANK_AFTER;
+    link->set = (struct event){token->from, 0, flags_set_spot(maker, token)};
+    link->wait = (struct event){token->to, 0, flags_wait_spot(maker, token)};
     link->distance = token->distance;
     return true;
 }
@@ -124,7 +167,7 @@ static bool blocks(const struct flag_maker *maker, int pipe)
 
 /* Follows a token from an event: whether it leads to an earlier round than was known. */
 static bool follow(const struct flag_maker *maker, const struct flag_order *order,
-                   const struct event *at, struct link *link, int *round)
+                   const struct event *at, struct link *link, struct event *wait)
 {
     if (link->set.pipe != at->pipe && !blocks(maker, at->pipe))
         return false;
@@ -132,9 +175,10 @@ static bool follow(const struct flag_maker *maker, const struct flag_order *orde
         link->set.round = r;
         if (!precedes(maker->plan, at, &link->set))
             continue;
-        if (r + link->distance >= *round)
+        if (r + link->distance >= wait->round)
             return false;
-        *round = r + link->distance;
+        *wait = link->wait;
+        wait->round = r + link->distance;
         return true;
     }
     return false;
@@ -142,22 +186,20 @@ static bool follow(const struct flag_maker *maker, const struct flag_order *orde
 
 bool flags_is_ordered(const struct flag_maker *maker, const struct flag_order *order)
 {
-    int rounds[FLAGS_MAX_TOKENS], queue[FLAGS_MAX_TOKENS * 4], count = 0;
-    const struct event end = {order->to, order->distance, order->dst_item, order->dst_rank};
-    struct event at = {order->from, 0, order->src_item, order->src_rank};
+    struct event waits[FLAGS_MAX_TOKENS]; /* the earliest that was found */
+    int queue[FLAGS_MAX_TOKENS * 4], count = 0;
+    const struct event end = {order->to, order->distance, order->dst};
     for (int t = 0; t < maker->flags->token_count; t++)
-        rounds[t] = INT_MAX;
+        waits[t].round = INT_MAX;
     for (int next = -1; next < count; next++) {
+        struct event at = {order->from, 0, order->src};
         struct link link = {0};
-        if (next >= 0) {
-            link_of(maker, order, queue[next], &link);
-            at = link.wait;
-            at.round = rounds[queue[next]];
-        }
+        if (next >= 0)
+            at = waits[queue[next]];
         if ((at.pipe == end.pipe || blocks(maker, at.pipe)) && precedes(maker->plan, &at, &end))
             return true;
         for (int t = 0; t < maker->flags->token_count && count < FLAGS_MAX_TOKENS * 4; t++)
-            if (link_of(maker, order, t, &link) && follow(maker, order, &at, &link, &rounds[t]))
+            if (link_of(maker, order, t, &at, &link) && follow(maker, order, &at, &link, &waits[t]))
                 queue[count++] = t;
     }
     return false;

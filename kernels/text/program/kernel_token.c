@@ -28,16 +28,15 @@ static bool touches(const struct plan_step *step, int tile)
 }
 
 /* Rounds in which alone a step of this pipe touches the tile there: none in particular, where
- * another step beside it does so in all rounds. */
+ * another one in the same loops does so in all rounds, or where tiles lie that are not one. */
 static uint64_t rounds_of(const struct flag_maker *maker, const uint64_t only[PLAN_MAX_STEPS],
                           int step, int tile)
 {
     const struct plan_step *steps = maker->plan->steps;
-    uint64_t rounds = only[step];
-    for (int s = 0; rounds && tile >= 0 && s < maker->plan->step_count; s++)
-        if (steps[s].around == steps[step].around && steps[s].pipe == steps[step].pipe &&
-            touches(&steps[s], tile))
-            rounds &= only[s];
+    uint64_t rounds = tile >= 0 ? only[step] : 0;
+    for (int s = 0; rounds && s < maker->plan->step_count; s++)
+        if (steps[s].pipe == steps[step].pipe && touches(&steps[s], tile))
+            rounds &= only[s] | ~flags_loops(maker, steps[s].around, -1);
     return rounds;
 }
 
@@ -91,31 +90,19 @@ int64_t flags_copies(const struct flag_maker *maker, int tile)
 
 /* ------------------------------------------------------------------ tokens */
 
-static int compare_place(const struct flag_maker *maker, int item, int rank, int other_item,
-                         int other_rank)
-{
-    if (item == other_item)
-        return rank < other_rank ? -1 : rank > other_rank;
-    return flags_runs_before(maker->plan, item, other_item) ? -1 : 1;
-}
-
 /* Is `a` set no earlier and waited for no later than `b`, a token of the same kind? */
 static bool covers(const struct flag_maker *maker, const struct kernel_token *a,
                    const struct kernel_token *b)
 {
-    const struct kernel_plan *plan = maker->plan;
-    return a->level == b->level && a->distance == b->distance && a->from == b->from &&
-           a->to == b->to && a->tile == b->tile && a->is_early == b->is_early &&
-           a->is_late == b->is_late && a->first_only == b->first_only &&
-           a->last_only == b->last_only && a->is_optional == b->is_optional &&
-           compare_place(maker, flags_item_in(plan, maker->flags, a->level, a->src),
-                         flags_set_rank(maker, a),
-                         flags_item_in(plan, maker->flags, b->level, b->src),
-                         flags_set_rank(maker, b)) >= 0 &&
-           compare_place(maker, flags_item_in(plan, maker->flags, a->level, a->dst),
-                         flags_wait_rank(maker, a),
-                         flags_item_in(plan, maker->flags, b->level, b->dst),
-                         flags_wait_rank(maker, b)) <= 0;
+    if (a->level != b->level)
+        return false;
+    struct flag_spot set = flags_set_spot(maker, a), other_set = flags_set_spot(maker, b);
+    struct flag_spot wait = flags_wait_spot(maker, a), other_wait = flags_wait_spot(maker, b);
+    return a->distance == b->distance && a->from == b->from && a->to == b->to &&
+           a->tile == b->tile && a->is_early == b->is_early && a->is_late == b->is_late &&
+           a->first_only == b->first_only && a->last_only == b->last_only &&
+           a->is_optional == b->is_optional && flags_spot_precedes(maker->plan, &other_set, &set) &&
+           flags_spot_precedes(maker->plan, &wait, &other_wait);
 }
 
 /* What is there in first or last rounds of its loop alone is there once a round of the loop around

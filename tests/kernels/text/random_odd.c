@@ -99,6 +99,22 @@ const char *const odd_kernels[] = {
     /* a first load that a condition leaves to the first round */
     K MN "tensor X[N] f16, Z[M,N] f16\naxis t = slices(N)\nfor i in M by 1\n  for j in N by t\n"
          "    tile x: ub[j] f16 at top\n    load x <- X if first(i)\n    store Z <- x\n",
+    /* room that is shared with a loop beside, whose last reader is there in first rounds alone */
+    "kernel r\nsize N pad 16\ntensor X1[N] f16, Y1[N] f16, Z1[N] f16\naxis t1 = slices(N)\n"
+    "axis buf1 = 1, 2\naxis buf0 = 1, 2, 3\naxis way = near, far, other\n"
+    "tensor X2[N] f16, Y2[N] f16, Z2[N] f16\naxis t2 = powers(16, 64)\naxis t3 = divisors(N)\n"
+    "for i in N by t1\n  tile x1: ub[i] f16\n  tile y1: ub[i] f16 x buf0\n"
+    "  tile z1: ub[i] f16 x buf1 at i if way != other else top\n  load x1 <- X1\n"
+    "  load y1 <- Y1\n  vsub z1 <- x1, y1\n  vsub z1 <- z1, x1 if first(i)\n  ln z1 <- z1\n"
+    "  store Z1 <- z1\nfor j in N by t2\n  tile x12: l1[j] f16\n  load x12 <- X2\n"
+    "  for k in j by t3\n    tile x2: ub[k] f16\n    load x2 <- x12\n    tile y2: ub[k] f16\n"
+    "    load y2 <- Y2\n    tile z2: ub[k] f16\n    vmul z2 <- x2, y2\n    store Z2 <- z2\n",
+    /* a tile that is read in all rounds of a loop, and behind that in the first of another */
+    K MN "tensor X[N] f16, Z[M,N] f16, W[M,N] f16\naxis t = slices(N)\nfor i in M by 1\n"
+         "  tile x: ub[N] f16\n  load x <- X\n  for j in N by t\n    tile w: ub[N] f16\n"
+         "    for r in 3 by 1\n      tile z: ub[N] f16\n      relu z <- x\n"
+         "      relu w <- z\n    relu w <- x if first(j)\n"
+         "    store W[begin(i), 16 from 0] <- w[16 from 0] if first(j)\n  store Z <- x\n",
     /* tiles in turn, at the top */
     K N XZ "axis b = 1, 2, 3\ntile x: ub[N] f16 x b\nload x <- X\nstore Z <- x\n",
     /* types */
