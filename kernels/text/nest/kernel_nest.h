@@ -69,6 +69,13 @@ struct kernel_nest {
     struct nest_bounds *bounds; /* owned */
 };
 
+/* kernel_nest_axes.c: axes, bits: that say more than bare steps of loops, bare numbers of copies
+ * and the structure; that a loop's rounds, a sum's room and the uses of an axis depend on. */
+unsigned kernel_nest_told(const struct kernel_text *kernel);
+unsigned kernel_nest_axes_of_loop(const struct kernel_plan *plan, int loop);
+unsigned kernel_nest_axes_of_sum(const struct kernel_plan *plan, const struct fit_sum *sum);
+unsigned kernel_nest_axes_of_use(const struct kernel_plan *plan, int axis);
+
 /* STATUS_OK too where the space has what prefixes are not known of: *nest is NULL then. */
 enum status kernel_nest_make(const struct space *space, const struct kernel_space *ks,
                              struct kernel_nest **nest, struct error *error);

@@ -29,7 +29,7 @@ static const char turns[] =
     "axis keep = all, some, one\n"
     "axis idle = p, q\n"
     "axis order_ = m, n\n"
-    "require a * b <= 16384 or keep == one\n"
+    "require a * b <= 4096 or keep == one or idle == q\n"
     "cores M\n"
     "order j, i if order_ == n\n"
     "for i in M by a\n"
