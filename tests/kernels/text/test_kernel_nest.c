@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIBRARY SOURCE_DIR "/kernels/library/"
+
 /* ---- spaces ------------------------------------------------------------------------------- */
 
 /* Words that say nothing in some structures or only what is required, steps longer than what they
@@ -51,11 +53,11 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"kernels/library/matmul_two_level.kernel", "ascend310", 2, {48, 32, 64, 1}},
-    {"kernels/library/matmul_two_level.kernel", "ascend310", 2, {1024, 16, 16, 2}},
-    {"kernels/library/matmul_two_level.kernel", "ascend910b2", 3, {64, 48, 32, 1}},
-    {"kernels/library/matmul.kernel", "ascend310", 2, {200, 300, 100, 1}},
-    {"kernels/library/add_relu.kernel", "ascend310", 2, {40000, 0, 0, 0}},
+    {LIBRARY "matmul_two_level.kernel", "ascend310", 2, {48, 32, 64, 1}},
+    {LIBRARY "matmul_two_level.kernel", "ascend310", 2, {1024, 16, 16, 2}},
+    {LIBRARY "matmul_two_level.kernel", "ascend910b2", 3, {64, 48, 32, 1}},
+    {LIBRARY "matmul_thesis.kernel", "ascend310", 2, {200, 300, 100, 1}},
+    {LIBRARY "add_relu.kernel", "ascend310", 2, {40000, 0, 0, 0}},
 };
 
 struct opened {
@@ -304,7 +306,7 @@ Test(kernel_nest, prefixes_of_random_shapes)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int others = 0;
     for (int i = 0; i < 6; i++) {
-        struct row row = {"kernels/library/matmul_two_level.kernel", chips[i % 3],
+        struct row row = {LIBRARY "matmul_two_level.kernel", chips[i % 3],
                           1 + (int)gsl_rng_uniform_int(rng, 2)};
         for (int s = 0; s < 3; s++)
             row.sizes[s] = 1 + (int64_t)gsl_rng_uniform_int(rng, s == 1 ? 64 : 40);
