@@ -1,6 +1,6 @@
 /* Which axes a condition of prefixes asks: those of its expressions and of the ranges that they
  * name. */
-#include "kernels/text/kernel_nest.h"
+#include "kernels/text/nest/kernel_nest.h"
 
 static unsigned axes_of_list(const struct kernel_text *kernel, const struct expression *list)
 {
