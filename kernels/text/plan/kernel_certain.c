@@ -67,37 +67,45 @@ bool kernel_names(const struct expression *where, const struct expression *name)
     return false;
 }
 
+/* All that a tile holds in a dimension; NULL: what rounds inside its life make together. */
+static const struct expression *held(const struct kernel_plan *plan, int tile, int d)
+{
+    const struct expression *e = plan->tiles[tile].dims[d];
+    if (e->op == EXPRESSION_UP)
+        e = e->args;
+    return plan_are_around(plan, e->loops, plan->tiles[tile].life) ? e : NULL;
+}
+
+/* All of a tensor's dimension, or a core's share; NULL: not known what that is. */
+static const struct expression *given(const struct kernel_values *values,
+                                      const struct kernel_plan *plan, const struct plan_part *part,
+                                      int d)
+{
+    const struct expression *e = kernel_tensor_dim(plan->kernel, part->tensor, d);
+    if (plan_chosen(values, e, &e, NULL) != STATUS_OK || e->args)
+        return NULL;
+    bool is_share = part->dims[d].reach == REACH_SHARE && e->op == EXPRESSION_SIZE;
+    return is_share || !is_divided(plan->kernel, e) ? e : NULL;
+}
+
 /* Appends the extent of a dimension; false where it is not known what it is. */
 static bool add_factor(const struct kernel_values *values, const struct kernel_plan *plan,
                        const struct plan_part *part, int d, struct factors *factors)
 {
     const struct plan_dim *dim = &part->dims[d];
-    struct factor factor = {-1, NULL};
+    const struct expression *e = dim->count;
+    struct factor factor = {dim->loop, NULL};
     if (dim->reach == REACH_ONE)
         return true;
-    if (dim->reach == REACH_ROUND) {
-        factor.loop = dim->loop;
-    } else if (dim->reach == REACH_SOME) {
-        factor.e = dim->count;
-    } else if (part->tile >= 0) {
-        factor.e = plan->tiles[part->tile].dims[d];
-        if (factor.e->op == EXPRESSION_UP)
-            factor.e = factor.e->args;
-    } else {
-        factor.e = kernel_tensor_dim(plan->kernel, part->tensor, d);
-        if (plan_chosen(values, factor.e, &factor.e, NULL) != STATUS_OK || factor.e->args)
+    if (dim->reach == REACH_ALL || dim->reach == REACH_SHARE)
+        e = part->tile >= 0 ? held(plan, part->tile, d) : given(values, plan, part, d);
+    if (dim->reach != REACH_ROUND) {
+        if (!e)
             return false;
-        bool is_share = dim->reach == REACH_SHARE && factor.e->op == EXPRESSION_SIZE;
-        if (!is_share && is_divided(plan->kernel, factor.e))
-            return false;
+        factor = e->op == EXPRESSION_LOOP ? (struct factor){(int)e->number, NULL}
+                                          : (struct factor){-1, e};
     }
-    if (part->tile >= 0 && dim->reach == REACH_ALL &&
-        !plan_are_around(plan, factor.e->loops, plan->tiles[part->tile].life))
-        return false; /* all that their rounds make */
-    if (factor.e && factor.e->op == EXPRESSION_LOOP)
-        factor = (struct factor){(int)factor.e->number, NULL};
-    const struct expression *one =
-        factor.loop >= 0 ? plan->kernel->loops[factor.loop].by : factor.e;
+    const struct expression *one = factor.e ? factor.e : plan->kernel->loops[factor.loop].by;
     if (one->op == EXPRESSION_NUMBER && one->number == 1)
         return true;
     factors->list[factors->count++] = factor;
@@ -172,10 +180,10 @@ bool plan_fold_fills(const struct kernel_values *values, const struct kernel_pla
         !find_factors(values, plan, &step->parts[0], 0, step->parts[0].dim_count, &to) ||
         !find_factors(values, plan, &step->parts[1], 0, step->parts[1].dim_count, &from))
         return false;
-    if (to.count != 1 || from.count != 1 || to.list[0].loop >= 0 ||
-        to.list[0].e->op != EXPRESSION_CDIV)
+    const struct expression *cdiv = to.count == 1 && from.count == 1 ? to.list[0].e : NULL;
+    if (!cdiv || cdiv->op != EXPRESSION_CDIV)
         return false;
-    const struct expression *folded = to.list[0].e->args;
+    const struct expression *folded = cdiv->args;
     struct factor all = {-1, folded};
     if (folded->op == EXPRESSION_LOOP)
         all = (struct factor){(int)folded->number, NULL};

@@ -104,7 +104,7 @@ enum status plan_runs(const struct kernel_plan *plan, const struct kernel_env *e
 const struct expression *kernel_tensor_dim(const struct kernel_text *kernel, int tensor, int d)
 {
     const struct expression *dim = kernel->tensors[tensor].dims;
-    for (; d > 0; d--)
+    while (d-- > 0 && dim->next)
         dim = dim->next;
     return dim;
 }

@@ -44,9 +44,9 @@ enum status plan_make_parts(const struct kernel_values *values, struct kernel_pl
 
 /* kernel_tiles.c: what a tile is in a nest that has its steps; and is each used in its life alone,
  * with as many copies as its stages ask for? */
-enum status plan_make_tile(struct plan_maker *maker, int tile);
-enum status plan_check_life(struct plan_maker *maker, int tile);
-enum status plan_check_stages(struct plan_maker *maker, int tile);
+enum status plan_make_tile(struct plan_maker *maker, int number);
+enum status plan_check_life(struct plan_maker *maker, int number);
+enum status plan_check_stages(struct plan_maker *maker, int number);
 
 /* kernel_bind.c: what a step is on the chip; its parts are made. */
 enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int step,
@@ -66,10 +66,10 @@ bool plan_must_align(const struct kernel_plan *plan, int step, int part);
 uint64_t plan_repeats(const struct kernel_plan *plan, int step);
 
 /* kernel_certain.c: does the step fit whatever the sizes are? Fills is_certain; all steps have
- * their parts. */
-/* Does a fold leave as many elements as the part has that it writes to? */
-bool plan_fold_fills(const struct kernel_values *values, const struct kernel_plan *plan, int step);
-void plan_find_certain(const struct kernel_values *values, struct kernel_plan *plan, int step);
+ * their parts. And does a fold leave as many elements as the part has that it writes to? */
+void plan_find_certain(const struct kernel_values *values, struct kernel_plan *plan, int number);
+bool plan_fold_fills(const struct kernel_values *values, const struct kernel_plan *plan,
+                     int number);
 
 /* Is it the name of a range: a size, let or loop? */
 bool kernel_is_range(const struct expression *e);

@@ -129,7 +129,7 @@ static enum status plan_of(struct kernel_space *ks, const struct kernel_values *
         return error_set(error, STATUS_TOO_LARGE, "kernel '%s' has more than %d structures",
                          ks->kernel->name.text, KERNEL_MAX_PLANS);
     struct space_plan *plan = calloc(1, sizeof *plan);
-    if (!plan || !array_room(&ks->plans, ks->plan_count, sizeof *ks->plans)) {
+    if (!plan || !array_room(&ks->plans, ks->plan_count, sizeof(struct space_plan *))) {
         free(plan);
         return error_memory(error);
     }
