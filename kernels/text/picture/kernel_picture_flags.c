@@ -59,12 +59,13 @@ static json_t *token_json(const struct picture *p, const struct kernel_token *to
                                        : "full");
 }
 
-/* Is it the first one of these registers? Those behind it do the same in rounds of other loops. */
+/* Is it the first one of a tile's reloads? Those behind it do the same in rounds of other loops. */
 static bool is_first(const struct kernel_flags *flags, int number)
 {
     const struct kernel_token *token = &flags->tokens[number];
     for (const struct kernel_token *other = flags->tokens; other < token; other++)
-        if (other->from == token->from && other->to == token->to && other->first == token->first)
+        if (other->is_optional && other->tile == token->tile && other->from == token->from &&
+            other->to == token->to && other->first == token->first)
             return false;
     return true;
 }

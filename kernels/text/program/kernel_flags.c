@@ -2,6 +2,7 @@
  * order is left out (kernel_flags_order.c): a transitive reduction (Aho, Garey and Ullman 1972). A
  * token whose register could be set again before it was waited for is paced by one that goes back.
  */
+#include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_flags_internal.h"
 
 #include <string.h>
@@ -116,24 +117,66 @@ static void link_optional(struct kernel_flags *flags, int number)
     }
 }
 
-static void number_registers(struct kernel_flags *flags)
+/* Loops beside each other hand their registers on: all of a token that goes from round to round are
+ * set where its loop begins and where it ends. */
+static bool may_share(const struct kernel_plan *plan, const struct kernel_token *token,
+                      const struct kernel_token *other)
 {
-    bool has_inner[FLAGS_MAX_TOKENS] = {false};
+    return token->distance > 0 && other->distance > 0 && token->outer < 0 && other->outer < 0 &&
+           !plan_is_within(plan, token->level, other->level) &&
+           !plan_is_within(plan, other->level, token->level);
+}
+
+static bool is_free(const struct flag_maker *maker, int number, bool shares)
+{
+    const struct kernel_token *tokens = maker->flags->tokens, *token = &tokens[number];
+    for (int t = 0; t < number; t++)
+        if (tokens[t].from == token->from && tokens[t].to == token->to && !maker->gone[t] &&
+            tokens[t].first < token->first + token->count &&
+            token->first < tokens[t].first + tokens[t].count &&
+            !(shares && may_share(maker->plan, &tokens[t], token)))
+            return false;
+    return true;
+}
+
+/* Each takes the first registers that are free; whether loops share them, where there are too few
+ * else: what holds one up holds up the next then. */
+static void number_pair(struct flag_maker *maker, int from, int to, bool shares)
+{
+    struct kernel_flags *flags = maker->flags;
+    int *count = &flags->registers[from][to];
+    *count = 0;
+    for (int t = 0; t < flags->token_count; t++) {
+        struct kernel_token *token = &flags->tokens[t];
+        if (token->from != from || token->to != to || maker->gone[t])
+            continue;
+        token->first = 0;
+        while (!is_free(maker, t, shares))
+            token->first++;
+        if (token->first + token->count > *count)
+            *count = token->first + token->count;
+    }
+    if (!shares && *count > maker->plan->hw->flag_registers)
+        number_pair(maker, from, to, true);
+}
+
+/* Of tokens of one tile's reloads those further out (`gone` here) have the registers of the
+ * innermost. */
+static void number_registers(struct flag_maker *maker)
+{
+    struct kernel_flags *flags = maker->flags;
+    int pipes = maker->plan->hw->pipe_count;
     for (int t = 0; t < flags->token_count; t++)
         if (flags->tokens[t].is_optional) {
             link_optional(flags, t);
             if (flags->tokens[t].outer >= 0)
-                has_inner[flags->tokens[t].outer] = true;
+                maker->gone[flags->tokens[t].outer] = true;
         }
-    for (int t = 0; t < flags->token_count; t++) {
-        struct kernel_token *token = &flags->tokens[t];
-        if (has_inner[t])
-            continue;
-        token->first = flags->registers[token->from][token->to];
-        flags->registers[token->from][token->to] += token->count;
-        for (int o = token->outer; o >= 0; o = flags->tokens[o].outer)
-            flags->tokens[o].first = token->first;
-    }
+    for (int pair = 0; pair < pipes * pipes; pair++)
+        number_pair(maker, pair / pipes, pair % pipes, false);
+    for (int t = 0; t < flags->token_count; t++)
+        for (int o = flags->tokens[t].outer; o >= 0 && !maker->gone[t]; o = flags->tokens[o].outer)
+            flags->tokens[o].first = flags->tokens[t].first;
 }
 
 static void hook(struct kernel_flags *flags)
@@ -169,7 +212,7 @@ enum status kernel_flags_find(const struct kernel_plan *plan, const struct kerne
     TRY(flags_want_all(&maker));
     reduce(&maker);
     TRY(add_paces(&maker));
-    number_registers(flags);
+    number_registers(&maker);
     hook(flags);
     return STATUS_OK;
 }

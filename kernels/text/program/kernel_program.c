@@ -66,13 +66,17 @@ static void put_sets(struct program_writer *w, int item)
             put_set(w, n);
 }
 
-/* Registers that are free at first, and again at last. */
+/* Registers that are free at first, and again at last; loops may share them. */
 static void put_free(struct program_writer *w, void (*put)(struct emitter *, int, int, int))
 {
+    uint64_t done[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES] = {{0}};
     for (int n = 0; n < w->flags->token_count; n++) {
         const struct kernel_token *t = &w->flags->tokens[n];
-        for (int r = 0; w->is_on[n] && t->distance > 0 && r < t->count; r++)
-            put(&w->emit, t->from, t->to, t->first + r);
+        for (int r = t->first; w->is_on[n] && t->distance > 0 && r < t->first + t->count; r++) {
+            if (!(done[t->from][t->to] >> r & 1))
+                put(&w->emit, t->from, t->to, r);
+            done[t->from][t->to] |= (uint64_t)1 << r;
+        }
     }
 }
 

@@ -115,6 +115,14 @@ const char *const odd_kernels[] = {
          "    for r in 3 by 1\n      tile z: ub[N] f16\n      relu z <- x\n"
          "      relu w <- z\n    relu w <- x if first(j)\n"
          "    store W[begin(i), 16 from 0] <- w[16 from 0] if first(j)\n  store Z <- x\n",
+    /* four loops beside each other, with scratch in between: few flags are left */
+    K N "tensor X[N] f16, Z[N] f16, W[N] f16\naxis t = slices(N)\ntile g1: gm[N] f16\n"
+        "for i in N by t\n  tile x1: ub[i] f16\n  load x1 <- X\n  store g1 <- x1\n"
+        "for j in N by t\n  tile y1: ub[j] f16 x 2\n  load y1 <- g1\n  exp y1 <- y1\n"
+        "  store Z <- y1\ntile g2: gm[N] f16\n"
+        "for k in N by t\n  tile x2: ub[k] f16\n  load x2 <- X\n  store g2 <- x2\n"
+        "for l in N by t\n  tile y2: ub[l] f16 x 2\n  load y2 <- g2\n  exp y2 <- y2\n"
+        "  store W <- y2\n",
     /* tiles in turn, at the top */
     K N XZ "axis b = 1, 2, 3\ntile x: ub[N] f16 x b\nload x <- X\nstore Z <- x\n",
     /* types */
