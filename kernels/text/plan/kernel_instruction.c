@@ -108,9 +108,11 @@ static enum status make_matrix(const struct making *m)
 static enum status check_source(const struct making *m, int part, int64_t elements)
 {
     struct part_numbers from;
-    if (m->step->parts[part].value || plan_spreads(m->plan, m->number))
+    if (m->step->parts[part].value)
         return STATUS_OK;
     TRY(part_of(m, part, &from));
+    if (plan_spreads(m->plan, m->number))
+        return STATUS_OK;
     bool is_given = m->step->text->keys[STEP_ELEMENTS];
     return from.elements == elements || (is_given && from.elements > elements)
                ? STATUS_OK
@@ -137,6 +139,13 @@ static enum status make_vector(const struct making *m)
 
 static enum status make_scalar(const struct making *m)
 {
+    struct part_numbers part;
+    for (int p = 0; p < m->step->part_count; p++) {
+        TRY(part_of(m, p, &part));
+        if (part.elements != 1)
+            return plan_fail(m->error, place_of(m), "an operand of %lld elements, expected one",
+                             (long long)part.elements);
+    }
     TRY(key_of(m, STEP_COUNT, 1, &m->in->count));
     return m->in->count >= 1 ? STATUS_OK
                              : plan_fail(m->error, place_of(m), "count=%lld, expected 1 or more",

@@ -165,6 +165,11 @@ const char *const wrong_kernels[] = {
     /* elements that are not there */
     K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N+1\nstore Z <- x\n",
     K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N-N\nstore Z <- x\n",
+    /* what is spread, and what the scalar unit moves, lies in its tile; the latter is one element */
+    K N XZ "tile x: ub[N] f16\nload x <- X\nvecDup x <- x[1 from N]\nstore Z <- x\n",
+    K N XZ "tile x: ub[N] f16\nload x <- X\nscalar assign x[0] <- x[N]\nstore Z <- x\n",
+    K N XZ "tile x: ub[N] f16\nload x <- X\nscalar assign x[N] <- x[0]\nstore Z <- x\n",
+    K N XZ "tile x: ub[N] f16\nload x <- X\nscalar assign x[0] <- x[2 from 0]\nstore Z <- x\n",
     /* types that do not go together, paths that are not there */
     K N "tensor X[N] f16, Z[N] f32\ntile x: ub[N] f16\nload x <- X\nstore Z <- x\n",
     K N "tensor X[N] f16, Z[N] f16\ntile x: ub[N] f16\ntile y: ub[N] f32\nload x <- X\n"
