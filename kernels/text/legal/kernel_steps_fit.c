@@ -68,6 +68,26 @@ static enum status check_alignment(struct fitting *f, int step, int part)
                      (long long)buffer->alignment_bytes);
 }
 
+/* A product touches whole blocks of the matrix unit: its tiles have room for them. */
+static enum status check_blocks(struct fitting *f, int step, int part, const struct instruction *in)
+{
+    const struct kernel_plan *plan = &f->plan->plan;
+    const struct plan_part *p = &plan->steps[step].parts[part];
+    struct region region;
+    if (in->kind != INSTRUCTION_MATRIX)
+        return STATUS_OK;
+    TRY(writer_region(&f->writer, p, 0, &region));
+    int64_t begin = region.offset_bytes - f->writer.room->offset[p->tile];
+    int64_t bytes = instruction_extent_bytes(plan->hw, in, p->role);
+    if (bytes <= f->writer.room->slot_bytes[p->tile] - begin)
+        return STATUS_OK;
+    return plan_fail(f->error, plan->kernel->lines[plan->steps[step].line].at,
+                     "a product takes %lld bytes in whole blocks from byte %lld of tile '%s' on, "
+                     "which has %lld, expected room for them (up)",
+                     (long long)bytes, (long long)begin, plan->kernel->tiles[p->tile].name.text,
+                     (long long)f->writer.room->slot_bytes[p->tile]);
+}
+
 static enum status check_repeats(const struct fitting *f, int step)
 {
     const struct kernel_plan *plan = &f->plan->plan;
@@ -95,6 +115,8 @@ static enum status check_step(struct fitting *f, int step)
     TRY(check_repeats(f, step));
     for (int p = 0; p < plan->steps[step].part_count; p++)
         TRY(check_alignment(f, step, p));
+    for (int p = 0; p < plan->steps[step].part_count; p++)
+        TRY(check_blocks(f, step, p, &in));
     return STATUS_OK;
 }
 

@@ -212,7 +212,7 @@ void plan_find_certain(const struct kernel_values *values, struct kernel_plan *p
     for (int p = 0; p < step->part_count; p++)
         certain &= is_inside(plan, &step->parts[p]);
     if (step->kind == INSTRUCTION_MATRIX)
-        certain &= matrix_fits(values, plan, step);
+        certain &= matrix_fits(values, plan, step) && plan_has_blocks(values, plan, number);
     else if (step->kind == INSTRUCTION_VECTOR &&
              plan->hw->operations[step->what].result == RESULT_ONE_PER_REPEAT)
         certain &= plan_fold_fills(values, plan, number);

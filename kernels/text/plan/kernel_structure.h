@@ -60,6 +60,8 @@ enum status plan_keep(const struct kernel_values *values, struct kernel_plan *pl
  * are? And must a part: a spread's source may lie anywhere, as may what the scalar unit asks for.
  */
 bool plan_aligns(const struct kernel_values *values, const struct kernel_plan *plan, int step);
+/* Are the parts of a product whole blocks of the matrix unit, whatever the sizes are? */
+bool plan_has_blocks(const struct kernel_values *values, const struct kernel_plan *plan, int step);
 bool plan_must_align(const struct kernel_plan *plan, int step, int part);
 
 /* kernel_content.c: text loops in each of whose rounds a store would store the same elements. */

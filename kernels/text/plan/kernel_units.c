@@ -197,6 +197,38 @@ static bool part_aligns(const struct units *u, const struct kernel_plan *plan, i
     return true;
 }
 
+/* Is a part of whole blocks, all of whose rows are so many and columns so many? */
+static bool has_blocks(const struct units *u, const struct kernel_plan *plan,
+                       const struct plan_part *part, int64_t rows, int64_t columns)
+{
+    int64_t unit = 1;
+    for (int d = 0; d < part->dim_count; d++) {
+        const struct plan_dim *dim = &part->dims[d];
+        bool is_last = d == part->dim_count - 1;
+        int64_t block = is_last ? columns : rows, own = 1;
+        if (dim->reach == REACH_ALL)
+            own = unit_of(u, plan->tiles[part->tile].dims[d]);
+        else if (dim->reach == REACH_ROUND)
+            own = unit_of_round(u, dim->loop);
+        else if (dim->reach == REACH_SOME)
+            own = unit_of(u, dim->count);
+        unit = is_last ? common(own, block) : common(unit * common(own, block), block);
+        if (unit != block && (is_last || d == part->dim_count - 2))
+            return false;
+    }
+    return part->dim_count > 1 || rows == 1;
+}
+
+bool plan_has_blocks(const struct kernel_values *values, const struct kernel_plan *plan, int step)
+{
+    const struct units units = {values, values->kernel};
+    const struct plan_step *s = &plan->steps[step];
+    const struct matrix_type *type = hardware_matrix_type(plan->hw, s->type);
+    return has_blocks(&units, plan, &s->parts[0], type->block_m, type->block_n) &&
+           has_blocks(&units, plan, &s->parts[1], type->block_m, type->block_k) &&
+           has_blocks(&units, plan, &s->parts[2], type->block_k, type->block_n);
+}
+
 bool plan_aligns(const struct kernel_values *values, const struct kernel_plan *plan, int step)
 {
     const struct units units = {values, values->kernel};
