@@ -50,6 +50,7 @@ struct kernel_flags {
     uint64_t first[PLAN_MAX_STEPS],
         last[PLAN_MAX_STEPS];     /* text loops in whose first, last rounds alone a step runs */
     uint64_t ask_first, ask_last; /* text loops whose first, last rounds expressions ask for */
+    uint64_t ask_second;          /* those in whose second ones products may be the first */
     uint64_t written_out;         /* text loops whose rounds differ all */
     int blocks[KERNEL_MAX_TILES][KERNEL_MAX_DIMS]; /* the text loop that cuts the coarsest part of
                                                       the tile, -1: all of the dimension */

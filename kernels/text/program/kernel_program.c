@@ -207,7 +207,7 @@ static void put_stretch(struct program_writer *w, int loop, int64_t from, int64_
 }
 
 /* Where iterations differ from those before them. */
-enum { MAX_CUTS = 4 * (KERNEL_MAX_STAGE + 1) + 2 };
+enum { MAX_CUTS = 5 * (KERNEL_MAX_STAGE + 1) + 2 };
 
 static int find_cuts(const struct program_writer *w, int loop, int64_t rounds, bool last_differs,
                      int64_t cuts[MAX_CUTS])
@@ -221,6 +221,8 @@ static int find_cuts(const struct program_writer *w, int loop, int64_t rounds, b
         wanted[count++] = stage + rounds;
         if (w->peel_first & bit)
             wanted[count++] = stage + 1;
+        if (w->flags->ask_second & bit)
+            wanted[count++] = stage + 2;
         if (w->peel_last & bit || last_differs)
             wanted[count++] = stage + rounds - 1;
     }

@@ -102,6 +102,15 @@ static uint64_t only_in(const struct expression *e, enum expression_op op)
     return e->op == op ? bit_of(e->number) : 0;
 }
 
+/* Does a product write to the tile? */
+static bool is_sum(const struct kernel_plan *plan, int tile)
+{
+    bool any = false;
+    for (int s = 0; s < plan->step_count; s++)
+        any |= plan->steps[s].kind == INSTRUCTION_MATRIX && plan->steps[s].parts[0].tile == tile;
+    return any;
+}
+
 static void mark_step(struct flag_maker *maker, int number)
 {
     const struct plan_step *step = &maker->plan->steps[number];
@@ -113,12 +122,13 @@ static void mark_step(struct flag_maker *maker, int number)
     maker->flags->first[number] = step->once | only_in(step->condition, EXPRESSION_FIRST);
     maker->flags->last[number] = only_in(step->condition, EXPRESSION_LAST);
     maker->flags->ask_first |= step->once;
-    if (step->kind != INSTRUCTION_MATRIX)
-        return;
     const struct plan_part *to = &step->parts[0];
-    for (int loop = step->around; loop != maker->plan->tiles[to->tile].life;
-         loop = maker->plan->loops[loop].around)
-        maker->flags->ask_first |= bit_of(maker->plan->loops[loop].text_loop) & ~to->loops;
+    if (!step->part_count || !is_sum(maker->plan, to->tile))
+        return;
+    uint64_t in_life = flags_loops(maker, step->around, maker->plan->tiles[to->tile].life);
+    maker->flags->ask_first |= in_life & ~to->loops;
+    if (step->condition)
+        maker->flags->ask_second |= in_life & ~to->loops & step->condition->loops;
 }
 
 /* ------------------------------------------------------------------ blocks */

@@ -123,6 +123,27 @@ const char *const odd_kernels[] = {
         "for k in N by t\n  tile x2: ub[k] f16\n  load x2 <- X\n  store g2 <- x2\n"
         "for l in N by t\n  tile y2: ub[l] f16 x 2\n  load y2 <- g2\n  exp y2 <- y2\n"
         "  store W <- y2\n",
+    /* two sums into one tile, the first one only behind the first round; two of halves */
+    "kernel k\nsize M N K pad 16\ntensor A[M,K] f16, B[K,N] f16, C[M,N] f16\n"
+    "axis t = slices(K)\nfor j in N by 16\n  tile acc: l0c[M,j] f32\n"
+    "  for l in K by t\n    tile a: l0a[M,l] f16\n    tile b: l0b[l,j] f16\n    load a <- A\n"
+    "    load b <- B\n    mmad acc <- a, b if not first(j)\n"
+    "  for q in K by 16\n    tile a2: l0a[M,q] f16\n    tile b2: l0b[q,j] f16\n"
+    "    load a2 <- A\n    load b2 <- B\n    mmad acc <- a2, b2\n"
+    "  tile c: ub[M,j] f16\n  move c <- acc\n  store C <- c\n",
+    "kernel k\nsize M N K pad 16\ntensor A[M,K] f16, B[K,N] f16, C[M,N] f16\n"
+    "axis t = slices(K)\nfor i in M by 16\n  tile acc: l0c[i,N] f32\n"
+    "  for l in K by t\n    tile a: l0a[i,l] f16\n    tile b: l0b[l,N] f16\n    load a <- A\n"
+    "    load b <- B\n    mmad acc <- a, b if not first(l)\n"
+    "  tile a2: l0a[i,16] f16\n  tile b2: l0b[16,N] f16\n"
+    "  load a2 <- A[i, 16 from 0]\n  load b2 <- B[16 from 0]\n  mmad acc <- a2, b2\n"
+    "  tile c: ub[i,N] f16\n  move c <- acc\n  store C <- c\n",
+    "kernel k\nsize N K pad 16\ntensor A[32,K] f16, B[K,N] f16, C[32,N] f16\n"
+    "axis t = slices(K)\nfor j in N by 16\n  tile acc: l0c[32,j] f32\n"
+    "  for l in K by t\n    tile a: l0a[32,l] f16\n    tile b: l0b[l,j] f16\n    load a <- A\n"
+    "    load b <- B\n    mmad acc[16 from 0, j] <- a[16 from 0, l], b\n"
+    "    mmad acc[16 from 16, j] <- a[16 from 16, l], b\n"
+    "  tile c: ub[32,j] f16\n  move c <- acc\n  store C <- c\n",
     /* tiles in turn, at the top */
     K N XZ "axis b = 1, 2, 3\ntile x: ub[N] f16 x b\nload x <- X\nstore Z <- x\n",
     /* types */
