@@ -5,7 +5,7 @@
  * there on, or at the end of the record (it can go).
  *
  * What could not go may be free to go later only when it kept two sets of a register apart of which
- * one has gone since; so the walks are repeated until nothing goes. */
+ * one has gone since; so the walks are repeated for what did until nothing goes. */
 #include "analysis/check/oversync.h"
 
 #include "analysis/check/oversync_search.h"
@@ -19,6 +19,7 @@ struct search {
     const struct nest *nest;
     int64_t *first, *last; /* per group: steps; -1: does not run */
     bool *removed;         /* per instruction */
+    bool *needed;          /* per group: an access would lose its order, whatever else goes */
     struct replay base, with, without;
     int64_t budget;                    /* of steps */
     uint32_t *then[PROGRAM_MAX_DEPTH]; /* the replay's state a period ago */
@@ -36,12 +37,13 @@ static enum status search_init(struct search *search, struct execution *executio
     search->first = malloc(items * sizeof *search->first);
     search->last = malloc(items * sizeof *search->last);
     search->removed = calloc(items, sizeof *search->removed);
-    if (!search->first || !search->last || !search->removed)
+    search->needed = calloc(items, sizeof *search->needed);
+    if (!search->first || !search->last || !search->removed || !search->needed)
         return error_memory(error);
     for (size_t i = 0; i < items; i++)
         search->first[i] = search->last[i] = -1;
     for (int64_t i = 0; i < execution->record.count; i++) {
-        int32_t group = record_group(&execution->record, execution->record.steps[i].item);
+        int32_t group = execution->record.steps[i].group;
         if (search->first[group] < 0)
             search->first[group] = i;
         search->last[group] = i;
@@ -64,6 +66,7 @@ static void search_clear(struct search *search)
     free(search->first);
     free(search->last);
     free(search->removed);
+    free(search->needed);
     free(search->now);
     for (int depth = 0; depth < PROGRAM_MAX_DEPTH; depth++)
         free(search->then[depth]);
@@ -74,7 +77,7 @@ static void search_clear(struct search *search)
 
 static int32_t group_at(const struct search *search, int64_t at)
 {
-    return record_group(search->record, search->record->steps[at].item);
+    return search->record->steps[at].group;
 }
 
 static bool is_removed(const struct search *search, int64_t at)
@@ -149,8 +152,10 @@ static bool can_go(struct search *search, int32_t group)
         bool gone = is_removed(search, at);
         search->budget--;
         replay_step(&search->with, gone);
-        if (!replay_step(&search->without, gone || group_at(search, at) == group))
+        if (!replay_step(&search->without, gone || group_at(search, at) == group)) {
+            search->needed[group] = search->without.lost;
             return false;
+        }
         if (at < compare_at)
             continue;
         if (replay_equal(&search->with, &search->without))
@@ -161,20 +166,30 @@ static bool can_go(struct search *search, int32_t group)
     return search->budget > 0;
 }
 
-/* One walk along the record, for barriers or for flags. Did anything go? */
+static bool is_tried(const struct search *search, int64_t at, bool barriers)
+{
+    const struct record_step *step = &search->record->steps[at];
+    bool is_one =
+        step->kind == INSTRUCTION_BARRIER ? barriers : step->kind != INSTRUCTION_MOVE && !barriers;
+    return is_one && search->first[step->group] == at && !search->record->fixed[step->group] &&
+           !search->removed[step->group] && !search->needed[step->group];
+}
+
+/* One walk along the record, for barriers or for flags, as far as there is something to try. Did
+ * anything go? */
 static bool try_units(struct search *search, bool barriers)
 {
     struct record *record = search->record;
     bool any = false;
+    int64_t end = record->count;
+    while (end > 0 && !is_tried(search, end - 1, barriers))
+        end--;
     search->base.at = 0;
     memset(search->base.state, 0, search->base.state_count * sizeof *search->base.state);
-    while (search->base.at < record->count && search->budget > 0) {
+    while (search->base.at < end && search->budget > 0) {
         int64_t at = search->base.at;
-        int kind = record->steps[at].kind;
-        int32_t group = group_at(search, at);
-        bool tried = kind == INSTRUCTION_BARRIER ? barriers : kind != INSTRUCTION_MOVE && !barriers;
-        if (tried && search->first[group] == at && !record->fixed[group] && !search->removed[group])
-            any |= search->removed[group] = can_go(search, group);
+        if (is_tried(search, at, barriers))
+            any |= search->removed[group_at(search, at)] = can_go(search, group_at(search, at));
         replay_step(&search->base, is_removed(search, at));
     }
     return any;

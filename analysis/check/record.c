@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t record_register_count(const struct record *record)
+/* Of a chip, in use or not. */
+static size_t all_registers(const struct record *record)
 {
     const struct hardware *hw = record->program->hw;
     return (size_t)hw->pipe_count * (size_t)hw->pipe_count * (size_t)hw->flag_registers;
 }
 
-size_t record_register(const struct record *record, int32_t item)
+static size_t register_of(const struct record *record, int32_t item)
 {
     const struct hardware *hw = record->program->hw;
     const struct instruction *in = &record->program->items[item];
@@ -28,12 +29,14 @@ enum status record_init(struct record *record, const struct program *program, st
 {
     memset(record, 0, sizeof *record);
     record->program = program;
-    size_t items = (size_t)program->count + 1, registers = record_register_count(record) + 1;
+    size_t items = (size_t)program->count + 1, registers = all_registers(record) + 1;
     record->group = malloc(items * sizeof *record->group);
     record->fixed = calloc(items, sizeof *record->fixed);
     record->head = malloc(registers * sizeof *record->head);
     record->tail = malloc(registers * sizeof *record->tail);
-    if (!record->group || !record->fixed || !record->head || !record->tail) {
+    record->register_to = malloc(registers * sizeof *record->register_to);
+    if (!record->group || !record->fixed || !record->head || !record->tail ||
+        !record->register_to) {
         record_clear(record);
         return error_memory(error);
     }
@@ -55,6 +58,7 @@ void record_clear(struct record *record)
     free(record->fixed);
     free(record->head);
     free(record->tail);
+    free(record->register_to);
     memset(record, 0, sizeof *record);
 }
 
@@ -97,7 +101,7 @@ static enum status add_needs(struct record *record, struct record_step *step,
 /* A set goes to the end of its register's list; a wait takes the first, and joins their groups. */
 static void match(struct record *record, struct record_step *step, int32_t at)
 {
-    size_t reg = record_register(record, step->item);
+    size_t reg = register_of(record, step->item);
     if (step->kind == INSTRUCTION_SET) {
         if (record->head[reg] >= 0)
             record->steps[record->tail[reg]].slot = at; /* until record_close: the next set */
@@ -146,8 +150,8 @@ static bool is_synchronisation(const struct instruction *in)
 static enum status add_step(struct record *record, struct record_step *step, struct error *error)
 {
     if (step->kind == INSTRUCTION_BARRIER) {
-        enum status status = show_work(record, error);
-        return status == STATUS_OK ? append(record, step, error) : status;
+        TRY(show_work(record, error));
+        return append(record, step, error);
     }
     bool blocks = record->program->hw->pipes[step->pipe].blocks_dispatch;
     if (step->kind == INSTRUCTION_MOVE && step->need_count == 0 && !blocks) {
@@ -319,7 +323,7 @@ static enum status fix_unmatched(struct record *record, struct error *error)
         return error_memory(error);
     for (int64_t i = 0; i < record->count; i++)
         if (record->steps[i].partner >= 0)
-            matched[record_group(record, record->steps[i].item)] = true;
+            matched[record->steps[i].group] = true;
     for (int32_t i = 0; i < record->program->count; i++) {
         int kind = record->program->items[i].kind;
         if ((kind == INSTRUCTION_SET || kind == INSTRUCTION_WAIT) &&
@@ -330,19 +334,38 @@ static enum status fix_unmatched(struct record *record, struct error *error)
     return STATUS_OK;
 }
 
+/* What replays ask of steps again and again: groups, and registers among those in use. */
+static void resolve(struct record *record)
+{
+    memset(record->head, -1, (all_registers(record) + 1) * sizeof *record->head);
+    for (int64_t i = 0; i < record->count; i++) {
+        struct record_step *step = &record->steps[i];
+        step->group = record_group(record, step->item);
+        if (step->kind != INSTRUCTION_SET && step->kind != INSTRUCTION_WAIT)
+            continue;
+        int32_t *number = &record->head[register_of(record, step->item)];
+        if (*number < 0) {
+            record->register_to[record->register_count] =
+                (int8_t)record->program->items[step->item].to;
+            *number = record->register_count++;
+        }
+        step->reg = *number;
+    }
+}
+
 enum status record_close(struct record *record, struct error *error)
 {
-    size_t registers = record_register_count(record);
-    bool *again = calloc(registers + 1, sizeof *again);
+    bool *again = calloc(all_registers(record) + 1, sizeof *again);
     if (!again)
         return error_memory(error);
     give_slots(record);
+    resolve(record);
     for (int64_t i = record->count - 1; i >= 0 && !record->full; i--) {
         struct record_step *step = &record->steps[i];
         if (step->kind == INSTRUCTION_SET)
-            again[record_register(record, step->item)] = true;
+            again[step->reg] = true;
         else if (step->kind == INSTRUCTION_WAIT)
-            step->last_wait = !again[record_register(record, step->item)];
+            step->last_wait = !again[step->reg];
     }
     free(again);
     enum status status = fix_unmatched(record, error);

@@ -25,22 +25,22 @@ static uint32_t *slot_of(const struct replay *replay, int32_t slot)
     return &replay->state[clocks_of(replay, slot)];
 }
 
-static uint32_t *last_wait(const struct replay *replay, int32_t item)
+static uint32_t *last_wait(const struct replay *replay, int32_t reg)
 {
-    const struct record *record = replay->record;
-    return &replay->state[clocks_of(replay, record->slot_count) + record_register(record, item)];
+    return &replay->state[clocks_of(replay, replay->record->slot_count) + (size_t)reg];
 }
 
-static uint32_t *pending(const struct replay *replay, int32_t item)
+static uint32_t *pending(const struct replay *replay, int32_t reg)
 {
-    return last_wait(replay, item) + record_register_count(replay->record);
+    return last_wait(replay, reg) + replay->record->register_count;
 }
 
 enum status replay_init(struct replay *replay, const struct record *record, struct error *error)
 {
     int pipes = record->program->hw->pipe_count;
     *replay = (struct replay){.record = record, .pipes = pipes};
-    replay->state_count = clocks_of(replay, record->slot_count) + 2 * record_register_count(record);
+    replay->state_count =
+        clocks_of(replay, record->slot_count) + 2 * (size_t)record->register_count;
     replay->state = calloc(replay->state_count + 1, sizeof *replay->state);
     return replay->state ? STATUS_OK : error_memory(error);
 }
@@ -70,11 +70,10 @@ uint32_t replay_knows(const struct replay *replay, int pipe, int of)
 /* The pipe of whose events a value of the state is a number. */
 static int pipe_of_value(const struct replay *replay, size_t i)
 {
-    const struct hardware *hw = replay->record->program->hw;
     size_t clocks = clocks_of(replay, replay->record->slot_count);
     if (i < clocks)
         return (int)i % replay->pipes;
-    return (int)((i - clocks) / (size_t)hw->flag_registers) % replay->pipes; /* `to` */
+    return replay->record->register_to[(i - clocks) % (size_t)replay->record->register_count];
 }
 
 void replay_state_at(const struct replay *replay, const struct record_mark *mark, uint32_t *out)
@@ -111,9 +110,9 @@ static void join(const struct replay *replay, uint32_t *clock, const uint32_t *o
 static bool take_set(struct replay *replay, const struct record_step *step)
 {
     const uint32_t *clock = clock_of(replay, step->pipe);
-    uint32_t last = *last_wait(replay, step->item);
-    int to = replay->record->program->items[step->item].to;
-    uint32_t *sets = pending(replay, step->item);
+    uint32_t last = *last_wait(replay, step->reg);
+    int to = replay->record->register_to[step->reg];
+    uint32_t *sets = pending(replay, step->reg);
     bool waited = *sets == 0;
     *sets = step->slot >= 0 ? *sets + 1 : *sets | NEVER_WAITED;
     if (step->slot >= 0)
@@ -128,11 +127,11 @@ static void take_wait(struct replay *replay, const struct record_step *step, boo
         return;
     uint32_t *set = slot_of(replay, step->slot);
     if (!removed) {
-        --*pending(replay, step->item);
+        --*pending(replay, step->reg);
         join(replay, clock_of(replay, step->pipe), set);
-        *last_wait(replay, step->item) = step->last_wait ? 0 : step->number;
+        *last_wait(replay, step->reg) = step->last_wait ? 0 : step->number;
     } else if (step->last_wait) {
-        *last_wait(replay, step->item) = 0;
+        *last_wait(replay, step->reg) = 0;
     }
     memset(set, 0, (size_t)replay->pipes * sizeof *set);
 }
@@ -146,11 +145,12 @@ static void take_barrier(struct replay *replay)
         memcpy(clock_of(replay, pipe), all, (size_t)replay->pipes * sizeof *all);
 }
 
-static bool has_needs(const struct replay *replay, const struct record_step *step)
+static bool has_needs(const struct record *record, const struct record_step *step,
+                      const uint32_t *clock)
 {
     for (int i = 0; i < step->need_count; i++) {
-        const struct record_need *need = &replay->record->needs[step->need + i];
-        if (clock_of(replay, step->pipe)[need->pipe] < need->number)
+        const struct record_need *need = &record->needs[step->need + i];
+        if (clock[need->pipe] < need->number)
             return false;
     }
     return true;
@@ -171,9 +171,9 @@ bool replay_step(struct replay *replay, bool gone)
         allowed = take_set(replay, step);
     else if (step->kind == INSTRUCTION_WAIT)
         take_wait(replay, step, gone);
-    allowed &= has_needs(replay, step);
+    replay->lost = !has_needs(replay->record, step, clock);
     if (replay->record->program->hw->pipes[step->pipe].blocks_dispatch)
         for (int pipe = 0; pipe < replay->pipes; pipe++)
             join(replay, clock_of(replay, pipe), clock);
-    return allowed;
+    return allowed && !replay->lost;
 }

@@ -12,6 +12,7 @@ struct replay {
     const struct record *record;
     int64_t at; /* the next step */
     int pipes;
+    bool lost; /* the last step did not come after an access that it has to come after */
     size_t state_count;
     uint32_t *state; /* owned: clocks, by pipe; clocks of sets, by slot; by register, the number of
                         the last wait (0: no set will ask for it), and how many sets have had no
@@ -28,7 +29,9 @@ void replay_copy(struct replay *to, const struct replay *from);
 bool replay_equal(const struct replay *a, const struct replay *b);
 
 /* Takes the step at replay->at, or only passes it when it is `gone` (a set, wait or barrier that
- * has been taken out). False when its order is not what it has to be. */
+ * has been taken out). False when its order is not what it has to be. Where that is `lost`, it is
+ * with still less synchronisation, too; a set that comes too early is none once its wait is gone.
+ */
 bool replay_step(struct replay *replay, bool gone);
 
 /* Writes the state at a mark of the record to out[0, state_count), sets by age instead of by slot.
