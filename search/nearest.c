@@ -9,6 +9,17 @@
 /* Prefixes that are looked at in a space too large to list. */
 #define NEAREST_MOST INT64_C(20000000)
 
+/* Tilings that a space takes to be possible and that are not, which are left out; a kernel's text
+ * whose first ones are such has a mistake that takes long to look for in all. */
+#define NEAREST_TRIES 16
+
+static bool is_legal(const struct space *space, const struct tiling *tiling, int *tries)
+{
+    bool legal = *tries < NEAREST_TRIES && space->kind->legal(space, tiling);
+    *tries += !legal;
+    return legal;
+}
+
 struct distance {
     int changed;
     double change;
@@ -48,6 +59,7 @@ struct neighbours {
     struct tiling tiling, *nearest;
     double least_change;
     int64_t looked_at;
+    int tries;
     bool found;
 };
 
@@ -61,6 +73,8 @@ static double change_of(const struct space *space, int axis, int64_t value, int6
 static void visit_neighbours(struct neighbours *n, int axis, int changes, double change)
 {
     if (axis == n->space->axis_count) {
+        if (!is_legal(n->space, &n->tiling, &n->tries))
+            return;
         *n->nearest = n->tiling;
         n->least_change = change;
         n->found = true;
@@ -103,6 +117,7 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
     struct candidates candidates;
     struct recorder recorder = {.threads = 1};
     struct distance best = {0};
+    int tries = 0;
     *found = false;
     if (space->kind->nesting) {
         *found = find_neighbour(space, wanted, nearest);
@@ -115,7 +130,7 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
         struct tiling tiling;
         space_tiling(space, candidates.items[i].index, &tiling);
         struct distance distance = measure(space, wanted, &tiling, candidates.items[i].index);
-        if (*found && !closer(&distance, &best))
+        if ((*found && !closer(&distance, &best)) || !is_legal(space, &tiling, &tries))
             continue;
         best = distance;
         *nearest = tiling;

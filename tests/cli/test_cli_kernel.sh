@@ -315,6 +315,12 @@ try_bad() {
     sed '/^ *store /d; /tile z/d; s/vadd z/vadd x/' scale.kernel >storeless.kernel
     refuses 'storeless.kernel:' --kernel storeless.kernel --shape 64
     expect 'no store' grep -q 'store' messages
+    sed '/^cores/d; s/load y <- Y/& if first(i)/' scale.kernel >unwritten.kernel
+    refuses "unwritten.kernel:17:3: reads elements of tile 'y' that nothing wrote in its life" \
+        --kernel unwritten.kernel --shape 64
+    expect 'its line' grep -q 'vadd z <- x, y' messages
+    answer 0 explain --kernel unwritten.kernel --shape 64 --set t=16,bufs=1,cores=1 --json
+    holds '.legal == false' '.nearest.t == 64'
     { sed -n '1,/^axis bufs/p' scale.kernel && lines 10000 'axis a%d = 1, 2'; } >axes.kernel
     refuses "an axis 'a18' too many, expected at most 19" --kernel axes.kernel --shape 64
     nested 12 >twelve.kernel

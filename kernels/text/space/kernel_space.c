@@ -152,14 +152,12 @@ void kernel_space_summarise(const struct space *space, const struct tiling *tili
         work->layout += plan->number * WORK_VARIANTS;
 }
 
-enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
+static enum status generate(const struct kernel_space *ks, const struct tiling *tiling,
                             struct program *program, struct error *error)
 {
-    const struct kernel_space *ks = kernel_space_of(space);
     const struct space_plan *plan = kernel_find_plan(ks, tiling);
     struct kernel_env env;
     struct kernel_room room;
-    (void)part;
     if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values))
         return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
                          ks->kernel->name.text);
@@ -167,6 +165,14 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
     TRY(kernel_room_find(&plan->plan, &env, &room, error));
     TRY(kernel_program(&plan->plan, plan->flags, &env, &room, program, error));
     return program_tidy(program, error);
+}
+
+enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
+                            struct program *program, struct error *error)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    (void)part;
+    return kernel_text_locate(ks->kernel, generate(ks, tiling, program, error), error);
 }
 
 const char *const kernel_parts[] = {"kernel", NULL};
