@@ -1,5 +1,5 @@
-/* What decides a plan: conditions, lives, names that are chosen, orders, stages and copies, and
- * whether a move transposes. */
+/* What decides a plan: conditions, lives, names that are chosen, what cores share among them,
+ * orders, stages and copies, and whether a move transposes. */
 #include "kernels/text/plan/kernel_structure.h"
 
 #include <string.h>
@@ -92,6 +92,8 @@ enum status kernel_plan_choices(const struct kernel_values *values, struct plan_
     const struct kernel_text *kernel = values->kernel;
     const struct chooser chooser = {values, choices, error};
     choices->count = 0;
+    for (int n = 0; n < kernel->cores_count; n++)
+        TRY(add_name(&chooser, kernel->cores[n].what));
     for (int o = 0; o < kernel->order_count; o++)
         TRY(add_number(&chooser, kernel->orders[o].condition));
     for (int t = 0; t < kernel->tensor_count; t++)
@@ -166,6 +168,8 @@ static unsigned axes_of_line(const struct kernel_text *kernel, const struct kern
 unsigned kernel_plan_axes(const struct kernel_text *kernel, bool with_copies)
 {
     unsigned axes = 0;
+    for (int n = 0; n < kernel->cores_count; n++)
+        axes |= axes_of_name(kernel, kernel->cores[n].what);
     for (int o = 0; o < kernel->order_count; o++)
         axes |= axes_in(kernel, kernel->orders[o].condition);
     for (int t = 0; t < kernel->tensor_count; t++)

@@ -266,6 +266,7 @@ static enum status make(struct plan_maker *maker)
     for (int step = 0; step < plan->step_count; step++) {
         TRY(plan_make_parts(values, plan, step, maker->error));
         TRY(plan_bind(values, plan, step, maker->error));
+        TRY(plan_check_apart(values, plan, step, maker->error));
         TRY(find_matters(maker, step));
     }
     for (int step = 0; step < plan->step_count; step++)

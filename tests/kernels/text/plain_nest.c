@@ -156,6 +156,58 @@ static bool find_tile(struct plain *plain, int number)
     return true;
 }
 
+/* ------------------------------------------------------------------ cores */
+
+/* Does an expression ask where a range begins that is cut from `share`? */
+static bool begins_with(struct plain *plain, const struct expression *e,
+                        const struct expression *share)
+{
+    bool any = e->op == EXPRESSION_BEGIN && plain_is_cut_from(plain, (int)e->number, share);
+    if (e->op == EXPRESSION_LET)
+        any = begins_with(plain, plain->text->lets[e->number].value, share);
+    for (const struct expression *arg = e->args; arg && !any; arg = arg->next)
+        any = begins_with(plain, arg, share);
+    return any;
+}
+
+static bool is_apart(struct plain *plain, int line, const struct kernel_part *part,
+                     const struct expression *share)
+{
+    const struct kernel_pick *pick = part->picks;
+    const struct expression *dim = plain->text->tensors[part->tensor].dims;
+    bool apart = false;
+    for (; dim && !apart; dim = dim->next, pick = pick ? pick->next : NULL) {
+        const struct expression *name = plain_choose(plain, dim);
+        int loop = pick ? -1 : plain_innermost(plain, line, name);
+        if (pick && pick->kind == PICK_RANGE)
+            loop = (int)plain_choose(plain, pick->count)->number;
+        if (loop >= 0)
+            apart = plain_is_cut_from(plain, loop, share);
+        else if (!pick)
+            apart = name->op == share->op && name->number == share->number;
+        else if (pick->kind == PICK_INDEX)
+            apart = begins_with(plain, pick->count, share);
+        else if (pick->kind == PICK_FROM)
+            apart = !pick->from || begins_with(plain, pick->from, share);
+    }
+    return apart;
+}
+
+static bool check_apart(struct plain *plain, int line)
+{
+    const struct kernel_step *step = plain->text->lines[line].step;
+    const struct expression *add = step->keys[STEP_ADD];
+    if (!step->source_count || step->to.tensor < 0 ||
+        (add && !(add->op == EXPRESSION_NUMBER && add->number == 0)))
+        return true;
+    for (int c = 0; c < plain->text->cores_count; c++)
+        if (!is_apart(plain, line, &step->to, plain_choose(plain, plain->text->cores[c].what)))
+            return plain_fail(plain, PLAIN_REFUSED, line, "all cores store the same");
+    return true;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
 bool plain_nest(struct plain *plain)
 {
     if (!find_orders(plain) || !find_steps(plain))
@@ -165,5 +217,9 @@ bool plain_nest(struct plain *plain)
         if (plain->tiles[tile].is_there && !find_tile(plain, tile))
             return false;
     }
+    for (int line = 0; line < plain->text->line_count; line++)
+        if (plain->text->lines[line].kind == LINE_STEP && plain->is_there[line] &&
+            !check_apart(plain, line))
+            return false;
     return plain_once(plain);
 }

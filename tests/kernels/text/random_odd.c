@@ -38,6 +38,11 @@ const char *const odd_kernels[] = {
     /* lets: as a range, and of a loop */
     K N "let W = N + 2\ntensor X[W] f16, Z[W] f16\naxis t = 16, 32\nfor w in W by t\n"
         "  let half = w\n  tile x: ub[half] f16\n  load x <- X\n  store Z <- x\n",
+    /* stored by each core where its share begins, or added by all of them */
+    K MN "tensor X[N] f16, Z[2 * M] f16\ncores M\nfor i in M by 1\n  tile x: ub[1] f16\n"
+         "  load x <- X[1 from 0]\n  store Z[1 from 1 + 2 * begin(i)] <- x\n",
+    K MN "tensor X[M,N] f16, Z[N] f16\ncores M\nfor i in M by 1\n  tile x: ub[i,N] f16\n"
+         "  load x <- X\n  store Z <- x add=1\n",
     /* beyond the ends of a tensor */
     K N XZ
     "axis t = slices(N)\nfor i in N by t\n  tile x: ub[i + 16] f16\n  tile z: ub[i] f16\n"
@@ -174,6 +179,16 @@ const char *const wrong_kernels[] = {
     /* stored twice */
     K MN "tensor X[N] f16, Z[N] f16\nfor j in M by 1\n  for i in N by 16\n    tile x: ub[i] f16\n"
          "    load x <- X\n    store Z <- x\n",
+    /* stored by all cores */
+    K MN "tensor X[M,N] f16, Z[N] f16\ncores M\nfor i in M by 1\n  tile x: ub[i,N] f16\n"
+         "  load x <- X\n  store Z <- x if last(i)\n",
+    K MN "tensor X[M,N] f16, Z[M,N] f16\naxis split = m, n\ncores M if split == m else N\n"
+         "for j in N by 16\n  tile x: ub[2,j] f16\n  load x <- X[2 from 0]\n"
+         "  store Z[2 from 0, 16 from 0] <- x[:, 16 from 0] if first(j)\n",
+    K MN "tensor X[M,N] f16, Z[M] f16\ncores M by 1, N\nfor i in M by 16\n"
+         "  tile x: ub[i] f16\n  load x <- X[i, 0]\n  store Z <- x\n",
+    K M "let H = M + 2\ntensor X[M] f16, Z[M + 2] f16\ncores M\nfor i in H by 16\n"
+        "  tile x: ub[i] f16\n  load x <- X[i]\n  store Z[i] <- x\n",
     /* half a product begun */
     K "size M N K pad 16\ntensor A[M,K] f16, B[K,N] f16, C[M,N] f16\n"
       "tile acc: l0c[M,N] f32\ntile c: ub[M,N] f16\ntile a: l0a[M,K] f16\ntile b: l0b[K,N] f16\n"
