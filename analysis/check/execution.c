@@ -207,8 +207,9 @@ static enum status take_event(struct execution *execution, const struct event *e
     if (++execution->events > CHECK_MAX_EVENTS)
         return too_many(error);
     TRY(overlap_event(&execution->overlap, event, findings, error));
-    return record_add(&execution->record, event, execution->overlap.pairs,
-                      execution->overlap.bounds, error);
+    const struct overlap *overlap = &execution->overlap;
+    return record_add(&execution->record, event, overlap->of_interest ? overlap->pairs : NULL,
+                      overlap->bounds, error);
 }
 
 enum status execution_init(struct execution *execution, const struct program *program,

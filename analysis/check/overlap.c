@@ -101,6 +101,7 @@ static bool is_ordered(const struct row *row, int pipe, uint32_t number, int32_t
         return false;
     at_least(&overlap->bounds[pipe], seen);
     at_least(&overlap->carried[row->event->pipe][pipe], number);
+    overlap->interlocked = true;
     return true;
 }
 
@@ -207,23 +208,32 @@ static bool touches_memory(const struct instruction *in)
            in->kind == INSTRUCTION_VECTOR || in->region_count > 0;
 }
 
-enum status overlap_event(struct overlap *overlap, const struct event *event,
-                          struct findings *findings, struct error *error)
+static enum status visit_operands(struct overlap *overlap, const struct event *event,
+                                  struct findings *findings, struct error *error)
 {
     const struct instruction *in = &overlap->program->items[event->item];
     enum status status = STATUS_OK;
     memset(overlap->pairs, 0, sizeof overlap->pairs);
     memset(overlap->bounds, 0, sizeof overlap->bounds);
     overlap->unordered = 0;
-    if (event->pipe == PROGRAM_PIPE_ALL)
-        return STATUS_OK;
     carry_on(overlap, event);
     unnamed_event(&overlap->unnamed, event, overlap->pairs, &overlap->unordered);
     for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++)
         if (overlap->watched[i] && status == STATUS_OK)
             status = visit_region(overlap, event, &overlap->program->regions[i], findings, error);
     look_back(overlap, event);
-    if (status == STATUS_OK && touches_memory(in))
-        status = earlier_add(&overlap->earlier, event, error);
     return status;
+}
+
+enum status overlap_event(struct overlap *overlap, const struct event *event,
+                          struct findings *findings, struct error *error)
+{
+    const struct instruction *in = &overlap->program->items[event->item];
+    overlap->of_interest = event->pipe != PROGRAM_PIPE_ALL &&
+                           (in->region_count > 0 || overlap->unnamed.any || overlap->interlocked);
+    if (overlap->of_interest)
+        TRY(visit_operands(overlap, event, findings, error));
+    return event->pipe != PROGRAM_PIPE_ALL && touches_memory(in)
+               ? earlier_add(&overlap->earlier, event, error)
+               : STATUS_OK;
 }

@@ -32,12 +32,14 @@ struct overlap {
     struct earlier earlier;
     bool numbered;          /* events have the numbers that they have in the whole program */
     int64_t starts, visits; /* work done */
+    bool interlocked;       /* some of these are not 0: */
     uint32_t carried[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* by pipe: interlocked accesses of
                                                                  others that it still overlaps */
     uint32_t settled[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* by pipe: the latest events of
                                                                  others that pairs had so far */
 
-    /* Of the last event, per other pipe: */
+    /* Of the last event, per other pipe; nothing where it is of no interest: */
+    bool of_interest;
     struct pair pairs[HARDWARE_MAX_PIPES]; /* what it conflicts with and comes after, where none
                                               of its pipe came after that before */
     uint32_t bounds[HARDWARE_MAX_PIPES];   /* events that it has to come after on top of that, as

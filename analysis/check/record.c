@@ -183,10 +183,10 @@ enum status record_add(struct record *record, const struct event *event, const s
     if (step.kind == INSTRUCTION_SET)
         step.seen = event->clock[in->to];
     record->fixed[event->item] |= event->overtaken;
-    if (event->pipe != PROGRAM_PIPE_ALL) {
+    if (event->pipe != PROGRAM_PIPE_ALL)
         step.number = record->numbers[event->pipe] = event->clock[event->pipe];
+    if (event->pipe != PROGRAM_PIPE_ALL && pairs)
         TRY(add_needs(record, &step, pairs, bounds, error));
-    }
     return add_step(record, &step, error);
 }
 
@@ -341,6 +341,7 @@ static void resolve(struct record *record)
     for (int64_t i = 0; i < record->count; i++) {
         struct record_step *step = &record->steps[i];
         step->group = record_group(record, step->item);
+        step->blocks = step->pipe >= 0 && record->program->hw->pipes[step->pipe].blocks_dispatch;
         if (step->kind != INSTRUCTION_SET && step->kind != INSTRUCTION_WAIT)
             continue;
         int32_t *number = &record->head[register_of(record, step->item)];

@@ -37,6 +37,7 @@ struct record_step {
     uint8_t kind;    /* enum instruction_kind; any kind of work counts as INSTRUCTION_MOVE */
     uint8_t need_count;
     bool last_wait; /* no set of this register comes after this wait */
+    bool blocks;    /* its pipe does dispatch */
 };
 
 /* Where a period of a folded loop ended; more such periods follow the last mark of a group. */
@@ -82,7 +83,8 @@ struct record {
 enum status record_init(struct record *record, const struct program *program, struct error *error);
 void record_clear(struct record *record);
 
-/* What it has to follow of each pipe: pairs[q].number and bounds[q], 0: nothing (overlap.h). */
+/* What it has to follow of each pipe: pairs[q].number and bounds[q], 0: nothing (overlap.h); pairs
+ * NULL: nothing of all. */
 enum status record_add(struct record *record, const struct event *event, const struct pair *pairs,
                        const uint32_t *bounds, struct error *error);
 

@@ -172,7 +172,7 @@ bool replay_step(struct replay *replay, bool gone)
     else if (step->kind == INSTRUCTION_WAIT)
         take_wait(replay, step, gone);
     replay->lost = !has_needs(replay->record, step, clock);
-    if (replay->record->program->hw->pipes[step->pipe].blocks_dispatch)
+    if (step->blocks)
         for (int pipe = 0; pipe < replay->pipes; pipe++)
             join(replay, clock_of(replay, pipe), clock);
     return allowed && !replay->lost;
