@@ -312,5 +312,6 @@ enum status kernel_program(const struct kernel_plan *plan, const struct kernel_f
     put_free(&w, emit_set);
     put_iteration(&w, 0, 0, 1);
     put_free(&w, emit_wait);
-    return emit_close(&w.emit);
+    TRY(emit_close(&w.emit));
+    return writer_drop_idle(&w);
 }

@@ -57,6 +57,9 @@ enum status writer_block(const struct program_writer *writer, const struct plan_
 /* Are a set and a wait of a token in the current rounds? */
 bool writer_holds(const struct program_writer *w, const struct flag_place *place);
 
+/* kernel_idle.c: takes flags out of the closed program that order nothing. */
+enum status writer_drop_idle(struct program_writer *w);
+
 /* kernel_handover.c: which optional tokens these sizes need; fills is_on. */
 enum status writer_find_handovers(struct program_writer *writer);
 
