@@ -11,7 +11,7 @@
 #include "analysis/check/overlap.h"
 #include "analysis/check/record.h"
 
-enum { FOLD_KEPT = 8, FOLD_LONGEST = 64, FOLD_FIRST = 32 }; /* periods; iterations; iterations */
+enum { FOLD_KEPT = 8, FOLD_LONGEST = 64, FOLD_FIRST = 8 }; /* periods; iterations; iterations */
 
 /* The state at one iteration of one loop. */
 struct fold_state {
