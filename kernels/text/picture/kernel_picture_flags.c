@@ -1,6 +1,7 @@
 /* The flags of a kernel's program: after which step a register is set, before which one it is
  * waited for, and how often. What its plan may need is known from the structure; the program says
  * which of that these sizes ask for. */
+#include "analysis/check/oversync.h"
 #include "kernels/text/picture/kernel_picture_internal.h"
 
 #include <string.h>
@@ -89,6 +90,8 @@ enum status picture_add_flags(const struct picture *p, const struct tiling *tili
     struct sets sets = {0};
     program_reset(&program, p->space->hw);
     enum status status = p->space->kind->generate(p->space, tiling, 0, &program, error);
+    if (status == STATUS_OK)
+        status = program_tidy(&program, error); /* as it is shown */
     if (status == STATUS_OK) {
         count_sets(&program, &sets);
         add_tokens(p, &sets, picture);

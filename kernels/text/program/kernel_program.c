@@ -1,6 +1,7 @@
 /* Writing a core's program: a walk over the plan's loops. A stretch of rounds that are alike
  * becomes a loop; its body holds one round after the other until copies and registers have come
  * round, and what is left over stands behind it. */
+#include "analysis/check/oversync.h"
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program_internal.h"
 
@@ -296,6 +297,17 @@ static void find_peels(struct program_writer *w)
         }
 }
 
+/* Most flags that order nothing new hold nothing back, either: whoever shows the program removes
+ * them. Two kinds stand in all rounds as soon as some need them, and may hold back the others:
+ * those of tiles that share room, and optional ones. Without them it is the kernel's program. */
+static bool may_hold_back(const struct program_writer *w)
+{
+    for (int t = 0; t < w->flags->token_count; t++)
+        if (w->flags->tokens[t].tile < 0 || (w->is_on[t] && w->flags->tokens[t].is_optional))
+            return true;
+    return false;
+}
+
 enum status kernel_program(const struct kernel_plan *plan, const struct kernel_flags *flags,
                            struct kernel_env *env, const struct kernel_room *room,
                            struct program *program, struct error *error)
@@ -313,5 +325,6 @@ enum status kernel_program(const struct kernel_plan *plan, const struct kernel_f
     put_iteration(&w, 0, 0, 1);
     put_free(&w, emit_wait);
     TRY(emit_close(&w.emit));
-    return writer_drop_idle(&w);
+    TRY(writer_drop_idle(&w));
+    return may_hold_back(&w) ? program_tidy(program, error) : STATUS_OK;
 }

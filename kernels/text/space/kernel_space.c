@@ -1,7 +1,6 @@
 /* The space of a kernel's tilings. */
 #include "kernels/text/space/kernel_space.h"
 
-#include "analysis/check/oversync.h"
 #include "kernels/text/nest/kernel_nest.h"
 #include "kernels/text/plan/kernel_shares.h"
 #include "kernels/text/program/kernel_program.h"
@@ -163,8 +162,7 @@ static enum status generate(const struct kernel_space *ks, const struct tiling *
                          ks->kernel->name.text);
     TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, error));
     TRY(kernel_room_find(&plan->plan, &env, &room, error));
-    TRY(kernel_program(&plan->plan, plan->flags, &env, &room, program, error));
-    return program_tidy(program, error);
+    return kernel_program(&plan->plan, plan->flags, &env, &room, program, error);
 }
 
 enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
