@@ -2,7 +2,7 @@
  * round is set before everything and waited for after everything. Its first wait is for the first
  * set, before which there is nothing, and its last set for the last wait, behind which there is
  * nothing: where no loop repeats the one or the other, the pair goes. */
-#include "kernels/text/kernel_program_internal.h"
+#include "kernels/text/program/kernel_program_internal.h"
 
 #include <stdlib.h>
 
