@@ -59,47 +59,12 @@ static void check_requires(struct asked *asked)
 
 /* ------------------------------------------------------------------ room */
 
-enum { TILES_SIZE = 64 };
-
-/* "tiles a, b and c", as many as fit. */
-static const char *tiles_in(const struct kernel_plan *plan, int buffer, char text[TILES_SIZE])
-{
-    int used = snprintf(text, TILES_SIZE, "tiles");
-    for (int t = 0; t < plan->kernel->tile_count; t++) {
-        const char *name = plan->kernel->tiles[t].name.text;
-        if (!plan->tiles[t].is_there || plan->tiles[t].buffer != buffer)
-            continue;
-        if (used + (int)strlen(name) + 8 > TILES_SIZE) {
-            snprintf(text + used, (size_t)(TILES_SIZE - used), ", ...");
-            break;
-        }
-        used +=
-            snprintf(text + used, (size_t)(TILES_SIZE - used), "%s %s", used > 5 ? "," : "", name);
-    }
-    return text;
-}
-
-/* What is exceeded most, as a share of the buffer, is told first. */
 static void check_room(struct asked *asked, const struct kernel_room *room)
 {
     const struct hardware *hw = asked->space->hw;
-    bool told[HARDWARE_MAX_BUFFERS] = {false};
-    for (int n = 0; n < hw->buffer_count && has_room(asked); n++) {
-        int most = -1;
-        double share = 0;
-        for (int b = 0; b < hw->buffer_count; b++)
-            if (!told[b] && (double)room->needed[b] / (double)capacity_of(hw, b) > share) {
-                most = b;
-                share = (double)room->needed[b] / (double)capacity_of(hw, b);
-            }
-        if (most < 0)
-            return;
-        char text[TILES_SIZE];
-        told[most] = true;
-        add_excess(asked->list, &asked->count, hw->buffers[most].name,
-                   tiles_in(&asked->plan->plan, most, text), room->needed[most],
-                   capacity_of(hw, most));
-    }
+    for (int b = 0; b < hw->buffer_count && has_room(asked); b++)
+        add_excess(asked->list, &asked->count, hw->buffers[b].name, "tiles", room->needed[b],
+                   capacity_of(hw, b));
 }
 
 /* ------------------------------------------------------------------ length */

@@ -1,10 +1,8 @@
 /* What each step is on the chip: the path between two buffers, the matrix unit's type, a vector or
  * scalar operation; and what the chip lacks, named. */
 #include "core/suggest.h"
-#include "kernels/emit.h"
 #include "kernels/text/plan/kernel_structure.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct binding {
@@ -39,19 +37,6 @@ static const char *name_of(const struct binding *b, const struct plan_part *part
                            : b->kernel->tensors[part->tensor].name.text;
 }
 
-/* Who asks for it, in messages that all kernels share (kernels/emit.h). */
-enum { WHO_SIZE = KERNEL_MAX_NAME + 16 };
-static const char *who_of(const struct binding *b, char text[WHO_SIZE])
-{
-    snprintf(text, WHO_SIZE, "kernel '%s'", b->kernel->name.text);
-    return text;
-}
-
-static enum status fail_at(const struct binding *b, enum status status, const struct error *error)
-{
-    return status == STATUS_OK ? status : plan_fail(b->error, place_of(b), "%s", error->text);
-}
-
 /* ------------------------------------------------------------------ moves */
 
 static enum status fail_path(const struct binding *b, int from, int to)
@@ -80,9 +65,7 @@ static enum status bind_move(struct binding *b)
 {
     struct plan_step *step = b->step;
     int from = buffer_of(b, &step->parts[1]), to = buffer_of(b, &step->parts[0]);
-    int path, price;
-    struct error error;
-    char text[WHO_SIZE];
+    char path[2 * HARDWARE_NAME_SIZE + 3];
     bool transposes;
     if (from < 0 || to < 0)
         return plan_fail(b->error, place_of(b), "%s has no buffer 'gm', where tensors lie",
@@ -96,10 +79,9 @@ static enum status bind_move(struct binding *b)
     step->pipe = b->hw->paths[step->what].pipe;
     step->price = hardware_move_price(b->hw, step->what, step->type, step->to_type);
     if (step->price < 0)
-        return fail_at(b,
-                       machine_path(b->hw, who_of(b, text), from, to, step->type, step->to_type,
-                                    &path, &price, &error),
-                       &error);
+        return plan_fail(b->error, place_of(b), "path %s of %s does not convert %s to %s",
+                         hardware_path_name(b->hw, step->what, path), b->hw->name,
+                         dtype_name(step->type), dtype_name(step->to_type));
     TRY(is_on(b, STEP_TRANSPOSE, &transposes));
     if (transposes)
         step->price = b->hw->paths[step->what].transposed_price;
@@ -113,13 +95,11 @@ static enum status bind_matrix(struct binding *b)
     struct plan_step *step = b->step;
     const struct plan_part *to = &step->parts[0], *left = &step->parts[1], *right = &step->parts[2];
     const struct matrix_type *matrix = hardware_matrix_type(b->hw, type_of(b, left));
-    struct error error;
-    char text[WHO_SIZE];
     step->kind = INSTRUCTION_MATRIX;
     step->type = type_of(b, left);
     if (!matrix)
-        return fail_at(b, machine_matrix(b->hw, who_of(b, text), step->type, &matrix, &error),
-                       &error);
+        return plan_fail(b->error, place_of(b), "the matrix unit of %s has no type %s", b->hw->name,
+                         dtype_name(step->type));
     step->to_type = (enum dtype)matrix->accumulator;
     step->pipe = b->hw->matrix_pipe;
     step->price = matrix->price;

@@ -83,15 +83,6 @@ enum status kernel_space_create(struct space *space, const struct kernel_text *k
     return make(space, ks, given, type, result_type, cores, error);
 }
 
-/* Lines of a text that the user has not written say nothing to him: "line:column: " goes. */
-static enum status without_place(enum status status, struct error *error)
-{
-    size_t place = status == STATUS_OK ? 0 : strspn(error->text, "0123456789:");
-    if (place && error->text[place] == ' ')
-        memmove(error->text, error->text + place + 1, strlen(error->text + place));
-    return status;
-}
-
 enum status kernel_space_parse(struct space *space, const char *file, const char *text,
                                const int64_t given[], enum dtype type, enum dtype result_type,
                                int cores, struct error *error)
@@ -100,7 +91,8 @@ enum status kernel_space_parse(struct space *space, const char *file, const char
     struct kernel_space *ks = kernel_space_of(space);
     TRY(kernel_text_parse(file, text, strlen(text), &ks->own, error));
     ks->kernel = &ks->own;
-    return without_place(make(space, ks, given, type, result_type, cores, error), error);
+    return kernel_text_locate(&ks->own, make(space, ks, given, type, result_type, cores, error),
+                              error);
 }
 
 void kernel_destroy(struct space *space)
