@@ -1,8 +1,10 @@
 /* What each step is on the chip: the path between two buffers, the matrix unit's type, a vector or
  * scalar operation; and what the chip lacks, named. */
 #include "core/suggest.h"
+#include "kernels/emit.h"
 #include "kernels/text/plan/kernel_structure.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct binding {
@@ -39,17 +41,22 @@ static const char *name_of(const struct binding *b, const struct plan_part *part
 
 /* ------------------------------------------------------------------ moves */
 
-static enum status fail_path(const struct binding *b, int from, int to)
+/* What machine_path says, and where there is no path at all, those that go from there. */
+static enum status find_path(const struct binding *b, int from, int to)
 {
-    char text[256] = "", path[2 * HARDWARE_NAME_SIZE + 3];
+    struct plan_step *step = b->step;
+    char who[KERNEL_MAX_NAME + 3], path[2 * HARDWARE_NAME_SIZE + 3], others[160] = "";
     size_t used = 0;
-    for (int p = 0; p < b->hw->path_count; p++)
-        if (b->hw->paths[p].source == from && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "",
-                                     hardware_path_name(b->hw, p, path));
-    return plan_fail(b->error, place_of(b), "%s has no path %s->%s%s%s", b->hw->name,
-                     b->hw->buffers[from].name, b->hw->buffers[to].name,
-                     used ? ", expected one of " : "", text);
+    struct error lacks;
+    snprintf(who, sizeof who, "'%s'", name_of(b, &step->parts[0]));
+    if (machine_path(b->hw, who, from, to, step->type, step->to_type, &step->what, &step->price,
+                     &lacks) == STATUS_OK)
+        return STATUS_OK;
+    for (int p = 0; step->what < 0 && p < b->hw->path_count; p++)
+        if (b->hw->paths[p].source == from && used < sizeof others)
+            used += (size_t)snprintf(others + used, sizeof others - used, "%s%s",
+                                     used ? ", " : ", but ", hardware_path_name(b->hw, p, path));
+    return plan_fail(b->error, place_of(b), "%s%s", lacks.text, others);
 }
 
 static enum status is_on(const struct binding *b, enum kernel_key key, bool *on)
@@ -65,23 +72,15 @@ static enum status bind_move(struct binding *b)
 {
     struct plan_step *step = b->step;
     int from = buffer_of(b, &step->parts[1]), to = buffer_of(b, &step->parts[0]);
-    char path[2 * HARDWARE_NAME_SIZE + 3];
     bool transposes;
     if (from < 0 || to < 0)
         return plan_fail(b->error, place_of(b), "%s has no buffer 'gm', where tensors lie",
                          b->hw->name);
     step->kind = INSTRUCTION_MOVE;
-    step->what = hardware_path(b->hw, from, to);
-    if (step->what < 0)
-        return fail_path(b, from, to);
     step->type = type_of(b, &step->parts[1]);
     step->to_type = type_of(b, &step->parts[0]);
+    TRY(find_path(b, from, to));
     step->pipe = b->hw->paths[step->what].pipe;
-    step->price = hardware_move_price(b->hw, step->what, step->type, step->to_type);
-    if (step->price < 0)
-        return plan_fail(b->error, place_of(b), "path %s of %s does not convert %s to %s",
-                         hardware_path_name(b->hw, step->what, path), b->hw->name,
-                         dtype_name(step->type), dtype_name(step->to_type));
     TRY(is_on(b, STEP_TRANSPOSE, &transposes));
     if (transposes)
         step->price = b->hw->paths[step->what].transposed_price;
@@ -94,12 +93,12 @@ static enum status bind_matrix(struct binding *b)
 {
     struct plan_step *step = b->step;
     const struct plan_part *to = &step->parts[0], *left = &step->parts[1], *right = &step->parts[2];
-    const struct matrix_type *matrix = hardware_matrix_type(b->hw, type_of(b, left));
+    const struct matrix_type *matrix;
+    struct error lacks;
     step->kind = INSTRUCTION_MATRIX;
     step->type = type_of(b, left);
-    if (!matrix)
-        return plan_fail(b->error, place_of(b), "the matrix unit of %s has no type %s", b->hw->name,
-                         dtype_name(step->type));
+    if (machine_matrix(b->hw, "a product", step->type, &matrix, &lacks) != STATUS_OK)
+        return plan_fail(b->error, place_of(b), "%s", lacks.text);
     step->to_type = (enum dtype)matrix->accumulator;
     step->pipe = b->hw->matrix_pipe;
     step->price = matrix->price;

@@ -11,7 +11,7 @@
 
 enum status plan_fail(struct error *error, struct kernel_place at, const char *format, ...)
 {
-    char text[320];
+    char text[sizeof error->text];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

@@ -88,7 +88,7 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
     struct error reason = {.text = ""};
     enum status status = kernel_plan_make(values, &plan->plan, &reason);
     plan->is_possible = status == STATUS_OK;
-    snprintf(plan->reason, sizeof plan->reason, "%.190s", reason.text);
+    snprintf(plan->reason, sizeof plan->reason, "%.470s", reason.text);
     if (status != STATUS_OK)
         return status == STATUS_NO_MEMORY ? error_memory(error) : STATUS_OK;
     plan->is_certain = true;
@@ -103,7 +103,7 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
     plan->flags = without_spare(plan->flags);
     if (status != STATUS_OK) {
         plan->is_possible = false;
-        snprintf(plan->reason, sizeof plan->reason, "%.190s", reason.text);
+        snprintf(plan->reason, sizeof plan->reason, "%.470s", reason.text);
         return status == STATUS_NO_MEMORY ? error_memory(error) : STATUS_OK;
     }
     plan->is_certain &= !plan->flags->written_out; /* else how long its program is is asked */

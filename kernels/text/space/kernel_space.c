@@ -91,8 +91,11 @@ enum status kernel_space_parse(struct space *space, const char *file, const char
     struct kernel_space *ks = kernel_space_of(space);
     TRY(kernel_text_parse(file, text, strlen(text), &ks->own, error));
     ks->kernel = &ks->own;
-    return kernel_text_locate(&ks->own, make(space, ks, given, type, result_type, cores, error),
-                              error);
+    enum status status = kernel_text_locate(
+        &ks->own, make(space, ks, given, type, result_type, cores, error), error);
+    if (status != STATUS_OK && error)
+        error->excerpt[0] = 0; /* nobody has the text before him */
+    return status;
 }
 
 void kernel_destroy(struct space *space)

@@ -24,7 +24,7 @@ struct space_plan {
     bool is_certain; /* all its steps fit whatever the sizes are */
     uint64_t asked;  /* text loops on which steps hang that need not fit */
     struct kernel_doubts doubts;
-    char reason[200];
+    char reason[480];
 };
 
 /* Values of the axes that decide, and of the cores; and the plan that they come to, -1: none. */
