@@ -46,9 +46,8 @@ void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *l
         return;
     violation->needed_bytes = needed_bytes;
     violation->available_bytes = available_bytes;
-    snprintf(violation->text, sizeof violation->text,
-             "%s: %s take %lld bytes of %lld, %lld too many", limit, contents,
-             (long long)needed_bytes, (long long)available_bytes,
+    snprintf(violation->text, sizeof violation->text, "%s: %s %lld bytes of %lld, %lld too many",
+             limit, contents, (long long)needed_bytes, (long long)available_bytes,
              (long long)(needed_bytes - available_bytes));
 }
 

@@ -12,7 +12,8 @@ int64_t sum_of(int64_t a, int64_t b);
 /* Bytes of a buffer; INT64_MAX where it is not limited. */
 int64_t capacity_of(const struct hardware *hw, int buffer);
 
-/* Appends "limit: contents take N bytes of M, D too many" where needed > available. */
+/* Appends "limit: contents N bytes of M, D too many" where needed > available; contents are what
+ * takes them, with "take" or "takes". */
 void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
                 const char *contents, int64_t needed_bytes, int64_t available_bytes);
 

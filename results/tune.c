@@ -47,18 +47,28 @@ double tune_roofline_ns(const struct tune_answer *a)
     return a->space->kind->roofline_ns(a->space);
 }
 
+/* The first ones have the smallest sizes, with each choice: what is told is what stays wrong with
+ * the best of those. */
+enum { REASON_CANDIDATES = 64 };
+
 const char *tune_reason(const struct tune_answer *a, char text[TUNE_REASON_SIZE])
 {
     const struct space *space = a->space;
-    struct violation violations[MAX_VIOLATIONS];
-    struct tiling tiling; /* of the smallest values: the first */
-    if (a->search->count || a->cut_short || space->candidates == 0)
+    int fewest = MAX_VIOLATIONS + 1;
+    if (a->search->count || a->cut_short)
         return NULL;
-    space_tiling(space, 0, &tiling);
-    if (space->kind->violations(space, &tiling, violations) == 0)
-        return NULL;
-    snprintf(text, TUNE_REASON_SIZE, "%s", violations[0].text);
-    return text;
+    for (int64_t i = 0; i < space->candidates && i < REASON_CANDIDATES; i++) {
+        struct violation violations[MAX_VIOLATIONS];
+        struct tiling tiling;
+        space_tiling(space, i, &tiling);
+        int count = space->kind->violations(space, &tiling, violations);
+        if (count == 0)
+            return NULL;
+        if (count < fewest)
+            snprintf(text, TUNE_REASON_SIZE, "%s", violations[0].text);
+        fewest = count < fewest ? count : fewest;
+    }
+    return space->candidates ? text : NULL;
 }
 
 const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])

@@ -103,9 +103,9 @@ int cubefx_violations(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS])
 {
     static const char *const contents[CORE_NEEDS] = {
-        "logarithms and powers", "Sequence and coefficient matrices",
-        "powers and results of groups", "inputs, powers and results of groups",
-        "matrices, logarithms and powers"};
+        "logarithms and powers take", "Sequence and coefficient matrices take",
+        "powers and results of groups take", "inputs, powers and results of groups take",
+        "matrices, logarithms and powers take"};
     const struct cubefx_space *cubefx = cubefx_of(space);
     struct cubefx_plan plan;
     int count = off_axis(space, tiling, list);

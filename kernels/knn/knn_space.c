@@ -121,10 +121,10 @@ static int violations(const struct space *space, const struct tiling *tiling,
         if (v[a] > largest_tile(space, a))
             add_value(list, &count, axes[a].name, v[a], "size of a tile whose indices have 16 bits",
                       largest_tile(space, a), 0);
-    add_excess(list, &count, "l1+ub", "points, distances and results", points_bytes(space, v),
+    add_excess(list, &count, "l1+ub", "points, distances and results take", points_bytes(space, v),
                knn->memory_bytes);
-    add_excess(list, &count, "ub", "a selection tile and its arrays", selection_bytes(space, v),
-               knn->ub_bytes);
+    add_excess(list, &count, "ub", "a selection tile and its arrays take",
+               selection_bytes(space, v), knn->ub_bytes);
     add_core_count(list, &count, v[KNN_CORES], knn->rows / knn->block, 1,
                    knn->shares[knn->cores - 1].cores_used);
     return count;

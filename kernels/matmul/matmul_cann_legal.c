@@ -14,8 +14,8 @@ enum need { NEED_L0A, NEED_L0B, NEED_L0C, NEED_L1, NEED_BT, NEEDS };
 
 static const char *const need_names[NEEDS] = {"l0a", "l0b", "l0c", "l1", "bt"};
 static const char *const need_contents[NEEDS] = {
-    "A tiles for the matrix unit", "B tiles for the matrix unit", "accumulated tiles of C",
-    "parts of A and B", "a row of the bias"};
+    "A tiles for the matrix unit take", "B tiles for the matrix unit take",
+    "accumulated tiles of C take", "parts of A and B take", "a row of the bias takes"};
 
 static void count_needs(const struct cann *cann, const struct cann_plan *plan,
                         int64_t needed[NEEDS], int64_t available[NEEDS])

@@ -109,7 +109,7 @@ static void check_powers(struct check *check)
     if (bytes <= host->powers_bytes)
         return;
     if (check->list)
-        add_excess(check->list, &check->count, "powers", "a tile's powers", bytes,
+        add_excess(check->list, &check->count, "powers", "a tile's powers take", bytes,
                    host->powers_bytes);
     else
         check->count++;

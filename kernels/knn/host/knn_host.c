@@ -350,7 +350,7 @@ static int violations(const struct space *space, const struct tiling *tiling,
     check_tiles(knn, tiling, list, &count);
     check_order(knn, tiling, list, &count);
     check_select(knn, tiling, list, &count);
-    add_excess(list, &count, "workspace", "tiles and entries of all threads",
+    add_excess(list, &count, "workspace", "tiles and entries of all threads take",
                knn_host_workspace_bytes(knn, tiling), KNN_HOST_WORKSPACE_BYTES);
     return count;
 }

@@ -2,10 +2,12 @@
  * the chip has what their structure asks, their tiles fit into its buffers, their parts fit each
  * other, and their program can be played. */
 #include "kernels/limits.h"
+#include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct asked {
@@ -59,12 +61,91 @@ static void check_requires(struct asked *asked)
 
 /* ------------------------------------------------------------------ room */
 
+/* A tile with its copies. */
+struct taker {
+    const char *name;
+    int64_t copies, bytes;
+};
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct taker *a = left, *b = right;
+    return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes)
+                                : strcmp(a->name, b->name);
+}
+
+/* Those that live at once where a buffer is fullest: the tile that ends there, and what lives in
+ * its loop and around it. */
+static int find_takers(const struct kernel_plan *plan, const struct kernel_room *room, int buffer,
+                       struct taker takers[KERNEL_MAX_TILES])
+{
+    int innermost = 0, count = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int t = 0; t < plan->kernel->tile_count; t++) {
+            const struct plan_tile *tile = &plan->tiles[t];
+            if (!tile->is_there || tile->buffer != buffer)
+                continue;
+            int64_t bytes = product_of(room->slot_bytes[t], tile->copies);
+            if (pass == 0 && sum_of(room->offset[t], bytes) == room->needed[buffer])
+                innermost = tile->life;
+            if (pass == 1 && plan_is_within(plan, innermost, tile->life))
+                takers[count++] =
+                    (struct taker){plan->kernel->tiles[t].name.text, tile->copies, bytes};
+        }
+    qsort(takers, (size_t)count, sizeof *takers, by_bytes);
+    return count;
+}
+
+enum { TAKERS_NAMED = 3, TAKERS_SIZE = 84 };
+
+/* "acc takes", "b1 (1048576) and a1 x 2 (524288) take": the `named` largest ones, the others
+ * counted. False where that is too long. */
+static bool put_takers(const struct taker *takers, int count, int named, char text[TAKERS_SIZE])
+{
+    int used = 0;
+    for (int i = 0; i < named && used < TAKERS_SIZE; i++) {
+        char copies[24] = "", bytes[24] = "";
+        if (takers[i].copies > 1)
+            snprintf(copies, sizeof copies, " x %lld", (long long)takers[i].copies);
+        if (count > 1)
+            snprintf(bytes, sizeof bytes, " (%lld)", (long long)takers[i].bytes);
+        used += snprintf(text + used, (size_t)(TAKERS_SIZE - used), "%s%s%s%s",
+                         i == 0           ? ""
+                         : i == count - 1 ? " and "
+                                          : ", ",
+                         takers[i].name, copies, bytes);
+    }
+    if (named < count && used < TAKERS_SIZE)
+        used += snprintf(text + used, (size_t)(TAKERS_SIZE - used), " and %d more", count - named);
+    if (used < TAKERS_SIZE)
+        used += snprintf(text + used, (size_t)(TAKERS_SIZE - used), count > 1 ? " take" : " takes");
+    return used < TAKERS_SIZE;
+}
+
+static void name_takers(const struct asked *asked, const struct kernel_room *room, int buffer,
+                        char text[TAKERS_SIZE])
+{
+    struct taker takers[KERNEL_MAX_TILES];
+    int count = find_takers(&asked->plan->plan, room, buffer, takers);
+    int named = count < TAKERS_NAMED ? count : TAKERS_NAMED;
+    while (named > 1 && !put_takers(takers, count, named, text))
+        named--;
+    if (named <= 1 && !put_takers(takers, count, named, text))
+        snprintf(text, TAKERS_SIZE, "tiles take");
+}
+
 static void check_room(struct asked *asked, const struct kernel_room *room)
 {
     const struct hardware *hw = asked->space->hw;
-    for (int b = 0; b < hw->buffer_count && has_room(asked); b++)
-        add_excess(asked->list, &asked->count, hw->buffers[b].name, "tiles", room->needed[b],
+    for (int b = 0; b < hw->buffer_count && has_room(asked); b++) {
+        char takers[TAKERS_SIZE] = "";
+        if (room->needed[b] <= capacity_of(hw, b))
+            continue;
+        if (asked->list)
+            name_takers(asked, room, b, takers);
+        add_excess(asked->list, &asked->count, hw->buffers[b].name, takers, room->needed[b],
                    capacity_of(hw, b));
+    }
 }
 
 /* ------------------------------------------------------------------ length */
