@@ -43,8 +43,8 @@ struct matmul_machine {
 enum status matmul_machine_find(const struct hardware *hw, enum dtype type, enum dtype out,
                                 struct matmul_machine *machine, struct error *error);
 
-/* A time that no product of m×k×n, in whole blocks, takes less than on `cores` cores: its operations
- * at the matrix unit's peak, or A and B in and C out, once. */
+/* A time that no product of m×k×n, in whole blocks, takes less than on `cores` cores: its
+ * operations at the matrix unit's peak, or A and B in and C out, once. */
 double matmul_roofline_ns(const struct matmul_machine *machine, int64_t m, int64_t k, int64_t n,
                           int cores);
 

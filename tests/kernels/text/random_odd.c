@@ -201,7 +201,8 @@ const char *const wrong_kernels[] = {
     /* elements that are not there */
     K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N+1\nstore Z <- x\n",
     K N XZ "tile x: ub[N] f16\nload x <- X\nrelu x <- x elements=N-N\nstore Z <- x\n",
-    /* what is spread, and what the scalar unit moves, lies in its tile; the latter is one element */
+    /* what is spread, and what the scalar unit moves, lies in its tile; the latter is one element
+     */
     K N XZ "tile x: ub[N] f16\nload x <- X\nvecDup x <- x[1 from N]\nstore Z <- x\n",
     K N XZ "tile x: ub[N] f16\nload x <- X\nscalar assign x[0] <- x[N]\nstore Z <- x\n",
     K N XZ "tile x: ub[N] f16\nload x <- X\nscalar assign x[N] <- x[0]\nstore Z <- x\n",
