@@ -62,7 +62,7 @@ void error_show(struct error *error, const char *line, size_t length, size_t at)
     if (!error || !length)
         return;
     for (size_t i = 0; i < to - from; i++)
-        shown[i] = line[from + i] == '\t' ? ' ' : line[from + i] ? line[from + i] : '?';
+        shown[i] = (char)(line[from + i] == '\t' ? ' ' : line[from + i] ? line[from + i] : '?');
     shown[to - from] = '\0';
     utf8_show(shown);
     snprintf(error->excerpt, sizeof error->excerpt, "  %s%s%s\n  %*s^", before, shown, behind,

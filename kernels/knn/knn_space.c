@@ -172,7 +172,7 @@ enum status knn_distance_open(const struct space *space, const struct tiling *ti
 static enum status generate_distance(const struct space *space, const struct tiling *tiling,
                                      struct program *program, struct error *error)
 {
-    struct space product;
+    struct space product = {.kind = &matmul_thesis};
     struct tiling own;
     enum status status = knn_distance_open(space, tiling, &product, &own, error);
     if (status != STATUS_OK)
@@ -342,7 +342,7 @@ static const char *const parts[KNN_PARTS + 1] = {
 
 bool knn_own_legal(const struct space *space, const struct tiling *tiling)
 {
-    struct space product;
+    struct space product = {.kind = &matmul_thesis};
     struct tiling own;
     if (knn_distance_open(space, tiling, &product, &own, NULL) != STATUS_OK)
         return false;

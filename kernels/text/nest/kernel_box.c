@@ -4,6 +4,8 @@
 
 #include "kernels/slices.h"
 
+#include <assert.h>
+
 #define MOST KERNEL_MAX_NUMBER
 
 static const struct span anything = {-MOST, MOST}, nothing = {1, 0}, truths = {0, 1};
@@ -174,6 +176,7 @@ static struct span compare(enum expression_op op, struct span a, struct span b)
 static struct span comparison(const struct kernel_box *box, const struct expression *e)
 {
     struct span truth = exactly(0), left;
+    assert(e->args);
     for (const struct expression *arg = e->args; arg; arg = arg->next)
         if (arg->kind == EXPRESSION_IS_REAL)
             return truths;
@@ -225,6 +228,7 @@ static struct span asked(const struct kernel_box *box, const struct expression *
 
 static struct span of_args(const struct kernel_box *box, const struct expression *e)
 {
+    assert(e->args);
     struct span span = box_span(box, e->args);
     for (const struct expression *arg = e->args->next; arg; arg = arg->next)
         span = of_two(e->op, span, box_span(box, arg));

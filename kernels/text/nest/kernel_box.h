@@ -32,6 +32,6 @@ bool box_is_exact(const struct kernel_box *box, const struct expression *e);
 /* How many rounds a loop has at its longest; and how many bytes a tile takes with all its copies,
  * its rooms in the first rounds. */
 struct span box_rounds(const struct kernel_box *box, int text_loop);
-struct span box_bytes(const struct kernel_box *box, const struct kernel_plan *plan, int tile);
+struct span box_bytes(const struct kernel_box *box, const struct kernel_plan *plan, int number);
 
 #endif

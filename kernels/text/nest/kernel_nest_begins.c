@@ -4,6 +4,8 @@
  */
 #include "kernels/text/nest/kernel_nest.h"
 
+#include <assert.h>
+
 /* ------------------------------------------------------------------ boxes */
 
 const struct nest_block *kernel_nest_block(const struct kernel_space *ks,
@@ -44,6 +46,7 @@ void kernel_nest_choose(const struct kernel_space *ks, const struct nest_choice 
 bool kernel_nest_agrees(const struct kernel_space *ks, const struct nest_choice *choice,
                         const struct tiling *tiling, int fixed)
 {
+    assert(fixed >= 0);
     for (unsigned axes = ks->word_axes & ((1U << fixed) - 1); axes; axes &= axes - 1)
         if (choice->words[__builtin_ctz(axes)] != tiling->value[__builtin_ctz(axes)])
             return false;

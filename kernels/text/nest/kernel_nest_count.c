@@ -5,6 +5,8 @@
 #include "core/stop.h"
 #include "kernels/text/nest/kernel_nest.h"
 
+#include <assert.h>
+
 struct counter {
     const struct space *space;
     const struct kernel_space *ks;
@@ -83,6 +85,7 @@ static int busiest(const struct counter *c, uint64_t rules, unsigned axes)
 static int64_t count_group(struct counter *c, uint64_t rules, unsigned axes)
 {
     int axis = busiest(c, rules, axes);
+    assert(axis >= 0);
     const struct span all = c->box.axes[axis];
     const int64_t *values = c->block->block->values[axis];
     int64_t count = 0;

@@ -182,8 +182,8 @@ static void find_tails(struct leaster *l, const struct pricer pricers[])
 {
     const struct nest_least *least = l->choice->least;
     struct least_sums *sums = &l->sums;
+    memset(sums->tail_fs, 0, sizeof sums->tail_fs);
     for (int s = least->step_count - 1; s >= 0; s--) {
-        sums->tail_fs[s] = 0;
         for (int word = 0; word < 2; word++)
             for (uint64_t b = least->steps[s].after[word]; b; b &= b - 1) {
                 int second = 64 * word + __builtin_ctzll(b);
@@ -198,7 +198,7 @@ static void find_tails(struct leaster *l, const struct pricer pricers[])
 
 static void sum_up(struct leaster *l)
 {
-    struct pricer pricers[PLAN_MAX_STEPS];
+    struct pricer pricers[PLAN_MAX_STEPS] = {0};
     const struct nest_least *least = l->choice->least;
     for (int s = 0; s < least->step_count; s++) {
         struct least_work *work = &l->sums.works[s];

@@ -91,7 +91,7 @@ bool kernel_nest_sized(const struct kernel_space *ks, const struct nest_block *b
     const struct space_plan *plan = plan_of(ks, block, box, &values);
     struct work work;
     struct error error;
-    double fs[WORK_MAX_LINES], pipe_fs[HARDWARE_MAX_PIPES] = {0};
+    double fs[WORK_MAX_LINES] = {0}, pipe_fs[HARDWARE_MAX_PIPES] = {0};
     if (!plan || kernel_summarise(plan->work, &values, put->cores, &work, &error) != STATUS_OK)
         return false;
     const struct hardware *hw = plan->plan.hw;

@@ -4,6 +4,8 @@
 #include "kernels/slices.h"
 #include "kernels/text/plan/kernel_structure.h"
 
+#include <assert.h>
+
 /* ------------------------------------------------------------------ rounds */
 
 enum status plan_rounds(const struct kernel_plan *plan, const struct kernel_env *env, int loop,
@@ -104,6 +106,7 @@ enum status plan_runs(const struct kernel_plan *plan, const struct kernel_env *e
 const struct expression *kernel_tensor_dim(const struct kernel_text *kernel, int tensor, int d)
 {
     const struct expression *dim = kernel->tensors[tensor].dims;
+    assert(dim);
     while (d-- > 0 && dim->next)
         dim = dim->next;
     return dim;
@@ -226,6 +229,7 @@ static enum status check_inside(const struct kernel_plan *plan, const struct ker
 enum status plan_part(const struct kernel_plan *plan, const struct kernel_env *env, int step,
                       int number, struct part_numbers *n, struct error *error)
 {
+    assert(env && n);
     const struct plan_part *part = &plan->steps[step].parts[number];
     n->elements = n->room_elements = 1;
     for (int d = 0; d < part->dim_count; d++) {

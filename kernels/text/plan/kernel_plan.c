@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum status plan_fail(struct error *error, struct kernel_place at, const char *format, ...)
+void plan_say(struct error *error, struct kernel_place at, const char *format, ...)
 {
     char text[sizeof error->text];
     va_list args;
@@ -17,7 +17,6 @@ enum status plan_fail(struct error *error, struct kernel_place at, const char *f
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     error_set(error, STATUS_INVALID, "%d:%d: %s", at.line, at.column, text);
-    return STATUS_INVALID;
 }
 
 enum status plan_chosen(const struct kernel_values *values, const struct expression *e,

@@ -162,7 +162,7 @@ enum status plan_enter(const struct kernel_plan *plan, struct kernel_env *env, i
                        int64_t round, struct error *error);
 
 /* Does a step run in the current rounds? Its `once` and its condition. */
-enum status plan_runs(const struct kernel_plan *plan, const struct kernel_env *env, int step,
+enum status plan_runs(const struct kernel_plan *plan, const struct kernel_env *env, int number,
                       bool *runs, struct error *error);
 
 /* What a part picks now. `begin` counts from the beginning of the tile, or of the tensor; -1 where
@@ -173,13 +173,13 @@ struct part_numbers {
     int64_t elements, room_elements; /* products */
 };
 enum status plan_part(const struct kernel_plan *plan, const struct kernel_env *env, int step,
-                      int part, struct part_numbers *numbers, struct error *error);
+                      int number, struct part_numbers *n, struct error *error);
 
 /* The step as an instruction in the current rounds, but for operands, price, and whether a product
  * accumulates: kind, pipe, what, types, sizes, keys. STATUS_INVALID where its parts do not fit each
  * other or a number is none that an instruction can have. */
-enum status plan_instruction(const struct kernel_plan *plan, const struct kernel_env *env, int step,
-                             struct instruction *instruction, struct error *error);
+enum status plan_instruction(const struct kernel_plan *plan, const struct kernel_env *env,
+                             int number, struct instruction *instruction, struct error *error);
 
 /* Is a range that a part takes of a tile's dimension that dimension, or cut from it? It lies inside
  * then, and counts from where the tile begins. */

@@ -16,8 +16,9 @@ struct plan_maker {
 };
 
 /* "line:column: …" and the status STATUS_INVALID. */
-enum status plan_fail(struct error *error, struct kernel_place at, const char *format, ...)
+void plan_say(struct error *error, struct kernel_place at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define plan_fail(error, ...) (plan_say((error), __VA_ARGS__), STATUS_INVALID)
 
 /* What an expression is once its `a if c else b` is decided, c asking nothing of rounds. */
 enum status plan_chosen(const struct kernel_values *values, const struct expression *e,
@@ -39,8 +40,8 @@ enum status plan_chains(const struct kernel_values *values, uint64_t loops, uint
 uint64_t kernel_asked(const struct kernel_text *kernel, uint64_t loops);
 
 /* Makes the parts of a step of a plan that has its loops and tiles. */
-enum status plan_make_parts(const struct kernel_values *values, struct kernel_plan *plan, int step,
-                            struct error *error);
+enum status plan_make_parts(const struct kernel_values *values, struct kernel_plan *plan,
+                            int number, struct error *error);
 
 /* kernel_tiles.c: what a tile is in a nest that has its steps; and is each used in its life alone,
  * with as many copies as its stages ask for? */
@@ -49,7 +50,7 @@ enum status plan_check_life(struct plan_maker *maker, int number);
 enum status plan_check_stages(struct plan_maker *maker, int number);
 
 /* kernel_bind.c: what a step is on the chip; its parts are made. */
-enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int step,
+enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int number,
                       struct error *error);
 
 /* kernel_apart.c: does a step store where no other core does, or add? Its parts are made. */

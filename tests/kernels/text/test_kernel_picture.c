@@ -1,5 +1,6 @@
 /* What `explain` draws of a kernel is its program: steps run as often and as long as instructions
  * on their pipes, flags are set as often, tiles lie where there is room. */
+#include "analysis/check/oversync.h"
 #include "hardware/find.h"
 #include "kernels/text/kernel_text.h"
 #include "kernels/text/space/kernel_space.h"
@@ -28,6 +29,7 @@ static struct done done_by_program(const struct space *space, const struct tilin
     program_reset(&program, space->hw);
     cr_assert_eq(space->kind->generate(space, tiling, 0, &program, &error), STATUS_OK, "%s",
                  error.text);
+    cr_assert_eq(program_tidy(&program, &error), STATUS_OK, "%s", error.text);
     for (int i = 0; i < program.count; i++) {
         const struct instruction *in = &program.items[i];
         double times = (double)repetition_step(&repetition, in);
