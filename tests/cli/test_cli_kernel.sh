@@ -321,6 +321,12 @@ try_bad() {
     expect 'its line' grep -q 'vadd z <- x, y' messages
     answer 0 explain --kernel unwritten.kernel --shape 64 --set t=16,bufs=1,cores=1 --json
     holds '.legal == false' '.nearest.t == 64'
+    sed 's/^cores N/cores N by 4/' scale.kernel >shares.kernel
+    refuses 'shares.kernel:9:7: 4 shares on 2 cores, expected 1 to as many as there are' \
+        --kernel shares.kernel --shape 64
+    sed 's/tile x: ub.i./tile x: ub[i,i]/' scale.kernel >square.kernel
+    answer 1 --kernel square.kernel --shape 64
+    said "16:3: 16 elements of 'X' into"
     { sed -n '1,/^axis bufs/p' scale.kernel && lines 10000 'axis a%d = 1, 2'; } >axes.kernel
     refuses "an axis 'a18' too many, expected at most 19" --kernel axes.kernel --shape 64
     nested 12 >twelve.kernel

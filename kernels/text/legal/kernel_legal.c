@@ -203,8 +203,8 @@ static enum status check_sizes(struct asked *asked, struct error *error)
 static void check(struct asked *asked)
 {
     struct error error = {.text = ""};
-    if (!kernel_set_tiling(asked->ks, asked->tiling, &asked->env.values)) {
-        add(asked, "cores", "cores cannot share so");
+    if (!kernel_set_tiling(asked->ks, asked->tiling, &asked->env.values, &error)) {
+        add(asked, "cores", error.text);
         return;
     }
     check_requires(asked);
@@ -262,7 +262,7 @@ static bool begins(const struct kernel_space *ks, const struct tiling *tiling, u
         plan = kernel_find_plan(ks, tiling);
         if (!plan || !plan->is_possible || !plan->fit.grows)
             return !plan || plan->is_possible;
-        return kernel_set_tiling(ks, tiling, &values) &&
+        return kernel_set_tiling(ks, tiling, &values, NULL) &&
                kernel_fits(&plan->plan, &plan->fit, &values, &played);
     }
     struct tiling next = *tiling;
@@ -299,7 +299,7 @@ static bool is_possible(const struct space *space, const struct tiling *tiling)
     if (!plan || !plan->is_possible)
         return false;
     if (plan->fit.grows && plan->is_certain)
-        return kernel_set_tiling(ks, tiling, &values) && keeps_requires(ks, &values, ~0U) &&
+        return kernel_set_tiling(ks, tiling, &values, NULL) && keeps_requires(ks, &values, ~0U) &&
                kernel_fits(&plan->plan, &plan->fit, &values, &played) && is_executable(7 * played);
     struct asked asked;
     ask(&asked, space, tiling, false, NULL);

@@ -236,7 +236,7 @@ static enum status make_block(struct nester *n, const struct space_block *block)
     for (int a = 0; a < n->space->axis_count; a++)
         if (n->ks->block_axes >> a & 1)
             tiling.value[a] = block->values[a][0];
-    kernel_set_tiling(n->ks, &tiling, &n->block->values);
+    kernel_set_tiling(n->ks, &tiling, &n->block->values, NULL);
     return add_choices(n, &tiling, 0);
 }
 

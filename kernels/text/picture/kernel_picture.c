@@ -230,7 +230,7 @@ enum status kernel_picture(const struct space *space, const struct tiling *tilin
         .found = kernel_find_plan(ks, tiling),
         .cores = (int)tiling->value[space->axis_count - 1],
     };
-    if (!p.found || !p.found->is_possible || !kernel_set_tiling(ks, tiling, &p.env.values))
+    if (!p.found || !p.found->is_possible || !kernel_set_tiling(ks, tiling, &p.env.values, NULL))
         return STATUS_OK;
     p.plan = &p.found->plan;
     return draw(&p, tiling, picture, error);

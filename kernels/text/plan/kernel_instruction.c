@@ -34,10 +34,19 @@ static enum status key_of(const struct making *m, enum kernel_key key, int64_t o
     return e ? kernel_number(&m->env->values, e, number, m->error) : STATUS_OK;
 }
 
-static enum status fail_elements(const struct making *m, int64_t from, int64_t to)
+static const char *name_of(const struct making *m, int part)
 {
-    return plan_fail(m->error, place_of(m), "%lld elements into %lld, expected equally many",
-                     (long long)from, (long long)to);
+    const struct kernel_text *kernel = m->plan->kernel;
+    int tile = m->step->parts[part].tile;
+    return tile >= 0 ? kernel->tiles[tile].name.text
+                     : kernel->tensors[m->step->parts[part].tensor].name.text;
+}
+
+static enum status fail_elements(const struct making *m, int part, int64_t from, int64_t to)
+{
+    return plan_fail(m->error, place_of(m),
+                     "%lld elements of '%s' into %lld of '%s', expected equally many",
+                     (long long)from, name_of(m, part), (long long)to, name_of(m, 0));
 }
 
 static bool is_outside(const struct making *m, int part)
@@ -54,7 +63,7 @@ static enum status make_move(const struct making *m)
     TRY(part_of(m, 0, &to));
     TRY(part_of(m, 1, &from));
     if (to.elements != from.elements)
-        return fail_elements(m, from.elements, to.elements);
+        return fail_elements(m, 1, from.elements, to.elements);
     int64_t elements =
         to.room_elements < from.room_elements ? to.room_elements : from.room_elements;
     if (is_outside(m, 0) || is_outside(m, 1))
@@ -116,7 +125,7 @@ static enum status check_source(const struct making *m, int part, int64_t elemen
     bool is_given = m->step->text->keys[STEP_ELEMENTS];
     return from.elements == elements || (is_given && from.elements > elements)
                ? STATUS_OK
-               : fail_elements(m, from.elements, elements);
+               : fail_elements(m, part, from.elements, elements);
 }
 
 static enum status make_vector(const struct making *m)
@@ -132,8 +141,8 @@ static enum status make_vector(const struct making *m)
     int lanes = m->plan->hw->vector_repeat_bytes / dtype_bytes(m->step->type);
     int64_t results = folds ? divide_up(m->in->elements, lanes) : m->in->elements;
     if (m->in->elements < 1 || results > to.elements)
-        return plan_fail(m->error, place_of(m), "%lld results into %lld elements",
-                         (long long)results, (long long)to.elements);
+        return plan_fail(m->error, place_of(m), "%lld results into %lld elements of '%s'",
+                         (long long)results, (long long)to.elements, name_of(m, 0));
     return STATUS_OK;
 }
 

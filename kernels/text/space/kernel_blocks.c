@@ -102,6 +102,7 @@ struct blocks {
     unsigned only_cores;        /* that nobody but cores asks */
     unsigned later;             /* axes that are not at their first value */
     int64_t cores;
+    struct error refused; /* what cores cannot share, "": they could */
     struct error *error;
 };
 
@@ -196,9 +197,9 @@ static enum status share(struct blocks *b)
     const struct kernel_values whole = b->values;
     int most = b->ks->kernel->cores_count ? b->ks->cores : 1;
     for (b->cores = b->later & b->only_cores ? 2 : 1; b->cores <= most; b->cores++) {
-        struct error refused;
         int64_t used;
-        if (kernel_share(&b->values, b->cores, &used, &refused) == STATUS_OK && used == b->cores)
+        if (kernel_share(&b->values, b->cores, &used, &b->refused) == STATUS_OK &&
+            used == b->cores)
             TRY(fix_axes(b, b->of_axes & ~b->of_cores, 0, add_block));
         b->values = whole;
     }
@@ -214,7 +215,10 @@ enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, str
     for (int r = 0; r < ks->kernel->require_count; r++)
         ks->require_axes[r] = kernel_axes_of(ks->kernel, ks->kernel->requires[r].truth);
     b.only_cores = b.of_cores & ~asked_by_lines(ks->kernel);
-    return fix_axes(&b, b.of_cores, 0, share);
+    TRY(fix_axes(&b, b.of_cores, 0, share));
+    return space->block_count || !b.refused.text[0]
+               ? STATUS_OK
+               : error_set(error, STATUS_INVALID, "%s", b.refused.text);
 }
 
 /* ------------------------------------------------------------------ axes */

@@ -154,7 +154,7 @@ static enum status decide(struct kernel_space *ks, const struct tiling *tiling, 
         return error_set(error, STATUS_TOO_LARGE,
                          "kernel '%s': more than %d combinations of axes decide its structure",
                          ks->kernel->name.text, KERNEL_MAX_DECISIONS);
-    if (kernel_set_tiling(ks, tiling, &values))
+    if (kernel_set_tiling(ks, tiling, &values, NULL))
         TRY(plan_of(ks, &values, &decision.plan, error));
     if (!array_room(&decisions->items, decisions->count, sizeof *decisions->items))
         return error_memory(error);

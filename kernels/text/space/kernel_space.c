@@ -12,15 +12,19 @@
 #define NESTED_CANDIDATES ((int64_t)1 << 20) /* from which on a space is not listed */
 
 bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tiling,
-                       struct kernel_values *values)
+                       struct kernel_values *values, struct error *error)
 {
     int axes = ks->kernel->axis_count;
-    int64_t cores = tiling->value[axes], used;
-    struct error error;
+    int64_t cores = tiling->value[axes], used = 0;
     *values = ks->base;
     memcpy(values->axes, tiling->value, (size_t)axes * sizeof *values->axes);
-    return cores >= 1 && cores <= ks->cores &&
-           kernel_share(values, cores, &used, &error) == STATUS_OK && used == cores;
+    if (cores >= 1 && cores <= ks->cores &&
+        kernel_share(values, cores, &used, error) != STATUS_OK)
+        return false;
+    if (used != cores)
+        error_set(error, STATUS_INVALID, "%lld cores, of which %lld have work", (long long)cores,
+                  (long long)used);
+    return used == cores;
 }
 
 /* Where no structure can be, the first one's reason is the kernel's. */
@@ -139,7 +143,7 @@ void kernel_space_summarise(const struct space *space, const struct tiling *tili
     struct kernel_values values;
     struct error error;
     int cores = (int)tiling->value[ks->kernel->axis_count];
-    if (!plan || !plan->work || !kernel_set_tiling(ks, tiling, &values) ||
+    if (!plan || !plan->work || !kernel_set_tiling(ks, tiling, &values, NULL) ||
         kernel_summarise(plan->work, &values, cores, work, &error) != STATUS_OK)
         *work = (struct work){.cores = cores}; /* of no legal tiling */
     else
@@ -152,7 +156,7 @@ static enum status generate(const struct kernel_space *ks, const struct tiling *
     const struct space_plan *plan = kernel_find_plan(ks, tiling);
     struct kernel_env env;
     struct kernel_room room;
-    if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values))
+    if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values, NULL))
         return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
                          ks->kernel->name.text);
     TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, error));

@@ -74,9 +74,10 @@ static inline struct kernel_space *kernel_space_of(const struct space *space)
 enum status kernel_make_axes(struct space *space, struct kernel_space *ks, struct error *error);
 enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, struct error *error);
 
-/* Sizes and axes of a tiling; false where cores cannot share so. */
+/* Sizes and axes of a tiling; false where cores cannot share so, with the reason, error may be
+ * NULL. */
 bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tiling,
-                       struct kernel_values *values);
+                       struct kernel_values *values, struct error *error);
 
 /* kernel_decide.c: makes all plans that tilings of the space have; the plan of a tiling, NULL: no
  * point of the space decides so. */
