@@ -32,6 +32,8 @@ static const struct row {
     {"matmul_thesis", "ascend910", {256, 512, 200, 2}, {64, 48, 80, 2}},
     {"matmul_two_level", "ascend310", {256, 512, 200, 1}, {32, 48, 32, 1}},
     {"matmul_two_level", "ascend910b2", {256, 512, 200, 1}, {32, 48, 32, 1}},
+    {"rms_norm", "ascend310", {300, 4000}, {40, 200}},
+    {"rms_norm", "ascend910", {300, 4000}, {40, 200}},
     {"scale_bias_relu", "ascend310", {300, 4000}, {30, 700}},
     {"scale_bias_relu", "ascend910b2", {300, 4000}, {30, 700}},
     {"softmax_long", "ascend310", {5, 100000}, {3, 2000}},
