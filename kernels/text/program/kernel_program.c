@@ -298,12 +298,12 @@ static void find_peels(struct program_writer *w)
 }
 
 /* Most flags that order nothing new hold nothing back, either: whoever shows the program removes
- * them. Two kinds stand in all rounds as soon as some need them, and may hold back the others:
- * those of tiles that share room, and optional ones. Without them it is the kernel's program. */
+ * them. Those of tiles that share room stand in all rounds as soon as some need them, and may hold
+ * back the others. Without them it is the kernel's program. */
 static bool may_hold_back(const struct program_writer *w)
 {
     for (int t = 0; t < w->flags->token_count; t++)
-        if (w->flags->tokens[t].tile < 0 || (w->is_on[t] && w->flags->tokens[t].is_optional))
+        if (w->flags->tokens[t].tile < 0)
             return true;
     return false;
 }
