@@ -46,7 +46,8 @@ enum status kernel_share(struct kernel_values *values, int64_t cores, int64_t *u
         if (kernel->cores[c].shares)
             TRY(kernel_number(values, kernel->cores[c].shares, &shares, error));
         if (shares < 1 || shares > left)
-            return error_set(error, STATUS_INVALID, "%d:%d: %lld shares on %lld cores, expected 1 to as many as there are",
+            return error_set(error, STATUS_INVALID,
+                             "%d:%d: %lld shares on %lld cores, expected 1 to as many as there are",
                              kernel->cores[c].at.line, kernel->cores[c].at.column,
                              (long long)shares, (long long)left);
         TRY(chosen_name(values, kernel->cores[c].what, &name, error));

@@ -198,8 +198,7 @@ static enum status share(struct blocks *b)
     int most = b->ks->kernel->cores_count ? b->ks->cores : 1;
     for (b->cores = b->later & b->only_cores ? 2 : 1; b->cores <= most; b->cores++) {
         int64_t used;
-        if (kernel_share(&b->values, b->cores, &used, &b->refused) == STATUS_OK &&
-            used == b->cores)
+        if (kernel_share(&b->values, b->cores, &used, &b->refused) == STATUS_OK && used == b->cores)
             TRY(fix_axes(b, b->of_axes & ~b->of_cores, 0, add_block));
         b->values = whole;
     }

@@ -85,17 +85,46 @@ static const struct expression *dim_of(const struct roofline *roofline,
     return dim;
 }
 
+/* Of a + n - 1 with a size n it is a that surely is swept: sizes are 1 or more. */
+static const struct expression *less_than(const struct expression *e)
+{
+    const struct expression *left = e->args, *right = left ? left->next : NULL;
+    if (e->op == EXPRESSION_UP)
+        return left;
+    if (e->op != EXPRESSION_SUBTRACT || right->op != EXPRESSION_NUMBER || right->number > 1 ||
+        left->op != EXPRESSION_ADD || left->args->next->op != EXPRESSION_SIZE)
+        return NULL;
+    return left->args;
+}
+
+/* An extent: ranges, sizes, numbers and their products. */
+static void sweep_extent(const struct roofline *roofline, const struct expression *e,
+                         struct sweep *sweep)
+{
+    const struct expression *less = less_than(e);
+    if (less)
+        sweep_extent(roofline, less, sweep);
+    else if (e->op == EXPRESSION_LOOP)
+        sweep_loop(roofline, (int)e->number, sweep);
+    else if (e->op == EXPRESSION_SIZE)
+        sweep_size(roofline, (int)e->number, sweep);
+    else if (e->op == EXPRESSION_NUMBER && e->number > 0)
+        sweep->elements *= (double)e->number;
+    else if (e->op == EXPRESSION_MULTIPLY)
+        for (const struct expression *arg = e->args; arg; arg = arg->next)
+            sweep_extent(roofline, arg, sweep);
+}
+
 static void sweep_dim(const struct roofline *roofline, const struct plan_part *part, int d,
                       struct sweep *sweep)
 {
-    const struct expression *dim = dim_of(roofline, part, d);
-    if (part->dims[d].reach == REACH_ROUND)
-        sweep_loop(roofline, part->dims[d].loop, sweep);
-    else if (part->dims[d].reach == REACH_ALL && dim->op == EXPRESSION_LOOP)
-        sweep_loop(roofline, (int)dim->number, sweep);
-    else if ((part->dims[d].reach == REACH_ALL || part->dims[d].reach == REACH_SHARE) &&
-             dim->op == EXPRESSION_SIZE)
-        sweep_size(roofline, (int)dim->number, sweep);
+    const struct plan_dim *dim = &part->dims[d];
+    if (dim->reach == REACH_ROUND)
+        sweep_loop(roofline, dim->loop, sweep);
+    else if (dim->reach == REACH_ALL || dim->reach == REACH_SHARE)
+        sweep_extent(roofline, dim_of(roofline, part, d), sweep);
+    else if (dim->reach == REACH_SOME)
+        sweep_extent(roofline, dim->count, sweep);
 }
 
 /* Does it run in some round, whatever the sizes are? */

@@ -18,8 +18,7 @@ bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tilin
     int64_t cores = tiling->value[axes], used = 0;
     *values = ks->base;
     memcpy(values->axes, tiling->value, (size_t)axes * sizeof *values->axes);
-    if (cores >= 1 && cores <= ks->cores &&
-        kernel_share(values, cores, &used, error) != STATUS_OK)
+    if (cores >= 1 && cores <= ks->cores && kernel_share(values, cores, &used, error) != STATUS_OK)
         return false;
     if (used != cores)
         error_set(error, STATUS_INVALID, "%lld cores, of which %lld have work", (long long)cores,

@@ -1,5 +1,6 @@
-/* No tiling of a random kernel takes less than the kernel's roofline. */
+/* No tiling of a random kernel takes less than the kernel's roofline, or of one by hand. */
 #include "search/search.h"
+#include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
 #include "tests/support/machine.h"
 
@@ -39,6 +40,41 @@ static int compare(const struct random_case *random, const struct hardware *hw, 
     return simulated;
 }
 
+/* What is picked by numbers counts as what the numbers are products of; 42 GB/s is the bus. */
+Test(kernel_roofline, picks_by_numbers_count)
+{
+    static const struct {
+        const char *pick;
+        double elements; /* of X, for N = 1600 and K = 3 */
+    } cases[] = {
+        {"2*i from 2*begin(i)", 3200},     {"i*2 from 2*begin(i)", 3200},
+        {"i + K - 1 from begin(i)", 1600}, {"K*i from begin(i)", 4800},
+        {"16 from begin(i)", 16},          {"i from begin(i) by 2", 1600},
+    };
+    static const int64_t given[] = {1600, 3};
+    struct hardware hw;
+    machine_load_named(&hw, "ascend310", "");
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        char text[512];
+        struct error error;
+        struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+        snprintf(text, sizeof text,
+                 "kernel k\nsize N pad 16\nsize K\ntensor X[K*N] f16, Z[N] f16\n"
+                 "for i in N by 16\n  tile x: ub[%.*s] f16\n  tile z: ub[i] f16\n"
+                 "  load x <- X[%s]\n  vecDup z <- x\n  store Z <- z\n",
+                 (int)(strstr(cases[n].pick, " from") - cases[n].pick), cases[n].pick,
+                 cases[n].pick);
+        cr_assert_eq(kernel_space_parse(&space, "k", text, given, DTYPE_F16, DTYPE_F16, 2, &error),
+                     STATUS_OK, "%s", error.text);
+        double ns = 2 * (cases[n].elements + 1600) / 42;
+        cr_expect_float_eq(kernel_roofline_ns(&space), ns, 1e-6 * ns, "%s: %f, expected %f",
+                           cases[n].pick, kernel_roofline_ns(&space), ns);
+        space.kind->destroy(&space);
+        free(space.blocks);
+    }
+    hardware_clear(&hw);
+}
+
 Test(kernel_roofline, no_tiling_beats_it)
 {
     unsigned long cases = random_cases(400), rooflines = 0, simulated = 0;
@@ -51,6 +87,14 @@ Test(kernel_roofline, no_tiling_beats_it)
             continue;
         simulated += (unsigned long)compare(random, &hw, &known);
         rooflines += known;
+        random_case_close(random);
+    }
+    for (int n = 0; odd_kernels[n]; n++) {
+        struct random_case *random = random_case_of(odd_kernels[n], 1, &hw);
+        bool known;
+        if (!random)
+            continue;
+        compare(random, &hw, &known);
         random_case_close(random);
     }
     cr_expect(2 * rooflines > cases && simulated > cases, "%lu of %lu have one, %lu simulated",
