@@ -129,7 +129,7 @@ keys_of_explain() {
         '.violations | length == 3 and all((.limit | type == "string")
             and .needed_bytes > .available_bytes and .available_bytes > 0
             and .excess_bytes == .needed_bytes - .available_bytes)' \
-        '[.violations[].limit] == ["l0a", "l0b", "l1"]'
+        '[.violations[].limit] == ["l1", "l0a", "l0b"]'
     nearest=$(jq -r '.nearest | to_entries | map("\(.key)=\(.value)") | join(",")' "$work/answer")
     answer 0 explain $product --set "$nearest"
     holds '.legal' '.violations == []' '.nearest == null'
