@@ -55,7 +55,7 @@ enum status plan_bind(const struct kernel_values *values, struct kernel_plan *pl
 
 /* kernel_apart.c: does a step store where no other core does, or add? Its parts are made. */
 enum status plan_check_apart(const struct kernel_values *values, const struct kernel_plan *plan,
-                             int step, struct error *error);
+                             int number, struct error *error);
 
 /* kernel_keep.c: what is loaded once; all steps are made. */
 enum status plan_keep(const struct kernel_values *values, struct kernel_plan *plan,

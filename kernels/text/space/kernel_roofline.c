@@ -88,11 +88,12 @@ static const struct expression *dim_of(const struct roofline *roofline,
 /* Of a + n - 1 with a size n it is a that surely is swept: sizes are 1 or more. */
 static const struct expression *less_than(const struct expression *e)
 {
-    const struct expression *left = e->args, *right = left ? left->next : NULL;
+    const struct expression *left = e->args;
     if (e->op == EXPRESSION_UP)
         return left;
-    if (e->op != EXPRESSION_SUBTRACT || right->op != EXPRESSION_NUMBER || right->number > 1 ||
-        left->op != EXPRESSION_ADD || left->args->next->op != EXPRESSION_SIZE)
+    if (e->op != EXPRESSION_SUBTRACT || left->next->op != EXPRESSION_NUMBER ||
+        left->next->number > 1 || left->op != EXPRESSION_ADD ||
+        left->args->next->op != EXPRESSION_SIZE)
         return NULL;
     return left->args;
 }
