@@ -125,7 +125,7 @@ static bool put_takers(const struct taker *takers, int count, int named, char te
 static void name_takers(const struct asked *asked, const struct kernel_room *room, int buffer,
                         char text[TAKERS_SIZE])
 {
-    struct taker takers[KERNEL_MAX_TILES];
+    struct taker takers[KERNEL_MAX_TILES] = {{NULL}};
     int count = find_takers(&asked->plan->plan, room, buffer, takers);
     int named = count < TAKERS_NAMED ? count : TAKERS_NAMED;
     while (named > 1 && !put_takers(takers, count, named, text))

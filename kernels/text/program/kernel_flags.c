@@ -37,9 +37,10 @@ static void reduce(struct flag_maker *maker)
     bool is_done[FLAGS_MAX_TOKENS] = {false};
     const struct kernel_token *tokens = maker->flags->tokens;
     for (int n = 0; n < maker->flags->token_count; n++) {
-        int longest = -1;
-        for (int t = 0; t < maker->flags->token_count; t++)
-            if (!is_done[t] && (longest < 0 || length_of(&tokens[t]) > length_of(&tokens[longest])))
+        int longest = 0;
+        for (int t = 1; t < maker->flags->token_count; t++)
+            if (!is_done[t] &&
+                (is_done[longest] || length_of(&tokens[t]) > length_of(&tokens[longest])))
                 longest = t;
         is_done[longest] = true;
         struct flag_order order = order_of(maker, longest);

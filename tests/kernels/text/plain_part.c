@@ -1,6 +1,8 @@
 /* Shapes of tiles in a round of their life, and which elements a part of a tile or tensor picks. */
 #include "tests/kernels/text/plain_kernel.h"
 
+#include <assert.h>
+
 /* Loops inside the life as what all their rounds make, outermost first. */
 static bool widen(struct plain *plain, int line, int life, struct kernel_range saved[])
 {
@@ -132,6 +134,7 @@ static bool find_spans(struct plain *plain, int line, const struct kernel_part *
     *count = life ? text->tiles[part->tile].dim_count : text->tensors[part->tensor].dim_count;
     for (int d = 0; d < *count; d++, dim = dim ? dim->next : NULL) {
         const struct expression *name = life ? plain->tiles[part->tile].dims[d] : dim;
+        assert(name);
         struct span *span = &spans[d];
         *span = (struct span){.by = 1};
         span->extent = life ? life->extent[d] : plain->tensor_extent[part->tensor][d];
@@ -195,7 +198,7 @@ static bool next(const struct span spans[], int64_t index[], int count)
 
 bool plain_use(struct plain *plain, int line, const struct kernel_part *part, struct plain_use *use)
 {
-    struct span spans[KERNEL_MAX_DIMS];
+    struct span spans[KERNEL_MAX_DIMS] = {{0}};
     int64_t index[KERNEL_MAX_DIMS] = {0};
     int count = 0;
     *use = (struct plain_use){part->tensor, part->tile, -1, plain->element_count, 0, 1};

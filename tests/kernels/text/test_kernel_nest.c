@@ -82,7 +82,7 @@ static bool open_row(const struct row *row, struct opened *o)
                                      row->cores, &error),
                  STATUS_OK, "%s: %s", row->text, error.text);
     struct kernel_space *ks = o->space.detail;
-    cr_assert_not_null(ks->nest, "%s", row->text);
+    cr_assert(ks && ks->nest, "%s", row->text);
     kernel_nest_be_kind(&o->space);
     o->simulator = simulator_new();
     cr_assert_not_null(o->simulator);

@@ -134,7 +134,7 @@ Test(kernel_program, conv2d)
     Test(kernel_program, name)                                                                     \
     {                                                                                              \
         load("ascend310");                                                                         \
-        check_kernel(name, (int64_t[]){__VA_ARGS__}, 200, slowest);                                \
+        check_kernel(name, (int64_t[KERNEL_MAX_SIZES]){__VA_ARGS__}, 200, slowest);                \
     }
 
 OF_TEXT(softmax_like, 1, 60, 700)
