@@ -627,7 +627,7 @@ points_end_early() {
 }
 
 ends_by_signals() {
-    [ "$slow" = 1 ] && wait=8 || wait=1
+    [ "$slow" = 1 ] && wait=20 || wait=1
     ends_by_signal INT 130 $wait
     ends_by_signal TERM 143 $wait
 }
