@@ -58,7 +58,7 @@ for word in $commands; do
         [[ $given == calibrate* ]] && given+=' --time-limit 1'
         hostile "$given"
         for format in '' json csv markdown c; do
-            timeout 120 "$autotune" "${words[@]}" ${format:+--format $format} >"$work/out" \
+            timeout 600 "$autotune" "${words[@]}" ${format:+--format $format} >"$work/out" \
                 2>"$work/err" </dev/null
             status=$?
             expect "$given $format: exit $status" test $status -le 2
