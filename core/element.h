@@ -1,0 +1,19 @@
+/* Elements of each type as numbers: what of a number a type keeps. */
+#ifndef AUTOTUNE_CORE_ELEMENT_H
+#define AUTOTUNE_CORE_ELEMENT_H
+
+#include "core/dtype.h"
+
+/* The nearest number of a type that chips compute in, ties to even: floating ones go to ±∞ beyond
+ * their largest, whole ones to their least or largest, and NaN to 0. Every element of such a type
+ * is a double exactly. */
+double element_round(enum dtype type, double number);
+
+/* Is it a floating type? */
+int element_is_floating(enum dtype type);
+
+/* An element's bytes, in this machine's order, as a number and back; the number is of the type. */
+double element_get(enum dtype type, const void *bytes);
+void element_put(enum dtype type, double number, void *bytes);
+
+#endif
