@@ -10,7 +10,7 @@
 #define AUTOTUNE_CORE_HARDWARE_H
 
 #include "core/dtype.h"
-#include "core/value.h"
+#include "core/formula.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,8 +139,9 @@ struct operation {
                        on a constant, a mask or a mode that a program's text does not show. No time
                        depends on it */
     int16_t price;
-    char value[VALUE_TEXT_SIZE]; /* vector: what it computes (core/value.h), which folds a repeat
-                                    where that is the result; "": not said. No time depends on it */
+    char
+        value[FORMULA_TEXT_SIZE]; /* vector: what it computes (core/formula.h), which folds a repeat
+                                   where that is the result; "": not said. No time depends on it */
 };
 
 /* How well one number is known that was fitted to measurements. */

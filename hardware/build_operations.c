@@ -46,20 +46,20 @@ static struct price operation_price(const struct builder *b, const config_settin
 }
 
 /* What folds a repeat is of two, what is spread of one. */
-static enum status find_value(struct builder *b, const config_setting_t *group,
-                              struct operation *operation)
+static enum status find_formula(struct builder *b, const config_setting_t *group,
+                                struct operation *operation)
 {
     static const int most[] = {
-        [RESULT_ELEMENTS] = VALUE_SOURCES, [RESULT_ONE_PER_REPEAT] = 2, [RESULT_SPREAD] = 1};
+        [RESULT_ELEMENTS] = FORMULA_SOURCES, [RESULT_ONE_PER_REPEAT] = 2, [RESULT_SPREAD] = 1};
     const char *text = schema_text(group, "value");
     const config_setting_t *member = config_setting_get_member(group, "value");
-    struct value value;
+    struct formula formula;
     struct error reason;
     if (!text)
         return STATUS_OK;
-    if (value_parse(text, &value, &reason) != STATUS_OK)
+    if (formula_parse(text, &formula, &reason) != STATUS_OK)
         return tree_expected(b->tree, member, b->error, "a value (%.120s)", reason.text);
-    if (value.sources > most[operation->result])
+    if (formula.sources > most[operation->result])
         return tree_expected(b->tree, member, b->error, "a value of at most %d sources",
                              most[operation->result]);
     snprintf(operation->value, sizeof operation->value, "%s", text);
@@ -79,7 +79,7 @@ enum status builder_operation(struct builder *b, const config_setting_t *group)
     TRY(find_choice(b, group, "inputs", inputs, 3, &operation->inputs));
     operation->inputs += config_setting_get_member(group, "inputs") != NULL;
     TRY(rule_operation(b->tree, group, operation->class, b->error));
-    TRY(find_value(b, group, operation));
+    TRY(find_formula(b, group, operation));
     bool scalar = operation->class == OPERATION_SCALAR;
     struct price price = operation_price(b, group, scalar);
     TRY(builder_find_pipe(b, group, scalar, &price.pipe));

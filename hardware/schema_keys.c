@@ -102,7 +102,7 @@ static const struct key operation_keys[] = {
     {"pipe", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"result", KIND_TEXT, OPTIONAL, 1, 16, "", NULL},
     {"inputs", KIND_TEXT, OPTIONAL, 1, 16, "", NULL},
-    {"value", KIND_TEXT, OPTIONAL, 1, VALUE_TEXT_SIZE - 1, "", NULL},
+    {"value", KIND_TEXT, OPTIONAL, 1, FORMULA_TEXT_SIZE - 1, "", NULL},
     {"first_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
     {"repeat_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
     {"repeat_cycles", KIND_REAL, OPTIONAL, 0, 1000, " cycles", NULL},

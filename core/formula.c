@@ -1,6 +1,6 @@
-/* Values of operations (core/value.h): recursive descent to postfix order, and a stack of blocks of
- * elements, so that each term is one loop over many. */
-#include "core/value.h"
+/* Formulas of operations (core/formula.h): recursive descent to postfix order, and a stack of
+ * blocks of elements, so that each term is one loop over many. */
+#include "core/formula.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -112,20 +112,20 @@ static int operands_of(enum term op)
     return op >= TERM_NEGATE ? 1 : op >= TERM_ADD ? 2 : 0;
 }
 
-static void apply(const struct value *value, const double *const sources[VALUE_SOURCES],
+static void apply(const struct formula *formula, const double *const sources[FORMULA_SOURCES],
                   int64_t from, int count, bool is_single, double *results)
 {
-    double stack[VALUE_MAX_DEPTH][BLOCK];
+    double stack[FORMULA_MAX_DEPTH][BLOCK];
     int top = -1;
-    for (int t = 0; t < value->count; t++) {
-        enum term op = value->terms[t].op;
+    for (int t = 0; t < formula->count; t++) {
+        enum term op = formula->terms[t].op;
         int operands = operands_of(op);
         top += 1 - operands;
         double *x = stack[top];
         if (op <= TERM_C)
             memcpy(x, sources[op] + from, (size_t)count * sizeof *x);
         for (int i = 0; i < count && op == TERM_NUMBER; i++)
-            x[i] = value->terms[t].number;
+            x[i] = formula->terms[t].number;
         if (operands)
             apply_block(op, count, x, stack[top + (operands > 1)], stack[top + operands - 1]);
         for (int i = 0; i < count && is_single; i++)
@@ -134,11 +134,11 @@ static void apply(const struct value *value, const double *const sources[VALUE_S
     memcpy(results + from, stack[0], (size_t)count * sizeof *results);
 }
 
-void value_apply(const struct value *value, const double *const sources[VALUE_SOURCES],
-                 int64_t count, bool is_single, double *results)
+void formula_apply(const struct formula *formula, const double *const sources[FORMULA_SOURCES],
+                   int64_t count, bool is_single, double *results)
 {
     for (int64_t from = 0; from < count; from += BLOCK)
-        apply(value, sources, from, count - from < BLOCK ? (int)(count - from) : BLOCK, is_single,
+        apply(formula, sources, from, count - from < BLOCK ? (int)(count - from) : BLOCK, is_single,
               results);
 }
 
@@ -146,12 +146,12 @@ void value_apply(const struct value *value, const double *const sources[VALUE_SO
 
 struct parser {
     const char *text, *at;
-    struct value *value;
+    struct formula *formula;
     struct error *error;
     int nesting; /* of parentheses and signs */
 };
 
-static enum status parse_value(struct parser *p);
+static enum status parse_formula(struct parser *p);
 
 static enum status expected(const struct parser *p, const char *what)
 {
@@ -161,11 +161,11 @@ static enum status expected(const struct parser *p, const char *what)
 
 static enum status put(struct parser *p, enum term op, double number)
 {
-    if (p->value->count == VALUE_MAX_TERMS)
+    if (p->formula->count == FORMULA_MAX_TERMS)
         return expected(p, "fewer terms");
-    p->value->terms[p->value->count++] = (struct value_term){number, (uint8_t)op};
-    if (op <= TERM_C && p->value->sources <= op)
-        p->value->sources = (uint8_t)(op + 1);
+    p->formula->terms[p->formula->count++] = (struct formula_term){number, (uint8_t)op};
+    if (op <= TERM_C && p->formula->sources <= op)
+        p->formula->sources = (uint8_t)(op + 1);
     return STATUS_OK;
 }
 
@@ -186,11 +186,11 @@ static enum status parse_call(struct parser *p, enum term op)
 {
     if (!take(p, "("))
         return expected(p, "'('");
-    TRY(parse_value(p));
+    TRY(parse_formula(p));
     for (int n = 1; n < operands_of(op); n++) {
         if (!take(p, ","))
             return expected(p, "','");
-        TRY(parse_value(p));
+        TRY(parse_formula(p));
     }
     if (!take(p, ")"))
         return expected(p, "')'");
@@ -225,7 +225,7 @@ static enum status parse_atom(struct parser *p)
             return names[i].op <= TERM_C ? put(p, names[i].op, 0) : parse_call(p, names[i].op);
     if (!take(p, "("))
         return parse_number(p);
-    TRY(parse_value(p));
+    TRY(parse_formula(p));
     return take(p, ")") ? STATUS_OK : expected(p, "')'");
 }
 
@@ -233,7 +233,7 @@ static enum status parse_sign(struct parser *p)
 {
     if (!take(p, "-"))
         return parse_atom(p);
-    if (++p->nesting > VALUE_MAX_TERMS)
+    if (++p->nesting > FORMULA_MAX_TERMS)
         return expected(p, "less nesting");
     TRY(parse_sign(p));
     return put(p, TERM_NEGATE, 0);
@@ -272,50 +272,50 @@ static enum status parse_level(struct parser *p, int level)
 /* Of "x if t else y" the terms are t, x, y: those of x are moved behind those of t. */
 static enum status parse_choice(struct parser *p, int first)
 {
-    struct value_term then[VALUE_MAX_TERMS];
-    struct value *value = p->value;
-    int count = value->count - first;
-    memcpy(then, &value->terms[first], (size_t)count * sizeof *then);
-    int before = value->count;
+    struct formula_term then[FORMULA_MAX_TERMS];
+    struct formula *formula = p->formula;
+    int count = formula->count - first;
+    memcpy(then, &formula->terms[first], (size_t)count * sizeof *then);
+    int before = formula->count;
     TRY(parse_level(p, 0));
-    int truth = value->count - before;
-    memmove(&value->terms[first], &value->terms[before], (size_t)truth * sizeof *then);
-    memcpy(&value->terms[first + truth], then, (size_t)count * sizeof *then);
+    int truth = formula->count - before;
+    memmove(&formula->terms[first], &formula->terms[before], (size_t)truth * sizeof *then);
+    memcpy(&formula->terms[first + truth], then, (size_t)count * sizeof *then);
     if (!take(p, "else"))
         return expected(p, "'else'");
-    TRY(parse_value(p));
+    TRY(parse_formula(p));
     return put(p, TERM_CHOICE, 0);
 }
 
-static enum status parse_value(struct parser *p)
+static enum status parse_formula(struct parser *p)
 {
-    int first = p->value->count;
-    if (++p->nesting > VALUE_MAX_TERMS)
+    int first = p->formula->count;
+    if (++p->nesting > FORMULA_MAX_TERMS)
         return expected(p, "less nesting");
     TRY(parse_level(p, 0));
     return take(p, "if") ? parse_choice(p, first) : STATUS_OK;
 }
 
-static int depth_of(const struct value *value)
+static int depth_of(const struct formula *formula)
 {
     int depth = 0, most = 0;
-    for (int t = 0; t < value->count; t++) {
-        depth += 1 - operands_of(value->terms[t].op);
+    for (int t = 0; t < formula->count; t++) {
+        depth += 1 - operands_of(formula->terms[t].op);
         most = depth > most ? depth : most;
     }
     return most;
 }
 
-enum status value_parse(const char *text, struct value *value, struct error *error)
+enum status formula_parse(const char *text, struct formula *formula, struct error *error)
 {
-    struct parser parser = {.text = text, .at = text, .value = value, .error = error};
-    memset(value, 0, sizeof *value);
-    enum status status = parse_value(&parser);
+    struct parser parser = {.text = text, .at = text, .formula = formula, .error = error};
+    memset(formula, 0, sizeof *formula);
+    enum status status = parse_formula(&parser);
     if (status == STATUS_OK && (take(&parser, ""), *parser.at))
         status = expected(&parser, "its end");
-    if (status == STATUS_OK && depth_of(value) > VALUE_MAX_DEPTH)
+    if (status == STATUS_OK && depth_of(formula) > FORMULA_MAX_DEPTH)
         status = expected(&parser, "less nesting");
     if (status != STATUS_OK)
-        memset(value, 0, sizeof *value);
+        memset(formula, 0, sizeof *formula);
     return status;
 }
