@@ -6,6 +6,7 @@
 const struct command commands[] = {
     {"tune", "find the fastest tiling (the main job: the word may be left out)", cmd_tune},
     {"program", "print the kernel program of a tiling", cmd_program},
+    {"run", "run a kernel's text on numbers", cmd_run},
     {"simulate", "play a program and say how long it takes", cmd_simulate},
     {"check", "find hazards, double sets, deadlocks and overflows in a program", cmd_check},
     {"analyse", "say what limits a program, or the kernels of a profile", cmd_analyse},

@@ -8,6 +8,7 @@
 
 int cmd_tune(int argc, char **argv);
 int cmd_program(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_analyse(int argc, char **argv);

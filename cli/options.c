@@ -226,9 +226,19 @@ static void check_name(const struct parsing *parsing, const char *name)
                     name);
 }
 
+static bool has_key(const struct parsing *parsing, int key)
+{
+    for (int i = 0; i < parsing->count; i++)
+        if (parsing->rows[i].key == key)
+            return true;
+    return false;
+}
+
 static void add_options(struct parsing *parsing, const struct cli_option *options, size_t place)
 {
     for (const struct cli_option *o = options; o && o->help; o++) {
+        if (o->key == 'o' && has_key(parsing, 'o'))
+            continue; /* the command has its own */
         check_name(parsing, o->name);
         int i = parsing->count++;
         parsing->options[i] = o;

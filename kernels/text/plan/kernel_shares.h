@@ -9,4 +9,10 @@
 enum status kernel_share(struct kernel_values *values, int64_t cores, int64_t *used,
                          struct error *error);
 
+/* After that: makes sizes what core `core` of so many has, of sizes that are `given`, without their
+ * pads; later cores go on where those before end, the last `cores` line first. *any: it has some of
+ * each. */
+enum status kernel_share_given(struct kernel_values *values, int64_t cores, int64_t core,
+                               const int64_t given[], bool *any, struct error *error);
+
 #endif

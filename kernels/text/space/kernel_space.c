@@ -52,6 +52,7 @@ static enum status make(struct space *space, struct kernel_space *ks, const int6
                         enum dtype type, enum dtype result_type, int cores, struct error *error)
 {
     ks->cores = cores;
+    memcpy(ks->given, given, (size_t)ks->kernel->size_count * sizeof *given);
     TRY(kernel_values_set(&ks->base, ks->kernel, space->hw, type, given, error));
     ks->base.result = result_type;
     TRY(kernel_make_axes(space, ks, error));

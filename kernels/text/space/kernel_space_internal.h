@@ -45,7 +45,8 @@ struct decisions {
 struct kernel_space {
     const struct kernel_text *kernel; /* not owned, unless it is this one: */
     struct kernel_text own;
-    struct kernel_values base; /* sizes as they were given; no axes, no shares */
+    int64_t given[KERNEL_MAX_SIZES];
+    struct kernel_values base; /* those sizes with their pads; no axes, no shares */
     int cores;                 /* up to so many */
     unsigned block_axes; /* bits: have one value in a block, which may be asked of any prefix */
     unsigned word_axes;  /* bits: decide a plan, other than by how many copies tiles have */
