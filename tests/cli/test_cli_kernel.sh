@@ -346,7 +346,52 @@ try_bad() {
     refuses 'its value is missing' --kernel
 }
 
+# ------------------------------------------------------------------ numbers
+
+array() { # file descr shape: of format 1.0; its elements are the input
+    local header="{'descr': '$2', 'fortran_order': False, 'shape': $3, }"
+    printf '\x93NUMPY\x01\x00%b' "$(printf '\\x%02x\\x00' ${#header})" >"$1"
+    { printf '%s' "$header" && cat; } >>"$1"
+}
+
+try_numbers() {
+    echo text >adding.kernel
+    printf '\0\0\200\77\0\0\0\300\0\0\0\100' | array three.npy '<f4' '(3,)' # 1 -2 2
+    answer 0 run --kernel add_relu --shape 3 --in X=three.npy --in Y=three.npy -o out --json
+    holds '.cores == 1' '.steps > 0' '.tensors | length == 3' \
+        '.tensors[0] | .tensor == "X" and .given == "three.npy" and .least == -2 and .most == 2' \
+        '.tensors[2] | .role == "out" and .least == 0 and .most == 4 and .mean == 2
+            and .not_stored == 0 and .file == "out/Z.npy"'
+    expect 'halves 2, 0 and 4' test "$(tail -c 6 out/Z.npy | od -An -tx1)" = ' 00 40 00 00 00 44'
+    cp out/Z.npy z.npy
+    answer 0 run --kernel add_relu --shape 3 --in X=three.npy --in Y=three.npy -o out \
+        --set t=16,bufs=2,cores=1
+    said 'ran     5 steps on 1 core'
+    expect 'the same for another tiling' cmp -s out/Z.npy z.npy
+    answer 0 run --kernel add_relu --shape 100 --seed 1 -o one
+    answer 0 run --kernel add_relu --shape 100 --seed 2 -o two
+    expect 'other numbers' test "$(cmp -s one/Z.npy two/Z.npy; echo $?)" = 1
+    answer 1 run --kernel add_relu --shape 500000 --set t=500000,bufs=2,cores=1
+    said 'illegal'
+    refuses 'three.npy: an array of 3 elements, expected 4 for tensor X' \
+        run --kernel add_relu --shape 4 --in X=three.npy
+    refuses '--in W=three.npy: no such tensor, expected one of X, Y, Z' \
+        run --kernel add_relu --shape 3 --in W=three.npy
+    refuses '--in X: expected NAME=FILE' run --kernel add_relu --shape 3 --in X
+    refuses 'none.npy: No such file' run --kernel add_relu --shape 3 --in X=none.npy
+    refuses 'expected an array of NumPy' run --kernel add_relu --shape 3 --in X=adding.kernel
+    refuses '-o three.npy: expected a folder' run --kernel add_relu --shape 3 -o three.npy
+    refuses 'space cann' run --op matmul --space cann --hw ascend910b1 --shape 64x64x64
+    refuses 'elements of tensors, at most' run --kernel add_relu --shape 1000000000
+    sed 's/load y <- Y/load y <- Y[i from ?]/' "$library/add_relu.kernel" >decided.kernel
+    refuses 'data decide where this part begins' run --kernel decided.kernel --shape 64
+    cp three.npy out/Z.npy
+    refuses 'out/Z.npy' run --kernel add_relu --shape 3 --in X=out/Z.npy -o out
+    expect 'which is as it was' cmp -s three.npy out/Z.npy
+}
+
 try_new
+try_numbers
 try_commands
 try_input
 try_options

@@ -28,6 +28,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"command", ".txt", fuzz_read_command},
     {"kernel", ".kernel", fuzz_read_kernel},
     {"lowering", ".kernel", fuzz_read_lowering},
+    {"array", ".npy", fuzz_read_array},
     {NULL, NULL, NULL},
 };
 
