@@ -220,7 +220,8 @@ int cmd_advise(int argc, char **argv)
     cli_load_chip(&advising.common, &hw);
     cli_check_files(&advising.common);
     cli_require(program_read_source(&hw, file, &program, &source, &error), &error);
-    struct advise_question question = {file, &program, &source, (int)advising.common.cores};
+    struct advise_question question = {file, &program, &source,
+                                       cli_program_cores(&advising.common, &program)};
     int status = (advising.apply_count ? apply : show)(&advising, &question);
     program_source_clear(&source);
     program_clear(&program);

@@ -133,8 +133,8 @@ static void write_page(const struct options *options, const struct program *prog
              known ? "; " : "", known ? verdict_name(diagnosis->verdict) : "", known ? ": " : "",
              known ? diagnosis->components[diagnosis->component].name : "");
     page_open(&options->page, title, lead, &report);
-    cli_require(report_program(&report, program, (int)options->common.cores, timeline,
-                               &options->thresholds, NULL, &error),
+    cli_require(report_program(&report, program, cli_program_cores(&options->common, program),
+                               timeline, &options->thresholds, NULL, &error),
                 &error);
     report_hardware(&report, program->hw);
     page_close(&options->page, &options->common, &report);
@@ -150,7 +150,7 @@ static int analyse_program(struct options *options, const char *file)
     cli_load_chip(&options->common, &hw);
     cli_require(program_read(&hw, file, &program, &error), &error);
     cli_check_files(&options->common);
-    int cores = (int)options->common.cores;
+    int cores = cli_program_cores(&options->common, &program);
     play(file, &program, cores, &timeline);
     diagnosis_of_program(&program, &timeline, cores, &diagnosis);
     snprintf(diagnosis.name, sizeof diagnosis.name, "%s", text_file_name(file));

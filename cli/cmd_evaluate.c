@@ -116,7 +116,7 @@ static void load_hardware(struct evaluate *evaluate, const char *file, struct ha
         common->cores = 0;
         cli_load_chip(common, hw);
     }
-    hw->cores = (int)common->cores;
+    hw->cores = cli_cores(common, hw, hw->cores);
 }
 
 /* ------------------------------------------------------------------ writers */

@@ -236,8 +236,8 @@ static json_t *answer_json(const struct running *running, const struct tiling *t
                      "tensors", tensors);
 }
 
-static void write_text(const struct running *running, const struct tiling *tiling,
-                       json_t *document, struct answer *answer)
+static void write_text(const struct running *running, const struct tiling *tiling, json_t *document,
+                       struct answer *answer)
 {
     const struct space *space = &running->task.job.space;
     char title[PROBLEM_TITLE_SIZE], text[TILING_TEXT_SIZE];

@@ -53,7 +53,7 @@ static void play(const struct options *options, const char *file, const struct p
     struct simulator *simulator = cli_require_memory(simulator_new());
     trace_log_open(&log);
     struct simulate_options how = {
-        .cores = (int)options->common.cores,
+        .cores = cli_program_cores(&options->common, program),
         .separately = options->separately,
         .skew = options->skew,
         .execute_fully = options->execute_fully,
@@ -111,7 +111,8 @@ int cmd_simulate(int argc, char **argv)
     cli_require(program_read(&hw, file, &program, &error), &error);
     play(&options, file, &program, &timeline);
     warn_of_hazards(&options.common, file, &program);
-    struct simulation simulation = {file, &program, &timeline, (int)options.common.cores,
+    struct simulation simulation = {file, &program, &timeline,
+                                    cli_program_cores(&options.common, &program),
                                     !options.separately};
     cli_answer_open(&answer, &options.common);
     cli_require_of(

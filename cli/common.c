@@ -67,10 +67,7 @@ void cli_load_hardware(struct common *common, struct hardware *hw)
     cli_require(
         hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
         &error);
-    int cores;
     cli_reads_hardware(common, cli_hardware_name(common));
-    cli_require(chip_cores(hw, common->cores, &cores, &error), &error);
-    common->cores = cores;
     if (common->verbose)
         cli_note("hardware: %s from %s", hw->name, hw->file);
 }
@@ -81,6 +78,23 @@ void cli_require_chip(const struct hardware *hw)
         cli_die("%s is a processor, whose kernels are compiled code, not programs: expected --hw "
                 "of a chip",
                 hw->name);
+}
+
+int cli_cores(const struct common *common, const struct hardware *hw, int most)
+{
+    struct error error;
+    int cores;
+    cli_require(chip_cores(hw, most, common->cores, &cores, &error), &error);
+    return cores;
+}
+
+int cli_program_cores(const struct common *common, const struct program *program)
+{
+    unsigned buffers = 0;
+    for (int32_t r = 0; r < program->region_count; r++)
+        if (program->regions[r].buffer >= 0)
+            buffers |= 1U << program->regions[r].buffer;
+    return cli_cores(common, program->hw, hardware_cores_with(program->hw, buffers));
 }
 
 void cli_load_chip(struct common *common, struct hardware *hw)

@@ -109,11 +109,16 @@ void cli_close(struct common *common);
 /* --hw, or the description that is taken without it. */
 const char *cli_hardware_name(const struct common *common);
 
-/* Loads --hw with --set-hw; sets common->cores to what the command runs on. */
+/* Loads --hw with --set-hw. */
 void cli_load_hardware(struct common *common, struct hardware *hw);
 
 /* The same of commands that are about programs: a processor has none, and is refused. */
 void cli_load_chip(struct common *common, struct hardware *hw);
+
+/* The cores that --cores asks for, of `most`, or all; and of those that a chip has for a program.
+ * Death where it has fewer. */
+int cli_cores(const struct common *common, const struct hardware *hw, int most);
+int cli_program_cores(const struct common *common, const struct program *program);
 
 /* Dies where programs are asked for of a processor. */
 void cli_require_chip(const struct hardware *hw);

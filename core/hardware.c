@@ -150,6 +150,24 @@ double hardware_least_bursts_fs(const struct hardware *hw, const struct price *p
     return least;
 }
 
+int hardware_cores_with(const struct hardware *hw, unsigned buffers)
+{
+    int least = 0;
+    for (int b = 0; b < hw->buffer_count; b++)
+        if (buffers >> b & 1 && hw->buffers[b].capacity_bytes &&
+            (!least || hw->buffers[b].per_core < least))
+            least = hw->buffers[b].per_core;
+    return hw->cores * (least ? least : 1);
+}
+
+int hardware_most_cores(const struct hardware *hw)
+{
+    int most = 1;
+    for (int b = 0; b < hw->buffer_count; b++)
+        most = hw->buffers[b].per_core > most ? hw->buffers[b].per_core : most;
+    return hw->cores * most;
+}
+
 int64_t hardware_start_fs(const struct hardware *hw, int cores)
 {
     return hw->launch_fs + cores * hw->launch_core_fs;

@@ -82,6 +82,8 @@ struct buffer {
     int64_t alignment_bytes; /* operands of moves, matrix and vector instructions start at multiples
                                 of this; 0: anywhere */
     bool unit_flag; /* accesses of instructions with `unit=1` interlock here, block by block */
+    uint8_t
+        per_core; /* that a core has, each with pipes of its own: vector cores of a split chip */
 };
 
 /* `n` transfers active over all cores move total_bytes_per_s[min(n, sharers) - 1] together, in
@@ -245,6 +247,13 @@ int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, 
 /* What the pieces cost at least into which so many bytes may be cut, however that is done. */
 double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price, int64_t bytes,
                                 int64_t align_bytes);
+
+/* How many kernels run at once that need these buffers (bits) and no others: the chip's cores, or
+ * more where a core has several of each. */
+int hardware_cores_with(const struct hardware *hw, unsigned buffers);
+
+/* As many as any buffers allow. */
+int hardware_most_cores(const struct hardware *hw);
 
 /* When the pipes of `cores` working cores start. */
 int64_t hardware_start_fs(const struct hardware *hw, int cores);

@@ -215,6 +215,8 @@ struct operator
     enum status (*complete)(struct problem * problem, struct error * error);
     /* Are the sizes, which are all given, within what can be tuned? */
     enum status (*check)(const struct problem *problem, struct error *error);
+    /* How many of its kernels a chip runs at once; NULL: as many as it has cores. */
+    int (*most_cores)(const struct operator* op, const struct hardware *hw);
     /* Operations that the user asked for (unpadded; 2·m·k·n for a product); 0: not known. */
     double (*operations)(const struct problem *problem, const struct hardware *hw);
     const struct operator_space *const *spaces; /* NULL-terminated */

@@ -108,6 +108,8 @@ static enum status build_buffer(struct builder *b, const config_setting_t *group
     buffer->capacity_bytes = schema_count(group, "capacity_bytes");
     buffer->alignment_bytes = schema_count(group, "alignment_bytes");
     buffer->unit_flag = schema_flag(group, "unit_flag");
+    bool is_one = !config_setting_get_member(group, "per_core");
+    buffer->per_core = is_one ? 1 : (uint8_t)schema_count(group, "per_core");
     return rule_buffer(b->tree, group, b->error);
 }
 

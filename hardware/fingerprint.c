@@ -70,7 +70,7 @@ static void put_pipes_and_buffers(XXH3_state_t *state, const struct hardware *hw
         put_name(state, hw->buffers[i].name);
         put(state, hw->buffers[i].capacity_bytes);
         put(state, hw->buffers[i].alignment_bytes);
-        put(state, hw->buffers[i].unit_flag);
+        put(state, hw->buffers[i].unit_flag | (hw->buffers[i].per_core - 1) << 1);
     }
 }
 

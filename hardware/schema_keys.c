@@ -19,6 +19,7 @@ static const struct key buffer_keys[] = {
     {"alignment_bytes", KIND_COUNT, OPTIONAL, 1, 1073741824, " bytes", NULL},
     {"external", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
     {"unit_flag", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
+    {"per_core", KIND_COUNT, OPTIONAL, 1, 16, "", NULL},
     {"source", KIND_SOURCE, OPTIONAL, 1, 1000, "", NULL},
 };
 static const struct group buffer_group = GROUP(buffer_keys);

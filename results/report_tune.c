@@ -9,7 +9,7 @@
 static void add_rate(json_t *facts, const struct tune_answer *a, const struct found *found)
 {
     char rate[TEXT_SIZE], most[TEXT_SIZE];
-    double gflops = tune_gflops(a, found_ns(found)), peak = tune_peak_gflops(a);
+    double gflops = tune_gflops(a, found_ns(found)), peak = tune_peak_gflops(a, found);
     if (!isfinite(gflops))
         return;
     if (peak > 0)

@@ -35,11 +35,13 @@ double tune_gflops(const struct tune_answer *a, double time_ns)
     return operations > 0 ? operations / time_ns : (double)NAN;
 }
 
-double tune_peak_gflops(const struct tune_answer *a)
+double tune_peak_gflops(const struct tune_answer *a, const struct found *found)
 {
     const struct hardware *hw = a->space->hw;
-    return hw->host ? hw->host->peak_gflops * a->cores
-                    : hardware_matrix_peak(hw, a->problem->type) / 1e9 * a->cores;
+    if (hw->host)
+        return hw->host->peak_gflops * a->cores;
+    bool works = hw->matrix_pipe >= 0 && found->timeline.busy_fs[hw->matrix_pipe] > 0;
+    return works ? hardware_matrix_peak(hw, a->problem->type) / 1e9 * a->cores : 0;
 }
 
 double tune_roofline_ns(const struct tune_answer *a)

@@ -37,9 +37,10 @@ const struct found *tune_best(const struct tune_answer *answer);
 bool tune_is_optimal(const struct tune_answer *answer);
 double tune_gap(const struct tune_answer *answer);
 
-/* A tiling's rate, NaN: not known; and what all cores or threads could do, 0: not known. */
+/* A tiling's rate, NaN: not known; and what all cores or threads could do, 0: not known, as of
+ * what the matrix unit has no part in. */
 double tune_gflops(const struct tune_answer *answer, double time_ns);
-double tune_peak_gflops(const struct tune_answer *answer);
+double tune_peak_gflops(const struct tune_answer *answer, const struct found *found);
 
 /* A time that no tiling beats. */
 double tune_roofline_ns(const struct tune_answer *answer);

@@ -24,7 +24,7 @@ static void put_chip_time(const struct tune_answer *a, const struct found *found
 {
     char time[TEXT_SIZE], launch[TEXT_SIZE], bound[TEXT_SIZE], roofline[TEXT_SIZE];
     char launches[TEXT_SIZE], rate[TEXT_SIZE], most[TEXT_SIZE];
-    double gflops = tune_gflops(a, found_ns(found)), peak = tune_peak_gflops(a);
+    double gflops = tune_gflops(a, found_ns(found)), peak = tune_peak_gflops(a, found);
     double started = found_launches(a->space, found);
     bool many = started > 1;
     text_put_line(
@@ -37,6 +37,8 @@ static void put_chip_time(const struct tune_answer *a, const struct found *found
         text_put_line("rate", style, out, "%s, %.1f %% of the %s that %d core%s can do",
                       text_rate(gflops, rate), 100 * gflops / peak, text_rate(peak, most), a->cores,
                       a->cores == 1 ? "" : "s");
+    else if (isfinite(gflops))
+        text_put_line("rate", style, out, "%s", text_rate(gflops, rate));
     text_put_line("lower bound", style, out, "%s for this tiling; roofline of the problem %s",
                   text_time((double)found->bound_fs / FS_PER_NS, bound),
                   text_time(tune_roofline_ns(a), roofline));
@@ -51,7 +53,7 @@ static void put_processor_time(const struct tune_answer *a, const struct found *
     const struct host_candidate *m = tune_measured_of(a, found);
     bool measured = tune_measured_ns(m) > 0;
     double model_ns = found_ns(found), ns = measured ? tune_measured_ns(m) : model_ns;
-    double gflops = tune_gflops(a, ns), peak_gflops = tune_peak_gflops(a);
+    double gflops = tune_gflops(a, ns), peak_gflops = tune_peak_gflops(a, found);
     const char *how = measured ? "measured" : "by the model";
     char model[LINE_SIZE] = "", peak[LINE_SIZE] = "";
     if (measured)

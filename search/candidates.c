@@ -14,7 +14,7 @@
 
 enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error)
 {
-    int cores = space->hw->cores;
+    int cores = hardware_most_cores(space->hw);
     *bounder = (struct bounder){0};
     if (space->kind->ask)
         return STATUS_OK;

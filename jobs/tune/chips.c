@@ -189,12 +189,13 @@ void chips_put(struct chips *chips, const struct chip *chip)
     pthread_mutex_unlock(&chips->lock);
 }
 
-enum status chip_cores(const struct hardware *hw, int64_t asked, int *cores, struct error *error)
+enum status chip_cores(const struct hardware *hw, int most, int64_t asked, int *cores,
+                       struct error *error)
 {
-    if (asked > hw->cores)
+    if (asked > most)
         return error_set(error, STATUS_INVALID, "--cores %lld: expected at most %d, all of %s",
-                         (long long)asked, hw->cores, hw->name);
-    *cores = asked ? (int)asked : hw->cores;
+                         (long long)asked, most, hw->name);
+    *cores = asked ? (int)asked : most;
     return STATUS_OK;
 }
 

@@ -39,8 +39,10 @@ void chips_close(struct chips *chips);
 void chips_each_file(const struct chips *chips, void (*visit)(void *context, const char *file),
                      void *context);
 
-/* How many cores work where `asked` for are: 0 for all. STATUS_INVALID: the chip has fewer. */
-enum status chip_cores(const struct hardware *hw, int64_t asked, int *cores, struct error *error);
+/* How many cores work where `asked` for are, of `most`: 0 for all. STATUS_INVALID: the chip has
+ * fewer. */
+enum status chip_cores(const struct hardware *hw, int most, int64_t asked, int *cores,
+                       struct error *error);
 
 /* What the chip keeps its data in on the way, all cores together: its limited buffers. */
 double chip_buffer_bytes(const struct hardware *hw);

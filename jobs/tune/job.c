@@ -135,7 +135,9 @@ static enum status set_chip(struct job *job, struct error *error)
     if (status != STATUS_OK)
         return status;
     job->hw = &job->chip->hw;
-    status = chip_cores(job->hw, cores, &job->cores, error);
+    const struct operator* op = job->problem.op;
+    int most = op && op->most_cores ? op->most_cores(op, job->hw) : job->hw->cores;
+    status = chip_cores(job->hw, most, cores, &job->cores, error);
     return status == STATUS_OK && job->hw->host && job->validate ? limit_cores(job, cores, error)
                                                                  : status;
 }

@@ -390,8 +390,35 @@ try_numbers() {
     expect 'which is as it was' cmp -s three.npy out/Z.npy
 }
 
+# ------------------------------------------------------------------ vector cores of split chips
+
+try_vector_cores() {
+    local split=(--hw ascend910b2)
+    answer 0 --kernel add_relu --shape 10000000 "${split[@]}" --json
+    holds '.cores == 48' '.best.cores_used > 24' '.search.optimal'
+    answer 0 --kernel batched_matmul --shape 30x64x64x64 "${split[@]}" --json
+    holds '.cores == 24'
+    answer 0 --kernel add_relu --shape 10000000 "${split[@]}" --cores 30 --json
+    holds '.cores == 30' '.best.cores_used <= 30'
+    refuses '--cores 49: expected at most 48, all of Ascend 910B2' \
+        --kernel add_relu --shape 1000 "${split[@]}" --cores 49
+    refuses '--cores 25: expected at most 24' \
+        --kernel batched_matmul --shape 30x64x64x64 "${split[@]}" --cores 25
+    answer 0 program --kernel add_relu --shape 10000000 "${split[@]}"
+    cp answer vector.txt
+    answer 0 simulate vector.txt "${split[@]}" --json
+    holds '.cores == 48'
+    answer 0 simulate vector.txt "${split[@]}" --cores 40 --json
+    holds '.cores == 40'
+    answer 0 --op matmul --shape 64x64x64 --hw ascend910b2 --json
+    holds '.cores == 24'
+    answer 0 --kernel add_relu --shape 1000 --json
+    holds '.cores == 2'
+}
+
 try_new
 try_numbers
+try_vector_cores
 try_commands
 try_input
 try_options

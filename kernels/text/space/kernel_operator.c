@@ -80,6 +80,19 @@ static double operations(const struct problem *problem, const struct hardware *h
     return kernel_operations(&own(problem->op)->text, hw, posed.given, problem->type, posed.result);
 }
 
+/* What lies in the vector cores' own buffers alone needs no cube core. */
+static int most_cores(const struct operator* op, const struct hardware *hw)
+{
+    const struct kernel_text *text = &own(op)->text;
+    unsigned buffers = 0;
+    for (int t = 0; t < text->tile_count; t++) {
+        const char *name = text->tiles[t].buffer;
+        int buffer = hardware_buffer(hw, name, (int)strlen(name));
+        buffers |= buffer >= 0 ? 1U << buffer : 0U;
+    }
+    return hardware_cores_with(hw, buffers);
+}
+
 static enum status create(struct space *space, const struct problem *problem, int cores,
                           struct error *error)
 {
@@ -182,6 +195,7 @@ static enum status fill(struct kernel_operator *made, struct error *error)
         .size_names = made->size_names,
         .options = made->options,
         .check = check,
+        .most_cores = most_cores,
         .operations = operations,
         .spaces = spaces,
     };
