@@ -5,7 +5,7 @@
 # that are safe. The tables of results/published/r-case-studies.txt are from here.
 #
 #   tests/analysis/test_case_studies.sh AUTOTUNE SOURCE_DIR                       compare
-#   tests/analysis/test_case_studies.sh AUTOTUNE SOURCE_DIR --table|--advice      print one of the tables
+#   tests/analysis/test_case_studies.sh AUTOTUNE SOURCE_DIR --table|--advice|--texts      print one of the tables
 set -u
 export LC_ALL=C
 autotune=$1
@@ -175,13 +175,52 @@ advice() {
     done < <(rows)
 }
 
+# The same operators as kernels' texts, R's steps as axes: text, shape, R's last program. A convolution
+# with its border reads 61,152 bytes a tile where depthwise-4 moves 61,440.
+texts() {
+    cat <<'TEXTS'
+add-relu	128x1536	add-relu-2
+depthwise	60x19x24	depthwise-4
+avg-pool	2x784	avg-pool-1
+TEXTS
+}
+
+best_of() { # text, shape
+    "$autotune" --kernel "$programs/$1.kernel" --shape "$2" --hw r-inference --cores 1 --json
+}
+
+check_texts() {
+    while IFS=$'\t' read -r name shape last; do
+        best_of "$name" "$shape" >"$work/best"
+        expect "$name: proven" true "$(jq .search.optimal "$work/best")"
+        expect "$name: no slower than $last" true "$(jq --argjson last "$(ours "$last" .time_us)" \
+            '.best.time_ns <= 1000 * $last' "$work/best")"
+        expect "$name is safe" 0 "$("$autotune" program --kernel "$programs/$name.kernel" \
+            --shape "$shape" --hw r-inference --cores 1 |
+            "$autotune" check - --hw r-inference >/dev/null; echo $?)"
+    done < <(texts)
+}
+
+texts_table() {
+    printf '%-10s %-9s %12s %12s   %s\n' text shape "R's last: us" "optimum: us" tiling
+    while IFS=$'\t' read -r name shape last; do
+        best_of "$name" "$shape" | jq -r --arg name "$name" --arg shape "$shape" \
+            --argjson last "$(ours "$last" .time_us)" '[$name, $shape, $last,
+                (.best.time_ns / 10 | round / 100),
+                (.best.tiling | to_entries | map("\(.key)=\(.value)") | join(","))] | @tsv' |
+            awk -F'\t' '{ printf "%-10s %-9s %12.2f %12.2f   %s\n", $1, $2, $3, $4, $5 }'
+    done < <(texts)
+}
+
 while IFS=$'\t' read -r name _; do analyse "$name"; done < <(rows)
 case ${3-} in
 --table) table; exit ;;
 --advice) advice; exit ;;
+--texts) texts_table; exit ;;
 esac
 check_diagnosis
 check_safe
 check_steps
+check_texts
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
