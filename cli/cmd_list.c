@@ -56,7 +56,10 @@ static void put_op(const struct operator* op, char *title, size_t size)
         used += (size_t)snprintf(title + used, size - used, "--shape %s", op->shape_form);
     for (int s = op->shape_sizes; s < op->size_count && used < size; s++)
         used += (size_t)snprintf(title + used, size - used,
-                                 op->options[s - op->shape_sizes].usual ? " [--%s]" : " --%s",
+                                 op->options[s - op->shape_sizes].usual ||
+                                         op->options[s - op->shape_sizes].may_be_0
+                                     ? " [--%s]"
+                                     : " --%s",
                                  op->size_names[s]);
 }
 

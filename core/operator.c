@@ -60,14 +60,22 @@ enum status problem_parse(const struct operator* op, const char *shape, struct p
     return STATUS_OK;
 }
 
+static bool may_be_0(const struct operator* op, int size)
+{
+    return size >= op->shape_sizes && op->options[size - op->shape_sizes].may_be_0;
+}
+
 static enum status set_size(struct problem *problem, int size, const char *text,
                             struct error *error)
 {
-    const char *end = parse_size(text, &problem->size[size]);
+    bool is_0 = may_be_0(problem->op, size) && strcmp(text, "0") == 0;
+    const char *end = is_0 ? text + 1 : parse_size(text, &problem->size[size]);
+    if (is_0)
+        problem->size[size] = 0;
     if (end && !*end && problem->size[size] <= INT32_MAX)
         return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "--%s %.64s: expected a whole number from 1 to %d",
-                     problem->op->size_names[size], text, INT32_MAX);
+    return error_set(error, STATUS_INVALID, "--%s %.64s: expected a whole number from %d to %d",
+                     problem->op->size_names[size], text, !may_be_0(problem->op, size), INT32_MAX);
 }
 
 const char *const choice_types[CHOICE_TYPES] = {"same", "accumulator"};
@@ -161,7 +169,7 @@ static enum status check_sizes(const struct problem *problem, struct error *erro
 {
     const struct operator* op = problem->op;
     for (int i = op->shape_sizes; i < op->size_count; i++)
-        if (problem->size[i] <= 0)
+        if (problem->size[i] <= 0 && !may_be_0(op, i))
             return error_set(error, STATUS_INVALID,
                              "--%s is missing, expected a whole number from 1 to %d",
                              op->size_names[i], INT32_MAX);
@@ -260,6 +268,15 @@ static void list_values(const struct axis *axis, char *text, size_t size)
                                      axis->value_names[v]);
 }
 
+/* Has some point of the space 0 there? Values ascend. */
+static bool has_0(const struct space *space, int axis)
+{
+    for (int b = 0; b < space->block_count; b++)
+        if (space->blocks[b].count[axis] && space->blocks[b].values[axis][0] == 0)
+            return true;
+    return false;
+}
+
 static enum status parse_setting(const struct space *space, char *setting, unsigned *seen,
                                  struct tiling *tiling, struct error *error)
 {
@@ -279,7 +296,8 @@ static enum status parse_setting(const struct space *space, char *setting, unsig
                          space->axes[axis].name);
     *seen |= 1u << axis;
     if (axis_value_parse(&space->axes[axis], equals + 1, &tiling->value[axis]) &&
-        (space->axes[axis].value_names || tiling->value[axis] > 0))
+        (space->axes[axis].value_names || tiling->value[axis] > 0 ||
+         (tiling->value[axis] == 0 && has_0(space, axis))))
         return STATUS_OK;
     list_values(&space->axes[axis], names, sizeof names);
     struct suggestion like = suggest_for(equals + 1, -1);

@@ -170,7 +170,8 @@ struct operator_space {
 struct operator_size {
     const char *value; /* what the command line calls it: "B" */
     const char *help;
-    int64_t usual; /* 0: must be given */
+    int64_t usual; /* 0: must be given, */
+    bool may_be_0; /* unless it may be that */
 };
 
 /* A way to write or to count a kernel, by name; the first value is the default. Of an element type

@@ -10,8 +10,8 @@
 #include "kernels/emit.h"
 
 static const char *const size_names[CUBEFX_SIZES] = {"n", "order", "functions"};
-static const struct operator_size options[] = {{"K", "terms of each polynomial", 0},
-                                               {"J", "functions of each input", 0}};
+static const struct operator_size options[] = {{"K", "terms of each polynomial", 0, false},
+                                               {"J", "functions of each input", 0, false}};
 static const int64_t largest[CUBEFX_SIZES] = {INT64_C(1) << 31, 256, 4096};
 
 /* Sizes are padded, here as if to blocks of 16, and merging can cost up to 16 times as many: beyond

@@ -5,7 +5,7 @@
 #include "kernels/knn/host/knn_host.h"
 
 static const char *const size_names[KNN_SIZES] = {"m", "d", "n", "k"};
-static const struct operator_size options[] = {{"K", "neighbours of each point", 0}};
+static const struct operator_size options[] = {{"K", "neighbours of each point", 0, false}};
 
 static const char *const endings[] = {"early", "full"};
 static const char *const compares[] = {"hardware", "relu"};

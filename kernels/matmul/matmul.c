@@ -9,7 +9,7 @@
 #include <math.h>
 
 static const char *const size_names[MATMUL_SIZES] = {"m", "k", "n", "batch"};
-static const struct operator_size options[] = {{"B", "number of products (default 1)", 1}};
+static const struct operator_size options[] = {{"B", "number of products (default 1)", 1, false}};
 
 /* Beyond this a kernel runs for hours: no clock of the simulator holds it. */
 #define MAX_SIZE    (INT64_C(1) << 31)

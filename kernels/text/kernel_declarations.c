@@ -32,19 +32,11 @@ static enum status declare_title(struct kernel_parser *parser)
     return STATUS_OK;
 }
 
-/* A number of at least 1. */
-static enum status parse_positive(struct kernel_parser *parser, int64_t *number)
-{
-    struct kernel_place at = reader_place(parser);
-    TRY(reader_number(parser, number));
-    return *number > 0 ? STATUS_OK : FAIL_AT(parser, at, "0, expected 1 or more");
-}
-
 static enum status declare_option(struct kernel_parser *parser, const struct kernel_name *name)
 {
     struct kernel_size size = {.is_option = true};
     int number;
-    TRY(parse_positive(parser, &size.standard));
+    TRY(reader_number(parser, &size.standard));
     TRY(reader_declare(parser, NAME_SIZE, name, &number));
     size.name = *name;
     parser->kernel->sizes[number] = size;

@@ -56,6 +56,49 @@ static enum status check_use(struct kernel_parser *parser)
     return STATUS_OK;
 }
 
+/* ------------------------------------------------------------------ sizes that may be 0 */
+
+static enum status check_not_0(struct kernel_parser *parser, const struct expression *e)
+{
+    const struct kernel_text *kernel = parser->kernel;
+    if (e->op == EXPRESSION_LET)
+        return check_not_0(parser, kernel->lets[e->number].value);
+    if (e->op == EXPRESSION_IF) {
+        TRY(check_not_0(parser, e->args->next));
+        return check_not_0(parser, e->args->next->next);
+    }
+    if (e->op != EXPRESSION_SIZE || !kernel_may_be_0(&kernel->sizes[e->number]))
+        return STATUS_OK;
+    return FAIL_AT(parser, e->at, "size '%s' may be 0, expected it as a part of a number only",
+                   kernel->sizes[e->number].name.text);
+}
+
+static enum status check_list(struct kernel_parser *parser, const struct expression *list)
+{
+    for (; list; list = list->next)
+        TRY(check_not_0(parser, list));
+    return STATUS_OK;
+}
+
+/* Ranges, extents, what an axis or the cores cut: of none of them there is nothing. */
+static enum status check_ranges(struct kernel_parser *parser)
+{
+    const struct kernel_text *kernel = parser->kernel;
+    for (int n = 0; n < kernel->tensor_count; n++)
+        TRY(check_list(parser, kernel->tensors[n].dims));
+    for (int n = 0; n < kernel->axis_count; n++)
+        TRY(check_list(parser, kernel->axes[n].values));
+    for (int n = 0; n < kernel->cores_count; n++)
+        TRY(check_not_0(parser, kernel->cores[n].what));
+    for (int n = 0; n < kernel->loop_count; n++) {
+        TRY(check_not_0(parser, kernel->loops[n].in));
+        TRY(check_not_0(parser, kernel->loops[n].by));
+    }
+    for (int n = 0; n < kernel->tile_count; n++)
+        TRY(check_list(parser, kernel->tiles[n].dims));
+    return STATUS_OK;
+}
+
 /* ------------------------------------------------------------------ orders */
 
 static enum status find_loops(struct kernel_parser *parser, struct kernel_order *order)
@@ -120,6 +163,7 @@ static enum status check_orders(struct kernel_parser *parser)
 enum status kernel_check(struct kernel_parser *parser)
 {
     TRY(check_loops(parser));
+    TRY(check_ranges(parser));
     TRY(check_orders(parser));
     TRY(kernel_check_lives(parser));
     TRY(check_stores(parser));

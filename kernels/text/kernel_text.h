@@ -149,8 +149,14 @@ struct kernel_size {
     struct kernel_name name;
     struct expression *pad; /* of numbers and lanes alone; NULL: 1 */
     bool is_option;         /* has an option of its own, and so a value without being given: */
-    int64_t standard;       /* that */
+    int64_t standard;       /* that; where it is 0 the size may be 0 */
 };
+
+/* May a size be 0? Then it is no range, extent or share of its own (kernel_rules.c). */
+static inline bool kernel_may_be_0(const struct kernel_size *size)
+{
+    return size->is_option && size->standard == 0;
+}
 
 struct kernel_let {
     struct kernel_name name;

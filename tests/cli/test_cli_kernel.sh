@@ -416,8 +416,44 @@ try_vector_cores() {
     holds '.cores == 2'
 }
 
+# ------------------------------------------------------------------ sizes and axes that may be 0
+
+try_zero() {
+    cat >border.kernel <<'KERNEL'
+kernel border
+title "Z = X between zeros"
+size N pad 16
+size border = 0
+tensor X[N] f16, Z[N+2*border] f16
+axis late = 0, 1
+axis t = slices(N)
+for i in N+2*border by t
+  tile x: ub[i] f16 x late+1
+  load x <- X[i from begin(i)-border]
+  store Z[i] <- x
+KERNEL
+    answer 0 --kernel border.kernel --shape 40 --json
+    holds '.shape.border == 0' '.best.tiling.late | IN(0, 1)'
+    answer 0 --kernel border.kernel --shape 40 --border 3 --json
+    holds '.shape.border == 3'
+    answer 0 run --kernel border.kernel --shape 40 --border 3 --set late=0,t=16,cores=1 --json
+    holds '.tensors[1] | .shape == "46" and .not_stored == 0'
+    answer 0 explain --kernel border.kernel --shape 40 --border 0 --set late=0,t=16,cores=1
+    refuses '--border -1: expected a whole number from 0' \
+        --kernel border.kernel --shape 40 --border -1
+    refuses '--set t=0: expected' \
+        explain --kernel border.kernel --shape 40 --set late=0,t=0,cores=1
+    sed 's/in N+2[*]border/in border/' border.kernel >nothing.kernel
+    refuses "nothing.kernel:8:10: size 'border' may be 0" --kernel nothing.kernel --shape 40
+    answer 0 --kernel border.kernel --shape 40 --border 3 --db border.db
+    answer 0 --kernel border.kernel --shape 40 --border 0 --db border.db
+    answer 0 store ls border.db
+    said 'border=3'
+}
+
 try_new
 try_numbers
+try_zero
 try_vector_cores
 try_commands
 try_input

@@ -77,6 +77,7 @@ static bool is_positive(const struct kernel_text *kernel, const struct expressio
         return e->number > 0;
     case EXPRESSION_SIZE:
     case EXPRESSION_WHOLE:
+        return !kernel_may_be_0(&kernel->sizes[e->number]);
     case EXPRESSION_LOOP:
     case EXPRESSION_LANES:
     case EXPRESSION_POW2:

@@ -25,10 +25,12 @@ enum status kernel_values_set(struct kernel_values *values, const struct kernel_
                              kernel->sizes[n].pad->at.line, kernel->sizes[n].pad->at.column,
                              kernel->sizes[n].name.text, (long long)pad);
         values->pads[n] = pad;
-        if (given[n] < 1 || given[n] > KERNEL_MAX_NUMBER - pad)
-            return error_set(error, STATUS_INVALID,
-                             "size %s is %lld, expected 1 or more, and with its pad at most 2^62",
-                             kernel->sizes[n].name.text, (long long)given[n]);
+        int64_t least = kernel_may_be_0(&kernel->sizes[n]) ? 0 : 1;
+        if (given[n] < least || given[n] > KERNEL_MAX_NUMBER - pad)
+            return error_set(
+                error, STATUS_INVALID,
+                "size %s is %lld, expected %lld or more, and with its pad at most 2^62",
+                kernel->sizes[n].name.text, (long long)given[n], (long long)least);
         values->wholes[n] = round_up(given[n], pad);
         values->sizes[n] = (struct kernel_range){.length = values->wholes[n]};
     }

@@ -47,7 +47,7 @@ static enum status check(const struct problem *problem, struct error *error)
 {
     double product = 1;
     for (int i = 0; i < problem->op->size_count; i++) {
-        product *= (double)problem->size[i];
+        product *= problem->size[i] ? (double)problem->size[i] : 1;
         if (problem->size[i] >= MAX_SIZE)
             return error_set(error, STATUS_INVALID, "%s = %lld, expected less than 2^31",
                              problem->op->size_names[i], (long long)problem->size[i]);
@@ -123,7 +123,7 @@ static void add_size(struct kernel_operator *made, int n)
         return;
     snprintf(made->help[n], HELP_SIZE, "a size (default %lld)", (long long)size->standard);
     made->options[at - made->op.shape_sizes] =
-        (struct operator_size){"N", made->help[n], size->standard};
+        (struct operator_size){"N", made->help[n], size->standard, kernel_may_be_0(size)};
 }
 
 static void add_sizes(struct kernel_operator *made)

@@ -85,15 +85,17 @@ static const struct expression *dim_of(const struct roofline *roofline,
     return dim;
 }
 
-/* Of a + n - 1 with a size n it is a that surely is swept: sizes are 1 or more. */
-static const struct expression *less_than(const struct expression *e)
+/* Of a + n - 1 with a size n of 1 or more it is a that surely is swept. */
+static const struct expression *less_than(const struct kernel_text *kernel,
+                                          const struct expression *e)
 {
     const struct expression *left = e->args;
     if (e->op == EXPRESSION_UP)
         return left;
     if (e->op != EXPRESSION_SUBTRACT || left->next->op != EXPRESSION_NUMBER ||
         left->next->number > 1 || left->op != EXPRESSION_ADD ||
-        left->args->next->op != EXPRESSION_SIZE)
+        left->args->next->op != EXPRESSION_SIZE ||
+        kernel_may_be_0(&kernel->sizes[left->args->next->number]))
         return NULL;
     return left->args;
 }
@@ -102,7 +104,7 @@ static const struct expression *less_than(const struct expression *e)
 static void sweep_extent(const struct roofline *roofline, const struct expression *e,
                          struct sweep *sweep)
 {
-    const struct expression *less = less_than(e);
+    const struct expression *less = less_than(roofline->plan->kernel, e);
     if (less)
         sweep_extent(roofline, less, sweep);
     else if (e->op == EXPRESSION_LOOP)
