@@ -1,5 +1,5 @@
-/* The sums of room that can be too large: for each innermost loop the tiles that live around it, a
- * buffer at a time; a sum that is part of another one is left out. */
+/* The sums of room that can be too large: the tiles that live around an innermost loop, of each
+ * stage of a loop one, a buffer at a time; a sum that is part of another one is left out. */
 #include "kernels/text/legal/kernel_fit.h"
 
 #include "core/array.h"
@@ -99,20 +99,12 @@ static bool loops_grow(const struct kernel_plan *plan)
 
 /* ------------------------------------------------------------------ sums */
 
-static bool lives_around(const struct kernel_plan *plan, int tile, int buffer, int loop)
-{
-    return plan->tiles[tile].is_there && plan->tiles[tile].buffer == buffer &&
-           plan_is_within(plan, loop, plan->tiles[tile].life);
-}
-
-static bool is_innermost(const struct kernel_plan *plan, int loop)
-{
-    const struct plan_loop *body = &plan->loops[loop];
-    for (int i = body->first_item; i < body->first_item + body->item_count; i++)
-        if (plan->items[i].is_loop)
-            return false;
-    return true;
-}
+struct summing {
+    const struct kernel_plan *plan;
+    struct kernel_fit *fit;
+    bool is_open[KERNEL_MAX_LOOPS + 1]; /* plan loops whose tiles live */
+    struct error *error;
+};
 
 /* Two with the same last tile of a buffer have the same ones. */
 static bool is_known(const struct kernel_fit *fit, const struct fit_sum *sum)
@@ -124,30 +116,70 @@ static bool is_known(const struct kernel_fit *fit, const struct fit_sum *sum)
     return false;
 }
 
-static enum status add_sum(const struct kernel_plan *plan, struct kernel_fit *fit, int loop,
-                           int buffer, struct error *error)
+static enum status add_sum(struct summing *s, int buffer)
 {
+    struct kernel_fit *fit = s->fit;
     struct fit_sum sum = {.buffer = buffer};
-    for (int t = 0; t < plan->kernel->tile_count; t++)
-        if (lives_around(plan, t, buffer, loop))
+    for (int t = 0; t < s->plan->kernel->tile_count; t++) {
+        const struct plan_tile *tile = &s->plan->tiles[t];
+        if (tile->is_there && tile->buffer == buffer && s->is_open[tile->life])
             sum.tiles[sum.count++] = (int16_t)t;
+    }
     if (!sum.count || is_known(fit, &sum))
         return STATUS_OK;
     if (!array_room(&fit->sums, fit->sum_count, sizeof *fit->sums))
-        return error_memory(error);
+        return error_memory(s->error);
     fit->sums[fit->sum_count++] = sum;
     return STATUS_OK;
+}
+
+static enum status add_sums(struct summing *s)
+{
+    for (int b = 0; b < s->plan->hw->buffer_count; b++)
+        if (s->plan->hw->buffers[b].capacity_bytes)
+            TRY(add_sum(s, b));
+    return STATUS_OK;
+}
+
+static enum status choose(struct summing *s, int loop, int stage, const int waiting[], int count);
+
+/* Enters the last of the loops that wait. */
+static enum status descend(struct summing *s, const int waiting[], int count)
+{
+    if (!count)
+        return add_sums(s);
+    int loop = waiting[count - 1];
+    s->is_open[loop] = true;
+    enum status status = choose(s, loop, 0, waiting, count - 1);
+    s->is_open[loop] = false;
+    return status;
+}
+
+/* Of the loops in the body that are of one stage each in its turn. */
+static enum status choose(struct summing *s, int loop, int stage, const int waiting[], int count)
+{
+    const struct plan_loop *body = &s->plan->loops[loop];
+    int more[KERNEL_MAX_LOOPS + 1];
+    bool any = false;
+    if (stage > body->last_stage)
+        return descend(s, waiting, count);
+    memcpy(more, waiting, (size_t)count * sizeof *more);
+    for (int i = body->first_item; i < body->first_item + body->item_count; i++) {
+        if (!s->plan->items[i].is_loop || s->plan->items[i].stage != stage)
+            continue;
+        any = true;
+        more[count] = s->plan->items[i].number;
+        TRY(choose(s, loop, stage + 1, more, count + 1));
+    }
+    return any ? STATUS_OK : choose(s, loop, stage + 1, waiting, count);
 }
 
 enum status kernel_fit_make(const struct kernel_plan *plan, struct kernel_fit *fit,
                             struct error *error)
 {
     *fit = (struct kernel_fit){.grows = tiles_grow(plan) && loops_grow(plan)};
-    for (int loop = 0; loop < plan->loop_count; loop++)
-        for (int b = 0; is_innermost(plan, loop) && b < plan->hw->buffer_count; b++)
-            if (plan->hw->buffers[b].capacity_bytes)
-                TRY(add_sum(plan, fit, loop, b, error));
-    return STATUS_OK;
+    struct summing summing = {.plan = plan, .fit = fit, .error = error};
+    return descend(&summing, (int[]){0}, 1);
 }
 
 void kernel_fit_clear(struct kernel_fit *fit)

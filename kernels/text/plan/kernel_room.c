@@ -1,6 +1,7 @@
 /* Where tiles lie. A tile lies behind those of the loops around its life; loops side by side begin
- * at the same place, because their tiles never live at once. What a tile takes is the most of all
- * rounds: of each loop the first one and a shorter last one, and every one where the text asks
+ * at the same place, because their tiles never live at once, but for loops of different stages,
+ * which run side by side: each stage lies behind the one before. What a tile takes is the most of
+ * all rounds: of each loop the first one and a shorter last one, and every one where the text asks
  * where a round begins. */
 #include "kernels/limits.h"
 #include "kernels/slices.h"
@@ -82,7 +83,28 @@ static enum status walk(const struct rooms *rooms, int loop)
 
 /* ------------------------------------------------------------------ places */
 
-static void place(const struct rooms *rooms, int loop, const int64_t used[HARDWARE_MAX_BUFFERS])
+static void place(const struct rooms *rooms, int loop, const int64_t used[HARDWARE_MAX_BUFFERS],
+                  int64_t end[HARDWARE_MAX_BUFFERS]);
+
+/* The loops of one stage of a body; *end: behind all that lies there. */
+static void place_stage(const struct rooms *rooms, int loop, int stage,
+                        const int64_t used[HARDWARE_MAX_BUFFERS], int64_t end[HARDWARE_MAX_BUFFERS])
+{
+    const struct plan_loop *body = &rooms->plan->loops[loop];
+    memcpy(end, used, HARDWARE_MAX_BUFFERS * sizeof *end);
+    for (int i = body->first_item; i < body->first_item + body->item_count; i++) {
+        const struct plan_item *item = &rooms->plan->items[i];
+        int64_t behind[HARDWARE_MAX_BUFFERS];
+        if (!item->is_loop || item->stage != stage)
+            continue;
+        place(rooms, item->number, used, behind);
+        for (int b = 0; b < HARDWARE_MAX_BUFFERS; b++)
+            end[b] = behind[b] > end[b] ? behind[b] : end[b];
+    }
+}
+
+static void place(const struct rooms *rooms, int loop, const int64_t used[HARDWARE_MAX_BUFFERS],
+                  int64_t end[HARDWARE_MAX_BUFFERS])
 {
     const struct kernel_plan *plan = rooms->plan;
     int64_t here[HARDWARE_MAX_BUFFERS];
@@ -98,13 +120,10 @@ static void place(const struct rooms *rooms, int loop, const int64_t used[HARDWA
         rooms->room->offset[t] = here[tile->buffer];
         here[tile->buffer] = sum_of(here[tile->buffer], product_of(bytes, tile->copies));
     }
-    for (int b = 0; b < plan->hw->buffer_count; b++)
-        if (here[b] > rooms->room->needed[b])
-            rooms->room->needed[b] = here[b];
-    const struct plan_loop *body = &plan->loops[loop];
-    for (int i = body->first_item; i < body->first_item + body->item_count; i++)
-        if (plan->items[i].is_loop)
-            place(rooms, plan->items[i].number, here);
+    for (int stage = 0; stage <= plan->loops[loop].last_stage; stage++) {
+        place_stage(rooms, loop, stage, here, end);
+        memcpy(here, end, sizeof here);
+    }
 }
 
 enum status kernel_room_find(const struct kernel_plan *plan, struct kernel_env *env,
@@ -114,6 +133,6 @@ enum status kernel_room_find(const struct kernel_plan *plan, struct kernel_env *
     const int64_t nothing[HARDWARE_MAX_BUFFERS] = {0};
     memset(room, 0, sizeof *room);
     TRY(walk_round(&rooms, 0, 0));
-    place(&rooms, 0, nothing);
+    place(&rooms, 0, nothing, room->needed);
     return STATUS_OK;
 }

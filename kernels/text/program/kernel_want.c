@@ -176,6 +176,18 @@ static enum status want_shared_pair(struct flag_maker *maker, int tile, int othe
     return level > 0 ? want_later(maker, -1, in_order ? b : a, in_order ? a : b, level) : STATUS_OK;
 }
 
+/* Their loops are of different stages of the one around both: then they have room of their own. */
+static bool has_own_room(const struct kernel_plan *plan, int life, int other, int level)
+{
+    const struct plan_loop *body = &plan->loops[level];
+    int stage[2] = {0};
+    for (int i = body->first_item; i < body->first_item + body->item_count; i++)
+        for (int n = 0; n < 2 && plan->items[i].is_loop; n++)
+            if (plan_is_within(plan, n ? other : life, plan->items[i].number))
+                stage[n] = plan->items[i].stage;
+    return stage[0] != stage[1];
+}
+
 static enum status want_shared(struct flag_maker *maker, int one, int two)
 {
     const struct kernel_plan *plan = maker->plan;
@@ -184,6 +196,8 @@ static enum status want_shared(struct flag_maker *maker, int one, int two)
         plan_is_within(plan, x->life, y->life) || plan_is_within(plan, y->life, x->life))
         return STATUS_OK;
     int level = loop_around(plan, x->life, y->life);
+    if (has_own_room(plan, x->life, y->life, level))
+        return STATUS_OK;
     for (int a = 0; a < plan->step_count; a++)
         for (int b = 0; touches(&plan->steps[a], one) && b < plan->step_count; b++)
             TRY(want_shared_pair(maker, one, two, level, a, b));

@@ -1,7 +1,10 @@
 /* What tiles need, and what a core's share of a size is. Tiles whose lives are over when others'
- * begin share room: those of loops side by side; so a body needs its own tiles and the most that
- * one of its loops needs. And what stages ask of tiles. */
+ * begin share room: those of loops side by side, unless they are of different stages; so a body
+ * needs its own tiles and of each stage the most that one of its loops needs. And what stages ask
+ * of tiles. */
 #include "tests/kernels/text/plain_kernel.h"
+
+enum { PLAIN_MAX_STAGE = 16 };
 
 static int64_t add(int64_t a, int64_t b)
 {
@@ -9,15 +12,25 @@ static int64_t add(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+static int64_t stage_of(const struct plain *plain, int line)
+{
+    const struct expression *e = plain->text->lines[line].stage;
+    struct error error;
+    int64_t stage = 0;
+    if (e && kernel_number(&plain->values, e, &stage, &error) != STATUS_OK)
+        return 0;
+    return stage < PLAIN_MAX_STAGE ? stage : PLAIN_MAX_STAGE;
+}
+
 /* Bytes of a buffer in a round of the loop that stands at `place`, -1: the kernel. */
 static int64_t needs(const struct plain *plain, int place, int buffer)
 {
     const struct kernel_text *text = plain->text;
-    int64_t most = 0, own = 0;
+    int64_t most[PLAIN_MAX_STAGE + 1] = {0}, own = 0;
     for (int n = 0; n < text->loop_count; n++)
         if (kernel_loop_around(text, n) == place) {
-            int64_t inner = needs(plain, n, buffer);
-            most = inner > most ? inner : most;
+            int64_t inner = needs(plain, n, buffer), stage = stage_of(plain, text->loops[n].line);
+            most[stage] = inner > most[stage] ? inner : most[stage];
         }
     for (int t = 0; t < text->tile_count; t++) {
         const struct plain_tile *tile = &plain->tiles[t];
@@ -29,7 +42,9 @@ static int64_t needs(const struct plain *plain, int place, int buffer)
             bytes = INT64_MAX;
         own = add(own, bytes);
     }
-    return add(own, most);
+    for (int stage = 0; stage <= PLAIN_MAX_STAGE; stage++)
+        own = add(own, most[stage]);
+    return own;
 }
 
 /* ------------------------------------------------------------------ stages */
