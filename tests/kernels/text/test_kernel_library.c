@@ -39,6 +39,8 @@ static const struct row {
     {"conv2d", "ascend910b2", {28, 28, 3, 3, 128, 128, 1, 1, 2}, {6, 7, 3, 2, 20, 32, 1, 1, 1}},
     {"depthwise_conv2d", "ascend310", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"depthwise_conv2d", "ascend910b2", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
+    {"fft", "ascend310", {8, 1024}, {2, 16}},
+    {"fft", "ascend910b2", {8, 1024}, {2, 16}},
     {"flash_attention", "ascend310", {4, 1024, 64}, {2, 300, 32}},
     {"flash_attention", "ascend910", {4, 1024, 64}, {2, 300, 32}},
     {"matmul_thesis", "ascend310", {256, 512, 200, 2}, {64, 48, 80, 2}},
