@@ -1,0 +1,514 @@
+/* Each function fills the tensor that its text stores first. Sums of products include what lies
+ * outside a tensor, as 0: infinite weights make NaN of it there too. */
+#include "tests/kernels/text/references.h"
+
+#include "core/element.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *of(const struct reference_data *p, const char *name)
+{
+    for (int t = 0; t < p->run->tensor_count; t++)
+        if (strcmp(p->run->tensors[t].name, name) == 0)
+            return p->run->tensors[t].given;
+    cr_assert_fail("no tensor %s", name);
+    return NULL;
+}
+
+static double positive(double x)
+{
+    return x < 0 ? 0 : x; /* NaN stays */
+}
+
+static void add_relu(const struct reference_data *p, double *z)
+{
+    for (int64_t i = 0; i < p->size[0]; i++)
+        z[i] = positive(of(p, "X")[i] + of(p, "Y")[i]);
+}
+
+static void scale_bias_relu(const struct reference_data *p, double *z)
+{
+    int64_t columns = p->size[1];
+    for (int64_t i = 0; i < p->size[0] * columns; i++)
+        z[i] = positive(element_round(DTYPE_F16, of(p, "X")[i] * of(p, "S")[i % columns]) +
+                        of(p, "B")[i % columns]);
+}
+
+static void product(const double *a, const double *b, int64_t m, int64_t k, int64_t n, double *c)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t l = 0; l < k; l++)
+                sum += a[i * k + l] * b[l * n + j];
+            c[i * n + j] = sum;
+        }
+}
+
+static void products(const struct reference_data *p, int64_t batch, const int64_t mkn[], double *c)
+{
+    for (int64_t z = 0; z < batch; z++)
+        product(of(p, "A") + z * mkn[0] * mkn[1], of(p, "B") + z * mkn[1] * mkn[2], mkn[0], mkn[1],
+                mkn[2], c + z * mkn[0] * mkn[2]);
+}
+
+static void batch_last(const struct reference_data *p, double *c)
+{
+    products(p, p->size[3], p->size, c);
+}
+
+static void batch_first(const struct reference_data *p, double *c)
+{
+    products(p, p->size[0], p->size + 1, c);
+}
+
+static void softmax(const struct reference_data *p, double *y)
+{
+    int64_t columns = p->size[1];
+    for (int64_t r = 0; r < p->size[0]; r++) {
+        const double *x = of(p, "X") + r * columns;
+        double most = x[0], sum = 0;
+        for (int64_t i = 0; i < columns; i++)
+            most = isnan(most) || most > x[i] ? most : x[i];
+        for (int64_t i = 0; i < columns; i++)
+            sum += exp(x[i] - most);
+        for (int64_t i = 0; i < columns; i++)
+            y[r * columns + i] = exp(x[i] - most) / sum;
+    }
+}
+
+static void rms_norm(const struct reference_data *p, double *y)
+{
+    int64_t columns = p->size[1];
+    for (int64_t r = 0; r < p->size[0]; r++) {
+        const double *x = of(p, "X") + r * columns;
+        double sum = 0;
+        for (int64_t i = 0; i < columns; i++)
+            sum += x[i] * x[i];
+        for (int64_t i = 0; i < columns; i++)
+            y[r * columns + i] = x[i] * of(p, "G")[i] / sqrt(sum / (double)columns + 0.00001);
+    }
+}
+
+static double larger(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
+/* The text begins with the least number of the type. */
+static void row_max(const struct reference_data *p, double *y)
+{
+    for (int64_t r = 0; r < p->size[0]; r++) {
+        y[r] = -65504;
+        for (int64_t c = 0; c < p->size[1]; c++)
+            y[r] = larger(y[r], of(p, "X")[r * p->size[1] + c]);
+    }
+}
+
+static void column_max(const struct reference_data *p, double *y)
+{
+    for (int64_t c = 0; c < p->size[1]; c++) {
+        y[c] = -65504;
+        for (int64_t r = 0; r < p->size[0]; r++)
+            y[c] = larger(y[c], of(p, "X")[r * p->size[1] + c]);
+    }
+}
+
+static void row_sum(const struct reference_data *p, double *y)
+{
+    for (int64_t r = 0; r < p->size[0]; r++) {
+        y[r] = 0;
+        for (int64_t c = 0; c < p->size[1]; c++)
+            y[r] += of(p, "X")[r * p->size[1] + c];
+    }
+}
+
+static void column_sum(const struct reference_data *p, double *y)
+{
+    for (int64_t c = 0; c < p->size[1]; c++) {
+        y[c] = 0;
+        for (int64_t r = 0; r < p->size[0]; r++)
+            y[c] += of(p, "X")[r * p->size[1] + c];
+    }
+}
+
+static void transpose(const struct reference_data *p, double *y)
+{
+    for (int64_t r = 0; r < p->size[0]; r++)
+        for (int64_t c = 0; c < p->size[1]; c++)
+            y[c * p->size[0] + r] = of(p, "X")[r * p->size[1] + c];
+}
+
+static void unit_matrix(const struct reference_data *p)
+{
+    int64_t n = 1;
+    for (int t = 0; t < p->run->tensor_count; t++)
+        if (strcmp(p->run->tensors[t].name, "E") == 0)
+            n = p->run->tensors[t].extent[0];
+    for (int64_t i = 0; i < n * n; i++)
+        of(p, "E")[i] = i % (n + 1) == 0;
+}
+
+static void gemv(const struct reference_data *p, double *y)
+{
+    for (int64_t z = 0; z < p->size[0]; z++)
+        product(of(p, "A") + z * p->size[1] * p->size[2], of(p, "X") + z * p->size[2], p->size[1],
+                p->size[2], 1, y + z * p->size[1]);
+}
+
+static void rotary(const struct reference_data *p, double *y)
+{
+    int64_t half = p->size[2] / 2;
+    for (int64_t i = 0; i < p->size[0] * p->size[1]; i++)
+        for (int64_t d = 0; d < half; d++) {
+            double c = of(p, "C")[i % p->size[1] * half + d],
+                   s = of(p, "N")[i % p->size[1] * half + d];
+            double a = of(p, "X")[i * 2 * half + d], b = of(p, "X")[(i * 2 + 1) * half + d];
+            y[i * 2 * half + d] = a * c - b * s;
+            y[(i * 2 + 1) * half + d] = b * c + a * s;
+        }
+}
+
+static void even_last(int64_t size[])
+{
+    size[2] += size[2] % 2;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+/* X of H x W pixels of `depth` channels; 0 outside, or `fill`. */
+static double pixel(const double *x, int64_t h, int64_t w, int64_t row, int64_t column,
+                    int64_t depth, int64_t channel, double fill)
+{
+    bool is_inside = row >= 0 && row < h && column >= 0 && column < w;
+    return is_inside ? x[(row * w + column) * depth + channel] : fill;
+}
+
+static void convolve(const struct reference_data *p, double *y)
+{
+    const int64_t oh = p->size[0], ow = p->size[1], kh = p->size[2], kw = p->size[3];
+    const int64_t ci = p->size[4], co = p->size[5], stride = p->size[6], padding = p->size[7];
+    const int64_t dilation = p->size[8];
+    const int64_t h = stride * (oh - 1) + dilation * (kh - 1) + 1 - 2 * padding;
+    const int64_t w = stride * (ow - 1) + dilation * (kw - 1) + 1 - 2 * padding;
+    for (int64_t i = 0; i < oh * ow * co; i++) {
+        y[i] = 0;
+        for (int64_t tap = 0; tap < kh * kw * ci; tap++) {
+            int64_t c = tap % ci, k = tap / ci;
+            y[i] += pixel(of(p, "X"), h, w, i / co / ow * stride - padding + k / kw * dilation,
+                          i / co % ow * stride - padding + k % kw * dilation, ci, c, 0) *
+                    of(p, "F")[tap * co + i % co];
+        }
+    }
+}
+
+enum pooling { POOL_MEAN, POOL_MOST, POOL_FILTER };
+
+/* Blocks of 16 channels; sizes C1 OH OW KH KW stride padding. */
+static void pool(const struct reference_data *p, enum pooling how, double *y)
+{
+    const int64_t oh = p->size[1], ow = p->size[2], kh = p->size[3], kw = p->size[4];
+    const int64_t stride = p->size[5], padding = p->size[6];
+    const int64_t h = stride * (oh - 1) + kh - 2 * padding,
+                  w = stride * (ow - 1) + kw - 2 * padding;
+    for (int64_t i = 0; i < p->size[0] * oh * ow * 16; i++) {
+        int64_t channel = i % 16, pixels = i / 16, block = pixels / (oh * ow);
+        double sum = 0, most = -65504;
+        for (int64_t k = 0; k < kh * kw; k++) {
+            double x = pixel(of(p, "X") + block * h * w * 16, h, w,
+                             pixels / ow % oh * stride - padding + k / kw,
+                             pixels % ow * stride - padding + k % kw, 16, channel,
+                             how == POOL_MOST ? -65504 : 0);
+            most = larger(most, x);
+            sum += how == POOL_FILTER ? x * of(p, "F")[(block * kh * kw + k) * 16 + channel] : x;
+        }
+        y[i] = how == POOL_MOST ? most : how == POOL_MEAN ? sum / (double)(kh * kw) : sum;
+    }
+}
+
+static void mean_pool(const struct reference_data *p, double *y)
+{
+    pool(p, POOL_MEAN, y);
+}
+
+static void most_pool(const struct reference_data *p, double *y)
+{
+    pool(p, POOL_MOST, y);
+}
+
+static void depthwise(const struct reference_data *p, double *y)
+{
+    pool(p, POOL_FILTER, y);
+}
+
+/* Padding is less than a window, and leaves some of X. */
+static void fit_window(int64_t size[], int kh, int padding)
+{
+    int64_t least = size[kh] < size[kh + 1] ? size[kh] : size[kh + 1];
+    if (2 * size[padding] >= least)
+        size[padding] = (least - 1) / 2;
+}
+
+static void fit_convolution(int64_t size[])
+{
+    size[7]--;
+    fit_window(size, 2, 7);
+}
+
+static void fit_pool(int64_t size[])
+{
+    size[6]--;
+    fit_window(size, 3, 6);
+}
+
+/* ------------------------------------------------------------------ attention */
+
+static void attend(const struct reference_data *p, bool is_causal, double *o)
+{
+    int64_t s = p->size[1], d = p->size[2];
+    double *score = malloc((size_t)s * sizeof *score);
+    for (int64_t row = 0; row < p->size[0] * s; row++) {
+        const int64_t head = row / s * s * d, seen = is_causal ? row % s + 1 : s;
+        double most = -INFINITY, sum = 0;
+        for (int64_t j = 0; j < seen; j++) {
+            score[j] = 0;
+            for (int64_t l = 0; l < d; l++)
+                score[j] += of(p, "Q")[row * d + l] * of(p, "K")[head + j * d + l];
+            score[j] /= sqrt((double)d);
+            most = larger(most, score[j]);
+        }
+        for (int64_t j = 0; j < seen; j++)
+            sum += score[j] = exp(score[j] - most);
+        for (int64_t l = 0; l < d; l++) {
+            o[row * d + l] = 0;
+            for (int64_t j = 0; j < seen; j++)
+                o[row * d + l] += score[j] * of(p, "V")[head + j * d + l] / sum;
+        }
+    }
+    free(score);
+}
+
+static void attention(const struct reference_data *p, double *o)
+{
+    attend(p, false, o);
+}
+
+static void causal(const struct reference_data *p, double *o)
+{
+    attend(p, true, o);
+}
+
+/* T[r,c] hides what comes after S + r. */
+static void prepare_causal(const struct reference_data *p)
+{
+    unit_matrix(p);
+    for (int64_t i = 0; i < 128 * 2 * p->size[1]; i++)
+        of(p, "T")[i] = i % (2 * p->size[1]) > p->size[1] + i / (2 * p->size[1]) ? -60000 : 0;
+}
+
+/* ------------------------------------------------------------------ Fourier */
+
+static int64_t reversed(int64_t k, int64_t n)
+{
+    int64_t other = 0;
+    for (int64_t bit = 1; bit < n; bit *= 2)
+        other = other * 2 + (k & bit ? 1 : 0);
+    return other;
+}
+
+/* The real part, which is stored first. */
+static void fourier(const struct reference_data *p, double *y)
+{
+    int64_t n = p->size[1];
+    for (int64_t i = 0; i < p->size[0] * n * 16; i++) {
+        int64_t signal = i / (n * 16) * n * 16 + i % 16, k = reversed(i / 16 % n, n);
+        y[i] = 0;
+        for (int64_t t = 0; t < n; t++) {
+            double angle = -2 * M_PI * (double)(k * t % n) / (double)n;
+            y[i] +=
+                of(p, "A")[signal + t * 16] * cos(angle) - of(p, "B")[signal + t * 16] * sin(angle);
+        }
+    }
+}
+
+static void prepare_fourier(const struct reference_data *p)
+{
+    int64_t all = p->size[1];
+    for (int64_t n = all; n > 1; n /= 2)
+        for (int64_t i = 0; i < n / 2 * 16; i++) {
+            double angle = -2 * M_PI * (double)(i / 16) / (double)n;
+            of(p, "C")[(all - n) * 16 + i] = element_round(DTYPE_F16, cos(angle));
+            of(p, "S")[(all - n) * 16 + i] = element_round(DTYPE_F16, sin(angle));
+        }
+}
+
+static void fit_fourier(int64_t size[])
+{
+    int64_t n = 4;
+    while (2 * n <= size[1])
+        n *= 2;
+    size[1] = n;
+}
+
+/* ------------------------------------------------------------------ all of them */
+
+const struct reference references[] = {
+    {"add_relu", "ascend310", {3000}, {0}, add_relu, 0, 0, 65504, true, NULL, NULL},
+    {"scale_bias_relu",
+     "ascend310",
+     {30, 300},
+     {0},
+     scale_bias_relu,
+     0,
+     0,
+     65504,
+     true,
+     NULL,
+     NULL},
+    {"batched_matmul",
+     "ascend310",
+     {4, 70, 70, 70},
+     {0},
+     batch_first,
+     1e-3,
+     1e-4,
+     4,
+     true,
+     NULL,
+     NULL},
+    {"batched_matmul",
+     "ascend910b2",
+     {4, 70, 70, 70},
+     {0},
+     batch_first,
+     1e-3,
+     1e-4,
+     4,
+     true,
+     NULL,
+     NULL},
+    {"matmul_thesis",
+     "ascend310",
+     {100, 100, 100, 3},
+     {0},
+     batch_last,
+     1e-3,
+     1e-4,
+     4,
+     true,
+     NULL,
+     NULL},
+    {"matmul_two_level",
+     "ascend310",
+     {70, 70, 70, 2},
+     {0},
+     batch_last,
+     1e-3,
+     1e-4,
+     4,
+     true,
+     NULL,
+     NULL},
+    {"softmax_long", "ascend310", {4, 3000}, {0}, softmax, 0.02, 1e-4, 8, true, NULL, NULL},
+    {"rms_norm", "ascend310", {40, 300}, {0}, rms_norm, 0.02, 1e-3, 30, true, NULL, NULL},
+    {"row_max", "ascend310", {50, 500}, {0}, row_max, 0, 0, 65504, true, NULL, NULL},
+    {"column_max", "ascend310", {300, 90}, {0}, column_max, 0, 0, 65504, true, NULL, NULL},
+    {"row_sum", "ascend310", {60, 500}, {0}, row_sum, 1e-6, 1e-4, 8, true, NULL, NULL},
+    {"column_sum", "ascend310", {500, 60}, {0}, column_sum, 1e-6, 1e-4, 8, true, NULL, NULL},
+    {"transpose_2d", "ascend310", {100, 90}, {0}, transpose, 0, 0, 65504, false, NULL, unit_matrix},
+    {"transpose_2d", "ascend910b2", {100, 90}, {0}, transpose, 0, 0, 8, false, NULL, unit_matrix},
+    {"batched_gemv", "ascend310", {5, 70, 90}, {0}, gemv, 1e-3, 1e-4, 4, true, NULL, NULL},
+    {"rotary", "ascend310", {4, 50, 70}, {0}, rotary, 2e-3, 0.03, 4, true, even_last, NULL},
+    {"conv2d",
+     "ascend310",
+     {9, 9, 4, 4, 20, 20, 3, 3, 2},
+     {0},
+     convolve,
+     1e-3,
+     1e-4,
+     4,
+     true,
+     fit_convolution,
+     NULL},
+    {"conv2d",
+     "ascend910b2",
+     {9, 9, 4, 4, 20, 20, 3, 3, 2},
+     {0},
+     convolve,
+     1e-3,
+     1e-4,
+     4,
+     true,
+     fit_convolution,
+     NULL},
+    {"average_pool",
+     "ascend310",
+     {3, 9, 9, 4, 4, 3, 3},
+     {1, 1, 1, 2, 2, 1, 1},
+     mean_pool,
+     4e-3,
+     4e-3,
+     8,
+     true,
+     fit_pool,
+     NULL},
+    {"max_pool",
+     "ascend310",
+     {3, 9, 9, 4, 4, 3, 3},
+     {1, 1, 1, 2, 2, 1, 1},
+     most_pool,
+     0,
+     0,
+     65504,
+     true,
+     fit_pool,
+     NULL},
+    {"depthwise_conv2d",
+     "ascend310",
+     {3, 9, 9, 4, 4, 3, 3},
+     {0},
+     depthwise,
+     1e-2,
+     5e-2,
+     4,
+     true,
+     fit_pool,
+     NULL},
+    {"flash_attention",
+     "ascend310",
+     {2, 600, 70},
+     {0},
+     attention,
+     0.02,
+     0.01,
+     2,
+     false,
+     NULL,
+     NULL},
+    {"causal_attention",
+     "ascend310",
+     {2, 600, 70},
+     {0},
+     causal,
+     0.02,
+     0.01,
+     2,
+     false,
+     NULL,
+     prepare_causal},
+    {"fft",
+     "ascend310",
+     {2, 256},
+     {1, 4},
+     fourier,
+     0.02,
+     0.3,
+     2,
+     false,
+     fit_fourier,
+     prepare_fourier},
+};
+const int reference_count = sizeof references / sizeof *references;

@@ -1,0 +1,28 @@
+/* What the library's texts compute, as plain loops in double. */
+#ifndef AUTOTUNE_TESTS_REFERENCES_H
+#define AUTOTUNE_TESTS_REFERENCES_H
+
+#include "kernels/text/run/kernel_run.h"
+
+/* A problem: sizes in the order of the text, and its tensors. */
+struct reference_data {
+    const int64_t *size;
+    struct kernel_run *run;
+};
+
+struct reference {
+    const char *name, *chip;
+    int64_t most[KERNEL_MAX_SIZES];  /* sizes are drawn up to these, */
+    int64_t least[KERNEL_MAX_SIZES]; /* from these on; 0: from 1 */
+    void (*compute)(const struct reference_data *p, double *out);
+    double relative, absolute;   /* errors allowed; 0: the nearest of the type */
+    double largest;              /* of what is drawn */
+    bool is_hostile;             /* NaN and infinite numbers too */
+    void (*fit)(int64_t size[]); /* makes drawn sizes such as the text takes; NULL: they are */
+    void (*prepare)(const struct reference_data *p); /* tensors that hold something in particular */
+};
+
+extern const struct reference references[];
+extern const int reference_count;
+
+#endif
