@@ -1,17 +1,16 @@
 /* `autotune run`. Tensors come from files or from a generator of random numbers, the kernel's steps
- * run on them (kernels/text/run), and what they leave goes to a folder. The text of the answer is
+ * run on them (core/numbers.h), and what they leave goes to a folder. The text of the answer is
  * its JSON document laid out. */
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/tiling_verdict.h"
 #include "core/element.h"
+#include "core/numbers.h"
 #include "formats/json.h"
 #include "formats/npy.h"
-#include "kernels/text/run/kernel_run.h"
 #include "results/outline.h"
 
 #include <errno.h>
-#include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +22,10 @@ struct running {
     struct task task; /* first */
     const char *folder;
     int64_t seed;
-    const char *words[KERNEL_MAX_TENSORS]; /* of --in */
+    const char *words[NUMBERS_MAX_TENSORS]; /* of --in */
     int word_count;
-    const char *files[KERNEL_MAX_TENSORS]; /* by tensor; NULL: none */
-    struct kernel_run run;
+    const char *files[NUMBERS_MAX_TENSORS]; /* by tensor; NULL: none */
+    struct numbers_run run;
 };
 
 static void take_in(const struct cli_option *option, void *place, const char *text)
@@ -35,8 +34,8 @@ static void take_in(const struct cli_option *option, void *place, const char *te
     const char *equals = strchr(text, '=');
     if (!equals || !equals[1])
         cli_die("--%s %.64s: expected NAME=FILE", option->name, text);
-    if (running->word_count == KERNEL_MAX_TENSORS)
-        cli_die("--%s: at most %d of them", option->name, KERNEL_MAX_TENSORS);
+    if (running->word_count == NUMBERS_MAX_TENSORS)
+        cli_die("--%s: at most %d of them", option->name, NUMBERS_MAX_TENSORS);
     running->words[running->word_count++] = text;
     files_note(&running->task.common.files, FILE_READ, NULL, equals + 1);
 }
@@ -70,7 +69,7 @@ static const struct usage usage = {
 
 /* ------------------------------------------------------------------ what comes in */
 
-static int find_tensor(const struct kernel_run *run, const char *word)
+static int find_tensor(const struct numbers_run *run, const char *word)
 {
     size_t length = strcspn(word, "=");
     for (int t = 0; t < run->tensor_count; t++)
@@ -83,7 +82,7 @@ static int find_tensor(const struct kernel_run *run, const char *word)
     cli_die("--in %.64s: no such tensor, expected one of %s", word, names);
 }
 
-static void read_file(const char *file, struct run_tensor *tensor)
+static void read_file(const char *file, struct numbers_tensor *tensor)
 {
     struct npy npy;
     struct error error;
@@ -103,37 +102,24 @@ static void read_file(const char *file, struct run_tensor *tensor)
         tensor->given[i] = element_round(tensor->type, tensor->given[i]);
 }
 
-/* From -1 to 1; of whole numbers -8 to 7, or 0 to 7. */
-static void draw(gsl_rng *rng, struct run_tensor *tensor)
-{
-    bool is_real = element_is_floating(tensor->type);
-    double least = is_real ? -1 : element_round(tensor->type, -8), most = is_real ? 1 : 8;
-    for (int64_t i = 0; i < tensor->count; i++) {
-        double x = least + (most - least) * gsl_rng_uniform(rng);
-        tensor->given[i] = element_round(tensor->type, is_real ? x : floor(x));
-    }
-}
-
 static void give(struct running *running)
 {
-    struct kernel_run *run = &running->run;
+    struct numbers_run *run = &running->run;
     for (int w = 0; w < running->word_count; w++) {
         const char *word = running->words[w];
         running->files[find_tensor(run, word)] = strchr(word, '=') + 1;
     }
-    gsl_rng *rng = cli_require_memory(gsl_rng_alloc(gsl_rng_mt19937));
-    gsl_rng_set(rng, (unsigned long)running->seed);
+    const struct numbers_runner *numbers = running->task.job.space.kind->numbers;
     for (int t = 0; t < run->tensor_count; t++) {
-        struct run_tensor *tensor = &run->tensors[t];
+        struct numbers_tensor *tensor = &run->tensors[t];
         if (!tensor->is_loaded && !running->files[t])
             continue;
         tensor->given = cli_require_memory(malloc((size_t)tensor->count * sizeof *tensor->given));
         if (running->files[t])
             read_file(running->files[t], tensor);
         else
-            draw(rng, tensor);
+            numbers->draw(tensor, running->seed * NUMBERS_MAX_TENSORS + t);
     }
-    gsl_rng_free(rng);
 }
 
 /* ------------------------------------------------------------------ what goes out */
@@ -165,7 +151,7 @@ static void note_outputs(struct running *running)
 
 static bool put_tensor(const void *context, FILE *out)
 {
-    const struct run_tensor *tensor = context;
+    const struct numbers_tensor *tensor = context;
     npy_write(out, tensor->type, tensor->dim_count, tensor->extent, tensor->left);
     return !ferror(out);
 }
@@ -187,7 +173,7 @@ static void write_outputs(const struct running *running)
 
 static json_t *tensor_json(const struct running *running, int number)
 {
-    const struct run_tensor *tensor = &running->run.tensors[number];
+    const struct numbers_tensor *tensor = &running->run.tensors[number];
     const double *x = tensor->is_stored ? tensor->left : tensor->given;
     double least = NAN, most = NAN, sum = 0;
     int64_t numbers = 0, nan = 0, infinite = 0;
@@ -276,18 +262,19 @@ int cmd_run(int argc, char **argv)
     struct error error;
     task_parse(&usage, argc, argv, task, false);
     task_open(task);
-    if (!kernel_run_is_possible(space))
+    const struct numbers_runner *numbers = space->kind->numbers;
+    if (!numbers)
         cli_die("space %s: numbers run through kernels that are texts, expected --kernel or a "
                 "space that is one",
                 space->kind->name);
-    cli_require(kernel_run_open(space, &running.run, &error), &error);
+    cli_require(numbers->open(space, &running.run, &error), &error);
     note_outputs(&running);
     cli_check_files(&task->common);
     bool found = verdict_choose(task, &tiling);
     bool legal = found && space->kind->violations(space, &tiling, violations) == 0;
     if (legal) {
         give(&running);
-        cli_require(kernel_run_play(space, &tiling, &running.run, &error), &error);
+        cli_require(numbers->play(space, &tiling, &running.run, &error), &error);
         write_outputs(&running);
     }
     cli_answer_open(&answer, &task->common);
@@ -301,7 +288,7 @@ int cmd_run(int argc, char **argv)
     cli_answer_close(&answer);
     for (int t = 0; t < running.run.tensor_count; t++)
         free(running.run.tensors[t].given);
-    kernel_run_close(&running.run);
+    numbers->close(&running.run);
     task_close(task);
     return legal ? EXIT_ANSWER : EXIT_NONE;
 }

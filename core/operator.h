@@ -14,6 +14,7 @@
 #define AUTOTUNE_CORE_OPERATOR_H
 
 #include "core/host.h"
+#include "core/numbers.h"
 #include "core/program.h"
 #include "core/search_result.h"
 #include "core/space.h"
@@ -158,6 +159,7 @@ struct operator_space {
                            const struct details_options *options, struct json_t *details,
                            struct error *error);
     void (*shorten)(struct json_t *details);
+    const struct numbers_runner *numbers; /* NULL: kernels do not run on numbers */
     /* What the kernel of a tiling, legal or not, looks like: adds members to *picture, which
      * results/outline.h lays out for people. NULL: there is nothing but its numbers. */
     enum status (*picture)(const struct space *space, const struct tiling *tiling,

@@ -8,20 +8,24 @@
 #include "kernels/text/run/kernel_run_internal.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
+#include "core/element.h"
+
+#include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t most_elements = (int64_t)1 << 31;
+_Static_assert((int)NUMBERS_MAX_TENSORS == (int)KERNEL_MAX_TENSORS &&
+                   (int)NUMBERS_MAX_DIMS == (int)KERNEL_MAX_DIMS &&
+                   (int)NUMBERS_NAME_SIZE == (int)KERNEL_MAX_NAME + 1,
+               "numbers have room for a text's tensors");
 
-bool kernel_run_is_possible(const struct space *space)
-{
-    return space->kind->destroy == kernel_destroy;
-}
+static const int64_t most_elements = (int64_t)1 << 31;
 
 /* ------------------------------------------------------------------ tensors */
 
-static void find_roles(const struct kernel_text *kernel, struct kernel_run *run)
+static void find_roles(const struct kernel_text *kernel, struct numbers_run *run)
 {
     for (int l = 0; l < kernel->line_count; l++) {
         const struct kernel_step *step = kernel->lines[l].step;
@@ -37,7 +41,7 @@ static void find_roles(const struct kernel_text *kernel, struct kernel_run *run)
     }
 }
 
-enum status kernel_run_open(const struct space *space, struct kernel_run *run, struct error *error)
+static enum status open_run(const struct space *space, struct numbers_run *run, struct error *error)
 {
     const struct kernel_space *ks = kernel_space_of(space);
     int64_t all = 0;
@@ -48,7 +52,7 @@ enum status kernel_run_open(const struct space *space, struct kernel_run *run, s
         values.sizes[s] = (struct kernel_range){.length = values.wholes[s] = ks->given[s]};
     for (int t = 0; t < run->tensor_count; t++) {
         const struct kernel_tensor *text = &ks->kernel->tensors[t];
-        struct run_tensor *tensor = &run->tensors[t];
+        struct numbers_tensor *tensor = &run->tensors[t];
         const struct expression *dim = text->dims;
         snprintf(tensor->name, sizeof tensor->name, "%s", text->name.text);
         tensor->type = kernel_type(&values, text->type);
@@ -70,7 +74,7 @@ enum status kernel_run_open(const struct space *space, struct kernel_run *run, s
     return STATUS_OK;
 }
 
-void kernel_run_close(struct kernel_run *run)
+static void close_run(struct numbers_run *run)
 {
     for (int t = 0; t < run->tensor_count; t++) {
         free(run->tensors[t].left);
@@ -78,10 +82,10 @@ void kernel_run_close(struct kernel_run *run)
     }
 }
 
-static enum status begin_tensors(struct kernel_run *run, struct error *error)
+static enum status begin_tensors(struct numbers_run *run, struct error *error)
 {
     for (int t = 0; t < run->tensor_count; t++) {
-        struct run_tensor *tensor = &run->tensors[t];
+        struct numbers_tensor *tensor = &run->tensors[t];
         if (!tensor->is_stored)
             continue;
         if (!tensor->left)
@@ -94,10 +98,10 @@ static enum status begin_tensors(struct kernel_run *run, struct error *error)
     return STATUS_OK;
 }
 
-static void end_tensors(struct kernel_run *run)
+static void end_tensors(struct numbers_run *run)
 {
     for (int t = 0; t < run->tensor_count; t++) {
-        struct run_tensor *tensor = &run->tensors[t];
+        struct numbers_tensor *tensor = &run->tensors[t];
         tensor->missed = 0;
         for (int64_t i = 0; i < tensor->count && tensor->left; i++)
             if (run_is_unwritten(tensor->left[i])) {
@@ -227,8 +231,8 @@ static enum status play_core(struct runner *r, const struct kernel_space *ks, in
     return status;
 }
 
-enum status kernel_run_play(const struct space *space, const struct tiling *tiling,
-                            struct kernel_run *run, struct error *error)
+static enum status play(const struct space *space, const struct tiling *tiling,
+                        struct numbers_run *run, struct error *error)
 {
     const struct kernel_space *ks = kernel_space_of(space);
     int64_t cores = tiling->value[ks->kernel->axis_count];
@@ -252,3 +256,21 @@ enum status kernel_run_play(const struct space *space, const struct tiling *tili
     free(env);
     return status;
 }
+
+/* With memory for none nothing is random: what is given then is 0. */
+static void draw(struct numbers_tensor *tensor, int64_t seed)
+{
+    bool is_real = element_is_floating(tensor->type);
+    double least = is_real ? -1 : element_round(tensor->type, -8), most = is_real ? 1 : 8;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (rng)
+        gsl_rng_set(rng, (unsigned long)seed);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        double x = rng ? least + (most - least) * gsl_rng_uniform(rng) : 0;
+        tensor->given[i] = element_round(tensor->type, is_real ? x : floor(x));
+    }
+    if (rng)
+        gsl_rng_free(rng);
+}
+
+const struct numbers_runner kernel_numbers = {open_run, draw, play, close_run};

@@ -15,7 +15,7 @@ struct numbers {
 struct runner {
     struct kernel_plan plan;
     struct kernel_env *env;
-    struct kernel_run *run;
+    struct numbers_run *run;
     struct error *error;
     struct formula formulas[HARDWARE_MAX_OPERATIONS];
     struct numbers *tiles[KERNEL_MAX_TILES]; /* owned; as many as rounds of its life are open */

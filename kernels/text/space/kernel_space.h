@@ -7,6 +7,7 @@
 
 #include "core/operator.h"
 #include "kernels/text/kernel_text.h"
+#include "kernels/text/run/kernel_run.h"
 
 /* `given`: a size for each of the kernel's, in its order. The kernel has to stay; of a text, which
  * ends with a 0, the space makes its own. */
@@ -44,7 +45,8 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
     .destroy = kernel_destroy, .possible = kernel_possible, .legal = kernel_is_legal,              \
     .violations = kernel_violations, .cores_used = kernel_cores_used,                              \
     .summarise = kernel_space_summarise, .least = kernel_least, .parts = kernel_parts,             \
-    .generate = kernel_generate, .roofline_ns = kernel_roofline_ns, .picture = kernel_picture
+    .generate = kernel_generate, .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers,    \
+    .picture = kernel_picture
 
 /* Of an operator that is nothing but its text (kernel_operator.c). */
 extern const struct operator_space kernel_space_tile;

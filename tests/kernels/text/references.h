@@ -7,7 +7,7 @@
 /* A problem: sizes in the order of the text, and its tensors. */
 struct reference_data {
     const int64_t *size;
-    struct kernel_run *run;
+    struct numbers_run *run;
 };
 
 struct reference {

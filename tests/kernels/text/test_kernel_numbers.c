@@ -2,7 +2,7 @@
  * divides, for random tilings, of numbers drawn at random and of such as NaN, ±∞, ties and the
  * smallest and largest that a type has. Whoever adds a text adds its reference. */
 #include "core/element.h"
-#include "kernels/text/run/kernel_run.h"
+#include "kernels/text/space/kernel_space.h"
 #include "tests/kernels/text/references.h"
 #include "tests/support/machine.h"
 
@@ -27,10 +27,10 @@ static double draw(gsl_rng *rng, const struct reference *row, bool hostile)
     return (2 * gsl_rng_uniform(rng) - 1) * (row->largest > 8 ? 8 : row->largest);
 }
 
-static void give(struct kernel_run *run, const struct reference *row, gsl_rng *rng, bool hostile)
+static void give(struct numbers_run *run, const struct reference *row, gsl_rng *rng, bool hostile)
 {
     for (int t = 0; t < run->tensor_count; t++) {
-        struct run_tensor *tensor = &run->tensors[t];
+        struct numbers_tensor *tensor = &run->tensors[t];
         tensor->given = malloc((size_t)tensor->count * sizeof *tensor->given);
         for (int64_t i = 0; i < tensor->count; i++)
             tensor->given[i] =
@@ -62,11 +62,11 @@ static bool find_tiling(const struct space *space, gsl_rng *rng, struct tiling *
 static void check_problem(const struct reference *row, const struct space *space,
                           const int64_t size[], gsl_rng *rng, int *checked, bool hostile)
 {
-    struct kernel_run run;
+    struct numbers_run run;
     struct tiling tiling;
     struct error error;
     char text[TILING_TEXT_SIZE];
-    cr_assert_eq(kernel_run_open(space, &run, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(kernel_numbers.open(space, &run, &error), STATUS_OK, "%s", error.text);
     give(&run, row, rng, hostile);
     const struct reference_data data = {size, &run};
     if (row->prepare)
@@ -78,8 +78,8 @@ static void check_problem(const struct reference *row, const struct space *space
     row->compute(&data, expected);
     for (int n = 0; n < 5 && find_tiling(space, rng, &tiling); n++) {
         int wrong = 0;
-        cr_assert_eq(kernel_run_play(space, &tiling, &run, &error), STATUS_OK, "%s: %s", row->name,
-                     error.text);
+        cr_assert_eq(kernel_numbers.play(space, &tiling, &run, &error), STATUS_OK, "%s: %s",
+                     row->name, error.text);
         tiling_text(space->axes, space->axis_count, &tiling, text, sizeof text);
         cr_expect_eq(run.tensors[out].missed, 0, "%s: not stored", row->name);
         for (int64_t i = 0; i < run.tensors[out].count && !wrong; i++) {
@@ -94,7 +94,7 @@ static void check_problem(const struct reference *row, const struct space *space
     free(expected);
     for (int t = 0; t < run.tensor_count; t++)
         free(run.tensors[t].given);
-    kernel_run_close(&run);
+    kernel_numbers.close(&run);
 }
 
 static int64_t draw_size(gsl_rng *rng, int64_t least, int64_t most)
