@@ -62,6 +62,15 @@ int hardware_operation(const struct hardware *hw, const char *name, int length)
     return -1;
 }
 
+int hardware_operation_price(const struct hardware *hw, int operation, enum dtype type)
+{
+    const struct operation *o = &hw->operations[operation];
+    for (int i = 0; i < o->type_count; i++)
+        if (o->types[i].type == type)
+            return o->types[i].price;
+    return o->price;
+}
+
 int hardware_path(const struct hardware *hw, int source, int destination)
 {
     for (int i = 0; i < hw->path_count; i++)

@@ -21,7 +21,8 @@ enum {
     HARDWARE_MAX_BUFFERS = 16,
     HARDWARE_MAX_PATHS = 48,
     HARDWARE_MAX_CASTS = 4,
-    HARDWARE_MAX_BUSES = 4,
+    HARDWARE_MAX_TYPE_PRICES = 4, /* of a vector operation */
+    HARDWARE_MAX_BUSES = 6,
     HARDWARE_MAX_SHARERS = 256,
     HARDWARE_MAX_MATRIX_TYPES = 8,
     HARDWARE_MAX_OPERATIONS = 64,
@@ -133,6 +134,12 @@ enum operation_class { OPERATION_VECTOR, OPERATION_SCALAR };
  * sources are one element each. */
 enum operation_result { RESULT_ELEMENTS, RESULT_ONE_PER_REPEAT, RESULT_SPREAD };
 
+/* What an operation costs on elements of one type, where types differ. */
+struct type_price {
+    uint8_t type; /* enum dtype */
+    int16_t price;
+};
+
 struct operation {
     char name[HARDWARE_NAME_SIZE];
     uint8_t class;  /* enum operation_class */
@@ -140,7 +147,9 @@ struct operation {
     uint8_t inputs; /* vector: its result depends on so many sources and on nothing else; 0: perhaps
                        on a constant, a mask or a mode that a program's text does not show. No time
                        depends on it */
-    int16_t price;
+    int16_t price;  /* of types that are not in the list; all are on its pipe */
+    int type_count;
+    struct type_price types[HARDWARE_MAX_TYPE_PRICES];
     char
         value[FORMULA_TEXT_SIZE]; /* vector: what it computes (core/formula.h), which folds a repeat
                                    where that is the result; "": not said. No time depends on it */
@@ -221,6 +230,9 @@ bool fact_is_override(const struct fact *fact);
 int hardware_pipe(const struct hardware *hw, const char *name, int length);
 int hardware_buffer(const struct hardware *hw, const char *name, int length);
 int hardware_operation(const struct hardware *hw, const char *name, int length);
+
+/* The price of an operation on elements of a type; of a cast, the type that it reads. */
+int hardware_operation_price(const struct hardware *hw, int operation, enum dtype type);
 
 /* The path between two buffers, by index; -1 when there is none. */
 int hardware_path(const struct hardware *hw, int source, int destination);

@@ -94,7 +94,7 @@ static void price_vector(const struct hardware *hw, struct instruction *in)
     int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
     int64_t per_repeat = hw->vector_repeat_bytes / (from > to ? from : to);
     int64_t repeats = ceil_div(in->elements, per_repeat);
-    in->price = hw->operations[in->what].price;
+    in->price = (int16_t)hardware_operation_price(hw, in->what, in->type);
     in->pipe = hw->prices[in->price].pipe;
     in->units = repeats > 1 ? repeats - 1 : 0;
 }

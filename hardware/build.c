@@ -76,8 +76,8 @@ static enum status find_bus(struct builder *b, const config_setting_t *group, in
                          "a bus that `buses` declares");
 }
 
-static enum status find_type(struct builder *b, const config_setting_t *group, const char *key,
-                             uint8_t *type)
+enum status builder_find_type(struct builder *b, const config_setting_t *group, const char *key,
+                              uint8_t *type)
 {
     const char *name = schema_text(group, key);
     int found = dtype_find(name, (int)strlen(name));
@@ -234,8 +234,8 @@ static enum status build_matrix(struct builder *b, const config_setting_t *group
     matrix->block_m = (int)schema_count(group, "block_m");
     matrix->block_k = (int)schema_count(group, "block_k");
     matrix->block_n = (int)schema_count(group, "block_n");
-    TRY(find_type(b, group, "type", &matrix->type));
-    TRY(find_type(b, group, "accumulator", &matrix->accumulator));
+    TRY(builder_find_type(b, group, "type", &matrix->type));
+    TRY(builder_find_type(b, group, "accumulator", &matrix->accumulator));
     TRY(builder_find_pipe(b, group, false, &price.pipe));
     TRY(block_rate(b, group, &price.rate));
     b->hw->matrix_pipe = price.pipe;

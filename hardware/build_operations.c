@@ -66,6 +66,23 @@ static enum status find_formula(struct builder *b, const config_setting_t *group
     return STATUS_OK;
 }
 
+/* Prices of single types, on the pipe of the operation's own. */
+static enum status build_types(struct builder *b, const config_setting_t *group, int8_t pipe,
+                               struct operation *operation)
+{
+    const config_setting_t *types = config_setting_get_member(group, "types");
+    for (int i = 0; types && i < config_setting_length(types); i++) {
+        const config_setting_t *entry = config_setting_get_elem(types, (unsigned)i);
+        struct type_price *of_type = &operation->types[operation->type_count++];
+        struct price price = operation_price(b, entry, false);
+        price.pipe = pipe;
+        TRY(builder_find_type(b, entry, "type", &of_type->type));
+        TRY(rule_operation(b->tree, entry, OPERATION_VECTOR, b->error));
+        TRY(builder_add_price(b, entry, price, &of_type->price));
+    }
+    return STATUS_OK;
+}
+
 enum status builder_operation(struct builder *b, const config_setting_t *group)
 {
     static const char *const classes[] = {"vector", "scalar"};
@@ -83,5 +100,6 @@ enum status builder_operation(struct builder *b, const config_setting_t *group)
     bool scalar = operation->class == OPERATION_SCALAR;
     struct price price = operation_price(b, group, scalar);
     TRY(builder_find_pipe(b, group, scalar, &price.pipe));
-    return builder_add_price(b, group, price, &operation->price);
+    TRY(builder_add_price(b, group, price, &operation->price));
+    return build_types(b, group, price.pipe, operation);
 }

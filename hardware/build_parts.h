@@ -26,6 +26,10 @@ enum status builder_add_price(struct builder *b, const config_setting_t *group, 
 enum status builder_find_pipe(struct builder *b, const config_setting_t *group, bool blocking,
                               int8_t *pipe);
 
+/* The member `key` as an element type. */
+enum status builder_find_type(struct builder *b, const config_setting_t *group, const char *key,
+                              uint8_t *type);
+
 /* One row of `operations`. */
 enum status builder_operation(struct builder *b, const config_setting_t *group);
 

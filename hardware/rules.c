@@ -175,7 +175,7 @@ enum status rule_operation(const struct tree *tree, const config_setting_t *grou
         {"each_ns", OPERATION_SCALAR},   {"first_ns", OPERATION_VECTOR},
         {"repeat_ns", OPERATION_VECTOR}, {"repeat_cycles", OPERATION_VECTOR},
         {"result", OPERATION_VECTOR},    {"inputs", OPERATION_VECTOR},
-        {"value", OPERATION_VECTOR},
+        {"value", OPERATION_VECTOR},     {"types", OPERATION_VECTOR},
     };
     static const char *const needed[] = {"first_ns", "each_ns"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

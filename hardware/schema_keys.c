@@ -97,6 +97,15 @@ static const struct key matrix_keys[] = {
 };
 static const struct group matrix_group = GROUP(matrix_keys);
 
+static const struct key type_price_keys[] = {
+    {"type", KIND_TEXT, REQUIRED, 1, 8, "", NULL},
+    {"first_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"repeat_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"repeat_cycles", KIND_REAL, OPTIONAL, 0, 1000, " cycles", NULL},
+    {"source", KIND_SOURCE, INHERITED, 1, 1000, "", NULL},
+};
+static const struct group type_price_group = GROUP(type_price_keys);
+
 static const struct key operation_keys[] = {
     {"name", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"class", KIND_TEXT, REQUIRED, 1, 16, "", NULL},
@@ -108,6 +117,7 @@ static const struct key operation_keys[] = {
     {"repeat_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
     {"repeat_cycles", KIND_REAL, OPTIONAL, 0, 1000, " cycles", NULL},
     {"each_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"types", KIND_GROUPS, OPTIONAL, 1, HARDWARE_MAX_TYPE_PRICES, "", &type_price_group},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group operation_group = GROUP(operation_keys);

@@ -249,8 +249,8 @@ static bool add_vector(struct peaks *peaks, const struct elementwise_work *work)
                         : -1;
     if (place < 0 || operation < 0)
         return false;
-    double ns = peak_vector_ns(hw, hw->operations[operation].price, work->type, work->elements) /
-                peaks->cores;
+    int price = hardware_operation_price(hw, operation, work->type);
+    double ns = peak_vector_ns(hw, price, work->type, work->elements) / peaks->cores;
     set_span(&peaks->diagnosis->components[place], ns,
              work->load_least_bytes < work->load_most_bytes ? INFINITY : ns);
     return true;

@@ -71,7 +71,8 @@ static void make_serial_chain(struct work_layout *layout)
 void cubefx_make_layouts(struct cubefx_space *cubefx)
 {
     const struct cubefx_machine *m = &cubefx->machine;
-    const int ln = m->hw->operations[m->ln].price, exp = m->hw->operations[m->exp].price;
+    const int ln = hardware_operation_price(m->hw, m->ln, m->type);
+    const int exp = hardware_operation_price(m->hw, m->exp, m->type);
     const int prices[LINES] = {
         [LOAD] = m->price[CUBEFX_LOAD],
         [LOAD_CONSTANTS] = m->price[CUBEFX_LOAD_B],
@@ -225,7 +226,7 @@ void cubefx_summarise(const struct space *space, const struct tiling *tiling, st
 static void forget_repeats(const struct cubefx_machine *m, enum line line, int operation,
                            struct work *work)
 {
-    const struct price *price = &m->hw->prices[m->hw->operations[operation].price];
+    const struct price *price = &m->hw->prices[hardware_operation_price(m->hw, operation, m->type)];
     if ((double)price->base_fs < (double)price->rate.fs / (double)price->rate.units)
         put(work, line, work->instructions[line], 0);
 }

@@ -156,6 +156,25 @@ Test(hardware, ascend310_operations)
     hardware_clear(&hw);
 }
 
+Test(hardware, operations_have_prices_of_types)
+{
+    struct hardware hw;
+    load_ok("ascend910b2", NULL, &hw);
+    int exp = hardware_operation(&hw, "exp", 3), relu = hardware_operation(&hw, "relu", 4);
+    const struct price *f16 = &hw.prices[hardware_operation_price(&hw, exp, DTYPE_F16)];
+    const struct price *f32 = &hw.prices[hardware_operation_price(&hw, exp, DTYPE_F32)];
+    expect_rate(f16->rate, 8000000, 3); /* 4 cycles at 1.5 GHz */
+    expect_rate(f32->rate, 4000000, 3);
+    cr_expect_lt(f32->base_fs, f16->base_fs);
+    cr_expect_eq(f32->pipe, f16->pipe);
+    cr_expect_eq(hardware_operation_price(&hw, relu, DTYPE_F32),
+                 hardware_operation_price(&hw, relu, DTYPE_F16));
+    hardware_clear(&hw);
+    load_ok("ascend910b2", "operations.exp.types.f32.repeat_cycles=3", &hw);
+    expect_rate(hw.prices[hardware_operation_price(&hw, exp, DTYPE_F32)].rate, 2000000, 1);
+    hardware_clear(&hw);
+}
+
 Test(hardware, large_integers_with_suffix)
 {
     char *text = read_file(SHIPPED), *changed = replaced(text, "1048576", "17179869184L");

@@ -134,6 +134,11 @@ Test(hardware_broken, types)
         {"result = \"per_repeat\"", "result = \"one\"", 0,
          "operations.reduceMin.result: \"one\", expected \"elements\", \"per_repeat\" or "
          "\"spread\""},
+        {"first_ns = 41.5;",
+         "types = ({ type = \"f33\"; first_ns = 1; repeat_ns = 1; }); first_ns = 1;", 0,
+         "operations.relu.types.f33.type: \"f33\", expected f16, f32, "},
+        {"first_ns = 41.5;", "types = ({ type = \"f32\"; first_ns = 1; }); first_ns = 1;", 0,
+         "operations.relu.types.f32.repeat_ns: missing, expected it or repeat_cycles"},
     };
     EXPECT_ALL_BROKEN(broken);
 }

@@ -143,6 +143,7 @@ static enum status bind_vector(struct binding *b)
     TRY(find_operation(b, OPERATION_VECTOR));
     step->to_type = type_of(b, &step->parts[0]);
     step->type = is_cast ? type_of(b, &step->parts[1]) : step->to_type;
+    step->price = hardware_operation_price(b->hw, step->what, (enum dtype)step->type);
     for (int p = 1; p < step->part_count; p++)
         if (!step->parts[p].value && type_of(b, &step->parts[p]) != step->type)
             return plan_fail(b->error, place_of(b), "'%s' is %s and '%s' is %s, expected one type",
