@@ -147,7 +147,8 @@ struct operation {
     uint8_t inputs; /* vector: its result depends on so many sources and on nothing else; 0: perhaps
                        on a constant, a mask or a mode that a program's text does not show. No time
                        depends on it */
-    int16_t price;  /* of types that are not in the list; all are on its pipe */
+    int8_t with_number; /* the operation that does it where a source is a number; -1: itself */
+    int16_t price;      /* of types that are not in the list; all are on its pipe */
     int type_count;
     struct type_price types[HARDWARE_MAX_TYPE_PRICES];
     char

@@ -83,6 +83,23 @@ static enum status build_types(struct builder *b, const config_setting_t *group,
     return STATUS_OK;
 }
 
+/* The operation that a row names stands above it. */
+static enum status find_with_number(struct builder *b, const config_setting_t *group,
+                                    struct operation *operation)
+{
+    const char *name = schema_text(group, "with_number");
+    operation->with_number = -1;
+    if (!name)
+        return STATUS_OK;
+    int found = hardware_operation(b->hw, name, (int)strlen(name));
+    operation->with_number = (int8_t)found;
+    if (found >= 0 && b->hw->operations[found].class == OPERATION_VECTOR &&
+        &b->hw->operations[found] != operation)
+        return STATUS_OK;
+    return tree_expected(b->tree, config_setting_get_member(group, "with_number"), b->error,
+                         "a vector operation that stands above it");
+}
+
 enum status builder_operation(struct builder *b, const config_setting_t *group)
 {
     static const char *const classes[] = {"vector", "scalar"};
@@ -97,6 +114,7 @@ enum status builder_operation(struct builder *b, const config_setting_t *group)
     operation->inputs += config_setting_get_member(group, "inputs") != NULL;
     TRY(rule_operation(b->tree, group, operation->class, b->error));
     TRY(find_formula(b, group, operation));
+    TRY(find_with_number(b, group, operation));
     bool scalar = operation->class == OPERATION_SCALAR;
     struct price price = operation_price(b, group, scalar);
     TRY(builder_find_pipe(b, group, scalar, &price.pipe));

@@ -114,7 +114,9 @@ static void put_units(XXH3_state_t *state, const struct hardware *hw)
         put(state, hw->operations[i].class);
         put(state, hw->operations[i].result);
         put(state, hw->operations[i].price);
-        /* none of it where types do not differ: those chips are called as they were before */
+        /* none of it where neither is said: those chips are called as they were before */
+        if (hw->operations[i].with_number >= 0)
+            put(state, hw->operations[i].with_number);
         for (int t = 0; t < hw->operations[i].type_count; t++) {
             put(state, hw->operations[i].types[t].type);
             put(state, hw->operations[i].types[t].price);

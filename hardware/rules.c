@@ -172,10 +172,11 @@ enum status rule_operation(const struct tree *tree, const config_setting_t *grou
         const char *key;
         enum operation_class class;
     } keys[] = {
-        {"each_ns", OPERATION_SCALAR},   {"first_ns", OPERATION_VECTOR},
-        {"repeat_ns", OPERATION_VECTOR}, {"repeat_cycles", OPERATION_VECTOR},
-        {"result", OPERATION_VECTOR},    {"inputs", OPERATION_VECTOR},
-        {"value", OPERATION_VECTOR},     {"types", OPERATION_VECTOR},
+        {"each_ns", OPERATION_SCALAR},     {"first_ns", OPERATION_VECTOR},
+        {"repeat_ns", OPERATION_VECTOR},   {"repeat_cycles", OPERATION_VECTOR},
+        {"result", OPERATION_VECTOR},      {"inputs", OPERATION_VECTOR},
+        {"value", OPERATION_VECTOR},       {"types", OPERATION_VECTOR},
+        {"with_number", OPERATION_VECTOR},
     };
     static const char *const needed[] = {"first_ns", "each_ns"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

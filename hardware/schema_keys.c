@@ -117,6 +117,7 @@ static const struct key operation_keys[] = {
     {"repeat_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
     {"repeat_cycles", KIND_REAL, OPTIONAL, 0, 1000, " cycles", NULL},
     {"each_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
+    {"with_number", KIND_IDENTIFIER, OPTIONAL, 0, 0, "", NULL},
     {"types", KIND_GROUPS, OPTIONAL, 1, HARDWARE_MAX_TYPE_PRICES, "", &type_price_group},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };

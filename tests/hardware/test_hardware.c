@@ -167,6 +167,9 @@ Test(hardware, operations_have_prices_of_types)
     expect_rate(f32->rate, 4000000, 3);
     cr_expect_lt(f32->base_fs, f16->base_fs);
     cr_expect_eq(f32->pipe, f16->pipe);
+    int vmul = hardware_operation(&hw, "vmul", 4);
+    cr_expect_eq(hw.operations[vmul].with_number, hardware_operation(&hw, "vmuls", 5));
+    cr_expect_eq(hw.operations[relu].with_number, -1);
     cr_expect_eq(hardware_operation_price(&hw, relu, DTYPE_F32),
                  hardware_operation_price(&hw, relu, DTYPE_F16));
     hardware_clear(&hw);

@@ -134,6 +134,8 @@ Test(hardware_broken, types)
         {"result = \"per_repeat\"", "result = \"one\"", 0,
          "operations.reduceMin.result: \"one\", expected \"elements\", \"per_repeat\" or "
          "\"spread\""},
+        {"first_ns = 41.5;", "with_number = \"relu\"; first_ns = 1;", 0,
+         "operations.relu.with_number: \"relu\", expected a vector operation that stands above it"},
         {"first_ns = 41.5;",
          "types = ({ type = \"f33\"; first_ns = 1; repeat_ns = 1; }); first_ns = 1;", 0,
          "operations.relu.types.f33.type: \"f33\", expected f16, f32, "},
