@@ -93,9 +93,83 @@ static void rms_norm(const struct reference_data *p, double *y)
     }
 }
 
+/* ------------------------------------------------------------------ element by element */
+
+static void each(const struct reference_data *p, double (*of_x)(double x), double *y)
+{
+    for (int64_t i = 0; i < p->size[0]; i++)
+        y[i] = of_x(of(p, "X")[i]);
+}
+
+static double gelu_of(double x)
+{
+    return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+static double sigmoid_of(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+static double mish_of(double x)
+{
+    return x * tanh(log1p(exp(x)));
+}
+
+static void gelu(const struct reference_data *p, double *y)
+{
+    each(p, gelu_of, y);
+}
+
+static void sigmoid(const struct reference_data *p, double *y)
+{
+    each(p, sigmoid_of, y);
+}
+
+static void mish(const struct reference_data *p, double *y)
+{
+    each(p, mish_of, y);
+}
+
+static void exponential(const struct reference_data *p, double *y)
+{
+    each(p, exp, y);
+}
+
 static double larger(double a, double b)
 {
     return isnan(a) || a > b ? a : b;
+}
+
+static void maximum(const struct reference_data *p, double *z)
+{
+    for (int64_t i = 0; i < p->size[0]; i++)
+        z[i] = larger(of(p, "X")[i], of(p, "Y")[i]);
+}
+
+static void swiglu(const struct reference_data *p, double *y)
+{
+    int64_t columns = p->size[1];
+    for (int64_t i = 0; i < p->size[0] * columns; i++) {
+        const double *row = of(p, "X") + i / columns * 2 * columns;
+        y[i] = row[i % columns] * sigmoid_of(row[i % columns]) * row[columns + i % columns];
+    }
+}
+
+static void layernorm(const struct reference_data *p, double *y)
+{
+    int64_t columns = p->size[1];
+    for (int64_t r = 0; r < p->size[0]; r++) {
+        const double *x = of(p, "X") + r * columns;
+        double mean = 0, variance = 0;
+        for (int64_t i = 0; i < columns; i++)
+            mean += x[i] / (double)columns;
+        for (int64_t i = 0; i < columns; i++)
+            variance += (x[i] - mean) * (x[i] - mean) / (double)columns;
+        for (int64_t i = 0; i < columns; i++)
+            y[r * columns + i] =
+                (x[i] - mean) / sqrt(variance + 0.00001) * of(p, "G")[i] + of(p, "B")[i];
+    }
 }
 
 /* The text begins with the least number of the type. */
@@ -510,5 +584,18 @@ const struct reference references[] = {
      false,
      fit_fourier,
      prepare_fourier},
+    {"gelu", "ascend910b2", {3000}, {0}, gelu, 4e-3, 4e-3, 8, false, NULL, NULL},
+    {"gelu", "ascend310", {3000}, {0}, gelu, 4e-3, 4e-3, 8, false, NULL, NULL},
+    {"sigmoid", "ascend910b2", {3000}, {0}, sigmoid, 3e-3, 1e-4, 8, true, NULL, NULL},
+    {"exp", "ascend310", {3000}, {0}, exponential, 0, 0, 8, true, NULL, NULL},
+    {"mish", "ascend910b2", {3000}, {0}, mish, 1e-2, 4e-3, 4, false, NULL, NULL},
+    {"maximum", "ascend310", {3000}, {0}, maximum, 0, 0, 65504, true, NULL, NULL},
+    {"swiglu", "ascend910b2", {30, 300}, {0}, swiglu, 5e-3, 4e-3, 4, false, NULL, NULL},
+    {"softmax", "ascend910b2", {30, 600}, {0}, softmax, 5e-3, 1e-5, 8, true, NULL, NULL},
+    {"softmax_rows", "ascend910b2", {30, 600}, {0}, softmax, 0.02, 1e-4, 8, true, NULL, NULL},
+    {"rms_norm_rows", "ascend910b2", {30, 600}, {0}, rms_norm, 5e-3, 1e-3, 30, true, NULL, NULL},
+    {"rms_norm_long", "ascend910b2", {4, 3000}, {0}, rms_norm, 5e-3, 1e-3, 30, true, NULL, NULL},
+    {"layernorm", "ascend910b2", {30, 600}, {0}, layernorm, 5e-3, 0.02, 8, true, NULL, NULL},
+    {"layernorm_long", "ascend910b2", {4, 3000}, {0}, layernorm, 5e-3, 0.02, 8, true, NULL, NULL},
 };
 const int reference_count = sizeof references / sizeof *references;
