@@ -78,16 +78,17 @@ static void write_table(const struct table_command *command, const struct tiling
     struct answer answer;
     struct error error;
     const struct format *format = &formats[command->common.format];
-    int left_out;
+    struct table_remarks remarks;
     cli_answer_open(&answer, &command->common);
     cli_require_of(command->store,
-                   tilings_write(tilings, &about, format, answer.stream, &left_out, &error),
-                   &error);
-    if (left_out && !command->common.quiet)
+                   tilings_write(tilings, &about, format, answer.stream, &remarks, &error), &error);
+    if (remarks.left_out && !command->common.quiet)
         cli_warn(
             "%d of %lld shapes are left out: %s has no words for their tilings; expected those "
             "of the space tcube, as in sweep's column `space`",
-            left_out, (long long)tilings->count, format->name);
+            remarks.left_out, (long long)tilings->count, format->name);
+    if (*remarks.unchecked && !command->common.quiet)
+        cli_warn("lookups of kernels' texts find exact shapes only: %s", remarks.unchecked);
     cli_answer_close(&answer);
 }
 

@@ -32,6 +32,8 @@ enum {
 struct details_options; /* kernels/details.h */
 struct chapter;         /* kernels/chapter.h */
 struct operator_bank;   /* kernels/operator_bank.h */
+struct limits_asked;    /* kernels/limits_code.h */
+struct limits_code;     /* likewise */
 struct host_runner;     /* validate/runner.h */
 struct loop_family;     /* validate/loops.h */
 struct search_options;  /* search/search.h */
@@ -164,6 +166,10 @@ struct operator_space {
      * results/outline.h lays out for people. NULL: there is nothing but its numbers. */
     enum status (*picture)(const struct space *space, const struct tiling *tiling,
                            struct json_t *picture, struct error *error);
+    /* Code in C that says whether a tiling fits other sizes than its own: *number is that of its
+     * body. NULL: there is none. */
+    enum status (*limits_code)(const struct limits_asked *asked, struct limits_code *code,
+                               int *number, struct error *error);
     const struct operator_bank
         *bank; /* tables of operator libraries; NULL: none hold its tilings */
 };

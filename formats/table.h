@@ -25,6 +25,13 @@ struct table_entry {
     struct table_value value[TABLE_MAX_AXES];
     double time_ns;
     bool optimal;
+    int limits; /* the number of its own among the part's, from 1 */
+};
+
+/* Whether a tiling breaks a limit for another shape, as the body of a function in C
+ * (kernels/limits_code.h); or why that cannot be said. */
+struct table_limits {
+    const char *text, *why; /* text NULL: it cannot */
 };
 
 struct table_part {
@@ -38,6 +45,9 @@ struct table_part {
     const char *choices[TABLE_MAX_CHOICES];
     int64_t count; /* >= 1 */
     const struct table_entry *entries;
+    int limits_count; /* 0: nothing is known of limits, and nothing re-checked; of all parts of an
+                         operator or of none */
+    const struct table_limits *limits;
 };
 
 struct table {
@@ -60,6 +70,9 @@ table_writer table_write_json, table_write_csv, table_write_markdown;
 /* One line without control characters that says where a table is from: for formats in which
  * nothing but a text has room. Returns `text`. */
 const char *table_origin(const struct table *table, char *text, size_t size);
+
+/* A name of a member in C; one that C or C++ takes for itself gets a line behind it. */
+void table_put_member(const char *name, FILE *out);
 
 /* Can names in C begin with it? */
 bool table_is_prefix(const char *text);

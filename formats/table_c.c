@@ -1,8 +1,8 @@
 /* Prints C that compiles as C99 and as C++11: sorted arrays with a bisection for exact shapes and a
  * linear search for near ones. Names that the languages take for themselves get a line behind them,
  * and literals only characters that no compiler reads otherwise. */
+#include "formats/table_c.h"
 #include "core/number.h"
-#include "formats/table.h"
 #include "formats/text.h"
 
 #include <ctype.h>
@@ -30,8 +30,7 @@ bool table_is_prefix(const char *text)
     return length > 0 && length <= 64 && !text[length] && isalpha((unsigned char)*text);
 }
 
-/* A name of a member; one that C or C++ takes for itself gets a line behind it. */
-static void put_member(const char *name, FILE *out)
+void table_put_member(const char *name, FILE *out)
 {
     bool taken = false;
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
@@ -61,17 +60,15 @@ static void put_upper(const char *text, FILE *out)
         fputc(isalnum((unsigned char)*text) ? toupper((unsigned char)*text) : '_', out);
 }
 
-/* "autotune_matmul" */
-static void put_op(const struct table *table, const struct table_part *part, FILE *out)
+void table_put_op(const struct table *table, const struct table_part *part, FILE *out)
 {
     fprintf(out, "%s_", table->prefix);
-    put_member(part->op, out);
+    table_put_member(part->op, out);
 }
 
-/* "autotune_matmul_f16_transpose_a" */
-static void put_name(const struct table *table, const struct table_part *part, FILE *out)
+void table_put_name(const struct table *table, const struct table_part *part, FILE *out)
 {
-    put_op(table, part, out);
+    table_put_op(table, part, out);
     fprintf(out, "_%s", part->type);
     for (int i = 0; i < part->choice_count; i++) {
         fputc('_', out);
@@ -81,16 +78,48 @@ static void put_name(const struct table *table, const struct table_part *part, F
     }
 }
 
-/* "int64_t m, int64_t k, int64_t n" */
-static void put_sizes(const struct table_part *part, const char *type, FILE *out)
+void table_put_sizes(const struct table_part *part, const char *type, FILE *out)
 {
     for (int i = 0; i < part->size_count; i++) {
         fprintf(out, "%s%s", i ? ", " : "", type);
-        put_member(part->size_names[i], out);
+        table_put_member(part->size_names[i], out);
     }
 }
 
 /* ------------------------------------------------------------------ the head */
+
+/* Is there a part whose lookup re-checks, or one whose does not? */
+static bool any_part(const struct table *table, bool is_checked)
+{
+    bool any = false;
+    for (int p = 0; p < table->part_count; p++)
+        any = any || (table->parts[p].limits_count > 0) == is_checked;
+    return any;
+}
+
+static void put_what_is_checked(const struct table *table, FILE *out)
+{
+    bool checked = any_part(table, true), unchecked = any_part(table, false);
+    if (checked)
+        fputs(
+            " *\n"
+            " * NAME_lookup gives the nearest entry that NAME_is_legal says yes to, or a null "
+            "pointer\n"
+            " * where there is none. A yes means: on this chip every core has work, what the "
+            "kernel\n"
+            " * requires holds, and its tiles fit into the buffers. What cannot be said is a no.\n",
+            out);
+    if (unchecked)
+        fprintf(out,
+                " *\n"
+                " * %s NAME_lookup does not check: the tiling of a near\n"
+                " * entry may break a limit for the shape asked about. `autotune explain` says "
+                "whether\n"
+                " * it does.\n",
+                checked ? "Where there is no NAME_is_legal,"
+                        : "These tables have no NAME_is_legal:");
+    fputs(" */\n", out);
+}
 
 static void put_head(const struct table *table, FILE *out)
 {
@@ -101,20 +130,24 @@ static void put_head(const struct table *table, FILE *out)
     text_put_comment(table->hardware, out);
     fprintf(out, ", %d core%s, fingerprint %s; times are %s.\n", table->cores,
             table->cores == 1 ? "" : "s", table->fingerprint, table->kind);
+    fputs(" *\n"
+          " * For each table NAME there are functions of a shape:\n"
+          " *   NAME_find      the entry of this very shape, or a null pointer; O(log entries)\n"
+          " *   NAME_lookup    the same, or else the nearest entry; O(entries) where it is not "
+          "exact\n",
+          out);
+    if (any_part(table, true))
+        fputs(" *   NAME_is_legal  1: an entry's tiling breaks no limit for this shape\n", out);
     fputs(
-        " *\n"
-        " * For each table NAME there are two functions of a shape:\n"
-        " *   NAME_find    the entry of this very shape, or a null pointer; O(log entries)\n"
-        " *   NAME_lookup  the same, or else the nearest entry; O(entries) where it is not exact\n"
         " * Nearest is the entry with the least sum of |ln(asked size / its size)| over all "
         "sizes,\n"
         " * found as the least product of ratios (larger / smaller, in double, multiplied in the\n"
-        " * order of the sizes); of equally near ones the first in the table. Its tiling may "
-        "break\n"
-        " * a limit for the shape asked about: `autotune explain` says whether it does. A size\n"
-        " * below 1 gives a null pointer. */\n"
-        "/* clang-format off */\n",
+        " * order of the sizes); of equally near ones the first in the table. A size below 1 "
+        "gives\n"
+        " * a null pointer.\n",
         out);
+    put_what_is_checked(table, out);
+    fputs("/* clang-format off */\n", out);
     fputs("#ifndef ", out);
     put_upper(table->prefix, out);
     fputs("_TABLE_H\n#define ", out);
@@ -176,14 +209,14 @@ static void put_struct(const struct table *table, const struct table_part *part,
 {
     fprintf(out, "\n/* %s in the space %s%s%s. */\nstruct ", part->op, part->space,
             part->kernel ? ", kernel " : "", part->kernel ? part->kernel : "");
-    put_op(table, part, out);
+    table_put_op(table, part, out);
     fputs(" {\n    int64_t size[", out);
     fprintf(out, "%d]; /* ", part->size_count);
-    put_sizes(part, "", out);
+    table_put_sizes(part, "", out);
     fputs(" */\n    struct {\n", out);
     for (int a = 0; a < part->axis_count; a++) {
         fputs(part->axis_is_word[a] ? "        const char *" : "        int64_t ", out);
-        put_member(part->axis_names[a], out);
+        table_put_member(part->axis_names[a], out);
         fputs(";\n", out);
     }
     fprintf(
@@ -191,8 +224,9 @@ static void put_struct(const struct table *table, const struct table_part *part,
         "    } tiling;\n"
         "    double time_ns; /* %s */\n"
         "    int optimal;    /* 1: nothing in the space is faster; 0: the search was cut off */\n"
-        "};\n",
-        table->kind);
+        "%s};\n",
+        table->kind,
+        part->limits_count ? "    int limits;     /* which of them NAME_is_legal asks */\n" : "");
 }
 
 static void put_real(double value, FILE *out)
@@ -217,7 +251,10 @@ static void put_entry(const struct table_part *part, const struct table_entry *e
     }
     fputs("}, ", out);
     put_real(entry->time_ns, out);
-    fprintf(out, ", %d},\n", entry->optimal);
+    fprintf(out, ", %d", entry->optimal);
+    if (part->limits_count)
+        fprintf(out, ", %d", entry->limits);
+    fputs("},\n", out);
 }
 
 static void put_entries(const struct table *table, const struct table_part *part, FILE *out)
@@ -227,11 +264,11 @@ static void put_entries(const struct table *table, const struct table_part *part
         fprintf(out, ", %s %s", part->choice_names[i], part->choices[i]);
     fprintf(out, ": %lld shape%s. */\nenum { ", (long long)part->count,
             part->count == 1 ? "" : "s");
-    put_name(table, part, out);
+    table_put_name(table, part, out);
     fprintf(out, "_count = %lld };\nstatic const struct ", (long long)part->count);
-    put_op(table, part, out);
+    table_put_op(table, part, out);
     fputc(' ', out);
-    put_name(table, part, out);
+    table_put_name(table, part, out);
     fprintf(out, "[%lld] = {\n", (long long)part->count);
     for (int64_t i = 0; i < part->count; i++)
         put_entry(part, &part->entries[i], out);
@@ -243,11 +280,11 @@ static void put_signature(const struct table *table, const struct table_part *pa
                           const char *function, FILE *out)
 {
     fputs("\nstatic inline const struct ", out);
-    put_op(table, part, out);
+    table_put_op(table, part, out);
     fputs(" *", out);
-    put_name(table, part, out);
+    table_put_name(table, part, out);
     fprintf(out, "_%s(", function);
-    put_sizes(part, "int64_t ", out);
+    table_put_sizes(part, "int64_t ", out);
     fputs(")\n{\n", out);
 }
 
@@ -258,17 +295,17 @@ static void put_find(const struct table *table, const struct table_part *part, F
             (long long)part->count);
     for (int i = 0; i < part->size_count; i++) {
         fprintf(out, "    size[%d] = ", i);
-        put_member(part->size_names[i], out);
+        table_put_member(part->size_names[i], out);
         fputs(";\n", out);
     }
     fputs("    while (first < last) {\n"
           "        int middle = first + (last - first) / 2;\n",
           out);
     fprintf(out, "        int order = %s_table_compare(size, ", table->prefix);
-    put_name(table, part, out);
+    table_put_name(table, part, out);
     fprintf(out, "[middle].size, %d);\n        if (order == 0)\n            return &",
             part->size_count);
-    put_name(table, part, out);
+    table_put_name(table, part, out);
     fputs("[middle];\n"
           "        if (order < 0)\n"
           "            last = middle;\n"
@@ -280,46 +317,61 @@ static void put_find(const struct table *table, const struct table_part *part, F
           out);
 }
 
+/* Of nearer ones only those count that are legal. */
+static void put_nearer(const struct table *table, const struct table_part *part, FILE *out)
+{
+    fprintf(out,
+            "    for (i = 0; i < %lld; i++) {\n"
+            "        distance = %s_table_distance(size, ",
+            (long long)part->count, table->prefix);
+    table_put_name(table, part, out);
+    fprintf(out, "[i].size, %d);\n        if (%s", part->size_count,
+            part->limits_count ? "(!nearest || distance < least) &&\n            "
+                               : "!nearest || distance < least");
+    if (part->limits_count) {
+        table_put_name(table, part, out);
+        fputs("_is_legal(&", out);
+        table_put_name(table, part, out);
+        fputs("[i], ", out);
+        table_put_sizes(part, "", out);
+        fputc(')', out);
+    }
+    fputs(") {\n"
+          "            least = distance;\n"
+          "            nearest = &",
+          out);
+    table_put_name(table, part, out);
+    fputs("[i];\n"
+          "        }\n"
+          "    }\n"
+          "    return nearest;\n"
+          "}\n",
+          out);
+}
+
 static void put_lookup(const struct table *table, const struct table_part *part, FILE *out)
 {
     put_signature(table, part, "lookup", out);
     fprintf(out,
-            "    int64_t size[%d];\n    double least, distance;\n    int i, nearest = 0;\n    "
-            "const struct ",
+            "    int64_t size[%d];\n    double least = 0, distance;\n    int i;\n    const struct ",
             part->size_count);
-    put_op(table, part, out);
-    fputs(" *exact = ", out);
-    put_name(table, part, out);
+    table_put_op(table, part, out);
+    fputs(" *nearest = ", out);
+    table_put_name(table, part, out);
     fputs("_find(", out);
-    put_sizes(part, "", out);
-    fputs(");\n    if (exact)\n        return exact;\n", out);
+    table_put_sizes(part, "", out);
+    fputs(");\n    if (nearest)\n        return nearest;\n", out);
     for (int i = 0; i < part->size_count; i++) {
         fprintf(out, "    size[%d] = ", i);
-        put_member(part->size_names[i], out);
+        table_put_member(part->size_names[i], out);
         fputs(";\n", out);
     }
     fprintf(out,
             "    for (i = 0; i < %d; i++)\n"
             "        if (size[i] < 1)\n"
-            "            return NULL;\n"
-            "    least = %s_table_distance(size, ",
-            part->size_count, table->prefix);
-    put_name(table, part, out);
-    fprintf(out, "[0].size, %d);\n    for (i = 1; i < %lld; i++) {\n", part->size_count,
-            (long long)part->count);
-    fprintf(out, "        distance = %s_table_distance(size, ", table->prefix);
-    put_name(table, part, out);
-    fprintf(out,
-            "[i].size, %d);\n"
-            "        if (distance < least) {\n"
-            "            least = distance;\n"
-            "            nearest = i;\n"
-            "        }\n"
-            "    }\n"
-            "    return &",
+            "            return NULL;\n",
             part->size_count);
-    put_name(table, part, out);
-    fputs("[nearest];\n}\n", out);
+    put_nearer(table, part, out);
 }
 
 enum status table_write_c(const struct table *table, FILE *out, struct error *error)
@@ -327,12 +379,15 @@ enum status table_write_c(const struct table *table, FILE *out, struct error *er
     put_head(table, out);
     put_macros(table, out);
     put_helpers(table, out);
+    table_put_arithmetic(table, out);
     for (int p = 0; p < table->part_count; p++) {
         const struct table_part *part = &table->parts[p];
         if (p == 0 || strcmp(part->op, table->parts[p - 1].op) != 0)
             put_struct(table, part, out);
         put_entries(table, part, out);
         put_find(table, part, out);
+        if (part->limits_count)
+            table_put_limits(table, part, out);
         put_lookup(table, part, out);
     }
     fputs("\n#endif\n", out);

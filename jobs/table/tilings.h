@@ -46,11 +46,17 @@ struct table_about {
     const char *version, *command, *prefix;
 };
 
-/* Needs count >= 1. Of a library's form: tilings that it has no words for are left out, and
- * counted; STATUS_INVALID where it has none for any of them, or one is of a space that has no such
- * rows. */
+/* What there is to say beside a table. */
+enum { TABLE_WHY_SIZE = 200 };
+struct table_remarks {
+    int left_out;                   /* tilings that a library's form has no words for */
+    char unchecked[TABLE_WHY_SIZE]; /* why the header can re-check none of a kernel's text; or "" */
+};
+
+/* Needs count >= 1. Of a library's form: STATUS_INVALID where it has no words for any tiling, or
+ * one is of a space that has no such rows. */
 enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
-                          const struct format *format, FILE *out, int *left_out,
+                          const struct format *format, FILE *out, struct table_remarks *remarks,
                           struct error *error);
 
 #endif

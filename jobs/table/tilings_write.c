@@ -4,7 +4,7 @@
  * them and only neighbours need comparing. A writer gets plain data then. The vendor's tables go
  * by way of banks' rows instead (jobs/tune/export.h). */
 #include "core/version.h"
-#include "jobs/table/tilings.h"
+#include "jobs/table/tilings_limits.h"
 #include "kernels/operator_bank.h"
 
 #include <ctype.h>
@@ -219,8 +219,26 @@ static struct table describe(const struct tilings *tilings, const struct table_a
                           .kind = store_kind_name(tilings->kind)};
 }
 
+/* Only a header has functions that re-check. */
+static enum status write_parts(const struct tilings *tilings, struct table *table,
+                               struct scratch *scratch, table_writer *write, FILE *out,
+                               struct table_remarks *remarks, struct error *error)
+{
+    struct tilings_limits limits = {0};
+    enum status status = STATUS_OK;
+    if (write == table_write_c)
+        status = tilings_limits_make(tilings, table->prefix, scratch->parts, table->part_count,
+                                     scratch->entries, &limits, remarks->unchecked, error);
+    table->parts = scratch->parts;
+    if (status == STATUS_OK)
+        status = write(table, out, error);
+    tilings_limits_clear(&limits);
+    return status;
+}
+
 static enum status write_table(const struct tilings *tilings, const struct table_about *about,
-                               table_writer *write, FILE *out, struct error *error)
+                               table_writer *write, FILE *out, struct table_remarks *remarks,
+                               struct error *error)
 {
     struct table table = describe(tilings, about);
     struct scratch scratch;
@@ -231,9 +249,8 @@ static enum status write_table(const struct tilings *tilings, const struct table
         status = add_entry(tilings, i, &scratch, &table.part_count, error);
     if (status == STATUS_OK)
         status = find_words(tilings, &scratch, table.part_count, error);
-    table.parts = scratch.parts;
     if (status == STATUS_OK)
-        status = write(&table, out, error);
+        status = write_parts(tilings, &table, &scratch, write, out, remarks, error);
     scratch_clear(&scratch);
     return status;
 }
@@ -275,10 +292,10 @@ static enum status write_rows(const struct tilings *tilings, const struct table_
 }
 
 enum status tilings_write(const struct tilings *tilings, const struct table_about *about,
-                          const struct format *format, FILE *out, int *left_out,
+                          const struct format *format, FILE *out, struct table_remarks *remarks,
                           struct error *error)
 {
-    *left_out = 0;
-    return format->table ? write_table(tilings, about, format->table, out, error)
-                         : write_rows(tilings, about, format, out, left_out, error);
+    *remarks = (struct table_remarks){.left_out = 0};
+    return format->table ? write_table(tilings, about, format->table, out, remarks, error)
+                         : write_rows(tilings, about, format, out, &remarks->left_out, error);
 }

@@ -3,6 +3,7 @@
  * here (tools/embed.cmake). */
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
+#include "kernels/text/limits/kernel_limits_code.h"
 #include "kernels/text/space/kernel_space.h"
 
 #include <string.h>
@@ -31,10 +32,30 @@ static enum status create(struct space *space, const struct problem *problem, in
                               error);
 }
 
+/* The sizes are in the text's order. */
+static enum status limits_code(const struct limits_asked *asked, struct limits_code *code,
+                               int *number, struct error *error)
+{
+    const struct problem *problem = asked->problem;
+    struct kernel_text text;
+    struct kernel_posed posed = {.type = problem->type,
+                                 .result = problem_choice_type(problem, MATMUL_OUT_TYPE)};
+    for (int i = 0; i < MATMUL_SIZES; i++) {
+        posed.given[i] = problem->size[i];
+        posed.size_of[i] = i;
+    }
+    TRY(kernel_text_parse("matmul_thesis.kernel", matmul_thesis_kernel,
+                          strlen(matmul_thesis_kernel), &text, error));
+    enum status status = kernel_limits_code(&text, &posed, asked, code, number, error);
+    kernel_text_clear(&text);
+    return status;
+}
+
 const struct operator_space matmul_thesis = {
     .name = "thesis",
     .title = "slices along m, k, n; one or two control flows; what stays in L1; split over cores",
     .create = create,
+    .limits_code = limits_code,
     KERNEL_SPACE,
     .cost = {14.791, {0.285, -0.341, 0.060}}, /* 1,000 shapes on ascend310 */
 };

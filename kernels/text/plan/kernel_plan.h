@@ -199,6 +199,9 @@ struct kernel_room {
     int64_t needed[HARDWARE_MAX_BUFFERS]; /* bytes; INT64_MAX: more than fits a number */
 };
 
+/* Do shapes of tiles depend on where a round of a loop begins, not only on how long it is? */
+bool plan_asks_begin(const struct kernel_plan *plan, int loop);
+
 /* Needs env->values alone, and leaves env at the last round that it looked at. */
 enum status kernel_room_find(const struct kernel_plan *plan, struct kernel_env *env,
                              struct kernel_room *room, struct error *error);

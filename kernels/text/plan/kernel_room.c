@@ -33,8 +33,7 @@ static void measure(const struct rooms *rooms, int loop)
     }
 }
 
-/* Do shapes of tiles depend on where a round begins, not only on how long it is? */
-static bool asks_begin(const struct kernel_plan *plan, int loop)
+bool plan_asks_begin(const struct kernel_plan *plan, int loop)
 {
     for (int t = 0; t < plan->kernel->tile_count; t++)
         for (int d = 0; plan->tiles[t].is_there && d < plan->tiles[t].dim_count; d++)
@@ -58,7 +57,7 @@ static enum status walk_loop(const struct rooms *rooms, int loop)
     int64_t rounds;
     bool last_differs;
     TRY(plan_rounds(rooms->plan, rooms->env, loop, &rounds, &last_differs, rooms->error));
-    if (!asks_begin(rooms->plan, loop)) {
+    if (!plan_asks_begin(rooms->plan, loop)) {
         if (rounds > 0)
             TRY(walk_round(rooms, loop, 0));
         return last_differs ? walk_round(rooms, loop, rounds - 1) : STATUS_OK;

@@ -82,7 +82,7 @@ static struct kernel_flags *without_spare(struct kernel_flags *flags)
     return smaller ? smaller : flags;
 }
 
-static enum status make_plan(const struct kernel_values *values, struct space_plan *plan,
+enum status kernel_make_plan(const struct kernel_values *values, struct space_plan *plan,
                              struct error *error)
 {
     struct error reason = {.text = ""};
@@ -113,6 +113,15 @@ static enum status make_plan(const struct kernel_values *values, struct space_pl
     return kernel_fit_make(&plan->plan, &plan->fit, error);
 }
 
+void kernel_plan_free(struct space_plan *plan)
+{
+    kernel_plan_clear(&plan->plan);
+    free(plan->flags);
+    kernel_fit_clear(&plan->fit);
+    kernel_work_free(plan->work);
+    free(plan);
+}
+
 /* *number: of the plan that values come to, -1: a choice cannot be made. */
 static enum status plan_of(struct kernel_space *ks, const struct kernel_values *values, int *number,
                            struct error *error)
@@ -136,7 +145,7 @@ static enum status plan_of(struct kernel_space *ks, const struct kernel_values *
     *number = plan->number = ks->plan_count;
     ks->plans[ks->plan_count++] = plan;
     plan->choices = choices;
-    return make_plan(values, plan, error);
+    return kernel_make_plan(values, plan, error);
 }
 
 static enum status decide(struct kernel_space *ks, const struct tiling *tiling, struct error *error)

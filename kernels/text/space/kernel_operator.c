@@ -4,6 +4,7 @@
  * the file's name do not count. */
 #include "kernels/text/space/kernel_operator.h"
 
+#include "kernels/text/limits/kernel_limits_code.h"
 #include "kernels/text/space/kernel_operations.h"
 #include "kernels/text/space/kernel_space.h"
 
@@ -103,10 +104,22 @@ static enum status create(struct space *space, const struct problem *problem, in
     return kernel_text_locate(text, status, error);
 }
 
+static enum status limits_code(const struct limits_asked *asked, struct limits_code *code,
+                               int *number, struct error *error)
+{
+    const struct kernel_operator *made = own(asked->problem->op);
+    struct posed posed = pose(asked->problem);
+    struct kernel_posed problem = {.type = asked->problem->type, .result = posed.result};
+    memcpy(problem.given, posed.given, sizeof problem.given);
+    memcpy(problem.size_of, made->size_of, sizeof problem.size_of);
+    return kernel_limits_code(&made->text, &problem, asked, code, number, error);
+}
+
 const struct operator_space kernel_space_tile = {
     .name = "tile",
     .title = "the axes of a kernel's text",
     .create = create,
+    .limits_code = limits_code,
     KERNEL_SPACE,
 };
 static const struct operator_space *const spaces[] = {&kernel_space_tile, NULL};

@@ -112,13 +112,8 @@ void kernel_destroy(struct space *space)
     for (int l = 0; l < ks->list_count; l++)
         free(ks->lists[l]);
     free(ks->lists);
-    for (int p = 0; p < ks->plan_count; p++) {
-        kernel_plan_clear(&ks->plans[p]->plan);
-        free(ks->plans[p]->flags);
-        kernel_fit_clear(&ks->plans[p]->fit);
-        kernel_work_free(ks->plans[p]->work);
-        free(ks->plans[p]);
-    }
+    for (int p = 0; p < ks->plan_count; p++)
+        kernel_plan_free(ks->plans[p]);
     free(ks->plans);
     if (ks->kernel == &ks->own)
         kernel_text_clear(&ks->own);

@@ -87,6 +87,11 @@ enum status kernel_make_plans(struct kernel_space *ks, const struct space *space
 const struct space_plan *kernel_find_plan(const struct kernel_space *ks,
                                           const struct tiling *tiling);
 
+/* Makes the plan that values come to, in *plan, which is zeroed; what cannot be is its reason. */
+enum status kernel_make_plan(const struct kernel_values *values, struct space_plan *plan,
+                             struct error *error);
+void kernel_plan_free(struct space_plan *plan);
+
 /* kernel_steps_fit.c: do the steps of a tiling fit that need not? With sizes, shares and axes as in
  * env->values; STATUS_INVALID, "line:column: …". The first fills plan->asked. */
 void kernel_find_asked(struct space_plan *plan);

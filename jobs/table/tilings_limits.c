@@ -1,0 +1,144 @@
+/* Limits are of a chip, and a store knows its name and fingerprint only: the description that has
+ * both is the one. Without it, and where a chip cannot run the text, only exact shapes are legal.
+ */
+#include "jobs/table/tilings_limits.h"
+
+#include "hardware/fingerprint.h"
+#include "hardware/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ the chip */
+
+struct search {
+    const struct tilings *tilings;
+    struct hardware *hw;
+    bool found;
+};
+
+static void try_chip(void *context, const char *name)
+{
+    struct search *search = context;
+    char fingerprint[FINGERPRINT_SIZE];
+    struct error error;
+    if (search->found || hardware_load(name, NULL, search->hw, &error) != STATUS_OK)
+        return;
+    hardware_fingerprint(search->hw, fingerprint);
+    search->found = strcmp(fingerprint, search->tilings->fingerprint) == 0;
+    if (!search->found)
+        hardware_clear(search->hw);
+}
+
+/* By its name, which most have, and then among all. */
+static bool find_chip(const struct tilings *tilings, struct hardware *hw)
+{
+    struct search search = {.tilings = tilings, .hw = hw};
+    struct error error;
+    if (!strchr(tilings->hardware, '/'))
+        try_chip(&search, tilings->hardware);
+    if (!search.found && hardware_each(try_chip, &search, &error) != STATUS_OK)
+        return false;
+    return search.found;
+}
+
+/* ------------------------------------------------------------------ parts */
+
+static enum status open_lists(struct tilings_limits *limits, int count, struct error *error)
+{
+    limits->part_count = count;
+    limits->codes = calloc((size_t)count, sizeof *limits->codes);
+    limits->lists = calloc((size_t)count, sizeof *limits->lists);
+    return limits->codes && limits->lists ? STATUS_OK : error_memory(error);
+}
+
+/* One for all entries that says nothing. */
+static enum status refuse(struct table_part *part, struct table_limits **list, const char *why,
+                          struct error *error)
+{
+    *list = calloc(1, sizeof **list);
+    if (!*list)
+        return error_memory(error);
+    **list = (struct table_limits){NULL, why};
+    part->limits = *list;
+    part->limits_count = 1;
+    return STATUS_OK;
+}
+
+static enum status make_part(const struct tilings *tilings, const struct hardware *hw,
+                             const char *prefix, const struct best_tiling *best,
+                             struct table_part *part, struct table_entry *entries,
+                             struct limits_code *code, struct table_limits **list,
+                             struct error *error)
+{
+    const struct operator_space *space = operator_space_find(best->problem.op, best->space);
+    for (int64_t i = 0; i < part->count; i++) {
+        struct limits_asked asked = {
+            &best[i].problem, hw, tilings->cores, part, &entries[i], prefix,
+        };
+        TRY(space->limits_code(&asked, code, &entries[i].limits, error));
+    }
+    *list = calloc((size_t)code->count, sizeof **list);
+    if (!*list)
+        return error_memory(error);
+    for (int i = 0; i < code->count; i++)
+        (*list)[i] = (struct table_limits){code->bodies[i].text, code->bodies[i].why};
+    part->limits = *list;
+    part->limits_count = code->count;
+    return STATUS_OK;
+}
+
+static enum status make_parts(const struct tilings *tilings, const struct hardware *hw,
+                              const char *prefix, struct table_part *parts,
+                              struct table_entry *entries, struct tilings_limits *limits, char *why,
+                              struct error *error)
+{
+    for (int p = 0; p < limits->part_count; p++) {
+        int64_t first = parts[p].entries - entries;
+        const struct best_tiling *best = &tilings->best[first];
+        const struct operator_space *space = operator_space_find(best->problem.op, best->space);
+        if (!space || !space->limits_code)
+            continue;
+        if (!hw)
+            snprintf(why, TABLE_WHY_SIZE,
+                     "no description of %.60s has fingerprint %.32s, expected it in the folder of "
+                     "the user's own",
+                     tilings->hardware, tilings->fingerprint);
+        if (hw)
+            TRY(make_part(tilings, hw, prefix, best, &parts[p], &entries[first], &limits->codes[p],
+                          &limits->lists[p], error));
+        else
+            TRY(refuse(&parts[p], &limits->lists[p], why, error));
+        for (int64_t i = 0; i < parts[p].count && !hw; i++)
+            entries[first + i].limits = 1;
+    }
+    return STATUS_OK;
+}
+
+enum status tilings_limits_make(const struct tilings *tilings, const char *prefix,
+                                struct table_part *parts, int part_count,
+                                struct table_entry *entries, struct tilings_limits *limits,
+                                char why[TABLE_WHY_SIZE], struct error *error)
+{
+    struct hardware hw;
+    *limits = (struct tilings_limits){0};
+    *why = '\0';
+    TRY(open_lists(limits, part_count, error));
+    bool found = find_chip(tilings, &hw);
+    enum status status =
+        make_parts(tilings, found ? &hw : NULL, prefix, parts, entries, limits, why, error);
+    if (found)
+        hardware_clear(&hw);
+    return status;
+}
+
+void tilings_limits_clear(struct tilings_limits *limits)
+{
+    for (int p = 0; p < limits->part_count && limits->codes && limits->lists; p++) {
+        limits_code_clear(&limits->codes[p]);
+        free(limits->lists[p]);
+    }
+    free(limits->codes);
+    free(limits->lists);
+    *limits = (struct tilings_limits){0};
+}
