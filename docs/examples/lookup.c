@@ -1,5 +1,5 @@
 /* A library's use of a table of tilings: docs/examples/tilings.h, which `autotune table` has
- * written, knows eight products; for others it gives the nearest one.
+ * written, knows eight products; for others it gives the nearest one whose tiling they can have.
  *
  *   example_lookup [M K N]      explained in docs/store.md */
 #include "docs/examples/tilings.h"
@@ -14,7 +14,7 @@ static void print_tiling(int64_t m, int64_t k, int64_t n)
     const struct autotune_matmul *entry = autotune_matmul_f16_lookup(m, k, n, 1);
     printf("%" PRId64 "x%" PRId64 "x%" PRId64 ": ", m, k, n);
     if (!entry) {
-        puts("no such product");
+        puts("no product of the table has a tiling for it");
         return;
     }
     printf("slices of %" PRId64 "x%" PRId64 "x%" PRId64 ", %" PRId64 " buffers, resident %s",
@@ -38,5 +38,6 @@ int main(int argc, char **argv)
     print_tiling(512, 1024, 512);
     print_tiling(500, 1000, 500);
     print_tiling(3000, 3000, 5000);
+    print_tiling(1000, 3000, 1000);
     return 0;
 }

@@ -37,7 +37,7 @@ static bool find_chip(const struct tilings *tilings, struct hardware *hw)
     struct error error;
     if (!strchr(tilings->hardware, '/'))
         try_chip(&search, tilings->hardware);
-    if (!search.found && hardware_each(try_chip, &search, &error) != STATUS_OK)
+    if (!search.found && hardware_each_from(NULL, try_chip, &search, &error) != STATUS_OK)
         return false;
     return search.found;
 }
@@ -101,8 +101,8 @@ static enum status make_parts(const struct tilings *tilings, const struct hardwa
             continue;
         if (!hw)
             snprintf(why, TABLE_WHY_SIZE,
-                     "no description of %.60s has fingerprint %.32s, expected it in the folder of "
-                     "the user's own",
+                     "no description of %.60s has fingerprint %.32s, expected one in "
+                     "~/.config/autotune/hardware",
                      tilings->hardware, tilings->fingerprint);
         if (hw)
             TRY(make_part(tilings, hw, prefix, best, &parts[p], &entries[first], &limits->codes[p],

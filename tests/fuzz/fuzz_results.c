@@ -195,10 +195,10 @@ static void write_tables(const struct tilings *tilings)
         FILE *out = open_memstream(&text, &length);
         fuzz_require(out != NULL, "memory");
         struct tilings written = *tilings;
-        int left_out = 0;
+        struct table_remarks remarks = {.left_out = 0};
         enum status status =
-            tilings_write(tilings, &about, format_find(checks[f].name), out, &left_out, &error);
-        written.count -= left_out;
+            tilings_write(tilings, &about, format_find(checks[f].name), out, &remarks, &error);
+        written.count -= remarks.left_out;
         fuzz_require(fclose(out) == 0, "memory");
         fuzz_require_line(status, &error);
         if (status == STATUS_OK)

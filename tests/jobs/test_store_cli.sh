@@ -218,14 +218,16 @@ check 'a table of runtime_kb is read and legal' \
 
 # ---------------------------------------------------------------- the header, compiled
 
-# Shapes of many sizes, some powers of two, for which many are equally near.
+# Shapes of many sizes, some powers of two, for which many are equally near; of a space whose lookup
+# re-checks nothing.
 many_rows() {
     local i
-    row 1x1x1 1
+    row 1x1x1 1 'space="cann"'
     for i in $(seq 120); do
-        row "$((1 << RANDOM % 12))x$((1 << RANDOM % 12))x$((1 << RANDOM % 12))" $((RANDOM + 1))
+        row "$((1 << RANDOM % 12))x$((1 << RANDOM % 12))x$((1 << RANDOM % 12))" $((RANDOM + 1)) \
+            'space="cann"'
         row "$((RANDOM % 5000 + 1))x$((RANDOM % 5000 + 1))x$((RANDOM % 5000 + 1))" $((RANDOM + 1)) \
-            "options=\"batch=$((RANDOM % 8 + 2))\""
+            'space="cann"' "options=\"batch=$((RANDOM % 8 + 2))\""
     done
 }
 RANDOM=7

@@ -82,40 +82,40 @@ static int steps_of(const struct kernel_plan *plan, int loop)
     return count;
 }
 
-/* How often the steps of a loop run, or are written: in loops that are written out each time. */
-static void put_times(struct code_writer *w, int loop, uint64_t counted)
+/* How often the body of a loop is written: once for each round of loops that are written out. */
+static void put_lines(struct code_writer *w, int loop)
 {
     const struct kernel_plan *plan = &w->plan->plan;
-    fprintf(w->out, "%d.0", steps_of(plan, loop));
-    for (; loop > 0 && counted == UINT64_MAX; loop = 0)
-        fprintf(w->out, " * runs_%s", code_loop(w, plan->loops[loop].text_loop));
     for (; loop > 0; loop = plan->loops[loop].around) {
-        const char *name = code_loop(w, plan->loops[loop].text_loop);
         int around = plan->loops[loop].around;
-        if (!(counted >> plan->loops[loop].text_loop & 1))
+        if (!(w->plan->flags->written_out >> plan->loops[loop].text_loop & 1))
             continue;
-        fprintf(w->out, " * runs_%s", name);
+        fprintf(w->out, " * runs_%s", code_loop(w, plan->loops[loop].text_loop));
         if (around > 0)
             fprintf(w->out, " / runs_%s", code_loop(w, plan->loops[around].text_loop));
     }
 }
 
-/* An instruction and six flags for each step. */
-static void put_length(struct code_writer *w, uint64_t counted, long long most)
+static void put_runs(struct code_writer *w, int loop)
 {
-    const struct kernel_plan *plan = &w->plan->plan;
-    bool is_first = true;
+    if (loop > 0)
+        fprintf(w->out, " * runs_%s", code_loop(w, w->plan->plan.loops[loop].text_loop));
+}
+
+/* An instruction and six flags for each step. */
+static void put_length(struct code_writer *w, void (*put_times)(struct code_writer *w, int loop),
+                       long long most, const char *what)
+{
     code_line(w);
-    fputs("ok = ok && 7 * (", w->out);
-    for (int loop = 0; loop < plan->loop_count; loop++) {
-        if (!steps_of(plan, loop))
+    fputs("ok = ok && 7 * (0", w->out);
+    for (int loop = 0; loop < w->plan->plan.loop_count; loop++) {
+        int steps = steps_of(&w->plan->plan, loop);
+        if (!steps)
             continue;
-        fputs(is_first ? "" : " + ", w->out);
-        put_times(w, loop, counted);
-        is_first = false;
+        fprintf(w->out, " + %d.0", steps);
+        put_times(w, loop);
     }
-    fprintf(w->out, "%s) <= %lld.0; /* %s */\n", is_first ? "0" : "", most,
-            counted == UINT64_MAX ? "instructions" : "lines of its program");
+    fprintf(w->out, ") <= %lld.0; /* %s */\n", most, what);
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -145,7 +145,7 @@ void code_put_room(struct code_writer *w)
     code_put_walk(w, &walk);
     for (int s = 0; s < w->plan->fit.sum_count; s++)
         put_sum(w, &w->plan->fit.sums[s]);
-    put_length(w, UINT64_MAX, PROGRAM_MAX_EXECUTED);
+    put_length(w, put_runs, PROGRAM_MAX_EXECUTED, "instructions");
     if (w->plan->flags->written_out)
-        put_length(w, w->plan->flags->written_out, PROGRAM_MAX_LINES);
+        put_length(w, put_lines, PROGRAM_MAX_LINES, "lines of its program");
 }
