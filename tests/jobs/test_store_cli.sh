@@ -317,11 +317,11 @@ words() {
 
 # A table is of one thing; the message names what there is.
 ambiguous() {
-    row 8x8x8 1 'space="cann"' >more.jsonl
+    row 8x8x8 1 >more.jsonl
     cp many.db mixed.db
     import mixed.db more.jsonl
     rm more.jsonl
-    bad 'results of matmul in thesis and cann; --space says which' table --db mixed.db
+    bad 'results of matmul in cann and thesis; --space says which' table --db mixed.db
     row 8x8x8 1 "$other_chip" 'hardware_name="Other"' >more.jsonl
     import mixed.db more.jsonl
     rm more.jsonl
