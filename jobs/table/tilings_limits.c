@@ -44,23 +44,15 @@ static bool find_chip(const struct tilings *tilings, struct hardware *hw)
 
 /* ------------------------------------------------------------------ parts */
 
-static enum status open_lists(struct tilings_limits *limits, int count, struct error *error)
-{
-    limits->part_count = count;
-    limits->codes = calloc((size_t)count, sizeof *limits->codes);
-    limits->lists = calloc((size_t)count, sizeof *limits->lists);
-    return limits->codes && limits->lists ? STATUS_OK : error_memory(error);
-}
-
 /* One for all entries that says nothing. */
-static enum status refuse(struct table_part *part, struct table_limits **list, const char *why,
+static enum status refuse(struct table_part *part, struct part_limits *limits, const char *why,
                           struct error *error)
 {
-    *list = calloc(1, sizeof **list);
-    if (!*list)
+    limits->list = calloc(1, sizeof *limits->list);
+    if (!limits->list)
         return error_memory(error);
-    **list = (struct table_limits){NULL, why};
-    part->limits = *list;
+    *limits->list = (struct table_limits){NULL, why};
+    part->limits = limits->list;
     part->limits_count = 1;
     return STATUS_OK;
 }
@@ -68,9 +60,9 @@ static enum status refuse(struct table_part *part, struct table_limits **list, c
 static enum status make_part(const struct tilings *tilings, const struct hardware *hw,
                              const char *prefix, const struct best_tiling *best,
                              struct table_part *part, struct table_entry *entries,
-                             struct limits_code *code, struct table_limits **list,
-                             struct error *error)
+                             struct part_limits *limits, struct error *error)
 {
+    struct limits_code *code = &limits->code;
     const struct operator_space *space = operator_space_find(best->problem.op, best->space);
     for (int64_t i = 0; i < part->count; i++) {
         struct limits_asked asked = {
@@ -78,12 +70,12 @@ static enum status make_part(const struct tilings *tilings, const struct hardwar
         };
         TRY(space->limits_code(&asked, code, &entries[i].limits, error));
     }
-    *list = calloc((size_t)code->count, sizeof **list);
-    if (!*list)
+    limits->list = calloc((size_t)code->count + 1, sizeof *limits->list);
+    if (!limits->list)
         return error_memory(error);
     for (int i = 0; i < code->count; i++)
-        (*list)[i] = (struct table_limits){code->bodies[i].text, code->bodies[i].why};
-    part->limits = *list;
+        limits->list[i] = (struct table_limits){code->bodies[i].text, code->bodies[i].why};
+    part->limits = limits->list;
     part->limits_count = code->count;
     return STATUS_OK;
 }
@@ -105,10 +97,10 @@ static enum status make_parts(const struct tilings *tilings, const struct hardwa
                      "~/.config/autotune/hardware",
                      tilings->hardware, tilings->fingerprint);
         if (hw)
-            TRY(make_part(tilings, hw, prefix, best, &parts[p], &entries[first], &limits->codes[p],
-                          &limits->lists[p], error));
+            TRY(make_part(tilings, hw, prefix, best, &parts[p], &entries[first], &limits->parts[p],
+                          error));
         else
-            TRY(refuse(&parts[p], &limits->lists[p], why, error));
+            TRY(refuse(&parts[p], &limits->parts[p], why, error));
         for (int64_t i = 0; i < parts[p].count && !hw; i++)
             entries[first + i].limits = 1;
     }
@@ -123,7 +115,10 @@ enum status tilings_limits_make(const struct tilings *tilings, const char *prefi
     struct hardware hw;
     *limits = (struct tilings_limits){0};
     *why = '\0';
-    TRY(open_lists(limits, part_count, error));
+    limits->parts = calloc((size_t)part_count, sizeof *limits->parts);
+    if (!limits->parts)
+        return error_memory(error);
+    limits->part_count = part_count;
     bool found = find_chip(tilings, &hw);
     enum status status =
         make_parts(tilings, found ? &hw : NULL, prefix, parts, entries, limits, why, error);
@@ -134,11 +129,10 @@ enum status tilings_limits_make(const struct tilings *tilings, const char *prefi
 
 void tilings_limits_clear(struct tilings_limits *limits)
 {
-    for (int p = 0; p < limits->part_count && limits->codes && limits->lists; p++) {
-        limits_code_clear(&limits->codes[p]);
-        free(limits->lists[p]);
+    for (int p = 0; p < limits->part_count; p++) {
+        limits_code_clear(&limits->parts[p].code);
+        free(limits->parts[p].list);
     }
-    free(limits->codes);
-    free(limits->lists);
+    free(limits->parts);
     *limits = (struct tilings_limits){0};
 }

@@ -8,8 +8,10 @@
 /* Of all parts of a table, by their number. */
 struct tilings_limits {
     int part_count;
-    struct limits_code *codes;
-    struct table_limits **lists;
+    struct part_limits {
+        struct limits_code code;
+        struct table_limits *list;
+    } * parts;
 };
 
 /* Fills the parts' limits and the entries'. `parts` and `entries` are those of the tilings, in

@@ -2,7 +2,7 @@
  *
  * Variables are called by what they are and the text's names: size_N, whole_N, let_W, axes as
  * entry->tiling.NAME; of loops in_i, by_i, rounds_i, round_i, loop_i (the length of a round) and
- * begin_i; of tiles slot_x (bytes of a copy), extent0_x, room0_x and begin0_x (of dimensions).
+ * begin_i; of tiles slot_x (bytes of a copy).
  * A body is written several times: what a run uses is what the next one declares. */
 #ifndef AUTOTUNE_KERNELS_TEXT_LIMITS_KERNEL_CODE_H
 #define AUTOTUNE_KERNELS_TEXT_LIMITS_KERNEL_CODE_H
@@ -10,11 +10,9 @@
 #include "kernels/text/limits/kernel_limits_code.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
-/* Bits: which variables are read. */
+/* Bits: which variables are read, by number in the text; visits: 1 where rounds are counted. */
 struct code_uses {
-    uint64_t sizes, wholes, lets, lengths, begins;
-    bool visits;
-    uint8_t extents[KERNEL_MAX_TILES], rooms[KERNEL_MAX_TILES], tile_begins[KERNEL_MAX_TILES];
+    uint64_t sizes, wholes, lets, lengths, begins, visits;
 };
 
 struct code_writer {
@@ -59,14 +57,12 @@ const char *code_tile(const struct code_writer *w, int tile);
 /* kernel_code_shares.c: sizes, shares, what is required, and what decides the plan. */
 void code_put_shares(struct code_writer *w);
 
-/* kernel_code_walk.c: loops in C whose rounds are those that can differ; at each `enter` is called
- * in the loop's round, at each step `visit`, which may be NULL. */
+/* kernel_code_walk.c: loops in C whose rounds are those that can differ, and how often they run. */
 struct code_walk {
+    /* Puts what is asked in each round of a loop. */
     void (*enter)(struct code_writer *w, int loop);
-    void (*visit)(struct code_writer *w, int step);
     /* Puts what stands in the loop's `for` for the next round, from round_NAME and rounds_NAME. */
     void (*next)(struct code_writer *w, int loop);
-    bool counts; /* how often loops run */
 };
 void code_put_walk(struct code_writer *w, const struct code_walk *walk);
 
@@ -75,8 +71,5 @@ void code_put_each_round(struct code_writer *w, int loop);
 
 /* kernel_code_room.c: does all that lives at once fit, and can the program be played? */
 void code_put_room(struct code_writer *w);
-
-/* kernel_code_steps.c: do the steps fit that need not? */
-void code_put_steps(struct code_writer *w);
 
 #endif

@@ -140,7 +140,7 @@ static void put_variables(struct code_writer *w)
 
 void code_put_room(struct code_writer *w)
 {
-    static const struct code_walk walk = {.enter = put_tiles, .next = put_next, .counts = true};
+    static const struct code_walk walk = {.enter = put_tiles, .next = put_next};
     put_variables(w);
     code_put_walk(w, &walk);
     for (int s = 0; s < w->plan->fit.sum_count; s++)

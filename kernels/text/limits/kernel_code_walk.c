@@ -63,7 +63,7 @@ static void put_round(struct code_writer *w, int text_loop)
 
 void code_put_each_round(struct code_writer *w, int loop)
 {
-    w->uses.visits = true;
+    w->uses.visits = 1;
     fprintf(w->out, "++visits > %d ? rounds_%s : round_%s + 1", MAX_VISITS,
             code_loop(w, w->plan->plan.loops[loop].text_loop),
             code_loop(w, w->plan->plan.loops[loop].text_loop));
@@ -79,8 +79,7 @@ static void put_loop(struct code_writer *w, const struct code_walk *walk, int lo
     fputs("{\n", w->out);
     w->depth++;
     put_range(w, &w->kernel->loops[text_loop]);
-    if (walk->counts)
-        put_count(w, loop);
+    put_count(w, loop);
     code_line(w);
     fprintf(w->out, "for (round_%s = 0; ok && round_%s < rounds_%s; round_%s = ", name, name, name,
             name);
@@ -107,8 +106,6 @@ static void put_body(struct code_writer *w, const struct code_walk *walk, int lo
     for (int i = body->first_item; i < body->first_item + body->item_count; i++)
         if (plan->items[i].is_loop)
             put_loop(w, walk, plan->items[i].number);
-        else if (walk->visit)
-            walk->visit(w, plan->items[i].number);
 }
 
 void code_put_walk(struct code_writer *w, const struct code_walk *walk)

@@ -59,14 +59,13 @@ static bool set_tiling(const struct limits_asked *asked, struct kernel_values *v
 static enum status write_once(struct code_writer *w, char **text, struct error *error)
 {
     size_t length;
-    w->uses = (struct code_uses){.visits = false};
+    w->uses = (struct code_uses){.visits = 0};
     memset(w->is_shared, 0, sizeof w->is_shared);
     w->out = open_memstream(text, &length);
     if (!w->out)
         return error_memory(error);
     code_put_shares(w);
     code_put_room(w);
-    code_put_steps(w);
     if (fclose(w->out) == 0)
         return STATUS_OK;
     free(*text);
@@ -74,8 +73,19 @@ static enum status write_once(struct code_writer *w, char **text, struct error *
     return error_memory(error);
 }
 
+/* Steps of which each tiling is asked (kernel_steps_fit.c). */
+static void refuse_uncertain(struct code_writer *w)
+{
+    const struct kernel_plan *plan = &w->plan->plan;
+    for (int s = 0; s < plan->step_count; s++)
+        if (!plan->steps[s].is_certain)
+            code_refuse(w, w->kernel->lines[plan->steps[s].line].at,
+                        "whether it fits depends on the sizes");
+}
+
 static enum status write_body(struct code_writer *w, char **text, struct error *error)
 {
+    refuse_uncertain(w);
     do {
         free(*text);
         *text = NULL;
