@@ -117,7 +117,7 @@ static void put_what_is_checked(const struct table *table, FILE *out)
                 "whether\n"
                 " * it does.\n",
                 checked ? "Where there is no NAME_is_legal,"
-                        : "These tables have no NAME_is_legal:");
+                        : "These tables have no NAME_is_legal, and");
     fputs(" */\n", out);
 }
 

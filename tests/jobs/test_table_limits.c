@@ -6,7 +6,6 @@
 #include "hardware/fingerprint.h"
 #include "jobs/table/tilings.h"
 #include "kernels/registry.h"
-#include "search/search.h"
 #include "tests/support/machine.h"
 
 #include "tests/kernels/text/random_case.h"
@@ -38,7 +37,6 @@ static struct fitting fittings[] = {
     {"batched_matmul", "ascend910b2", {200, 1500, 1500, 1500}, true},
     {"conv2d", "ascend310", {30, 60, 4, 4, 200, 200}, false},
     {"rms_norm", "ascend310", {300, 3000}, false},
-    {"softmax_long", "ascend310", {100, 9000}, false},
     {"softmax_long", "ascend910b2", {100, 9000}, false},
 };
 
@@ -139,9 +137,17 @@ static bool draw_entries(struct setting *s)
 
 /* ------------------------------------------------------------------ the header's verdicts */
 
-static void write_header(struct setting *s)
+static FILE *create(const struct setting *s, const char *name)
 {
     char file[256];
+    snprintf(file, sizeof file, "%s/%s", s->folder, name);
+    FILE *out = fopen(file, "w");
+    cr_assert_not_null(out);
+    return out;
+}
+
+static void write_header(struct setting *s)
+{
     struct tilings tilings = {.count = s->count,
                               .best = s->best,
                               .hardware = s->hw.name,
@@ -150,9 +156,7 @@ static void write_header(struct setting *s)
     struct table_about about = {"0", "a test", "drawn"};
     struct table_remarks remarks;
     struct error error;
-    snprintf(file, sizeof file, "%s/table.h", s->folder);
-    FILE *out = fopen(file, "w");
-    cr_assert_not_null(out);
+    FILE *out = create(s, "table.h");
     cr_assert_eq(tilings_write(&tilings, &about, &formats[FORMAT_C], out, &remarks, &error),
                  STATUS_OK, "%s", error.text);
     fclose(out);
@@ -161,11 +165,9 @@ static void write_header(struct setting *s)
 
 static void write_program(const struct setting *s)
 {
-    char file[256], name[64];
-    snprintf(file, sizeof file, "%s/ask.c", s->folder);
+    char name[64];
     snprintf(name, sizeof name, "drawn_%s_f16", s->op->name);
-    FILE *out = fopen(file, "w");
-    cr_assert_not_null(out);
+    FILE *out = create(s, "ask.c");
     fprintf(out, "#include \"table.h\"\n#include <stdio.h>\nint main(void)\n{\n"
                  "    long long s[16];\n    int i;\n    for (;;) {\n");
     for (int i = 0; i < s->op->size_count; i++)
@@ -185,10 +187,7 @@ static void write_program(const struct setting *s)
 
 static void write_shapes(const struct setting *s)
 {
-    char file[256];
-    snprintf(file, sizeof file, "%s/shapes", s->folder);
-    FILE *out = fopen(file, "w");
-    cr_assert_not_null(out);
+    FILE *out = create(s, "shapes");
     for (int n = 0; n < SHAPES; n++)
         for (int i = 0; i < s->op->size_count; i++)
             fprintf(out, "%lld%c", (long long)s->shapes[n][i],
@@ -214,6 +213,8 @@ static void ask_header(struct setting *s)
             if (c == 0)
                 memcpy(s->verdicts[n], line, (size_t)s->count + 2);
             cr_assert_str_eq(line, s->verdicts[n]);
+            /* a lookup's null pointer is that of shapes without a legal entry */
+            cr_expect_eq(line[s->count] == '1', memchr(line, '1', (size_t)s->count) != NULL);
         }
         cr_assert_eq(pclose(in), 0);
     }
@@ -297,15 +298,6 @@ static struct tally compare(const struct setting *s)
     return tally;
 }
 
-/* Is a lookup's null pointer that of shapes without a legal entry? */
-static void check_lookups(const struct setting *s)
-{
-    for (int n = 0; n < SHAPES; n++) {
-        bool any = memchr(s->verdicts[n], '1', (size_t)s->count);
-        cr_expect_eq(s->verdicts[n][s->count] == '1', any);
-    }
-}
-
 /* Every second one is near an entry. */
 static void draw_shapes(struct setting *s)
 {
@@ -328,7 +320,7 @@ ParameterizedTestParameters(table_limits, header_and_program_agree)
 
 static void close_setting(struct setting *s)
 {
-    static const char *const files[] = {"table.h", "ask.c", "ask", "shapes", "random.kernel"};
+    static const char *const files[] = {"table.h", "ask.c", "ask", "shapes"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char file[256];
         snprintf(file, sizeof file, "%s/%s", s->folder, files[i]);
@@ -361,7 +353,6 @@ static struct tally run(struct setting *s)
     write_program(s);
     write_shapes(s);
     ask_header(s);
-    check_lookups(s);
     return compare(s);
 }
 
@@ -389,25 +380,21 @@ Test(table_limits, random_kernels_agree, .timeout = 600)
 {
     static const struct fitting fitting = {
         "random", "ascend310", {400, 400, 400, 20, 20, 20, 20, 20}, false};
-    struct tally sum = {0};
+    int yes = 0;
     unsigned long first = random_first(), count = random_cases(6);
     for (unsigned long seed = first; seed < first + count; seed++) {
         struct setting *s = open_setting(&fitting, seed);
         struct error error;
-        char file[256], *text = random_kernel_text(s->rng);
-        snprintf(file, sizeof file, "%s/random.kernel", s->folder);
-        cr_assert_eq(operator_parse(file, text, strlen(text), &s->op, &error), STATUS_OK, "%s\n%s",
-                     error.text, text);
+        char *text = random_kernel_text(s->rng);
+        cr_assert_eq(operator_parse("random.kernel", text, strlen(text), &s->op, &error), STATUS_OK,
+                     "%s\n%s", error.text, text);
         if (draw_entries(s)) {
             struct tally tally = run(s);
             cr_expect_eq(tally.wrong, 0, "seed %lu:\n%s", seed, text);
-            sum.yes += tally.yes;
-            sum.no += tally.no;
-            sum.timid += tally.timid;
+            yes += tally.yes;
         }
         free(text);
         close_setting(s);
     }
-    cr_expect_gt(sum.yes, 0);
-    cr_log_warn("%d yes, %d no, %d timid", sum.yes, sum.no, sum.timid);
+    cr_expect_gt(yes, 0);
 }
