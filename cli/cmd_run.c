@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_NAME = 4096 };
 
@@ -44,9 +45,10 @@ static const struct cli_option options[] = {
     {"set", "NAME=VALUE,...",
      "the tiling: a value for every name of its space (default: the best one)", 1,
      .text = offsetof(struct running, task.set), .take = task_check_set},
-    {"in", "NAME=FILE.npy",
-     "what tensor NAME holds, an array of NumPy's; may be repeated (default: random numbers, and 0 "
-     "in one that is added to)",
+    {"in", "NAME=FILE",
+     "what tensor NAME holds, an array of NumPy's (.npy); may be repeated (default: random "
+     "numbers, "
+     "and 0 in one that is added to)",
      1, .take = take_in},
     {"seed", "N", "of the random numbers (default 1)", 1, .count = offsetof(struct running, seed),
      .most = INT32_MAX},
@@ -64,7 +66,8 @@ static const struct usage usage = {
         "what it computes must not depend on the tiling, nor differ from what was meant.\v"
         "Examples:\n"
         "  autotune run --kernel add_relu --shape 1000\n"
-        "  autotune run --kernel add_relu --shape 1000 --in X=x.npy --in Y=y.npy -o results\n",
+        "  autotune run --kernel add_relu --shape 1000 --in X=x.npy --in Y=y.npy \\\n"
+        "    -o results\n",
 };
 
 /* ------------------------------------------------------------------ what comes in */
@@ -131,16 +134,20 @@ static void file_of(const struct running *running, int tensor, char path[MAX_NAM
         cli_die("-o: expected at most %d bytes", MAX_NAME - 64);
 }
 
-/* Before the work: the folder is there, and nothing in it is among what is read. */
+/* Before the work: the folder is there or can be, and nothing in it is among what is read. */
 static void note_outputs(struct running *running)
 {
     char path[MAX_NAME];
     struct stat info;
     if (!running->folder)
         return;
-    if (mkdir(running->folder, 0777) != 0 && errno != EEXIST)
-        cli_die("%s: %s", running->folder, strerror(errno));
-    if (stat(running->folder, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (stat(running->folder, &info) != 0) {
+        if (mkdir(running->folder, 0777) != 0)
+            cli_die("%s: %s", running->folder, strerror(errno));
+        rmdir(running->folder); /* until there is something to put there */
+        return;
+    }
+    if (!S_ISDIR(info.st_mode))
         cli_die("-o %s: expected a folder", running->folder);
     for (int t = 0; t < running->run.tensor_count; t++)
         if (running->run.tensors[t].is_stored) {
@@ -156,13 +163,16 @@ static bool put_tensor(const void *context, FILE *out)
     return !ferror(out);
 }
 
-static void write_outputs(const struct running *running)
+static void write_outputs(struct running *running)
 {
     char path[MAX_NAME];
     struct error error;
+    bool is_new = running->folder && mkdir(running->folder, 0777) == 0;
     for (int t = 0; t < running->run.tensor_count && running->folder; t++)
         if (running->run.tensors[t].is_stored) {
             file_of(running, t, path);
+            if (is_new)
+                files_note(&running->task.common.files, FILE_WRITTEN, NULL, path);
             cli_require(files_write_by(&running->task.common.files, path, put_tensor,
                                        &running->run.tensors[t], &error),
                         &error);

@@ -94,7 +94,7 @@ placeholders() { "$autotune" "$1" --help | grep -oE -- '--[a-z-]+=[^ ]+' | sed '
 check_command() { # command
     local word=$1 read stores some words options pair unknown before
     options=$(placeholders "$word" | sed -nE 's/^(.*)=OUT(\..*)?$/\1/p')
-    unknown=$(placeholders "$word" | grep -vE '=OUT(\.[a-z]+)?$|=(DB|FILE|NAME\|FILE)$' |
+    unknown=$(placeholders "$word" | grep -vE '=OUT(\.[a-z]+)?$|=(DB|FILE|NAME\|FILE|NAME=FILE)$' |
         grep -vE "=[a-z0-9_]+(\|[a-z0-9_]+)+$" | while IFS= read -r pair; do
         [[ "|$no_files|" == *"|${pair#*=}|"* ]] || echo "$pair"
     done)
@@ -102,10 +102,11 @@ check_command() { # command
     [[ -n $(invocations "$word") ]] || fail "$word: a command without a case"
     before=$(contents)
     while IFS='|' read -r words read stores some; do
+        placeholders "$word" | grep -qx -- '-o=DIR' && continue # files of a folder: test_cli_kernel
         check_invocation "$words" "$read" "$stores" "${some:-$options}"
     done < <(invocations "$word")
     expect "$word: nothing is touched" test "$before" = "$(contents)"
-    for pair in $(placeholders "$word" | sed -nE 's/^(.*)=(DB|FILE|NAME\|FILE)$/\1/p'); do
+    for pair in $(placeholders "$word" | sed -nE 's/^([^=]*)=(DB|FILE|NAME\|FILE)$/\1/p'); do
         [[ "$word $pair" == "validate --kernel" ]] && continue # refused before: processors have none
         expect "$word: $pair has no case" grep -qE -- "$pair|^store|^list" <(invocations "$word")
     done

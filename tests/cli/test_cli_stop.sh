@@ -192,6 +192,8 @@ awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
 # shellcheck disable=SC2086 # lists of arguments
 {
     stop dies program $cann
+    stop dies run --op matmul --shape 4096x4096x4096 --cores 1 -o nowhere \
+        --set m_slice=256,k_slice=128,n_slice=256,buffers=1,resident=none,split=m
     stop dies simulate long.txt --full
     stop dies simulate never
     stop dies check never

@@ -39,6 +39,7 @@ invocations() { # command
         echo "--kernel mine.kernel --shape 64 --hw chip.cfg|mine.kernel chip.cfg below.cfg|" ;;
     program) echo "program ${product[*]}|chip.cfg below.cfg|"
         echo "program --kernel mine.kernel --shape 64|mine.kernel configs/hardware/ascend310.cfg|" ;;
+    run) echo "run --kernel mine.kernel --shape 64 --hw chip.cfg|mine.kernel chip.cfg below.cfg|" ;;
     explain) echo "explain ${product[*]} --set $set|chip.cfg below.cfg|"
         echo "explain --kernel mine.kernel --shape 64 --set t=16,bufs=1,cores=1|mine.kernel|" ;;
     simulate) echo "simulate kernel.txt --hw chip.cfg|kernel.txt chip.cfg below.cfg|" ;;
