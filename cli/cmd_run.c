@@ -181,40 +181,62 @@ static void write_outputs(struct running *running)
 
 /* ------------------------------------------------------------------ the answer */
 
+/* What a tensor holds: its finite numbers, and how many are none. */
+struct summary {
+    double least, most, sum;
+    int64_t numbers, nan, infinite;
+};
+
+static struct summary summarise(const double *x, int64_t count)
+{
+    struct summary summary = {.least = NAN, .most = NAN};
+    for (int64_t i = 0; i < count && x; i++) {
+        summary.nan += isnan(x[i]) != 0;
+        summary.infinite += isinf(x[i]) != 0;
+        if (!isfinite(x[i]))
+            continue;
+        summary.least = fmin(summary.least, x[i]);
+        summary.most = fmax(summary.most, x[i]);
+        summary.sum += x[i];
+        summary.numbers++;
+    }
+    return summary;
+}
+
+static const char *role_of(const struct numbers_tensor *tensor)
+{
+    if (!tensor->is_stored)
+        return "in";
+    return tensor->is_loaded ? "in and out" : tensor->is_added ? "added to" : "out";
+}
+
+static json_t *given_json(const struct running *running, int number)
+{
+    const struct numbers_tensor *tensor = &running->run.tensors[number];
+    if (running->files[number])
+        return json_text(running->files[number]);
+    if (tensor->given)
+        return json_text("random");
+    return tensor->is_stored ? json_null() : json_text("zeros");
+}
+
 static json_t *tensor_json(const struct running *running, int number)
 {
     const struct numbers_tensor *tensor = &running->run.tensors[number];
-    const double *x = tensor->is_stored ? tensor->left : tensor->given;
-    double least = NAN, most = NAN, sum = 0;
-    int64_t numbers = 0, nan = 0, infinite = 0;
+    struct summary summary =
+        summarise(tensor->is_stored ? tensor->left : tensor->given, tensor->count);
+    double mean = summary.numbers ? summary.sum / (double)summary.numbers : NAN;
     char shape[160], path[MAX_NAME] = "";
     npy_shape_text(tensor->dim_count, tensor->extent, shape, sizeof shape);
-    for (int64_t i = 0; i < tensor->count && x; i++) {
-        nan += isnan(x[i]) != 0;
-        infinite += isinf(x[i]) != 0;
-        if (!isfinite(x[i]))
-            continue;
-        least = numbers && least < x[i] ? least : x[i];
-        most = numbers && most > x[i] ? most : x[i];
-        sum += x[i];
-        numbers++;
-    }
-    const char *given = running->files[number] ? running->files[number]
-                        : tensor->given        ? "random"
-                                               : "zeros";
     if (tensor->is_stored && running->folder)
         file_of(running, number, path);
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "tensor",
                      tensor->name, "type", dtype_name(tensor->type), "shape", shape, "role",
-                     !tensor->is_stored  ? "in"
-                     : tensor->is_loaded ? "in and out"
-                     : tensor->is_added  ? "added to"
-                                         : "out",
-                     "given", tensor->is_stored && !tensor->given ? json_null() : json_text(given),
-                     "least", json_number(least), "mean",
-                     json_number(numbers ? sum / (double)numbers : NAN), "most", json_number(most),
-                     "nan", (json_int_t)nan, "infinite", (json_int_t)infinite, "not_stored",
-                     (json_int_t)tensor->missed, "file", *path ? json_text(path) : json_null());
+                     role_of(tensor), "given", given_json(running, number), "least",
+                     json_number(summary.least), "mean", json_number(mean), "most",
+                     json_number(summary.most), "nan", (json_int_t)summary.nan, "infinite",
+                     (json_int_t)summary.infinite, "not_stored", (json_int_t)tensor->missed, "file",
+                     *path ? json_text(path) : json_null());
 }
 
 static json_t *answer_json(const struct running *running, const struct tiling *tiling)

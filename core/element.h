@@ -7,7 +7,7 @@
 /* The nearest number of a type that chips compute in, ties to even: floating ones go to ±∞ beyond
  * their largest, whole ones to their least or largest, and NaN to 0. Every element of such a type
  * is a double exactly. */
-double element_round(enum dtype type, double number);
+double element_round(enum dtype type, double x);
 
 /* Is it a floating type? */
 int element_is_floating(enum dtype type);

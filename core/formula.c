@@ -113,9 +113,9 @@ static int operands_of(enum term op)
 }
 
 static void apply(const struct formula *formula, const double *const sources[FORMULA_SOURCES],
-                  int64_t from, int count, bool is_single, double *results)
+                  int64_t from, int count, bool is_single, double *results,
+                  double stack[FORMULA_MAX_DEPTH][BLOCK])
 {
-    double stack[FORMULA_MAX_DEPTH][BLOCK];
     int top = -1;
     for (int t = 0; t < formula->count; t++) {
         enum term op = formula->terms[t].op;
@@ -137,9 +137,10 @@ static void apply(const struct formula *formula, const double *const sources[FOR
 void formula_apply(const struct formula *formula, const double *const sources[FORMULA_SOURCES],
                    int64_t count, bool is_single, double *results)
 {
+    double stack[FORMULA_MAX_DEPTH][BLOCK] = {{0}};
     for (int64_t from = 0; from < count; from += BLOCK)
         apply(formula, sources, from, count - from < BLOCK ? (int)(count - from) : BLOCK, is_single,
-              results);
+              results, stack);
 }
 
 /* ------------------------------------------------------------------ parsing */

@@ -65,9 +65,9 @@ static enum status read_header(const char *header, struct npy *npy, double eleme
 
 Test(npy, headers_of_others)
 {
-    struct npy npy;
+    struct npy npy = {0};
     struct error error;
-    double x[8];
+    double x[8] = {0};
     cr_assert_eq(read_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }    \n",
                              &npy, x, &error),
                  STATUS_OK, "%s", error.text);

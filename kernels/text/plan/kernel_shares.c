@@ -3,6 +3,7 @@
 #include "kernels/text/plan/kernel_shares.h"
 #include "kernels/slices.h"
 
+#include <assert.h>
 #include <string.h>
 
 static enum status chosen_name(const struct kernel_values *values, const struct expression *e,
@@ -26,6 +27,7 @@ struct share {
 
 static struct kernel_range *range_of(struct kernel_values *values, const struct expression *name)
 {
+    assert(name);
     return name->op == EXPRESSION_SIZE ? &values->sizes[name->number] : &values->lets[name->number];
 }
 
@@ -40,6 +42,7 @@ static enum status find_share(struct kernel_values *values, const struct kernel_
                          "%d:%d: %lld shares on %lld cores, expected 1 to as many as there are",
                          line->at.line, line->at.column, (long long)share->shares, (long long)left);
     TRY(chosen_name(values, line->what, &share->name, error));
+    assert(share->name);
     int64_t pad = share->name->op == EXPRESSION_SIZE ? values->pads[share->name->number] : 1;
     TRY(kernel_number(values, share->name, &share->whole, error));
     int64_t blocks = divide_up(share->whole, pad), each = divide_up(blocks, share->shares);
@@ -65,7 +68,7 @@ static enum status share_out(struct kernel_values *values, int64_t cores,
 enum status kernel_share(struct kernel_values *values, int64_t cores, int64_t *used,
                          struct error *error)
 {
-    struct share shares[KERNEL_MAX_CORES];
+    struct share shares[KERNEL_MAX_CORES] = {{NULL}};
     TRY(share_out(values, cores, shares, error));
     *used = 1;
     for (int c = 0; c < values->kernel->cores_count; c++)
@@ -77,7 +80,7 @@ enum status kernel_share_given(struct kernel_values *values, int64_t cores, int6
                                const int64_t given[], bool *any, struct error *error)
 {
     const struct kernel_text *kernel = values->kernel;
-    struct share shares[KERNEL_MAX_CORES];
+    struct share shares[KERNEL_MAX_CORES] = {{NULL}};
     for (int s = 0; s < kernel->size_count; s++)
         values->sizes[s] = (struct kernel_range){.length = values->wholes[s]};
     memset(values->is_shared, 0, sizeof values->is_shared);
@@ -88,6 +91,7 @@ enum status kernel_share_given(struct kernel_values *values, int64_t cores, int6
     }
     for (int c = 0; c < kernel->cores_count; c++) {
         const struct expression *name = shares[c].name;
+        assert(name);
         TRY(kernel_number(values,
                           name->op == EXPRESSION_SIZE ? name : kernel->lets[name->number].value,
                           &shares[c].whole, error));

@@ -4,6 +4,7 @@
 
 #include "core/element.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,9 @@ double run_unwritten(void)
 
 bool run_is_unwritten(double value)
 {
-    return memcmp(&value, &unwritten_bits, sizeof value) == 0;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits == unwritten_bits;
 }
 
 enum status run_room(struct numbers *numbers, int64_t count, struct error *error)
@@ -47,6 +50,7 @@ struct part_walk {
 
 static double before(const struct part_walk *w, int64_t at)
 {
+    assert(w->store);
     if (!run_is_unwritten(w->store[at]))
         return w->store[at];
     return w->given ? w->given[at] : 0;
@@ -56,7 +60,7 @@ static void take_one(struct part_walk *w, int64_t at)
 {
     if (!w->scatters)
         *w->row = at < 0 ? w->fill : w->store ? w->store[at] : 0;
-    else if (at >= 0)
+    else if (at >= 0 && w->store)
         w->store[at] = w->adds ? element_round(w->type, before(w, at) + *w->row) : *w->row;
     w->row++;
 }

@@ -413,7 +413,8 @@ static void prepare_fourier(const struct reference_data *p)
     int64_t all = p->size[1];
     for (int64_t n = all; n > 1; n /= 2)
         for (int64_t i = 0; i < n / 2 * 16; i++) {
-            double angle = -2 * M_PI * (double)(i / 16) / (double)n;
+            int64_t k = i / 16;
+            double angle = -2 * M_PI * (double)k / (double)n;
             of(p, "C")[(all - n) * 16 + i] = element_round(DTYPE_F16, cos(angle));
             of(p, "S")[(all - n) * 16 + i] = element_round(DTYPE_F16, sin(angle));
         }
