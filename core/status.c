@@ -1,3 +1,5 @@
+/* Errors as one line of text, and of a text that was read the line that it is about, with a caret
+ * below; of a long one what is around the caret, cut between two characters. */
 #include "core/status.h"
 
 #include "core/utf8.h"

@@ -57,8 +57,6 @@ static bool comes_first(const struct proof *p)
     return stage < later || (stage == later && writer < reader);
 }
 
-/* ------------------------------------------------------------------ runs */
-
 static bool is_positive(const struct kernel_text *kernel, const struct expression *e);
 
 static bool are_positive(const struct kernel_text *kernel, const struct expression *list)
