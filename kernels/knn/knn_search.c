@@ -212,6 +212,44 @@ static struct part *part_of(const struct search_run *run, int64_t index)
     return &stages->parts[space_block_of(run->space, index) - run->space->blocks];
 }
 
+/* The time of an open tiling whose distance tile is tuned already; INT64_MAX of another. */
+static int64_t tuned_fs(const struct search_run *run, int64_t index)
+{
+    const struct knn_costs *costs = &part_of(run, index)->costs;
+    struct tiling tiling;
+    space_tiling(run->space, index, &tiling);
+    struct choice choice = choice_of(costs, &tiling);
+    return costs->products[choice.product].known == TUNED ? choice_time_fs(costs, &choice)
+                                                          : INT64_MAX;
+}
+
+/* Moves the fastest of these to the front, if there are any: a search that has to end simulates one
+ * tiling, and these need no time. */
+static void bring_tuned(struct search_run *run)
+{
+    struct candidate *items = run->candidates.items, tuned;
+    int64_t first = run->simulated, best = -1, best_fs = INT64_MAX;
+    for (int64_t i = first; i < run->candidates.count; i++) {
+        int64_t time_fs = tuned_fs(run, items[i].index);
+        if (time_fs < best_fs) {
+            best_fs = time_fs;
+            best = i;
+        }
+    }
+    if (best < 0)
+        return;
+    tuned = items[best];
+    memmove(items + first + 1, items + first, (size_t)(best - first) * sizeof *items);
+    items[first] = tuned;
+}
+
+static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
+{
+    if (run->space == &run->hurry.space)
+        bring_tuned(run);
+    list_take(run, limit_fs, batch);
+}
+
 /* Simulates those of a batch that are of one part. What an inequality has pruned and may still be
  * among the best, or within one percent of them, is simulated all the same. */
 static enum status simulate_part(struct search_run *run, struct part *part, struct batch *batch,
@@ -354,7 +392,7 @@ const struct search_source knn_source = {
     .refill = refill,
     .next_fs = list_next_fs,
     .open_count = list_open_count,
-    .take = list_take,
+    .take = take,
     .observe = list_observe,
     .simulate = simulate_batch,
     .fill = fill,

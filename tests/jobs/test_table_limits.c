@@ -23,7 +23,7 @@ enum { ENTRIES = 32, SHAPES = 120 };
 struct fitting {
     char name[32], chip[16];
     int64_t most[OPERATOR_MAX_SIZES]; /* of each size */
-    bool is_known;   /* else only exact shapes are legal */
+    bool is_known;                    /* else only exact shapes are legal */
 };
 
 static struct fitting fittings[] = {

@@ -98,7 +98,7 @@ static void put_lines(struct code_writer *w, int loop)
 
 static void put_runs(struct code_writer *w, int loop)
 {
-    if (loop > 0)
+    if (loop)
         fprintf(w->out, " * runs_%s", code_loop(w, w->plan->plan.loops[loop].text_loop));
 }
 
