@@ -196,6 +196,7 @@ static void count_work(const struct program *program, int cores, struct tallies 
 {
     const struct hardware *hw = program->hw;
     struct repetition repetition = {.times = {1}};
+    uint32_t pipes = program_pipes(program);
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
         int64_t times = repetition_step(&repetition, in);
@@ -206,7 +207,10 @@ static void count_work(const struct program *program, int cores, struct tallies 
         add_piece(hw, in, &piece, (double)times, &tallies->pipes[in->pipe]);
         add_unshared(hw, in, times, &tallies->pipes[in->pipe]);
         if (bus >= 0)
-            add_bus_bytes(hw, in, bus, piece.amount * (double)times * cores, tallies);
+            add_bus_bytes(hw, in, bus,
+                          piece.amount * (double)times * cores *
+                              hardware_in_step(hw, pipes, in->pipe),
+                          tallies);
     }
 }
 

@@ -177,6 +177,48 @@ int hardware_most_cores(const struct hardware *hw)
     return hw->cores * most;
 }
 
+int hardware_in_step(const struct hardware *hw, uint32_t pipes, int pipe)
+{
+    int least = hw->pipes[pipe].per_core;
+    for (int p = 0; p < hw->pipe_count; p++)
+        if (pipes >> p & 1 && !hw->pipes[p].blocks_dispatch && hw->pipes[p].per_core < least)
+            least = hw->pipes[p].per_core;
+    return hw->pipes[pipe].per_core / least;
+}
+
+/* The scalar pipe stands for those of all kinds. */
+static bool crosses(const struct hardware *hw, int from, int to)
+{
+    const struct pipe *a = &hw->pipes[from], *b = &hw->pipes[to];
+    return hw->core_flags && a->per_core != b->per_core && !a->blocks_dispatch &&
+           !b->blocks_dispatch;
+}
+
+int hardware_flags(const struct hardware *hw, int from, int to)
+{
+    return crosses(hw, from, to) ? hw->core_flags : hw->flag_registers;
+}
+
+int hardware_most_flags(const struct hardware *hw)
+{
+    return hw->core_flags > hw->flag_registers ? hw->core_flags : hw->flag_registers;
+}
+
+bool hardware_flags_shared(const struct hardware *hw, int from, int to, int other_from,
+                           int other_to)
+{
+    if (from == other_from && to == other_to)
+        return true;
+    return crosses(hw, from, to) && crosses(hw, other_from, other_to) &&
+           hw->pipes[from].per_core == hw->pipes[other_from].per_core &&
+           hw->pipes[to].per_core == hw->pipes[other_to].per_core;
+}
+
+int64_t hardware_flag_fs(const struct hardware *hw, int from, int to)
+{
+    return crosses(hw, from, to) ? hw->core_flag_fs : 0;
+}
+
 int64_t hardware_start_fs(const struct hardware *hw, int cores)
 {
     return hw->launch_fs + cores * hw->launch_core_fs;

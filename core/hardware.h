@@ -75,6 +75,7 @@ struct burst_table {
 struct pipe {
     char name[HARDWARE_NAME_SIZE];
     bool blocks_dispatch; /* the scalar pipe: nothing later starts before its instruction ended */
+    uint8_t per_core;     /* that a core has: those of a split chip's vector cores */
 };
 
 struct buffer {
@@ -82,9 +83,8 @@ struct buffer {
     int64_t capacity_bytes;  /* 0: external memory, not limited */
     int64_t alignment_bytes; /* operands of moves, matrix and vector instructions start at multiples
                                 of this; 0: anywhere */
-    bool unit_flag; /* accesses of instructions with `unit=1` interlock here, block by block */
-    uint8_t
-        per_core; /* that a core has, each with pipes of its own: vector cores of a split chip */
+    bool unit_flag;   /* accesses of instructions with `unit=1` interlock here, block by block */
+    uint8_t per_core; /* as of the pipes that move it */
 };
 
 /* `n` transfers active over all cores move total_bytes_per_s[min(n, sharers) - 1] together, in
@@ -197,6 +197,8 @@ struct hardware {
     int64_t dispatch_fs;    /* per instruction, in program order */
     int64_t host_call_fs;   /* a kernel call seen from the host; never part of a kernel's time */
     int flag_registers;     /* per (source pipe, destination pipe) */
+    int core_flags; /* … of two kinds of core: for all such pairs of one direction, 0: none */
+    int64_t core_flag_fs; /* by which the wait for one of these sees its set later */
     int vector_repeat_bytes;
 
     int pipe_count, buffer_count, bus_count, path_count;
@@ -267,6 +269,20 @@ int hardware_cores_with(const struct hardware *hw, unsigned buffers);
 
 /* As many as any buffers allow. */
 int hardware_most_cores(const struct hardware *hw);
+
+/* How many of a pipe's kind work in step in one core of a program that uses these pipes (bits): 1,
+ * but for a split chip's vector cores beside their cube core. */
+int hardware_in_step(const struct hardware *hw, uint32_t pipes, int pipe);
+
+/* Registers of flags from one pipe to another, numbered from 0; the most that any two have; and do
+ * two pairs have the same ones, as all do that cross between the same kinds of core? */
+int hardware_flags(const struct hardware *hw, int from, int to);
+int hardware_most_flags(const struct hardware *hw);
+bool hardware_flags_shared(const struct hardware *hw, int from, int to, int other_from,
+                           int other_to);
+
+/* By how much later a wait sees its set: 0 within one kind of core. */
+int64_t hardware_flag_fs(const struct hardware *hw, int from, int to);
 
 /* When the pipes of `cores` working cores start. */
 int64_t hardware_start_fs(const struct hardware *hw, int cores);

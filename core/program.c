@@ -110,10 +110,11 @@ static enum status check_flag(const struct hardware *hw, struct instruction *in,
                               struct error *error)
 {
     in->pipe = (int8_t)(in->kind == INSTRUCTION_SET ? in->from : in->to);
-    if (in->flag < hw->flag_registers)
+    int count = hardware_flags(hw, in->from, in->to);
+    if (in->flag < count)
         return STATUS_OK;
     return error_set(error, STATUS_INVALID, "flag register %d, expected 0 to %d", in->flag,
-                     hw->flag_registers - 1);
+                     count - 1);
 }
 
 enum status instruction_price(const struct hardware *hw, struct instruction *in,
@@ -334,6 +335,20 @@ enum status program_close(struct program *program, const char *file, struct erro
         return error_set(error, STATUS_TOO_LARGE, "%s:%d: more than %lld instructions to play",
                          file, line, PROGRAM_MAX_EXECUTED);
     return STATUS_OK;
+}
+
+uint32_t program_pipes(const struct program *program)
+{
+    uint32_t pipes = 0;
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_LOOP && in->count == 0)
+            i = in->partner;
+        else if (in->kind != INSTRUCTION_LOOP && in->kind != INSTRUCTION_END &&
+                 in->kind != INSTRUCTION_BARRIER)
+            pipes |= 1u << in->pipe;
+    }
+    return pipes;
 }
 
 /* Flags and barriers have neither operands nor partners, so that only loops have to be told. */

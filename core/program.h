@@ -152,6 +152,9 @@ int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction
  * line of an unclosed loop. */
 enum status program_close(struct program *program, const char *file, struct error *error);
 
+/* Pipes that a closed program uses, bits. */
+uint32_t program_pipes(const struct program *program);
+
 /* Takes out the sets, waits and barriers that `gone` says (one bool an instruction, all others
  * false) from a closed program, and numbers lines and loops anew as in a generated one. */
 void program_remove(struct program *program, const bool *gone);

@@ -179,9 +179,10 @@ static enum status parse_flag(struct parser *parser, enum instruction_kind kind)
         return FAIL(parser, "expected '%.*s PIPE PIPE REGISTER'", SPAN(parser->words[0]));
     TRY(parse_pipe(parser, parser->words[1], &in.from));
     TRY(parse_pipe(parser, parser->words[2], &in.to));
-    if (!span_count(parser->words[3], &flag) || flag >= parser->program->hw->flag_registers)
+    int count = hardware_flags(parser->program->hw, in.from, in.to);
+    if (!span_count(parser->words[3], &flag) || flag >= count)
         return FAIL(parser, "flag register '%.*s', expected 0 to %d", SPAN(parser->words[3]),
-                    parser->program->hw->flag_registers - 1);
+                    count - 1);
     in.flag = (uint8_t)flag;
     return add(parser, &in);
 }

@@ -16,6 +16,17 @@ static double fs_per_byte(const struct hardware *hw, const struct price *price, 
     return 1e15 / (double)hardware_bus_share(hw, price, transfers);
 }
 
+/* How many transfers all cores' pipes of a kind make at once, for each pipe. */
+static void count_transfers(const struct hardware *hw, const struct work_layout *layout, int cores,
+                            int transfers[HARDWARE_MAX_PIPES])
+{
+    uint32_t pipes = 0;
+    for (int l = 0; l < layout->total_count; l++)
+        pipes |= 1u << hw->prices[layout->price[l]].pipe;
+    for (int p = 0; p < hw->pipe_count; p++)
+        transfers[p] = cores * hardware_in_step(hw, pipes, p);
+}
+
 static bool same_rate(const struct price *a, const struct price *b)
 {
     return a->rate.fs == b->rate.fs && a->rate.units == b->rate.units;
@@ -48,14 +59,15 @@ static int find_sharers(const struct hardware *hw, const struct work_layout *lay
     return count;
 }
 
-static void make_pair(struct bound_plan *plan, const struct hardware *hw, int cores,
+static void make_pair(struct bound_plan *plan, const struct hardware *hw, const int transfers[],
                       const struct work_layout *layout, const struct sharer *own,
                       const struct sharer *other)
 {
-    double alone = fs_per_byte(hw, own->price, cores),
-           shared = fs_per_byte(hw, own->price, 2 * cores);
-    double other_alone = fs_per_byte(hw, other->price, cores);
-    double slowdown = fs_per_byte(hw, other->price, 2 * cores) * (1 - alone / shared);
+    int others = transfers[other->price->pipe], all = transfers[own->price->pipe] + others;
+    double alone = fs_per_byte(hw, own->price, transfers[own->price->pipe]),
+           shared = fs_per_byte(hw, own->price, all);
+    double other_alone = fs_per_byte(hw, other->price, others);
+    double slowdown = fs_per_byte(hw, other->price, all) * (1 - alone / shared);
     struct bound_pair *pair = &plan->pairs[plan->pair_count++];
     *pair = (struct bound_pair){
         .lines = own->lines,
@@ -70,7 +82,7 @@ static void make_pair(struct bound_plan *plan, const struct hardware *hw, int co
             pair->chains |= 1u << c;
 }
 
-static void plan_line(struct bound_plan *plan, const struct hardware *hw, int cores,
+static void plan_line(struct bound_plan *plan, const struct hardware *hw, const int transfers[],
                       const struct work_layout *layout, int line)
 {
     const struct price *price = &hw->prices[layout->price[line]];
@@ -82,7 +94,10 @@ static void plan_line(struct bound_plan *plan, const struct hardware *hw, int co
         plan->member[line][c] = layout->chains[c] >> line & 1 ? 1 : 0;
     if (price->bus < 0)
         return;
-    plan->fs_per_unit[line] = fs_per_byte(hw, price, cores);
+    const struct bus *bus = &hw->buses[price->bus];
+    plan->fs_per_unit[line] = fs_per_byte(hw, price, transfers[price->pipe]);
+    plan->bus_fs_per_byte[line] =
+        1e15 * transfers[price->pipe] / (double)bus->total_bytes_per_s[bus->sharers - 1];
     if (line < layout->total_count)
         plan->bus_lines[price->bus] |= UINT64_C(1) << line;
 }
@@ -91,21 +106,21 @@ void bound_plan_make(struct bound_plan *plan, const struct hardware *hw, int cor
                      const struct work_layout *layout)
 {
     struct sharer sharers[HARDWARE_MAX_PIPES];
+    int transfers[HARDWARE_MAX_PIPES];
     memset(plan, 0, sizeof *plan);
+    count_transfers(hw, layout, cores, transfers);
     plan->line_count = layout->line_count;
     plan->few_chains = layout->chain_count <= WORK_MAX_CHAINS / 2;
     plan->launch_fs = (double)hardware_start_fs(hw, cores);
     for (int l = 0; l < layout->line_count; l++)
-        plan_line(plan, hw, cores, layout, l);
+        plan_line(plan, hw, transfers, layout, l);
     plan->bus_count = hw->bus_count;
     for (int b = 0; b < hw->bus_count; b++) {
-        const struct bus *bus = &hw->buses[b];
-        plan->bus_fs_per_byte[b] = 1e15 * cores / (double)bus->total_bytes_per_s[bus->sharers - 1];
         memset(sharers, 0, sizeof sharers);
         if (find_sharers(hw, layout, b, sharers) != 2)
             continue;
-        make_pair(plan, hw, cores, layout, &sharers[0], &sharers[1]);
-        make_pair(plan, hw, cores, layout, &sharers[1], &sharers[0]);
+        make_pair(plan, hw, transfers, layout, &sharers[0], &sharers[1]);
+        make_pair(plan, hw, transfers, layout, &sharers[1], &sharers[0]);
     }
 }
 
@@ -150,8 +165,14 @@ static double contended_fs(const struct bound_pair *pair, const struct work *wor
 static double bus_fs(const struct bound_plan *plan, const struct work *work)
 {
     double longest = 0;
-    for (int b = 0; b < plan->bus_count; b++)
-        longest = larger(longest, sum_units(work, plan->bus_lines[b]) * plan->bus_fs_per_byte[b]);
+    for (int b = 0; b < plan->bus_count; b++) {
+        double sum = 0;
+        for (uint64_t lines = plan->bus_lines[b]; lines; lines &= lines - 1) {
+            int line = __builtin_ctzll(lines);
+            sum += work->units[line] * plan->bus_fs_per_byte[line];
+        }
+        longest = larger(longest, sum);
+    }
     return longest;
 }
 

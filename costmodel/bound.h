@@ -34,7 +34,7 @@ struct bound_plan {
     bool few_chains;                                /* no more than half of WORK_MAX_CHAINS */
     int bus_count;
     uint64_t bus_lines[HARDWARE_MAX_BUSES];
-    double bus_fs_per_byte[HARDWARE_MAX_BUSES]; /* of all cores, at the bus's best */
+    double bus_fs_per_byte[WORK_MAX_LINES]; /* of all cores, at its bus's best */
     int pair_count;
     struct bound_pair pairs[BOUND_MAX_PAIRS];
     double launch_fs; /* of so many cores */

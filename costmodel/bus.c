@@ -1,4 +1,5 @@
-/* Buses: equal shares among the transfers that are active, in exact integers. */
+/* Buses: equal shares among the transfers that are active, in exact integers; pipes that work in
+ * step are as many transfers. */
 #include "costmodel/engine.h"
 
 /* ceil(left / rate). A double gives the quotient to within a few units; the remainder, which then
@@ -43,7 +44,7 @@ static void end_transfer(struct simulator *s, struct bus_state *bus, int32_t at,
 {
     struct lane *lane = bus->lanes[at];
     s->on_bus--;
-    bus->transfers--;
+    bus->transfers -= lane->in_step;
     bus->lanes[at] = bus->lanes[--bus->lane_count];
     trace_transfer(s, lane, end_fs);
     lane->busy_fs += end_fs - lane->time_fs;
@@ -120,7 +121,7 @@ static void step(struct simulator *s, struct bus_state *bus)
     if (start >= 0 && (bus->transfers == 0 || !ends_before(s, bus, bus->lanes[start]->start_fs))) {
         drain(s, bus, bus->lanes[start]->start_fs);
         bus->lanes[start]->transferring = true;
-        bus->transfers++;
+        bus->transfers += bus->lanes[start]->in_step;
         return;
     }
     int64_t when = 0;
@@ -135,11 +136,11 @@ static void end_alone(struct simulator *s, struct bus_state *bus)
     const struct lane *lane = bus->lanes[0];
     int64_t begin = bus->now_fs, end;
     if (lane->transferring) {
-        end = begin + time_left(lane->left, share_of(s, lane, 1));
+        end = begin + time_left(lane->left, share_of(s, lane, lane->in_step));
     } else {
         begin = lane->start_fs;
         end = begin + lane->op->alone_fs;
-        bus->transfers++;
+        bus->transfers += lane->in_step;
     }
     bus->active_fs += end - begin;
     bus->now_fs = end;

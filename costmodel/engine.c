@@ -74,14 +74,17 @@ static struct share make_share(int64_t bytes_per_s)
 static bool fill_shares(struct simulator *s)
 {
     const struct hardware *hw = s->hw;
-    int64_t size = (int64_t)s->lane_count * hw->price_count;
+    int32_t most = 0; /* transfers, were all on one bus */
+    for (int p = 0; p < hw->pipe_count; p++)
+        most += s->core_count * hardware_in_step(hw, s->streams.used_pipes, p);
+    int64_t size = (int64_t)most * hw->price_count;
     if (size > s->share_capacity && !resize(&s->shares, (int32_t)size, sizeof *s->shares))
         return false;
     if (size > s->share_capacity)
         s->share_capacity = (int32_t)size;
-    s->share_stride = s->lane_count;
+    s->share_stride = most;
     for (int p = 0; p < hw->price_count; p++)
-        for (int32_t n = 1; hw->prices[p].bus >= 0 && n <= s->lane_count; n++)
+        for (int32_t n = 1; hw->prices[p].bus >= 0 && n <= most; n++)
             s->shares[p * s->share_stride + n - 1] =
                 make_share(hardware_bus_share(hw, &hw->prices[p], (int64_t)n * s->in_step));
     return true;
@@ -113,6 +116,7 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
         lane->slots = s->slots + (ptrdiff_t)core * s->streams.slot_count;
         lane->core = &s->cores[core];
         lane->pipe = (int8_t)pipe;
+        lane->in_step = (uint8_t)hardware_in_step(s->hw, s->streams.used_pipes, pipe);
     }
     for (int32_t l = s->lane_count; l-- > 0;) /* the first lane runs first */
         if (s->lanes[l].ops->kind == STREAM_STOP)

@@ -22,6 +22,7 @@ struct lane {
     int64_t dispatch_fs;     /* when its next instruction has been dispatched */
     int8_t pipe;
     uint8_t state;     /* enum lane_state */
+    uint8_t in_step;   /* pipes of its kind that do the same: all are on the bus */
     bool transferring; /* on a bus; false: its transfer has yet to begin, at start_fs */
     int64_t start_fs;
     wide left;

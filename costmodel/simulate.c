@@ -162,7 +162,8 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
                 return;
             }
             time = start;
-            set_flag(s, &lane->slots[op->slot], late ? later(time, lane->done_fs) : time);
+            set_flag(s, &lane->slots[op->slot],
+                     (late ? later(time, lane->done_fs) : time) + op->fs);
             op++;
             break;
         case STREAM_WAIT: {
@@ -299,13 +300,13 @@ static enum status check_range(const struct simulator *s, const struct program *
     TRY(work_totals(program, totals, error));
     double sum = (double)hardware_start_fs(hw, options->cores) +
                  (double)options->cores * (double)hw->core_skew_fs +
-                 (double)program->executed * (double)hw->dispatch_fs;
+                 (double)program->executed * (double)(hw->dispatch_fs + hw->core_flag_fs);
+    int64_t most = (int64_t)s->lane_count * s->in_step * hardware_most_cores(hw) / hw->cores;
     for (int p = 0; p < hw->price_count; p++) {
         const struct price *price = &hw->prices[p];
         double fs_per_unit = (double)price->rate.fs / (double)price->rate.units;
         if (price->bus >= 0)
-            fs_per_unit =
-                1e15 / (double)hardware_bus_share(hw, price, (int64_t)s->lane_count * s->in_step);
+            fs_per_unit = 1e15 / (double)hardware_bus_share(hw, price, most);
         double each = (double)price->base_fs + (double)price->latency_fs + s->lane_count + 1.0;
         sum += (double)totals[p].instructions * each + (double)totals[p].units * fs_per_unit +
                (double)totals[p].burst_fs;

@@ -126,9 +126,12 @@ static void append_flag(struct cutter *cutter, const struct instruction *in, int
         return;
     if (wait)
         cutter->streams->slots[slot].waits += cutter->times[cutter->depth];
-    append(cutter, in->pipe,
-           (struct stream_op){
-               .kind = wait ? STREAM_WAIT : STREAM_SET, .slot = slot, .instruction = index});
+    append(
+        cutter, in->pipe,
+        (struct stream_op){.kind = wait ? STREAM_WAIT : STREAM_SET,
+                           .slot = slot,
+                           .fs = wait ? 0 : hardware_flag_fs(cutter->program->hw, in->from, in->to),
+                           .instruction = index});
 }
 
 /* instruction_alone_fs with a short memory: programs repeat few kinds of instruction. */
@@ -140,7 +143,10 @@ static int64_t alone_fs(struct cutter *cutter, const struct instruction *in)
         cutter->known[at].price = in->price;
         cutter->known[at].units = in->units;
         cutter->known[at].burst_fs = in->burst_fs;
-        cutter->known[at].fs = instruction_alone_fs(cutter->program->hw, in, cutter->cores);
+        cutter->known[at].fs = instruction_alone_fs(
+            cutter->program->hw, in,
+            cutter->cores *
+                hardware_in_step(cutter->program->hw, cutter->streams->used_pipes, in->pipe));
     }
     return cutter->known[at].fs;
 }

@@ -89,11 +89,18 @@ enum status builder_find_type(struct builder *b, const config_setting_t *group, 
     return tree_expected(b->tree, config_setting_get_member(group, key), b->error, "%s", expected);
 }
 
+static uint8_t per_core(const config_setting_t *group)
+{
+    return config_setting_get_member(group, "per_core") ? (uint8_t)schema_count(group, "per_core")
+                                                        : 1;
+}
+
 static enum status build_pipe(struct builder *b, const config_setting_t *group)
 {
     struct pipe *pipe = &b->hw->pipes[b->hw->pipe_count++];
     snprintf(pipe->name, sizeof pipe->name, "%s", schema_text(group, "name"));
     pipe->blocks_dispatch = schema_flag(group, "blocks_dispatch");
+    pipe->per_core = per_core(group);
     for (const struct pipe *other = b->hw->pipes; pipe->blocks_dispatch && other < pipe; other++)
         if (other->blocks_dispatch)
             return tree_expected(b->tree, config_setting_get_member(group, "blocks_dispatch"),
@@ -108,8 +115,7 @@ static enum status build_buffer(struct builder *b, const config_setting_t *group
     buffer->capacity_bytes = schema_count(group, "capacity_bytes");
     buffer->alignment_bytes = schema_count(group, "alignment_bytes");
     buffer->unit_flag = schema_flag(group, "unit_flag");
-    bool is_one = !config_setting_get_member(group, "per_core");
-    buffer->per_core = is_one ? 1 : (uint8_t)schema_count(group, "per_core");
+    buffer->per_core = per_core(group);
     return rule_buffer(b->tree, group, b->error);
 }
 
@@ -194,6 +200,7 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
     const config_setting_t *casts = config_setting_get_member(group, "casts");
     TRY(find_ends(b, group, path));
     TRY(builder_find_pipe(b, group, false, &path->pipe));
+    TRY(rule_kind(b->tree, group, b->hw, path, b->error));
     TRY(find_bus(b, group, &path->bus));
     struct price price = {
         .base_fs = b->hw->issue_fs, .pipe = path->pipe, .bus = path->bus, .burst_table = -1};
@@ -290,6 +297,8 @@ static void build_scalars(struct hardware *hw, const config_setting_t *root)
     hw->dispatch_fs = builder_fs(root, "dispatch_ns");
     hw->host_call_fs = builder_fs(root, "host_call_ns");
     hw->flag_registers = (int)schema_count(root, "flag_registers");
+    hw->core_flags = (int)schema_count(root, "core_flags");
+    hw->core_flag_fs = builder_fs(root, "core_flag_ns");
     hw->vector_repeat_bytes = (int)schema_count(root, "vector_repeat_bytes");
     hw->matrix_pipe = -1;
 }

@@ -60,11 +60,21 @@ static void put_chip(XXH3_state_t *state, const struct hardware *hw)
         put(state, numbers[i]);
 }
 
+/* A chip without flags between kinds of core keeps the fingerprint that it had before there were
+ * any. */
+static void put_core_flags(XXH3_state_t *state, const struct hardware *hw)
+{
+    if (!hw->core_flags)
+        return;
+    put(state, hw->core_flags);
+    put(state, hw->core_flag_fs);
+}
+
 static void put_pipes_and_buffers(XXH3_state_t *state, const struct hardware *hw)
 {
     for (int i = 0; i < hw->pipe_count; i++) {
         put_name(state, hw->pipes[i].name);
-        put(state, hw->pipes[i].blocks_dispatch);
+        put(state, hw->pipes[i].blocks_dispatch | (hw->pipes[i].per_core - 1) << 1);
     }
     for (int i = 0; i < hw->buffer_count; i++) {
         put_name(state, hw->buffers[i].name);
@@ -206,8 +216,9 @@ static void put_host(XXH3_state_t *state, const struct hardware *hw)
 void hardware_fingerprint(const struct hardware *hw, char fingerprint[FINGERPRINT_SIZE])
 {
     static void (*const parts[])(XXH3_state_t *, const struct hardware *) = {
-        put_chip, put_pipes_and_buffers, put_buses, put_paths, put_units, put_prices, put_fit,
-        put_host,
+        put_chip,   put_core_flags, put_pipes_and_buffers,
+        put_buses,  put_paths,      put_units,
+        put_prices, put_fit,        put_host,
     };
     XXH3_state_t state;
     XXH128_canonical_t bytes;

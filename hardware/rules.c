@@ -103,6 +103,19 @@ static bool is_external(const struct hardware *hw, int buffer)
     return buffer >= 0 && hw->buffers[buffer].capacity_bytes == 0;
 }
 
+enum status rule_kind(const struct tree *tree, const config_setting_t *group,
+                      const struct hardware *hw, const struct path *path, struct error *error)
+{
+    const struct pipe *pipe = &hw->pipes[path->pipe];
+    const int ends[] = {path->source, path->destination};
+    for (int e = 0; e < 2; e++)
+        if (!is_external(hw, ends[e]) && hw->buffers[ends[e]].per_core != pipe->per_core)
+            return tree_expected(tree, config_setting_get_member(group, "pipe"), error,
+                                 "a pipe of which a core has as many as of buffer %s (per_core)",
+                                 hw->buffers[ends[e]].name);
+    return STATUS_OK;
+}
+
 /* Is a move over `miss` nowhere faster than one over `hit`? Lower bounds take it to hit. */
 static bool never_faster(const struct hardware *hw, const struct price *miss,
                          const struct price *hit)

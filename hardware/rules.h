@@ -18,6 +18,10 @@ enum status rule_bursts(const struct tree *tree, const config_setting_t *rows, s
 enum status rule_buffer(const struct tree *tree, const config_setting_t *group,
                         struct error *error);
 
+/* A path, with its ends and its pipe: all of one kind of core, or external. */
+enum status rule_kind(const struct tree *tree, const config_setting_t *group,
+                      const struct hardware *hw, const struct path *path, struct error *error);
+
 /* A cache, with hw->buffers, paths and cache filled: two external buffers; whatever is loaded
  * through the first can be loaded by the same pipe from behind it; hits end before misses begin. */
 enum status rule_cache(const struct tree *tree, const config_setting_t *group,

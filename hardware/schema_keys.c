@@ -27,6 +27,7 @@ static const struct group buffer_group = GROUP(buffer_keys);
 static const struct key pipe_keys[] = {
     {"name", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"blocks_dispatch", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
+    {"per_core", KIND_COUNT, OPTIONAL, 1, 16, "", NULL},
     {"source", KIND_SOURCE, OPTIONAL, 1, 1000, "", NULL},
 };
 static const struct group pipe_group = GROUP(pipe_keys);
@@ -220,6 +221,8 @@ static const struct key description_keys[] = {
     {"dispatch_ns", KIND_REAL, REQUIRED, 0, 1e6, " ns", NULL},
     {"host_call_ns", KIND_REAL, REQUIRED, 0, 1e9, " ns", NULL},
     {"flag_registers", KIND_COUNT, REQUIRED, 1, HARDWARE_MAX_FLAGS, " registers", NULL},
+    {"core_flags", KIND_COUNT, OPTIONAL, 1, HARDWARE_MAX_FLAGS, " registers", NULL},
+    {"core_flag_ns", KIND_REAL, OPTIONAL, 0, 1e6, " ns", NULL},
     {"vector_repeat_bytes", KIND_COUNT, REQUIRED, 4, 65536, " bytes", NULL},
     {"buffers", KIND_GROUPS, REQUIRED, 1, HARDWARE_MAX_BUFFERS, "", &buffer_group},
     {"pipes", KIND_GROUPS, REQUIRED, 1, HARDWARE_MAX_PIPES, "", &pipe_group},

@@ -36,10 +36,12 @@ static double bus_ns(const struct simulation *s, const struct path_bytes paths[]
 {
     const struct hardware *hw = s->program->hw;
     const struct bus *b = &hw->buses[bus];
+    uint32_t pipes = program_pipes(s->program);
     double bytes = 0;
     for (int p = 0; p < hw->path_count; p++)
         if (hw->paths[p].bus == bus)
-            bytes += (double)paths[p].bytes * s->cores;
+            bytes +=
+                (double)paths[p].bytes * s->cores * hardware_in_step(hw, pipes, hw->paths[p].pipe);
     return bytes * 1e9 / (double)b->total_bytes_per_s[b->sharers - 1];
 }
 

@@ -65,12 +65,15 @@ enum status workers_status(const struct workers *workers, struct error *error)
     return first->status;
 }
 
-static void sum_bus_bytes(struct found *found, const struct hardware *hw,
+static void sum_bus_bytes(struct found *found, const struct program *program,
                           const struct work_total totals[])
 {
+    const struct hardware *hw = program->hw;
+    uint32_t pipes = program_pipes(program);
     for (int p = 0; p < hw->price_count; p++)
         if (hw->prices[p].bus >= 0)
-            found->bus_bytes[hw->prices[p].bus] += totals[p].units * found->cores_used;
+            found->bus_bytes[hw->prices[p].bus] += totals[p].units * found->cores_used *
+                                                   hardware_in_step(hw, pipes, hw->prices[p].pipe);
 }
 
 enum status worker_fill(struct worker *worker, const struct space *space,
@@ -85,7 +88,7 @@ enum status worker_fill(struct worker *worker, const struct space *space,
         return status;
     status = work_totals(&worker->simulator.program, totals, &worker->error);
     if (status == STATUS_OK)
-        sum_bus_bytes(found, space->hw, totals);
+        sum_bus_bytes(found, &worker->simulator.program, totals);
     return status;
 }
 

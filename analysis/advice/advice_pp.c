@@ -64,11 +64,12 @@ static int free_register(const struct edit *edit, int from, int to)
     uint64_t used = 0;
     for (int32_t i = 0; i < edit->count; i++) {
         const struct instruction *in = &edit->lines[i].in;
-        if (is_flag_of(in, UINT32_MAX) && in->from == from && in->to == to)
+        if (is_flag_of(in, UINT32_MAX) &&
+            hardware_flags_shared(edit->hw, from, to, in->from, in->to))
             used |= 1ULL << in->flag;
     }
     int number = ~used ? __builtin_ctzll(~used) : HARDWARE_MAX_FLAGS;
-    return number < edit->hw->flag_registers ? number : -1;
+    return number < hardware_flags(edit->hw, from, to) ? number : -1;
 }
 
 /* Gives the second copy's lines of one register another one; where the register is set before the

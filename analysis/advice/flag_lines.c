@@ -39,9 +39,15 @@ static int choose_register(const struct flag_lines *flags, const struct hardware
                            const struct flag_order *order)
 {
     int chosen = -1, most = -1;
-    for (int number = 0; number < hw->flag_registers; number++) {
+    uint64_t used = 0;
+    for (int from = 0; from < hw->pipe_count; from++)
+        for (int to = 0; to < hw->pipe_count; to++)
+            used |= hardware_flags_shared(hw, order->from, order->to, from, to)
+                        ? flags->used[from][to]
+                        : 0;
+    for (int number = 0; number < hardware_flags(hw, order->from, order->to); number++) {
         int places = places_of(flags, order, number);
-        if (!(flags->used[order->from][order->to] >> number & 1) && places > most) {
+        if (!(used >> number & 1) && places > most) {
             chosen = number;
             most = places;
         }

@@ -33,7 +33,7 @@ enum status flags_init(struct flags *flags, const struct program *program, const
 {
     flags->program = program;
     flags->pipes = program->hw->pipe_count;
-    flags->per_pair = program->hw->flag_registers;
+    flags->per_pair = hardware_most_flags(program->hw);
     flags->registers = calloc(flags_count(flags) + 1, sizeof *flags->registers);
     if (!flags->registers)
         return error_memory(error);

@@ -13,7 +13,7 @@
 static size_t all_registers(const struct record *record)
 {
     const struct hardware *hw = record->program->hw;
-    return (size_t)hw->pipe_count * (size_t)hw->pipe_count * (size_t)hw->flag_registers;
+    return (size_t)hw->pipe_count * (size_t)hw->pipe_count * (size_t)hardware_most_flags(hw);
 }
 
 static size_t register_of(const struct record *record, int32_t item)
@@ -21,7 +21,7 @@ static size_t register_of(const struct record *record, int32_t item)
     const struct hardware *hw = record->program->hw;
     const struct instruction *in = &record->program->items[item];
     return ((size_t)in->from * (size_t)hw->pipe_count + (size_t)in->to) *
-               (size_t)hw->flag_registers +
+               (size_t)hardware_most_flags(hw) +
            in->flag;
 }
 

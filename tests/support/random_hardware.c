@@ -165,6 +165,17 @@ static void draw_lateness(struct maker *m)
             hw->prices[i].latency_fs = draw_time(m, 3e8) * (below(m, 4) ? 1 : 16);
 }
 
+/* One of three has pipes of two kinds of core: paths ask for no buffer here. */
+static void draw_kinds(struct maker *m)
+{
+    struct hardware *hw = m->hw;
+    int several = below(m, 3) == 0 ? 2 + below(m, 2) : 1;
+    for (int p = 0; p < hw->pipe_count; p++)
+        hw->pipes[p].per_core = (uint8_t)(below(m, 2) ? several : 1);
+    hw->core_flags = below(m, 2) ? 8 + below(m, 8) : 0;
+    hw->core_flag_fs = draw_time(m, 3e8);
+}
+
 void random_hardware(const struct hardware *base, const struct random_hardware *options,
                      gsl_rng *rng, struct hardware *hw)
 {
@@ -183,4 +194,5 @@ void random_hardware(const struct hardware *base, const struct random_hardware *
     draw_paths(&maker);
     draw_costs(&maker);
     draw_lateness(&maker);
+    draw_kinds(&maker);
 }

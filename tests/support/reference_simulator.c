@@ -46,7 +46,8 @@ struct machine {
     const struct hardware *hw;
     int count;
     int32_t list[REFERENCE_MAX_EXECUTED]; /* the instructions to play */
-    bool works; /* some pipe has something to do, which a barrier can end */
+    bool works;                    /* some pipe has something to do, which a barrier can end */
+    int alike[HARDWARE_MAX_PIPES]; /* pipes of a core that do the same as this one, with itself */
     int core_count;
     struct machine_core cores[REFERENCE_MAX_CORES];
     int64_t now_fs, last_end_fs;
@@ -72,6 +73,22 @@ static bool unroll(struct machine *m, int32_t first, int32_t last)
         i = in->partner;
     }
     return true;
+}
+
+/* Where a core has one of some pipes and several of others, each of these plays its instructions;
+ * where all that work are several, each of them is a core of its own. */
+static void count_alike(struct machine *m)
+{
+    int least = INT32_MAX;
+    for (int at = 0; at < m->count; at++) {
+        const struct instruction *in = &m->program->items[m->list[at]];
+        const struct pipe *pipe =
+            in->kind == INSTRUCTION_BARRIER ? NULL : &m->hw->pipes[(int)in->pipe];
+        if (pipe && !pipe->blocks_dispatch && pipe->per_core < least)
+            least = pipe->per_core;
+    }
+    for (int p = 0; p < m->hw->pipe_count; p++)
+        m->alike[p] = m->hw->pipes[p].per_core > least ? m->hw->pipes[p].per_core / least : 1;
 }
 
 static int64_t blocks(int64_t elements, int64_t block)
@@ -144,7 +161,7 @@ static void count_movers(struct machine *m)
         for (int p = 0; p < m->hw->pipe_count; p++) {
             const struct machine_pipe *pipe = &m->cores[c].pipes[p];
             if (pipe->activity == MOVING)
-                m->movers[price_at(m, pipe->at)->bus]++;
+                m->movers[price_at(m, pipe->at)->bus] += m->alike[p];
         }
 }
 
@@ -257,13 +274,23 @@ static bool arrive(struct machine *m, struct machine_core *core)
     return left < before;
 }
 
+/* What a flag takes between two kinds of core. */
+static int64_t crossing_fs(const struct hardware *hw, const struct instruction *in)
+{
+    const struct pipe *from = &hw->pipes[(int)in->from], *to = &hw->pipes[(int)in->to];
+    bool is_scalar = from->blocks_dispatch || to->blocks_dispatch;
+    return hw->core_flags > 0 && !is_scalar && from->per_core != to->per_core ? hw->core_flag_fs
+                                                                              : 0;
+}
+
 static void give_set(struct machine *m, struct machine_core *core, int at)
 {
     const struct machine_pipe *pipe = &core->pipes[instruction_at(m, at)->pipe];
     int64_t when = pipe->done_fs > m->now_fs ? pipe->done_fs : m->now_fs;
     if (core->flight_count == MAX_ON_THEIR_WAY)
         abort();
-    core->flights[core->flight_count++] = (struct flight){when, m->list[at]};
+    core->flights[core->flight_count++] =
+        (struct flight){when + crossing_fs(m->hw, instruction_at(m, at)), m->list[at]};
     if (when > m->last_end_fs)
         m->last_end_fs = when;
 }
@@ -424,6 +451,7 @@ bool reference_simulate(const struct program *program, int cores, bool skew,
             launch_fs + (skew ? c * m->hw->core_skew_fs : 0) + m->hw->dispatch_fs;
     bool fits = unroll(m, 0, program->count);
     if (fits) {
+        count_alike(m);
         play(m);
         summarise(m, timeline);
     }

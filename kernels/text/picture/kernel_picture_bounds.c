@@ -100,7 +100,7 @@ static struct hold bus_hold(const struct picture *p, const struct work_chains *c
     struct hold hold = {.name = p->space->hw->buses[bus].name};
     for (int line = 0; line < chains->layout.total_count; line++)
         if (bound->bus_lines[bus] >> line & 1)
-            hold.fs += work->units[line] * bound->bus_fs_per_byte[bus];
+            hold.fs += work->units[line] * bound->bus_fs_per_byte[line];
     for (int s = 0; s < p->plan->step_count; s++)
         if (bound->bus_lines[bus] >> chains->line[s] & 1)
             take_step(p, &hold, s);

@@ -128,11 +128,17 @@ static bool may_share(const struct kernel_plan *plan, const struct kernel_token 
            !plan_is_within(plan, other->level, token->level);
 }
 
+static bool same_registers(const struct flag_maker *maker, const struct kernel_token *a,
+                           const struct kernel_token *b)
+{
+    return hardware_flags_shared(maker->plan->hw, a->from, a->to, b->from, b->to);
+}
+
 static bool is_free(const struct flag_maker *maker, int number, bool shares)
 {
     const struct kernel_token *tokens = maker->flags->tokens, *token = &tokens[number];
     for (int t = 0; t < number; t++)
-        if (tokens[t].from == token->from && tokens[t].to == token->to && !maker->gone[t] &&
+        if (same_registers(maker, &tokens[t], token) && !maker->gone[t] &&
             tokens[t].first < token->first + token->count &&
             token->first < tokens[t].first + tokens[t].count &&
             !(shares && may_share(maker->plan, &tokens[t], token)))
@@ -140,16 +146,17 @@ static bool is_free(const struct flag_maker *maker, int number, bool shares)
     return true;
 }
 
-/* Each takes the first registers that are free; whether loops share them, where there are too few
- * else: what holds one up holds up the next then. */
+/* Each takes the first registers that are free, of its pair or of all that share them; whether
+ * loops share them, where there are too few else: what holds one up holds up the next then. */
 static void number_pair(struct flag_maker *maker, int from, int to, bool shares)
 {
+    const struct hardware *hw = maker->plan->hw;
     struct kernel_flags *flags = maker->flags;
     int *count = &flags->registers[from][to];
     *count = 0;
     for (int t = 0; t < flags->token_count; t++) {
         struct kernel_token *token = &flags->tokens[t];
-        if (token->from != from || token->to != to || maker->gone[t])
+        if (!hardware_flags_shared(hw, from, to, token->from, token->to) || maker->gone[t])
             continue;
         token->first = 0;
         while (!is_free(maker, t, shares))
@@ -157,7 +164,7 @@ static void number_pair(struct flag_maker *maker, int from, int to, bool shares)
         if (token->first + token->count > *count)
             *count = token->first + token->count;
     }
-    if (!shares && *count > maker->plan->hw->flag_registers)
+    if (!shares && *count > hardware_flags(hw, from, to))
         number_pair(maker, from, to, true);
 }
 
@@ -224,10 +231,10 @@ enum status kernel_flags_check(const struct kernel_plan *plan, const struct kern
     const struct hardware *hw = plan->hw;
     for (int from = 0; from < hw->pipe_count; from++)
         for (int to = 0; to < hw->pipe_count; to++)
-            if (flags->registers[from][to] > hw->flag_registers)
+            if (flags->registers[from][to] > hardware_flags(hw, from, to))
                 return error_set(error, STATUS_INVALID,
                                  "%d flag registers from %s to %s, %s has %d",
                                  flags->registers[from][to], hw->pipes[from].name,
-                                 hw->pipes[to].name, hw->name, hw->flag_registers);
+                                 hw->pipes[to].name, hw->name, hardware_flags(hw, from, to));
     return STATUS_OK;
 }
