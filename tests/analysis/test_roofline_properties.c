@@ -82,7 +82,9 @@ static void count_move(const struct instruction *in, struct count *count)
     if (path->bus >= 0) {
         count->bus_used[path->bus] = true;
         count->pipe_shares[in->pipe] = true;
-        count->bus_bytes[path->bus] += (double)in->bytes;
+        count->bus_bytes[path->bus] +=
+            (double)in->bytes *
+            hardware_in_step(&bench.hw, program_pipes(&bench.program), in->pipe);
     }
 }
 

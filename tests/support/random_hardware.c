@@ -194,5 +194,6 @@ void random_hardware(const struct hardware *base, const struct random_hardware *
     draw_paths(&maker);
     draw_costs(&maker);
     draw_lateness(&maker);
-    draw_kinds(&maker);
+    if (!options->prompt)
+        draw_kinds(&maker);
 }

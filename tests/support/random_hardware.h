@@ -12,7 +12,7 @@
 struct random_hardware {
     bool two_bus_pipes; /* one bus, used by two pipes; otherwise up to three buses, any pipes */
     bool dispatch;      /* may cost time */
-    bool prompt;        /* moves have no bursts and latencies, cores no launch */
+    bool prompt;        /* moves have no bursts and latencies, cores no launch and one kind */
 };
 
 /* Fills *hw, which shares nothing with `base` and owns nothing. */

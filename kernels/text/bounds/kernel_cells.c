@@ -160,6 +160,14 @@ static int make(struct cell_maker *m, const struct expression *e)
 
 /* ------------------------------------------------------------------ loops */
 
+/* Of a range that cores deal out: what the first of them plays (kernel_loop_played). */
+static int played(struct cell_maker *m, int range, int by)
+{
+    int rounds = apply(m, EXPRESSION_CDIV, apply(m, EXPRESSION_CDIV, range, by),
+                       number(m, m->plan->dealers));
+    return apply(m, EXPRESSION_MIN, range, apply(m, EXPRESSION_MULTIPLY, rounds, by));
+}
+
 static void make_loop(struct cell_maker *m, int loop)
 {
     const struct kernel_loop *text = &m->plan->kernel->loops[m->plan->loops[loop].text_loop];
@@ -167,6 +175,8 @@ static void make_loop(struct cell_maker *m, int loop)
     m->life = m->plan->loops[loop].around;
     int range = make(m, text->in);
     cell->by = make(m, text->by);
+    if (m->plan->dealt >> m->plan->loops[loop].text_loop & 1)
+        range = played(m, range, cell->by);
     cell->rounds = apply(m, EXPRESSION_CDIV, range, cell->by);
     cell->full = apply(m, EXPRESSION_MIN, range, cell->by);
     int all_but_one = apply(m, EXPRESSION_SUBTRACT, cell->rounds, number(m, 1));

@@ -156,7 +156,7 @@ static enum status add_choice(struct nester *n, const struct tiling *tiling)
     if (!choice.made)
         return STATUS_OK;
     if (n->block->choice_count == NEST_MAX_CHOICES || !choice.made->is_certain ||
-        !choice.made->fit.grows) {
+        !choice.made->fit.grows || choice.made->plan.dealt) {
         n->is_known = false;
         return STATUS_OK;
     }

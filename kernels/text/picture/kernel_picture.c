@@ -211,8 +211,10 @@ static enum status draw(struct picture *p, const struct tiling *tiling, json_t *
     struct kernel_room room;
     bool is_legal = kernel_is_legal(p->space, tiling);
     TRY(kernel_room_find(p->plan, &p->env, &room, error));
+    plan_deal_out(p->plan, &p->env);
     if (is_legal)
         TRY(add_kernel(p, picture, error));
+    p->env.values.dealt = 0;
     add_tiles(p, &room, picture);
     add_buffers(p, &room, picture);
     if (!is_legal)

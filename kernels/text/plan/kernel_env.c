@@ -8,6 +8,12 @@
 
 /* ------------------------------------------------------------------ rounds */
 
+void plan_deal_out(const struct kernel_plan *plan, struct kernel_env *env)
+{
+    env->values.dealt = plan->dealt;
+    env->values.dealers = plan->dealers;
+}
+
 enum status plan_rounds(const struct kernel_plan *plan, const struct kernel_env *env, int loop,
                         int64_t *rounds, bool *last_differs, struct error *error)
 {
@@ -18,8 +24,7 @@ enum status plan_rounds(const struct kernel_plan *plan, const struct kernel_env 
     *last_differs = false;
     if (text_loop < 0)
         return STATUS_OK;
-    TRY(kernel_loop_range(&env->values, text_loop, &range, error));
-    TRY(kernel_loop_step(&env->values, text_loop, &step, error));
+    TRY(kernel_loop_played(&env->values, text_loop, &range, &step, error));
     *rounds = range.length > 0 ? divide_up(range.length, step) : 0;
     *last_differs = *rounds > 1 && range.length % step != 0;
     return STATUS_OK;

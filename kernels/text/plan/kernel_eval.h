@@ -38,6 +38,8 @@ struct kernel_values {
     struct kernel_range loops[KERNEL_MAX_LOOPS]; /* their current rounds */
     bool is_shared[KERNEL_MAX_LETS];             /* lets of which a core has a share: */
     struct kernel_range lets[KERNEL_MAX_LETS];   /* that */
+    uint64_t dealt;                              /* loops, bits, of which each core plays a part: */
+    int dealers;                                 /* of so many */
 };
 
 /* Begins with these sizes, one for each of the kernel's, each at least 1, no shares, and results in
@@ -65,6 +67,10 @@ enum status kernel_loop_range(const struct kernel_values *values, int loop,
 /* How long a full round of a loop is: at least 1. */
 enum status kernel_loop_step(const struct kernel_values *values, int loop, int64_t *step,
                              struct error *error);
+
+/* The range and the step of the rounds that are played. */
+enum status kernel_loop_played(const struct kernel_values *values, int loop,
+                               struct kernel_range *range, int64_t *step, struct error *error);
 
 /* How many rounds; 0 for an empty range. */
 enum status kernel_loop_count(const struct kernel_values *values, int loop, int64_t *count,

@@ -9,7 +9,8 @@
  *
  * Numbers: a plan has loops and steps of its own; those of the text are called `text loop`.
  * kernel_plan.c makes the nest, kernel_parts.c what parts mean, kernel_bind.c asks the chip,
- * kernel_keep.c finds what is loaded once, kernel_choices.c what decides; kernel_env.c has the
+ * kernel_keep.c finds what is loaded once, kernel_deal.c what several cores share, kernel_choices.c
+ * what decides; kernel_env.c has the
  * numbers, kernel_room.c where tiles lie. */
 #ifndef AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
 #define AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
@@ -115,6 +116,10 @@ struct kernel_plan {
     /* Text loops that a step's number of executions or its work depends on, beside how often they
      * run, bits: others only multiply. */
     uint64_t matters[PLAN_MAX_STEPS];
+    /* Text loops, bits, whose rounds so many cores deal out among themselves (kernel_deal.c): in a
+     * program, where each plays its part; what is legal is asked of all rounds. */
+    uint64_t dealt;
+    int dealers;
 };
 
 /* The values of all that a plan depends on, in a fixed order: two tilings have the same plan
@@ -152,6 +157,9 @@ struct kernel_env {
     struct kernel_values values;
     struct tile_shape tiles[KERNEL_MAX_TILES];
 };
+
+/* From here on rounds are those that a core plays, until env->values.dealt is 0 again. */
+void plan_deal_out(const struct kernel_plan *plan, struct kernel_env *env);
 
 /* How many rounds a loop has where its surroundings are; `last_differs`: is the last shorter? */
 enum status plan_rounds(const struct kernel_plan *plan, const struct kernel_env *env, int loop,

@@ -69,13 +69,25 @@ enum status kernel_loop_step(const struct kernel_values *values, int loop, int64
                      (long long)*step);
 }
 
+enum status kernel_loop_played(const struct kernel_values *values, int loop,
+                               struct kernel_range *range, int64_t *step, struct error *error)
+{
+    TRY(kernel_loop_range(values, loop, range, error));
+    TRY(kernel_loop_step(values, loop, step, error));
+    if (!(values->dealt >> loop & 1) || range->length <= 0)
+        return STATUS_OK;
+    int64_t rounds = divide_up(divide_up(range->length, *step), values->dealers), length;
+    if (!__builtin_mul_overflow(rounds, *step, &length) && length < range->length)
+        range->length = length;
+    return STATUS_OK;
+}
+
 enum status kernel_loop_count(const struct kernel_values *values, int loop, int64_t *count,
                               struct error *error)
 {
     struct kernel_range range;
     int64_t step;
-    TRY(kernel_loop_range(values, loop, &range, error));
-    TRY(kernel_loop_step(values, loop, &step, error));
+    TRY(kernel_loop_played(values, loop, &range, &step, error));
     *count = range.length > 0 ? divide_up(range.length, step) : 0;
     return STATUS_OK;
 }
@@ -85,8 +97,7 @@ enum status kernel_loop_enter(struct kernel_values *values, int loop, int64_t ro
 {
     struct kernel_range range;
     int64_t step;
-    TRY(kernel_loop_range(values, loop, &range, error));
-    TRY(kernel_loop_step(values, loop, &step, error));
+    TRY(kernel_loop_played(values, loop, &range, &step, error));
     int64_t done = round * step, rest = range.length - done;
     values->loops[loop] = (struct kernel_range){
         .begin = range.begin + done,

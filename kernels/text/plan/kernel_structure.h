@@ -61,6 +61,9 @@ enum status plan_check_apart(const struct kernel_values *values, const struct ke
 enum status plan_keep(const struct kernel_values *values, struct kernel_plan *plan,
                       struct error *error);
 
+/* kernel_deal.c: fills `dealt`; what is loaded once is known. */
+void plan_deal(struct kernel_plan *plan);
+
 /* kernel_units.c: do all parts of a step begin where their buffers let them, whatever the sizes
  * are? And must a part: a spread's source may lie anywhere, as may what the scalar unit asks for.
  */

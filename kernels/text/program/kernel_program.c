@@ -308,6 +308,20 @@ static bool may_hold_back(const struct program_writer *w)
     return false;
 }
 
+static enum status write_program(struct program_writer *w)
+{
+    TRY(plan_enter(w->plan, w->env, 0, 0, w->emit.error));
+    TRY(writer_find_handovers(w));
+    TRY(plan_enter(w->plan, w->env, 0, 0, w->emit.error));
+    find_peels(w);
+    put_free(w, emit_set);
+    put_iteration(w, 0, 0, 1);
+    put_free(w, emit_wait);
+    TRY(emit_close(&w->emit));
+    TRY(writer_drop_idle(w));
+    return may_hold_back(w) ? program_tidy(w->emit.program, w->emit.error) : STATUS_OK;
+}
+
 enum status kernel_program(const struct kernel_plan *plan, const struct kernel_flags *flags,
                            struct kernel_env *env, const struct kernel_room *room,
                            struct program *program, struct error *error)
@@ -317,14 +331,8 @@ enum status kernel_program(const struct kernel_plan *plan, const struct kernel_f
                                .flags = flags,
                                .room = room,
                                .env = env};
-    TRY(plan_enter(plan, env, 0, 0, error));
-    TRY(writer_find_handovers(&w));
-    TRY(plan_enter(plan, env, 0, 0, error));
-    find_peels(&w);
-    put_free(&w, emit_set);
-    put_iteration(&w, 0, 0, 1);
-    put_free(&w, emit_wait);
-    TRY(emit_close(&w.emit));
-    TRY(writer_drop_idle(&w));
-    return may_hold_back(&w) ? program_tidy(program, error) : STATUS_OK;
+    plan_deal_out(plan, env);
+    enum status status = write_program(&w);
+    env->values.dealt = 0;
+    return status;
 }

@@ -60,7 +60,6 @@ static void draw_machine(struct fixture *f)
         random_hardware(&f->base, &options, f->rng, &f->hw);
     } while (cubefx_machine_find(&f->hw, DTYPE_F16, &machine, &error) != STATUS_OK);
     f->hw.flag_registers = 8;
-    f->hw.core_flag_fs = 0;
 }
 
 static void open_fixture(struct fixture *f, unsigned long seed)
