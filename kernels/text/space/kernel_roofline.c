@@ -181,8 +181,10 @@ static double plan_ns(const struct kernel_space *ks, const struct kernel_plan *p
 {
     struct roofline roofline = {.ks = ks, .plan = plan};
     double most_fs = 0;
+    uint32_t pipes = 0;
     for (int s = 0; s < plan->step_count; s++) {
         const struct plan_step *step = &plan->steps[s];
+        pipes |= 1u << step->pipe;
         if (!always_runs(&roofline, step))
             continue;
         if (step->kind == INSTRUCTION_MOVE)
@@ -196,7 +198,7 @@ static double plan_ns(const struct kernel_space *ks, const struct kernel_plan *p
         most_fs = fs > most_fs ? fs : most_fs;
     }
     for (int p = 0; p < plan->hw->pipe_count; p++) {
-        double fs = roofline.pipe_fs[p] / ks->cores;
+        double fs = roofline.pipe_fs[p] / ks->cores / hardware_in_step(plan->hw, pipes, p);
         most_fs = fs > most_fs ? fs : most_fs;
     }
     return most_fs * ROUNDING / FS_PER_NS;

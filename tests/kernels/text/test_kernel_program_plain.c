@@ -143,6 +143,8 @@ static const struct hardware *chip_of(unsigned long seed, struct hardware *other
     gsl_rng_set(rng, seed);
     random_hardware(&hw, &options, rng, other);
     gsl_rng_free(rng);
+    for (int p = 0; p < other->pipe_count; p++) /* else each plays a part (test_kernel_deal.c) */
+        other->pipes[p].per_core = 1;
     return other;
 }
 

@@ -178,16 +178,29 @@ static const char *const machines[][2] = {
     {"ascend310", "paths.ub->gm.bandwidth_gbps=3 matrix.f16.gflops=300"},
     {"ascend910", ""},
     {"ascend910b2", ""},
-    {"ascend310", ""},
+    {"ascend310", "core_kinds"},
+    {"ascend310", "latencies"},
 };
+
+/* What no description of the chip has. */
+static void load_machine(size_t m)
+{
+    bool kinds = strcmp(machines[m][1], "core_kinds") == 0,
+         latencies = strcmp(machines[m][1], "latencies") == 0;
+    machine_load_named(&hw, machines[m][0], kinds || latencies ? "" : machines[m][1]);
+    for (int p = 0; latencies && p < hw.price_count; p++)
+        hw.prices[p].latency_fs = p * 37 % 5 * 100 * FS_PER_NS;
+    for (int p = 0; kinds && p < hw.pipe_count; p++)
+        hw.pipes[p].per_core = strstr("V MTE3", hw.pipes[p].name) ? 2 : 1;
+    hw.core_flags = kinds ? 11 : hw.core_flags;
+    hw.core_flag_fs = kinds ? 100 * FS_PER_NS : hw.core_flag_fs;
+}
 
 Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
 {
     int tested[sizeof kernels / sizeof *kernels] = {0};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
-        machine_load_named(&hw, machines[m][0], machines[m][1]);
-        for (int p = 0; m == sizeof machines / sizeof *machines - 1 && p < hw.price_count; p++)
-            hw.prices[p].latency_fs = p * 37 % 5 * 100 * FS_PER_NS;
+        load_machine(m);
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
             for (int shape = 0; shape < 6 / test_thinning() + 1; shape++) {
                 int64_t given[KERNEL_MAX_SIZES];
