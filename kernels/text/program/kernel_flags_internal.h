@@ -41,10 +41,11 @@ uint64_t flags_loops(const struct flag_maker *maker, int loop, int end);
  * last rounds of these loops around the step. */
 struct flag_spot {
     int item;
-    int rank; /* the step, or */
+    int rank; /* RANK_OF its step, one less: right before that, or */
     uint64_t first, last;
 };
-enum { RANK_BEFORE = -1, RANK_AFTER = PLAN_MAX_STEPS }; /* the whole item */
+enum { RANK_BEFORE = -1, RANK_AFTER = 2 * PLAN_MAX_STEPS }; /* the whole item */
+#define RANK_OF(step) (2 * (step) + 1)
 
 /* Where a token's set and wait stand in a round of its level; and what they stand for: the last
  * access that the set comes after, the first that the wait comes before. */

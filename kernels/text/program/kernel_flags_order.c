@@ -57,7 +57,8 @@ static struct flag_spot spot_of(const struct flag_maker *maker, const struct ker
                              0, 0};
     uint64_t inside = flags_loops(maker, maker->plan->steps[step].around, token->level);
     if (place->item != spot.item || spot.item == maker->flags->step_item[step])
-        spot = (struct flag_spot){spot.item, step, place->first & inside, place->last & inside};
+        spot = (struct flag_spot){spot.item, RANK_OF(step), place->first & inside,
+                                  place->last & inside};
     return spot;
 }
 
@@ -79,14 +80,38 @@ struct flag_spot flags_src_spot(const struct flag_maker *maker, const struct ker
 {
     uint64_t inside = flags_loops(maker, maker->plan->steps[token->src].around, token->level);
     return (struct flag_spot){flags_item_in(maker->plan, maker->flags, token->level, token->src),
-                              token->src, inside & token->set.first, inside & ~token->set.first};
+                              RANK_OF(token->src), inside & token->set.first,
+                              inside & ~token->set.first};
 }
 
 struct flag_spot flags_dst_spot(const struct flag_maker *maker, const struct kernel_token *token)
 {
     uint64_t inside = flags_loops(maker, maker->plan->steps[token->dst].around, token->level);
     return (struct flag_spot){flags_item_in(maker->plan, maker->flags, token->level, token->dst),
-                              token->dst, inside & ~token->wait.last, inside & token->wait.last};
+                              RANK_OF(token->dst), inside & ~token->wait.last,
+                              inside & token->wait.last};
+}
+
+/* In the rounds of all loops around both, whose bodies may run them at different stages. */
+static bool step_precedes(const struct kernel_plan *plan, int a, int b)
+{
+    int loop_a = plan->steps[a].around, loop_b = plan->steps[b].around;
+    int stage_a = plan->steps[a].stage, stage_b = plan->steps[b].stage;
+    while (loop_a != loop_b) {
+        bool climbs = plan->loops[loop_a].depth >= plan->loops[loop_b].depth;
+        int *loop = climbs ? &loop_a : &loop_b, *stage = climbs ? &stage_a : &stage_b;
+        *stage = plan->loops[*loop].stage;
+        *loop = plan->loops[*loop].around;
+    }
+    return stage_a != stage_b ? stage_a < stage_b : a < b;
+}
+
+static bool rank_precedes(const struct kernel_plan *plan, int rank, int other)
+{
+    bool whole =
+        rank == RANK_BEFORE || rank == RANK_AFTER || other == RANK_BEFORE || other == RANK_AFTER;
+    return whole || rank / 2 == other / 2 ? rank <= other
+                                          : step_precedes(plan, rank / 2, other / 2);
 }
 
 bool flags_spot_precedes(const struct kernel_plan *plan, const struct flag_spot *spot,
@@ -94,7 +119,7 @@ bool flags_spot_precedes(const struct kernel_plan *plan, const struct flag_spot 
 {
     if (spot->item != other->item)
         return flags_runs_before(plan, spot->item, other->item);
-    return !(spot->last & other->first) && spot->rank <= other->rank;
+    return !(spot->last & other->first) && rank_precedes(plan, spot->rank, other->rank);
 }
 
 static bool precedes(const struct kernel_plan *plan, const struct event *a, const struct event *b)
@@ -125,9 +150,9 @@ static bool link_inner(const struct flag_maker *maker, const struct flag_order *
     uint64_t first = at->spot.first & around, last = at->spot.last & around;
     struct flag_spot set = flags_src_spot(maker, token), wait = flags_dst_spot(maker, token);
     link->set =
-        (struct event){token->from, 0, {item, token->src, set.first | first, set.last | last}};
+        (struct event){token->from, 0, {item, set.rank, set.first | first, set.last | last}};
     link->wait =
-        (struct event){token->to, 0, {item, token->dst, wait.first | first, wait.last | last}};
+        (struct event){token->to, 0, {item, wait.rank, wait.first | first, wait.last | last}};
     link->distance = 0;
     if (token->distance == 0)
         return true;
