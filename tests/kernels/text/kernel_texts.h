@@ -136,6 +136,29 @@ static const char skewed[] = "kernel skewed\n"
                              "      vadd o <- o, u\n"
                              "  store O[i,:] <- o\n";
 
+/* Kept loads of two stages, the later one's between the other's in the text. */
+static const char kept_by_stages[] = "kernel kept_by_stages\n"
+                                     "size R pad 16\n"
+                                     "tensor A[16,16] f16, B[16,16] f16, X[R,16] f16, Y[R,16] f16\n"
+                                     "axis rows = slices(R)\n"
+                                     "tile a1: l1[16,16] f16\n"
+                                     "tile b1: l1[16,16] f16\n"
+                                     "tile a0: l0b[16,16] f16\n"
+                                     "tile b0: l0b[16,16] f16\n"
+                                     "for t in R by rows\n"
+                                     "  tile x: l0a[t,16] f16 x 3\n"
+                                     "  tile p: l0c[t,16] f32 x 3\n"
+                                     "  tile y: ub[t,16] f16 x 3\n"
+                                     "  load x <- X\n"
+                                     "  @1 load a1 <- A\n"
+                                     "  @2 load b1 <- B\n"
+                                     "  @2 load b0 <- b1\n"
+                                     "  @1 load a0 <- a1\n"
+                                     "  @1 mmad p <- x, a0\n"
+                                     "  @2 mmad p <- x, b0\n"
+                                     "  @2 move y <- p\n"
+                                     "  @2 store Y <- y\n";
+
 /* Stages whose loops each have tiles of the same buffers, which run side by side; and a tile that
  * both stages write. */
 static const char stages_apart[] = "kernel stages_apart\n"
