@@ -430,6 +430,53 @@ static void fit_fourier(int64_t size[])
 
 /* ------------------------------------------------------------------ all of them */
 
+/* ------------------------------------------------------------------ Cube-fx */
+
+/* Exponents and coefficients where the text wants them. The latter are between -1 and 1, inputs
+ * between 0.5 and 1.25. */
+static void prepare_cubefx(const struct reference_data *p)
+{
+    int64_t inputs = p->size[0] * 16, terms = p->size[1], functions = p->size[2];
+    double *x = of(p, "X"), *e = of(p, "E"), *b = of(p, "B");
+    for (int64_t i = 0; i < inputs; i++)
+        x[i] = element_round(DTYPE_F16, 0.875 + 0.375 * sin((double)(7 * i)));
+    memset(e, 0, (size_t)(16 * terms * 16) * sizeof *e);
+    memset(b, 0, (size_t)(16 * terms * 16 * functions) * sizeof *b);
+    for (int64_t row = 0; row < 16 * terms; row++) {
+        int64_t column = row / terms, term = row % terms;
+        e[row * 16 + column] = (double)term;
+        for (int64_t f = 0; f < functions; f++)
+            b[(row * 16 + column) * functions + f] =
+                element_round(DTYPE_F16, cos((double)(5 * term + 3 * f)));
+    }
+}
+
+/* Function `f` of x from the first `terms` of its terms. */
+static double polynomial(const struct reference_data *p, int64_t f, double x, int64_t terms)
+{
+    double sum = 0;
+    for (int64_t i = terms < p->size[1] ? terms : p->size[1]; i-- > 0;)
+        sum = sum * x + element_round(DTYPE_F16, cos((double)(5 * i + 3 * f)));
+    return sum;
+}
+
+/* What pads the columns has the terms that are in the padded rows; behind the inputs there are 1s,
+ * which have exponents 0. */
+static void cubefx(const struct reference_data *p, double *y)
+{
+    int64_t rows = p->size[0], terms = p->size[1], functions = p->size[2], merge = p->tiling[0];
+    int64_t columns = 16 * functions, steps = (16 + merge - 1) / merge;
+    int64_t width = (terms * merge + 15) / 16 * 16, depth = (functions * merge + 15) / 16 * 16;
+    for (int64_t i = 0; i < 16 * rows * columns; i++) {
+        int64_t step = i / columns / rows, row = i / columns % rows, column = i % columns;
+        int64_t input = step * merge + column / functions;
+        double x = input < 16 ? of(p, "X")[row * 16 + input] : 1;
+        y[i] = step < steps && column < depth
+                   ? polynomial(p, column % functions, x, width - column / functions * terms)
+                   : NAN;
+    }
+}
+
 const struct reference references[] = {
     {"add_relu", "ascend310", {3000}, {0}, add_relu, 0, 0, 65504, true, NULL, NULL},
     {"scale_bias_relu",
@@ -465,6 +512,18 @@ const struct reference references[] = {
      true,
      NULL,
      NULL},
+    {"cubefx_pipeline",
+     "ascend310",
+     {70, 7, 5},
+     {0},
+     cubefx,
+     0.01,
+     0.02,
+     2,
+     false,
+     NULL,
+     prepare_cubefx,
+     true},
     {"matmul_thesis",
      "ascend310",
      {100, 100, 100, 3},

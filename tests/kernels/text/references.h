@@ -4,10 +4,12 @@
 
 #include "kernels/text/run/kernel_run.h"
 
-/* A problem: sizes in the order of the text, and its tensors. */
+/* A problem: sizes in the order of the text, its tensors, and where the row is `by_tiling`, the
+ * values of the tiling's axes. */
 struct reference_data {
     const int64_t *size;
     struct numbers_run *run;
+    const int64_t *tiling;
 };
 
 struct reference {
@@ -20,6 +22,7 @@ struct reference {
     bool is_hostile;             /* NaN and infinite numbers too */
     void (*fit)(int64_t size[]); /* makes drawn sizes such as the text takes; NULL: they are */
     void (*prepare)(const struct reference_data *p); /* tensors that hold something in particular */
+    bool by_tiling; /* what lies where depends on it, and so does what is not stored: NaN */
 };
 
 extern const struct reference references[];

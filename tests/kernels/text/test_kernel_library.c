@@ -42,6 +42,8 @@ static const struct row {
     {"column_sum", "ascend910", {3000, 500}, {70, 100}},
     {"conv2d", "ascend310", {28, 28, 3, 3, 128, 128, 2, 1, 1}, {6, 7, 3, 2, 20, 32, 2, 1, 2}},
     {"conv2d", "ascend910b2", {28, 28, 3, 3, 128, 128, 1, 1, 2}, {6, 7, 3, 2, 20, 32, 1, 1, 1}},
+    {"cubefx_pipeline", "ascend310", {256, 8, 4}, {20, 3, 2}, false, 1e3},
+    {"cubefx_pipeline", "ascend910", {256, 8, 4}, {20, 3, 2}, false, 1e3},
     {"depthwise_conv2d", "ascend310", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"depthwise_conv2d", "ascend910b2", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"exp", "ascend310", {500000}, {5000}},
