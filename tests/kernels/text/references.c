@@ -473,7 +473,7 @@ static void cubefx(const struct reference_data *p, double *y)
         double x = input < 16 ? of(p, "X")[row * 16 + input] : 1;
         y[i] = step < steps && column < depth
                    ? polynomial(p, column % functions, x, width - column / functions * terms)
-                   : NAN;
+                   : NOT_STORED;
     }
 }
 
@@ -522,8 +522,7 @@ const struct reference references[] = {
      2,
      false,
      NULL,
-     prepare_cubefx,
-     true},
+     prepare_cubefx},
     {"matmul_thesis",
      "ascend310",
      {100, 100, 100, 3},

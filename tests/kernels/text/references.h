@@ -4,8 +4,11 @@
 
 #include "kernels/text/run/kernel_run.h"
 
-/* A problem: sizes in the order of the text, its tensors, and where the row is `by_tiling`, the
- * values of the tiling's axes. */
+/* Where a tiling stores nothing: of no type, and none that a reference computes. */
+#define NOT_STORED 1e300
+
+/* A problem: sizes in the order of the text, its tensors, and the values of the tiling's axes, on
+ * which it may depend what lies where. */
 struct reference_data {
     const int64_t *size;
     struct numbers_run *run;
@@ -22,7 +25,6 @@ struct reference {
     bool is_hostile;             /* NaN and infinite numbers too */
     void (*fit)(int64_t size[]); /* makes drawn sizes such as the text takes; NULL: they are */
     void (*prepare)(const struct reference_data *p); /* tensors that hold something in particular */
-    bool by_tiling; /* what lies where depends on it, and so does what is not stored: NaN */
 };
 
 extern const struct reference references[];
