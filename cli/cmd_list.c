@@ -72,16 +72,19 @@ static void list_ops(struct listing *listing)
     }
 }
 
-static void add_kernel(void *context, const char *name, const char *file)
+static void add_kernel(void *context, const char *name, const char *file, const char *apart)
 {
     struct listing *listing = context;
     const struct operator* op;
     struct error error;
-    char sizes[1024], title[sizeof sizes + PATH_MAX];
+    char sizes[1024], title[sizeof sizes + 2 * PATH_MAX];
     cli_reads(listing->common, file);
+    if (apart)
+        cli_reads(listing->common, apart);
     if (operator_read(file, &op, &error) == STATUS_OK) {
         put_op(op, sizes, sizeof sizes);
-        snprintf(title, sizeof title, "%s; %s", sizes, file);
+        snprintf(title, sizeof title, "%s; %s%s%s", sizes, file,
+                 apart ? "; where cube and vector cores are apart " : "", apart ? apart : "");
         operator_free(op);
     } else {
         snprintf(title, sizeof title, "broken: %.400s", error.text);
@@ -272,14 +275,18 @@ static void describe_hardware(struct common *common, const char *name, struct an
     hardware_clear(&hw);
 }
 
-/* Its text as it stands in the file. */
+/* Its text as it stands in the file; with --hw that for this chip. */
 static void print_kernel(struct common *common, const char *name, struct answer *answer)
 {
     struct kernels *kernels;
     const struct operator* op;
     struct error error;
+    struct hardware hw = {0};
+    if (common->hw_name)
+        cli_load_hardware(common, &hw);
     cli_require(kernels_open(common->kernel_folders, &kernels, &error), &error);
-    cli_require(kernels_get(kernels, name, &op, &error), &error);
+    cli_require(kernels_get(kernels, name, hardware_cores_apart(&hw), &op, &error), &error);
+    hardware_clear(&hw);
     cli_reads_kernels(common, kernels);
     if (common->format == FORMAT_JSON)
         cli_require(

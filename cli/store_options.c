@@ -66,8 +66,11 @@ struct kernels *filter_open(struct common *common, struct store_filter *filter)
     cli_require(kernels_open(common->kernel_folders, &kernels, &error), &error);
     if (!filter->kernel)
         return kernels;
-    cli_require(kernels_get(kernels, filter->kernel, &op, &error), &error);
+    const char *name = filter->kernel;
+    cli_require(kernels_get(kernels, name, false, &op, &error), &error);
     filter->kernel = op->fingerprint;
+    cli_require(kernels_get(kernels, name, true, &op, &error), &error);
+    filter->kernel2 = op->fingerprint;
     cli_reads_kernels(common, kernels);
     return kernels;
 }

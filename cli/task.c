@@ -105,7 +105,7 @@ static const struct operator* read_kernel(struct task *task, int argc, char **ar
     task->job.kernels = task->kernels;
     if (!name)
         return NULL;
-    if (kernels_get(task->kernels, name, &op, &error) != STATUS_OK &&
+    if (kernels_get(task->kernels, name, false, &op, &error) != STATUS_OK &&
         strcmp(argv[0], COMPLETE_WORD) != 0)
         cli_require(error.status, &error);
     task_set(task, "kernel", name);

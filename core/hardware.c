@@ -79,6 +79,17 @@ int hardware_path(const struct hardware *hw, int source, int destination)
     return -1;
 }
 
+bool hardware_cores_apart(const struct hardware *hw)
+{
+    int l0c = hardware_buffer(hw, "l0c", 3), ub = hardware_buffer(hw, "ub", 2);
+    if (hardware_path(hw, l0c, ub) >= 0)
+        return false;
+    for (int i = 0; ub >= 0 && i < hw->path_count; i++)
+        if (hw->paths[i].source == l0c && hw->buffers[hw->paths[i].destination].capacity_bytes == 0)
+            return true;
+    return false;
+}
+
 const char *hardware_path_name(const struct hardware *hw, int path,
                                char text[2 * HARDWARE_NAME_SIZE + 3])
 {

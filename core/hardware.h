@@ -240,6 +240,10 @@ int hardware_operation_price(const struct hardware *hw, int operation, enum dtyp
 /* The path between two buffers, by index; -1 when there is none. */
 int hardware_path(const struct hardware *hw, int source, int destination);
 
+/* Are cube and vector cores apart? Results then leave the matrix unit for global memory only, as
+ * the vector unit with its buffer is on another core. */
+bool hardware_cores_apart(const struct hardware *hw);
+
 /* "gm->l1", for messages; returns `text`. */
 const char *hardware_path_name(const struct hardware *hw, int path,
                                char text[2 * HARDWARE_NAME_SIZE + 3]);

@@ -126,19 +126,13 @@ enum status machine_buffers(const struct hardware *hw, const char *who,
     return STATUS_OK;
 }
 
-/* Is it a path between the two sides of a chip whose results leave the matrix unit for global
- * memory only, because the vector unit with its buffer is on another core? */
-static bool cores_apart(const struct hardware *hw, int source, int destination)
+/* Is it a path between the two sides of a chip whose cube and vector cores are apart? */
+static bool joins_cores(const struct hardware *hw, int source, int destination)
 {
-    int l0c = hardware_buffer(hw, "l0c", 3), ub = hardware_buffer(hw, "ub", 2);
+    int ub = hardware_buffer(hw, "ub", 2);
     int other = source == ub ? destination : source;
-    if ((source != ub && destination != ub) || hw->buffers[other].capacity_bytes == 0 ||
-        hardware_path(hw, l0c, ub) >= 0)
-        return false;
-    for (int i = 0; i < hw->path_count; i++)
-        if (hw->paths[i].source == l0c && hw->buffers[hw->paths[i].destination].capacity_bytes == 0)
-            return true;
-    return false;
+    return (source == ub || destination == ub) && hw->buffers[other].capacity_bytes > 0 &&
+           hardware_cores_apart(hw);
 }
 
 enum status machine_path(const struct hardware *hw, const char *who, int source, int destination,
@@ -154,7 +148,7 @@ enum status machine_path(const struct hardware *hw, const char *who, int source,
                      from != to ? ":" : "", from != to ? dtype_name(to) : "", hw->name,
                      *path >= 0 ? "the path, but its description lacks the price of this, an entry "
                                   "of the path's `casts`"
-                     : cores_apart(hw, source, destination)
+                     : joins_cores(hw, source, destination)
                          ? "cube and vector cores apart, and none between their buffers"
                          : "none");
 }

@@ -25,6 +25,11 @@ static bool is_name(const char *wanted, const char *name)
     return !wanted || strcasecmp(wanted, name) == 0;
 }
 
+static bool is_kernel(const struct store_filter *filter, const char *kernel)
+{
+    return is_name(filter->kernel, kernel) || (filter->kernel2 && is_name(filter->kernel2, kernel));
+}
+
 static bool fits(const char *pattern, const char *text)
 {
     return !pattern || fnmatch(pattern, text, 0) == 0;
@@ -61,7 +66,7 @@ bool store_filter_matches(const struct store_filter *filter, const struct store_
 {
     const struct store_key *key = &row->key;
     return (!filter->kind_given || filter->kind == key->kind) && is_name(filter->op, key->op) &&
-           is_name(filter->kernel, store_kernel(row)) && is_name(filter->dtype, key->dtype) &&
+           is_kernel(filter, store_kernel(row)) && is_name(filter->dtype, key->dtype) &&
            is_name(filter->space, key->space) && fits(filter->shape, key->shape) &&
            fits(filter->options, key->options) && (!filter->cores || filter->cores == key->cores) &&
            (!filter->hardware ||

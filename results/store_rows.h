@@ -15,8 +15,8 @@ struct store_filter {
     bool kind_given;
     enum store_kind kind;
     const char *op, *dtype, *space;
-    const char *kernel;          /* fingerprint of a kernel's text */
-    const char *shape, *options; /* patterns of the shell: "512x*" */
+    const char *kernel, *kernel2; /* fingerprints of a kernel's text, and of a second one or NULL */
+    const char *shape, *options;  /* patterns of the shell: "512x*" */
     const char *hardware; /* a name, in any case, without its blanks; or 6 or more digits that
                              a fingerprint begins with */
     int64_t cores;        /* 0: any */

@@ -69,7 +69,7 @@ static enum status find_operator(struct reading *reading, const struct scope *sc
 {
     const char *name = scope_name(scope, "op"), *kernel = scope_name(scope, "kernel");
     struct error why;
-    if (kernel && kernels_get(reading->sweep->kernels, kernel, op, &why) != STATUS_OK)
+    if (kernel && kernels_get(reading->sweep->kernels, kernel, false, op, &why) != STATUS_OK)
         return tree_error(&reading->tree, value, NULL, error, "%s", why.text);
     if (kernel)
         return STATUS_OK;

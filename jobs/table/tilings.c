@@ -52,10 +52,10 @@ static const struct operator* find_operator(const struct store_row *row, struct 
     struct error ignored;
     if (!*kernel)
         return operator_find(row->key.op);
-    op = kernels_find(kernels, kernel);
-    if (!op && kernels_get(kernels, row->key.op, &op, &ignored) != STATUS_OK)
-        return NULL;
-    return op && strcmp(op->fingerprint, kernel) == 0 ? op : NULL;
+    for (int apart = 0; apart < 2 && !kernels_find(kernels, kernel); apart++)
+        if (kernels_get(kernels, row->key.op, apart, &op, &ignored) != STATUS_OK)
+            return NULL;
+    return kernels_find(kernels, kernel);
 }
 
 static enum status read_problem(const struct store_row *row, struct kernels *kernels,

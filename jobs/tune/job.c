@@ -23,11 +23,36 @@ void job_init(struct job *job)
 
 /* ------------------------------------------------------------------ the problem */
 
+static struct hardware_overrides overrides_of(const struct job *job)
+{
+    return (struct hardware_overrides){(const char *const *)job->overrides,
+                                       (size_t)job->override_count};
+}
+
+static const char *hardware_name(const struct job *job)
+{
+    const char *name = job_text(job, "hw");
+    return name ? name : CHIP_DEFAULT;
+}
+
+/* Texts may differ with the chip. What is wrong about it set_chip says. */
+static bool cores_apart(const struct job *job)
+{
+    const struct chip *chip;
+    struct error ignored;
+    struct hardware_overrides changes = overrides_of(job);
+    if (chips_get(job->chips, hardware_name(job), &changes, &chip, &ignored) != STATUS_OK)
+        return false;
+    bool apart = hardware_cores_apart(&chip->hw);
+    chips_put(job->chips, chip);
+    return apart;
+}
+
 /* A kernel's sizes have options beside those that every job has. */
 static enum status find_kernel(const struct job *job, const char *name, const struct operator** op,
                                struct error *error)
 {
-    TRY(kernels_get(job->kernels, name, op, error));
+    TRY(kernels_get(job->kernels, name, cores_apart(job), op, error));
     for (int i = (*op)->shape_sizes; i < (*op)->size_count; i++)
         if (!job_is_operators((*op)->size_names[i]))
             return error_set(error, STATUS_INVALID,
@@ -97,18 +122,6 @@ static enum status set_problem(struct job *job, const struct operator* op, struc
 }
 
 /* ------------------------------------------------------------------ the chip */
-
-static struct hardware_overrides overrides_of(const struct job *job)
-{
-    return (struct hardware_overrides){(const char *const *)job->overrides,
-                                       (size_t)job->override_count};
-}
-
-static const char *hardware_name(const struct job *job)
-{
-    const char *name = job_text(job, "hw");
-    return name ? name : CHIP_DEFAULT;
-}
 
 /* What is to be measured runs on the processors that this process may use, and on no more. */
 static enum status limit_cores(struct job *job, int64_t asked, struct error *error)

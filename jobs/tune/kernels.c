@@ -1,6 +1,7 @@
 /* A list under one lock; whoever finds nothing reads the text with the lock held. Names are looked
  * up in one list of folders, which is also what lists them: a name that an earlier folder has is
- * left out. */
+ * left out. Texts for chips whose cube and vector cores are apart lie in a folder of that folder.
+ */
 #include "jobs/tune/kernels.h"
 
 #include "core/suggest.h"
@@ -17,10 +18,11 @@
 #include <unistd.h>
 
 #define ENDING ".kernel"
+#define APART  "split/"
 
 struct kernel {
     struct kernel *next;
-    char *name, *file; /* as asked for, and as found */
+    char *file; /* as found */
     const struct operator* op;
 };
 
@@ -49,7 +51,6 @@ enum status kernels_open(const char *folders, struct kernels **kernels, struct e
 static void kernel_free(struct kernel *kernel)
 {
     operator_free(kernel->op);
-    free(kernel->name);
     free(kernel->file);
     free(kernel);
 }
@@ -126,21 +127,29 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
-static bool join(const char *folder, const char *name, char file[PATH_MAX])
+/* "FOLDER/NAME.kernel", or with `apart` "FOLDER/split/NAME.kernel". */
+static bool join(const char *folder, bool apart, const char *name, char file[PATH_MAX])
 {
-    int used = snprintf(file, PATH_MAX, "%s/%s" ENDING, folder, name);
+    int used = snprintf(file, PATH_MAX, "%s/%s%s" ENDING, folder, apart ? APART : "", name);
     return used > 0 && used < PATH_MAX;
+}
+
+static bool is_in(const char *folder, bool apart, const char *name, char file[PATH_MAX])
+{
+    return join(folder, apart, name, file) && is_file(file);
 }
 
 struct finding {
     const char *name;
+    bool apart; /* for a chip whose cube and vector cores are apart */
     char file[PATH_MAX];
 };
 
 static bool find_in(void *context, const char *folder)
 {
     struct finding *finding = context;
-    bool found = join(folder, finding->name, finding->file) && is_file(finding->file);
+    bool found = (finding->apart && is_in(folder, true, finding->name, finding->file)) ||
+                 is_in(folder, false, finding->name, finding->file);
     if (!found)
         finding->file[0] = '\0';
     return found;
@@ -172,13 +181,14 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 static void list_one(struct listing *listing, const char *folder, char *name)
 {
     struct finding finding = {.name = name};
-    char file[PATH_MAX];
+    char file[PATH_MAX], other[PATH_MAX];
     name[strlen(name) - strlen(ENDING)] = '\0';
     enum status status = visit_folders(listing->folders, find_in, &finding, listing->error);
     if (status != STATUS_OK)
         listing->status = status;
-    else if (join(folder, name, file) && strcmp(file, finding.file) == 0)
-        listing->visit(listing->context, name, file);
+    else if (join(folder, false, name, file) && strcmp(file, finding.file) == 0)
+        listing->visit(listing->context, name, file,
+                       is_in(folder, true, name, other) ? other : NULL);
 }
 
 static bool list_folder(void *context, const char *folder)
@@ -212,11 +222,12 @@ struct known {
     struct suggestion like;
 };
 
-static void add_known(void *context, const char *name, const char *file)
+static void add_known(void *context, const char *name, const char *file, const char *apart)
 {
     struct known *known = context;
     size_t used = strlen(known->list);
     (void)file;
+    (void)apart;
     if (operator_find(name))
         return;
     snprintf(known->list + used, sizeof known->list - used, "%s%s", used ? ", " : "", name);
@@ -248,10 +259,9 @@ static bool says_where(const char *name)
            (length >= ending && strcmp(name + length - ending, ENDING) == 0);
 }
 
-static enum status find(const struct kernels *kernels, const char *name, struct finding *finding,
-                        struct error *error)
+static enum status find(const struct kernels *kernels, struct finding *finding, struct error *error)
 {
-    *finding = (struct finding){.name = name};
+    const char *name = finding->name;
     if (!says_where(name))
         return find_named(kernels, finding, error);
     if (snprintf(finding->file, PATH_MAX, "%s", name) >= PATH_MAX)
@@ -259,50 +269,48 @@ static enum status find(const struct kernels *kernels, const char *name, struct 
     return STATUS_OK;
 }
 
-static enum status fill(const struct kernels *kernels, const char *name, struct kernel *made,
-                        struct error *error)
-{
-    struct finding finding;
-    TRY(find(kernels, name, &finding, error));
-    made->name = strdup(name);
-    made->file = strdup(finding.file);
-    if (!made->name || !made->file)
-        return error_memory(error);
-    TRY(operator_read(made->file, &made->op, error));
-    if (says_where(name) || strcmp(made->op->name, name) == 0)
-        return STATUS_OK;
-    return error_set(error, STATUS_INVALID, "%.300s: it has kernel %s, expected %.64s as its file",
-                     made->file, made->op->name, name);
-}
-
-static enum status load(struct kernels *kernels, const char *name, const struct operator** op,
+static enum status load(struct kernels *kernels, const char *file, const struct kernel **kernel,
                         struct error *error)
 {
     struct kernel *made = calloc(1, sizeof *made);
     if (!made)
         return error_memory(error);
-    enum status status = fill(kernels, name, made, error);
+    made->file = strdup(file);
+    enum status status = made->file ? operator_read(file, &made->op, error) : error_memory(error);
     if (status != STATUS_OK) {
         kernel_free(made);
         return status;
     }
     made->next = kernels->first;
     kernels->first = made;
-    *op = made->op;
+    *kernel = made;
     return STATUS_OK;
 }
 
-enum status kernels_get(struct kernels *kernels, const char *name, const struct operator** op,
-                        struct error *error)
+static enum status get(struct kernels *kernels, struct finding *finding, const struct operator** op,
+                       struct error *error)
 {
-    enum status status = STATUS_OK;
+    TRY(find(kernels, finding, error));
+    const struct kernel *kernel = kernels->first;
+    while (kernel && strcmp(kernel->file, finding->file) != 0)
+        kernel = kernel->next;
+    if (!kernel)
+        TRY(load(kernels, finding->file, &kernel, error));
+    if (!says_where(finding->name) && strcmp(kernel->op->name, finding->name) != 0)
+        return error_set(error, STATUS_INVALID,
+                         "%.300s: it has kernel %s, expected %.64s as its file", kernel->file,
+                         kernel->op->name, finding->name);
+    *op = kernel->op;
+    return STATUS_OK;
+}
+
+enum status kernels_get(struct kernels *kernels, const char *name, bool apart,
+                        const struct operator** op, struct error *error)
+{
+    struct finding finding = {.name = name, .apart = apart};
     *op = NULL;
     pthread_mutex_lock(&kernels->lock);
-    for (const struct kernel *kernel = kernels->first; kernel && !*op; kernel = kernel->next)
-        if (strcmp(kernel->name, name) == 0)
-            *op = kernel->op;
-    if (!*op)
-        status = load(kernels, name, op, error);
+    enum status status = get(kernels, &finding, op, error);
     pthread_mutex_unlock(&kernels->lock);
     return status;
 }

@@ -4,16 +4,14 @@
 #include "core/element.h"
 #include "kernels/text/space/kernel_space.h"
 #include "tests/kernels/text/references.h"
+#include "tests/support/library.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LIBRARY SOURCE_DIR "/kernels/library"
 
 enum { TILINGS = 50, TRIED = 200000 };
 
@@ -150,19 +148,15 @@ Test(kernel_numbers, texts_compute_what_they_say)
         check_row(&references[r]);
 }
 
+static void expect_reference(const char *name)
+{
+    bool found = false;
+    for (int r = 0; r < reference_count; r++)
+        found |= strcmp(references[r].name, name) == 0;
+    cr_expect(found, "%s", name);
+}
+
 Test(kernel_numbers, every_text_has_a_reference)
 {
-    DIR *folder = opendir(LIBRARY);
-    cr_assert(folder);
-    /* cppcheck-suppress readdirCalled ; nobody else reads this folder */
-    for (const struct dirent *entry; (entry = readdir(folder));) {
-        char name[256];
-        bool found = false;
-        if (sscanf(entry->d_name, "%250[^.].kernel", name) != 1)
-            continue;
-        for (int r = 0; r < reference_count; r++)
-            found |= strcmp(references[r].name, name) == 0;
-        cr_expect(found, "%s", name);
-    }
-    closedir(folder);
+    library_each(expect_reference);
 }
