@@ -26,7 +26,7 @@ static const struct usage usage = {
     .args_doc = "ops|kernels|hw|spaces|strategies|formats|sweeps [NAME]",
     .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
            "comes from; the keys are those of --set-hw. `list kernels NAME` prints a kernel's "
-           "text.\v"
+           "text, with --hw the one for that chip.\v"
            "Examples:\n"
            "  autotune list ops\n"
            "  autotune list hw ascend310\n"

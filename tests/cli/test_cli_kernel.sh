@@ -174,6 +174,18 @@ try_names() {
         '.[] | select(.name == "softmax_rows").title | test("--shape RxC; .*/softmax_rows.kernel$")'
     answer 0 list kernels add_relu --json
     holds '.name == "add_relu"' '.text | startswith("kernel add_relu")' '.kernel | length == 32'
+    mkdir -p path/split
+    sed 's/kernel scale/kernel mine/; s/X + Y/apart/' scale.kernel >path/split/mine.kernel
+    answer 0 list kernels mine --kernel-path path --hw ascend910b2
+    expect 'cube and vector cores are apart there' cmp -s answer path/split/mine.kernel
+    answer 0 list kernels mine --kernel-path path --hw ascend910
+    expect 'and not there' cmp -s answer path/mine.kernel
+    answer 0 list kernels --kernel-path path --json
+    holds '[.[] | select(.name == "mine")] | length == 1 and (.[0].title | endswith("apart path/split/mine.kernel"))'
+    printf 'kernel,shape,hw\nmine,64,ascend310\nmine,64,ascend910b2\n' >apart.csv
+    answer 0 sweep apart.csv --db apart.db --kernel-path path
+    answer 0 store ls apart.db --kernel mine --kernel-path path --json
+    holds 'length == 2'
     sed 's/kernel scale/kernel matmul/' scale.kernel >path/matmul.kernel
     refuses '--kernel matmul: an operator has this name' --kernel matmul --kernel-path path --shape 64
     refuses '--kernel MatMul: an operator has this name' --kernel MatMul --shape 64

@@ -167,6 +167,7 @@ static const struct {
     {"batched_matmul", {200, 200, 200, 5}},
     {"scale_bias_relu", {300, 3000}},
     {"softmax_long", {100, 40000}},
+    {"split/flash_attention", {4, 300, 200}},
 };
 
 /* The last one's results are late. */
