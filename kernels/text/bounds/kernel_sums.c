@@ -53,6 +53,17 @@ static int64_t count_alike(const struct summing *s, int level, int64_t round, in
 
 static struct work_sum sum_rounds(struct summing *s, int level, unsigned path, int turn);
 
+/* What is inside a loop without rounds takes no time. */
+static void leave_out(const struct summing *s, int level, unsigned path)
+{
+    for (int l = level; l <= s->work->cells.steps[s->step].depth; l++) {
+        if (path & ON_FIRST)
+            s->times->first_fs[l] = 0;
+        if (path & ON_LAST)
+            s->times->last_fs[l] = s->times->rest_fs[l] = 0;
+    }
+}
+
 /* All rounds of the loop on a level; *first: of one of those that are like the first. */
 static struct work_sum sum_loop(struct summing *s, int level, unsigned path, int turn,
                                 struct work_sum *first)
@@ -64,6 +75,8 @@ static struct work_sum sum_loop(struct summing *s, int level, unsigned path, int
     bool once = plan->steps[s->step].once >> plan->loops[loop].text_loop & 1;
     struct work_sum sum = {.instructions = 0};
     s->cannot_be |= rounds == CELL_CANNOT_BE;
+    if (rounds <= 0)
+        leave_out(s, level, path);
     if (once && rounds > 1 && path & ON_LAST && s->times->once >= level)
         s->times->once = level - 1;
     for (int64_t round = 0, alike; round < rounds; round += alike) {

@@ -47,14 +47,18 @@ static void put_set(struct program_writer *w, int number)
         emit_set(&w->emit, t->from, t->to, register_of(w, t, &w->turns.sets[number]));
 }
 
+static void put_wait(struct program_writer *w, int number)
+{
+    const struct kernel_token *t = &w->flags->tokens[number];
+    if (w->is_on[number] && writer_holds(w, &t->wait))
+        emit_wait(&w->emit, t->from, t->to, register_of(w, t, &w->turns.waits[number]));
+}
+
 /* Waits of an item; what paces a token is set as soon as that has been waited for. */
 static void put_waits(struct program_writer *w, int item)
 {
-    for (int n = w->flags->waits[item]; n >= 0; n = w->flags->tokens[n].next_wait) {
-        const struct kernel_token *t = &w->flags->tokens[n];
-        if (w->is_on[n] && writer_holds(w, &t->wait))
-            emit_wait(&w->emit, t->from, t->to, register_of(w, t, &w->turns.waits[n]));
-    }
+    for (int n = w->flags->waits[item]; n >= 0; n = w->flags->tokens[n].next_wait)
+        put_wait(w, n);
     for (int n = w->flags->sets[item]; n >= 0; n = w->flags->tokens[n].next_set)
         if (w->flags->tokens[n].is_pace)
             put_set(w, n);
@@ -238,25 +242,23 @@ static int find_cuts(const struct program_writer *w, int loop, int64_t rounds, b
     }
 }
 
-/* A loop without rounds: the flags inside it stand all the same. */
-static void put_flags(struct program_writer *w, int loop)
+/* What stands inside a loop without rounds, in its first and last ones, stands all the same; what
+ * belongs to its rounds does not. */
+static void put_flags(struct program_writer *w, int loop, int empty)
 {
+    const struct kernel_flags *flags = w->flags;
     const struct plan_loop *body = &w->plan->loops[loop];
+    struct kernel_range *round = &w->env->values.loops[body->text_loop];
+    round->is_first = round->is_last = true;
     for (int i = body->first_item; i < body->first_item + body->item_count; i++) {
-        for (int n = w->flags->waits[i]; n >= 0; n = w->flags->tokens[n].next_wait)
-            if (!plan_is_within(w->plan, w->flags->tokens[n].level, loop)) {
-                const struct kernel_token *t = &w->flags->tokens[n];
-                if (w->is_on[n])
-                    emit_wait(&w->emit, t->from, t->to, register_of(w, t, &w->turns.waits[n]));
-            }
+        for (int n = flags->waits[i]; n >= 0; n = flags->tokens[n].next_wait)
+            if (!plan_is_within(w->plan, flags->tokens[n].level, empty))
+                put_wait(w, n);
         if (w->plan->items[i].is_loop)
-            put_flags(w, w->plan->items[i].number);
-        for (int n = w->flags->sets[i]; n >= 0; n = w->flags->tokens[n].next_set)
-            if (!plan_is_within(w->plan, w->flags->tokens[n].level, loop)) {
-                const struct kernel_token *t = &w->flags->tokens[n];
-                if (w->is_on[n])
-                    emit_set(&w->emit, t->from, t->to, register_of(w, t, &w->turns.sets[n]));
-            }
+            put_flags(w, w->plan->items[i].number, empty);
+        for (int n = flags->sets[i]; n >= 0; n = flags->tokens[n].next_set)
+            if (!plan_is_within(w->plan, flags->tokens[n].level, empty))
+                put_set(w, n);
     }
 }
 
@@ -269,7 +271,7 @@ static void put_loop(struct program_writer *w, int loop)
     if (!writer_is_ok(w))
         return;
     if (rounds == 0) {
-        put_flags(w, loop);
+        put_flags(w, loop, loop);
         return;
     }
     int count = find_cuts(w, loop, rounds, last_differs, cuts);

@@ -186,14 +186,24 @@ static enum status decide_all(struct kernel_space *ks, const struct space_block 
     return STATUS_OK;
 }
 
-/* Axes whose only say is how many copies a tile has, which it has more of where they grow. */
-static unsigned of_copies(const struct kernel_text *kernel)
+/* Axes whose only say is how many copies a tile has, one or more, which it has more of where they
+ * grow. */
+static unsigned of_copies(const struct kernel_space *ks)
 {
-    unsigned axes = 0;
-    for (int t = 0; t < kernel->tile_count; t++)
-        if (kernel->tiles[t].copies && kernel_grows(kernel, kernel->tiles[t].copies))
-            axes |= kernel_axes_of(kernel, kernel->tiles[t].copies);
-    return axes;
+    const struct kernel_text *kernel = ks->kernel;
+    struct kernel_values values = ks->base;
+    unsigned axes = 0, others = 0;
+    for (int a = 0; a < kernel->axis_count; a++)
+        values.axes[a] = ks->least[a];
+    for (int t = 0; t < kernel->tile_count; t++) {
+        const struct expression *copies = kernel->tiles[t].copies;
+        int64_t least;
+        if (!copies || !kernel_grows(kernel, copies))
+            continue;
+        bool any = kernel_number(&values, copies, &least, NULL) == STATUS_OK && least > 0;
+        *(any ? &axes : &others) |= kernel_axes_of(kernel, copies);
+    }
+    return axes & ~others;
 }
 
 static enum status make_layouts(struct kernel_space *ks, struct error *error)
@@ -214,7 +224,7 @@ enum status kernel_make_plans(struct kernel_space *ks, const struct space *space
     struct decisions *decisions = &ks->decisions;
     unsigned axes = kernel_plan_axes(ks->kernel, true) | ks->block_axes;
     ks->word_axes = kernel_plan_axes(ks->kernel, false) & ~ks->block_axes;
-    ks->word_axes |= kernel_plan_axes(ks->kernel, true) & ~of_copies(ks->kernel) & ~ks->block_axes;
+    ks->word_axes |= kernel_plan_axes(ks->kernel, true) & ~of_copies(ks) & ~ks->block_axes;
     for (int a = 0; a < space->axis_count; a++)
         if (axes >> a & 1)
             decisions->axes[decisions->axis_count++] = a;

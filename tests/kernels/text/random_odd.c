@@ -80,6 +80,11 @@ const char *const odd_kernels[] = {
       "      vadd x <- x, y elements=16 if way == c and has(nothing)\n"
       "      tile z: ub[i,j,k] f16\n      relu z <- x\n      relu y <- y if has(nothing)\n"
       "      vmax z <- y, y elements=j\n      store Z <- z\n",
+    /* a loop without rounds that reads what is loaded once */
+    K MN "tensor X[M,N] f16, S[N] f16, Z[M,N] f16\naxis t = slices(M)\ntile s: ub[N] f16\n"
+         "load s <- S\nfor i in M by t\n  tile x: ub[i,N] f16 x 2\n  tile z: ub[i,N] f16 x 2\n"
+         "  load x <- X\n  for r in i - 8 by 1\n    vmul z <- x, s elements=N\n  relu z <- x\n"
+         "  store Z <- z\n",
     /* stages around loops, and a tile of both */
     K MN
     "tensor X[M,N] f16, Z[M,N] f16\naxis t = slices(N)\nfor i in M by 3\n"

@@ -67,3 +67,30 @@ Test(kernel_space, matmul_has_the_tilings_that_it_had_in_c)
     }
     hardware_clear(&hw);
 }
+
+/* A number of copies that cannot be rules out no larger one. */
+Test(kernel_space, no_copies_are_not_too_many)
+{
+    static const char text[] = "kernel k\nsize N pad 16\ntensor X[N] f16, Z[N] f16\n"
+                               "axis t = slices(N)\naxis copies = 0, 1, 2\nfor i in N by t\n"
+                               "  tile x: ub[i] f16 x copies\n  load x <- X\n  store Z <- x\n";
+    const struct search_options options = {.threads = 1, .top = 1};
+    const int64_t size = 800;
+    struct kernel_text kernel;
+    struct hardware hw;
+    struct search_result result;
+    struct error error;
+    machine_load_named(&hw, "ascend310", "");
+    struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+    cr_assert_eq(kernel_text_parse("k", text, sizeof text - 1, &kernel, &error), STATUS_OK, "%s",
+                 error.text);
+    cr_assert_eq(kernel_space_create(&space, &kernel, &size, DTYPE_F16, DTYPE_F16, 1, &error),
+                 STATUS_OK, "%s", error.text);
+    cr_assert_eq(search(&space, &options, &result, &error), STATUS_OK, "%s", error.text);
+    cr_expect(result.optimal);
+    cr_expect_eq(3 * result.feasible, 2 * space.candidates, "%lld of %lld",
+                 (long long)result.feasible, (long long)space.candidates);
+    search_result_clear(&result);
+    close_text(&kernel, &space);
+    hardware_clear(&hw);
+}
