@@ -263,9 +263,9 @@ keys_of_advise() {
         '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null and .tidied_ns == null
             and .changes == [] and .diff == null and (.condition | length > 0))' \
         '.chain[0] as $first | .advice | any({strategy, saved_ns, time_ns} == $first)' '.chain | length <= 4'
-    for name in $(jq -r '.advice[] | select(.applies) | .strategy' "$work/out"); do
+    for name in $(jq -r '.advice[] | select(.applies) | .strategy' "$work/answer"); do
         answer 0 advise "$example" --json
-        best=$(jq ".advice[] | select(.strategy == \"$name\") | .time_ns" "$work/out")
+        best=$(jq ".advice[] | select(.strategy == \"$name\") | .time_ns" "$work/answer")
         answer 0 advise "$example" --apply "$name" -o "$work/changed"
         answer 0 check "$work/changed"
         answer 0 simulate "$work/changed" --json
