@@ -2,13 +2,15 @@
  * kinds of core is one text; what is on the vector cores all of them play, in step. The outermost
  * loops with nothing but such steps are dealt: each core plays an equal part of consecutive rounds,
  * and the program has the first and longest. That needs rounds of their own: what one of them
- * writes to a tile that outlives it, steps of the same kind read in rounds that are dealt alike
- * only, since the others' buffers do not have it. */
+ * writes to a tile that outlives it, steps on these cores use in rounds that are dealt alike only,
+ * since the others' buffers do not have it. */
 #include "kernels/text/plan/kernel_structure.h"
+
+#include <limits.h>
 
 struct dealer {
     struct kernel_plan *plan;
-    int least;                   /* cores of the kind that there are fewest of */
+    int least, most;             /* cores of the kinds that there are fewest and most of */
     int loop_of[PLAN_MAX_STEPS]; /* plan loop that is dealt around a step, 0: none */
     bool is_dealt[KERNEL_MAX_LOOPS + 1];
 };
@@ -25,7 +27,7 @@ static bool is_scalar(const struct dealer *d, int step)
 
 static bool is_of_several(const struct dealer *d, int step)
 {
-    return !is_scalar(d, step) && kind_of(d, step) > d->least;
+    return !is_scalar(d, step) && kind_of(d, step) == d->most;
 }
 
 static bool asks_round(const struct expression *e, int text_loop)
@@ -50,20 +52,23 @@ static bool may_deal(const struct dealer *d, int loop)
     }
     for (int inner = loop + 1; inner < plan->loop_count; inner++) {
         const struct kernel_loop *text = &plan->kernel->loops[plan->loops[inner].text_loop];
+        uint64_t asked = kernel_asked(plan->kernel, text->in->loops);
         if (plan_is_within(plan, inner, loop) &&
-            (asks_round(text->in, text_loop) || asks_round(text->by, text_loop)))
+            (asks_round(text->in, text_loop) || asks_round(text->by, text_loop) ||
+             (text->each && asked >> text_loop & 1))) /* what is in it may ask where it begins */
             return false;
     }
     return true;
 }
 
-/* Does the part differ from round to round, as ranges cut from the loop's do? */
-static bool moves_with(const struct plan_part *part, int text_loop)
+/* Dimensions, bits, of which each round has another part, as ranges cut from the loop's do. */
+static unsigned moving_dims(const struct plan_part *part, int text_loop)
 {
+    unsigned dims = 0;
     for (int d = 0; d < part->dim_count; d++)
         if (part->dims[d].reach == REACH_ROUND && part->dims[d].loops >> text_loop & 1)
-            return true;
-    return false;
+            dims |= 1U << d;
+    return dims;
 }
 
 static bool are_alike(const struct kernel_plan *plan, int a, int b)
@@ -73,35 +78,59 @@ static bool are_alike(const struct kernel_plan *plan, int a, int b)
     return kernel_is_same(one->in, other->in) && kernel_is_same(one->by, other->by);
 }
 
-static bool outlives(const struct kernel_plan *plan, int tile, int loop)
+/* Is the loop dealt alike whenever it runs in a life? So it is where nothing in the life changes
+ * it, or only what its range is cut from: no later round of that is longer than the first. */
+static bool is_steady(const struct kernel_plan *plan, int loop, int life)
 {
-    return !plan_is_within(plan, plan->tiles[tile].life, loop);
+    const struct kernel_text *kernel = plan->kernel;
+    int text_loop = plan->loops[loop].text_loop;
+    uint64_t around = 0;
+    for (; life > 0; life = plan->loops[life].around)
+        around |= (uint64_t)1 << plan->loops[life].text_loop;
+    for (;; text_loop = (int)kernel->loops[text_loop].in->number) {
+        const struct kernel_loop *text = &kernel->loops[text_loop];
+        if (kernel_asked(kernel, text->by->loops) & ~around)
+            return false;
+        if (text->in->op != EXPRESSION_LOOP)
+            return !(kernel_asked(kernel, text->in->loops) & ~around);
+    }
 }
 
-/* A step that writes its own rounds' part of a tile that outlives them; -1: none. */
-static int dealt_writer(const struct dealer *d, int tile)
+/* The loop of a step that writes the tile, which outlives its rounds; 0: none. `is_anew`: does one
+ * write in other rounds than the first? */
+static int find_writers(const struct dealer *d, int tile, bool *is_anew)
 {
     const struct kernel_plan *plan = d->plan;
+    int found = 0;
+    *is_anew = false;
     for (int s = 0; s < plan->step_count; s++) {
         int loop = d->loop_of[s];
-        if (loop && plan->steps[s].part_count && plan->steps[s].parts[0].tile == tile &&
-            outlives(plan, tile, loop) && !(plan->steps[s].once >> plan->loops[loop].text_loop & 1))
-            return s;
+        if (!loop || !plan->steps[s].part_count || plan->steps[s].parts[0].tile != tile ||
+            plan_is_within(plan, plan->tiles[tile].life, loop))
+            continue;
+        *is_anew |= !(plan->steps[s].once >> plan->loops[loop].text_loop & 1);
+        found = found ? found : loop;
     }
-    return -1;
+    return found;
 }
 
-/* Do all steps on these cores that use the tile use the same part of it, whichever core it is? */
-static bool is_apart(const struct dealer *d, int tile, int like)
+/* Does each of these cores use what it wrote itself, in rounds dealt as those of loop `like`: the
+ * same part whichever core it is or, where all write the same, all of it? */
+static bool is_apart(const struct dealer *d, int tile, int like, bool is_anew)
 {
     const struct kernel_plan *plan = d->plan;
+    unsigned dims = UINT_MAX;
     for (int s = 0; s < plan->step_count; s++)
-        for (int p = 0; p < plan->steps[s].part_count && is_of_several(d, s); p++)
-            if (plan->steps[s].parts[p].tile == tile &&
-                (!d->loop_of[s] || !are_alike(plan, d->loop_of[s], like) ||
-                 !moves_with(&plan->steps[s].parts[p], plan->loops[d->loop_of[s]].text_loop)))
+        for (int p = 0; p < plan->steps[s].part_count; p++) {
+            const struct plan_part *part = &plan->steps[s].parts[p];
+            int loop = d->loop_of[s];
+            if (part->tile != tile || (!is_of_several(d, s) && !is_scalar(d, s)))
+                continue;
+            if (!loop || !are_alike(plan, loop, like))
                 return false;
-    return true;
+            dims &= moving_dims(part, plan->loops[loop].text_loop);
+        }
+    return (dims || !is_anew) && is_steady(plan, like, plan->tiles[tile].life);
 }
 
 static void set_loop(struct dealer *d, int loop, bool is_dealt)
@@ -115,10 +144,11 @@ static void set_loop(struct dealer *d, int loop, bool is_dealt)
 static void keep_apart(struct dealer *d)
 {
     for (int tile = 0; tile < d->plan->kernel->tile_count; tile++) {
-        int writer = d->plan->tiles[tile].is_there ? dealt_writer(d, tile) : -1;
-        if (writer < 0 || is_apart(d, tile, d->loop_of[writer]))
+        bool is_anew;
+        int loop = d->plan->tiles[tile].is_there ? find_writers(d, tile, &is_anew) : 0;
+        if (!loop || is_apart(d, tile, loop, is_anew))
             continue;
-        set_loop(d, d->loop_of[writer], false);
+        set_loop(d, loop, false);
         tile = -1;
     }
 }
@@ -126,13 +156,12 @@ static void keep_apart(struct dealer *d)
 void plan_deal(struct kernel_plan *plan)
 {
     struct dealer d = {.plan = plan, .least = UINT8_MAX};
-    int most = 0;
     for (int s = 0; s < plan->step_count; s++)
         if (!is_scalar(&d, s)) {
             d.least = kind_of(&d, s) < d.least ? kind_of(&d, s) : d.least;
-            most = kind_of(&d, s) > most ? kind_of(&d, s) : most;
+            d.most = kind_of(&d, s) > d.most ? kind_of(&d, s) : d.most;
         }
-    if (most <= d.least)
+    if (d.most <= d.least)
         return;
     for (int loop = 1; loop < plan->loop_count; loop++)
         if (!d.is_dealt[plan->loops[loop].around] && may_deal(&d, loop))
@@ -140,7 +169,7 @@ void plan_deal(struct kernel_plan *plan)
         else
             d.is_dealt[loop] = d.is_dealt[plan->loops[loop].around];
     keep_apart(&d);
-    plan->dealers = most / d.least;
+    plan->dealers = d.most / d.least;
     for (int s = 0; s < plan->step_count; s++)
         if (d.loop_of[s])
             plan->dealt |= (uint64_t)1 << plan->loops[d.loop_of[s]].text_loop;

@@ -138,6 +138,55 @@ static const struct {
      "      load x <- g\n"
      "      store C <- x\n",
      ""},
+    {"written by rows, read by columns",
+     "    tile wide: ub[64,64] f16\n"
+     "    for r in 64 by rows\n"
+     "      load wide[r,:] <- B[r,64 from 0]\n"
+     "    for q in 64 by rows\n"
+     "      tile x: ub[64,q] f16\n"
+     "      vcopy x <- wide[:,q]\n"
+     "      store C[64 from begin(i),rows from begin(j) + begin(q)] <- x add=1\n",
+     "q"},
+    {"loaded once, in fewer rounds than others are",
+     "    tile d: ub[j] f16\n"
+     "    for r in i by 64*rows/rows\n"
+     "      for q in r by 1\n"
+     "        tile x: ub[q,j] f16\n"
+     "        load d <- B[0,j]\n"
+     "        load x <- g\n"
+     "        vadd x <- x, d\n"
+     "        store C <- x add=1\n"
+     "    for s in i by 16\n"
+     "      for t in s by 1\n"
+     "        store C <- d add=1\n",
+     "s"},
+    {"loaded once, for the whole kernel",
+     "    for r in i by rows\n"
+     "      tile d: ub[N] f16 at top\n"
+     "      load d <- B[0]\n"
+     "      tile x: ub[r,j] f16\n"
+     "      load x <- g\n"
+     "      for q in r by 1\n"
+     "        vadd x <- x, d[j]\n"
+     "      store C <- x\n",
+     "r"},
+    {"parts read by the scalar unit in all rounds",
+     "    tile wide: ub[i,j] f16\n"
+     "    tile o: ub[16] f16\n"
+     "    vecDup o <- 0.0\n"
+     "    for r in i by rows\n"
+     "      load wide[r,j] <- g\n"
+     "    scalar assign o[0] <- wide[1,1]\n"
+     "    store C[1 from begin(i),16 from begin(j)] <- o add=1\n",
+     ""},
+    {"later rounds have more to do",
+     "    for r in i by 32*rows/rows\n"
+     "      for q in r by 16 each\n"
+     "        for z in begin(q) + 16 by 16\n"
+     "          tile x: ub[q,16] f16\n"
+     "          load x <- g[q,16 from 0]\n"
+     "          store C[q,16 from begin(z)] <- x add=1\n",
+     "z"},
 };
 
 static struct kernel_case *open_case(const char *steps)
