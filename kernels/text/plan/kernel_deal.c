@@ -124,7 +124,7 @@ static bool is_apart(const struct dealer *d, int tile, int like, bool is_anew)
         for (int p = 0; p < plan->steps[s].part_count; p++) {
             const struct plan_part *part = &plan->steps[s].parts[p];
             int loop = d->loop_of[s];
-            if (part->tile != tile || (!is_of_several(d, s) && !is_scalar(d, s)))
+            if (part->tile != tile || (!is_scalar(d, s) && kind_of(d, s) == d->least))
                 continue;
             if (!loop || !are_alike(plan, loop, like))
                 return false;
