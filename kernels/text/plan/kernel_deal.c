@@ -1,9 +1,10 @@
 /* Which rounds the vector cores beside a cube core deal out among themselves. A program of both
  * kinds of core is one text; what is on the vector cores all of them play, in step. The outermost
- * loops with nothing but such steps are dealt: each core plays an equal part of consecutive rounds,
- * and the program has the first and longest. That needs rounds of their own: what one of them
- * writes to a tile that outlives it, steps on these cores use in rounds that are dealt alike only,
- * since the others' buffers do not have it. */
+ * loops with nothing but such steps are dealt: each core plays as many consecutive rounds as the
+ * first, the last ones fewer or none, and the program is that of the first. Of what is not dealt
+ * all play all but the stores, which are the first one's; where nothing is dealt it is alone. That
+ * needs rounds of their own: what one of them writes to a tile that outlives it, steps on these
+ * cores use in rounds that are dealt alike only, since the others' buffers do not have it. */
 #include "kernels/text/plan/kernel_structure.h"
 
 #include <limits.h>
@@ -153,6 +154,28 @@ static void keep_apart(struct dealer *d)
     }
 }
 
+static bool is_scratch(const struct kernel_plan *plan, int tile)
+{
+    return tile >= 0 && plan->hw->buffers[plan->tiles[tile].buffer].capacity_bytes == 0;
+}
+
+/* Does a step that is not dealt store scratch that such cores load? The first core alone stores
+ * then, and nothing would order the others' loads. */
+static bool is_passed_on(const struct dealer *d)
+{
+    const struct kernel_plan *plan = d->plan;
+    for (int s = 0; s < plan->step_count; s++) {
+        int tile = plan->steps[s].part_count ? plan->steps[s].parts[0].tile : -1;
+        if (!is_of_several(d, s) || d->loop_of[s] || !is_scratch(plan, tile))
+            continue;
+        for (int o = 0; o < plan->step_count; o++)
+            for (int p = 1; p < plan->steps[o].part_count && is_of_several(d, o); p++)
+                if (plan->steps[o].parts[p].tile == tile)
+                    return true;
+    }
+    return false;
+}
+
 void plan_deal(struct kernel_plan *plan)
 {
     struct dealer d = {.plan = plan, .least = UINT8_MAX};
@@ -169,6 +192,8 @@ void plan_deal(struct kernel_plan *plan)
         else
             d.is_dealt[loop] = d.is_dealt[plan->loops[loop].around];
     keep_apart(&d);
+    if (is_passed_on(&d))
+        return;
     plan->dealers = d.most / d.least;
     for (int s = 0; s < plan->step_count; s++)
         if (d.loop_of[s])

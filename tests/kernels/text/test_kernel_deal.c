@@ -124,7 +124,18 @@ static const struct {
      "      tile y: ub[i,q] f16\n"
      "      load y <- h\n"
      "      store C <- y\n",
-     "q"},
+     ""},
+    {"scratch that a step stores that is not dealt",
+     "    tile h: gm[i,j] f16\n"
+     "    tile y: ub[i,j] f16\n"
+     "    load y <- g\n"
+     "    relu y <- y\n"
+     "    store h <- y\n"
+     "    for r in i by rows\n"
+     "      tile x: ub[r,j] f16\n"
+     "      load x <- h\n"
+     "      store C <- x\n",
+     ""},
     {"a step that asks which round it is",
      "    for r in i by rows\n"
      "      tile x: ub[r,j] f16\n"
