@@ -77,7 +77,7 @@ static void add_kernel(void *context, const char *name, const char *file, const 
     struct listing *listing = context;
     const struct operator* op;
     struct error error;
-    char sizes[1024], title[sizeof sizes + 2 * PATH_MAX];
+    char sizes[1024], title[1024 + (size_t)2 * PATH_MAX];
     cli_reads(listing->common, file);
     if (apart)
         cli_reads(listing->common, apart);
