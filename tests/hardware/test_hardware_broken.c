@@ -292,6 +292,25 @@ Test(hardware_broken, rules)
     EXPECT_ALL_BROKEN(broken);
 }
 
+Test(hardware_broken, kinds_of_core)
+{
+    static const struct broken broken[] = {
+        {"{ name = \"V\"; }", "{ name = \"V\"; per_core = 2; }", 0, "pipes.V.source: missing"},
+        {"{ name = \"V\"; }", "{ name = \"V\"; per_core = 0; source = \"assumed\"; }", 0,
+         "pipes.V.per_core: 0, expected a whole number from 1 to 16"},
+        {"{ name = \"MTE3\"; }", "{ name = \"MTE3\"; per_core = 2; source = \"assumed\"; }", 32,
+         "paths.ub->gm.pipe: \"MTE3\", expected a pipe of which a core has as many as of buffer ub "
+         "(per_core)"},
+        {"flag_registers = {",
+         "core_flags = { value = 65; source = \"assumed\"; }; flag_registers = {", 0,
+         "core_flags: 65, expected a whole number from 1 to 64"},
+        {"flag_registers = {",
+         "core_flag_ns = { value = -1; source = \"assumed\"; }; flag_registers = {", 0,
+         "core_flag_ns: -1, expected a number from 0 to 1000000 ns"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
 Test(hardware_broken, moves_and_cache)
 {
     static const struct broken broken[] = {
