@@ -339,9 +339,11 @@ static enum status build_processor(const struct tree *tree, struct hardware *hw,
         return error_memory(error);
     TRY(build_host(tree, hw->cores, hw->host, error));
     hw->pipe_count = host_component_count(hw->host);
-    for (int p = 0; p < hw->pipe_count; p++)
+    for (int p = 0; p < hw->pipe_count; p++) {
+        hw->pipes[p].per_core = 1;
         snprintf(hw->pipes[p].name, sizeof hw->pipes[p].name, "%.31s",
                  host_component_name(hw->host, p));
+    }
     return build_fit(&b, config_setting_get_member(root, "fit"));
 }
 
