@@ -82,9 +82,10 @@ static void count_alike(struct machine *m)
     int least = INT32_MAX;
     for (int at = 0; at < m->count; at++) {
         const struct instruction *in = &m->program->items[m->list[at]];
-        const struct pipe *pipe =
-            in->kind == INSTRUCTION_BARRIER ? NULL : &m->hw->pipes[(int)in->pipe];
-        if (pipe && !pipe->blocks_dispatch && pipe->per_core < least)
+        if (in->kind == INSTRUCTION_BARRIER)
+            continue;
+        const struct pipe *pipe = &m->hw->pipes[(int)in->pipe];
+        if (!pipe->blocks_dispatch && pipe->per_core < least)
             least = pipe->per_core;
     }
     for (int p = 0; p < m->hw->pipe_count; p++)
