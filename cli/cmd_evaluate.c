@@ -3,6 +3,7 @@
  * becomes an override of the description. */
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/evaluate_ranking.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"
@@ -24,8 +25,9 @@ struct evaluate {
     int format;           /* of the bank */
     bool keep_going;
     int64_t threads, worst;
-    bool against;
+    bool against, ranking;
     double time_limit_s; /* for each problem; 0: not given */
+    int64_t seed;        /* of the ranking's draws; 0: not given */
     char cores[32];      /* "cores=25", of the bank's file name */
 };
 
@@ -61,6 +63,10 @@ static const struct cli_option options[] = {
      .flag = offsetof(struct evaluate, against)},
     {"time-limit", "SECONDS", "of --against, for each problem (default 1)", 2,
      .seconds = offsetof(struct evaluate, time_limit_s)},
+    {"ranking", NULL, "draw other tilings of every problem: how many are predicted to be faster?",
+     2, .flag = offsetof(struct evaluate, ranking)},
+    {"seed", "N", "of --ranking, another number draws other tilings (default 1)", 2,
+     .count = offsetof(struct evaluate, seed), .most = UINT32_MAX},
     {0},
 };
 
@@ -78,7 +84,8 @@ static const struct usage usage = {
         "    --keep-going --json\n"
         "  autotune evaluate bank.json --hw ascend910b1 --format csv -o rows.csv\n"
         "  autotune evaluate docs/examples/cann-heuristics.json --hw ascend910b1 \\\n"
-        "    --against\n",
+        "    --against\n"
+        "  autotune evaluate matmul_repository.jsonl --hw ascend910b2 --ranking\n",
 };
 
 /* "…_25_AiCore_…": the cores that the bank was tuned on. 0: the name says nothing. */
@@ -138,9 +145,12 @@ static void put_csv(const json_t *value, FILE *out)
 
 static void write_csv(json_t *answer, FILE *out)
 {
-    static const char *const columns[] = {
-        "row",         "shape",        "transpose",      "batch",      "layout",          "cores",
-        "measured_ns", "predicted_ns", "relative_error", "bottleneck", "bottleneck_share"};
+    static const char *const columns[] = {"row",          "shape",
+                                          "transpose",    "batch",
+                                          "layout",       "pitch_multiple_bytes",
+                                          "cores",        "measured_ns",
+                                          "predicted_ns", "relative_error",
+                                          "bottleneck",   "bottleneck_share"};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     size_t index;
     json_t *row;
@@ -158,11 +168,13 @@ static void write_csv(json_t *answer, FILE *out)
 static json_t *accuracy_row(const char *by, const char *name, const json_t *from, const char *used)
 {
     return json_pack(
-        "{s:s, s:s, s:O, s:O, s:O, s:O, s:O, s:O}", "by", by, "rows", name, "used",
+        "{s:s, s:s, s:O, s:O, s:O, s:O, s:O, s:O?, s:O?, s:O}", "by", by, "rows", name, "used",
         json_object_get(from, used), "mean_relative_error", json_object_get(from, "mape"),
         "median_relative_error", json_object_get(from, "median_ape"), "bias_relative_error",
         json_object_get(from, "bias"), "mean_log_error", json_object_get(from, "mean_log_error"),
-        "spearman", json_object_get(from, "spearman"));
+        "noise_mean", json_object_get(from, "noise_mean_log_error"), "noise_median",
+        json_object_get(from, "noise_median_log_error"), "spearman",
+        json_object_get(from, "spearman"));
 }
 
 static json_t *accuracy_table(const json_t *answer)
@@ -174,26 +186,10 @@ static json_t *accuracy_table(const json_t *answer)
         table, accuracy_row("", "10 us and more", json_object_get(answer, "ge_10us"), "used"));
     json_array_append_new(
         table, accuracy_row("", "large plain", json_object_get(answer, "large_plain"), "used"));
+    json_array_append_new(
+        table, accuracy_row("", "clean, 10 us and more", json_object_get(answer, "clean"), "used"));
     json_array_foreach(json_object_get(answer, "classes"), index, row) json_array_append_new(
         table, accuracy_row(text_of(row, "by"), text_of(row, "class"), row, "used"));
-    return table;
-}
-
-/* How many rows were left out for which reason, in the order of the first. */
-static json_t *skipped_table(const json_t *answer)
-{
-    json_t *counts = json_object(), *table = json_array(), *row;
-    size_t index;
-    const char *reason;
-    json_array_foreach(json_object_get(answer, "skipped"), index, row)
-    {
-        reason = text_of(row, "reason");
-        json_object_set_new(counts, reason,
-                            json_integer(1 + json_integer_value(json_object_get(counts, reason))));
-    }
-    json_object_foreach(counts, reason, row)
-        json_array_append_new(table, json_pack("{s:O, s:s}", "rows", row, "reason", reason));
-    json_decref(counts);
     return table;
 }
 
@@ -241,8 +237,10 @@ static void write_table(const struct hardware *hw, json_t *answer, const struct 
     if (json_array_size(json_object_get(answer, "worst")))
         json_object_set(tables, "worst", json_object_get(answer, "worst"));
     if (json_array_size(json_object_get(answer, "skipped")))
-        json_object_set_new(tables, "skipped", skipped_table(answer));
+        json_object_set_new(tables, "skipped",
+                            evaluate_reasons(json_object_get(answer, "skipped")));
     add_against(tables, json_object_get(answer, "against"));
+    evaluate_ranking_tables(tables, json_object_get(answer, "ranking"));
     outline_write(tables, style, out);
     json_decref(tables);
 }
@@ -306,8 +304,24 @@ static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank 
                 &error);
     if (evaluate->against)
         json_object_set_new(answer, "against", compare_with_best(evaluate, bank, predictions, hw));
+    if (evaluate->ranking)
+        json_object_set_new(answer, "ranking",
+                            evaluate_rank(&evaluate->common, bank, predictions, hw,
+                                          (int)evaluate->threads, evaluate->seed));
     free(predictions);
     return answer;
+}
+
+/* Options that mean something beside others only. */
+static void check_options(const struct evaluate *evaluate)
+{
+    if (evaluate->time_limit_s > 0 && !evaluate->against)
+        cli_die("--time-limit: expected --against, whose searches it is for");
+    if (evaluate->seed > 0 && !evaluate->ranking)
+        cli_die("--seed: expected --ranking, whose draws it is for");
+    if ((evaluate->against || evaluate->ranking) && evaluate->common.format == FORMAT_CSV)
+        cli_die("--%s: the csv has no place for it, expected --format table or json",
+                evaluate->against ? "against" : "ranking");
 }
 
 int cmd_evaluate(int argc, char **argv)
@@ -323,10 +337,7 @@ int cmd_evaluate(int argc, char **argv)
     const char *file = NULL;
     if (cli_parse(&usage, argc, argv, &evaluate, &file, 1) == 0)
         cli_die("evaluate: a bank is missing; `autotune evaluate --help` has examples");
-    if (evaluate.time_limit_s > 0 && !evaluate.against)
-        cli_die("--time-limit: expected --against, whose searches it is for");
-    if (evaluate.against && evaluate.common.format == FORMAT_CSV)
-        cli_die("--against: the csv has no place for it, expected --format table or json");
+    check_options(&evaluate);
     evaluate.threads = cli_threads(evaluate.threads);
     cli_reads(&evaluate.common, file);
     load_hardware(&evaluate, file, &hw);

@@ -5,6 +5,8 @@
 #include "core/operator.h"
 #include "formats/bank_row.h"
 
+typedef void tiling_visitor(void *context, const struct tiling *tiling);
+
 struct operator_bank {
     int cores_axis; /* of the space's tilings */
     /* By form: where to search for tilings that it has words for. */
@@ -23,6 +25,13 @@ struct operator_bank {
                        enum bank_format format, struct bank_row *row, struct error *error);
     /* Reads "name=value,…" without a problem or a chip; every axis must be given once. */
     enum status (*parse)(const char *text, struct tiling *tiling, struct error *error);
+    /* Is there a grid of equal blocks for exactly so many cores? */
+    bool (*even_grid)(const struct space *space, int64_t cores);
+    /* Visits, once each and always in the same order, the even tilings of an opened problem that
+     * are legal there, use least_cores and more, and have words in the row's form: all that is cut
+     * is cut into equal parts of whole blocks. */
+    void (*even_tilings)(const struct space *space, const struct bank_row *row, int64_t least_cores,
+                         tiling_visitor *visit, void *context);
 };
 
 #endif

@@ -12,10 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Simulates a tiling that the chip can run. */
-static enum status simulate_tiling(struct tiling_simulator *simulator, const struct space *space,
-                                   const struct tiling *tiling, struct prediction *p,
-                                   struct error *error)
+enum status evaluate_tiling(struct tiling_simulator *simulator, const struct space *space,
+                            const struct tiling *tiling, struct prediction *p, struct error *error)
 {
     struct simulated simulated;
     p->cores_used = space->kind->cores_used(space, tiling, 0);
@@ -38,7 +36,23 @@ static enum status simulate_if_it_runs(struct tiling_simulator *simulator,
     for (int i = 0; i < count; i++)
         if (!violations[i].outside)
             return error_set(error, STATUS_INVALID, "illegal here: %s", violations[i].text);
-    return simulate_tiling(simulator, space, tiling, p, error);
+    return evaluate_tiling(simulator, space, tiling, p, error);
+}
+
+enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
+                          struct problem *problem, struct tiling *tiling, struct space *space,
+                          struct error *error)
+{
+    if (row->unfit)
+        return error_set(error, STATUS_INVALID, "%s", row->unfit);
+    const struct operator* op;
+    const struct operator_space *kind = operator_banked(&op);
+    TRY(kind->bank->problem(row, problem, error));
+    TRY(kind->bank->tiling(row, problem, tiling, error));
+    int64_t cores = tiling->value[kind->bank->cores_axis];
+    if (cores > hw->cores)
+        return error_set(error, STATUS_INVALID, "%lld cores of %d", (long long)cores, hw->cores);
+    return space_open(problem, kind, hw, hw->cores, space, error);
 }
 
 static enum status evaluate_row(struct tiling_simulator *simulator, const struct bank_row *row,
@@ -48,21 +62,8 @@ static enum status evaluate_row(struct tiling_simulator *simulator, const struct
     struct problem problem;
     struct tiling tiling;
     struct space space;
-    if (row->unfit)
-        return error_set(error, STATUS_INVALID, "%s", row->unfit);
-    const struct operator* op;
-    const struct operator_space *kind = operator_banked(&op);
-    enum status status = kind->bank->problem(row, &problem, error);
-    if (status == STATUS_OK)
-        status = kind->bank->tiling(row, &problem, &tiling, error);
-    int64_t cores = status == STATUS_OK ? tiling.value[kind->bank->cores_axis] : 0;
-    if (cores > hw->cores)
-        status = error_set(error, STATUS_INVALID, "%lld cores of %d", (long long)cores, hw->cores);
-    if (status == STATUS_OK)
-        status = space_open(&problem, kind, hw, hw->cores, &space, error);
-    if (status != STATUS_OK)
-        return status;
-    status = simulate_if_it_runs(simulator, &space, &tiling, p, error);
+    TRY(evaluate_open(row, hw, &problem, &tiling, &space, error));
+    enum status status = simulate_if_it_runs(simulator, &space, &tiling, p, error);
     space_close(&space);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "core/hardware.h"
 #include "core/status.h"
 #include "formats/bank_row.h"
+#include "search/tiling_simulator.h"
 
 #include <signal.h>
 
@@ -29,6 +30,16 @@ struct prediction {
 enum status evaluate_rows(const struct bank_row rows[], size_t count, const struct hardware *hw,
                           int threads, const volatile sig_atomic_t *stop,
                           struct prediction predictions[], struct error *error);
+
+/* The same in parts: a row's problem, its space, which the caller closes, and the tiling that it
+ * ran with; and what a tiling of the space takes. STATUS_INVALID says why a row cannot be played.
+ */
+enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
+                          struct problem *problem, struct tiling *tiling, struct space *space,
+                          struct error *error);
+enum status evaluate_tiling(struct tiling_simulator *simulator, const struct space *space,
+                            const struct tiling *tiling, struct prediction *prediction,
+                            struct error *error);
 
 /* How far predictions are from measurements. Relative errors are of the measured time; fractions.
  * Of rows with both; all are NaN when there are none, spearman also for one row or for equal
@@ -57,5 +68,14 @@ enum status pairs_of(const struct bank_row rows[], const struct prediction predi
 
 /* At least 10 µs; and of these the products with m, n, k >= 128 and batch_type 0 or 2. */
 row_filter row_is_ge_10us, row_is_large_plain;
+
+/* Banks record sizes padded to blocks, so that the true pitch of a matrix that lies row by row is
+ * not known where the padded one is a multiple of few bytes only. The largest power of two, up to
+ * ROW_CLEAN_BYTES, that the row pitches of all such operands are multiples of; 0: all lie in
+ * blocks. Rows of 0 and of ROW_CLEAN_BYTES are clean. */
+enum { ROW_CLEAN_BYTES = 256 };
+int row_pitch_multiple_bytes(const struct bank_row *row);
+bool row_is_clean(const struct bank_row *row);
+row_filter row_is_clean_ge_10us;
 
 #endif

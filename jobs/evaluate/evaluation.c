@@ -55,6 +55,10 @@ WHERE(nz_to_nz, row->nz_a && row->nz_b && row->nz_c)
 WHERE(mixed_layouts, row->nz_a != row->nz_b)
 WHERE(with_bias, row->bias)
 WHERE(to_f32, row->out_type == DTYPE_F32)
+WHERE(clean_below_10us, row_is_clean(row) && row->measured_ns > 0 && !row_is_ge_10us(row, p))
+WHERE(others_ge_10us, !row_is_clean(row) && row_is_ge_10us(row, p))
+WHERE(of_128_bytes, row_pitch_multiple_bytes(row) == ROW_CLEAN_BYTES / 2)
+WHERE(ambiguous, !row_is_clean(row) && row_pitch_multiple_bytes(row) < ROW_CLEAN_BYTES / 2)
 
 const struct row_class row_classes[] = {
     {"size", "below 5 us", below_5us},
@@ -77,7 +81,23 @@ const struct row_class row_classes[] = {
     {"layout", "a and b differ", mixed_layouts},
     {"result", "with bias", with_bias},
     {"result", "f32", to_f32},
+    {"pitch", "clean, from 10 us", row_is_clean_ge_10us},
+    {"pitch", "clean, below 10 us", clean_below_10us},
+    {"pitch", "others, from 10 us", others_ge_10us},
+    {"pitch", "of 128 bytes", of_128_bytes},
+    {"pitch", "of 64 bytes or fewer", ambiguous},
     {NULL, NULL, NULL},
+};
+
+/* The mean and the median of |ln(predicted / measured)| below which no model comes, for kernels
+ * that should take the same time differ by so much: told by the rows of the 910B2's repository. */
+static const struct noise {
+    row_filter *of;
+    double mean_log, median_log;
+} noises[] = {
+    {row_is_clean_ge_10us, 0.045, 0.02},
+    {clean_below_10us, 0.065, 0.035},
+    {others_ge_10us, 0.135, 0.07},
 };
 
 static const char *class_of(const char *by, const struct bank_row *row, const struct prediction *p)
@@ -99,6 +119,15 @@ static void put_accuracy(json_t *object, const struct accuracy *a)
     json_object_set_new(object, "spearman", json_number(a->spearman));
 }
 
+static void put_noise(json_t *object, row_filter *belongs)
+{
+    for (size_t i = 0; i < sizeof noises / sizeof *noises; i++)
+        if (noises[i].of == belongs) {
+            json_object_set_new(object, "noise_mean_log_error", json_real(noises[i].mean_log));
+            json_object_set_new(object, "noise_median_log_error", json_real(noises[i].median_log));
+        }
+}
+
 static enum status add_accuracy(const struct evaluation *e, row_filter *belongs,
                                 const char *count_key, json_t *object, int64_t *measured)
 {
@@ -106,6 +135,7 @@ static enum status add_accuracy(const struct evaluation *e, row_filter *belongs,
     TRY(accuracy_of(e->bank->rows, e->predictions, e->bank->count, belongs, &accuracy, e->error));
     json_object_set_new(object, count_key, json_integer(accuracy.used));
     put_accuracy(object, &accuracy);
+    put_noise(object, belongs);
     if (measured)
         *measured = accuracy.used;
     return STATUS_OK;
@@ -159,6 +189,13 @@ json_t *bank_row_shape(const struct bank_row *row)
                               (long long)row->n, (long long)row->batch);
 }
 
+/* null: nothing lies row by row. */
+static json_t *pitch_json(const struct bank_row *row)
+{
+    int multiple = row_pitch_multiple_bytes(row);
+    return multiple ? json_integer(multiple) : json_null();
+}
+
 static json_t *row_json(const struct evaluation *e, size_t i)
 {
     const struct bank_row *row = &e->bank->rows[i];
@@ -166,12 +203,13 @@ static json_t *row_json(const struct evaluation *e, size_t i)
     struct limiter limiter = limiter_of(e->hw, p->busy_ns, p->bus_bytes);
     bool measured = row->measured_ns > 0;
     return json_pack(
-        "{s:i, s:o, s:s, s:s, s:s, s:i, s:o, s:f, s:o, s:s, s:f}", "row", bank_row_name(row),
+        "{s:i, s:o, s:s, s:s, s:s, s:o, s:i, s:o, s:f, s:o, s:s, s:f}", "row", bank_row_name(row),
         "shape", bank_row_shape(row), "transpose", class_of("transpose", row, p), "batch",
-        class_of("batch", row, p), "layout", class_of("layout", row, p), "cores", p->cores_used,
-        "measured_ns", json_number_above_0(row->measured_ns), "predicted_ns", p->predicted_ns,
-        "relative_error", json_number(measured ? p->predicted_ns / row->measured_ns - 1 : NAN),
-        "bottleneck", limiter.name, "bottleneck_share", limiter.busy_ns / p->predicted_ns);
+        class_of("batch", row, p), "layout", class_of("layout", row, p), "pitch_multiple_bytes",
+        pitch_json(row), "cores", p->cores_used, "measured_ns",
+        json_number_above_0(row->measured_ns), "predicted_ns", p->predicted_ns, "relative_error",
+        json_number(measured ? p->predicted_ns / row->measured_ns - 1 : NAN), "bottleneck",
+        limiter.name, "bottleneck_share", limiter.busy_ns / p->predicted_ns);
 }
 
 static json_t *pipes_json(const struct hardware *hw, const struct prediction *p)
@@ -276,6 +314,8 @@ enum status evaluation_make(const struct bank *bank, const struct prediction pre
         status = add_subset(&e, "ge_10us", row_is_ge_10us, *answer);
     if (status == STATUS_OK)
         status = add_subset(&e, "large_plain", row_is_large_plain, *answer);
+    if (status == STATUS_OK)
+        status = add_subset(&e, "clean", row_is_clean_ge_10us, *answer);
     if (status == STATUS_OK)
         status = add_classes(&e, *answer);
     if (status == STATUS_OK)

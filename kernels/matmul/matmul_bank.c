@@ -6,9 +6,8 @@
 #include "kernels/matmul/matmul_bank.h"
 #include "core/least.h"
 #include "kernels/matmul/matmul_cann_internal.h"
+#include "kernels/matmul/matmul_even.h"
 #include "kernels/slices.h"
-
-#include <math.h>
 
 enum { FRACTAL = 16, BUFFERS_MOST = 2 };
 enum { ONE_BY_ONE = 0, SHARED_B = 2, SEVERAL_AT_ONCE = 3 }; /* batch_type */
@@ -97,22 +96,6 @@ static void put_l1(int64_t *x, const struct held *held, int32_t k_elements, int3
     x[held->step] = whole ? all : least_of(all, multiple);
 }
 
-/* The bank's form has no word for the order of the loops: the kernel decides. n is outer, but m is
- * for the L1 tiles where that loads less: with n outer those of A are fetched again for every one
- * of n, with m outer those of B for every one of m. Told by CANN's public schedule for chips with
- * FIXP. */
-static enum cann_outer outer_of(const struct tiling *t)
-{
-    const int64_t *x = t->value;
-    double a = (double)x[CANN_BASE_M] * (double)x[CANN_STEP_M];
-    double b = (double)x[CANN_BASE_N] * (double)x[CANN_STEP_N];
-    double tiles_m = ceil((double)x[CANN_SINGLE_M] / a);
-    double tiles_n = ceil((double)x[CANN_SINGLE_N] / b);
-    bool both = tiles_m > 1 && tiles_n > 1;
-    bool m_loads_less = a * tiles_m * tiles_n + b * tiles_n > a * tiles_m + b * tiles_n * tiles_m;
-    return both && m_loads_less ? OUTER_M_N : OUTER_N;
-}
-
 static void put_buffers(struct tiling *t, const int32_t depths[5])
 {
     static const int axes[] = {CANN_L1A_BUFFERS, CANN_L1B_BUFFERS, CANN_L0A_BUFFERS,
@@ -147,7 +130,7 @@ static enum status tiling_of_numbers(const struct bank_row *row, const struct pr
     x[CANN_L0B_HOLDS] = v[BANK_BL0_K] == BANK_WHOLE ? HOLDS_SLAB : HOLDS_TILE;
     put_l1(x, &held_a, v[BANK_AL1_K], v[BANK_AL1_M], p->size[MATMUL_K]);
     put_l1(x, &held_b, v[BANK_BL1_K], v[BANK_BL1_N], p->size[MATMUL_K]);
-    x[CANN_OUTER] = outer_of(t);
+    x[CANN_OUTER] = matmul_bank_outer(t);
     bool several = row->batch_type == SEVERAL_AT_ONCE;
     x[CANN_STEP_BATCH_A] = several ? v[BANK_AL1_BATCH] : 1;
     x[CANN_STEP_BATCH_B] = several ? v[BANK_BL1_BATCH] : 1;
@@ -292,7 +275,7 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
     int32_t *v = row->number;
     int64_t block_k = bank_block_k(p->type);
     bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
-    if (!keeps_order(x, *t, outer_of(t)))
+    if (!keeps_order(x, *t, matmul_bank_outer(t)))
         return error_set(error, STATUS_INVALID,
                          "outer: the kernels of a static bank choose another order of loops");
     if (several && row->share_b)
@@ -397,4 +380,6 @@ const struct operator_bank matmul_bank = {
     .tiling = matmul_bank_tiling,
     .row = matmul_bank_row,
     .parse = matmul_bank_parse,
+    .even_grid = matmul_even_grid,
+    .even_tilings = matmul_even_tilings,
 };

@@ -1,0 +1,93 @@
+/* `autotune evaluate --ranking`: the job with its progress line, and the tables that people read of
+ * its answer, which has a line for each class and time. */
+#include "cli/evaluate_ranking.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "jobs/evaluate/ranking.h"
+
+#include <stdlib.h>
+
+enum { DEFAULT_SEED = 1 };
+
+static void draw_ranking(void *context, int64_t done, int64_t total, double seconds)
+{
+    progress_count(context, "ranking", done, total, seconds);
+}
+
+json_t *evaluate_rank(const struct common *common, const struct bank *bank,
+                      const struct prediction predictions[], const struct hardware *hw, int threads,
+                      int64_t seed)
+{
+    struct error error;
+    struct progress progress;
+    json_t *answer;
+    struct ranked *ranked = cli_require_memory(calloc(bank->count + 1, sizeof *ranked));
+    struct ranking_options how = {
+        .threads = threads,
+        .seed = seed > 0 ? (uint64_t)seed : DEFAULT_SEED,
+        .stop = stop_asked(),
+        .progress = draw_ranking,
+        .context = &progress,
+    };
+    progress_open(&progress, common->quiet);
+    enum status status = ranking_draw(bank, predictions, hw, &how, ranked, &error);
+    progress_close(&progress);
+    cli_require(status, &error);
+    cli_require(ranking_make(bank, predictions, ranked, &how, &answer, &error), &error);
+    free(ranked);
+    return answer;
+}
+
+json_t *evaluate_reasons(const json_t *left_out)
+{
+    json_t *counts = json_object(), *table = json_array(), *row;
+    size_t index;
+    const char *reason;
+    json_array_foreach(left_out, index, row)
+    {
+        reason = json_string_value(json_object_get(row, "reason"));
+        json_object_set_new(counts, reason,
+                            json_integer(1 + json_integer_value(json_object_get(counts, reason))));
+    }
+    json_object_foreach(counts, reason, row)
+        json_array_append_new(table, json_pack("{s:O, s:s}", "rows", row, "reason", reason));
+    json_decref(counts);
+    return table;
+}
+
+/* One line of the table of rankings, by one of its scores. */
+static void add_ranking_row(json_t *table, const char *by, const char *name, const char *score,
+                            const json_t *from)
+{
+    if (from)
+        json_array_append_new(
+            table,
+            json_pack("{s:s, s:s, s:s, s:O, s:O, s:O, s:O}", "by", by, "rows", name, "time", score,
+                      "problems", json_object_get(from, "problems"), "predicted_faster_share",
+                      json_object_get(from, "predicted_faster"), "recorded_in_best_1_percent_share",
+                      json_object_get(from, "recorded_in_best_1_percent"),
+                      "recorded_in_best_5_percent_share",
+                      json_object_get(from, "recorded_in_best_5_percent")));
+}
+
+void evaluate_ranking_tables(json_t *tables, const json_t *ranking)
+{
+    json_t *table = json_array(), *row;
+    size_t index;
+    add_ranking_row(table, "", "all", "simulated", ranking);
+    add_ranking_row(table, "", "all", "corrected", json_object_get(ranking, "corrected"));
+    json_array_foreach(json_object_get(ranking, "classes"), index, row)
+    {
+        add_ranking_row(table, json_string_value(json_object_get(row, "by")),
+                        json_string_value(json_object_get(row, "class")), "simulated", row);
+        add_ranking_row(table, json_string_value(json_object_get(row, "by")),
+                        json_string_value(json_object_get(row, "class")), "corrected",
+                        json_object_get(row, "corrected"));
+    }
+    if (ranking)
+        json_object_set(tables, "ranking", table);
+    if (json_array_size(json_object_get(ranking, "left_out")))
+        json_object_set_new(tables, "not_ranked",
+                            evaluate_reasons(json_object_get(ranking, "left_out")));
+    json_decref(table);
+}
