@@ -11,6 +11,7 @@
 #include <math.h>
 
 enum { SEVERAL_AT_ONCE = 3 }; /* batch_type */
+enum { BUFFERS = CANN_L0C_BUFFERS - CANN_L1A_BUFFERS + 1 };
 
 struct walk {
     const struct space *space;
@@ -51,8 +52,15 @@ enum cann_outer matmul_bank_outer(const struct tiling *tiling)
     return both && m_loads_less ? OUTER_M_N : OUTER_N;
 }
 
-static bool is_legal(const struct walk *w)
+static void put_buffers(struct walk *w, int doubled)
 {
+    for (int i = 0; i < BUFFERS; i++)
+        w->tiling.value[CANN_L1A_BUFFERS + i] = 1 + (doubled >> i & 1);
+}
+
+static bool is_legal_with(struct walk *w, int doubled)
+{
+    put_buffers(w, doubled);
     return w->space->kind->legal(w->space, &w->tiling);
 }
 
@@ -60,26 +68,18 @@ static bool is_legal(const struct walk *w)
  * and the larger counts one by one say which of the 32 fit, but for the pair in L1. */
 static void over_buffers(struct walk *w)
 {
-    enum { L1_PAIR = 1 << 2, ALL = 1 << 5 };
-    int64_t *buffers = w->tiling.value + CANN_L1A_BUFFERS;
-    int fits = 0;
-    for (int i = 0; i < 5; i++)
-        buffers[i] = 1;
-    if (!is_legal(w))
-        return;
-    for (int i = 0; i < 5; i++) {
-        buffers[i] = 2;
-        fits |= is_legal(w) << i;
-        buffers[i] = 1;
-    }
-    for (int doubled = 0; doubled < ALL; doubled++) {
-        if (doubled & ~fits)
-            continue;
-        for (int i = 0; i < 5; i++)
-            buffers[i] = 1 + (doubled >> i & 1);
-        if (doubled % L1_PAIR < L1_PAIR - 1 || is_legal(w))
+    enum { L1_PAIR = 1 << 0 | 1 << 1 }; /* bits from CANN_L1A_BUFFERS on */
+    int may = 0;
+    bool legal = is_legal_with(w, 0);
+    for (int i = 0; legal && i < BUFFERS; i++)
+        may |= is_legal_with(w, 1 << i) << i;
+    bool pair = (may & L1_PAIR) == L1_PAIR && is_legal_with(w, L1_PAIR);
+    for (int doubled = 0; legal && doubled < 1 << BUFFERS; doubled++)
+        if (!(doubled & ~may) && (pair || (doubled & L1_PAIR) != L1_PAIR)) {
+            put_buffers(w, doubled);
             w->visit(w->context, &w->tiling);
-    }
+        }
+    put_buffers(w, 0);
 }
 
 /* The order of loops is the kernel's to choose, or free in a TCubeTiling. */
@@ -127,23 +127,42 @@ static void over_batch_steps(struct walk *w)
     v[CANN_STEP_BATCH_A] = v[CANN_STEP_BATCH_B] = 1;
 }
 
-/* L1 tiles: more than one L0 tile of m or n only where k is whole. */
-static void over_l1_tiles(struct walk *w)
+/* What stands in L1, in the order of these loops: more than one L0 tile of m or n only where k is
+ * whole. */
+static const int step_axes[] = {CANN_STEP_KA, CANN_STEP_KB, CANN_STEP_M, CANN_STEP_N};
+enum { STEP_AXES = sizeof step_axes / sizeof *step_axes };
+
+static int64_t most_steps(const int64_t *v, const int64_t *size, int axis)
 {
-    int64_t *v = w->tiling.value, k = w->cann->size[CANN_K] / v[CANN_BASE_K];
-    int64_t m = v[CANN_SINGLE_M] / v[CANN_BASE_M], n = v[CANN_SINGLE_N] / v[CANN_BASE_N];
-    for (int64_t ka = 0; (ka = next_divisor(k, ka));)
-        for (int64_t kb = 0; (kb = next_divisor(k, kb));)
-            for (int64_t step_m = 0; (step_m = next_divisor(ka == k ? m : 1, step_m));)
-                for (int64_t step_n = 0; (step_n = next_divisor(kb == k ? n : 1, step_n));) {
-                    v[CANN_STEP_KA] = ka;
-                    v[CANN_STEP_KB] = kb;
-                    v[CANN_STEP_M] = step_m;
-                    v[CANN_STEP_N] = step_n;
-                    if (fits(w))
-                        over_batch_steps(w);
-                }
-    v[CANN_STEP_KA] = v[CANN_STEP_KB] = v[CANN_STEP_M] = v[CANN_STEP_N] = 1;
+    int64_t k = size[CANN_K] / v[CANN_BASE_K];
+    if (axis == CANN_STEP_M)
+        return v[CANN_STEP_KA] == k ? v[CANN_SINGLE_M] / v[CANN_BASE_M] : 1;
+    if (axis == CANN_STEP_N)
+        return v[CANN_STEP_KB] == k ? v[CANN_SINGLE_N] / v[CANN_BASE_N] : 1;
+    return k;
+}
+
+/* The steps of step_axes[level …]. Does the least of them fit? */
+static bool over_steps(struct walk *w, int level)
+{
+    int64_t *v = w->tiling.value, steps = 0;
+    bool any = false;
+    if (level == STEP_AXES) {
+        if (!fits(w))
+            return false;
+        over_batch_steps(w);
+        return true;
+    }
+    int axis = step_axes[level];
+    int64_t most = most_steps(v, w->cann->size, axis);
+    while ((steps = next_divisor(most, steps))) {
+        v[axis] = steps;
+        if (!over_steps(w, level + 1))
+            break;
+        any = true;
+    }
+    v[axis] = 1;
+    return any;
 }
 
 static void over_k(struct walk *w)
@@ -155,10 +174,10 @@ static void over_k(struct walk *w)
         v[CANN_L0B_HOLDS] = HOLDS_TILE;
         if (!fits(w))
             return;
-        over_l1_tiles(w);
+        over_steps(w, 0);
         v[CANN_L0B_HOLDS] = HOLDS_SLAB;
-        if (!w->tcube && fits(w))
-            over_l1_tiles(w);
+        if (!w->tcube)
+            over_steps(w, 0);
     }
 }
 
