@@ -99,6 +99,7 @@ static void fill_duel(const struct against *a, const struct space *space, const 
     duel->best = result->best[0].tiling;
     duel->proven = result->optimal;
     duel->first = first;
+    duel->even_grid = a->kind->bank->even_grid(space, a->hw->cores);
     duel->off_axis = off_axis_of(space, &duel->recorded);
 }
 

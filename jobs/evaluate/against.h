@@ -25,6 +25,7 @@ struct duel {
     double best_ns; /* 0: not compared */
     bool proven;    /* nothing in the space is faster; false where the limit struck */
     bool first;     /* of the rows with its problem */
+    bool even_grid; /* equal blocks on all cores: is there such a grid? */
     int off_axis;   /* the first axis that lacks the recorded tiling's value; -1: none */
     struct tiling recorded, best;
 };
@@ -36,7 +37,8 @@ enum status against_tune(const struct bank *bank, const struct prediction predic
                          struct duel duels[], struct error *error);
 
 /* Sets *answer to an object: how often the best is better than, equal to and worse than the
- * recorded tiling, and how much is gained, over all rows and classes of them; the largest gains and
+ * recorded tiling, and how much is gained, as claimed and shrunk (jobs/evaluate/shrink.h), over all
+ * rows and classes of them; the largest gains and
  * what is worse, with both tilings; all rows. The caller owns it. */
 enum status against_make(const struct bank *bank, const struct prediction predictions[],
                          const struct hardware *hw, const struct duel duels[],

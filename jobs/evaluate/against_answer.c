@@ -5,6 +5,7 @@
 #include "jobs/evaluate/against.h"
 
 #include "formats/json.h"
+#include "jobs/evaluate/shrink.h"
 #include "kernels/registry.h"
 
 #include <gsl/gsl_statistics_double.h>
@@ -13,12 +14,17 @@
 
 enum { SHOWN = 10 };
 
-/* What is compared, and which rows of it are meant: NULL, all. */
+/* Problems whose size has a grid of equal blocks on all cores, those without, or both. */
+enum grids { GRIDS_EVEN, GRIDS_UNEVEN, GRIDS_ALL };
+static const char *const grid_names[] = {"there are", "there are none"};
+
+/* What is compared, and which rows of it are meant; belongs = NULL, all. */
 struct view {
     const struct bank *bank;
     const struct prediction *predictions;
     const struct duel *duels;
     row_filter *belongs;
+    enum grids grids;
 };
 
 /* The share of the recorded tiling's time that the best one saves. */
@@ -29,7 +35,8 @@ static double gain_of(const struct view *v, size_t row)
 
 static bool is_compared(const struct view *v, size_t row)
 {
-    return v->duels[row].best_ns > 0 &&
+    enum grids grid = v->duels[row].even_grid ? GRIDS_EVEN : GRIDS_UNEVEN;
+    return v->duels[row].best_ns > 0 && (v->grids == GRIDS_ALL || v->grids == grid) &&
            (!v->belongs || v->belongs(&v->bank->rows[row], &v->predictions[row]));
 }
 
@@ -38,11 +45,12 @@ static bool is_compared(const struct view *v, size_t row)
 struct score {
     int64_t rows, better, equal, worse;
     double median, mean; /* of the gains; NAN: of none */
+    double shrunk_median, shrunk_mean;
 };
 
 static enum status score_of(const struct view *v, struct score *score, struct error *error)
 {
-    double *gains = malloc((v->bank->count + 1) * sizeof *gains), sum = 0;
+    double *gains = malloc((v->bank->count + 1) * sizeof *gains), sum = 0, shrunk_sum = 0;
     size_t count = 0;
     *score = (struct score){0};
     if (!gains)
@@ -53,6 +61,7 @@ static enum status score_of(const struct view *v, struct score *score, struct er
         double gain = gain_of(v, row);
         gains[count++] = gain;
         sum += gain;
+        shrunk_sum += shrunk_gain(gain);
         score->better += gain > 0;
         score->equal += gain == 0;
         score->worse += gain < 0;
@@ -60,6 +69,10 @@ static enum status score_of(const struct view *v, struct score *score, struct er
     score->rows = (int64_t)count;
     score->mean = count ? sum / (double)count : NAN;
     score->median = count ? gsl_stats_median(gains, 1, count) : NAN;
+    score->shrunk_mean = count ? shrunk_sum / (double)count : NAN;
+    for (size_t i = 0; i < count; i++)
+        gains[i] = shrunk_gain(gains[i]);
+    score->shrunk_median = count ? gsl_stats_median(gains, 1, count) : NAN;
     free(gains);
     return STATUS_OK;
 }
@@ -72,27 +85,39 @@ static void put_score(json_t *object, const struct score *score)
     json_object_set_new(object, "worse", json_integer(score->worse));
     json_object_set_new(object, "median_gain_share", json_number(score->median));
     json_object_set_new(object, "mean_gain_share", json_number(score->mean));
+    json_object_set_new(object, "median_shrunk_share", json_number(score->shrunk_median));
+    json_object_set_new(object, "mean_shrunk_share", json_number(score->shrunk_mean));
 }
 
 /* Classes without rows are left out. */
+static enum status add_class(const struct view *view, const char *by, const char *name,
+                             json_t *list, struct error *error)
+{
+    struct score score;
+    TRY(score_of(view, &score, error));
+    json_t *row = json_pack("{s:s, s:s}", "by", by, "class", name);
+    put_score(row, &score);
+    if (score.rows > 0)
+        json_array_append(list, row);
+    json_decref(row);
+    return STATUS_OK;
+}
+
 static enum status add_classes(const struct view *all, json_t *answer, struct error *error)
 {
     json_t *list = json_array();
-    enum status status = STATUS_OK;
+    struct view view = *all;
     json_object_set_new(answer, "classes", list);
-    for (size_t i = 0; row_classes[i].by && status == STATUS_OK; i++) {
-        struct view view = *all;
-        struct score score;
-        view.belongs = row_classes[i].belongs;
-        status = score_of(&view, &score, error);
-        json_t *row =
-            json_pack("{s:s, s:s}", "by", row_classes[i].by, "class", row_classes[i].name);
-        put_score(row, &score);
-        if (score.rows > 0)
-            json_array_append(list, row);
-        json_decref(row);
+    for (int g = GRIDS_EVEN; g < GRIDS_ALL; g++) {
+        view.grids = (enum grids)g;
+        TRY(add_class(&view, "equal blocks on all cores", grid_names[g], list, error));
     }
-    return status;
+    view.grids = GRIDS_ALL;
+    for (size_t i = 0; row_classes[i].by; i++) {
+        view.belongs = row_classes[i].belongs;
+        TRY(add_class(&view, row_classes[i].by, row_classes[i].name, list, error));
+    }
+    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -111,13 +136,14 @@ static json_t *note_of(const struct space *space, const struct duel *duel)
 static json_t *row_json(const struct view *v, const struct space *space, size_t row)
 {
     const struct duel *duel = &v->duels[row];
-    return json_pack("{s:i, s:o, s:f, s:f, s:f, s:b, s:o, s:o, s:o}", "row",
+    return json_pack("{s:i, s:o, s:f, s:f, s:f, s:f, s:b, s:o, s:o, s:o}", "row",
                      bank_row_name(&v->bank->rows[row]), "shape",
                      bank_row_shape(&v->bank->rows[row]), "recorded_ns",
                      v->predictions[row].predicted_ns, "best_ns", duel->best_ns, "gain_share",
-                     gain_of(v, row), "optimal", duel->proven, "note", note_of(space, duel),
-                     "recorded", tiling_json(space->axes, space->axis_count, &duel->recorded),
-                     "best", tiling_json(space->axes, space->axis_count, &duel->best));
+                     gain_of(v, row), "shrunk_share", shrunk_gain(gain_of(v, row)), "optimal",
+                     duel->proven, "note", note_of(space, duel), "recorded",
+                     tiling_json(space->axes, space->axis_count, &duel->recorded), "best",
+                     tiling_json(space->axes, space->axis_count, &duel->best));
 }
 
 struct ranked {
@@ -162,10 +188,11 @@ static void add_rows(const struct view *v, json_t *answer)
     for (size_t row = 0; row < v->bank->count; row++)
         if (is_compared(v, row))
             json_array_append_new(
-                rows, json_pack("{s:i, s:f, s:f, s:f, s:b}", "row",
+                rows, json_pack("{s:i, s:f, s:f, s:f, s:f, s:b}", "row",
                                 bank_row_name(&v->bank->rows[row]), "recorded_ns",
                                 v->predictions[row].predicted_ns, "best_ns", v->duels[row].best_ns,
-                                "gain_share", gain_of(v, row), "optimal", v->duels[row].proven));
+                                "gain_share", gain_of(v, row), "shrunk_share",
+                                shrunk_gain(gain_of(v, row)), "optimal", v->duels[row].proven));
     json_object_set_new(answer, "each", rows);
 }
 
@@ -212,7 +239,7 @@ enum status against_make(const struct bank *bank, const struct prediction predic
                          const struct against_options *options, json_t **answer,
                          struct error *error)
 {
-    struct view view = {bank, predictions, duels, NULL};
+    struct view view = {bank, predictions, duels, NULL, GRIDS_ALL};
     struct score score;
     struct space space;
     *answer = NULL;

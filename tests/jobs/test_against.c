@@ -1,8 +1,11 @@
 /* What a bank recorded against the best (jobs/evaluate/against.h). */
 #include "formats/bank.h"
 #include "jobs/evaluate/against.h"
+#include "jobs/evaluate/shrink.h"
 #include "kernels/matmul/matmul_cann.h"
 #include "tests/hardware_files.h"
+
+#include <math.h>
 
 TestSuite(against, .init = enter, .fini = leave);
 
@@ -91,6 +94,33 @@ static double number(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
+static void expect_class(const json_t *class, const char *name, int rows, double mean)
+{
+    cr_expect_str_eq(json_string_value(json_object_get(class, "by")), "equal blocks on all cores");
+    cr_expect_str_eq(json_string_value(json_object_get(class, "class")), name);
+    cr_expect_eq(number(class, "rows"), rows);
+    cr_expect_float_eq(number(class, "mean_gain_share"), mean, 1e-12);
+}
+
+/* Of 17 by 2 blocks on 4 cores there is no even grid; of 2 by 2 there is. */
+Test(against, equal_blocks_on_all_cores)
+{
+    struct scene scene;
+    open_scene(&scene);
+    tune(&scene, 2, NULL);
+    for (int i = 0; i < ROWS; i++)
+        cr_expect_eq(scene.duels[i].even_grid, i == 1, "%d", i);
+    close_scene(&scene);
+}
+
+Test(against, a_claimed_gain_shrinks)
+{
+    cr_expect_float_eq(shrunk_gain(0.25), 1 - exp(SHRINK_SLOPE * log(0.75)), 1e-15);
+    cr_expect_float_eq(shrunk_gain(-0.5), 1 - exp(SHRINK_SLOPE * log(1.5)), 1e-15);
+    cr_expect_eq(shrunk_gain(0), 0);
+    cr_expect_float_eq(shrunk_gain(1e-9), SHRINK_SLOPE * 1e-9, 1e-16);
+}
+
 /* Of made-up results, so that every count is known. */
 Test(against, counts_and_gains)
 {
@@ -127,10 +157,17 @@ Test(against, counts_and_gains)
         {"worse", 2},
         {"median_gain_share", -0.125},
         {"mean_gain_share", -0.0625},
+        {"mean_shrunk_share", (2 - pow(0.5, SHRINK_SLOPE) - pow(1.25, SHRINK_SLOPE) + //
+                               1 - pow(1.5, SHRINK_SLOPE)) /
+                                  4},
+        {"median_shrunk_share", (1 - pow(1.25, SHRINK_SLOPE)) / 2},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         cr_expect_float_eq(number(answer, expected[i].key), expected[i].value, 1e-12, "%s",
                            expected[i].key);
+    const json_t *classes = json_object_get(answer, "classes");
+    expect_class(json_array_get(classes, 0), "there are", 1, 0);
+    expect_class(json_array_get(classes, 1), "there are none", 3, -0.25 / 3);
     const json_t *gains = json_object_get(answer, "largest_gains"),
                  *losses = json_object_get(answer, "losses");
     cr_assert_eq(json_array_size(gains), 1);
