@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
      .flag = offsetof(struct evaluate, keep_going)},
     {"threads", "N", "threads (default: all processors); the answer is the same", 2,
      .count = offsetof(struct evaluate, threads), .most = MAX_THREADS},
-    {"worst", "N", "show the N rows that are furthest off (default 10)", 2,
+    {"worst", "N", "show the N worst rows (default 10)", 2,
      .count = offsetof(struct evaluate, worst), .most = MAX_WORST},
     {"against", NULL, "tune every problem, and compare the best tilings with the recorded ones", 2,
      .flag = offsetof(struct evaluate, against)},

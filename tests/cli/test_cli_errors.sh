@@ -101,6 +101,9 @@ words() {
     bad '--worst 0: expected a whole number' evaluate table --worst 0
     bad '--threads 0: expected a whole number' evaluate table --threads 0
     bad '--keep-going=1: takes no value' evaluate table --keep-going=1
+    bad '--seed 0: expected a whole number' evaluate table --ranking --seed 0
+    bad '--seed: expected --ranking' evaluate table --seed 2
+    bad '--ranking: the csv has no place' evaluate table --ranking --format csv
     bad 'runtime_kb: expected one of table, json, csv' evaluate table --format runtime_kb
     bad 'the space cann, not of thesis' "${product[@]}" --format runtime_kb
     bad 'not of selb' --op knn --shape 64x32x256 --k 2 --format tcubetiling

@@ -260,6 +260,8 @@ golden evaluate-keep-going evaluate bank-damaged.jsonl --hw split.ini --keep-goi
 golden evaluate-override evaluate bank.jsonl --hw split.ini --set-hw clock_mhz=500 --cores 1
 golden evaluate-against evaluate bank.jsonl --hw split.ini --against --time-limit 100
 golden evaluate-against-json evaluate bank.jsonl --hw split.ini --against --time-limit 100 --json
+golden evaluate-ranking evaluate bank.jsonl --hw split.ini --ranking --worst 1
+golden evaluate-ranking-json evaluate bank.jsonl --hw split.ini --ranking --seed 2 --json
 golden evaluate-ladder evaluate ../../../docs/examples/ladder-910b1.json --hw ascend910b1
 golden evaluate-none evaluate bank.jsonl --hw ascend310
 
