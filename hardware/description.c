@@ -55,7 +55,7 @@ static double in_cycles(const config_setting_t *number, const struct twin *twin,
     tree_number(number, &old);
     if (before == value)
         return old.real;
-    snprintf(text, sizeof text, "%.6g", twin_convert(twin_group(number), twin, true, value));
+    snprintf(text, sizeof text, "%.6g", twin_convert(number, twin, true, value));
     return strtod(text, NULL);
 }
 

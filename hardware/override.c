@@ -55,9 +55,9 @@ enum status override_apply(struct tree *tree, const struct change *change, struc
                         equals + 1);
     struct suggestion like = suggest_for(key, -1);
     config_setting_t *found = tree_find_like(tree, key, &like);
-    if (!found && (found = twin_find(tree, key))) {
-        found = twin_respell(found);
-        if (!found)
+    if (!found) {
+        found = twin_find(tree, key);
+        if (found && !twin_respell(found))
             return error_memory(error);
     }
     if (!found)

@@ -113,9 +113,9 @@ static enum status set_target(const struct platform *p, const struct row *row,
                               config_setting_t *setting, struct number number, int line,
                               const char *source)
 {
-    if (!tree_find(p->tree, row->target))
-        setting = twin_respell(setting);
-    return setting ? platform_set(p, setting, number, line, source) : error_memory(p->error);
+    if (!tree_find(p->tree, row->target) && !twin_respell(setting))
+        return error_memory(p->error);
+    return platform_set(p, setting, number, line, source);
 }
 
 /* What stays from the description below says so, and why. */

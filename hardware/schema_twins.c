@@ -19,7 +19,7 @@ static const struct twin twins[] = {
     {"each_ns", "each_cycles", " cycles", TWIN_TIME},
     {"bandwidth_gbps", "bytes_per_cycle", " bytes a cycle", TWIN_RATE},
     {"transposed_gbps", "transposed_bytes_per_cycle", " bytes a cycle", TWIN_RATE},
-    {"gflops", "block_cycles", " cycles", TWIN_BLOCK},
+    {"gflops", "block_cycles", " cycles a block", TWIN_BLOCK},
 };
 
 const struct twin *twin_of(const char *name)
@@ -30,18 +30,18 @@ const struct twin *twin_of(const char *name)
     return NULL;
 }
 
-double twin_convert(const config_setting_t *group, const struct twin *twin, bool to_cycles,
+double twin_convert(const config_setting_t *place, const struct twin *twin, bool to_cycles,
                     double value)
 {
     /* a femtosecond, a byte per second: what the description is built from */
     static const double finest[] = {[TWIN_TIME] = 1e6, [TWIN_RATE] = 1e9, [TWIN_BLOCK] = 1e9};
     char text[32];
-    const config_setting_t *root = group;
-    while (!config_setting_is_root(root))
-        root = config_setting_parent(root);
-    double cycles_per_ns = schema_real(root, "clock_mhz") / 1e3;
+    int64_t flop = 0;
+    for (; !config_setting_is_root(place); place = config_setting_parent(place))
+        flop = flop ? flop : schema_count(place, "block_flop");
+    double cycles_per_ns = schema_real(place, "clock_mhz") / 1e3;
     if (twin->form == TWIN_BLOCK)
-        value = (double)schema_count(group, "block_flop") * cycles_per_ns / value;
+        value = (double)flop * cycles_per_ns / value;
     else if ((twin->form == TWIN_TIME) == to_cycles)
         value *= cycles_per_ns;
     else
@@ -59,11 +59,6 @@ static const config_setting_t *named(const config_setting_t *number)
     return name && strcmp(name, "value") == 0 ? config_setting_parent(number) : number;
 }
 
-config_setting_t *twin_group(const config_setting_t *number)
-{
-    return config_setting_parent(named(number));
-}
-
 const struct twin *twin_number(const config_setting_t *number, struct number *value)
 {
     const char *name = config_setting_name(named(number));
@@ -72,7 +67,7 @@ const struct twin *twin_number(const config_setting_t *number, struct number *va
     tree_number(number, value);
     if (!twin || strcmp(name, twin->cycles) != 0)
         return NULL;
-    *value = (struct number){false, 0, twin_convert(twin_group(number), twin, false, value->real)};
+    *value = (struct number){false, 0, twin_convert(number, twin, false, value->real)};
     return twin;
 }
 
@@ -100,24 +95,15 @@ config_setting_t *twin_find(const struct tree *tree, const char *key)
     return !found && twin_other_key(key, other) ? tree_find(tree, other) : found;
 }
 
-config_setting_t *twin_respell(config_setting_t *number)
+bool twin_respell(config_setting_t *number)
 {
-    const config_setting_t *old = named(number);
-    config_setting_t *group = twin_group(number), *added;
-    const char *before = config_setting_name(old), *source = NULL;
-    const struct twin *twin = twin_of(before);
-    const char *after = strcmp(before, twin->key) == 0 ? twin->cycles : twin->key;
-    bool good = true;
-    if (old == number) {
-        added = config_setting_add(group, after, CONFIG_TYPE_FLOAT);
-    } else {
-        config_setting_t *wrapped = config_setting_add(group, after, CONFIG_TYPE_GROUP);
-        added = wrapped ? config_setting_add(wrapped, "value", CONFIG_TYPE_FLOAT) : NULL;
-        if (added && config_setting_lookup_string(old, "source", &source)) {
-            config_setting_t *text = config_setting_add(wrapped, "source", CONFIG_TYPE_STRING);
-            good = text && config_setting_set_string(text, source);
-        }
-    }
-    config_setting_remove(group, before);
-    return good ? added : NULL;
+    config_setting_t *parent = config_setting_parent(number);
+    config_setting_t *setting = named(number) == number ? number : parent;
+    const struct twin *twin = twin_of(setting->name);
+    char *name = strdup(strcmp(setting->name, twin->key) == 0 ? twin->cycles : twin->key);
+    if (!name)
+        return false;
+    free(setting->name); /* libconfig has no call for this, and frees it in the same way */
+    setting->name = name;
+    return true;
 }

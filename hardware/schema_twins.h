@@ -25,9 +25,9 @@ struct twin {
 /* The row of a name in either spelling, any case; NULL for other names and for NULL. */
 const struct twin *twin_of(const char *name);
 
-/* A value of a group's number in the other spelling, at the clock that the description has now;
- * rounded to what both spellings can hold. */
-double twin_convert(const config_setting_t *group, const struct twin *twin, bool to_cycles,
+/* The value of a number in its other spelling, at the clock that the description has now; rounded
+ * to what both can hold. `place` is the number or the group that has it. */
+double twin_convert(const config_setting_t *place, const struct twin *twin, bool to_cycles,
                     double value);
 
 /* The twin of a number that stands in cycles, *value then as its key says it; else NULL and the
@@ -40,11 +40,8 @@ bool twin_other_key(const char *key, char other[TREE_KEY_SIZE]);
 /* The number of a dotted key in whichever spelling the description has; NULL without one. */
 config_setting_t *twin_find(const struct tree *tree, const char *key);
 
-/* Gives a number its other spelling, without a value of use: the caller overrides it. The old
- * setting is gone. NULL without memory. */
-config_setting_t *twin_respell(config_setting_t *number);
-
-/* The group that holds a number, bare or with a source of its own. */
-config_setting_t *twin_group(const config_setting_t *number);
+/* Gives a number its other spelling and leaves the value, which the caller then overrides. False
+ * without memory. */
+bool twin_respell(config_setting_t *number);
 
 #endif
