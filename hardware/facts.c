@@ -32,7 +32,7 @@ static bool add_fact(void *context, config_setting_t *number)
         *fact = (struct fact){strdup(given), strdup(value), strdup(source)};
     if (fact && twin) {
         char *text;
-        if (asprintf(&text, "%s; %s%s", source, value, twin->unit) < 0)
+        if (asprintf(&text, "%s; %s=%s", source, twin->cycles, value) < 0)
             text = NULL;
         twin_other_key(given, key);
         number_text(resolved.real, value);

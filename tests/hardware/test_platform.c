@@ -393,14 +393,14 @@ Test(platform, sources_of_what_the_file_has)
     expect_source(&hw, "buffers.ub.capacity_bytes",
                   "published in the platform file: ub_size=196608 (line 22)");
     expect_source(&hw, "paths.ub->gm.bandwidth_gbps",
-                  "published in the platform file: ub_to_l2_rate=50 (line 35); 50 bytes a cycle");
+                  "published in the platform file: ub_to_l2_rate=50 (line 35); bytes_per_cycle=50");
     expect_source(&hw, "buses.l2.total_gbps.3",
                   "derived, bytes a cycle times the clock, from the platform file: "
                   "l2_read_rate=61 (line 29), for each core");
     expect_source(&hw, "matrix.i8.gflops",
                   "derived, one block a cycle, from the platform file: DT_INT8=16,32,16 (line 41); "
-                  "1 cycles a block");
-    expect_source(&hw, "issue_ns", "assumed: default, as on the Ascend 310; 27.2 cycles");
+                  "block_cycles=1");
+    expect_source(&hw, "issue_ns", "assumed: default, as on the Ascend 310; issue_cycles=27.2");
     expect_source(&hw, "launch_ns", "assumed: default, as on the Ascend 310");
     hardware_clear(&hw);
 }
@@ -495,7 +495,7 @@ Test(platform, the_smallest_file)
     cr_expect_str_eq(hw.name, "chip"); /* the file's */
     expect_value(&hw, "paths.l1->l0a.bandwidth_gbps", 348.16);
     expect_value(&hw, "issue_ns", 40);
-    expect_source(&hw, "issue_ns", "assumed: default, as on the Ascend 310; 27.2 cycles");
+    expect_source(&hw, "issue_ns", "assumed: default, as on the Ascend 310; issue_cycles=27.2");
     expect_rules(&hw);
     hardware_clear(&hw);
 }
