@@ -21,7 +21,7 @@ static struct fact *next_fact(struct hardware *hw)
 static bool add_fact(void *context, config_setting_t *number)
 {
     struct listing *listing = context;
-    char key[TREE_KEY_SIZE], given[TREE_KEY_SIZE], value[TREE_VALUE_SIZE];
+    char in_ns[TREE_KEY_SIZE], given[TREE_KEY_SIZE], value[TREE_VALUE_SIZE];
     const char *source = tree_source(number);
     struct number resolved;
     const struct twin *twin = twin_number(number, &resolved);
@@ -34,9 +34,9 @@ static bool add_fact(void *context, config_setting_t *number)
         char *text;
         if (asprintf(&text, "%s; %s=%s", source, twin->cycles, value) < 0)
             text = NULL;
-        twin_other_key(given, key);
+        twin_other_key(given, in_ns);
         number_text(resolved.real, value);
-        *fact = (struct fact){strdup(key), strdup(value), text};
+        *fact = (struct fact){strdup(in_ns), strdup(value), text};
     }
     listing->out_of_memory = !fact || !fact->key || !fact->value || !fact->source;
     return !listing->out_of_memory;
