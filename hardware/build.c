@@ -7,6 +7,7 @@
 #include "hardware/config_text.h"
 #include "hardware/rules.h"
 #include "hardware/schema.h"
+#include "hardware/schema_twins.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,9 +134,9 @@ static enum status build_bus(struct builder *b, const config_setting_t *group)
 static void set_move_price(const config_setting_t *group, struct price *price)
 {
     price->rate = rate_reduce(FS_PER_S, per_s_of(group, "bandwidth_gbps"));
-    if (config_setting_get_member(group, "issue_ns"))
+    if (schema_member(group, "issue_ns"))
         price->base_fs = builder_fs(group, "issue_ns");
-    if (config_setting_get_member(group, "latency_ns"))
+    if (schema_member(group, "latency_ns"))
         price->latency_fs = builder_fs(group, "latency_ns");
 }
 
@@ -208,7 +209,7 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
     TRY(build_bursts(b, group, &price.burst_table));
     TRY(builder_add_price(b, group, price, &path->price));
     path->transposed_price = path->price;
-    if (config_setting_get_member(group, "transposed_gbps")) {
+    if (schema_member(group, "transposed_gbps")) {
         price.rate = rate_reduce(FS_PER_S, per_s_of(group, "transposed_gbps"));
         TRY(builder_add_price(b, group, price, &path->transposed_price));
     }
@@ -220,12 +221,17 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
 /* block_flop ÷ gflops in fs, exactly: common factors go before the product is formed. */
 static enum status block_rate(struct builder *b, const config_setting_t *group, struct rate *rate)
 {
+    const config_setting_t *cycles = config_setting_get_member(group, "block_cycles");
+    if (cycles && schema_real(group, "block_cycles") <= BUILDER_MOST_CYCLES) {
+        *rate = builder_cycles(b, group, "block_cycles");
+        return STATUS_OK;
+    }
     struct rate flop = rate_reduce(FS_PER_S, per_s_of(group, "gflops"));
     struct rate block = rate_reduce(schema_count(group, "block_flop"), flop.units);
     *rate = (struct rate){0, block.units};
     if (!__builtin_mul_overflow(flop.fs, block.fs, &rate->fs))
         return STATUS_OK;
-    return tree_expected(b->tree, config_setting_get_member(group, "gflops"), b->error,
+    return tree_expected(b->tree, schema_member(group, "gflops"), b->error,
                          "fewer decimals: block_flop / gflops has no exact 64-bit fraction");
 }
 
@@ -236,7 +242,7 @@ static enum status build_matrix(struct builder *b, const config_setting_t *group
                           .latency_fs = builder_fs(group, "latency_ns"),
                           .bus = -1,
                           .burst_table = -1};
-    if (config_setting_get_member(group, "issue_ns"))
+    if (schema_member(group, "issue_ns"))
         price.base_fs = builder_fs(group, "issue_ns");
     matrix->block_m = (int)schema_count(group, "block_m");
     matrix->block_k = (int)schema_count(group, "block_k");
@@ -275,7 +281,7 @@ static enum status build_fit(struct builder *b, const config_setting_t *group)
     for (int i = 0; spreads && i < config_setting_length(spreads); i++) {
         const config_setting_t *element = config_setting_get_elem(spreads, (unsigned)i);
         const char *key = schema_text(element, "key");
-        if (!tree_find(b->tree, key))
+        if (!twin_find(b->tree, key))
             return tree_expected(b->tree, config_setting_get_member(element, "key"), b->error,
                                  "the key of a number of this description");
         struct spread *spread = &fit->spreads[fit->spread_count++];

@@ -36,10 +36,8 @@ static struct price operation_price(const struct builder *b, const config_settin
     if (scalar)
         return (struct price){
             .rate = rate_reduce(builder_fs(group, "each_ns"), 1), .bus = -1, .burst_table = -1};
-    /* Cycles follow the clock, so that a changed clock_mhz changes them; to a thousandth. */
-    int64_t cycles_1000 = llround(schema_real(group, "repeat_cycles") * 1000);
     struct rate rate = config_setting_get_member(group, "repeat_cycles")
-                           ? rate_reduce(cycles_1000 * (FS_PER_S / 1000), b->hw->clock_hz)
+                           ? builder_cycles(b, group, "repeat_cycles")
                            : rate_reduce(builder_fs(group, "repeat_ns"), 1);
     return (struct price){
         .base_fs = builder_fs(group, "first_ns"), .rate = rate, .bus = -1, .burst_table = -1};

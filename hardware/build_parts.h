@@ -19,6 +19,17 @@ static inline int64_t builder_fs(const config_setting_t *group, const char *key)
     return llround(schema_real(group, key) * (double)FS_PER_NS);
 }
 
+enum { BUILDER_MOST_CYCLES = 1000 };
+
+/* A unit of work in so many cycles of the clock, to a millionth; at most BUILDER_MOST_CYCLES. */
+static inline struct rate builder_cycles(const struct builder *b, const config_setting_t *group,
+                                         const char *key)
+{
+    const int64_t parts = 1000000;
+    return rate_reduce(llround(schema_real(group, key) * (double)parts) * (FS_PER_S / parts),
+                       b->hw->clock_hz);
+}
+
 enum status builder_add_price(struct builder *b, const config_setting_t *group, struct price price,
                               int16_t *index);
 

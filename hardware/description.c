@@ -2,15 +2,20 @@
  * file has not is added as a setting of its own, with its source. */
 #include "hardware/description.h"
 
+#include "hardware/schema_twins.h"
+
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool description_get(const struct description *description, const char *key, double *value)
 {
     struct number number;
-    const config_setting_t *setting = tree_find(&description->tree, key);
-    if (!setting || !tree_number(setting, &number))
+    const config_setting_t *setting = twin_find(&description->tree, key);
+    if (!setting)
         return false;
+    twin_number(setting, &number);
     *value = number.real;
     return true;
 }
@@ -41,14 +46,31 @@ static config_setting_t *add_number(struct tree *tree, const char *key, const ch
     return number && add_text(group, "source", source) ? number : NULL;
 }
 
+/* The value for a number that stands in cycles; one that is what the number was stays that. */
+static double in_cycles(const config_setting_t *number, const struct twin *twin, double before,
+                        double value)
+{
+    struct number old;
+    char text[32];
+    tree_number(number, &old);
+    if (before == value)
+        return old.real;
+    snprintf(text, sizeof text, "%.6g", twin_convert(number, twin, true, value));
+    return strtod(text, NULL);
+}
+
 enum status description_set(struct description *description, const char *key, double value,
                             const char *source, struct error *error)
 {
     struct tree *tree = &description->tree;
+    struct number before;
+    config_setting_t *number = twin_find(tree, key);
+    const struct twin *twin = number ? twin_number(number, &before) : NULL;
+    if (twin)
+        value = in_cycles(number, twin, before.real, value);
     bool whole = fabs(value) < 9007199254740992.0 && floor(value) == value;
     const struct override override = {
         {whole, whole ? (int64_t)value : 0, value}, tree->file, 0, source};
-    config_setting_t *number = tree_find(tree, key);
     if (!number)
         number = add_number(tree, key, source);
     if (!number)

@@ -40,12 +40,15 @@ enum status description_of_host(const struct host *host, const char *name, const
 enum status description_build(const struct description *description, struct hardware *hw,
                               struct error *error);
 
-/* The number that a dotted key names; false when the description does not have it. */
+/* The number that a dotted key names, of what stands in cycles the one in ns, GB/s or GFLOP/s
+ * (schema_twins.h); false when the description does not have it. */
 bool description_get(const struct description *description, const char *key, double *value);
 
 /* Sets a number and where it comes from; one that the description's group may have but has not is
  * added. Whether the key is allowed and the number in range is for description_build to say.
- * STATUS_INVALID when there is no such group. */
+ * STATUS_INVALID when there is no such group.
+ * A number that stands in cycles is given as for description_get, and is then written in as many
+ * cycles as that is at the clock of this moment: set the clock first. */
 enum status description_set(struct description *description, const char *key, double value,
                             const char *source, struct error *error);
 

@@ -1,6 +1,9 @@
 #include "core/array.h"
+#include "core/number.h"
 #include "hardware/build.h"
+#include "hardware/schema_twins.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +21,23 @@ static struct fact *next_fact(struct hardware *hw)
 static bool add_fact(void *context, config_setting_t *number)
 {
     struct listing *listing = context;
-    char key[TREE_KEY_SIZE], value[TREE_VALUE_SIZE];
+    char in_ns[TREE_KEY_SIZE], given[TREE_KEY_SIZE], value[TREE_VALUE_SIZE];
+    const char *source = tree_source(number);
+    struct number resolved;
+    const struct twin *twin = twin_number(number, &resolved);
     struct fact *fact = next_fact(listing->hw);
-    tree_key(number, key);
+    tree_key(number, given);
     tree_value(number, value);
-    if (fact)
-        *fact = (struct fact){strdup(key), strdup(value), strdup(tree_source(number))};
+    if (fact && !twin)
+        *fact = (struct fact){strdup(given), strdup(value), strdup(source)};
+    if (fact && twin) {
+        char *text;
+        if (asprintf(&text, "%s; %s=%s", source, twin->cycles, value) < 0)
+            text = NULL;
+        twin_other_key(given, in_ns);
+        number_text(resolved.real, value);
+        *fact = (struct fact){strdup(in_ns), strdup(value), text};
+    }
     listing->out_of_memory = !fact || !fact->key || !fact->value || !fact->source;
     return !listing->out_of_memory;
 }

@@ -1,7 +1,10 @@
 /* The key is looked for among the dotted keys of all numbers, and the walk collects the nearest as
  * a suggestion on its way. The number hangs on the setting as a hook; the file's own value
- * stays. */
+ * stays. One that the file gives in the other spelling (schema_twins.h) becomes what the change
+ * says: ns stay ns, cycles follow the clock. */
 #include "hardware/override.h"
+
+#include "hardware/schema_twins.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -52,6 +55,11 @@ enum status override_apply(struct tree *tree, const struct change *change, struc
                         equals + 1);
     struct suggestion like = suggest_for(key, -1);
     config_setting_t *found = tree_find_like(tree, key, &like);
+    if (!found) {
+        found = twin_find(tree, key);
+        if (found && !twin_respell(found))
+            return error_memory(error);
+    }
     if (!found)
         return error_at(error, change->file, change->line,
                         "%s: unknown key, expected a number of the description%s", key, like.text);

@@ -1,5 +1,5 @@
-/* The shipped description is read first, then changed: the clock, by which costs and rates of all
- * other numbers are scaled, then the rows of the table (platform_rows.c), the bus, the shapes of
+/* The shipped description is read first, then changed: the clock, which all
+ * numbers in cycles follow, then the rows of the table (platform_rows.c), the bus, the shapes of
  * the matrix unit, the name. Each change is an override whose source tells the key and line it came
  * from. */
 #include "hardware/platform.h"
@@ -22,80 +22,33 @@
 static const char *const sections[] = {"version",           "SoCInfo",  "AICoreSpec",
                                        "AICoreMemoryRates", "DtypeMKN", NULL};
 
-/* ---- the clock, and what follows it ---- */
-
-struct scaling {
-    const struct platform *platform;
-    double from_mhz, to_mhz;
-    int line;
-    enum status status;
-};
-
-/* Costs in time fall with the clock, rates rise; the launch and what the host sees do neither. */
-static int scaling_of(config_setting_t *setting)
-{
-    static const char *const costs[] = {"issue_ns", "first_ns", "repeat_ns", "each_ns"};
-    static const char *const rates[] = {"bandwidth_gbps", "total_gbps", "gflops"};
-    const char *name = config_setting_name(setting);
-    if (!name || strcmp(name, "value") == 0)
-        name = config_setting_name(config_setting_parent(setting));
-    for (size_t i = 0; name && i < sizeof costs / sizeof *costs; i++)
-        if (strcmp(name, costs[i]) == 0)
-            return -1;
-    for (size_t i = 0; name && i < sizeof rates / sizeof *rates; i++)
-        if (strcmp(name, rates[i]) == 0)
-            return 1;
-    return 0;
-}
-
-static bool scale(void *context, config_setting_t *setting)
-{
-    struct scaling *s = context;
-    char source[SOURCE_SIZE];
-    struct number number;
-    int direction = scaling_of(setting);
-    tree_number(setting, &number);
-    if (direction == 0 || s->from_mhz == s->to_mhz)
-        return true;
-    double factor = direction > 0 ? s->to_mhz / s->from_mhz : s->from_mhz / s->to_mhz;
-    snprintf(source, sizeof source, "%.300s; scaled from %.15g MHz to %.15g MHz",
-             tree_source(setting), s->from_mhz, s->to_mhz);
-    s->status = platform_set(s->platform, setting,
-                             platform_rounded(number.real * factor, direction > 0 ? 1e9 : 1e6),
-                             s->line, source);
-    return s->status == STATUS_OK;
-}
+/* ---- the clock ---- */
 
 static enum status apply_clock(struct platform *p)
 {
-    const struct ini_entry *entry =
-        platform_entry(p->ini, platform_clock.section, platform_clock.keys);
-    config_setting_t *setting = tree_find(p->tree, platform_clock.target);
-    struct number before = {false, 0, 0}, after = before;
-    if (setting)
-        tree_number(setting, &before);
+    struct number clock = {false, 0, 0};
     TRY(platform_apply_row(p, &platform_clock));
-    tree_number(setting, &after);
-    p->clock_mhz = after.real;
-    struct scaling scaling = {p, before.real, after.real, entry ? entry->line : 0, STATUS_OK};
-    tree_each_number(config_root_setting(p->tree->config), scale, &scaling);
-    return scaling.status;
+    tree_number(tree_find(p->tree, platform_clock.target), &clock);
+    p->clock_mhz = clock.real;
+    return STATUS_OK;
 }
 
 /* ---- the bus ---- */
 
-/* Behind a cache each core has its own way in: n transfers, up to one a core, move n times what one
- * does. A rate of the DDR is that of the whole chip (Ascend 310: 67 bytes a cycle are 45.6 GB/s,
- * and all transfers together got 42). */
-static enum status extend_bus(const struct platform *p)
+/* One transfer gets what its path moves. Behind a cache each core has its own way in: n transfers,
+ * up to one a core, move n times what one does. A rate of the DDR is that of the whole chip (Ascend
+ * 310: 67 bytes a cycle are 45.6 GB/s, and all transfers together got 42). */
+static enum status set_bus(const struct platform *p)
 {
     char source[SOURCE_SIZE];
     struct number one, cores;
+    const config_setting_t *path = tree_find(p->tree, "paths.gm->l1.bandwidth_gbps");
     config_setting_t *first = tree_find(p->tree, "buses.l2.total_gbps.1");
-    tree_number(first, &one);
-    tree_number(tree_find(p->tree, "cores"), &cores);
-    const struct override *override = config_setting_get_hook(first);
+    const struct override *override = config_setting_get_hook(path);
     int line = override ? override->line : 0;
+    tree_number(path, &one);
+    tree_number(tree_find(p->tree, "cores"), &cores);
+    TRY(platform_set(p, first, one, line, tree_source(path)));
     if (!(p->kind & ROW_CACHE))
         return STATUS_OK;
     snprintf(source, sizeof source, "%.340s, for each core", tree_source(first));
@@ -160,8 +113,7 @@ static enum status set_block(const struct platform *p, const char *type, const s
         {"block_k", "published in", platform_count(block->k)},
         {"block_n", "published in", platform_count(block->n)},
         {"block_flop", "derived, 2*m*k*n, from", platform_count(flop)},
-        {"gflops", "derived, one block a cycle, from",
-         platform_rounded(flop * p->clock_mhz / 1e3, 1e9)},
+        {"block_cycles", "derived, one block a cycle, from", platform_count(1)},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         snprintf(key, sizeof key, "matrix.%s.%s", type, members[i].name);
@@ -305,7 +257,7 @@ static enum status apply_all(struct platform *p)
     for (size_t i = 0; i < platform_row_count; i++)
         if ((platform_rows[i].kinds & p->kind) == p->kind)
             TRY(platform_apply_row(p, &platform_rows[i]));
-    TRY(extend_bus(p));
+    TRY(set_bus(p));
     TRY(apply_blocks(p));
     return apply_name(p);
 }

@@ -1,6 +1,7 @@
 /* A table instead of code: section, keys in order of preference, unit, target, and for which kinds
- * of chips. Keys are those of CANN's files in data/platform_config; rates there are bytes a
- * cycle. */
+ * of chips. Keys are those of CANN's files in data/platform_config; rates there are bytes a cycle,
+ * and stay that within a core; what global memory delivers does not follow a core's clock, and
+ * is the GB/s that it is at the file's. */
 #include "hardware/platform_parts.h"
 
 #define ALL     (ROW_UNIFIED | ROW_SPLIT | ROW_CACHE | ROW_BUFFER)
@@ -17,6 +18,7 @@ const struct row_unit row_unit_elements = {
     "elements of f16", 2, 32768, true, false, "derived, 2 bytes an element, from"};
 const struct row_unit row_unit_per_cycle = {
     "bytes a cycle", 1e-3, 1e5, false, true, "derived, bytes a cycle times the clock, from"};
+static const struct row_unit in_cycles = {"bytes a cycle", 1e-3, 1e5, false, true, "published in"};
 
 const struct row platform_clock = {ALL,           true,          "AICoreSpec",
                                    {"cube_freq"}, &row_unit_mhz, "clock_mhz"};
@@ -25,15 +27,15 @@ const struct row platform_clock = {ALL,           true,          "AICoreSpec",
     {                                                                                              \
         ALL, false, "AICoreSpec", {key}, &bytes, "buffers." buffer ".capacity_bytes"               \
     }
-#define RATE(kinds, path, ...)                                                                     \
+#define LOAD(kinds, path, ...)                                                                     \
     {                                                                                              \
         kinds, false, "AICoreMemoryRates", {__VA_ARGS__}, &row_unit_per_cycle,                     \
             "paths." path ".bandwidth_gbps"                                                        \
     }
-#define TOTAL(kinds, ...)                                                                          \
+#define RATE(kinds, path, ...)                                                                     \
     {                                                                                              \
-        kinds, false, "AICoreMemoryRates", {__VA_ARGS__}, &row_unit_per_cycle,                     \
-            "buses.l2.total_gbps.1"                                                                \
+        kinds, false, "AICoreMemoryRates", {__VA_ARGS__}, &in_cycles,                              \
+            "paths." path ".bytes_per_cycle"                                                       \
     }
 #define READS_L2  "l2_read_rate", "l2_rate", "ddr_read_rate", "ddr_rate"
 #define READS_DDR "ddr_read_rate", "ddr_rate", "l2_read_rate", "l2_rate"
@@ -48,16 +50,14 @@ const struct row platform_rows[] = {
     SIZE("l0_c_size", "l0c"),
     SIZE("ub_size", "ub"),
     {ALL, false, "AICoreSpec", {"ubblock_size"}, &bytes, "buffers.ub.alignment_bytes"},
-    TOTAL(CACHE, READS_L2),
-    TOTAL(BUFFER, READS_DDR),
-    RATE(CACHE, "gm->l1", READS_L2),
-    RATE(CACHE, "gm->l0a", READS_L2),
-    RATE(CACHE, "gm->l0b", READS_L2),
-    RATE(CACHE, "gm->ub", READS_L2),
-    RATE(BUFFER, "gm->l1", READS_DDR),
-    RATE(BUFFER, "gm->l0a", READS_DDR),
-    RATE(BUFFER, "gm->l0b", READS_DDR),
-    RATE(BUFFER, "gm->ub", READS_DDR),
+    LOAD(CACHE, "gm->l1", READS_L2),
+    LOAD(CACHE, "gm->l0a", READS_L2),
+    LOAD(CACHE, "gm->l0b", READS_L2),
+    LOAD(CACHE, "gm->ub", READS_L2),
+    LOAD(BUFFER, "gm->l1", READS_DDR),
+    LOAD(BUFFER, "gm->l0a", READS_DDR),
+    LOAD(BUFFER, "gm->l0b", READS_DDR),
+    LOAD(BUFFER, "gm->ub", READS_DDR),
     RATE(CACHE, "ub->gm", "ub_to_l2_rate", "l2_write_rate", "l2_rate"),
     RATE(BUFFER, "ub->gm", "ub_to_ddr_rate", "ddr_write_rate", "ddr_rate"),
     RATE(ALL, "l1->l0a", "l1_to_l0_a_rate"),

@@ -2,6 +2,7 @@
  * description holds, and put where a row says. */
 #include "core/utf8.h"
 #include "hardware/platform_parts.h"
+#include "hardware/schema_twins.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +103,19 @@ static struct number converted(const struct platform *p, const struct row_unit *
         return platform_count(2 * value);
     if (unit == &row_unit_per_cycle)
         return platform_rounded(value * p->clock_mhz / 1e3, 1e9);
-    return unit == &row_unit_mhz ? platform_rounded(value, 1e6) : platform_count(value);
+    if (unit == &row_unit_mhz)
+        return platform_rounded(value, 1e6);
+    return unit->whole ? platform_count(value) : (struct number){false, 0, value};
+}
+
+/* The row's number with the source, in the spelling of the row's target. */
+static enum status set_target(const struct platform *p, const struct row *row,
+                              config_setting_t *setting, struct number number, int line,
+                              const char *source)
+{
+    if (!tree_find(p->tree, row->target) && !twin_respell(setting))
+        return error_memory(p->error);
+    return platform_set(p, setting, number, line, source);
 }
 
 /* What stays from the description below says so, and why. */
@@ -116,17 +129,20 @@ static enum status keep_default(const struct platform *p, const struct row *row,
     if (row->required)
         return error_at(p->error, p->ini->file, line, "%s.%s: %s, expected it in %s", row->section,
                         row->keys[0], entry ? "empty" : "missing", row->unit->name);
-    tree_number(setting, &number);
+    if (tree_find(p->tree, row->target))
+        tree_number(setting, &number);
+    else
+        twin_number(setting, &number);
     snprintf(source, sizeof source, "%s; the platform file %s %s", tree_source(setting),
              entry ? "has an empty" : "has no", row->keys[0]);
-    return platform_set(p, setting, number, line, source);
+    return set_target(p, row, setting, number, line, source);
 }
 
 enum status platform_apply_row(const struct platform *p, const struct row *row)
 {
     char source[SOURCE_SIZE];
     double value = 0;
-    config_setting_t *setting = tree_find(p->tree, row->target);
+    config_setting_t *setting = twin_find(p->tree, row->target);
     const struct ini_entry *entry = platform_entry(p->ini, row->section, row->keys);
     if (!setting)
         return error_at(p->error, p->tree->file, 0, "has no %s", row->target);
@@ -135,5 +151,5 @@ enum status platform_apply_row(const struct platform *p, const struct row *row)
     TRY(platform_read_entry(p, entry, row->unit, &value));
     snprintf(source, sizeof source, "%s the platform file: %s=%.*s (line %d)", row->unit->source,
              entry->key, SHOWN, entry->value, entry->line);
-    return platform_set(p, setting, converted(p, row->unit, value), entry->line, source);
+    return set_target(p, row, setting, converted(p, row->unit, value), entry->line, source);
 }

@@ -193,11 +193,11 @@ enum status rule_operation(const struct tree *tree, const config_setting_t *grou
     };
     static const char *const needed[] = {"first_ns", "each_ns"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const config_setting_t *member = config_setting_get_member(group, keys[i].key);
+        const config_setting_t *member = schema_member(group, keys[i].key);
         if (member && keys[i].class != class)
             return tree_expected(tree, member, error, "no such key for this class");
     }
-    if (!config_setting_get_member(group, needed[class]))
+    if (!schema_member(group, needed[class]))
         return tree_error(tree, group, needed[class], error, "missing, expected it here");
     if (class == OPERATION_VECTOR)
         return only_one_of(tree, group, "repeat_ns", "repeat_cycles", error);

@@ -8,8 +8,10 @@
 #include "core/utf8.h"
 #include "hardware/config_text.h"
 #include "hardware/schema_keys.h"
+#include "hardware/schema_twins.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -181,11 +183,20 @@ static enum status unknown_key(const struct check *check, const struct group *gr
     char known[256] = "";
     struct suggestion like = suggest_for(config_setting_name(setting), -1);
     for (size_t i = 0; i < group->count; i++) {
+        const struct twin *twin = twin_of(group->keys[i].name);
         text_append(known, sizeof known, group->keys[i].name);
         suggest_try(&like, group->keys[i].name);
+        if (twin)
+            suggest_try(&like, twin->cycles);
     }
     return tree_error(check->tree, setting, NULL, check->error, "unknown key, expected one of %s%s",
                       known, like.text);
+}
+
+static bool is_name_of(const struct key *key, const char *name)
+{
+    const struct twin *twin = twin_of(key->name);
+    return strcmp(key->name, name) == 0 || (twin && strcmp(twin->cycles, name) == 0);
 }
 
 static enum status check_known(const struct check *check, const struct group *group,
@@ -194,7 +205,7 @@ static enum status check_known(const struct check *check, const struct group *gr
     for (int i = 0; i < config_setting_length(setting); i++) {
         const config_setting_t *member = config_setting_get_elem(setting, (unsigned)i);
         size_t k = 0;
-        while (k < group->count && strcmp(group->keys[k].name, config_setting_name(member)) != 0)
+        while (k < group->count && !is_name_of(&group->keys[k], config_setting_name(member)))
             k++;
         if (k == group->count)
             return unknown_key(check, group, member);
@@ -209,13 +220,42 @@ static bool has_own_source(const struct key *key, const config_setting_t *member
            (key->kind == KIND_COUNT || key->kind == KIND_REAL);
 }
 
+static enum status check_present(const struct check *check, const struct group *group,
+                                 const struct key *key, const config_setting_t *member)
+{
+    bool wrapped = (group->wrapped && kinds[key->kind].number) || has_own_source(key, member);
+    return (wrapped ? check_wrapped : kinds[key->kind].run)(check, key, member);
+}
+
+/* The key of the same number in cycles: its range is that of ns at the description's clock. */
+static struct key key_in_cycles(const config_setting_t *group, const struct key *key,
+                                const struct twin *twin)
+{
+    struct key other = *key;
+    double low = twin_convert(group, twin, true, key->low);
+    double high = twin_convert(group, twin, true, key->high);
+    other.name = twin->cycles;
+    other.low = fmin(low, high);
+    other.high = fmax(low, high);
+    other.unit = twin->unit;
+    return other;
+}
+
 static enum status check_member(const struct check *check, const struct group *group,
                                 const struct key *key, const config_setting_t *setting)
 {
+    const struct twin *twin = twin_of(key->name);
     const config_setting_t *member = config_setting_get_member(setting, key->name);
-    bool wrapped = (group->wrapped && kinds[key->kind].number) || has_own_source(key, member);
+    const config_setting_t *other = twin ? config_setting_get_member(setting, twin->cycles) : NULL;
+    if (member && other)
+        return tree_expected(check->tree, other, check->error, "either %s or %s, not both",
+                             twin->key, twin->cycles);
+    if (other) {
+        const struct key in_cycles = key_in_cycles(setting, key, twin);
+        return check_present(check, group, &in_cycles, other);
+    }
     if (member)
-        return (wrapped ? check_wrapped : kinds[key->kind].run)(check, key, member);
+        return check_present(check, group, key, member);
     if (key->need == REQUIRED)
         return tree_error(check->tree, setting, key->name, check->error, "missing, expected %s",
                           key->kind == KIND_SOURCE ? "where the number comes from: published …, "
@@ -234,7 +274,7 @@ static enum status check_provenance(const struct check *check, const struct grou
         has_source =
             has_source || (group->keys[i].kind == KIND_SOURCE && group->keys[i].need != INHERITED);
         has_number = has_number || (kinds[group->keys[i].kind].number &&
-                                    config_setting_get_member(setting, group->keys[i].name));
+                                    schema_member(setting, group->keys[i].name));
     }
     if (!has_source || !has_number || config_setting_get_member(setting, schema_source.name))
         return STATUS_OK;
@@ -271,14 +311,24 @@ enum status schema_check_variant(const struct tree *tree, struct error *error)
     return check_group(&check, &schema_variant, config_root_setting(tree->config));
 }
 
+const config_setting_t *schema_member(const config_setting_t *group, const char *key)
+{
+    const struct twin *twin = twin_of(key);
+    const config_setting_t *member = config_setting_get_member(group, key);
+    return member || !twin ? member : config_setting_get_member(group, twin->cycles);
+}
+
 static struct number number_in(const config_setting_t *group, const char *key)
 {
     struct number number = {false, 0, 0};
-    const config_setting_t *member = config_setting_get_member(group, key);
+    const config_setting_t *member = schema_member(group, key);
+    bool as_given = member && strcmp(config_setting_name(member), key) == 0;
     if (member && config_setting_is_group(member))
         member = config_setting_get_member(member, "value");
-    if (member)
+    if (member && as_given)
         tree_number(member, &number);
+    else if (member)
+        twin_number(member, &number);
     return number;
 }
 

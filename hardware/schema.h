@@ -16,8 +16,12 @@ bool schema_is_processor(const struct tree *tree);
 /* Members of a checked group; 0, false or NULL where the group does not have the key. Top-level
  * numbers are groups of value and source and read like the others. */
 int64_t schema_count(const config_setting_t *group, const char *key);
+/* One that stands in cycles (schema_twins.h) as its key says it. */
 double schema_real(const config_setting_t *group, const char *key);
 bool schema_flag(const config_setting_t *group, const char *key);
 const char *schema_text(const config_setting_t *group, const char *key);
+
+/* A member of a group, in either spelling of its key; NULL without it. */
+const config_setting_t *schema_member(const config_setting_t *group, const char *key);
 
 #endif

@@ -16,11 +16,13 @@ static const struct {
 } comments[] = {
     {"buses", "The n-th total is what n transfers move together, over all cores; the last holds "
               "for more."},
-    {"paths", "A move takes issue_ns, what `bursts` says for each of several pieces, and its bytes "
-              "at the\n# bandwidth; its result is there latency_ns later."},
-    {"operations", "A vector operation costs first_ns for its first vector_repeat_bytes and "
-                   "repeat_cycles (or\n# repeat_ns) for each further ones; a scalar one costs "
-                   "each_ns. These replace issue_ns."},
+    {"paths",
+     "A move takes its issue, what `bursts` says for each of several pieces, and its bytes "
+     "at the\n# bandwidth; its result is there a latency later. What is in cycles follows "
+     "clock_mhz."},
+    {"operations", "A vector operation costs first_ns or first_cycles for its first "
+                   "vector_repeat_bytes and\n# repeat_cycles or repeat_ns for each further ones; a "
+                   "scalar one each_ns or each_cycles. These\n# replace the issue."},
     {"host", "A thread's rates at each level, what n threads that read at once get together; loops "
              "take\n# calls times call_ns and steps times step_ns with their data in the L1."},
     {"fit", "The median error of predicted kernels, and the standard errors of fitted numbers."},

@@ -42,8 +42,7 @@ struct kernel_fit {
     double *logs; /* ln(predicted / measured) of the fitted rows; NaN where there is none */
     int variable_count;
     struct variable variables[SIMPLEX_MAX_VARIABLES];
-    double matrix_gflops[HARDWARE_MAX_MATRIX_TYPES]; /* as they were */
-    bool proportional[HARDWARE_MAX_BUSES];           /* totals of the form of calibration_set_bus */
+    bool proportional[HARDWARE_MAX_BUSES]; /* totals of the form of calibration_set_bus */
     bool touched[HARDWARE_MAX_BUSES];
     double first_gbps[HARDWARE_MAX_BUSES];                     /* as it was */
     double cap_gbps[HARDWARE_MAX_BUSES];                       /* 0: as it was */

@@ -1,4 +1,5 @@
 /* Which numbers of a description kernels are fitted by. */
+#include "hardware/schema_twins.h"
 #include "jobs/calibrate/calibrate_fit.h"
 
 #include <math.h>
@@ -7,11 +8,11 @@
 #include <strings.h>
 
 /* What single instructions determine well (moves within a core) is not among them. A table of
- * bursts stands for all of its times. */
+ * bursts stands for all of its times. The clock is first: what stands in cycles is set by it. */
 static const struct candidate candidates[] = {
+    {"clock_mhz", "MHz", 1, 1e5, 0, "large kernels: the clock they ran at"},
     {"launch_ns", "ns", 1, 1e5, 0, "kernels that do little"},
     {"launch_core_ns", "ns", 0.01, 1e4, 30, "little kernels on few and on many cores"},
-    {"matrix.f16.gflops", "GFLOP/s", 1, 1e6, 0, "large kernels: the clock they ran at"},
     {"matrix.f16.issue_ns", "ns", 0.01, 1e3, 1, "kernels of small L0 tiles"},
     {"paths.gm->l1.bandwidth_gbps", "GB/s", 1, 1e5, 0, "kernels on few cores"},
     {"paths.gm->l1.issue_ns", "ns", 0.01, 1e4, 10, "kernels of many small loads"},
@@ -58,7 +59,7 @@ static void add_variable(struct kernel_fit *s, const struct candidate *candidate
     variable->bus = bus;
     variable->start = fmin(fmax(start, candidate->low), candidate->high);
     variable->before = start;
-    const config_setting_t *number = tree_find(&s->calibration->description.tree, key);
+    const config_setting_t *number = twin_find(&s->calibration->description.tree, key);
     snprintf(variable->source, sizeof variable->source, "%.500s",
              number ? tree_source(number) : "assumed: no kernel here depends on it");
 }

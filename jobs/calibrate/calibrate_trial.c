@@ -15,24 +15,6 @@ double kernel_fit_number(const struct variable *variable, double logarithm)
     return fmin(fmax(exp(logarithm), variable->candidate->low), variable->candidate->high);
 }
 
-static enum status set_matrix(struct kernel_fit *s, double gflops, const char *source)
-{
-    /* The clock is the chip's: every element type follows. */
-    struct calibration *c = s->calibration;
-    double factor = 1;
-    for (int t = 0; t < c->hw.matrix_type_count; t++)
-        if (c->hw.matrix_types[t].type == DTYPE_F16)
-            factor = gflops / s->matrix_gflops[t];
-    for (int t = 0; t < c->hw.matrix_type_count; t++) {
-        char key[HARDWARE_KEY_SIZE];
-        snprintf(key, sizeof key, "matrix.%s.gflops",
-                 dtype_name((enum dtype)c->hw.matrix_types[t].type));
-        TRY(description_set(&c->description, key, calibration_rounded(factor * s->matrix_gflops[t]),
-                            source, s->error));
-    }
-    return STATUS_OK;
-}
-
 static double path_gbps(const struct hardware *hw, int price)
 {
     return (double)hw->prices[price].rate.units * 1e6 / (double)hw->prices[price].rate.fs;
@@ -89,8 +71,6 @@ enum status kernel_fit_set(struct kernel_fit *s, const struct variable *variable
         s->cap_gbps[variable->bus] = value;
         return STATUS_OK; /* kernel_fit_set_buses does it, since it needs all paths */
     }
-    if (strcmp(variable->key, "matrix.f16.gflops") == 0)
-        return set_matrix(s, value, source);
     TRY(description_set(&c->description, variable->key, value, source, s->error));
     if (strstr(variable->key, ".bandwidth_gbps"))
         TRY(set_casts(s, variable, value, source));
@@ -241,10 +221,4 @@ void kernel_fit_remember(struct kernel_fit *s)
         for (int i = 0; i < c->hw.paths[p].cast_count; i++)
             s->cast_ratio[p][i] = path_gbps(&c->hw, c->hw.paths[p].casts[i].price) /
                                   path_gbps(&c->hw, c->hw.paths[p].price);
-    for (int t = 0; t < c->hw.matrix_type_count; t++) {
-        char key[HARDWARE_KEY_SIZE];
-        snprintf(key, sizeof key, "matrix.%s.gflops",
-                 dtype_name((enum dtype)c->hw.matrix_types[t].type));
-        description_get(&c->description, key, &s->matrix_gflops[t]);
-    }
 }

@@ -197,7 +197,7 @@ Test(platform, unified_cores)
         {"matrix.i8.gflops", 13107.2},
         {"operations.relu.first_ns", 35.275},
         {"operations.relu.repeat_cycles", 1},
-        {"operations.vecCmp.repeat_ns", 17},
+        {"operations.vecCmp.repeat_cycles", 13.6},
         {"operations.branch.each_ns", 52.19},
     };
     struct hardware hw;
@@ -393,15 +393,14 @@ Test(platform, sources_of_what_the_file_has)
     expect_source(&hw, "buffers.ub.capacity_bytes",
                   "published in the platform file: ub_size=196608 (line 22)");
     expect_source(&hw, "paths.ub->gm.bandwidth_gbps",
-                  "derived, bytes a cycle times the clock, from the platform file: "
-                  "ub_to_l2_rate=50 (line 35)");
+                  "published in the platform file: ub_to_l2_rate=50 (line 35); bytes_per_cycle=50");
     expect_source(&hw, "buses.l2.total_gbps.3",
                   "derived, bytes a cycle times the clock, from the platform file: "
                   "l2_read_rate=61 (line 29), for each core");
     expect_source(&hw, "matrix.i8.gflops",
-                  "derived, one block a cycle, from the platform file: DT_INT8=16,32,16 (line 41)");
-    expect_source(&hw, "issue_ns",
-                  "assumed: default, as on the Ascend 310; scaled from 680 MHz to 800 MHz");
+                  "derived, one block a cycle, from the platform file: DT_INT8=16,32,16 (line 41); "
+                  "block_cycles=1");
+    expect_source(&hw, "issue_ns", "assumed: default, as on the Ascend 310; issue_cycles=27.2");
     expect_source(&hw, "launch_ns", "assumed: default, as on the Ascend 310");
     hardware_clear(&hw);
 }
@@ -496,7 +495,7 @@ Test(platform, the_smallest_file)
     cr_expect_str_eq(hw.name, "chip"); /* the file's */
     expect_value(&hw, "paths.l1->l0a.bandwidth_gbps", 348.16);
     expect_value(&hw, "issue_ns", 40);
-    expect_source(&hw, "issue_ns", "assumed: default, as on the Ascend 310"); /* nothing scaled */
+    expect_source(&hw, "issue_ns", "assumed: default, as on the Ascend 310; issue_cycles=27.2");
     expect_rules(&hw);
     hardware_clear(&hw);
 }
@@ -518,7 +517,7 @@ Test(platform, facts_round_trip)
                               base.prices[p].rate.fs == again.prices[p].rate.fs &&
                               base.prices[p].rate.units == again.prices[p].rate.units,
                           "%s", text);
-            cr_expect_str_eq(again.facts[i].source, "set by --set-hw");
+            cr_expect(fact_is_override(&again.facts[i]));
             hardware_clear(&again);
         }
         hardware_clear(&base);

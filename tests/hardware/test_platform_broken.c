@@ -176,7 +176,8 @@ Test(platform_broken, numbers)
         {"l1_to_l0_a_rate=512", "l1_to_l0_a_rate=512,256", 22, "l1_to_l0_a_rate: \"512,256\", "},
         /* in range by themselves, but not times the clock */
         {"l1_to_l0_a_rate=512", "l1_to_l0_a_rate=0.001", 22,
-         "paths.l1->l0a.bandwidth_gbps: 0.0008, expected a number from 0.001 to 1000000 GB/s"},
+         "paths.l1->l0a.bytes_per_cycle: 0.001, expected a number from 0.00125 to 1250000 bytes a "
+         "cycle"},
         {"Default=16,16,16", "Default=16,16", 26, "Default: \"16,16\", " BLOCK},
         {"Default=16,16,16", "Default=16,16,16,16", 26, "Default: \"16,16,16,16\", " BLOCK},
         {"Default=16,16,16", "Default=16,0,16", 26, "Default: \"16,0,16\", " BLOCK},

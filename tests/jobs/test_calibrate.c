@@ -522,6 +522,38 @@ static void write_strided_chip(void)
     free(text);
 }
 
+/* The clock that a campaign ran at, to which all that stands in cycles follows. */
+Test(calibrate, the_clock_comes_out)
+{
+    static struct bank_row rows[64];
+    static const char *const truth[] = {"clock_mhz=1650", "launch_ns=900"};
+    struct calibration calibration;
+    struct error error;
+    double gflops, l0a, stays;
+    size_t count = made_rows(rows, 64, "ascend910b2", truth, 2);
+    fit_ok(rows, count, "ascend910b2", "clock_mhz,launch_ns", 2, &calibration);
+    expect_number(&calibration, "clock_mhz", 1650, 0.005);
+    expect_number(&calibration, "launch_ns", 900, 0.01);
+    const struct description *fitted = &calibration.description;
+    cr_assert(description_get(fitted, "matrix.i8.gflops", &gflops));
+    cr_assert(description_get(fitted, "paths.l1->l0a.bandwidth_gbps", &l0a));
+    cr_assert(description_get(fitted, "paths.gm->l1.bandwidth_gbps", &stays));
+    struct hardware base;
+    cr_assert_eq(hardware_load("ascend910b2", NULL, &base, &error), STATUS_OK);
+    double factor = (double)calibration.hw.clock_hz / (double)base.clock_hz;
+    for (size_t i = 0; i < base.fact_count; i++) {
+        double was = strtod(base.facts[i].value, NULL);
+        if (strcmp(base.facts[i].key, "matrix.i8.gflops") == 0)
+            cr_expect_float_eq(gflops / was, factor, 1e-9);
+        if (strcmp(base.facts[i].key, "paths.l1->l0a.bandwidth_gbps") == 0)
+            cr_expect_float_eq(l0a / was, factor, 1e-9);
+        if (strcmp(base.facts[i].key, "paths.gm->l1.bandwidth_gbps") == 0)
+            cr_expect_eq(stays, was);
+    }
+    hardware_clear(&base);
+    calibration_close(&calibration);
+}
+
 /* The rows of A are pieces of 128 bytes that begin at multiples of 512: one time of the table. */
 Test(calibrate, tables_of_bursts)
 {
