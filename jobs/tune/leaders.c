@@ -1,4 +1,5 @@
-/* Two searches give the fastest tilings of either chip, each with its proof. From what they found
+/* Two searches give the best tiling of either chip, each with its proof, and what they have
+ * simulated on the way is what is nearly as fast. From the fastest of it
  * steps go to more even tilings: a step changes one value so that a criterion is met which was not,
  * even where another one is lost, which the next round may mend (a local search from many starts,
  * as in Aarts and Lenstra 1997). Steps that by their lower bound are beyond the tolerance are left
@@ -236,8 +237,29 @@ static enum status add_steps(const struct finding *f, struct error *error)
 static struct search_options options_of(const struct search_options *options)
 {
     struct search_options all = *options;
-    all.top = LEADERS_SEARCHED;
+    all.top = 1;
+    all.keep_reached = true;
     return all;
+}
+
+static int by_candidate_time(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    if (a->time_fs != b->time_fs)
+        return a->time_fs < b->time_fs ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Puts those that were simulated first, by time, and cuts the list down to as many as may lead. */
+static void keep_fastest(struct search_result *result, int64_t latest_fs)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < result->reached_count; i++)
+        if (result->reached[i].time_fs > 0 && result->reached[i].time_fs <= latest_fs)
+            result->reached[count++] = result->reached[i];
+    if (count)
+        qsort(result->reached, (size_t)count, sizeof *result->reached, by_candidate_time);
+    result->reached_count = count < LEADERS_SEARCHED ? count : LEADERS_SEARCHED;
 }
 
 /* What is fastest on the other chip is a leader if it is fast enough on this one. */
@@ -247,18 +269,19 @@ static enum status add_others(const struct finding *f, double seconds, struct er
     struct search_result result;
     bool kept = true;
     rest.best_only = true;
-    rest.keep_reached = rest.keep_scores = false;
+    rest.keep_scores = false;
     if (rest.time_limit_s > 0)
         rest.time_limit_s = fmax(rest.time_limit_s - seconds, 1e-9);
-    TRY(search(f->other, &rest, &result, error));
+    TRY(search(f->patient, &rest, &result, error));
     f->leaders->complete = f->leaders->complete && result.optimal;
-    for (int i = 0; i < result.count && kept; i++) {
-        struct leader *leader = find_leader(f->leaders, result.best[i].index);
-        kept = leader || add_leader(f->space, f->leaders, result.best[i].index, 0);
+    keep_fastest(&result, SIMULATE_LONGEST_FS - 1);
+    for (int64_t i = 0; i < result.reached_count && kept; i++) {
+        struct leader *leader = find_leader(f->leaders, result.reached[i].index);
+        kept = leader || add_leader(f->space, f->leaders, result.reached[i].index, 0);
         if (kept && !leader)
             leader = &f->leaders->items[f->leaders->count - 1];
         if (kept)
-            leader->other_fs = result.best[i].timeline.end_fs;
+            leader->other_fs = result.reached[i].time_fs;
     }
     search_result_clear(&result);
     return kept ? STATUS_OK : error_memory(error);
@@ -272,14 +295,36 @@ static int by_time(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
+/* Where the caller wants all that was reached, the list stays as it is. */
+static enum status add_searched(const struct finding *f, struct error *error)
+{
+    struct search_result *search = &f->leaders->search;
+    struct search_result list = {.reached_count = search->reached_count};
+    bool kept = true;
+    list.reached = malloc(((size_t)list.reached_count + 1) * sizeof *list.reached);
+    if (!list.reached)
+        return error_memory(error);
+    if (list.reached_count)
+        memcpy(list.reached, search->reached, (size_t)list.reached_count * sizeof *list.reached);
+    keep_fastest(&list, f->latest_fs);
+    for (int64_t i = 0; i < list.reached_count && kept; i++)
+        kept = add_leader(f->space, f->leaders, list.reached[i].index, list.reached[i].time_fs);
+    free(list.reached);
+    if (!f->options->keep_reached) {
+        free(search->reached);
+        search->reached = NULL;
+        search->reached_count = 0;
+        search->reached_all = false;
+    }
+    return kept ? STATUS_OK : error_memory(error);
+}
+
 static enum status find_all(struct finding *f, struct error *error)
 {
     struct leaders *leaders = f->leaders;
     const struct search_result *first = &leaders->search;
     f->latest_fs = within_fs(first->best[0].timeline.end_fs, f->share);
-    for (int i = 0; i < first->count; i++)
-        if (!add_leader(f->space, leaders, first->best[i].index, first->best[i].timeline.end_fs))
-            return error_memory(error);
+    TRY(add_searched(f, error));
     if (f->other)
         TRY(add_others(f, first->seconds, error));
     TRY(time_leaders(f, 0, error));

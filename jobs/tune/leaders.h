@@ -1,6 +1,6 @@
-/* The leaders of a space: its fastest tilings on a chip, those that are fastest on another chip
- * with the same space, and what few steps from them to more even tilings lead to; each with its
- * time on both. Whoever asks orders them by a score of his own: by their worst case
+/* The leaders of a space: the fastest tilings that a search on a chip has simulated, those of one
+ * on another chip with the same space, and what a few steps from them to more even tilings lead to;
+ * each with its time on both. Whoever asks orders them by a score of his own: by their worst case
  * (jobs/tune/robust.h), or by a time that something else predicts.
  *
  *   leaders_find(&space, &other, &options, share, &leaders, &error); …; leaders_clear(&leaders) */
@@ -9,7 +9,7 @@
 
 #include "search/search.h"
 
-enum { LEADERS_SEARCHED = 200 }; /* of the fastest on each chip */
+enum { LEADERS_SEARCHED = 200 }; /* at most, of each search */
 
 struct leader {
     int64_t index; /* in the space, as its tiling */
@@ -22,7 +22,7 @@ struct leader {
 struct leaders {
     int64_t count, capacity;
     struct leader *items;        /* ascending time, then index; owned */
-    struct search_result search; /* on the chip, with up to LEADERS_SEARCHED of the best; owned */
+    struct search_result search; /* on the chip; owned */
     bool complete;               /* nothing was cut short, on either chip */
 };
 
