@@ -155,7 +155,7 @@ Test(robust, steps_lead_to_more_even_tilings)
     struct space space;
     struct error error;
     int most = 0;
-    double share = 0.1;
+    double share = 0.3;
     cr_assert_eq(
         hardware_load_from(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", &none, &hw, &error),
         STATUS_OK);
@@ -180,6 +180,7 @@ Test(robust, steps_lead_to_more_even_tilings)
         most = even > most ? even : most;
     }
     cr_expect_gt(leaders.count, LEADERS_SEARCHED);
+    cr_expect_null(leaders.search.reached);
     cr_expect_gt(most, even_count(cann_even(&space, &leaders.search.best[0].tiling)));
     leaders_clear(&leaders);
     leaders_clear(&others);
