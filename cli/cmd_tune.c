@@ -23,6 +23,8 @@ struct tune {
     struct tune_find find; /* --db, --fresh */
     struct host_run run;   /* of a processor */
     struct page page;      /* --report */
+    const char *over;      /* a tiling at hand; NULL: none */
+    struct tiling at_hand; /* it */
     const char *trace;     /* a file to write; NULL: none */
     struct search_log log;
     struct landscape_file landscape;
@@ -36,8 +38,13 @@ static const struct cli_option options[] = {
     {"threads", "N", "threads (default: all processors); the answer is the same", 2,
      .take = task_take},
     {"robust", NULL,
-     "the tiling whose worst case is best, over what the description's fit does not know", 2,
-     .take = task_take},
+     "of the tilings that may be the fastest, for all the model knows, the one whose worst case is "
+     "least",
+     2, .take = task_take},
+    {"over", "NAME=VALUE,...",
+     "with --robust: a tiling at hand, a value for every name of its space; says what gain over it "
+     "is left once the model's optimism is taken off",
+     2, .text = offsetof(struct tune, over)},
     {"validate", "N",
      "on this machine's processor: run the N most promising tilings and answer with the fastest "
      "(default 8, or as many as fit into 8 seconds); 0: the model alone",
@@ -76,10 +83,25 @@ static const struct usage usage = {
            "  autotune --op matmul --shape 512x1024x512 --landscape map.json\n"
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
            "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
-           "  autotune --op matmul --shape 2048x2048x2048 --hw fitted.cfg --robust\n",
+           "  autotune --op matmul --shape 2048x2048x2048 --hw ascend910b2 --robust\n",
 };
 
 /* ------------------------------------------------------------------ answering */
+
+static json_t *make_robust(const struct tune *tune, const struct job_result *found)
+{
+    struct robust_over over;
+    struct error error;
+    const struct job *job = &tune->task.job;
+    const struct found *chosen = &found->search.best[0];
+    if (tune->over)
+        cli_require(robust_over(&job->space, &tune->at_hand, chosen, &over, &error), &error);
+    json_t *robust =
+        robust_json(&found->robust, &job->space, &job->corner, chosen, tune->over ? &over : NULL);
+    if (tune->task.common.format == FORMAT_TABLE)
+        robust_shorten(robust);
+    return robust;
+}
 
 /* Who wants an end does not wait for a comparison: it is dropped once the search, or it itself, has
  * been cut short. */
@@ -103,11 +125,8 @@ static json_t *make_details(const struct tune *tune, const struct job_result *fo
     if (details && table && job->space.kind->shorten)
         job->space.kind->shorten(details);
     if (job->robust && result->count) {
-        json_t *robust = robust_json(&found->robust, &job->space, &job->corner);
-        if (table)
-            robust_shorten(robust);
         details = details ? details : json_object();
-        json_object_set_new(details, "robust", robust);
+        json_object_set_new(details, "robust", make_robust(tune, found));
     }
     return details;
 }
@@ -149,6 +168,27 @@ static enum status write_landscape(const struct tune *tune, const struct job_res
                                 : STATUS_OK;
 }
 
+/* The tiling at hand has to be one that can be simulated. It is given in the words of --set, of
+ * which tiling_parse speaks. */
+static void read_over(struct tune *tune)
+{
+    struct error error;
+    struct violation violations[MAX_VIOLATIONS];
+    const struct space *space = &tune->task.job.space;
+    if (!tune->over)
+        return;
+    if (!tune->task.job.robust)
+        cli_die("--over: expected --robust with it");
+    enum status status = tiling_parse(space, tune->over, &tune->at_hand, &error);
+    if (status == STATUS_INVALID)
+        cli_die("--over%s", error.text + strlen("--set"));
+    cli_require(status, &error);
+    int count = space->kind->violations(space, &tune->at_hand, violations);
+    for (int i = 0; i < count; i++)
+        if (!violations[i].outside)
+            cli_die("--over %s: %s", tune->over, violations[i].text);
+}
+
 /* Before any work is done. */
 static void check(struct tune *tune)
 {
@@ -166,6 +206,7 @@ static void check(struct tune *tune)
     if (tune->find.fresh && !tune->find.db)
         cli_die("--fresh: expected --db, whose answers it does without");
     landscape_file_check(&tune->landscape, &tune->task);
+    read_over(tune);
     host_run_check(&tune->task, &tune->run);
     cli_check_files(&tune->task.common);
 }

@@ -33,9 +33,7 @@ struct tune_answer tune_answer_of(const struct tune_find *find, const struct sea
         .has_store = find->db != NULL,
         .from_store = find->from_store,
         .measured_from_store = run->from_store,
-        .search_note = job->robust ? "tilings and times of the search are those where every "
-                                     "uncertain number costs most"
-                                   : NULL,
+        .chosen = job->robust ? "the worst case is least of those that may be the fastest" : NULL,
     };
 }
 

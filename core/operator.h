@@ -153,6 +153,11 @@ struct operator_space {
     void (*ask)(const struct space *space, const struct tiling *tiling, struct host_work *work);
     /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus. */
     double (*roofline_ns)(const struct space *space);
+    /* How even an agreed tiling is: a bit for each of `evens` criteria that it meets, such as a
+     * length that divides the one it cuts, or tiles that all start at a line of memory. What is
+     * even has no remainders that a model may price wrongly. NULL: there are no such criteria. */
+    unsigned (*even)(const struct space *space, const struct tiling *tiling);
+    int evens;
     struct operator_cost cost;
     /* What an answer says beyond its best tiling: adds members to *details. `shorten` takes out
      * what only machines want. NULL: nothing, and there is nothing to compare with. */

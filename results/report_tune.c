@@ -60,6 +60,9 @@ static void add_proof(json_t *facts, const struct tune_answer *a)
         return;
     if (tune_is_optimal(a))
         report_fact(facts, "proof", "no tiling of the space is faster");
+    else if (a->chosen)
+        report_fact(facts, "chosen", "%s; the fastest may be %.2f %% faster", a->chosen,
+                    100 * tune_gap(a));
     else
         report_fact(facts, "proof", "none: the fastest may be up to %.2f %% faster",
                     100 * tune_gap(a));

@@ -17,13 +17,16 @@ const struct found *tune_best(const struct tune_answer *a)
 bool tune_is_optimal(const struct tune_answer *a)
 {
     const struct host_tune *tune = a->measured ? &a->measured->tune : NULL;
+    if (a->chosen)
+        return a->search->optimal && a->search->count &&
+               a->search->best[0].timeline.end_fs <= a->search->lower_bound_fs;
     return a->search->optimal && (!tune || (tune->measured && tune->items[0].rank == 1));
 }
 
 double tune_gap(const struct tune_answer *a)
 {
     const struct found *best = tune_best(a);
-    if (!a->measured || !best)
+    if ((!a->measured && !a->chosen) || !best)
         return a->search->gap;
     double ns = found_ns(best);
     return (ns - (double)a->search->lower_bound_fs / FS_PER_NS) / ns;

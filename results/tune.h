@@ -23,9 +23,10 @@ struct tune_answer {
     bool cut_short;                       /* the search, before its proof */
     bool has_store, from_store;           /* there is one; and it had what the search says … */
     bool measured_from_store;             /* … and what was measured */
-    const char *search_note; /* of the table: what the search was about; NULL: the chip */
-    const char *next;        /* of the table: the command to go on with; or NULL */
-    json_t *details;         /* of the operator: members of the answer; NULL: none */
+    const char *chosen; /* what the best was chosen for, which need not be the fastest of the
+                           search; NULL: it is that one */
+    const char *next;   /* of the table: the command to go on with; or NULL */
+    json_t *details;    /* of the operator: members of the answer; NULL: none */
 };
 
 /* Where something was measured, what ran fastest; else the first by the model. NULL: nothing is

@@ -168,6 +168,21 @@ static void put_effort(const struct tune_answer *a, const struct style *style, F
                   a->threads == 1 ? "" : "s");
 }
 
+/* The best is not the fastest, or by chance: what it is, and what is proven of the fastest. */
+static void put_choice(const struct tune_answer *a, const char *within, const struct style *style,
+                       FILE *out)
+{
+    char label[LINE_SIZE], bound[TEXT_SIZE];
+    const char *proof =
+        a->search->optimal ? "the fastest takes" : "cut short: nothing is faster than";
+    snprintf(label, sizeof label, "%s%s%s", a->search->optimal ? style->good : style->warn,
+             "chosen", style->end);
+    text_put_line(label, style, out, "%s", a->chosen);
+    text_put_line("", style, out, "%s %s, %.2f %% less; %s", proof,
+                  text_time((double)a->search->lower_bound_fs / FS_PER_NS, bound),
+                  100 * tune_gap(a), within);
+}
+
 /* How good the answer is. A winner by measurement need not be the model's first. */
 static void put_proof(const struct tune_answer *a, const struct style *style, FILE *out)
 {
@@ -181,7 +196,9 @@ static void put_proof(const struct tune_answer *a, const struct style *style, FI
              style->end);
     within_text(&a->search->within_1_percent, 0.01, within);
     text_time((double)a->search->lower_bound_fs / FS_PER_NS, bound);
-    if (optimal)
+    if (a->chosen)
+        put_choice(a, within, style, out);
+    else if (optimal)
         text_put_line(label, style, out, "nothing in the space is faster%s; %s",
                       a->space->hw->host ? " by the model" : "", within);
     else if (open)
@@ -203,8 +220,6 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
     if (a->from_store)
         fprintf(out, "  from store   searched before: --fresh searches again\n");
     put_legal(a, style, out);
-    if (a->search_note)
-        fprintf(out, "               %s\n", a->search_note);
     if (a->search->count == 0) {
         put_nothing(a, style, out);
         return;

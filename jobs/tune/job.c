@@ -239,8 +239,8 @@ static enum status set_corner(struct job *job, struct error *error)
     if (job->top > 1)
         return error_set(error, STATUS_INVALID,
                          "--robust: one tiling is the answer, expected no --top");
-    if (robust_corner(chips_folders(job->chips), hardware_name(job), &changes, job->hw,
-                      &job->corner, &why) != STATUS_OK)
+    if (corner_make(chips_folders(job->chips), hardware_name(job), &changes, job->hw, &job->corner,
+                    &why) != STATUS_OK)
         return error_set(error, why.status, "--robust: %s", why.text);
     return STATUS_OK;
 }
@@ -319,16 +319,6 @@ void job_close(struct job *job)
 
 /* ------------------------------------------------------------------ running */
 
-static enum status run_robustly(const struct job *job, const struct search_options *how,
-                                struct job_result *result, struct error *error)
-{
-    enum status status = robust_search(&job->problem, &job->space, job->cores, &job->corner, how,
-                                       &result->robust, error);
-    result->search = result->robust.search;
-    memset(&result->robust.search, 0, sizeof result->robust.search);
-    return status;
-}
-
 enum status job_run(const struct job *job, const struct job_run *run, struct job_result *result,
                     struct error *error)
 {
@@ -346,7 +336,8 @@ enum status job_run(const struct job *job, const struct job_run *run, struct job
         .context = run->context,
     };
     memset(result, 0, sizeof *result);
-    return job->robust ? run_robustly(job, &how, result, error)
+    return job->robust ? robust_search(&job->problem, &job->space, job->cores, &job->corner, &how,
+                                       &result->search, &result->robust, error)
                        : search(&job->space, &how, &result->search, error);
 }
 
@@ -362,5 +353,5 @@ bool job_is_complete(const struct job *job, const struct job_result *result, boo
     bool late = job->time_limit_s > 0 && search->seconds >= job->time_limit_s;
     if (search->count == 0)
         return !stopped && !late;
-    return search->optimal && (!job->robust || result->robust.nominal_optimal);
+    return search->optimal && (!job->robust || result->robust.complete);
 }

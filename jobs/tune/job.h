@@ -103,7 +103,7 @@ struct job_run {
 
 struct job_result {
     struct search_result search;
-    struct robust robust; /* of a robust job; its `search` is empty */
+    struct robust robust; /* of a robust job; search.best[0] is what it has chosen */
 };
 
 enum status job_run(const struct job *job, const struct job_run *run, struct job_result *result,

@@ -16,6 +16,9 @@
 #define SIMULATE_US 20.0
 #define SCORE_US    0.5
 
+/* A tiling to trust takes two searches, each for many tilings. */
+#define ROBUST_SEARCHES 4
+
 /* What one tiling costs to measure, about: docs/host.md has eight in a second. */
 enum { MEASURE_US = 125000 };
 
@@ -60,7 +63,7 @@ int64_t job_cost(const struct job *job)
     if (simulates > 0 && !job->space.kind->ask)
         us = SIMULATE_US * (simulates < all ? simulates : all);
     if (job->robust)
-        us *= 2;
+        us *= ROBUST_SEARCHES;
     us = us > LEAST_US ? us : LEAST_US;
     return (int64_t)(us < MOST_US ? us : MOST_US);
 }

@@ -25,7 +25,7 @@ void job_key(const struct job *job, struct job_key_texts *texts, struct store_ke
         /* which numbers are uncertain is not in the chip's own fingerprint */
         hardware_fingerprint(&job->corner.hw, corner);
         used +=
-            snprintf(texts->query + used, sizeof texts->query - (size_t)used, " robust=%s", corner);
+            snprintf(texts->query + used, sizeof texts->query - (size_t)used, " chosen=%s", corner);
     }
     if (job->problem.op->fingerprint)
         snprintf(texts->query + used, sizeof texts->query - (size_t)used, " kernel=%s",

@@ -1,333 +1,107 @@
-/* Makes the chip of the worst case, and searches on it. Each uncertain number moves to the end of
- * its range that costs more, which the ending of its name tells (directions[]). Then the rules of
- * descriptions are restored, always to the slower side: totals of a bus, and misses against hits.
- * What has moved is appended to the user's own changes, and the description loaded anew, so that
- * the loader checks it like any other. The worst case over a box of uncertain numbers is the first
- * form of robust optimisation (Soyster 1973). */
+/* Weighs the leaders by their worst cases. The worst case over a box of uncertain numbers is the
+ * first form of robust optimisation (Soyster 1973); that it is asked only of tilings near the best,
+ * and what it costs there is told, is the price of robustness (Bertsimas and Sim 2004). */
 #include "jobs/tune/robust.h"
 
 #include "formats/json.h"
+#include "jobs/tune/leaders.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-/* ------------------------------------------------------------------ directions */
+/* ------------------------------------------------------------------ choosing */
 
-static const struct {
-    const char *ending; /* of the last name in the key */
-    enum cost_direction direction;
-} directions[] = {
-    {"_ns", COST_RISES},
-    {".ns", COST_RISES},
-    {".repeat_cycles", COST_RISES},
-    {"_gbps", COST_FALLS},
-    {".gflops", COST_FALLS},
-    {"clock_mhz", COST_FALLS},
-    {".all_hit_bytes", COST_FALLS},
-    {".all_miss_bytes", COST_FALLS},
-};
-
-/* Without the place in an array: "buses.l2.total_gbps.17". */
-static size_t named_length(const char *key)
+/* By what the time at the corner may still be exceeded: the upper end of the interval that the
+ * model's residual lies within. The description's error is the same for every tiling; what knows a
+ * tiling's own interval belongs here. */
+static double worst_factor(const struct hardware *hw, const struct leader *leader)
 {
-    size_t length = strlen(key), digits = 0;
-    while (digits < length && strchr("0123456789", key[length - digits - 1]))
-        digits++;
-    return digits > 0 && digits < length && key[length - digits - 1] == '.' ? length - digits - 1
-                                                                            : length;
+    (void)leader;
+    return 1 + fit_share(&hw->fit);
 }
 
-static bool ends_in(const char *key, const char *ending)
+static double worst_of(const struct hardware *hw, const struct leader *leader)
 {
-    size_t length = named_length(key), end = strlen(ending);
-    return end <= length && strncasecmp(key + length - end, ending, end) == 0;
+    return (double)leader->other_fs * worst_factor(hw, leader);
 }
 
-enum cost_direction cost_direction_of(const char *key)
+/* Of two whose worst cases cannot be told apart: the more even one, then that with the lesser worst
+ * case, then the faster one; leaders come in order of time. */
+static bool is_preferred(const struct hardware *hw, const struct leader *a, const struct leader *b)
 {
-    for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
-        if (ends_in(key, directions[i].ending))
-            return directions[i].direction;
-    return COST_UNKNOWN;
+    int evens = even_count(a->even) - even_count(b->even);
+    return evens > 0 || (evens == 0 && worst_of(hw, a) < worst_of(hw, b));
 }
 
-/* ------------------------------------------------------------------ the corner */
-
-/* The numbers of a description, on their way to the corner. */
-struct moved {
-    const struct hardware *hw;
-    double *value; /* by fact */
-    int keys;
-};
-
-/* -1: the description does not say it. */
-static int find_fact(const struct hardware *hw, const char *key)
+static const struct leader *choose(const struct hardware *hw, const struct leaders *leaders)
 {
-    for (size_t i = 0; i < hw->fact_count; i++)
-        if (strcasecmp(hw->facts[i].key, key) == 0)
-            return (int)i;
-    return -1;
-}
-
-static enum status move_number(struct moved *moved, const struct spread *spread,
-                               struct error *error)
-{
-    int fact = find_fact(moved->hw, spread->key);
-    double share = ROBUST_STANDARD_ERRORS * spread->relative_error;
-    enum cost_direction direction = cost_direction_of(spread->key);
-    if (fact < 0 || fact_is_override(&moved->hw->facts[fact]) || !(share > 0))
-        return STATUS_OK;
-    if (direction == COST_UNKNOWN)
-        return error_set(error, STATUS_INVALID,
-                         "%s: it is not known whether a kernel costs more with less of it",
-                         spread->key);
-    if (direction == COST_FALLS && share >= 1)
-        return error_set(error, STATUS_INVALID,
-                         "%s: known to +-%.3g %% only, so that the worst case has no end",
-                         spread->key, 100 * share);
-    moved->value[fact] *= direction == COST_RISES ? 1 + share : 1 - share;
-    moved->keys++;
-    return STATUS_OK;
-}
-
-#define BYTES_PER_GB 1e9
-
-static void lower_to(double *value, double most)
-{
-    *value = fmin(*value, most);
-}
-
-/* More transfers carry no less, and each of them no more: what is certain goes down with what is
- * not. */
-static void lower_totals(struct moved *moved, const struct bus *bus)
-{
-    char key[HARDWARE_KEY_SIZE];
-    snprintf(key, sizeof key, "buses.%s.total_gbps.1", bus->name);
-    int first = find_fact(moved->hw, key);
-    if (first < 0)
-        return;
-    double *total = moved->value + first; /* the facts of an array stand together */
-    for (int n = bus->sharers - 1; n >= 1; n--)
-        lower_to(&total[n - 1], total[n]);
-    for (int n = 1; n < bus->sharers; n++) {
-        int64_t most = llround(total[n - 1] * BYTES_PER_GB) * (n + 1) / n;
-        if (llround(total[n] * BYTES_PER_GB) > most)
-            total[n] = (double)most / BYTES_PER_GB;
+    const struct leader *chosen = NULL;
+    double least = INFINITY;
+    for (int64_t i = 0; i < leaders->count; i++)
+        least = fmin(least, worst_of(hw, &leaders->items[i]));
+    for (int64_t i = 0; i < leaders->count; i++) {
+        const struct leader *leader = &leaders->items[i];
+        if (worst_of(hw, leader) <= least * (1 + ROBUST_RESOLUTION) &&
+            (!chosen || is_preferred(hw, leader, chosen)))
+            chosen = leader;
     }
+    return chosen;
 }
 
-/* The number `name` of two paths, the first of which may cost no more than the second. */
-static void keep_order(struct moved *moved, const char *hit, const char *miss, const char *name)
+/* Puts the chosen one in the place of the fastest. */
+static enum status take_choice(const struct space *space, struct leaders *leaders,
+                               struct robust *robust, struct error *error)
 {
-    char key[HARDWARE_KEY_SIZE];
-    snprintf(key, sizeof key, "paths.%s.%s", hit, name);
-    int first = find_fact(moved->hw, key);
-    bool rises = cost_direction_of(key) == COST_RISES;
-    snprintf(key, sizeof key, "paths.%s.%s", miss, name);
-    int second = find_fact(moved->hw, key);
-    if (first < 0 || second < 0)
-        return;
-    double bound = moved->value[first], *value = &moved->value[second];
-    *value = rises ? fmax(*value, bound) : fmin(*value, bound);
-}
-
-/* A move that misses the cache is nowhere faster than one that hits it. */
-static void slow_misses(struct moved *moved)
-{
-    static const char *const names[] = {"issue_ns", "latency_ns", "bandwidth_gbps"};
-    const struct hardware *hw = moved->hw;
-    char hit[2 * HARDWARE_NAME_SIZE + 3], miss[2 * HARDWARE_NAME_SIZE + 3];
-    int hits = find_fact(hw, "cache.all_hit_bytes"), misses = find_fact(hw, "cache.all_miss_bytes");
-    if (hw->cache.behind < 0)
-        return;
-    lower_to(&moved->value[hits], moved->value[misses]);
-    for (int p = 0; p < hw->path_count; p++) {
-        int other = hardware_path(hw, hw->cache.behind, hw->paths[p].destination);
-        if (hw->paths[p].source != hw->cache.buffer || other < 0)
-            continue;
-        hardware_path_name(hw, p, hit);
-        hardware_path_name(hw, other, miss);
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            keep_order(moved, hit, miss, names[i]);
-    }
-}
-
-static enum status move_all(struct moved *moved, struct error *error)
-{
-    const struct hardware *hw = moved->hw;
-    for (size_t i = 0; i < hw->fact_count; i++)
-        moved->value[i] = strtod(hw->facts[i].value, NULL);
-    for (int s = 0; s < hw->fit.spread_count; s++)
-        TRY(move_number(moved, &hw->fit.spreads[s], error));
-    if (moved->keys == 0)
-        return error_set(error, STATUS_INVALID,
-                         "%s says of no number how well it is known; `autotune calibrate` writes a "
-                         "description that does",
-                         hw->name);
-    for (int b = 0; b < hw->bus_count; b++)
-        lower_totals(moved, &hw->buses[b]);
-    slow_misses(moved);
-    return STATUS_OK;
-}
-
-/* Numbers that must be whole are written so; less is what costs more there. */
-static char *change_text(const struct fact *fact, double value)
-{
-    bool whole = ends_in(fact->key, "_bytes");
-    char *text;
-    return asprintf(&text, whole ? "%s=%.0f" : "%s=%.15g", fact->key,
-                    whole ? floor(value * (1 + 1e-12)) : value) < 0
-               ? NULL
-               : text;
-}
-
-/* Appends what has moved to the user's own changes. */
-static bool list_changes(const struct moved *moved, const struct hardware_overrides *changes,
-                         const char **texts, size_t *count)
-{
-    const struct hardware *hw = moved->hw;
-    for (*count = 0; *count < changes->count; ++*count)
-        texts[*count] = changes->texts[*count];
-    for (size_t i = 0; i < hw->fact_count; i++) {
-        if (moved->value[i] == strtod(hw->facts[i].value, NULL))
-            continue;
-        texts[*count] = change_text(&hw->facts[i], moved->value[i]);
-        if (!texts[*count])
-            return false;
-        ++*count;
-    }
-    return true;
-}
-
-static bool has_shared_bus(const struct hardware *hw)
-{
-    int pipe_of[HARDWARE_MAX_BUSES];
-    for (int b = 0; b < HARDWARE_MAX_BUSES; b++)
-        pipe_of[b] = -1;
-    for (int p = 0; p < hw->path_count; p++) {
-        const struct path *path = &hw->paths[p];
-        if (path->bus < 0)
-            continue;
-        if (pipe_of[path->bus] >= 0 && pipe_of[path->bus] != path->pipe)
-            return true;
-        pipe_of[path->bus] = path->pipe;
-    }
-    return false;
-}
-
-static enum status load_corner(const char *folders, const char *name,
-                               const struct hardware_overrides *changes, const struct moved *moved,
-                               struct corner *corner, struct error *error)
-{
-    size_t count = 0;
-    const char **texts = calloc(changes->count + moved->hw->fact_count + 1, sizeof *texts);
-    enum status status = STATUS_OK;
-    if (!texts || !list_changes(moved, changes, texts, &count))
-        status = error_memory(error);
-    struct hardware_overrides all = {texts, count};
-    if (status == STATUS_OK)
-        status = hardware_load_from(folders, name, &all, &corner->hw, error);
-    for (size_t i = changes->count; i < count; i++) {
-        union {
-            const char *text;
-            char *owned;
-        } change = {texts[i]};
-        free(change.owned);
-    }
-    free(texts);
-    corner->keys = moved->keys;
-    corner->is_worst = !has_shared_bus(moved->hw);
-    return status;
-}
-
-enum status robust_corner(const char *folders, const char *name,
-                          const struct hardware_overrides *changes, const struct hardware *hw,
-                          struct corner *corner, struct error *error)
-{
-    struct moved moved = {hw, calloc(hw->fact_count + 1, sizeof *moved.value), 0};
-    *corner = (struct corner){.keys = 0};
-    if (!moved.value)
-        return error_memory(error);
-    enum status status = move_all(&moved, error);
-    if (status == STATUS_OK)
-        status = load_corner(folders, name, changes, &moved, corner, error);
-    free(moved.value);
-    return status;
-}
-
-/* ------------------------------------------------------------------ the search */
-
-/* The best on the chip as it is described, and what it takes at the corner. */
-static enum status find_nominal(const struct space *space, const struct space *worst,
-                                const struct search_options *options, struct robust *robust,
-                                struct error *error)
-{
-    struct search_options rest = *options;
-    struct search_result result;
+    const struct leader *chosen = choose(space->hw, leaders);
+    struct search_result *search = &leaders->search;
     struct found found;
-    rest.top = 1;
-    rest.best_only = true;
-    if (options->time_limit_s > 0)
-        rest.time_limit_s = fmax(options->time_limit_s - robust->search.seconds, 1e-9);
-    enum status status = search(space, &rest, &result, error);
-    if (status != STATUS_OK)
-        return status;
-    status = search_simulate(worst, &result.best[0].tiling, &found, error);
-    robust->nominal_best = result.best[0];
-    robust->nominal_optimal = result.optimal;
-    robust->nominal_worst_fs = found.timeline.end_fs;
-    search_result_clear(&result);
-    return status;
-}
-
-/* The best of the corner as they are on the chip as it is described. */
-static enum status simulate_nominally(const struct space *space, struct search_result *result,
-                                      struct error *error)
-{
-    for (int i = 0; i < result->count; i++) {
-        struct found found;
-        TRY(search_simulate(space, &result->best[i].tiling, &found, error));
-        found.index = result->best[i].index;
-        result->best[i] = found;
-    }
+    if (!chosen)
+        return error_set(error, STATUS_TOO_LARGE,
+                         "no worst case can be simulated: all could outlast the clock");
+    TRY(search_simulate(space, &chosen->tiling, &found, error));
+    found.index = chosen->index;
+    *robust = (struct robust){
+        .worst_fs = chosen->other_fs,
+        .residual_factor = worst_factor(space->hw, chosen),
+        .even = even_count(chosen->even),
+        .weighed = leaders->count,
+        .nominal_best = search->best[0],
+        .nominal_optimal = search->optimal,
+        .complete = leaders->complete,
+    };
+    for (int64_t i = 0; i < leaders->count; i++)
+        if (leaders->items[i].index == search->best[0].index)
+            robust->nominal_worst_fs = leaders->items[i].other_fs;
+    search->best[0] = found;
+    search->count = 1;
     return STATUS_OK;
 }
 
-/* They have times of the corner, and the answer those of the chip as it is described. */
-static void drop_reached(struct search_result *result)
+static enum status search_worst(const struct space *space, const struct space *worst,
+                                const struct search_options *options, struct search_result *result,
+                                struct robust *robust, struct error *error)
 {
-    free(result->reached);
-    result->reached = NULL;
-    result->reached_count = 0;
-    result->reached_all = false;
-}
-
-static enum status search_both(const struct space *space, const struct space *worst,
-                               const struct search_options *options, struct robust *robust,
-                               struct error *error)
-{
-    enum status status = search(worst, options, &robust->search, error);
-    if (status != STATUS_OK || robust->search.count == 0)
-        return status;
-    robust->worst_fs = robust->search.best[0].timeline.end_fs;
-    drop_reached(&robust->search);
-    status = find_nominal(space, worst, options, robust, error);
-    if (status == STATUS_OK)
-        status = simulate_nominally(space, &robust->search, error);
-    if (status != STATUS_OK)
-        robust_clear(robust);
+    struct leaders leaders;
+    double share = fmax(fit_share(&space->hw->fit), ROBUST_RESOLUTION);
+    TRY(leaders_find(space, worst, options, share, &leaders, error));
+    enum status status =
+        leaders.search.count ? take_choice(space, &leaders, robust, error) : STATUS_OK;
+    if (status == STATUS_OK) {
+        *result = leaders.search;
+        leaders.search = (struct search_result){.count = 0};
+    }
+    leaders_clear(&leaders);
     return status;
 }
 
 enum status robust_search(const struct problem *problem, const struct space *space, int cores,
                           const struct corner *corner, const struct search_options *options,
-                          struct robust *robust, struct error *error)
+                          struct search_result *result, struct robust *robust, struct error *error)
 {
     struct space worst;
     *robust = (struct robust){.worst_fs = 0};
+    *result = (struct search_result){.count = 0};
     if (space->kind->costs)
         return error_set(error, STATUS_INVALID,
                          "a tiling of the space %s is several programs, of which each has a worst "
@@ -336,61 +110,100 @@ enum status robust_search(const struct problem *problem, const struct space *spa
     enum status status = space_open(problem, space->kind, &corner->hw, cores, &worst, error);
     if (status != STATUS_OK)
         return status;
-    status = search_both(space, &worst, options, robust, error);
+    status = search_worst(space, &worst, options, result, robust, error);
     space_close(&worst);
     return status;
 }
 
-void robust_clear(struct robust *robust)
+enum status robust_over(const struct space *space, const struct tiling *tiling,
+                        const struct found *chosen, struct robust_over *over, struct error *error)
 {
-    search_result_clear(&robust->search);
+    struct found found;
+    TRY(search_simulate(space, tiling, &found, error));
+    *over = (struct robust_over){found.tiling, found.timeline.end_fs,
+                                 shrunk_gain(found_ns(&found) / found_ns(chosen) - 1)};
+    return STATUS_OK;
 }
 
-/* Does a bus carry moves of several pipes in programs of this space? */
-static bool space_shares_bus(const struct space *space)
-{
-    const struct hardware *hw = space->hw;
-    int pipe_of[HARDWARE_MAX_BUSES];
-    for (int b = 0; b < HARDWARE_MAX_BUSES; b++)
-        pipe_of[b] = -1;
-    for (int i = 0; i < space->layout_count; i++)
-        for (int l = 0; l < space->layouts[i].total_count; l++) {
-            const struct price *price = &hw->prices[space->layouts[i].price[l]];
-            if (price->bus < 0)
-                continue;
-            if (pipe_of[price->bus] >= 0 && pipe_of[price->bus] != price->pipe)
-                return true;
-            pipe_of[price->bus] = price->pipe;
-        }
-    return false;
-}
+/* ------------------------------------------------------------------ the answer */
 
 static double ns(int64_t fs)
 {
     return (double)fs / FS_PER_NS;
 }
 
-json_t *robust_json(const struct robust *robust, const struct space *space,
-                    const struct corner *corner)
+static json_t *over_json(const struct robust_over *over, const struct space *space)
 {
-    json_t *nominal =
-        json_pack("{s:o, s:f, s:f, s:b}", "tiling",
-                  tiling_json(space->axes, space->axis_count, &robust->nominal_best.tiling),
-                  "time_ns", ns(robust->nominal_best.timeline.end_fs), "worst_time_ns",
-                  ns(robust->nominal_worst_fs), "optimal", robust->nominal_optimal);
-    return json_pack("{s:i, s:i, s:b, s:f, s:o}", "keys", corner->keys, "standard_errors",
-                     ROBUST_STANDARD_ERRORS, "corner_is_worst",
-                     corner->is_worst || !space_shares_bus(space), "worst_time_ns",
-                     ns(robust->worst_fs), "nominal_best", nominal);
+    return json_pack("{s:o, s:f, s:f, s:f, s:[f, f]}", "tiling",
+                     tiling_json(space->axes, space->axis_count, &over->tiling), "time_ns",
+                     ns(over->time_fs), "claimed", over->gain.claimed, "shrunk", over->gain.gain,
+                     "shrunk_within", over->gain.low, over->gain.high);
+}
+
+json_t *robust_json(const struct robust *robust, const struct space *space,
+                    const struct corner *corner, const struct found *chosen,
+                    const struct robust_over *over)
+{
+    const struct found *fastest = &robust->nominal_best;
+    json_t *nominal = json_pack("{s:o, s:f, s:f, s:b}", "tiling",
+                                tiling_json(space->axes, space->axis_count, &fastest->tiling),
+                                "time_ns", found_ns(fastest), "worst_time_ns",
+                                ns(robust->nominal_worst_fs), "optimal", robust->nominal_optimal);
+    json_t *answer =
+        json_pack("{s:s, s:i, s:i, s:b, s:I}", "verdict", "chosen", "keys", corner->keys,
+                  "standard_errors", CORNER_STANDARD_ERRORS, "corner_is_worst",
+                  corner_is_worst_of(corner, space), "weighed", (json_int_t)robust->weighed);
+    json_object_update_new(
+        answer,
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "time_ns", found_ns(chosen), "worst_time_ns",
+                  ns(robust->worst_fs), "residual_factor", robust->residual_factor, "worst_ns",
+                  ns(robust->worst_fs) * robust->residual_factor, "best_ns", found_ns(fastest),
+                  "cost", found_ns(chosen) / found_ns(fastest) - 1));
+    if (space->kind->even)
+        json_object_update_new(
+            answer, json_pack("{s:i, s:i}", "even", robust->even, "most_even", space->kind->evens));
+    json_object_set_new(answer, "complete", json_boolean(robust->complete));
+    json_object_set_new(answer, "nominal_best", nominal);
+    if (over)
+        json_object_set_new(answer, "over", over_json(over, space));
+    return answer;
+}
+
+/* For people shares are percentages, which their names say, and tilings stand by themselves. */
+static void flatten(json_t *answer, const char *member)
+{
+    char name[48];
+    const char *key;
+    json_t *value, *object = json_incref(json_object_get(answer, member));
+    json_object_del(answer, member);
+    json_object_foreach(object, key, value)
+    {
+        bool is_tiling = strcmp(key, "tiling") == 0;
+        bool is_share = strcmp(key, "claimed") == 0 || strncmp(key, "shrunk", 6) == 0;
+        snprintf(name, sizeof name, "%s%s%s%s", member, is_tiling ? "" : "_", is_tiling ? "" : key,
+                 is_share ? "_share" : "");
+        json_object_set(answer, name, value);
+    }
+    json_decref(object);
 }
 
 void robust_shorten(json_t *answer)
 {
-    static const char *const times[][2] = {{"time_ns", "nominal_best_time_ns"},
-                                           {"worst_time_ns", "nominal_best_worst_time_ns"}};
-    json_t *nominal = json_incref(json_object_get(answer, "nominal_best"));
-    json_object_set(answer, "nominal_best", json_object_get(nominal, "tiling"));
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        json_object_set(answer, times[i][1], json_object_get(nominal, times[i][0]));
-    json_decref(nominal);
+    char text[48];
+    json_object_set(answer, "cost_share", json_object_get(answer, "cost"));
+    json_object_del(answer, "cost");
+    json_object_del(answer, "verdict");
+    json_object_del(answer, "time_ns");
+    json_object_del(answer, "best_ns");
+    if (json_is_true(json_object_get(answer, "complete")))
+        json_object_del(answer, "complete");
+    if (json_object_get(answer, "even")) {
+        snprintf(text, sizeof text, "%lld of %lld",
+                 json_integer_value(json_object_get(answer, "even")),
+                 json_integer_value(json_object_get(answer, "most_even")));
+        json_object_set_new(answer, "even", json_string(text));
+        json_object_del(answer, "most_even");
+    }
+    flatten(answer, "nominal_best");
+    flatten(answer, "over");
 }

@@ -1,8 +1,8 @@
 /* Internal to the space `cann` of MatMul: what its files share. matmul_cann.c makes the space,
  * matmul_cann_machine.c finds the places of the chip, matmul_cann_plan.c turns a tiling into the
  * nest of loops and the scopes of its operands, matmul_cann_legal.c says what fits and which
- * values say something new, matmul_cann_program.c writes the nest, matmul_cann_summary.c counts
- * it.
+ * values say something new, matmul_cann_even.c how even a tiling is, matmul_cann_program.c writes
+ * the nest, matmul_cann_summary.c counts it.
  *
  * All sizes are in elements, m and n padded to the matrix unit's blocks, k likewise; in the
  * direction of the batch, in blocks of single_m × single_n. */
@@ -182,6 +182,10 @@ void cann_agree(const struct space *space, struct tiling *tiling);
 bool cann_legal(const struct space *space, const struct tiling *tiling);
 int cann_violations(const struct space *space, const struct tiling *tiling,
                     struct violation list[MAX_VIOLATIONS]);
+
+/* matmul_cann_even.c */
+enum { CANN_EVENS = 8 };
+unsigned cann_even(const struct space *space, const struct tiling *tiling);
 
 /* matmul_cann_program.c */
 enum status cann_generate(const struct space *space, const struct tiling *tiling, int part,

@@ -1,355 +1,254 @@
-/* The corner of what a fit does not know (jobs/tune/robust.h): nothing in the box is slower, and
- * the tiling that is best there is found. */
-#include "hardware/description.h"
+/* The tiling to trust (jobs/tune/robust.h) against all tilings of small spaces, and the leaders
+ * that it is one of. */
+#include "jobs/tune/leaders.h"
 #include "jobs/tune/robust.h"
-#include "kernels/knn/knn.h"
-#include "tests/hardware_files.h"
-#include "tests/support/machine.h"
-#include "tests/support/random_cann.h"
+#include "kernels/matmul/matmul_cann_internal.h"
+#include "search/candidates.h"
+#include "tests/jobs/uncertain_chip.h"
 
-#include <math.h>
+#include <stdlib.h>
 
 TestSuite(robust, .init = enter, .fini = leave);
 
-/* A chip with a cache, bursts and latencies, whose buses each carry the moves of one pipe. */
-static const struct {
-    const char *from, *to;
-} additions[] = {
-    {"buffers = (", "cache = { buffer = \"gm\"; behind = \"hbm\"; all_hit_bytes = 20000;\n"
-                    "    all_miss_bytes = 90000; source = \"assumed: for a test\"; };\n"
-                    "launch_core_ns = { value = 20.0; source = \"assumed: for a test\"; };\n"
-                    "buffers = ( { name = \"hbm\"; external = true; },"},
-    {"buses = (", "buses = ( { name = \"ddr\"; total_gbps = [70.0, 140.0, 200.0];\n"
-                  "    source = \"assumed: for a test\"; },\n"
-                  "  { name = \"out\"; total_gbps = [200.0, 300.0, 400.0];\n"
-                  "    source = \"assumed: for a test\"; },"},
-    {"pipe = \"FIXP\"; bus = \"l2\";", "pipe = \"FIXP\"; bus = \"out\";"},
-    {"pipe = \"VMTE2\"; bus = \"l2\";", "pipe = \"VMTE2\";"},
-    {"pipe = \"MTE3\"; bus = \"l2\";", "pipe = \"MTE3\";"},
-    {"paths = (",
-     "paths = (\n"
-     "    { path = \"hbm->l1\"; pipe = \"MTE2\"; bus = \"ddr\"; bandwidth_gbps = 65.0;\n"
-     "      issue_ns = 40.0; latency_ns = 130.0; bursts = ( { align_bytes = 32;\n"
-     "      up_to_bytes = [256]; ns = [3.0, 9.0]; } ); source = \"assumed\"; },\n"
-     "    { path = \"hbm->l0a\"; pipe = \"MTE2\"; bandwidth_gbps = 1.0;\n"
-     "      source = \"assumed\"; },\n"
-     "    { path = \"hbm->l0b\"; pipe = \"MTE2\"; bandwidth_gbps = 1.0;\n"
-     "      source = \"assumed\"; },\n"
-     "    { path = \"hbm->ub\"; pipe = \"VMTE2\"; bandwidth_gbps = 1.0;\n"
-     "      source = \"assumed\"; },"},
+static const int64_t sizes[][3] = {{32, 16, 48}, {48, 32, 16}, {16, 64, 32}, {80, 16, 16}};
+enum { SIZES = sizeof sizes / sizeof *sizes, CORES = 4 };
+
+/* One problem on the chip and at its corner. */
+struct both {
+    struct hardware hw;
+    struct corner corner;
+    struct problem problem;
+    struct space space, worst;
 };
 
-static const struct {
-    const char *key;
-    double value; /* that it gets; NAN: it has one */
-    double relative_error;
-} fitted[] = {
-    {"launch_ns", NAN, 0.05},
-    {"launch_core_ns", NAN, 0.3},
-    {"issue_ns", NAN, 0.2},
-    {"paths.gm->l1.issue_ns", 28, 0.1},
-    {"paths.gm->l1.latency_ns", 112, 0.3}, /* beyond that of hbm->l1 */
-    {"paths.gm->l1.bandwidth_gbps", NAN, 0.04},
-    {"paths.hbm->l1.bandwidth_gbps", NAN, 0.2},
-    {"paths.hbm->l1.bursts.32.ns.1", NAN, 0.4},
-    {"paths.hbm->l1.bursts.32.ns.2", NAN, 0.1},
-    {"paths.l1->l0a.bandwidth_gbps", NAN, 0.1},
-    {"paths.l1->l0b.latency_ns", 9, 0.5},
-    {"paths.l0c->gm.casts.f32:f16.bandwidth_gbps", NAN, 0.15},
-    {"matrix.f16.gflops", NAN, 0.02},
-    {"matrix.f16.issue_ns", 3.6, 0.2},
-    {"buses.ddr.total_gbps.3", NAN, 0.25}, /* below the second total */
-    {"buses.l2.total_gbps.1", NAN, 0.1},
-    {"cache.all_hit_bytes", NAN, 0.2},
-    {"cache.all_miss_bytes", NAN, 0.45}, /* below the other */
-};
-enum { FITTED = sizeof fitted / sizeof *fitted };
-
-static void write_chip(void)
-{
-    struct description description;
-    struct error error;
-    struct fit fit = {.error = 0.05, .spread_count = FITTED};
-    char *text = read_file(SOURCE_DIR "/tests/support/split-chip.cfg");
-    for (size_t i = 0; i < sizeof additions / sizeof *additions; i++) {
-        char *changed = replaced(text, additions[i].from, additions[i].to);
-        free(text);
-        text = changed;
-    }
-    write_file("base.cfg", text);
-    free(text);
-    cr_assert_eq(description_read(NULL, in_folder("base.cfg"), &(struct hardware_overrides){0},
-                                  &description, &error),
-                 STATUS_OK, "%s", error.text);
-    for (int i = 0; i < FITTED; i++) {
-        if (!isnan(fitted[i].value))
-            cr_assert_eq(description_set(&description, fitted[i].key, fitted[i].value,
-                                         "measured for a test", &error),
-                         STATUS_OK, "%s", error.text);
-        strcpy(fit.spreads[i].key, fitted[i].key);
-        fit.spreads[i].relative_error = fitted[i].relative_error;
-    }
-    cr_assert_eq(description_set_fit(&description, &fit, "measured for a test", &error), STATUS_OK);
-    cr_assert_eq(description_write(&description, "", &text, &error), STATUS_OK);
-    write_file("chip.cfg", text);
-    free(text);
-    description_clear(&description);
-}
-
-static const struct hardware_overrides none = {NULL, 0};
-
-static void open_corner(const struct hardware_overrides *changes, struct hardware *hw,
-                        struct corner *corner)
+static void open_both(const int64_t size[3], struct both *both)
 {
     struct error error;
-    cr_assert_eq(hardware_load_from(NULL, in_folder("chip.cfg"), changes, hw, &error), STATUS_OK,
-                 "%s", error.text);
-    cr_assert_eq(robust_corner(NULL, in_folder("chip.cfg"), changes, hw, corner, &error), STATUS_OK,
-                 "%s", error.text);
+    open_corner(&none, &both->hw, &both->corner);
+    both->problem = (struct problem){
+        .op = &matmul_operator, .type = DTYPE_F16, .size = {size[0], size[1], size[2], 1}};
+    cr_assert_eq(space_open(&both->problem, &matmul_cann, &both->hw, CORES, &both->space, &error),
+                 STATUS_OK);
+    cr_assert_eq(
+        space_open(&both->problem, &matmul_cann, &both->corner.hw, CORES, &both->worst, &error),
+        STATUS_OK);
 }
 
-/* A point of the box. False where it breaks a rule of descriptions, as some do. */
-static bool random_point(gsl_rng *rng, const struct hardware *hw, struct hardware *point)
+static void close_both(struct both *both)
 {
-    char texts[FITTED][HARDWARE_KEY_SIZE + 40];
-    const char *list[FITTED];
-    struct error error;
-    for (int i = 0; i < FITTED; i++) {
-        const char *key = fitted[i].key;
-        double value = strtod(find_fact(hw, key)->value, NULL),
-               where = 2 * gsl_rng_uniform(rng) - 1;
-        if (gsl_rng_uniform_int(rng, 3) == 0)
-            where = where < 0 ? -1 : 1;
-        else if (gsl_rng_uniform_int(rng, 2) == 0)
-            where = 0;
-        value *= 1 + 2 * fitted[i].relative_error * where;
-        sprintf(texts[i], strstr(key, "_bytes") ? "%s=%.0f" : "%s=%.12g", key, value);
-        list[i] = texts[i];
-    }
-    struct hardware_overrides all = {list, FITTED};
-    return hardware_load_from(NULL, in_folder("chip.cfg"), &all, point, &error) == STATUS_OK;
+    space_close(&both->space);
+    space_close(&both->worst);
+    hardware_clear(&both->corner.hw);
+    hardware_clear(&both->hw);
 }
 
-static int64_t time_of(const struct problem *problem, const struct hardware *hw, int cores,
-                       const struct tiling *tiling)
+static int64_t time_of(const struct space *space, const struct tiling *tiling)
 {
-    struct space space;
     struct found found;
     struct error error;
-    cr_assert_eq(space_open(problem, &matmul_cann, hw, cores, &space, &error), STATUS_OK, "%s",
-                 error.text);
-    cr_assert_eq(search_simulate(&space, tiling, &found, &error), STATUS_OK, "%s", error.text);
-    space_close(&space);
+    cr_assert_eq(search_simulate(space, tiling, &found, &error), STATUS_OK, "%s", error.text);
     return found.timeline.end_fs;
 }
 
-Test(robust, no_point_of_the_box_is_slower_than_the_corner)
+/* Of all legal tilings. */
+struct all {
+    int64_t best_fs, least_worst_fs; /* of those within the error of the fastest */
+    int most_even;                   /* whose worst case is as good */
+};
+
+static int by_index(const void *left, const void *right)
 {
-    struct hardware hw;
-    struct corner corner;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
-    int compared = 0, points = 0;
-    write_chip();
-    open_corner(&none, &hw, &corner);
-    cr_expect_eq(corner.keys, FITTED);
-    cr_expect(corner.is_worst);
-    for (int round = 0; round < 200 / test_thinning(); round++) {
-        struct hardware point;
-        if (!random_point(rng, &hw, &point))
-            continue;
-        points++;
-        for (int i = 0; i < 10; i++) {
-            struct problem problem;
-            struct space space;
+    const struct candidate *a = left, *b = right;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static void search_all(const struct space *space, struct search_result *result)
+{
+    struct search_options options = {
+        .strategy = "exhaustive", .threads = 1, .top = 1, .keep_reached = true};
+    struct error error;
+    cr_assert_eq(search(space, &options, result, &error), STATUS_OK, "%s", error.text);
+    cr_assert(result->reached_all && result->simulated == result->feasible);
+    qsort(result->reached, (size_t)result->reached_count, sizeof *result->reached, by_index);
+}
+
+static struct all look_at_all(const struct both *both, double share)
+{
+    struct search_result result, worst;
+    search_all(&both->space, &result);
+    search_all(&both->worst, &worst);
+    struct all all = {result.best[0].timeline.end_fs, INT64_MAX, 0};
+    double latest = (double)all.best_fs * (1 + share);
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < result.reached_count; i++) {
             struct tiling tiling;
-            random_cann_space(rng, &hw, 400, &problem, &space);
-            int cores = (int)cann_of(&space)->cores;
-            problem.choice[MATMUL_BIAS] = 0;
-            bool drawn = random_cann_tiling(rng, &space, &tiling);
-            if (drawn) {
-                int64_t worst = time_of(&problem, &corner.hw, cores, &tiling);
-                cr_assert_leq(time_of(&problem, &point, cores, &tiling), worst, "%s",
-                              random_cann_text(&problem, &space, &tiling));
-                cr_assert_lt(time_of(&problem, &hw, cores, &tiling), worst, "%s",
-                             random_cann_text(&problem, &space, &tiling));
-                compared++;
-            }
-            space_close(&space);
+            int64_t worst_fs = worst.reached[i].time_fs;
+            cr_assert_eq(result.reached[i].index, worst.reached[i].index);
+            if ((double)result.reached[i].time_fs > latest)
+                continue;
+            space_tiling(&both->space, result.reached[i].index, &tiling);
+            int even = even_count(cann_even(&both->space, &tiling));
+            if (pass == 0 && worst_fs < all.least_worst_fs)
+                all.least_worst_fs = worst_fs;
+            if (pass == 1 && even > all.most_even &&
+                (double)worst_fs <= (double)all.least_worst_fs * (1 + ROBUST_RESOLUTION))
+                all.most_even = even;
         }
-        hardware_clear(&point);
-    }
-    cr_expect_geq(points, 20 / test_thinning());
-    cr_expect_geq(compared, 200 / test_thinning());
-    hardware_clear(&corner.hw);
-    hardware_clear(&hw);
-    gsl_rng_free(rng);
+    search_result_clear(&result);
+    search_result_clear(&worst);
+    return all;
 }
 
-static double fact_value(const struct hardware *hw, const char *key)
+static void choose(const struct both *both, int threads, struct search_result *result,
+                   struct robust *robust)
 {
-    return strtod(find_fact(hw, key)->value, NULL);
-}
-
-/* Two standard errors, each to the side where more is paid; what a rule ties to it goes along. */
-Test(robust, numbers_of_the_corner)
-{
-    static const struct {
-        const char *key;
-        double value;
-    } expected[] = {
-        {"launch_ns", 520 * 1.1},
-        {"paths.gm->l1.latency_ns", 112 * 1.6},
-        {"paths.hbm->l1.latency_ns", 112 * 1.6},
-        {"paths.hbm->l1.issue_ns", 40},
-        {"paths.hbm->l1.bandwidth_gbps", 65 * 0.6},
-        {"paths.hbm->l1.bursts.32.ns.1", 5.4},
-        {"buses.ddr.total_gbps.1", 70},
-        {"buses.ddr.total_gbps.2", 100},
-        {"buses.ddr.total_gbps.3", 100},
-        {"buses.l2.total_gbps.1", 305.25 * 0.8},
-        {"buses.l2.total_gbps.2", 610.5 * 0.8},
-        {"buses.l2.total_gbps.17", 17 * 305.25 * 0.8},
-        {"buses.out.total_gbps.2", 300},
-        {"cache.all_miss_bytes", 9000},
-        {"cache.all_hit_bytes", 9000},
-        {"core_skew_ns", 32},
-    };
-    const char *own[] = {"launch_ns=100"};
-    struct hardware hw;
-    struct corner corner;
-    write_chip();
-    open_corner(&none, &hw, &corner);
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        cr_expect_float_eq(fact_value(&corner.hw, expected[i].key), expected[i].value,
-                           1e-6 * expected[i].value, "%s: %.12g", expected[i].key,
-                           fact_value(&corner.hw, expected[i].key));
-    hardware_clear(&corner.hw);
-    hardware_clear(&hw);
-    open_corner(&(struct hardware_overrides){own, 1}, &hw, &corner);
-    cr_expect_eq(corner.keys, FITTED - 1);
-    cr_expect_eq(corner.hw.launch_fs, 100 * FS_PER_NS);
-    hardware_clear(&corner.hw);
-    hardware_clear(&hw);
-}
-
-Test(robust, directions)
-{
-    static const struct {
-        const char *key;
-        enum cost_direction direction;
-    } keys[] = {
-        {"launch_ns", COST_RISES},
-        {"paths.gm->l1.bursts.32.ns.2", COST_RISES},
-        {"operations.relu.repeat_cycles", COST_RISES},
-        {"Paths.GM->L1.Bandwidth_GBps", COST_FALLS},
-        {"paths.gm->l1.transposed_gbps", COST_FALLS},
-        {"buses.l2.total_gbps.17", COST_FALLS},
-        {"clock_mhz", COST_FALLS},
-        {"matrix.f16.gflops", COST_FALLS},
-        {"cache.all_miss_bytes", COST_FALLS},
-        {"buffers.l1.capacity_bytes", COST_UNKNOWN},
-        {"cores", COST_UNKNOWN},
-        {"ns", COST_UNKNOWN},
-        {"1", COST_UNKNOWN},
-        {".2", COST_UNKNOWN},
-        {"", COST_UNKNOWN},
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        cr_expect_eq(cost_direction_of(keys[i].key), keys[i].direction, "%s", keys[i].key);
-}
-
-static void expect_refused(const char *key, double relative_error, const char *why)
-{
-    struct hardware hw;
-    struct corner corner;
-    struct error error = {0};
-    cr_assert_eq(
-        hardware_load_from(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", &none, &hw, &error),
-        STATUS_OK);
-    hw.fit.spread_count = key != NULL;
-    strcpy(hw.fit.spreads[0].key, key ? key : "");
-    hw.fit.spreads[0].relative_error = relative_error;
-    cr_expect_eq(robust_corner(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", &none, &hw,
-                               &corner, &error),
-                 STATUS_INVALID);
-    cr_expect(strstr(error.text, why), "%s", error.text);
-    hardware_clear(&hw);
-}
-
-/* A slower move may leave another more of a bus that both use. */
-Test(robust, a_shared_bus_may_have_a_worse_place)
-{
-    struct hardware hw;
-    struct corner corner;
+    struct search_options options = {.strategy = "bound", .threads = threads, .top = 1};
     struct error error;
-    cr_assert_eq(
-        hardware_load_from(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", &none, &hw, &error),
-        STATUS_OK);
-    hw.fit.spread_count = 1;
-    hw.fit.spreads[0] = (struct spread){"launch_ns", 0.1};
-    cr_assert_eq(robust_corner(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", &none, &hw,
-                               &corner, &error),
-                 STATUS_OK);
-    cr_expect(!corner.is_worst);
-    hardware_clear(&corner.hw);
-    hardware_clear(&hw);
+    cr_assert_eq(robust_search(&both->problem, &both->space, CORES, &both->corner, &options, result,
+                               robust, &error),
+                 STATUS_OK, "%s", error.text);
 }
 
-Test(robust, what_has_no_corner_is_refused)
+/* Nothing within the model's error has a worst case that is less by more than can be told, and
+ * nothing that is as good is more even. */
+Test(robust, the_least_worst_case_of_all_that_may_be_fastest)
 {
-    expect_refused(NULL, 0, "`autotune calibrate`");
-    expect_refused("launch_ns", 0, "`autotune calibrate`");
-    expect_refused("matrix.f16.gflops", 0.5, "no end");
-    expect_refused("buffers.l1.capacity_bytes", 0.1, "not known whether");
-}
-
-static void make_problem(int64_t m, int64_t k, int64_t n, struct problem *problem)
-{
-    *problem = (struct problem){.op = &matmul_operator, .type = DTYPE_F16, .size = {m, k, n, 1}};
-}
-
-/* The exhaustive search at the corner is the definition. */
-Test(robust, the_best_worst_case_is_found)
-{
-    static const int64_t sizes[][3] = {{32, 32, 48}, {64, 32, 32}, {16, 128, 48}, {80, 16, 64}};
-    struct hardware hw;
-    struct corner corner;
-    struct error error;
+    int more_even = 0;
     write_chip();
-    open_corner(&none, &hw, &corner);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct search_options options = {.strategy = "bound", .threads = 2, .top = 1}, all;
-        struct problem problem;
-        struct space space, worst;
-        struct robust robust;
+    for (int i = 0; i < SIZES; i++) {
+        struct both both;
         struct search_result result;
-        all = options;
-        all.strategy = "exhaustive";
-        make_problem(sizes[i][0], sizes[i][1], sizes[i][2], &problem);
-        cr_assert_eq(space_open(&problem, &matmul_cann, &hw, 4, &space, &error), STATUS_OK);
-        cr_assert_eq(space_open(&problem, &matmul_cann, &corner.hw, 4, &worst, &error), STATUS_OK);
-        cr_assert_eq(robust_search(&problem, &space, 4, &corner, &options, &robust, &error),
-                     STATUS_OK, "%s", error.text);
-        cr_assert_eq(search(&worst, &all, &result, &error), STATUS_OK, "%s", error.text);
-        cr_expect(robust.search.optimal && robust.nominal_optimal);
-        cr_expect_eq(robust.worst_fs, result.best[0].timeline.end_fs);
-        cr_expect_eq(robust.search.best[0].index, result.best[0].index);
-        cr_expect_eq(robust.search.feasible, result.feasible);
-        cr_expect_eq(robust.search.best[0].timeline.end_fs,
-                     time_of(&problem, &hw, 4, &result.best[0].tiling));
+        struct robust robust;
+        open_both(sizes[i], &both);
+        double share = fit_share(&both.hw.fit);
+        struct all all = look_at_all(&both, share);
+        choose(&both, 1, &result, &robust);
+        const struct found *chosen = &result.best[0];
+        cr_expect(result.count == 1 && result.optimal && robust.nominal_optimal && robust.complete);
+        cr_expect_eq(robust.nominal_best.timeline.end_fs, all.best_fs);
+        cr_expect_eq(robust.nominal_worst_fs, time_of(&both.worst, &robust.nominal_best.tiling));
+        cr_expect_eq(result.lower_bound_fs, all.best_fs);
+        cr_expect_eq(chosen->timeline.end_fs, time_of(&both.space, &chosen->tiling));
+        cr_expect_eq(chosen->index, space_index(&both.space, &chosen->tiling));
+        cr_expect_eq(robust.worst_fs, time_of(&both.worst, &chosen->tiling));
+        cr_expect_leq((double)chosen->timeline.end_fs, (double)all.best_fs * (1 + share));
+        cr_expect_leq((double)robust.worst_fs,
+                      (double)all.least_worst_fs * (1 + ROBUST_RESOLUTION));
+        cr_expect_eq(robust.even, even_count(cann_even(&both.space, &chosen->tiling)));
+        cr_expect_eq(robust.even, all.most_even, "%d of %d", robust.even, all.most_even);
+        cr_expect_float_eq(robust.residual_factor, exp(0.05), 1e-12);
+        more_even += robust.even > even_count(cann_even(&both.space, &robust.nominal_best.tiling));
         search_result_clear(&result);
-        cr_assert_eq(search(&space, &all, &result, &error), STATUS_OK);
-        cr_expect_eq(robust.nominal_best.index, result.best[0].index);
-        cr_expect_eq(robust.nominal_best.timeline.end_fs, result.best[0].timeline.end_fs);
-        cr_expect_eq(robust.nominal_worst_fs,
-                     time_of(&problem, &corner.hw, 4, &result.best[0].tiling));
-        cr_expect_leq(robust.worst_fs, robust.nominal_worst_fs);
-        cr_expect_geq(robust.search.best[0].timeline.end_fs, robust.nominal_best.timeline.end_fs);
-        search_result_clear(&result);
-        robust_clear(&robust);
-        space_close(&space);
-        space_close(&worst);
+        close_both(&both);
     }
-    hardware_clear(&corner.hw);
+    cr_expect_gt(more_even, 0);
+}
+
+/* On a larger space steps find what is more even than anything that was fast, and threads change
+ * nothing. */
+Test(robust, steps_lead_to_more_even_tilings)
+{
+    struct search_options options = {.strategy = "bound", .threads = 1, .top = 1};
+    struct problem problem = {.op = &matmul_operator, .type = DTYPE_F16, .size = {208, 96, 336, 1}};
+    struct leaders leaders, others;
+    struct hardware hw;
+    struct space space;
+    struct error error;
+    int most = 0;
+    double share = 0.3;
+    cr_assert_eq(
+        hardware_load_from(NULL, SOURCE_DIR "/tests/support/split-chip.cfg", &none, &hw, &error),
+        STATUS_OK);
+    cr_assert_eq(space_open(&problem, &matmul_cann, &hw, hw.cores, &space, &error), STATUS_OK);
+    cr_assert_eq(leaders_find(&space, NULL, &options, share, &leaders, &error), STATUS_OK, "%s",
+                 error.text);
+    options.threads = 3;
+    cr_assert_eq(leaders_find(&space, NULL, &options, share, &others, &error), STATUS_OK, "%s",
+                 error.text);
+    cr_assert_eq(leaders.count, others.count);
+    double latest = (double)leaders.search.best[0].timeline.end_fs * (1 + share);
+    for (int64_t i = 0; i < leaders.count; i++) {
+        const struct leader *leader = &leaders.items[i];
+        cr_assert_eq(memcmp(leader, &others.items[i], sizeof *leader), 0);
+        cr_expect_leq((double)leader->time_fs, latest);
+        cr_expect(cann_legal(&space, &leader->tiling));
+        cr_expect(i == 0 || leader[-1].time_fs < leader->time_fs ||
+                  (leader[-1].time_fs == leader->time_fs && leader[-1].index < leader->index));
+        if (i % 40 == 0)
+            cr_expect_eq(leader->time_fs, time_of(&space, &leader->tiling));
+        int even = even_count(leader->even);
+        most = even > most ? even : most;
+    }
+    cr_expect_gt(leaders.count, LEADERS_SEARCHED);
+    cr_expect_null(leaders.search.reached);
+    cr_expect_gt(most, even_count(cann_even(&space, &leaders.search.best[0].tiling)));
+    leaders_clear(&leaders);
+    leaders_clear(&others);
+    space_close(&space);
     hardware_clear(&hw);
+}
+
+/* Without another chip there are leaders all the same; without a tiling there are none. */
+Test(robust, leaders_of_one_chip)
+{
+    struct search_options options = {.strategy = "bound", .threads = 2, .top = 1};
+    struct leaders leaders;
+    struct both both;
+    struct error error;
+    write_chip();
+    open_both(sizes[0], &both);
+    cr_assert_eq(leaders_find(&both.space, NULL, &options, 0, &leaders, &error), STATUS_OK);
+    cr_expect(leaders.complete && leaders.count > 0);
+    for (int64_t i = 0; i < leaders.count; i++) {
+        cr_expect_eq(leaders.items[i].time_fs, leaders.search.best[0].timeline.end_fs);
+        cr_expect_eq(leaders.items[i].other_fs, 0);
+    }
+    leaders_clear(&leaders);
+    both.hw.buffers[hardware_buffer(&both.hw, "l0c", 3)].capacity_bytes = 16;
+    cr_assert_eq(leaders_find(&both.space, NULL, &options, 0.1, &leaders, &error), STATUS_OK);
+    cr_expect(leaders.count == 0 && leaders.search.count == 0);
+    leaders_clear(&leaders);
+    close_both(&both);
+}
+
+static double number(const json_t *object, const char *name)
+{
+    cr_assert(json_is_number(json_object_get(object, name)), "%s", name);
+    return json_number_value(json_object_get(object, name));
+}
+
+Test(robust, what_it_costs_and_what_is_left)
+{
+    struct both both;
+    struct search_result result;
+    struct robust robust;
+    struct robust_over over;
+    struct error error;
+    struct tiling slow;
+    write_chip();
+    open_both(sizes[3], &both);
+    choose(&both, 1, &result, &robust);
+    const struct found *chosen = &result.best[0];
+    slow = chosen->tiling;
+    slow.value[CANN_SINGLE_M] = both.problem.size[MATMUL_M];
+    slow.value[CANN_SINGLE_N] = both.problem.size[MATMUL_N];
+    slow.value[CANN_CORES] = 1;
+    slow.value[CANN_L1A_BUFFERS] = slow.value[CANN_L1B_BUFFERS] = 1;
+    cr_assert_eq(robust_over(&both.space, &slow, chosen, &over, &error), STATUS_OK, "%s",
+                 error.text);
+    json_t *json = robust_json(&robust, &both.space, &both.corner, chosen, &over);
+    const json_t *against = json_object_get(json, "over");
+    double ratio = (double)time_of(&both.space, &slow) / (double)chosen->timeline.end_fs;
+    cr_expect_gt(ratio, 1.1);
+    cr_expect_float_eq(number(against, "claimed"), ratio - 1, 1e-9);
+    cr_expect_float_eq(number(against, "shrunk"), pow(ratio, 0.78) - 1, 1e-9);
+    cr_expect_float_eq(number(json, "cost"), number(json, "time_ns") / number(json, "best_ns") - 1,
+                       1e-12);
+    cr_expect_float_eq(number(json, "worst_ns"),
+                       number(json, "worst_time_ns") * number(json, "residual_factor"), 1e-6);
+    cr_expect_eq((int)number(json, "most_even"), CANN_EVENS);
+    cr_expect_str_eq(json_string_value(json_object_get(json, "verdict")), "chosen");
+    json_decref(json);
+    search_result_clear(&result);
+    close_both(&both);
 }
