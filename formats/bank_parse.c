@@ -148,6 +148,27 @@ static enum status parse_layouts(const struct record *r, const json_t *shape, co
     return STATUS_OK;
 }
 
+/* What CANN fused into the kernel behind the product runs on the vector cores: 1 to 2 us that no
+ * tiling says anything about. The kernel's name has its name. */
+static const char *why_fused(const json_t *shape)
+{
+    static const struct {
+        const char *in_name, *why;
+    } operations[] = {
+        {"_tanh_", "a fused operation: tanh"},    {"_sigmoid_", "a fused operation: sigmoid"},
+        {"_add_", "a fused operation: add"},      {"mul_mul_", "a fused operation: mul"},
+        {"v2_mul_", "a fused operation: mul"},    {"pipe_mul_", "a fused operation: mul"},
+        {"", "a fused operation without a name"},
+    };
+    const char *name = json_string_value(json_object_get(shape, "kernel_name"));
+    size_t i = 0;
+    if (!(json_number_value(json_object_get(shape, "fused_double_operand_num")) > 0))
+        return NULL;
+    while (!strstr(name ? name : "", operations[i].in_name))
+        i++;
+    return operations[i].why;
+}
+
 enum status parse_shape(const struct record *r, const json_t *shape, const char *where,
                         struct bank_row *row)
 {
@@ -169,6 +190,7 @@ enum status parse_shape(const struct record *r, const json_t *shape, const char 
     row->transpose_b = variant == 3 || variant == 4;
     row->batch_type = (int)batch_type;
     row->share_b = batch_type == 2;
+    row->unfit = why_fused(shape);
     return parse_layouts(r, shape, where, row);
 }
 

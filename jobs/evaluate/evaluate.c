@@ -51,7 +51,7 @@ static enum status evaluate_row(struct tiling_simulator *simulator, const struct
     if (row->unfit)
         return error_set(error, STATUS_INVALID, "%s", row->unfit);
     const struct operator* op;
-    const struct operator_space *kind = operator_banked(&op);
+    const struct operator_space *kind = operator_banked(&op)->bank->spaces[row->format];
     enum status status = kind->bank->problem(row, &problem, error);
     if (status == STATUS_OK)
         status = kind->bank->tiling(row, &problem, &tiling, error);
