@@ -325,17 +325,17 @@ int64_t cann_load_alignment(const struct cann *cann, const struct cann_plan *pla
 }
 
 /* The part behind the cache comes last, in whole blocks of the matrix unit's FP16, and cuts one
- * piece in two at most. */
+ * piece in two at most; no piece gets longer. */
 struct cann_load cann_load_split(double miss_share, int64_t bytes, int64_t pieces)
 {
     int64_t miss = (int64_t)floor((double)bytes * miss_share / CANN_MISS_GRAIN) * CANN_MISS_GRAIN;
     if (miss_share >= 1)
         miss = bytes;
-    int64_t miss_pieces = miss ? (int64_t)ceil((double)pieces * miss_share) : 0;
+    int64_t piece = divide_up(bytes, pieces);
     return (struct cann_load){
         .hit_bytes = bytes - miss,
         .miss_bytes = miss,
-        .hit_pieces = miss == bytes ? 0 : most(pieces - miss_pieces, 1),
-        .miss_pieces = miss_pieces,
+        .hit_pieces = divide_up(bytes - miss, piece),
+        .miss_pieces = divide_up(miss, piece),
     };
 }
