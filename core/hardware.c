@@ -137,13 +137,10 @@ static int burst_row(const struct burst_table *table, int64_t align_bytes)
     return row;
 }
 
-int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, int64_t burst_bytes,
-                          int64_t align_bytes)
+/* What a piece of a row's class costs. */
+static int64_t burst_fs_in(const struct burst_table *table, int row, int64_t burst_bytes)
 {
-    if (price->burst_table < 0)
-        return 0;
-    const struct burst_table *table = &hw->burst_tables[price->burst_table];
-    int row = burst_row(table, align_bytes), column = 0;
+    int column = 0;
     while (column < table->limit_count && burst_bytes > table->up_to_bytes[column])
         column++;
     if (column < table->limit_count)
@@ -154,19 +151,51 @@ int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, 
     return __builtin_mul_overflow(stretches, table->fs[row][column], &fs) ? INT64_MAX : fs;
 }
 
-double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price, int64_t bytes,
-                                int64_t align_bytes)
+int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, int64_t burst_bytes,
+                          int64_t align_bytes)
 {
     if (price->burst_table < 0)
         return 0;
     const struct burst_table *table = &hw->burst_tables[price->burst_table];
-    const int64_t *fs = table->fs[burst_row(table, align_bytes)];
+    return burst_fs_in(table, burst_row(table, align_bytes), burst_bytes);
+}
+
+int64_t hardware_least_burst_fs(const struct hardware *hw, const struct price *price,
+                                int64_t burst_bytes, int64_t align_bytes)
+{
+    if (price->burst_table < 0)
+        return 0;
+    const struct burst_table *table = &hw->burst_tables[price->burst_table];
+    int row = burst_row(table, align_bytes);
+    int64_t least = burst_fs_in(table, row, burst_bytes);
+    while (row-- > 0)
+        least = least_of(least, burst_fs_in(table, row, burst_bytes));
+    return least;
+}
+
+/* The same of bytes that are cut however that is done, into pieces of one class. */
+static double least_bursts_fs_in(const struct burst_table *table, int row, int64_t bytes)
+{
+    const int64_t *fs = table->fs[row];
     double least = INFINITY;
     /* no piece of a column is longer than its limit, nor is a stretch of the last one */
     for (int c = 0; c <= table->limit_count && (c == 0 || table->up_to_bytes[c - 1] < bytes); c++) {
         int64_t longest = table->up_to_bytes[c < table->limit_count ? c : c - 1];
         least = fmin(least, (double)fs[c] * (double)bytes / (double)least_of(longest, bytes));
     }
+    return least;
+}
+
+double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price, int64_t bytes,
+                                int64_t align_bytes)
+{
+    if (price->burst_table < 0)
+        return 0;
+    const struct burst_table *table = &hw->burst_tables[price->burst_table];
+    int row = burst_row(table, align_bytes);
+    double least = least_bursts_fs_in(table, row, bytes);
+    while (row-- > 0)
+        least = fmin(least, least_bursts_fs_in(table, row, bytes));
     return least;
 }
 

@@ -263,7 +263,12 @@ int hardware_move_price(const struct hardware *hw, int path, enum dtype from, en
 int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, int64_t burst_bytes,
                           int64_t align_bytes);
 
-/* What the pieces cost at least into which so many bytes may be cut, however that is done. */
+/* The same of one that starts at multiples of align_bytes at best: of any class up to that. */
+int64_t hardware_least_burst_fs(const struct hardware *hw, const struct price *price,
+                                int64_t burst_bytes, int64_t align_bytes);
+
+/* What the pieces cost at least into which so many bytes may be cut, however that is done, starting
+ * at multiples of align_bytes at best. */
 double hardware_least_bursts_fs(const struct hardware *hw, const struct price *price, int64_t bytes,
                                 int64_t align_bytes);
 

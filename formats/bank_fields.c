@@ -131,7 +131,22 @@ static enum status parse_types(const struct record *r, const json_t *object, str
     return STATUS_OK;
 }
 
-/* Layouts and transposes are not in a TCubeTiling: row by row, none. */
+/* Members of ours, where an operand is stored transposed. */
+static enum status parse_transposes(const struct record *r, const json_t *object,
+                                    struct bank_row *row)
+{
+    const struct {
+        const char *name;
+        bool *transpose;
+    } operands[] = {{BANK_TRANSPOSE_A_MEMBER, &row->transpose_a},
+                    {BANK_TRANSPOSE_B_MEMBER, &row->transpose_b}};
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+        if (json_object_get(object, operands[i].name))
+            TRY(record_bool(r, object, "the tiling", operands[i].name, operands[i].transpose));
+    return STATUS_OK;
+}
+
+/* Layouts are not in a TCubeTiling: row by row. */
 enum status parse_tcubetiling(const struct record *r, const json_t *object, struct bank_row *row)
 {
     static const int sizes[] = {BANK_M, BANK_N, BANK_KA, BANK_KB};
@@ -141,6 +156,7 @@ enum status parse_tcubetiling(const struct record *r, const json_t *object, stru
     if (row->number[BANK_KA] != row->number[BANK_KB])
         return record_error(r, "the tiling: expected Ka = Kb");
     TRY(parse_types(r, object, row));
+    TRY(parse_transposes(r, object, row));
     TRY(parse_measured(r, object, row));
     row->m = row->number[BANK_M];
     row->n = row->number[BANK_N];

@@ -130,6 +130,10 @@ enum bank_field {
 #define BANK_TYPE_MEMBER     "a_dtype"
 #define BANK_OUT_TYPE_MEMBER "out_dtype"
 
+/* And for how A and B are stored: true where it is transposed; false without them. */
+#define BANK_TRANSPOSE_A_MEMBER "transpose_a"
+#define BANK_TRANSPOSE_B_MEMBER "transpose_b"
+
 /* Names as the files spell them: "usedCoreNum", …, "tilingEnable". */
 extern const char *const bank_field_names[BANK_FIELDS];
 

@@ -264,6 +264,10 @@ static json_t *tcube_fields(const struct bank_row *row)
         json_object_set_new(fields, BANK_OUT_TYPE_MEMBER,
                             json_string(dtype_cann_name(row->out_type)));
     }
+    if (row->transpose_a)
+        json_object_set_new(fields, BANK_TRANSPOSE_A_MEMBER, json_true());
+    if (row->transpose_b)
+        json_object_set_new(fields, BANK_TRANSPOSE_B_MEMBER, json_true());
     return fields;
 }
 

@@ -9,7 +9,8 @@ typedef void tiling_visitor(void *context, const struct tiling *tiling);
 
 struct operator_bank {
     int cores_axis; /* of the space's tilings */
-    /* By form: where to search for tilings that it has words for. */
+    /* By form: where to search for tilings that it has words for, and where those that stand in
+     * such a file are simulated. */
     const struct operator_space *spaces[BANK_FORMATS];
     /* What a row computes, with its choices (layouts, bias, transposes …). STATUS_INVALID when the
      * operator has no such problem. */

@@ -24,7 +24,11 @@
  *
  * Each buffer of depth 2 runs one scope ahead. In the body of a loop the loads of an operand with
  * two buffers stand before those of one with a single buffer, which waits. Loads that miss the
- * cache move from behind it (core/hardware.h, struct cache). */
+ * cache move from behind it (core/hardware.h, struct cache).
+ *
+ * The space `tcube` has the tilings that a TCubeTiling has words for, and AscendC's template runs
+ * them: where both buffers of L1 are single and both operands are loaded by the same loop, parts of
+ * A and B are one set, and loading it does not overlap with feeding it (struct cann_plan). */
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_H
 #define AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_H
 

@@ -240,3 +240,9 @@ void cann_put_turns_l1(const struct cann *cann, const struct cann_plan *plan,
     work->instructions[multiply] = instructions > 1 ? instructions : 0;
     work->units[multiply] = instructions > 1 && units > 0 ? units : 0;
 }
+
+void cann_put_turns_of_sets(const struct cann_plan *plan, struct work *work)
+{
+    double sets = (double)cann_openings(plan, LIVE_B_L1, SCOPE_PROGRAM, plan->extent);
+    work->instructions[a_is_fed_first(plan) ? TURN_SET_WAIT_B : TURN_SET_WAIT_A] = sets - 1;
+}

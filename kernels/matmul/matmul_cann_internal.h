@@ -127,7 +127,10 @@ struct cann_plan {
         int64_t parent; /* the largest tile that the loop cuts */
     } level[CANN_ALL_LEVELS];
     struct cann_scope scope[CANN_LIVE_RANGES];
-    bool slab, one_b;           /* one_b: all blocks of a core have the same B */
+    bool slab, one_b; /* one_b: all blocks of a core have the same B */
+    bool one_set; /* of AscendC's template: a part of A and one of B are a set, of which L1 holds
+                     one. It is fed when both are there, and the next one is loaded when all of it
+                     has been fed */
     int64_t chunks_a, chunks_b; /* along k, in L1 */
     double miss_share[2];       /* of the loads of A and of B: each byte misses when it is first
                                    touched, by any core */
@@ -153,8 +156,12 @@ int64_t cann_openings(const struct cann_plan *plan, enum cann_live_range range, 
 int64_t cann_pieces(const struct cann *cann, enum cann_operand operand,
                     const int64_t extent[CANN_DIRECTIONS]);
 
-/* The power of two, up to 512, that these pieces begin at multiples of. */
+/* The power of two, up to 512, that rows of an operand begin at multiples of; so do pieces of C. */
 int64_t cann_alignment(const struct cann *cann, enum cann_operand operand);
+
+/* The same of the pieces of A or B that a tiling loads: its tiles may begin within a row. */
+int64_t cann_load_alignment(const struct cann *cann, const struct cann_plan *plan,
+                            enum cann_operand operand);
 
 /* One load from global memory in up to two moves: what hits the cache, and what is behind it, in
  * whole grains of bytes. */

@@ -55,7 +55,9 @@ static void summarise_steps(const struct least *l)
     if (copies_given ? l->value[CANN_L1B_BUFFERS] == 1
                      : plan.l1_bytes > l1 - plan.scope[LIVE_B_L1].bytes)
         single |= SINGLE_B_L1;
-    bool copies_known = copies_given || ((single & SINGLE_A_L1) && (single & SINGLE_B_L1));
+    bool both_single = (single & SINGLE_A_L1) && (single & SINGLE_B_L1);
+    bool copies_known = copies_given || both_single;
+    single |= both_single && plan.one_set ? SINGLE_SET : 0;
     plan.scope[LIVE_A_L0].copies = single & SINGLE_A_L0 ? 1 : 2;
     plan.scope[LIVE_B_L0].copies = single & SINGLE_B_L0 ? 1 : 2;
     cann_summarise_plan(l->cann, &plan, single, copies_known, l->work);

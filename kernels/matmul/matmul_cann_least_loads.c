@@ -77,9 +77,10 @@ static double bursts_fs(const struct least *l, bool of_a)
         return (double)rows * hardware_least_bursts_fs(m->hw, price, bytes, align);
     int64_t full = row / piece, rest = row % piece > 0;
     return (double)rows *
-           ((double)full * (double)hardware_burst_fs(m->hw, price, piece * m->type_bytes, align) +
+           ((double)full *
+                (double)hardware_least_burst_fs(m->hw, price, piece * m->type_bytes, align) +
             (double)rest *
-                (double)hardware_burst_fs(m->hw, price, row % piece * m->type_bytes, align));
+                (double)hardware_least_burst_fs(m->hw, price, row % piece * m->type_bytes, align));
 }
 
 /* How often an operand is loaded: known where it is cut along k, for then its parts are as large

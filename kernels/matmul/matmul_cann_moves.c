@@ -113,7 +113,7 @@ void cann_load_operand(struct cann_emitter *w, enum cann_live_range range)
     enum cann_operand operand = is_a ? CANN_A : CANN_B;
     int64_t batch = !is_a && w->plan->one_b ? 1 : e[CANN_BATCH];
     cann_put_load(w, range, batch * e[is_a ? CANN_M : CANN_N] * e[CANN_K] * w->machine->type_bytes,
-                  cann_pieces(w->cann, operand, e), cann_alignment(w->cann, operand));
+                  cann_pieces(w->cann, operand, e), cann_load_alignment(w->cann, w->plan, operand));
 }
 
 /* L1 to L0, the tile at hand. */

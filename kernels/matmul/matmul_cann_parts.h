@@ -121,4 +121,8 @@ void cann_put_turns_b0(const struct cann *cann, const struct cann_plan *plan, st
 void cann_put_turns_l1(const struct cann *cann, const struct cann_plan *plan,
                        enum cann_operand which, bool copies_known, struct work *work);
 
+/* One set in L1: nothing is loaded while it is fed, nor fed while it is loaded. B comes last. Needs
+ * the turns of B's parts. */
+void cann_put_turns_of_sets(const struct cann_plan *plan, struct work *work);
+
 #endif

@@ -228,6 +228,8 @@ void cann_plan_make(const struct cann *cann, const struct tiling *tiling, struct
     make_levels(tiling->value, plan);
     place_operands(cann, tiling->value, plan);
     measure(cann, tiling->value, plan);
+    const struct cann_scope *a = &plan->scope[LIVE_A_L1], *b = &plan->scope[LIVE_B_L1];
+    plan->one_set = cann->tcube && a->level == b->level && a->copies == 1 && b->copies == 1;
     for (int h = LIVE_A_L1; h <= LIVE_B_L1 && cann->miss_share > 0; h++)
         plan->miss_share[h] = cann->miss_share * first_touches(cann, plan, (enum cann_live_range)h);
 }
@@ -306,18 +308,34 @@ int64_t cann_alignment(const struct cann *cann, enum cann_operand operand)
     return least_of(pitch & -pitch, 512);
 }
 
+int64_t cann_load_alignment(const struct cann *cann, const struct cann_plan *plan,
+                            enum cann_operand operand)
+{
+    const struct cann_layout *layout = &cann->layout[operand];
+    enum cann_direction inner = layout->inner;
+    int level = plan->scope[operand == CANN_A ? LIVE_A_L1 : LIVE_B_L1].level;
+    int64_t starts = plan->extent[inner] < cann->size[inner] ? plan->extent[inner] : 0;
+    for (int l = 0; l <= level; l++)
+        /* a slab is brought by loops of its own */
+        if ((level < CANN_LEVELS || l <= LEVEL_BLOCK || l >= SLAB_N_L1) &&
+            plan->level[l].direction == inner && !runs_once(plan, l))
+            starts |= plan->level[l].slice;
+    int64_t bits = cann_alignment(cann, operand) | starts * layout->unit * cann->machine.type_bytes;
+    return bits & -bits;
+}
+
 /* The part behind the cache comes last, in whole blocks of the matrix unit's FP16, and cuts one
- * piece in two at most. */
+ * piece in two at most; no piece gets longer. */
 struct cann_load cann_load_split(double miss_share, int64_t bytes, int64_t pieces)
 {
     int64_t miss = (int64_t)floor((double)bytes * miss_share / CANN_MISS_GRAIN) * CANN_MISS_GRAIN;
     if (miss_share >= 1)
         miss = bytes;
-    int64_t miss_pieces = miss ? (int64_t)ceil((double)pieces * miss_share) : 0;
+    int64_t piece = divide_up(bytes, pieces);
     return (struct cann_load){
         .hit_bytes = bytes - miss,
         .miss_bytes = miss,
-        .hit_pieces = miss == bytes ? 0 : most(pieces - miss_pieces, 1),
-        .miss_pieces = miss_pieces,
+        .hit_pieces = divide_up(bytes - miss, piece),
+        .miss_pieces = divide_up(miss, piece),
     };
 }

@@ -80,19 +80,35 @@ static bool stands_apart(const struct cann_emitter *w, int level, enum end end)
     return false;
 }
 
+/* Waits for a part before its first feed, or frees it after its last one; of one set, waits for
+ * both before the first feed of any and frees both after the last of any. Which of them that is
+ * follows from their scopes in L0: outer ones begin first. */
+static void hand_over(struct cann_emitter *w, int operand, enum end end)
+{
+    const struct cann_scope *scope = w->plan->scope;
+    int first = scope[LIVE_A_L0].level <= scope[LIVE_B_L0].level ? 0 : 1;
+    bool one_set = w->plan->one_set;
+    if (!is_outermost_feed(w, operand, end) ||
+        (one_set && operand != (end == FIRST_BODY ? first : 1 - first)))
+        return;
+    for (int i = 0; i < 2; i++)
+        if ((i == operand || one_set) && end == FIRST_BODY)
+            cann_full_flag(w, fed_pairs[i][0], emit_wait);
+        else if (i == operand || one_set)
+            cann_free_flag(w, fed_pairs[i][0], emit_set);
+}
+
 /* MTE1 waits for a part right before its first feed of it, and frees it right after the last: no
- * flag holds back more than it has to. */
+ * flag holds back more than it has to, or than AscendC's template does. */
 static void begin_feeds(struct cann_emitter *w, int level)
 {
     for (int i = 0; i < 2; i++) {
         enum cann_live_range l1 = fed_pairs[i][0], l0 = fed_pairs[i][1];
         if (!begins(w, l0, level))
             continue;
-        if (is_outermost_feed(w, i, FIRST_BODY))
-            cann_full_flag(w, l1, emit_wait);
+        hand_over(w, i, FIRST_BODY);
         cann_feed(w, l1, l0);
-        if (is_outermost_feed(w, i, LAST_BODY))
-            cann_free_flag(w, l1, emit_set);
+        hand_over(w, i, LAST_BODY);
         cann_full_flag(w, l0, emit_wait);
     }
     if (level >= SLAB_N_L1 && begins(w, LIVE_B_L1, level))

@@ -17,7 +17,8 @@ static const uint64_t wait_lines =
     LINE(AFTER_LOAD_WAIT_MISS) | LINE(TURN_C_WAIT_MULTIPLY) | LINE(TURN_C_WAIT_STORE) |
     LINE(TURN_A0_WAIT_A) | LINE(TURN_A0_WAIT_B) | LINE(TURN_A0_WAIT_MULTIPLY) |
     LINE(TURN_B0_WAIT_B) | LINE(TURN_B0_WAIT_MULTIPLY) | LINE(TURN_A1_WAIT_LOAD) |
-    LINE(TURN_A1_WAIT_MISS) | LINE(TURN_B1_WAIT_LOAD) | LINE(TURN_B1_WAIT_MISS);
+    LINE(TURN_A1_WAIT_MISS) | LINE(TURN_B1_WAIT_LOAD) | LINE(TURN_B1_WAIT_MISS) |
+    LINE(TURN_SET_WAIT_A) | LINE(TURN_SET_WAIT_B);
 
 /* The price of every line; a line of a price that the chip lacks is never used. */
 static void fill_prices(const struct cann_machine *m, int price[])
@@ -43,10 +44,11 @@ static void fill_prices(const struct cann_machine *m, int price[])
                                             TURN_B1_WAIT_MISS};
     static const enum cann_line feeds_a[] = {
         FEED_A,         START_FEED_A,   START_WAIT_A, AFTER_FEED_WAIT_A, AFTER_LOAD_FEED_A,
-        TURN_A0_FEED_A, TURN_A0_WAIT_A, TURN_A1_FEED};
+        TURN_A0_FEED_A, TURN_A0_WAIT_A, TURN_A1_FEED, TURN_SET_WAIT_A};
     static const enum cann_line feeds_b[] = {
         FEED_B,         START_FEED_B,   START_WAIT_B,   AFTER_FEED_WAIT_B, AFTER_LOAD_FEED_B,
-        TURN_A0_FEED_B, TURN_A0_WAIT_B, TURN_B0_FEED_B, TURN_B0_WAIT_B,    TURN_B1_FEED};
+        TURN_A0_FEED_B, TURN_A0_WAIT_B, TURN_B0_FEED_B, TURN_B0_WAIT_B,    TURN_B1_FEED,
+        TURN_SET_WAIT_B};
     static const enum cann_line stores[] = {STORE, END_STORE, END_WAIT_STORE, TURN_C_WAIT_STORE};
     const int miss_price = m->miss < 0 ? m->load_price : m->miss_price;
     for (int l = 0; l < CANN_LINES; l++)
@@ -94,6 +96,10 @@ static void make_chains(const struct cann_machine *m, bool bias, unsigned single
         *chain++ = LINES_OF(TURN_A1_LOAD, TURN_A1_MULTIPLY) | end;
     if (single & SINGLE_B_L1)
         *chain++ = LINES_OF(TURN_B1_LOAD, TURN_B1_MULTIPLY) | end;
+    if (single & SINGLE_SET)
+        *chain++ = loads | LINE(TURN_B1_WAIT_LOAD) | LINE(TURN_B1_WAIT_MISS) | LINE(FEED_A) |
+                   LINE(FEED_B) | LINE(TURN_SET_WAIT_A) | LINE(TURN_SET_WAIT_B) |
+                   LINES_OF(AFTER_FEED_WAIT_A, AFTER_FEED_MULTIPLY) | end;
     layout->chain_count = (int)(chain - layout->chains);
 }
 
@@ -159,6 +165,7 @@ struct cann_move cann_load_of(const struct cann *cann, const struct cann_plan *p
 {
     struct cann_move move = cann_move_of(cann, operand, bytes, extent);
     move.miss_share = plan->miss_share[operand];
+    move.align_bytes = cann_load_alignment(cann, plan, operand);
     return move;
 }
 
@@ -193,6 +200,8 @@ void cann_summarise_plan(const struct cann *cann, const struct cann_plan *plan, 
         cann_put_turns_l1(cann, plan, CANN_A, copies_known, work);
     if (single & SINGLE_B_L1)
         cann_put_turns_l1(cann, plan, CANN_B, copies_known, work);
+    if (single & SINGLE_SET)
+        cann_put_turns_of_sets(plan, work);
 }
 
 void cann_summarise(const struct space *space, const struct tiling *tiling, struct work *work)
@@ -203,5 +212,6 @@ void cann_summarise(const struct space *space, const struct tiling *tiling, stru
     cann_plan_make(cann_of(space), tiling, &plan);
     for (int i = 0; i < 5; i++)
         single |= tiling->value[CANN_L1A_BUFFERS + i] == 1 ? flags[i] : 0;
+    single |= plan.one_set ? SINGLE_SET : 0;
     cann_summarise_plan(cann_of(space), &plan, single, true, work);
 }

@@ -80,6 +80,9 @@ enum cann_line {
     TURN_B1_WAIT_MISS,
     TURN_B1_FEED,
     TURN_B1_MULTIPLY,
+    /* of both in L1, one set */
+    TURN_SET_WAIT_A,
+    TURN_SET_WAIT_B,
     CANN_LINES,
 };
 
@@ -90,7 +93,8 @@ enum {
     SINGLE_A_L0 = 4,
     SINGLE_B_L0 = 8,
     SINGLE_C = 16,
-    SINGLE_ALL = 31,
+    SINGLE_SET = 32, /* with both of L1: the plan's one_set */
+    SINGLE_ALL = 63,
 };
 
 enum status cann_make_work_layouts(struct space *space, struct cann *cann, struct error *error);

@@ -221,6 +221,35 @@ Test(bank, times_layouts_and_batches)
     }
 }
 
+/* A kernel that does more than a product is no measurement of one. */
+Test(bank, fused_operations_are_left_out_by_name)
+{
+    static const struct {
+        const char *operands, *name, *why;
+    } cases[] = {
+        {"0", "te_fused_op_mat_mul_fix_pipe_1", NULL},
+        {"0.0", "te_fused_op_mat_mul_mul_1", NULL},
+        {"1", "te_fused_op_mat_mul_tanh_cea1_1", "a fused operation: tanh"},
+        {"2", "te_fused_op_mat_mul_fix_pipe_add_62_1", "a fused operation: add"},
+        {"2", "te_fused_op_mat_mul_add_n_82ce_1", "a fused operation: add"},
+        {"2", "te_fused_op_mat_mul_mul_d8f1_1", "a fused operation: mul"},
+        {"2", "te_fused_op_mat_mul_1", "a fused operation without a name"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        snprintf(
+            text, sizeof text,
+            "{\"cost_time\":7,\"shape\":" SHAPE("[5,6,20,16,16]", "[96,8,1,1,16]",
+                                                ",\"dilationH\":1,\"fused_double_operand_num\":%s,"
+                                                "\"kernel_name\":\"%s\"") ","
+                                                                          "\"tiling\":%s}",
+            cases[i].operands, cases[i].name, TILING("[],1", "[],1", "[],1"));
+        const char *why = one(text, BANK_REPOSITORY)->unfit;
+        cr_expect(cases[i].why ? why && strstr(why, cases[i].why) : !why, "case %zu: %s", i,
+                  why ? why : "none");
+    }
+}
+
 #define ROW_OF(shape, tiling, cost)                                                                \
     "{\"shape\":" shape ",\"tiling\":" tiling ",\"cost_time\":" cost "}"
 #define GOOD_TILING TILING("32,2", "[],1", "1,4")
@@ -596,6 +625,7 @@ Test(bank, new_rows_read_back)
         cr_expect_eq(memcmp(&tiling, &same, sizeof tiling), 0, "%s", text);
         if (forms[i].format != BANK_TCUBETILING) /* which knows no layouts */
             expect_usual(back);
+        cr_expect(!back->transpose_a && back->transpose_b);
         if (forms[i].format == BANK_RUNTIME_KB) {
             cr_expect(strstr(text, "{\"id\":0,\"info_dict\":{\"a_dtype\":1,"));
             cr_expect(strstr(text, "\"l2MTileCnt\":1,\"l2NTileCnt\":1,\"l2MTileBlock\":4,"

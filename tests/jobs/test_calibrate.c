@@ -494,7 +494,7 @@ Test(calibrate, what_kernels_were_made_with_comes_out)
 
 #define BURSTS                                                                                     \
     "bursts = ( { align_bytes = 32; up_to_bytes = [256]; ns = [2.0, 3.0]; }, "                     \
-    "{ align_bytes = 512; up_to_bytes = [256]; ns = [2.0, 3.0]; } );"
+    "{ align_bytes = 128; up_to_bytes = [256]; ns = [2.0, 3.0]; } );"
 #define BEHIND(to, pipe, bursts)                                                                   \
     "    { path = \"hbm->" to "\"; pipe = \"" pipe "\"; bandwidth_gbps = 50.0; " bursts            \
     " source = \"assumed\"; },\n"
@@ -554,21 +554,22 @@ Test(calibrate, the_clock_comes_out)
     calibration_close(&calibration);
 }
 
-/* The rows of A are pieces of 128 bytes that begin at multiples of 512: one time of the table. */
+/* Rows of A and B are pieces of 128 and 256 bytes that begin at multiples of that: one time of the
+ * table. */
 Test(calibrate, tables_of_bursts)
 {
     static struct bank_row rows[64];
-    static const char *const truth[] = {"paths.gm->l1.bursts.512.ns.1=12"};
+    static const char *const truth[] = {"paths.gm->l1.bursts.128.ns.1=12"};
     struct calibration calibration;
     double value = 0;
     write_strided_chip();
     size_t count = made_rows(rows, 64, in_folder("strided.cfg"), truth, 1);
     fit_ok(rows, count, in_folder("strided.cfg"), "paths.gm->l1.bursts", 2, &calibration);
-    expect_number(&calibration, "paths.gm->l1.bursts.512.ns.1", 12, 0.01);
+    expect_number(&calibration, "paths.gm->l1.bursts.128.ns.1", 12, 0.01);
     cr_expect_eq(calibration.parameter_count, 1);
-    cr_expect(description_get(&calibration.description, "paths.hbm->l1.bursts.512.ns.1", &value));
+    cr_expect(description_get(&calibration.description, "paths.hbm->l1.bursts.128.ns.1", &value));
     cr_expect(is_close(value, 12, 0.01), "%g", value);
-    const char *others[] = {"paths.gm->l1.bursts.512.ns.2", "paths.hbm->l1.bursts.512.ns.2"};
+    const char *others[] = {"paths.gm->l1.bursts.128.ns.2", "paths.hbm->l1.bursts.128.ns.2"};
     for (int i = 0; i < 2; i++) {
         config_setting_t *number = tree_find(&calibration.description.tree, others[i]);
         cr_expect(description_get(&calibration.description, others[i], &value) && value == 3);

@@ -170,8 +170,9 @@ void random_cann_space(gsl_rng *rng, const struct hardware *hw, int64_t most,
         problem->size[MATMUL_BATCH] = pick(rng, 13);
     for (int c = 0; c < MATMUL_CHOICES; c++)
         problem->choice[c] = (int)pick(rng, matmul_operator.choices[c].count) - 1;
-    cr_assert_eq(space_open(problem, &matmul_cann, hw, (int)pick(rng, 6), space, &error), STATUS_OK,
-                 "%s", error.text);
+    const struct operator_space *kind = pick(rng, 4) == 1 ? &matmul_tcube : &matmul_cann;
+    cr_assert_eq(space_open(problem, kind, hw, (int)pick(rng, 6), space, &error), STATUS_OK, "%s",
+                 error.text);
 }
 
 /* Any value up to `most`, the large ones more often than not. */

@@ -1,4 +1,4 @@
-/* Random problems, chips and tilings of MatMul's space `cann`, for property tests. */
+/* Random problems, chips and tilings of MatMul's spaces `cann` and `tcube`, for property tests. */
 #ifndef AUTOTUNE_TESTS_RANDOM_CANN_H
 #define AUTOTUNE_TESTS_RANDOM_CANN_H
 

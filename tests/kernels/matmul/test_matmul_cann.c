@@ -647,6 +647,51 @@ Test(matmul_cann, rows_that_are_not_padded)
     close_fixture(&f);
 }
 
+/* Pieces of what is loaded begin where the tiles cut the rows: at blocks of cores and at parts in
+ * L1, but not at tiles of L0; where rows are whole, at what a row begins at. */
+Test(matmul_cann, pieces_begin_where_tiles_cut_rows)
+{
+    static const struct {
+        const char *choices;
+        int64_t single_n, base_n, base_k, step_k, step_n, a, b;
+    } rows[] = {
+        {"", 256, 256, 512, 1, 1, 512, 512},
+        {"", 256, 256, 64, 1, 1, 128, 512},
+        {"", 256, 256, 64, 2, 1, 256, 512},
+        {"", 256, 256, 48, 1, 1, 32, 512},
+        {"", 64, 64, 64, 1, 1, 128, 128},
+        {"", 160, 160, 64, 1, 1, 128, 64},
+        {"", 160, 80, 64, 1, 1, 128, 32},
+        {"", 160, 16, 512, 1, 2, 512, 64},
+        {"", 160, 16, 512, 1, 10, 512, 64},
+        {"transpose=b", 48, 48, 64, 1, 1, 128, 128},
+        {"b-layout=nz", 80, 80, 64, 1, 1, 128, 512},
+    };
+    struct fixture f;
+    open_plain(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct tiling tiling = {{0}};
+        struct cann_plan plan;
+        for (int a = 0; a < CANN_AXES; a++)
+            tiling.value[a] = 1;
+        tiling.value[CANN_SINGLE_M] = tiling.value[CANN_BASE_M] = 64;
+        tiling.value[CANN_SINGLE_N] = rows[i].single_n;
+        tiling.value[CANN_BASE_N] = rows[i].base_n;
+        tiling.value[CANN_BASE_K] = rows[i].base_k;
+        tiling.value[CANN_L0B_HOLDS] = HOLDS_TILE;
+        tiling.value[CANN_STEP_KA] = tiling.value[CANN_STEP_KB] = rows[i].step_k;
+        tiling.value[CANN_STEP_N] = rows[i].step_n;
+        open_problem(&f, "1024x512x256", rows[i].choices, 4);
+        cann_plan_make(cann_of(&f.space), &tiling, &plan);
+        int64_t a = cann_load_alignment(cann_of(&f.space), &plan, CANN_A);
+        int64_t b = cann_load_alignment(cann_of(&f.space), &plan, CANN_B);
+        cr_expect(a == rows[i].a && b == rows[i].b, "row %zu: %lld, %lld", i, (long long)a,
+                  (long long)b);
+        space_close(&f.space);
+    }
+    close_fixture(&f);
+}
+
 /* When the second product begins, and when the first tile of C has left. */
 struct overlap {
     const struct program *program;
@@ -866,6 +911,9 @@ static bool agreed_by_hand(struct fixture *f)
         !is_size(n, v[CANN_STEP_N], 1) || !is_size(k, v[CANN_STEP_KA], 1) ||
         !is_size(k, v[CANN_STEP_KB], 1) || !is_size(together, v[CANN_STEP_BATCH_A], 1) ||
         !is_size(one_b ? 1 : together, v[CANN_STEP_BATCH_B], 1))
+        return false;
+    if (cann->tcube && (v[CANN_OUTER] == OUTER_M_N || v[CANN_L0B_HOLDS] == HOLDS_SLAB ||
+                        v[CANN_STEP_BATCH_A] > 1 || v[CANN_STEP_BATCH_B] > 1))
         return false;
     if (v[CANN_OUTER] == OUTER_M_N && (tiles(m, v[CANN_STEP_M]) == 1 || v[CANN_STEP_M] == 1 ||
                                        tiles(n, v[CANN_STEP_N]) == 1 || v[CANN_STEP_N] == 1))
