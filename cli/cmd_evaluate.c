@@ -81,19 +81,6 @@ static const struct usage usage = {
         "    --against\n",
 };
 
-/* "…_25_AiCore_…": the cores that the bank was tuned on. 0: the name says nothing. */
-static int cores_of_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    const char *mark = strstr(slash ? slash + 1 : file, "_AiCore");
-    const char *start = mark;
-    while (start && start > file && start[-1] >= '0' && start[-1] <= '9')
-        start--;
-    return start && start < mark && start > file && start[-1] == '_' && mark - start <= 4
-               ? (int)strtol(start, NULL, 10)
-               : 0;
-}
-
 static bool has_override_of_cores(const struct common *common)
 {
     for (int i = 0; i < common->override_count; i++)
@@ -107,7 +94,7 @@ static bool has_override_of_cores(const struct common *common)
 static void load_hardware(struct evaluate *evaluate, const char *file, struct hardware *hw)
 {
     struct common *common = &evaluate->common;
-    int cores = has_override_of_cores(common) ? 0 : cores_of_name(file);
+    int cores = has_override_of_cores(common) ? 0 : bank_cores(file);
     cli_load_chip(common, hw);
     if (cores > 0 && cores != hw->cores && common->override_count < MAX_OVERRIDES) {
         hardware_clear(hw);

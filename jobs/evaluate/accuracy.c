@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define LEAST_LARGE_NS 10e3 /* below, launch conditions decide: kernels repeat within 1.3 to 2 */
-enum { LEAST_PLAIN = 128 };
+enum { LEAST_PLAIN = 128, CLEAN_BYTES = 256 };
 
 bool row_is_ge_10us(const struct bank_row *row, const struct prediction *prediction)
 {
@@ -22,6 +22,19 @@ bool row_is_large_plain(const struct bank_row *row, const struct prediction *pre
 {
     return row_is_ge_10us(row, prediction) && row->m >= LEAST_PLAIN && row->n >= LEAST_PLAIN &&
            row->k >= LEAST_PLAIN && (row->batch_type == 0 || row->batch_type == 2);
+}
+
+static bool has_clean_rows(bool blocks, int64_t elements, enum dtype type)
+{
+    return blocks || elements * dtype_bytes(type) % CLEAN_BYTES == 0;
+}
+
+bool row_is_clean_ge_10us(const struct bank_row *row, const struct prediction *prediction)
+{
+    return row_is_ge_10us(row, prediction) &&
+           has_clean_rows(row->nz_a, row->transpose_a ? row->m : row->k, row->type) &&
+           has_clean_rows(row->nz_b, row->transpose_b ? row->k : row->n, row->type) &&
+           has_clean_rows(row->nz_c, row->n, row->out_type);
 }
 
 /* The times of the rows that have both and belong. */

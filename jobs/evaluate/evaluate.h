@@ -6,6 +6,7 @@
 #ifndef AUTOTUNE_JOBS_EVALUATE_EVALUATE_H
 #define AUTOTUNE_JOBS_EVALUATE_EVALUATE_H
 
+#include "core/correction.h"
 #include "core/hardware.h"
 #include "core/status.h"
 #include "formats/bank_row.h"
@@ -18,6 +19,8 @@ struct prediction {
     int cores_used;
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
+    uint32_t problem;                     /* correction_problem of its sizes */
+    struct corrected corrected;           /* with a correction */
     char reason[192];                     /* why the row is not counted; "" when it is */
 };
 
@@ -29,6 +32,16 @@ struct prediction {
 enum status evaluate_rows(const struct bank_row rows[], size_t count, const struct hardware *hw,
                           int threads, const volatile sig_atomic_t *stop,
                           struct prediction predictions[], struct error *error);
+
+/* The same, and what else is asked of every row that is simulated; either may be NULL. */
+struct evaluate_more {
+    const struct correction *correction; /* fills prediction->corrected */
+    struct features *features;           /* one a row */
+};
+enum status evaluate_rows_more(const struct bank_row rows[], size_t count,
+                               const struct hardware *hw, int threads,
+                               const volatile sig_atomic_t *stop, const struct evaluate_more *more,
+                               struct prediction predictions[], struct error *error);
 
 /* How far predictions are from measurements. Relative errors are of the measured time; fractions.
  * Of rows with both; all are NaN when there are none, spearman also for one row or for equal
@@ -57,5 +70,10 @@ enum status pairs_of(const struct bank_row rows[], const struct prediction predi
 
 /* At least 10 µs; and of these the products with m, n, k >= 128 and batch_type 0 or 2. */
 row_filter row_is_ge_10us, row_is_large_plain;
+
+/* At least 10 µs and clean: every operand and the result is in 16×16 blocks, or in rows of
+ * multiples of 256 bytes. Of others the true sizes are not known, for they are recorded rounded up.
+ */
+row_filter row_is_clean_ge_10us;
 
 #endif
