@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A file keeps nine digits of a range. */
+static const double within = 1e-6;
+
 int feature_bin(const struct trained_feature *feature, double value)
 {
     int bin = 0;
@@ -58,7 +61,7 @@ static void note_outside(const char *name, double value, double low, double high
 {
     double beyond = fmax(low - value, value - high);
     double distance = beyond / (high > low ? high - low : 1);
-    if (distance > corrected->outside) {
+    if (distance > fmax(corrected->outside, within)) {
         corrected->outside = distance;
         snprintf(corrected->outside_by, sizeof corrected->outside_by, "%s", name);
     }

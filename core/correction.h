@@ -114,7 +114,8 @@ void correction_clear(struct correction *correction);
 
 /* What a correction says of one kernel. `outside` is how far the kernel lies outside the training
  * data: of all features the largest distance from the range in training, in widths of that range
- * (where it is a point: in units of the feature); 0 within. */
+ * (where it is a point: in units of the feature); 0 within, where a
+ * millionth more is none. */
 struct corrected {
     double corrected_ns; /* 0: not corrected */
     double low_ns, high_ns;

@@ -29,7 +29,7 @@ enum { FOLDS = 5, TRAININGS = (FOLDS + 1) * CORRECT_FORESTS };
 #define RIDGE_PENALTY 30
 
 static const struct boost_options growth[CORRECT_FORESTS] = {
-    [CORRECT_MIDDLE] = {0.40, 500, 5, 0.04, 0.7, 0.4, 2, 0},
+    [CORRECT_MIDDLE] = {0.40, 500, 5, 0.04, 0.8, 0.3, 1, 0},
     [CORRECT_LOW] = {0.10, 100, 4, 0.06, 0.7, 0.4, 5, 0},
     [CORRECT_HIGH] = {0.90, 100, 4, 0.06, 0.7, 0.4, 5, 0},
 };

@@ -3,22 +3,26 @@
 
 #include "formats/json.h"
 
-static json_t *figures_json(const struct trained_quality *q)
+#include <math.h>
+
+/* A line for each of the models that the class of rows is judged by. */
+static void append_figures(const struct trained_quality *q, json_t *table)
 {
-    static const char *const names[] = {"mean_relative_error", "median_relative_error", "spearman"};
     const struct {
         const char *name;
         const double *figures;
-    } models[] = {{"simulated", q->simulated}, {"line", q->line}, {"corrected", q->corrected}};
-    json_t *row = json_pack("{s:s, s:I}", "rows", q->rows, "used", (json_int_t)q->used);
+        double covers;
+    } models[] = {{"simulated", q->simulated, NAN},
+                  {"line", q->line, NAN},
+                  {"corrected", q->corrected, q->covers}};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++)
-        for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
-            char key[64];
-            snprintf(key, sizeof key, "%s_%s", models[m].name, names[f]);
-            json_object_set_new(row, key, json_number(models[m].figures[f]));
-        }
-    json_object_set_new(row, "interval_covers_share", json_number(q->covers));
-    return row;
+        json_array_append_new(
+            table, json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:o}", "rows", q->rows, "used",
+                             (json_int_t)q->used, "times", models[m].name, "mean_relative_error",
+                             json_number(models[m].figures[TRAINED_MEAN]), "median_relative_error",
+                             json_number(models[m].figures[TRAINED_MEDIAN]), "spearman",
+                             json_number(models[m].figures[TRAINED_SPEARMAN]),
+                             "interval_covers_share", json_number(models[m].covers)));
 }
 
 json_t *learned_json(const struct correction *c)
@@ -29,6 +33,6 @@ json_t *learned_json(const struct correction *c)
             banks, json_pack("{s:o, s:o, s:I}", "file", json_text(c->banks[b].file), "chip",
                              json_text(c->banks[b].chip), "rows", (json_int_t)c->banks[b].rows));
     for (int q = 0; q < c->quality_count; q++)
-        json_array_append_new(qualities, figures_json(&c->qualities[q]));
+        append_figures(&c->qualities[q], qualities);
     return json_pack("{s:o, s:o}", "learned_from", banks, "cross_validated", qualities);
 }
