@@ -49,13 +49,13 @@ const struct correction *correcting_of(struct correcting *correcting, const stru
                                        const struct operator_space *kind)
 {
     const struct correction *c = &correcting->correction;
-    if (!*correcting->file || *correcting->reason)
-        return NULL;
-    if (strcmp(c->op, op->name) == 0 && strcmp(c->space, kind->name) == 0)
-        return c;
-    snprintf(correcting->reason, sizeof correcting->reason, "learned for %.60s in the space %.60s",
-             c->op, c->space);
-    return NULL;
+    bool of_op = *correcting->file && strcmp(c->op, op->name) == 0;
+    if (!of_op)
+        *correcting->reason = '\0';
+    else if (!*correcting->reason && strcmp(c->space, kind->name) != 0)
+        snprintf(correcting->reason, sizeof correcting->reason, "learned for the space %.60s",
+                 c->space);
+    return of_op && !*correcting->reason ? c : NULL;
 }
 
 static enum status simulate_features(struct tiling_simulator *simulator,

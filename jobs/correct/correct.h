@@ -26,8 +26,8 @@ enum status correcting_open(const struct hardware *hw, struct correcting *correc
                             struct error *error);
 void correcting_close(struct correcting *correcting);
 
-/* The correction of an operator's space, or NULL; then correcting->reason says why where there is a
- * file. */
+/* The correction of an operator's space, or NULL; then correcting->reason says why, unless it was
+ * learned for another operator, whose answers it has no part in. */
 const struct correction *correcting_of(struct correcting *correcting, const struct operator* op,
                                        const struct operator_space *kind);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define LEAST_LARGE_NS 10e3 /* below, launch conditions decide: kernels repeat within 1.3 to 2 */
-enum { LEAST_PLAIN = 128, CLEAN_BYTES = 256 };
+enum { LEAST_PLAIN = 128 };
 
 bool row_is_ge_10us(const struct bank_row *row, const struct prediction *prediction)
 {
@@ -24,17 +24,43 @@ bool row_is_large_plain(const struct bank_row *row, const struct prediction *pre
            row->k >= LEAST_PLAIN && (row->batch_type == 0 || row->batch_type == 2);
 }
 
-static bool has_clean_rows(bool blocks, int64_t elements, enum dtype type)
+/* The largest power of two, up to ROW_CLEAN_BYTES, that a pitch is a multiple of. */
+static int multiple_bytes(int64_t elements, enum dtype type)
 {
-    return blocks || elements * dtype_bytes(type) % CLEAN_BYTES == 0;
+    int64_t pitch_bytes = elements * dtype_bytes(type);
+    int multiple = 1;
+    while (multiple < ROW_CLEAN_BYTES && pitch_bytes % (2 * multiple) == 0)
+        multiple *= 2;
+    return multiple;
+}
+
+int row_pitch_multiple_bytes(const struct bank_row *row)
+{
+    const struct {
+        bool blocks;
+        int64_t pitch;
+        enum dtype type;
+    } operands[] = {{row->nz_a, row->transpose_a ? row->m : row->k, row->type},
+                    {row->nz_b, row->transpose_b ? row->k : row->n, row->type},
+                    {row->nz_c, row->n, row->out_type}};
+    int least = 0;
+    for (int i = 0; i < 3; i++) {
+        int multiple = operands[i].blocks ? 0 : multiple_bytes(operands[i].pitch, operands[i].type);
+        if (multiple && (!least || multiple < least))
+            least = multiple;
+    }
+    return least;
+}
+
+bool row_is_clean(const struct bank_row *row)
+{
+    int multiple = row_pitch_multiple_bytes(row);
+    return multiple == 0 || multiple == ROW_CLEAN_BYTES;
 }
 
 bool row_is_clean_ge_10us(const struct bank_row *row, const struct prediction *prediction)
 {
-    return row_is_ge_10us(row, prediction) &&
-           has_clean_rows(row->nz_a, row->transpose_a ? row->m : row->k, row->type) &&
-           has_clean_rows(row->nz_b, row->transpose_b ? row->k : row->n, row->type) &&
-           has_clean_rows(row->nz_c, row->n, row->out_type);
+    return row_is_ge_10us(row, prediction) && row_is_clean(row);
 }
 
 /* The times of the rows that have both and belong. */

@@ -13,65 +13,60 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What one thread simulates with, and what is asked of it. */
-struct evaluator {
-    struct tiling_simulator simulator;
-    const struct hardware *hw;
-    const volatile sig_atomic_t *stop;
-    const struct evaluate_more *more;
-};
-
-/* What was simulated last, corrected, and its features kept. */
-static void add_more(const struct evaluator *e, size_t row, const struct simulated_kernel *kernel,
-                     struct prediction *p)
-{
-    struct features own, *features = e->more->features ? &e->more->features[row] : &own;
-    if (!e->more->features && !e->more->correction)
-        return;
-    features_of(kernel, features);
-    if (e->more->correction)
-        correction_apply(e->more->correction, features, kernel->time_ns, &p->corrected);
-}
-
 /* Simulates a tiling that the chip can run. */
-static enum status simulate_tiling(struct evaluator *e, size_t row, const struct problem *problem,
-                                   const struct space *space, const struct tiling *tiling,
-                                   struct prediction *p, struct error *error)
+static enum status simulate_tiling(struct tiling_simulator *simulator, const struct space *space,
+                                   const struct tiling *tiling, struct prediction *p,
+                                   struct error *error)
 {
     struct simulated simulated;
-    struct program *program = &e->simulator.program;
     p->cores_used = space->kind->cores_used(space, tiling, 0);
-    program_reset(program, space->hw);
-    TRY(space->kind->generate(space, tiling, 0, program, error));
-    TRY(simulate_program(&e->simulator, p->cores_used, &simulated, error));
+    program_reset(&simulator->program, space->hw);
+    TRY(space->kind->generate(space, tiling, 0, &simulator->program, error));
+    TRY(simulate_program(simulator, p->cores_used, &simulated, error));
     p->predicted_ns = simulated.time_ns;
-    p->problem = correction_problem(problem->size, problem->op->size_count);
     memcpy(p->busy_ns, simulated.busy_ns, sizeof p->busy_ns);
     memcpy(p->bus_bytes, simulated.bus_bytes, sizeof p->bus_bytes);
-    add_more(e, row,
-             &(struct simulated_kernel){problem, space, tiling, program, p->cores_used,
-                                        p->predicted_ns, p->busy_ns},
-             p);
     return STATUS_OK;
 }
 
+/* What of a row is asked beside its time; `features` is the row's own place, or NULL. */
+struct row_more {
+    const struct correction *correction;
+    struct features *features;
+};
+
+static void add_more(const struct row_more *more, const struct problem *problem,
+                     const struct space *space, const struct tiling *tiling,
+                     const struct program *program, struct prediction *p)
+{
+    struct features own, *features = more->features ? more->features : &own;
+    p->problem = correction_problem(problem->size, problem->op->size_count);
+    if (!more->features && !more->correction)
+        return;
+    features_of(&(struct simulated_kernel){problem, space, tiling, program, p->cores_used,
+                                           p->predicted_ns, p->busy_ns},
+                features);
+    if (more->correction)
+        correction_apply(more->correction, features, p->predicted_ns, &p->corrected);
+}
+
 /* What was measured has run, in the space or outside. */
-static enum status expect_it_runs(const struct space *space, const struct tiling *tiling,
-                                  struct error *error)
+static enum status simulate_if_it_runs(struct tiling_simulator *simulator,
+                                       const struct space *space, const struct tiling *tiling,
+                                       struct prediction *p, struct error *error)
 {
     struct violation violations[MAX_VIOLATIONS];
     int count = space->kind->violations(space, tiling, violations);
     for (int i = 0; i < count; i++)
         if (!violations[i].outside)
             return error_set(error, STATUS_INVALID, "illegal here: %s", violations[i].text);
-    return STATUS_OK;
+    return simulate_tiling(simulator, space, tiling, p, error);
 }
 
-static enum status evaluate_row(struct evaluator *e, const struct bank_row rows[], size_t i,
+static enum status evaluate_row(struct tiling_simulator *simulator, const struct bank_row *row,
+                                const struct hardware *hw, const struct row_more *more,
                                 struct prediction *p, struct error *error)
 {
-    const struct bank_row *row = &rows[i];
-    const struct hardware *hw = e->hw;
     struct problem problem;
     struct tiling tiling;
     struct space space;
@@ -89,23 +84,25 @@ static enum status evaluate_row(struct evaluator *e, const struct bank_row rows[
         status = space_open(&problem, kind, hw, hw->cores, &space, error);
     if (status != STATUS_OK)
         return status;
-    status = expect_it_runs(&space, &tiling, error);
+    status = simulate_if_it_runs(simulator, &space, &tiling, p, error);
     if (status == STATUS_OK)
-        status = simulate_tiling(e, i, &problem, &space, &tiling, p, error);
+        add_more(more, &problem, &space, &tiling, &simulator->program, p);
     space_close(&space);
     return status;
 }
 
 /* One row; only what is no fault of the row is an error. */
-static enum status predict(struct evaluator *e, const struct bank_row rows[], size_t row,
-                           struct prediction *p, struct error *error)
+static enum status predict(struct tiling_simulator *simulator, const struct bank_row *row,
+                           const struct hardware *hw, const struct row_more *more,
+                           const volatile sig_atomic_t *stop, struct prediction *p,
+                           struct error *error)
 {
     *p = (struct prediction){0};
-    if (e->stop && *e->stop) {
+    if (stop && *stop) {
         snprintf(p->reason, sizeof p->reason, "interrupted");
         return STATUS_OK;
     }
-    enum status status = evaluate_row(e, rows, row, p, error);
+    enum status status = evaluate_row(simulator, row, hw, more, p, error);
     if (status != STATUS_OK)
         snprintf(p->reason, sizeof p->reason, "%.190s", error->text);
     return status == STATUS_NO_MEMORY ? status : STATUS_OK;
@@ -119,14 +116,17 @@ enum status evaluate_rows_more(const struct bank_row rows[], size_t count,
     enum status result = STATUS_OK;
 #pragma omp parallel num_threads(threads)
     {
-        struct evaluator evaluator = {.hw = hw, .stop = stop, .more = more};
+        struct tiling_simulator simulator;
         struct error own = {0};
-        enum status status = tiling_simulator_open(&evaluator.simulator, &own);
+        enum status status = tiling_simulator_open(&simulator, &own);
 #pragma omp for schedule(dynamic, 1)
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            const struct row_more of_row = {more->correction,
+                                            more->features ? &more->features[i] : NULL};
             if (status == STATUS_OK)
-                status = predict(&evaluator, rows, i, &predictions[i], &own);
-        tiling_simulator_close(&evaluator.simulator);
+                status = predict(&simulator, &rows[i], hw, &of_row, stop, &predictions[i], &own);
+        }
+        tiling_simulator_close(&simulator);
 #pragma omp critical
         if (status != STATUS_OK) {
             result = status;

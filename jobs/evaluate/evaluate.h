@@ -71,9 +71,13 @@ enum status pairs_of(const struct bank_row rows[], const struct prediction predi
 /* At least 10 µs; and of these the products with m, n, k >= 128 and batch_type 0 or 2. */
 row_filter row_is_ge_10us, row_is_large_plain;
 
-/* At least 10 µs and clean: every operand and the result is in 16×16 blocks, or in rows of
- * multiples of 256 bytes. Of others the true sizes are not known, for they are recorded rounded up.
- */
+/* Banks record sizes padded to blocks, so that the true pitch of a matrix that lies row by row is
+ * not known where the padded one is a multiple of few bytes only. The largest power of two, up to
+ * ROW_CLEAN_BYTES, that the row pitches of all such operands are multiples of; 0: all lie in
+ * blocks. Rows of 0 and of ROW_CLEAN_BYTES are clean. */
+enum { ROW_CLEAN_BYTES = 256 };
+int row_pitch_multiple_bytes(const struct bank_row *row);
+bool row_is_clean(const struct bank_row *row);
 row_filter row_is_clean_ge_10us;
 
 #endif
