@@ -168,7 +168,10 @@ static enum status draw_lines(const struct learner *l, struct error *error)
         double *weights = weights_without(l, fold);
         if (!weights)
             return error_memory(error);
-        bool enough = l->table.count > (size_t)l->table.features;
+        size_t seen = 0;
+        for (size_t r = 0; r < l->table.count; r++)
+            seen += weights[r] > 0;
+        bool enough = seen > (size_t)l->table.features;
         enum status status = enough ? ridge_fit(l->table.x, l->table.y, weights, l->table.count,
                                                 l->table.features, RIDGE_PENALTY, &ridge, error)
                                     : STATUS_OK;
