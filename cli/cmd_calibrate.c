@@ -4,6 +4,7 @@
  * own. */
 #include "cli/answer.h"
 #include "cli/cmd_calibrate_host.h"
+#include "cli/cmd_calibrate_learn.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -33,6 +34,10 @@ struct calibrate {
     const char *of_fits; /* an option that only fits have, or NULL */
     int64_t threads;     /* 0: not given */
     struct kernel_options kernels;
+    bool learns;
+    const char *pools[MAX_FILES]; /* NAME=FILE */
+    int pool_count;
+    int64_t seed; /* 0: not given */
 };
 
 static double parse_between(const struct cli_option *option, const char *text, double low,
@@ -62,6 +67,18 @@ static void take_file(const struct cli_option *option, void *options, const char
     if (calibrate->file_count == MAX_FILES)
         cli_die("--%s: expected at most %d files", option->name, MAX_FILES);
     calibrate->files[calibrate->file_count++] = file;
+}
+
+static void take_pool(const struct cli_option *option, void *options, const char *text)
+{
+    struct calibrate *calibrate = options;
+    const char *equals = strchr(text, '=');
+    note_fit(option, calibrate, text);
+    if (!equals || equals == text || !equals[1])
+        cli_die("--%s %.64s: expected NAME=FILE, a description and a bank", option->name, text);
+    if (calibrate->pool_count == MAX_FILES)
+        cli_die("--%s: expected at most %d", option->name, MAX_FILES);
+    calibrate->pools[calibrate->pool_count++] = text;
 }
 
 static void take_held_out(const struct cli_option *option, void *options, const char *text)
@@ -99,10 +116,19 @@ static const struct cli_option options[] = {
      .count = offsetof(struct calibrate, kernels.rounds), .most = MAX_ROUNDS, .take = note_fit},
     {"time-limit", "SECONDS", "stop after this time with the best so far", 3,
      .take = take_time_limit},
+    {.help = "A learned correction:", .group = 4},
+    {"learn", NULL,
+     "learn from the kernels of the banks how far off the simulator is, and write that with -o", 4,
+     .flag = offsetof(struct calibrate, learns), .take = note_fit},
+    {"pool", "NAME=FILE", "also from a bank of another chip; may be repeated", 4,
+     .take = take_pool},
+    {"seed", "N", "of what is drawn at random (default 1)", 4,
+     .count = offsetof(struct calibrate, seed), .most = INT32_MAX, .take = note_fit},
+    {.help = "All:", .group = 5},
     {"threads", "N",
      "threads (default: all processors); the answer is the same. Of the host: those that are "
      "measured (default: one a core)",
-     3, .count = offsetof(struct calibrate, threads), .most = MAX_THREADS},
+     5, .count = offsetof(struct calibrate, threads), .most = MAX_THREADS},
     {0},
 };
 
@@ -114,6 +140,9 @@ static const struct usage usage = {
         "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
         "was fitted to what, how well, and how well both halves of the kernels are predicted "
         "before and after. Without -o nothing is written but the table.\n"
+        "With --learn it learns from whole kernels what is left of the simulator's error, and "
+        "writes that as a correction, which answers show when it stands beside its description as "
+        "NAME.correction.json.\n"
         "With --hw host it measures the processor of this machine instead, in some fifteen seconds "
         "in which it should do nothing else, and writes its description to where --hw host is "
         "looked up, or to FILE with -o.\v"
@@ -123,7 +152,9 @@ static const struct usage usage = {
         "    -o my910b1.cfg\n"
         "  autotune calibrate --hw my910b2.cfg --from repository.jsonl \\\n"
         "    --time-limit 600 -o fitted.cfg\n"
-        "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n",
+        "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n"
+        "  autotune calibrate --hw my910b2.cfg --learn --from repository.jsonl \\\n"
+        "    -o my910b2.correction.json\n",
 };
 
 /* ---- stop and progress ---- */
@@ -288,6 +319,21 @@ static bool write_description(struct calibrate *calibrate, struct calibration *c
     return !alone;
 }
 
+static int learn_as_asked(struct calibrate *calibrate)
+{
+    const struct learn_asked asked = {.from = calibrate->files,
+                                      .from_count = calibrate->file_count,
+                                      .pools = calibrate->pools,
+                                      .pool_count = calibrate->pool_count,
+                                      .seed = calibrate->seed > 0 ? (uint64_t)calibrate->seed : 1,
+                                      .threads = calibrate->kernels.threads,
+                                      .keep_going = calibrate->keep_going};
+    if (calibrate->kernels.keys || calibrate->chip)
+        cli_die("--%s: it is for a fit, which --learn does not make",
+                calibrate->chip ? "chip" : "fit");
+    return calibrate_learn(&calibrate->common, &asked);
+}
+
 int cmd_calibrate(int argc, char **argv)
 {
     struct calibrate calibrate = {
@@ -307,6 +353,10 @@ int cmd_calibrate(int argc, char **argv)
         cli_die("calibrate: --from FILE is missing; `autotune calibrate --help` has examples");
     if (!common->hw_name)
         cli_die("calibrate: --hw NAME is missing, expected the description to start from");
+    if (calibrate.learns)
+        return learn_as_asked(&calibrate);
+    if (calibrate.pool_count || calibrate.seed)
+        cli_die("--%s: expected --learn, which it is for", calibrate.pool_count ? "pool" : "seed");
     if (common->cores)
         cli_die("--cores: expected nothing of it here; kernels use the cores of their rows");
     cli_reads_hardware(&calibrate.common, common->hw_name);

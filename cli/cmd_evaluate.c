@@ -13,7 +13,9 @@
 #include "formats/json.h"
 #include "formats/text.h"
 #include "jobs/evaluate/against.h"
+#include "jobs/evaluate/corrected.h"
 #include "jobs/evaluate/evaluation.h"
+#include "kernels/registry.h"
 #include "results/outline.h"
 
 #include <stdlib.h>
@@ -26,6 +28,7 @@ struct evaluate {
     bool keep_going;
     int64_t threads, worst;
     bool against, ranking;
+    bool no_correction;
     double time_limit_s; /* for each problem; 0: not given */
     int64_t seed;        /* of the ranking's draws; 0: not given */
     char cores[32];      /* "cores=25", of the bank's file name */
@@ -67,6 +70,8 @@ static const struct cli_option options[] = {
      2, .flag = offsetof(struct evaluate, ranking)},
     {"seed", "N", "of --ranking, another number draws other tilings (default 1)", 2,
      .count = offsetof(struct evaluate, seed), .most = UINT32_MAX},
+    {"no-correction", NULL, "leave out what was learned of the simulator's error", 2,
+     .flag = offsetof(struct evaluate, no_correction)},
     {0},
 };
 
@@ -88,19 +93,6 @@ static const struct usage usage = {
         "  autotune evaluate matmul_repository.jsonl --hw ascend910b2 --ranking\n",
 };
 
-/* "…_25_AiCore_…": the cores that the bank was tuned on. 0: the name says nothing. */
-static int cores_of_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    const char *mark = strstr(slash ? slash + 1 : file, "_AiCore");
-    const char *start = mark;
-    while (start && start > file && start[-1] >= '0' && start[-1] <= '9')
-        start--;
-    return start && start < mark && start > file && start[-1] == '_' && mark - start <= 4
-               ? (int)strtol(start, NULL, 10)
-               : 0;
-}
-
 static bool has_override_of_cores(const struct common *common)
 {
     for (int i = 0; i < common->override_count; i++)
@@ -114,7 +106,7 @@ static bool has_override_of_cores(const struct common *common)
 static void load_hardware(struct evaluate *evaluate, const char *file, struct hardware *hw)
 {
     struct common *common = &evaluate->common;
-    int cores = has_override_of_cores(common) ? 0 : cores_of_name(file);
+    int cores = has_override_of_cores(common) ? 0 : bank_cores(file);
     cli_load_chip(common, hw);
     if (cores > 0 && cores != hw->cores && common->override_count < MAX_OVERRIDES) {
         hardware_clear(hw);
@@ -143,24 +135,45 @@ static void put_csv(const json_t *value, FILE *out)
         fprintf(out, "%.15g", json_real_value(value));
 }
 
+/* The columns behind those of every row are of corrected ones. */
+static json_t *cell_of(const json_t *row, const char *column)
+{
+    const json_t *interval = json_object_get(row, "interval_ns");
+    if (strcmp(column, "interval_low_ns") == 0)
+        return json_array_get(interval, 0);
+    if (strcmp(column, "interval_high_ns") == 0)
+        return json_array_get(interval, 1);
+    return json_object_get(row, column);
+}
+
 static void write_csv(json_t *answer, FILE *out)
 {
-    static const char *const columns[] = {"row",          "shape",
-                                          "transpose",    "batch",
-                                          "layout",       "pitch_multiple_bytes",
-                                          "cores",        "measured_ns",
-                                          "predicted_ns", "relative_error",
-                                          "bottleneck",   "bottleneck_share"};
-    enum { COLUMNS = sizeof columns / sizeof *columns };
+    static const char *const columns[] = {"row",
+                                          "shape",
+                                          "transpose",
+                                          "batch",
+                                          "layout",
+                                          "pitch_multiple_bytes",
+                                          "cores",
+                                          "measured_ns",
+                                          "predicted_ns",
+                                          "relative_error",
+                                          "bottleneck",
+                                          "bottleneck_share",
+                                          "corrected_ns",
+                                          "interval_low_ns",
+                                          "interval_high_ns"};
+    enum { COLUMNS = sizeof columns / sizeof *columns, OF_CORRECTED = 3 };
+    bool corrected = json_is_object(json_object_get(answer, "corrected"));
+    int count = corrected ? COLUMNS : COLUMNS - OF_CORRECTED;
     size_t index;
     json_t *row;
-    for (int c = 0; c < COLUMNS; c++)
-        fprintf(out, "%s%s", columns[c], c + 1 < COLUMNS ? "," : "\n");
-    json_array_foreach(json_object_get(answer, "rows"), index, row) for (int c = 0; c < COLUMNS;
-                                                                         c++)
+    for (int c = 0; c < count; c++)
+        fprintf(out, "%s%s", columns[c], c + 1 < count ? "," : "\n");
+    json_array_foreach(json_object_get(answer, "rows"), index, row) for (int c = 0; c < count; c++)
     {
-        put_csv(json_object_get(row, columns[c]), out);
-        fputc(c + 1 < COLUMNS ? ',' : '\n', out);
+        put_csv(cell_of(row, columns[c]), out);
+        fputc(c + 1 < count ? ',' : '\n', out);
     }
 }
 
@@ -220,6 +233,42 @@ static void add_against(json_t *tables, json_t *against)
     spread_rows(tables, json_object_get(against, "losses"), "loss_in_row");
 }
 
+static json_t *corrected_row(const char *name, const json_t *from)
+{
+    return json_pack(
+        "{s:s, s:O, s:O, s:O, s:O}", "rows", name, "used", json_object_get(from, "used"),
+        "mean_relative_error", json_object_get(from, "mape"), "median_relative_error",
+        json_object_get(from, "median_ape"), "spearman", json_object_get(from, "spearman"));
+}
+
+/* Corrected times against measured ones, and what is known of the correction. */
+static void add_corrected(json_t *tables, const json_t *answer)
+{
+    const json_t *corrected = json_object_get(answer, "corrected");
+    json_t *table = json_array(), *about = json_copy(json_object_get(answer, "correction"));
+    json_int_t seen = json_integer_value(json_object_get(about, "rows_learned_from"));
+    if (about)
+        json_object_set_new(tables, "correction", about);
+    if (!json_is_object(corrected)) {
+        json_decref(table);
+        return;
+    }
+    json_array_append_new(table, corrected_row("all", corrected));
+    json_array_append_new(table,
+                          corrected_row("10 us and more", json_object_get(corrected, "ge_10us")));
+    json_array_append_new(table,
+                          corrected_row("large plain", json_object_get(corrected, "large_plain")));
+    json_array_append_new(
+        table, corrected_row("clean, 10 us and more", json_object_get(corrected, "clean")));
+    json_object_set_new(tables, "corrected", table);
+    json_object_set(about, "interval_covers_share", json_object_get(corrected, "interval_covers"));
+    if (seen > 0)
+        json_object_set_new(about, "note",
+                            json_string("figures of rows that it was learned from flatter it: "
+                                        "those that stand cross validated do not"));
+    json_object_del(about, "learned_from");
+}
+
 static void write_table(const struct hardware *hw, json_t *answer, const struct style *style,
                         FILE *out)
 {
@@ -233,6 +282,7 @@ static void write_table(const struct hardware *hw, json_t *answer, const struct 
             text_of(answer, "format"),
             text_count(json_integer_value(json_object_get(answer, "used")), used));
     json_object_set_new(tables, "accuracy", accuracy_table(answer));
+    add_corrected(tables, answer);
     json_object_set(tables, "same_problem", json_object_get(answer, "same_problem"));
     if (json_array_size(json_object_get(answer, "worst")))
         json_object_set(tables, "worst", json_object_get(answer, "worst"));
@@ -289,19 +339,39 @@ static json_t *compare_with_best(const struct evaluate *evaluate, const struct b
     return answer;
 }
 
+/* The correction is that of the space whose tilings banks hold. */
+static void open_correction(struct evaluate *evaluate, const struct hardware *hw,
+                            struct correcting *correcting)
+{
+    struct error error;
+    *correcting = (struct correcting){0};
+    if (evaluate->no_correction)
+        return;
+    cli_require(correcting_open(hw, correcting, &error), &error);
+    if (*correcting->file)
+        cli_reads(&evaluate->common, correcting->file);
+}
+
 static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank *bank,
-                             const struct hardware *hw)
+                             const struct hardware *hw, struct correcting *correcting)
 {
     struct error error;
     json_t *answer;
     struct prediction *predictions =
         cli_require_memory(calloc(bank->count + 1, sizeof *predictions));
+    const struct operator* op;
+    const struct operator_space *kind = operator_banked(&op);
+    const struct evaluate_more more = {.correction = correcting_of(correcting, op, kind)};
     stop_open();
-    cli_require(evaluate_rows(bank->rows, bank->count, hw, (int)evaluate->threads, stop_asked(),
-                              predictions, &error),
+    cli_require(evaluate_rows_more(bank->rows, bank->count, hw, (int)evaluate->threads,
+                                   stop_asked(), &more, predictions, &error),
                 &error);
     cli_require(evaluation_make(bank, predictions, hw, (int)evaluate->worst, &answer, &error),
                 &error);
+    if (!evaluate->no_correction)
+        cli_require(evaluation_add_corrected(bank, predictions, correcting, more.correction, answer,
+                                             &error),
+                    &error);
     if (evaluate->against)
         json_object_set_new(answer, "against", compare_with_best(evaluate, bank, predictions, hw));
     if (evaluate->ranking)
@@ -334,6 +404,7 @@ int cmd_evaluate(int argc, char **argv)
     struct hardware hw;
     struct bank bank;
     struct error error;
+    struct correcting correcting;
     const char *file = NULL;
     if (cli_parse(&usage, argc, argv, &evaluate, &file, 1) == 0)
         cli_die("evaluate: a bank is missing; `autotune evaluate --help` has examples");
@@ -341,12 +412,14 @@ int cmd_evaluate(int argc, char **argv)
     evaluate.threads = cli_threads(evaluate.threads);
     cli_reads(&evaluate.common, file);
     load_hardware(&evaluate, file, &hw);
+    open_correction(&evaluate, &hw, &correcting);
     cli_check_files(&evaluate.common);
     cli_require(bank_load(file, evaluate.format, evaluate.keep_going, &bank, &error), &error);
-    json_t *answer = evaluate_bank(&evaluate, &bank, &hw);
+    json_t *answer = evaluate_bank(&evaluate, &bank, &hw, &correcting);
     int status = json_integer_value(json_object_get(answer, "used")) ? EXIT_ANSWER : EXIT_NONE;
     write_answer(&evaluate.common, &hw, answer);
     json_decref(answer);
+    correcting_close(&correcting);
     bank_clear(&bank);
     hardware_clear(&hw);
     cli_close(&evaluate.common);

@@ -2,11 +2,13 @@
  * and leaves the rest to tiling_verdict.c. */
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/correction.h"
 #include "cli/tiling_verdict.h"
 
 struct explaining {
     struct task task; /* first */
     bool strict;
+    struct answer_correction correction;
 };
 
 static const struct cli_option options[] = {
@@ -15,6 +17,8 @@ static const struct cli_option options[] = {
      .text = offsetof(struct task, set), .take = task_check_set},
     {"strict", NULL, "exit status 1 where the tiling is illegal", 1,
      .flag = offsetof(struct explaining, strict)},
+    {"no-correction", NULL, NO_CORRECTION_HELP, 1,
+     .flag = offsetof(struct explaining, correction.left_out)},
     {0},
 };
 
@@ -42,6 +46,8 @@ int cmd_explain(int argc, char **argv)
     task_parse(&usage, argc, argv, task, false);
     task->job.validate = 0; /* asks the model alone */
     task_open(task);
+    task->correction = &explaining.correction;
+    correction_open(task->correction, task);
     cli_check_files(&task->common);
     bool json = task->common.format == FORMAT_JSON, legal = false;
     bool found = verdict_choose(task, &tiling);
@@ -51,6 +57,7 @@ int cmd_explain(int argc, char **argv)
     else
         verdict_write_none(json, answer.stream);
     cli_answer_close(&answer);
+    correction_close(task->correction);
     task_close(task);
     return legal || (found && !explaining.strict) ? EXIT_ANSWER : EXIT_NONE;
 }

@@ -9,6 +9,7 @@
 #include "formats/json.h"
 #include "formats/text.h"
 #include "hardware/load.h"
+#include "jobs/correct/correct.h"
 #include "jobs/sweep/sweep.h"
 #include "jobs/tune/kernels.h"
 #include "kernels/registry.h"
@@ -121,20 +122,46 @@ static void list_formats(struct listing *listing)
         add_row(listing, format->name, format->title);
 }
 
+/* "; corrected: learned from …", or why that is not so; nothing of a chip without a correction. */
+enum { LEARNED_SIZE = 320 };
+static const char *learned_text(struct common *common, const struct hardware *hw,
+                                char text[LEARNED_SIZE])
+{
+    char summary[LEARNED_SIZE / 2];
+    struct correcting correcting;
+    struct error error;
+    *text = '\0';
+    if (correcting_open(hw, &correcting, &error) != STATUS_OK) {
+        snprintf(text, LEARNED_SIZE, "; correction broken: %.200s", error.text);
+        return text;
+    }
+    if (!*correcting.file)
+        return text;
+    cli_reads(common, correcting.file);
+    if (*correcting.reason)
+        snprintf(text, LEARNED_SIZE, "; not corrected: %s", correcting.reason);
+    else
+        snprintf(text, LEARNED_SIZE, "; corrected for %.60s, %s", correcting.correction.op,
+                 correcting_summary(&correcting.correction, summary, sizeof summary));
+    correcting_close(&correcting);
+    return text;
+}
+
 static void add_hardware(void *context, const char *name)
 {
     struct listing *listing = context;
     struct hardware hw;
     struct error error;
-    char title[512];
+    char title[512 + LEARNED_SIZE], learned[LEARNED_SIZE];
     cli_reads_hardware(listing->common, name);
     if (hardware_load_from(listing->common->hw_folders, name, NULL, &hw, &error) == STATUS_OK) {
         if (hw.host)
             snprintf(title, sizeof title, "%s: %d thread%s, %s, measured on %s", hw.name, hw.cores,
                      hw.cores == 1 ? "" : "s", host_isa_name(hw.host->isa), hw.host->date);
         else
-            snprintf(title, sizeof title, "%s: %d core%s, %.0f MHz", hw.name, hw.cores,
-                     hw.cores == 1 ? "" : "s", (double)hw.clock_hz / 1e6);
+            snprintf(title, sizeof title, "%s: %d core%s, %.0f MHz%s", hw.name, hw.cores,
+                     hw.cores == 1 ? "" : "s", (double)hw.clock_hz / 1e6,
+                     learned_text(listing->common, &hw, learned));
         hardware_clear(&hw);
     } else {
         snprintf(title, sizeof title, "broken: %.400s", error.text);

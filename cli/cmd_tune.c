@@ -3,6 +3,7 @@
  * error only after the answer is out. */
 #include "cli/command_text.h"
 #include "cli/commands.h"
+#include "cli/correction.h"
 #include "cli/landscape_file.h"
 #include "cli/signals.h"
 #include "cli/task.h"
@@ -25,7 +26,8 @@ struct tune {
     struct page page;      /* --report */
     const char *over;      /* a tiling at hand; NULL: none */
     struct tiling at_hand; /* it */
-    const char *trace;     /* a file to write; NULL: none */
+    struct answer_correction correction;
+    const char *trace; /* a file to write; NULL: none */
     struct search_log log;
     struct landscape_file landscape;
 };
@@ -62,6 +64,8 @@ static const struct cli_option options[] = {
      .flag = offsetof(struct tune, find.fresh)},
     {.help = "What the answer adds:", .group = 3},
     {"compare", NULL, "knn, cubefx: the times of what could be used instead", 3, .take = task_take},
+    {"no-correction", NULL, NO_CORRECTION_HELP, 3,
+     .flag = offsetof(struct tune, correction.left_out)},
     {"report", "OUT.html", PAGE_HELP, 3, .text = offsetof(struct tune, page.output)},
     {"time-limit", "SECONDS", "stop after this time with the best so far", 2, .take = task_take},
     {0},
@@ -142,6 +146,7 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     }
     struct tune_answer answer = tune_answer_of(&tune->find, &found->search);
     answer.details = make_details(tune, found);
+    correction_of_answer(&tune->correction, task, tune_best(&answer), &answer);
     bool any = tune_answer_write(task, &answer);
     if (tune->page.output)
         tune_page_write(&tune->page, &task->common, &answer, tune->landscape.axes);
@@ -208,6 +213,7 @@ static void check(struct tune *tune)
     landscape_file_check(&tune->landscape, &tune->task);
     read_over(tune);
     host_run_check(&tune->task, &tune->run);
+    correction_open(&tune->correction, &tune->task);
     cli_check_files(&tune->task.common);
 }
 
@@ -249,6 +255,7 @@ int cmd_tune(int argc, char **argv)
     cli_require(mapped, &map_error);
     search_log_close(&tune.log);
     host_run_close(&tune.run);
+    correction_close(&tune.correction);
     job_result_clear(&result);
     task_close(&tune.task);
     free(tune.page.command);

@@ -11,7 +11,8 @@ struct task {
     const char *set;
     struct chips *chips;
     struct kernels *kernels;
-    struct job job; /* open after task_open */
+    struct job job;                       /* open after task_open */
+    struct answer_correction *correction; /* of its answer (cli/correction.h), or NULL; not owned */
 };
 
 /* cli_parse with --op, --kernel, --shape, --dtype, --space, the options of all operators, those of

@@ -2,6 +2,7 @@
  * the tiling is simulated and set against the problem's roofline, which no tiling beats. */
 #include "cli/tiling_verdict.h"
 #include "cli/answer.h"
+#include "cli/correction.h"
 #include "cli/threads.h"
 
 #include "formats/text.h"
@@ -45,6 +46,8 @@ static void simulate_tiling(struct verdict *v)
     v->is_timed = search_simulate(&job->space, v->tiling, &v->found, &v->why) == STATUS_OK;
     if (v->is_timed)
         v->gap = (found_ns(&v->found) - v->bound_ns) / found_ns(&v->found);
+    if (v->is_timed && v->task->correction)
+        correction_of_answer(v->task->correction, v->task, &v->found, &v->answer);
 }
 
 static json_t *simulated_json(const struct verdict *v)
@@ -54,6 +57,10 @@ static json_t *simulated_json(const struct verdict *v)
     json_t *json = tune_found_json(&v->answer, &v->found);
     json_object_set_new(json, "bound_ns", json_real(v->bound_ns));
     json_object_set_new(json, "gap", json_real(v->gap));
+    if (v->answer.correction) {
+        tune_put_corrected(&v->answer.correction->best, json);
+        json_object_set_new(json, "correction", tune_correction_json(v->answer.correction));
+    }
     return json;
 }
 
@@ -88,6 +95,8 @@ static void put_simulated(const struct verdict *v, const struct style *style, FI
         return;
     }
     tune_write_time(&v->answer, &v->found, style, out);
+    if (v->answer.correction)
+        tune_write_corrected(v->answer.correction, style, out);
     fprintf(out, "  gap          at most %.2f %% to gain: no tiling takes less than %s\n\n",
             100 * v->gap, text_time(v->bound_ns, bound));
     tune_write_shares(&v->answer, &v->found, style, out);

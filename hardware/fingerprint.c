@@ -229,3 +229,11 @@ void hardware_fingerprint(const struct hardware *hw, char fingerprint[FINGERPRIN
     for (size_t i = 0; i < sizeof bytes.digest; i++)
         snprintf(fingerprint + 2 * i, 3, "%02x", bytes.digest[i]);
 }
+
+void hardware_price_fingerprint(const struct hardware *hw, char fingerprint[FINGERPRINT_SIZE])
+{
+    struct hardware prices = *hw;
+    prices.cores = 0;
+    prices.fit = (struct fit){0};
+    hardware_fingerprint(&prices, fingerprint);
+}

@@ -2,6 +2,7 @@
 #ifndef AUTOTUNE_RESULTS_TUNE_H
 #define AUTOTUNE_RESULTS_TUNE_H
 
+#include "core/correction.h"
 #include "core/measured.h"
 #include "core/operator.h"
 #include "core/status.h"
@@ -12,6 +13,15 @@
 
 /* What was asked, what was found and how; writers work out the rest by the functions below. All of
  * it is the caller's. */
+/* What was learned of the simulator's error (core/correction.h), about the best tiling and the top
+ * ones: of a chip with a correction, or with one that is not used. */
+struct tune_correction {
+    const char *file, *about;    /* about: what it was learned from, or why it is not used */
+    double covers;               /* share of kernels that intervals are made to hold */
+    struct corrected best;       /* corrected_ns = 0: it is not used */
+    const struct corrected *top; /* one for each of search->best; NULL: it is not used */
+};
+
 struct tune_answer {
     const struct problem *problem;
     const struct space *space;
@@ -26,7 +36,8 @@ struct tune_answer {
     const char *chosen; /* what the best was chosen for, which need not be the fastest of the
                            search; NULL: it is that one */
     const char *next;   /* of the table: the command to go on with; or NULL */
-    json_t *details;    /* of the operator: members of the answer; NULL: none */
+    const struct tune_correction *correction; /* NULL: there is none */
+    json_t *details; /* of the operator: members of the answer; NULL: none */
 };
 
 /* Where something was measured, what ran fastest; else the first by the model. NULL: nothing is
@@ -80,6 +91,12 @@ void tune_write_time(const struct tune_answer *answer, const struct found *found
                      const struct style *style, FILE *out);
 void tune_write_shares(const struct tune_answer *answer, const struct found *found,
                        const struct style *style, FILE *out);
+
+/* The lines of the table, and the members of a tiling in JSON, about its corrected time. */
+void tune_write_corrected(const struct tune_correction *correction, const struct style *style,
+                          FILE *out);
+void tune_put_corrected(const struct corrected *corrected, json_t *found);
+json_t *tune_correction_json(const struct tune_correction *correction);
 
 /* The members of a tiling in JSON. NULL when out of memory. */
 json_t *tune_found_json(const struct tune_answer *answer, const struct found *found);

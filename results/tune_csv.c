@@ -41,6 +41,8 @@ static void put_header(const struct tune_answer *answer, FILE *out)
         fprintf(out, ",share_%s", hw->buses[b].name);
     if (hw->host)
         fputs(",measured_ns,spread,max_error,samples,model_rank,quarantined", out);
+    if (answer->correction && answer->correction->top)
+        fputs(",corrected_ns,interval_low_ns,interval_high_ns", out);
     fputc('\n', out);
 }
 
@@ -90,6 +92,14 @@ static void put_measured(const struct host_candidate *m, FILE *out)
         csv_put(m->measured.quarantine, out);
 }
 
+static void put_corrected(const struct corrected *c, FILE *out)
+{
+    bool is = c->corrected_ns > 0;
+    put_number(is ? c->corrected_ns : NAN, out);
+    put_number(is ? c->low_ns : NAN, out);
+    put_number(is ? c->high_ns : NAN, out);
+}
+
 /* What was measured, the fastest first; then the model's best that were not. */
 enum status tune_write_csv(const struct tune_answer *answer, const struct style *style, FILE *out,
                            struct error *error)
@@ -110,6 +120,8 @@ enum status tune_write_csv(const struct tune_answer *answer, const struct style 
         put_row(answer, ++rank, &search->best[i], out);
         if (answer->space->hw->host)
             put_measured(NULL, out);
+        if (answer->correction && answer->correction->top)
+            put_corrected(&answer->correction->top[i], out);
         fputc('\n', out);
     }
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the CSV") : STATUS_OK;

@@ -33,6 +33,8 @@ static json_t *best_json(const struct tune_answer *answer)
 {
     const struct found *found = tune_best(answer);
     json_t *best = found ? tune_found_json(answer, found) : json_null();
+    if (found && answer->correction)
+        tune_put_corrected(&answer->correction->best, best);
     if (!answer->space->hw->host || !found)
         return best;
     double ns = tune_measured_ns(tune_measured_of(answer, found));
@@ -40,6 +42,14 @@ static json_t *best_json(const struct tune_answer *answer)
     json_object_set_new(best, "measured_gflops",
                         json_number(ns > 0 ? tune_gflops(answer, ns) : NAN));
     return best;
+}
+
+static json_t *top_json(const struct tune_answer *answer, int i)
+{
+    json_t *json = tune_found_json(answer, &answer->search->best[i]);
+    if (answer->correction && answer->correction->top)
+        tune_put_corrected(&answer->correction->top[i], json);
+    return json;
 }
 
 static void set_within(json_t *search, const char *name, const char *name_at_most,
@@ -120,7 +130,7 @@ enum status tune_write_json(const struct tune_answer *answer, const struct style
     const char *reason = tune_reason(answer, text);
     json_t *document = question_json(answer), *top = json_array();
     for (int i = 0; i < answer->search->count; i++)
-        json_array_append_new(top, tune_found_json(answer, &answer->search->best[i]));
+        json_array_append_new(top, top_json(answer, i));
     json_object_set_new(document, "search", search_json(answer));
     json_object_set_new(document, "best", best_json(answer));
     json_object_set_new(document, "top", top);
@@ -136,6 +146,8 @@ enum status tune_write_json(const struct tune_answer *answer, const struct style
         json_object_set_new(document, "kernel", json_string(answer->problem->op->fingerprint));
     if (!is_host && answer->problem->op->choice_count) /* of programs */
         json_object_set_new(document, "choices", choices_json(answer->problem));
+    if (answer->correction)
+        json_object_set_new(document, "correction", tune_correction_json(answer->correction));
     if (reason)
         json_object_set_new(document, "reason", json_text(reason));
     if (answer->details)

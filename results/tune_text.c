@@ -85,6 +85,8 @@ static void put_best(const struct tune_answer *a, const struct found *found,
     tiling_text(a->space->axes, a->space->axis_count, &found->tiling, text, sizeof text);
     fprintf(out, "  tiling       %s%s%s\n", style->bold, text, style->end);
     tune_write_time(a, found, style, out);
+    if (a->correction)
+        tune_write_corrected(a->correction, style, out);
     fputc('\n', out);
 }
 

@@ -60,3 +60,15 @@ int bank_row_name(const struct bank_row *row)
     bool lines = row->format == BANK_REPOSITORY || row->format == BANK_RUNTIME_KB;
     return lines ? row->line : row->record;
 }
+
+int bank_cores(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *mark = strstr(slash ? slash + 1 : file, "_AiCore");
+    const char *start = mark;
+    while (start && start > file && start[-1] >= '0' && start[-1] <= '9')
+        start--;
+    return start && start < mark && start > file && start[-1] == '_' && mark - start <= 4
+               ? (int)strtol(start, NULL, 10)
+               : 0;
+}

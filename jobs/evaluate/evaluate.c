@@ -5,6 +5,7 @@
  * the reason in place of its time. */
 #include "jobs/evaluate/evaluate.h"
 
+#include "costmodel/features.h"
 #include "kernels/details.h"
 #include "kernels/operator_bank.h"
 #include "kernels/registry.h"
@@ -24,6 +25,27 @@ enum status evaluate_tiling(struct tiling_simulator *simulator, const struct spa
     memcpy(p->busy_ns, simulated.busy_ns, sizeof p->busy_ns);
     memcpy(p->bus_bytes, simulated.bus_bytes, sizeof p->bus_bytes);
     return STATUS_OK;
+}
+
+/* What of a row is asked beside its time; `features` is the row's own place, or NULL. */
+struct row_more {
+    const struct correction *correction;
+    struct features *features;
+};
+
+static void add_more(const struct row_more *more, const struct problem *problem,
+                     const struct space *space, const struct tiling *tiling,
+                     const struct program *program, struct prediction *p)
+{
+    struct features own, *features = more->features ? more->features : &own;
+    p->problem = correction_problem(problem->size, problem->op->size_count);
+    if (!more->features && !more->correction)
+        return;
+    features_of(&(struct simulated_kernel){problem, space, tiling, program, p->cores_used,
+                                           p->predicted_ns, p->busy_ns},
+                features);
+    if (more->correction)
+        correction_apply(more->correction, features, p->predicted_ns, &p->corrected);
 }
 
 /* What was measured has run, in the space or outside. */
@@ -56,37 +78,41 @@ enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
 }
 
 static enum status evaluate_row(struct tiling_simulator *simulator, const struct bank_row *row,
-                                const struct hardware *hw, struct prediction *p,
-                                struct error *error)
+                                const struct hardware *hw, const struct row_more *more,
+                                struct prediction *p, struct error *error)
 {
     struct problem problem;
     struct tiling tiling;
     struct space space;
     TRY(evaluate_open(row, hw, &problem, &tiling, &space, error));
     enum status status = simulate_if_it_runs(simulator, &space, &tiling, p, error);
+    if (status == STATUS_OK)
+        add_more(more, &problem, &space, &tiling, &simulator->program, p);
     space_close(&space);
     return status;
 }
 
 /* One row; only what is no fault of the row is an error. */
 static enum status predict(struct tiling_simulator *simulator, const struct bank_row *row,
-                           const struct hardware *hw, const volatile sig_atomic_t *stop,
-                           struct prediction *p, struct error *error)
+                           const struct hardware *hw, const struct row_more *more,
+                           const volatile sig_atomic_t *stop, struct prediction *p,
+                           struct error *error)
 {
     *p = (struct prediction){0};
     if (stop && *stop) {
         snprintf(p->reason, sizeof p->reason, "interrupted");
         return STATUS_OK;
     }
-    enum status status = evaluate_row(simulator, row, hw, p, error);
+    enum status status = evaluate_row(simulator, row, hw, more, p, error);
     if (status != STATUS_OK)
         snprintf(p->reason, sizeof p->reason, "%.190s", error->text);
     return status == STATUS_NO_MEMORY ? status : STATUS_OK;
 }
 
-enum status evaluate_rows(const struct bank_row rows[], size_t count, const struct hardware *hw,
-                          int threads, const volatile sig_atomic_t *stop,
-                          struct prediction predictions[], struct error *error)
+enum status evaluate_rows_more(const struct bank_row rows[], size_t count,
+                               const struct hardware *hw, int threads,
+                               const volatile sig_atomic_t *stop, const struct evaluate_more *more,
+                               struct prediction predictions[], struct error *error)
 {
     enum status result = STATUS_OK;
 #pragma omp parallel num_threads(threads)
@@ -95,9 +121,12 @@ enum status evaluate_rows(const struct bank_row rows[], size_t count, const stru
         struct error own = {0};
         enum status status = tiling_simulator_open(&simulator, &own);
 #pragma omp for schedule(dynamic, 1)
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            const struct row_more of_row = {more->correction,
+                                            more->features ? &more->features[i] : NULL};
             if (status == STATUS_OK)
-                status = predict(&simulator, &rows[i], hw, stop, &predictions[i], &own);
+                status = predict(&simulator, &rows[i], hw, &of_row, stop, &predictions[i], &own);
+        }
         tiling_simulator_close(&simulator);
 #pragma omp critical
         if (status != STATUS_OK) {
@@ -106,4 +135,12 @@ enum status evaluate_rows(const struct bank_row rows[], size_t count, const stru
         }
     }
     return result;
+}
+
+enum status evaluate_rows(const struct bank_row rows[], size_t count, const struct hardware *hw,
+                          int threads, const volatile sig_atomic_t *stop,
+                          struct prediction predictions[], struct error *error)
+{
+    static const struct evaluate_more nothing = {NULL, NULL};
+    return evaluate_rows_more(rows, count, hw, threads, stop, &nothing, predictions, error);
 }

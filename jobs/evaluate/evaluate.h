@@ -6,6 +6,7 @@
 #ifndef AUTOTUNE_JOBS_EVALUATE_EVALUATE_H
 #define AUTOTUNE_JOBS_EVALUATE_EVALUATE_H
 
+#include "core/correction.h"
 #include "core/hardware.h"
 #include "core/status.h"
 #include "formats/bank_row.h"
@@ -19,6 +20,8 @@ struct prediction {
     int cores_used;
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
+    uint32_t problem;                     /* correction_problem of its sizes */
+    struct corrected corrected;           /* with a correction */
     char reason[192];                     /* why the row is not counted; "" when it is */
 };
 
@@ -40,6 +43,15 @@ enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
 enum status evaluate_tiling(struct tiling_simulator *simulator, const struct space *space,
                             const struct tiling *tiling, struct prediction *prediction,
                             struct error *error);
+/* The same, and what else is asked of every row that is simulated; either may be NULL. */
+struct evaluate_more {
+    const struct correction *correction; /* fills prediction->corrected */
+    struct features *features;           /* one a row */
+};
+enum status evaluate_rows_more(const struct bank_row rows[], size_t count,
+                               const struct hardware *hw, int threads,
+                               const volatile sig_atomic_t *stop, const struct evaluate_more *more,
+                               struct prediction predictions[], struct error *error);
 
 /* How far predictions are from measurements. Relative errors are of the measured time; fractions.
  * Of rows with both; all are NaN when there are none, spearman also for one row or for equal

@@ -222,6 +222,14 @@ static json_t *pipes_json(const struct hardware *hw, const struct prediction *p)
     return pipes;
 }
 
+static void add_corrected(const struct corrected *c, json_t *row)
+{
+    if (c->corrected_ns > 0)
+        json_object_update_new(row, json_pack("{s:f, s:[f, f], s:f, s:s}", "corrected_ns",
+                                              c->corrected_ns, "interval_ns", c->low_ns, c->high_ns,
+                                              "outside", c->outside, "outside_by", c->outside_by));
+}
+
 static json_t *rows_json(const struct evaluation *e)
 {
     json_t *list = json_array();
@@ -229,6 +237,7 @@ static json_t *rows_json(const struct evaluation *e)
         if (e->predictions[i].predicted_ns > 0) {
             json_t *row = row_json(e, i);
             json_object_set_new(row, "pipes", pipes_json(e->hw, &e->predictions[i]));
+            add_corrected(&e->predictions[i].corrected, row);
             json_array_append_new(list, row);
         }
     return list;

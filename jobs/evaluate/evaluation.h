@@ -28,6 +28,10 @@ enum status bank_load(const char *file, int format, bool keep_going, struct bank
                       struct error *error);
 void bank_clear(struct bank *bank);
 
+/* "…_25_AiCore_…": the cores that a bank was tuned on, as CANN writes it into a file's name. 0: the
+ * name says nothing. */
+int bank_cores(const char *file);
+
 /* How a row is called: its line where every line is a record, else its number. */
 int bank_row_name(const struct bank_row *row);
 

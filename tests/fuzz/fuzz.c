@@ -29,6 +29,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"kernel", ".kernel", fuzz_read_kernel},
     {"lowering", ".kernel", fuzz_read_lowering},
     {"array", ".npy", fuzz_read_array},
+    {"correction", ".json", fuzz_read_correction},
     {NULL, NULL, NULL},
 };
 

@@ -49,7 +49,8 @@ invocations() { # command
         echo "analyse profile.csv --hw demo-chip.ini|profile.csv demo-chip.ini $shipped|" ;;
     advise) echo "advise kernel.txt --hw chip.cfg|kernel.txt chip.cfg below.cfg|"
         echo "advise kernel.txt --apply best --format diff|kernel.txt|" ;;
-    evaluate) echo "evaluate bank.json --hw demo-chip.ini|bank.json demo-chip.ini $shipped|" ;;
+    evaluate) echo "evaluate bank.json --hw demo-chip.ini|bank.json demo-chip.ini $shipped|"
+        echo "evaluate bank.json --hw ascend910b2|bank.json configs/hardware/ascend910b2.correction.json|" ;;
     reproduce) echo "reproduce --hw chip.cfg|chip.cfg below.cfg|" ;;
     calibrate)
         echo "calibrate --hw demo-chip.ini --from bank.json --from curves.csv|$(
@@ -71,7 +72,7 @@ invocations() { # command
         echo "store import into.db results.jsonl|results.jsonl|into.db" ;;
     kernel) echo "kernel new fresh -o -||" ;;
     list) echo "list kernels mine.kernel|mine.kernel|"
-        echo "list hw|configs/hardware/ascend310.cfg configs/hardware/ascend910b1.cfg|"
+        echo "list hw|configs/hardware/ascend310.cfg configs/hardware/ascend910b1.correction.json|"
         echo "list hw demo-chip.ini|demo-chip.ini $shipped|"
         echo "list sweeps|configs/sweeps/llama-2-7b-decode.cfg|" ;;
     esac

@@ -1,0 +1,281 @@
+/* A document is read member by member, each by a function that says what was expected of it; a
+ * member's name in messages is its way from the top, as in features[3].cuts[2]. Members that nobody
+ * asked for are passed over. */
+#include "formats/correction_file.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    const char *file;
+    struct error *error;
+    char place[64]; /* of the object at hand, with a dot: "features[3]." */
+};
+
+static enum status refuse(const struct reader *r, const char *name, const char *expected)
+{
+    return error_at(r->error, r->file, 0, "%s%s: expected %s", r->place, name, expected);
+}
+
+static void enter(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void enter(struct reader *r, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->place, sizeof r->place, format, arguments);
+    va_end(arguments);
+}
+
+static enum status take_integer(const struct reader *r, const json_t *object, const char *name,
+                                int64_t low, int64_t high, int64_t *value)
+{
+    char expected[96];
+    const json_t *number = json_object_get(object, name);
+    *value = json_integer_value(number);
+    if (json_is_integer(number) && *value >= low && *value <= high)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "an integer from %lld to %lld", (long long)low,
+             (long long)high);
+    return refuse(r, name, expected);
+}
+
+static enum status take_number(const struct reader *r, const json_t *object, const char *name,
+                               double low, double high, double *value)
+{
+    char expected[96];
+    const json_t *number = json_object_get(object, name);
+    *value = json_number_value(number);
+    if (json_is_number(number) && *value >= low && *value <= high)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "a number from %g to %g", low, high);
+    return refuse(r, name, expected);
+}
+
+static enum status take_text(const struct reader *r, const json_t *object, const char *name,
+                             char *text, size_t size)
+{
+    char expected[96];
+    const char *value = json_string_value(json_object_get(object, name));
+    snprintf(expected, sizeof expected, "a text of 1 to %zu bytes", size - 1);
+    if (!value || !*value || strlen(value) >= size)
+        return refuse(r, name, expected);
+    memcpy(text, value, strlen(value) + 1);
+    return STATUS_OK;
+}
+
+static enum status take_list(const struct reader *r, const json_t *object, const char *name,
+                             size_t most, const json_t **list)
+{
+    char expected[96];
+    *list = json_object_get(object, name);
+    if (json_is_array(*list) && json_array_size(*list) <= most)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "a list of at most %zu", most);
+    return refuse(r, name, expected);
+}
+
+/* ------------------------------------------------------------------ what it was learned from */
+
+static enum status take_banks(struct reader *r, const json_t *top, struct correction *c)
+{
+    const json_t *list;
+    TRY(take_list(r, top, "banks", CORRECTION_MAX_BANKS, &list));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *bank = json_array_get(list, i);
+        struct trained_bank *b = &c->banks[c->bank_count++];
+        enter(r, "banks[%zu].", i);
+        TRY(take_text(r, bank, "file", b->file, sizeof b->file));
+        TRY(take_text(r, bank, "chip", b->chip, sizeof b->chip));
+        TRY(take_integer(r, bank, "rows", 0, INT64_MAX, &b->rows));
+        b->own = json_is_true(json_object_get(bank, "own"));
+    }
+    enter(r, "%s", "");
+    return STATUS_OK;
+}
+
+static double number_or_nan(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static enum status take_figures(const struct reader *r, const json_t *object, const char *name,
+                                double figures[3])
+{
+    const json_t *list;
+    TRY(take_list(r, object, name, 3, &list));
+    for (size_t i = 0; i < 3; i++)
+        figures[i] = number_or_nan(json_array_get(list, i));
+    return STATUS_OK;
+}
+
+static enum status take_qualities(struct reader *r, const json_t *top, struct correction *c)
+{
+    const json_t *list;
+    TRY(take_list(r, top, "cross_validated", CORRECTION_MAX_QUALITIES, &list));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *quality = json_array_get(list, i);
+        struct trained_quality *q = &c->qualities[c->quality_count++];
+        enter(r, "cross_validated[%zu].", i);
+        TRY(take_text(r, quality, "rows", q->rows, sizeof q->rows));
+        TRY(take_integer(r, quality, "used", 0, INT64_MAX, &q->used));
+        TRY(take_figures(r, quality, "simulated", q->simulated));
+        TRY(take_figures(r, quality, "line", q->line));
+        TRY(take_figures(r, quality, "corrected", q->corrected));
+        q->covers = number_or_nan(json_object_get(quality, "covers"));
+    }
+    enter(r, "%s", "");
+    return STATUS_OK;
+}
+
+static enum status take_problems(const struct reader *r, const json_t *top, struct correction *c)
+{
+    const json_t *list;
+    TRY(take_list(r, top, "problems", CORRECTION_MAX_PROBLEMS, &list));
+    c->problems = calloc(json_array_size(list) + 1, sizeof *c->problems);
+    if (!c->problems)
+        return error_memory(r->error);
+    json_int_t last = -1;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        json_int_t value = json_integer_value(item);
+        if (!json_is_integer(item) || value <= last || value > UINT32_MAX)
+            return refuse(r, "problems", "integers below 2^32 that ascend");
+        c->problems[c->problem_count++] = (uint32_t)value;
+        last = value;
+    }
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ what was learned */
+
+static enum status take_cuts(const struct reader *r, const json_t *object,
+                             struct trained_feature *f)
+{
+    const json_t *list;
+    TRY(take_list(r, object, "cuts", CORRECTION_MAX_CUTS, &list));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *cut = json_array_get(list, i);
+        double value = json_number_value(cut);
+        if (!json_is_number(cut) || (i > 0 && !(value > f->cuts[i - 1])))
+            return refuse(r, "cuts", "numbers that ascend");
+        f->cuts[f->cut_count++] = value;
+    }
+    return STATUS_OK;
+}
+
+static enum status take_features(struct reader *r, const json_t *top, struct correction *c)
+{
+    const json_t *list;
+    TRY(take_list(r, top, "features", FEATURES_MAX, &list));
+    c->features = calloc(json_array_size(list) + 1, sizeof *c->features);
+    if (!c->features)
+        return error_memory(r->error);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *feature = json_array_get(list, i);
+        struct trained_feature *f = &c->features[c->feature_count++];
+        enter(r, "features[%zu].", i);
+        TRY(take_text(r, feature, "name", f->name, sizeof f->name));
+        TRY(take_number(r, feature, "low", -1e300, 1e300, &f->low));
+        TRY(take_number(r, feature, "high", f->low, 1e300, &f->high));
+        TRY(take_cuts(r, feature, f));
+    }
+    enter(r, "%s", "");
+    return STATUS_OK;
+}
+
+/* A tree asks of features that there are about cuts that they have. */
+static enum status take_tree(const struct reader *r, const json_t *item, const struct correction *c,
+                             struct boosted_tree *tree)
+{
+    const json_t *asks = json_array_get(item, 0), *leaves = json_array_get(item, 1);
+    size_t numbers = json_array_size(asks);
+    if (!json_is_array(asks) || numbers % 2 || numbers > 2 * CORRECTION_MAX_DEPTH ||
+        json_array_size(leaves) != (size_t)1 << numbers / 2)
+        return refuse(r, "", "[[feature,cut,...],[leaf,...]] with a leaf for all answers");
+    for (size_t i = 0; i < numbers; i += 2) {
+        json_int_t f = json_integer_value(json_array_get(asks, i));
+        json_int_t cut = json_integer_value(json_array_get(asks, i + 1));
+        if (f < 0 || f >= c->feature_count || cut < 0 || cut >= c->features[f].cut_count)
+            return refuse(r, "", "a feature and a cut that are listed");
+        tree->feature[tree->depth] = (uint8_t)f;
+        tree->cut[tree->depth++] = (uint8_t)cut;
+    }
+    for (size_t i = 0; i < json_array_size(leaves); i++) {
+        const json_t *leaf = json_array_get(leaves, i);
+        json_int_t value = json_integer_value(leaf);
+        if (!json_is_integer(leaf) || value < -1000000000 || value > 1000000000)
+            return refuse(r, "", "leaves that are integers up to 10^9");
+        tree->leaf[i] = (int32_t)value;
+    }
+    return STATUS_OK;
+}
+
+static enum status take_forest(struct reader *r, const json_t *item, size_t number,
+                               struct correction *c)
+{
+    const json_t *list;
+    int64_t start;
+    struct forest *forest = &c->forests[number];
+    enter(r, "forests[%zu].", number);
+    TRY(take_number(r, item, "quantile", 0, 1, &forest->quantile));
+    TRY(take_integer(r, item, "start", -1000000000, 1000000000, &start));
+    TRY(take_list(r, item, "trees", CORRECTION_MAX_TREES, &list));
+    forest->start = (int32_t)start;
+    forest->trees = calloc(json_array_size(list) + 1, sizeof *forest->trees);
+    if (!forest->trees)
+        return error_memory(r->error);
+    for (size_t t = 0; t < json_array_size(list); t++) {
+        enter(r, "forests[%zu].trees[%zu]", number, t);
+        TRY(take_tree(r, json_array_get(list, t), c, &forest->trees[forest->tree_count++]));
+    }
+    enter(r, "%s", "");
+    return STATUS_OK;
+}
+
+static enum status take_all(struct reader *r, const json_t *top, struct correction *c)
+{
+    int64_t schema, version, seed;
+    TRY(take_integer(r, top, "schema", 1, 1, &schema));
+    TRY(take_text(r, top, "chip", c->chip, sizeof c->chip));
+    TRY(take_text(r, top, "op", c->op, sizeof c->op));
+    TRY(take_text(r, top, "space", c->space, sizeof c->space));
+    TRY(take_integer(r, top, "model_version", 1, INT32_MAX, &version));
+    TRY(take_text(r, top, "fingerprint", c->fingerprint, sizeof c->fingerprint));
+    TRY(take_integer(r, top, "seed", 0, INT64_MAX, &seed));
+    c->model_version = (int)version;
+    c->seed = (uint64_t)seed;
+    TRY(take_banks(r, top, c));
+    TRY(take_qualities(r, top, c));
+    TRY(take_number(r, top, "covers", 0, 1, &c->covers));
+    TRY(take_number(r, top, "margin", -100, 100, &c->margin));
+    TRY(take_problems(r, top, c));
+    TRY(take_features(r, top, c));
+    const json_t *list = json_object_get(top, "forests");
+    if (json_array_size(list) != CORRECT_FORESTS)
+        return refuse(r, "forests", "a list of 3: the middle, the low and the high end");
+    for (size_t f = 0; f < CORRECT_FORESTS; f++)
+        TRY(take_forest(r, json_array_get(list, f), f, c));
+    return STATUS_OK;
+}
+
+enum status correction_read(const char *file, struct correction *correction, struct error *error)
+{
+    json_error_t problem;
+    struct reader r = {.file = file, .error = error};
+    *correction = (struct correction){0};
+    json_t *top = json_load_file(file, JSON_REJECT_DUPLICATES, &problem);
+    if (!top && json_error_code(&problem) == json_error_cannot_open_file)
+        return error_set(error, STATUS_IO, "%s: cannot be read", file);
+    if (!top)
+        return error_at(error, file, problem.line, "%s, expected a learned correction as JSON",
+                        problem.text);
+    enum status status = take_all(&r, top, correction);
+    json_decref(top);
+    if (status != STATUS_OK)
+        correction_clear(correction);
+    return status;
+}

@@ -1,0 +1,359 @@
+/* Three forests are grown of all rows: of ln(measured / simulated) the quantile 0.40 as the middle,
+ * which does better in relative errors than the median, and 0.10 and 0.90 as the ends of an
+ * interval. How well that does is told by cross-validation: the problems are dealt out to five
+ * folds, each fold's rows are predicted by forests that saw none of its problems, and these
+ * predictions are judged. They also say by how much the interval has to be widened to hold four
+ * fifths of the measured times (conformalised quantile regression, Romano, Patterson and Candès
+ * 2019; across folds, Vovk 2015); whether it then does is told for each fold by the others. A ridge
+ * line through the same features stands beside it. Only the chip's own rows are judged. */
+#include "jobs/calibrate/learn_parts.h"
+
+#include "core/version.h"
+#include "hardware/fingerprint.h"
+#include "kernels/operator_bank.h"
+#include "kernels/registry.h"
+#include "validate/boost.h"
+#include "validate/model_quality.h"
+#include "validate/random.h"
+#include "validate/ridge.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOLDS = 5, TRAININGS = (FOLDS + 1) * CORRECT_FORESTS };
+#define COVERS        0.8
+#define RIDGE_PENALTY 30
+
+static const struct boost_options growth[CORRECT_FORESTS] = {
+    [CORRECT_MIDDLE] = {0.40, 500, 5, 0.04, 0.8, 0.3, 1, 0},
+    [CORRECT_LOW] = {0.10, 100, 4, 0.06, 0.7, 0.4, 5, 0},
+    [CORRECT_HIGH] = {0.90, 100, 4, 0.06, 0.7, 0.4, 5, 0},
+};
+
+struct learner {
+    const struct learn_options *options;
+    struct learn_table table;
+    struct correction *correction;
+    uint8_t *bins, *fold;
+    double *at[CORRECT_FORESTS]; /* of each row, by forests without its fold */
+    double *line;
+    double *beyond; /* how far the measured time lies outside the interval, of ln */
+};
+
+/* ------------------------------------------------------------------ folds */
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static enum status list_problems(struct learner *l, struct error *error)
+{
+    struct correction *c = l->correction;
+    c->problems = malloc((l->table.count + 1) * sizeof *c->problems);
+    if (!c->problems)
+        return error_memory(error);
+    memcpy(c->problems, l->table.problem, l->table.count * sizeof *c->problems);
+    qsort(c->problems, l->table.count, sizeof *c->problems, compare);
+    for (size_t r = 0; r < l->table.count; r++)
+        if (r == 0 || c->problems[r] != c->problems[c->problem_count - 1])
+            c->problems[c->problem_count++] = c->problems[r];
+    return STATUS_OK;
+}
+
+/* All kernels of a problem are in one fold. */
+static enum status deal(struct learner *l, struct error *error)
+{
+    const struct correction *c = l->correction;
+    size_t count = (size_t)c->problem_count;
+    gsl_rng *random = random_open(l->options->seed, error);
+    size_t *order = malloc((count + 1) * 2 * sizeof *order), *place = order + count + 1;
+    enum status status = random && order ? STATUS_OK : error_memory(error);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        order[i] = i;
+    if (status == STATUS_OK) {
+        gsl_ran_shuffle(random, order, count, sizeof *order);
+        for (size_t i = 0; i < count; i++)
+            place[order[i]] = i;
+    }
+    for (size_t r = 0; status == STATUS_OK && r < l->table.count; r++) {
+        const uint32_t *found =
+            bsearch(&l->table.problem[r], c->problems, count, sizeof *c->problems, compare);
+        l->fold[r] = (uint8_t)(place[found - c->problems] % FOLDS);
+    }
+    if (random)
+        gsl_rng_free(random);
+    free(order);
+    return status;
+}
+
+/* ------------------------------------------------------------------ training */
+
+/* The weights without a fold's rows; FOLDS: of all. */
+static double *weights_without(const struct learner *l, int fold)
+{
+    double *weights = malloc((l->table.count + 1) * sizeof *weights);
+    for (size_t r = 0; weights && r < l->table.count; r++)
+        weights[r] = l->fold[r] == fold ? 0 : l->table.weights[r];
+    return weights;
+}
+
+static void predict_fold(const struct learner *l, int fold, const struct forest *forest,
+                         double at[])
+{
+    feature_bins bins;
+    for (size_t r = 0; r < l->table.count; r++) {
+        if (l->fold[r] != fold)
+            continue;
+        for (int f = 0; f < l->table.features; f++)
+            bins[f] = l->bins[(size_t)f * l->table.count + r];
+        at[r] = forest_value(forest, bins);
+    }
+}
+
+/* One forest without one fold, whose rows it then predicts; without none, the one that is kept. */
+static enum status train(const struct learner *l, int fold, int which, struct error *error)
+{
+    struct boost_options options = growth[which];
+    struct forest forest = {0};
+    double *weights = weights_without(l, fold);
+    const struct boost_data data = {l->table.count, l->table.features, l->bins, l->table.y,
+                                    weights};
+    options.seed = l->options->seed + (uint64_t)(fold * CORRECT_FORESTS + which);
+    enum status status =
+        weights ? boost_train(&data, &options, &forest, error) : error_memory(error);
+    free(weights);
+    if (status != STATUS_OK)
+        return status;
+    if (fold == FOLDS) {
+        l->correction->forests[which] = forest;
+        return STATUS_OK;
+    }
+    predict_fold(l, fold, &forest, l->at[which]);
+    free(forest.trees);
+    return STATUS_OK;
+}
+
+static enum status train_all(const struct learner *l, struct error *error)
+{
+    enum status result = STATUS_OK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(l->options->threads)
+    for (int t = 0; t < TRAININGS; t++) {
+        struct error own;
+        bool stopped = l->options->stop && *l->options->stop;
+        enum status status = stopped
+                                 ? error_set(&own, STATUS_STOPPED, "interrupted")
+                                 : train(l, FOLDS - t / CORRECT_FORESTS, t % CORRECT_FORESTS, &own);
+        if (status == STATUS_OK)
+            continue;
+#pragma omp critical
+        {
+            result = status;
+            *error = own;
+        }
+    }
+    return result;
+}
+
+/* Few rows determine no line: its times are then unknown. */
+static enum status draw_lines(const struct learner *l, struct error *error)
+{
+    for (int fold = 0; fold < FOLDS; fold++) {
+        struct ridge ridge;
+        double *weights = weights_without(l, fold);
+        if (!weights)
+            return error_memory(error);
+        size_t seen = 0;
+        for (size_t r = 0; r < l->table.count; r++)
+            seen += weights[r] > 0;
+        bool enough = seen > (size_t)l->table.features;
+        enum status status = enough ? ridge_fit(l->table.x, l->table.y, weights, l->table.count,
+                                                l->table.features, RIDGE_PENALTY, &ridge, error)
+                                    : STATUS_OK;
+        free(weights);
+        TRY(status);
+        for (size_t r = 0; r < l->table.count; r++)
+            if (l->fold[r] == fold)
+                l->line[r] =
+                    enough ? ridge_value(&ridge, l->table.x + r * (size_t)l->table.features) : NAN;
+    }
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ the interval */
+
+/* What widens intervals so that they hold COVERS of rows like the chip's own, but for one fold's;
+ * FOLDS: of all. */
+static double margin_without(const struct learner *l, int fold, double *scratch)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < l->table.count; r++)
+        if (l->table.own[r] && l->fold[r] != fold)
+            scratch[count++] = l->beyond[r];
+    gsl_sort(scratch, 1, count);
+    double rank = ceil((double)(count + 1) * COVERS);
+    return count ? scratch[rank > (double)count ? count - 1 : (size_t)rank - 1] : 0;
+}
+
+/* Afterwards l->beyond[r] > 0 where the interval, widened as the other folds say, does not hold
+ * the row. */
+static enum status widen(struct learner *l, struct error *error)
+{
+    double margins[FOLDS], *scratch = malloc((l->table.count + 1) * sizeof *scratch);
+    if (!scratch)
+        return error_memory(error);
+    for (size_t r = 0; r < l->table.count; r++)
+        l->beyond[r] =
+            fmax(l->at[CORRECT_LOW][r] - l->table.y[r], l->table.y[r] - l->at[CORRECT_HIGH][r]);
+    for (int fold = 0; fold < FOLDS; fold++)
+        margins[fold] = margin_without(l, fold, scratch);
+    l->correction->margin = margin_without(l, FOLDS, scratch);
+    l->correction->covers = COVERS;
+    for (size_t r = 0; r < l->table.count; r++)
+        l->beyond[r] -= margins[l->fold[r]];
+    free(scratch);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ how well it does */
+
+static enum status figures(const double *predicted, const double *measured, int count,
+                           double figure[3], struct error *error)
+{
+    struct model_quality quality;
+    TRY(model_errors(predicted, measured, count, &quality, error));
+    figure[TRAINED_MEAN] = quality.mean_error;
+    figure[TRAINED_MEDIAN] = quality.median_error;
+    figure[TRAINED_SPEARMAN] = quality.spearman;
+    return STATUS_OK;
+}
+
+/* `room` is for four numbers a row. */
+static enum status judge(const struct learner *l, const char *name, row_filter *belongs,
+                         double *room, struct error *error)
+{
+    struct trained_quality *q = &l->correction->qualities[l->correction->quality_count++];
+    size_t rows = l->table.count;
+    double *measured = room, *simulated = room + rows, *corrected = simulated + rows,
+           *line = corrected + rows;
+    int count = 0, held = 0;
+    snprintf(q->rows, sizeof q->rows, "%s", name);
+    for (size_t r = 0; r < rows; r++) {
+        const struct prediction *p = &l->table.predictions[r];
+        if (!l->table.own[r] || (belongs && !belongs(&l->table.rows[r], p)))
+            continue;
+        measured[count] = l->table.rows[r].measured_ns;
+        simulated[count] = p->predicted_ns;
+        corrected[count] = p->predicted_ns * exp(l->at[CORRECT_MIDDLE][r]);
+        line[count++] = p->predicted_ns * exp(l->line[r]);
+        held += l->beyond[r] <= 0;
+    }
+    q->used = count;
+    q->covers = (double)held / count; /* NaN of none */
+    TRY(figures(simulated, measured, count, q->simulated, error));
+    TRY(figures(line, measured, count, q->line, error));
+    return figures(corrected, measured, count, q->corrected, error);
+}
+
+static enum status judge_classes(const struct learner *l, struct error *error)
+{
+    static const struct {
+        const char *name;
+        row_filter *belongs;
+    } classes[] = {{"all", NULL},
+                   {"10 us and more", row_is_ge_10us},
+                   {"large plain", row_is_large_plain},
+                   {"clean, 10 us and more", row_is_clean_ge_10us}};
+    double *room = malloc((l->table.count + 1) * 4 * sizeof *room);
+    enum status status = room ? STATUS_OK : error_memory(error);
+    for (size_t c = 0; status == STATUS_OK && c < sizeof classes / sizeof *classes; c++)
+        status = judge(l, classes[c].name, classes[c].belongs, room, error);
+    free(room);
+    return status;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void name_it(struct learner *l, const struct hardware *hw)
+{
+    const struct operator* op;
+    struct correction *c = l->correction;
+    const struct operator_space *kind = operator_banked(&op);
+    snprintf(c->chip, sizeof c->chip, "%s", hw->name);
+    snprintf(c->op, sizeof c->op, "%s", op->name);
+    snprintf(c->space, sizeof c->space, "%s", kind->name);
+    c->model_version = MODEL_VERSION;
+    hardware_price_fingerprint(hw, c->fingerprint);
+    c->seed = l->options->seed;
+}
+
+static enum status prepare(struct learner *l, struct error *error)
+{
+    struct learn_table *t = &l->table;
+    struct correction *c = l->correction;
+    size_t rows = t->count + 1;
+    c->features = calloc((size_t)t->features + 1, sizeof *c->features);
+    l->bins = malloc(rows * (size_t)(t->features + 1));
+    l->fold = malloc(rows);
+    l->beyond = malloc(rows * sizeof *l->beyond);
+    l->line = malloc(rows * sizeof *l->line);
+    bool fits = c->features && l->bins && l->fold && l->beyond && l->line;
+    for (int f = 0; f < CORRECT_FORESTS; f++) {
+        l->at[f] = malloc(rows * sizeof *l->at[f]);
+        fits = fits && l->at[f];
+    }
+    if (!fits)
+        return error_memory(error);
+    c->feature_count = t->features;
+    for (int f = 0; f < t->features; f++)
+        memcpy(c->features[f].name, t->names[f], FEATURE_NAME_SIZE);
+    TRY(boost_cuts(t->x, t->count, t->features, c->features, error));
+    boost_bins(t->x, t->count, t->features, c->features, l->bins);
+    TRY(list_problems(l, error));
+    return deal(l, error);
+}
+
+static enum status learn_from(struct learner *l, const struct learn_bank banks[], int count,
+                              struct error *error)
+{
+    size_t own = 0;
+    TRY(learn_table_fill(banks, count, l->options, &l->table, l->correction, error));
+    for (size_t r = 0; r < l->table.count; r++)
+        own += l->table.own[r];
+    if (own < LEARN_LEAST)
+        return error_set(error, STATUS_INVALID,
+                         "%zu kernels of the chip with a measured and a simulated time, expected "
+                         "at least %d to learn from",
+                         own, LEARN_LEAST);
+    TRY(prepare(l, error));
+    TRY(train_all(l, error));
+    TRY(draw_lines(l, error));
+    TRY(widen(l, error));
+    return judge_classes(l, error);
+}
+
+enum status learn(const struct learn_bank banks[], int count, const struct learn_options *options,
+                  struct correction *correction, struct error *error)
+{
+    struct learner l = {.options = options, .correction = correction};
+    *correction = (struct correction){0};
+    for (int b = count - 1; b >= 0; b--)
+        if (banks[b].own)
+            name_it(&l, banks[b].hw);
+    enum status status = learn_from(&l, banks, count, error);
+    if (status != STATUS_OK)
+        correction_clear(correction);
+    for (int f = 0; f < CORRECT_FORESTS; f++)
+        free(l.at[f]);
+    free(l.bins);
+    free(l.fold);
+    free(l.line);
+    free(l.beyond);
+    learn_table_clear(&l.table);
+    return status;
+}

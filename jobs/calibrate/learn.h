@@ -1,0 +1,35 @@
+/* A correction (core/correction.h) learned from measured kernels: of one chip, and of others that
+ * are pooled with it. docs/calibrate.md says how, and how it is judged. */
+#ifndef AUTOTUNE_JOBS_CALIBRATE_LEARN_H
+#define AUTOTUNE_JOBS_CALIBRATE_LEARN_H
+
+#include "jobs/evaluate/evaluate.h"
+
+#include <jansson.h>
+
+/* Measured kernels and the chip that they ran on, simulated on as many cores as `hw` has. */
+struct learn_bank {
+    const char *file;
+    const struct bank_row *rows;
+    size_t count;
+    const struct hardware *hw;
+    bool own; /* of the chip that is corrected; one at least is */
+};
+
+struct learn_options {
+    uint64_t seed;
+    int threads; /* >= 1; the result does not depend on it */
+    const volatile sig_atomic_t *stop;
+};
+
+/* The caller clears *correction, which is empty after a failure. STATUS_INVALID where the chip has
+ * fewer than LEARN_LEAST rows with both times; STATUS_STOPPED. */
+enum { LEARN_LEAST = 40 };
+enum status learn(const struct learn_bank banks[], int count, const struct learn_options *options,
+                  struct correction *correction, struct error *error);
+
+/* What it was learned from and how well it does: "learned_from" and "cross_validated", tables.
+ * NULL without memory. */
+json_t *learned_json(const struct correction *correction);
+
+#endif

@@ -1,0 +1,108 @@
+/* A correction is of times that one version of the model gives for one set of numbers: all but the
+ * count of cores and the errors of the fit are compared by a fingerprint. */
+#include "jobs/correct/correct.h"
+
+#include "core/quantity.h"
+#include "core/version.h"
+#include "costmodel/features.h"
+#include "formats/correction_file.h"
+#include "hardware/fingerprint.h"
+#include "search/tiling_simulator.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void compare_with(const struct hardware *hw, struct correcting *correcting)
+{
+    char fingerprint[FINGERPRINT_SIZE];
+    const struct correction *c = &correcting->correction;
+    hardware_price_fingerprint(hw, fingerprint);
+    if (c->model_version != MODEL_VERSION)
+        snprintf(correcting->reason, sizeof correcting->reason,
+                 "learned for version %d of the model, this is %d", c->model_version,
+                 MODEL_VERSION);
+    else if (strcmp(c->fingerprint, fingerprint) != 0)
+        snprintf(correcting->reason, sizeof correcting->reason,
+                 "learned for other numbers of the description");
+}
+
+enum status correcting_open(const struct hardware *hw, struct correcting *correcting,
+                            struct error *error)
+{
+    *correcting = (struct correcting){0};
+    char file[sizeof correcting->file];
+    if (hw->host || !correction_file_name(hw->file, file, sizeof file) || access(file, F_OK) != 0)
+        return STATUS_OK;
+    TRY(correction_read(file, &correcting->correction, error));
+    memcpy(correcting->file, file, sizeof file);
+    compare_with(hw, correcting);
+    return STATUS_OK;
+}
+
+void correcting_close(struct correcting *correcting)
+{
+    correction_clear(&correcting->correction);
+}
+
+const struct correction *correcting_of(struct correcting *correcting, const struct operator* op,
+                                       const struct operator_space *kind)
+{
+    const struct correction *c = &correcting->correction;
+    bool of_op = *correcting->file && strcmp(c->op, op->name) == 0;
+    if (!of_op)
+        *correcting->reason = '\0';
+    else if (!*correcting->reason && strcmp(c->space, kind->name) != 0)
+        snprintf(correcting->reason, sizeof correcting->reason, "learned for the space %.60s",
+                 c->space);
+    return of_op && !*correcting->reason ? c : NULL;
+}
+
+static enum status simulate_features(struct tiling_simulator *simulator,
+                                     const struct problem *problem, const struct space *space,
+                                     const struct tiling *tiling, struct features *features,
+                                     double *time_ns, struct error *error)
+{
+    struct timeline timeline;
+    double busy_ns[HARDWARE_MAX_PIPES];
+    TRY(tiling_simulator_run(simulator, space, tiling, 0, &timeline, error));
+    for (int p = 0; p < space->hw->pipe_count; p++)
+        busy_ns[p] = (double)timeline.busy_fs[p] / FS_PER_NS;
+    *time_ns = (double)timeline.end_fs / FS_PER_NS;
+    int cores = space->kind->cores_used(space, tiling, 0);
+    features_of(&(struct simulated_kernel){problem, space, tiling, &simulator->program, cores,
+                                           *time_ns, busy_ns},
+                features);
+    return STATUS_OK;
+}
+
+enum status correct_tiling(const struct correction *correction, const struct problem *problem,
+                           const struct space *space, const struct tiling *tiling,
+                           struct corrected *corrected, struct error *error)
+{
+    struct tiling_simulator simulator;
+    struct features features;
+    double time_ns;
+    TRY(tiling_simulator_open(&simulator, error));
+    enum status status =
+        simulate_features(&simulator, problem, space, tiling, &features, &time_ns, error);
+    tiling_simulator_close(&simulator);
+    if (status == STATUS_OK)
+        correction_apply(correction, &features, time_ns, corrected);
+    return status;
+}
+
+const char *correcting_summary(const struct correction *c, char *text, size_t size)
+{
+    char kernels[TEXT_SIZE];
+    int64_t rows = 0;
+    for (int b = 0; b < c->bank_count; b++)
+        rows += c->banks[b].rows;
+    const struct trained_quality *all = &c->qualities[0];
+    int length = snprintf(text, size, "learned from %s kernels", text_count(rows, kernels));
+    if (c->quality_count > 0 && length > 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length,
+                 "; mean error on problems left out %.1f %%, simulated %.1f %%",
+                 100 * all->corrected[TRAINED_MEAN], 100 * all->simulated[TRAINED_MEAN]);
+    return text;
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Learned corrections by the command line: learning one, what answers then show, and when not.
+#
+#   tests/cli/test_cli_correction.sh AUTOTUNE SOURCE_DIR
+set -u
+export LC_ALL=C
+autotune=$1
+source_dir=$2
+# shellcheck source-path=SCRIPTDIR source=../support/answers.sh
+. "$source_dir/tests/support/answers.sh"
+cp -r "$source_dir/configs" "$work/configs"
+rm -f "$work"/configs/hardware/*.correction.json
+export AUTOTUNE_CONFIGS=$work/configs XDG_CONFIG_HOME=/nonexistent
+cd "$work" || exit 1
+
+# Kernels of 8 sizes of m and 10 of n; the i-th takes so many microseconds as the i-th word says.
+bank() { # microseconds…
+    jq -cn --args '[2, 0, 1, 1, 1, 64, 1, 1, 1, 1, null, 0, 0, 0, 2, 0, 1, 64, 1, 1, 1, 1, null, 0,
+        0, 0, 2, 4, 2, 1, 1, 2, 2, 4, 1, 1, 1, 4, 4, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0] as $tiling |
+        $ARGS.positional | to_entries[] |
+        {shape: {A_shape: [1, 16, (4 * (1 + .key % 8)), 16, 16],
+                 B_shape: [256, (4 * (1 + (.key / 8 | floor))), 1, 1, 16],
+                 A_dtype: "float16", B_dtype: "float16", C_dtype: "float16", dilationH: 1,
+                 bias_flag: false, batch_type: 0},
+         tiling: $tiling, cost_time: (.value | tonumber)}' "$@"
+}
+
+ones=$(yes 10 | head -n 80)
+# shellcheck disable=SC2086 # a list of words
+bank $ones >simulated.jsonl
+answer 0 evaluate simulated.jsonl --hw ascend910b2 --json
+holds '.used == 80' '.corrected == null' 'has("correction") | not' '.rows[0] | has("corrected_ns") | not'
+# With an error that depends on n, and some noise.
+times=$(jq '.rows | to_entries[] | .value.predicted_ns / 1000 *
+    (if .key >= 40 then 1.6 else 1.1 end) * (1 + 0.01 * (.key % 7))' answer)
+# shellcheck disable=SC2086
+bank $times >measured.jsonl
+
+learn=(calibrate --hw ascend910b2 --learn --from measured.jsonl)
+mine=configs/hardware/ascend910b2.correction.json
+answer 0 "${learn[@]}" -o $mine --json
+holds '.learned_from[0].rows == 80' '.written == "'$mine'"' \
+    '.cross_validated | map(select(.rows == "all" and .times == "simulated"))[0].mean_relative_error > 0.1' \
+    '.cross_validated | map(select(.rows == "all" and .times == "corrected"))[0].mean_relative_error < 0.05'
+answer 0 "${learn[@]}" -o again.json --threads 1
+answer 0 "${learn[@]}" -o -
+cmp -s $mine again.json && cmp -s $mine answer && pass || fail 'the same file by any threads, and on -'
+answer 0 "${learn[@]}" --seed 2 -o other.json
+cmp -s $mine other.json && fail 'another seed draws otherwise' || pass
+
+answer 0 evaluate measured.jsonl --hw ascend910b2 --json
+holds '.mape > 0.1' '.corrected | .mape < 0.05 and .used == 80 and .interval_covers >= 0.7' \
+    '.corrected | has("median_ape") and has("spearman")' \
+    '.corrected | has("ge_10us") and has("large_plain") and has("clean")' \
+    '.correction.rows_learned_from == 80' \
+    'all(.rows[]; .interval_ns[0] <= .corrected_ns and .corrected_ns <= .interval_ns[1])' \
+    'all(.rows[]; .predicted_ns > 0)'
+cp answer with
+answer 0 evaluate measured.jsonl --hw ascend910b2 --json --no-correction
+holds 'has("corrected") | not' '.rows[0] | has("corrected_ns") | not'
+jq -c '[.rows[].predicted_ns]' answer >without
+jq -c '[.rows[].predicted_ns]' with | cmp -s - without && pass || fail 'simulated times stay'
+answer 0 evaluate measured.jsonl --hw ascend910b2 --format csv
+head -n 1 answer | grep -q 'corrected_ns,interval_low_ns,interval_high_ns$' && pass || fail 'csv'
+answer 0 evaluate measured.jsonl --hw ascend910b2
+grep -q 'flatter it' answer && pass || fail 'rows that were learned from are told of'
+answer 0 evaluate measured.jsonl --hw ascend910b2 --json --set-hw launch_ns=1
+holds '.corrected == null' '.correction.reason == "learned for other numbers of the description"'
+
+product=(--op matmul --shape 256x128x256 --hw ascend910b2 --space cann)
+answer 0 "${product[@]}" --json --top 3
+holds '.best | .time_ns > 0 and .corrected_ns > 0 and .interval_ns[0] < .interval_ns[1]' \
+    '.best.corrected_ns == .top[0].corrected_ns' '.top | all(.corrected_ns > 0)' \
+    '.best.outside >= 0' '.correction | .used and (.about | test("80 kernels"))'
+jq .best.time_ns answer >with
+set=$(jq -r '.best.tiling | to_entries | map("\(.key)=\(.value)") | join(",")' answer)
+jq .best.corrected_ns answer >corrected
+answer 0 "${product[@]}" --json --top 3 --no-correction
+holds 'has("correction") | not' '.best | has("corrected_ns") | not'
+jq .best.time_ns answer | cmp -s - with && pass || fail 'the simulated time stays'
+answer 0 explain "${product[@]}" --json --set "$set"
+jq .corrected_ns answer | cmp -s - corrected && pass || fail 'explain corrects as tune does'
+answer 0 "${product[@]}"
+grep -q '^  corrected  .*80 % of such kernels within' answer && pass || fail 'the table says it'
+answer 0 "${product[@]}" --format csv --top 2
+head -n 1 answer | grep -q 'corrected_ns,interval_low_ns,interval_high_ns$' && pass || fail 'csv'
+answer 0 "${product[@]}" --set-hw launch_ns=1
+grep -q '^  correction   none: learned for other numbers' answer && pass || fail 'and why not'
+answer 0 "${product[@]}" --cores 2 --json
+holds '.correction.used'
+answer 0 --op matmul --shape 64x64x64 --hw ascend310 --json
+holds 'has("correction") | not'
+answer 0 --kernel add_relu --shape 65536 --hw ascend910b2 --json
+holds 'has("correction") | not'
+answer 0 list hw
+grep -q '^ascend910b2  .*corrected for matmul, learned from 80 kernels' answer && pass || fail 'list hw'
+
+# A damaged file is refused, and can be done without.
+sed -i 's/"margin": /"margin": "x", "m": /' $mine
+answer 2 "${product[@]}"
+grep -q 'ascend910b2.correction.json: margin: expected a number' messages && pass || fail 'names it'
+answer 0 "${product[@]}" --no-correction
+answer 0 list hw
+grep -q '^ascend910b2  .*correction broken: ' answer && pass || fail 'list hw of a damaged one'
+
+answer 2 calibrate --hw ascend910b2 --from measured.jsonl --seed 3
+answer 2 calibrate --hw ascend910b2 --from measured.jsonl --pool ascend910b1=measured.jsonl
+answer 2 "${learn[@]}" --pool ascend910b1
+answer 2 "${learn[@]}" --fit launch_ns
+answer 2 calibrate --hw ascend910b2 --learn --from "$source_dir/docs/examples/ladder-910b1.json"
+grep -q 'expected at least 40' messages && pass || fail 'too few'
+answer 2 "${learn[@]}" -o measured.jsonl
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
