@@ -14,6 +14,7 @@
 #include "jobs/evaluate/evaluation.h"
 #include "results/outline.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@
 struct sources {
     int count;
     struct bank *banks;
-    struct hardware *chips; /* one a bank */
+    struct hardware *chips;     /* one a bank */
+    struct hardware *campaigns; /* of own ones, where the clock was another */
     struct learn_bank *learned;
 };
 
@@ -54,7 +56,7 @@ static void add_source(struct common *common, const struct learn_asked *asked, c
     load_chip(common, name, own, file, &sources->chips[i]);
     cli_require(bank_load(file, BANK_AUTO, asked->keep_going, bank, &error), &error);
     sources->learned[i] =
-        (struct learn_bank){file, bank->rows, bank->count, &sources->chips[i], own};
+        (struct learn_bank){file, bank->rows, bank->count, &sources->chips[i], NULL, own};
 }
 
 static void load_sources(struct common *common, const struct learn_asked *asked,
@@ -66,6 +68,7 @@ static void load_sources(struct common *common, const struct learn_asked *asked,
     *sources = (struct sources){
         .banks = cli_require_memory(calloc(most, sizeof *sources->banks)),
         .chips = cli_require_memory(calloc(most, sizeof *sources->chips)),
+        .campaigns = cli_require_memory(calloc(most, sizeof *sources->campaigns)),
         .learned = cli_require_memory(calloc(most, sizeof *sources->learned)),
     };
     for (int i = 0; i < asked->from_count; i++)
@@ -84,10 +87,30 @@ static void clear_sources(struct sources *sources)
     for (int i = 0; i < sources->count; i++) {
         bank_clear(&sources->banks[i]);
         hardware_clear(&sources->chips[i]);
+        hardware_clear(&sources->campaigns[i]);
     }
     free(sources->banks);
     free(sources->chips);
+    free(sources->campaigns);
     free(sources->learned);
+}
+
+/* The clock that the chip ran at when its own kernels were measured. */
+static enum status load_campaigns(const struct learn_options *options, struct sources *sources,
+                                  struct error *error)
+{
+    char change[64];
+    double mhz;
+    TRY(learn_clock(sources->learned, sources->count, options, &mhz, error));
+    snprintf(change, sizeof change, "clock_mhz=%.15g", mhz);
+    for (int i = 0; i < sources->count; i++) {
+        struct learn_bank *bank = &sources->learned[i];
+        if (!bank->own || llround(mhz * 1e6) == bank->hw->clock_hz)
+            continue;
+        TRY(hardware_reload(bank->hw, change, &sources->campaigns[i], error));
+        bank->campaign = &sources->campaigns[i];
+    }
+    return STATUS_OK;
 }
 
 /* True where that is all there is to print. */
@@ -151,7 +174,9 @@ int calibrate_learn(struct common *common, const struct learn_asked *asked)
     load_sources(common, asked, &sources);
     cli_check_files(common);
     stop_open();
-    enum status status = learn(sources.learned, sources.count, &options, &correction, &error);
+    enum status status = load_campaigns(&options, &sources, &error);
+    if (status == STATUS_OK)
+        status = learn(sources.learned, sources.count, &options, &correction, &error);
     if (status == STATUS_STOPPED) /* there is nothing to write */
         stop_close();
     cli_require(status, &error);

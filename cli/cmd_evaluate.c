@@ -361,7 +361,8 @@ static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank 
         cli_require_memory(calloc(bank->count + 1, sizeof *predictions));
     const struct operator* op;
     const struct operator_space *kind = operator_banked(&op);
-    const struct evaluate_more more = {.correction = correcting_of(correcting, op, kind)};
+    const struct evaluate_more more = {.correction = correcting_of(correcting, op, kind),
+                                       .chip = correcting_chip(correcting, hw)};
     stop_open();
     cli_require(evaluate_rows_more(bank->rows, bank->count, hw, (int)evaluate->threads,
                                    stop_asked(), &more, predictions, &error),

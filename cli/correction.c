@@ -26,7 +26,7 @@ static void correct(const struct answer_correction *c, const struct job *job,
                     const struct found *found, struct corrected *corrected)
 {
     struct error error;
-    cli_require(correct_tiling(c->correction, &job->problem, &job->space, &found->tiling, corrected,
+    cli_require(correct_tiling(&c->correcting, &job->problem, &job->space, &found->tiling, corrected,
                                &error),
                 &error);
 }

@@ -94,6 +94,7 @@ struct correction {
     char op[CORRECTION_TEXT_SIZE], space[CORRECTION_TEXT_SIZE];
     int model_version;
     char fingerprint[33]; /* of the description's numbers (hardware_price_fingerprint) */
+    double clock_mhz;     /* at which kernels are simulated for it: what the measured ones ran at */
     /* What it was learned from. */
     uint64_t seed;
     int bank_count;

@@ -245,6 +245,7 @@ static enum status take_all(struct reader *r, const json_t *top, struct correcti
     TRY(take_text(r, top, "space", c->space, sizeof c->space));
     TRY(take_integer(r, top, "model_version", 1, INT32_MAX, &version));
     TRY(take_text(r, top, "fingerprint", c->fingerprint, sizeof c->fingerprint));
+    TRY(take_number(r, top, "clock_mhz", 1, 1e6, &c->clock_mhz));
     TRY(take_integer(r, top, "seed", 0, INT64_MAX, &seed));
     c->model_version = (int)version;
     c->seed = (uint64_t)seed;

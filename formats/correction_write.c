@@ -145,6 +145,7 @@ static bool put_all(const struct correction *c, FILE *out)
     fits &= put_member("space", json_text(c->space), out);
     fits &= put_member("model_version", json_integer(c->model_version), out);
     fits &= put_member("fingerprint", json_text(c->fingerprint), out);
+    fits &= put_member("clock_mhz", json_real(c->clock_mhz), out);
     fits &= put_member("seed", json_integer((json_int_t)c->seed), out);
     fits &= put_banks(c, out) && put_qualities(c, out);
     fits &= put_member("covers", json_real(c->covers), out);

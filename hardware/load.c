@@ -208,6 +208,41 @@ enum status hardware_load(const char *name, const struct hardware_overrides *ove
     return hardware_load_from(NULL, name, overrides, hw, error);
 }
 
+/* The facts that were changed, as texts, which the caller frees. */
+static size_t list_changes(const struct hardware *hw, char *texts[])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < hw->fact_count; i++)
+        if (fact_is_override(&hw->facts[i]) &&
+            asprintf(&texts[count], "%s=%s", hw->facts[i].key, hw->facts[i].value) >= 0)
+            count++;
+    return count;
+}
+
+enum status hardware_reload(const struct hardware *hw, const char *change, struct hardware *other,
+                            struct error *error)
+{
+    char **texts = calloc(hw->fact_count + 1, sizeof *texts);
+    const char **all = calloc(hw->fact_count + 1, sizeof *all);
+    memset(other, 0, sizeof *other);
+    size_t count = texts && all ? list_changes(hw, texts) : 0;
+    for (size_t i = 0; i < count; i++)
+        all[i] = texts[i];
+    enum status status = error_memory(error);
+    if (texts && all) {
+        all[count] = change;
+        const struct hardware_overrides overrides = {all, count + 1};
+        status = hardware_load(hw->file, &overrides, other, error);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+    free(all);
+    if (status == STATUS_OK)
+        other->cores = hw->cores;
+    return status;
+}
+
 static void visit_files(const char *name, const char *beside, const char *folders, int depth,
                         void (*visit)(void *context, const char *file), void *context)
 {

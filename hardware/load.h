@@ -29,6 +29,11 @@ enum status hardware_load_from(const char *folders, const char *name,
                                const struct hardware_overrides *overrides, struct hardware *hw,
                                struct error *error);
 
+/* Loads what *hw was loaded from once more, with all that was changed for it and one more change;
+ * it has as many cores as *hw has now. The caller owns *other. */
+enum status hardware_reload(const struct hardware *hw, const char *change, struct hardware *other,
+                            struct error *error);
+
 /* The folder of shipped descriptions: $AUTOTUNE_CONFIGS, or configs/ beside the executable's
  * parent, or ../share/autotune/configs. STATUS_IO when there is none. */
 enum status hardware_folder(char *folder, size_t size, struct error *error);

@@ -249,8 +249,8 @@ static enum status judge(const struct learner *l, const char *name, row_filter *
             continue;
         measured[count] = l->table.rows[r].measured_ns;
         simulated[count] = p->predicted_ns;
-        corrected[count] = p->predicted_ns * exp(l->at[CORRECT_MIDDLE][r]);
-        line[count++] = p->predicted_ns * exp(l->line[r]);
+        corrected[count] = p->campaign_ns * exp(l->at[CORRECT_MIDDLE][r]);
+        line[count++] = p->campaign_ns * exp(l->line[r]);
         held += l->beyond[r] <= 0;
     }
     q->used = count;
@@ -279,7 +279,7 @@ static enum status judge_classes(const struct learner *l, struct error *error)
 
 /* ------------------------------------------------------------------ all of it */
 
-static void name_it(struct learner *l, const struct hardware *hw)
+static void name_it(struct learner *l, const struct hardware *hw, const struct hardware *campaign)
 {
     const struct operator* op;
     struct correction *c = l->correction;
@@ -289,6 +289,7 @@ static void name_it(struct learner *l, const struct hardware *hw)
     snprintf(c->space, sizeof c->space, "%s", kind->name);
     c->model_version = MODEL_VERSION;
     hardware_price_fingerprint(hw, c->fingerprint);
+    c->clock_mhz = (double)(campaign ? campaign : hw)->clock_hz / 1e6;
     c->seed = l->options->seed;
 }
 
@@ -344,7 +345,7 @@ enum status learn(const struct learn_bank banks[], int count, const struct learn
     *correction = (struct correction){0};
     for (int b = count - 1; b >= 0; b--)
         if (banks[b].own)
-            name_it(&l, banks[b].hw);
+            name_it(&l, banks[b].hw, banks[b].campaign);
     enum status status = learn_from(&l, banks, count, error);
     if (status != STATUS_OK)
         correction_clear(correction);

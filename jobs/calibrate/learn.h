@@ -13,6 +13,7 @@ struct learn_bank {
     const struct bank_row *rows;
     size_t count;
     const struct hardware *hw;
+    const struct hardware *campaign; /* hw at the clock that it ran at then; NULL: hw */
     bool own; /* of the chip that is corrected; one at least is */
 };
 
@@ -21,6 +22,15 @@ struct learn_options {
     int threads; /* >= 1; the result does not depend on it */
     const volatile sig_atomic_t *stop;
 };
+
+/* The effective clock of the campaign in which the chip's own banks were measured, in MHz, a multiple
+ * of 10: where the mean |ln(simulated / measured)| of all their rows is least; the description's
+ * own where that is less than CAMPAIGN_LEAST of it away. Of a chip whose description says in cycles
+ * what takes cycles. */
+#define CAMPAIGN_LEAST 0.05
+enum status learn_clock(const struct learn_bank banks[], int count,
+                        const struct learn_options *options, double *clock_mhz,
+                        struct error *error);
 
 /* The caller clears *correction, which is empty after a failure. STATUS_INVALID where the chip has
  * fewer than LEARN_LEAST rows with both times; STATUS_STOPPED. */

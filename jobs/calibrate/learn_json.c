@@ -34,5 +34,6 @@ json_t *learned_json(const struct correction *c)
                              json_text(c->banks[b].chip), "rows", (json_int_t)c->banks[b].rows));
     for (int q = 0; q < c->quality_count; q++)
         append_figures(&c->qualities[q], qualities);
-    return json_pack("{s:o, s:o}", "learned_from", banks, "cross_validated", qualities);
+    return json_pack("{s:f, s:o, s:o}", "clock_mhz", c->clock_mhz, "learned_from", banks,
+                     "cross_validated", qualities);
 }

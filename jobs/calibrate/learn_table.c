@@ -70,7 +70,7 @@ static void add_row(struct learn_table *table, const struct bank_row *row,
         if (column >= 0)
             table->x[r * FEATURES_MAX + (size_t)column] = flag ? own : features->value[f];
     }
-    table->y[r] = log(row->measured_ns / prediction->predicted_ns);
+    table->y[r] = log(row->measured_ns / prediction->campaign_ns);
     table->weights[r] = own ? 1 : POOLED_WEIGHT;
     table->own[r] = own;
     table->problem[r] = prediction->problem;
@@ -95,7 +95,7 @@ static enum status add_bank(const struct learn_bank *bank, const struct learn_op
     size_t before = table->count;
     struct prediction *predictions = calloc(bank->count + 1, sizeof *predictions);
     struct features *features = calloc(bank->count + 1, sizeof *features);
-    const struct evaluate_more more = {.features = features};
+    const struct evaluate_more more = {.chip = bank->campaign, .features = features};
     enum status status = predictions && features ? STATUS_OK : error_memory(error);
     if (status == STATUS_OK)
         status = evaluate_rows_more(bank->rows, bank->count, bank->hw, options->threads,

@@ -7,8 +7,10 @@
 #include "costmodel/features.h"
 #include "formats/correction_file.h"
 #include "hardware/fingerprint.h"
+#include "hardware/load.h"
 #include "search/tiling_simulator.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +29,17 @@ static void compare_with(const struct hardware *hw, struct correcting *correctin
                  "learned for other numbers of the description");
 }
 
+static enum status load_campaign(const struct hardware *hw, struct correcting *correcting,
+                                 struct error *error)
+{
+    char change[64];
+    double mhz = correcting->correction.clock_mhz;
+    if (llround(mhz * 1e6) == hw->clock_hz)
+        return STATUS_OK;
+    snprintf(change, sizeof change, "clock_mhz=%.15g", mhz);
+    return hardware_reload(hw, change, &correcting->campaign, error);
+}
+
 enum status correcting_open(const struct hardware *hw, struct correcting *correcting,
                             struct error *error)
 {
@@ -37,11 +50,18 @@ enum status correcting_open(const struct hardware *hw, struct correcting *correc
     TRY(correction_read(file, &correcting->correction, error));
     memcpy(correcting->file, file, sizeof file);
     compare_with(hw, correcting);
-    return STATUS_OK;
+    return *correcting->reason ? STATUS_OK : load_campaign(hw, correcting, error);
+}
+
+const struct hardware *correcting_chip(const struct correcting *correcting,
+                                       const struct hardware *hw)
+{
+    return correcting->campaign.clock_hz ? &correcting->campaign : hw;
 }
 
 void correcting_close(struct correcting *correcting)
 {
+    hardware_clear(&correcting->campaign);
     correction_clear(&correcting->correction);
 }
 
@@ -76,20 +96,36 @@ static enum status simulate_features(struct tiling_simulator *simulator,
     return STATUS_OK;
 }
 
-enum status correct_tiling(const struct correction *correction, const struct problem *problem,
+static enum status simulate_alone(const struct problem *problem, const struct space *space,
+                                  const struct tiling *tiling, struct features *features,
+                                  double *time_ns, struct error *error)
+{
+    struct tiling_simulator simulator;
+    TRY(tiling_simulator_open(&simulator, error));
+    enum status status =
+        simulate_features(&simulator, problem, space, tiling, features, time_ns, error);
+    tiling_simulator_close(&simulator);
+    return status;
+}
+
+enum status correct_tiling(const struct correcting *correcting, const struct problem *problem,
                            const struct space *space, const struct tiling *tiling,
                            struct corrected *corrected, struct error *error)
 {
-    struct tiling_simulator simulator;
     struct features features;
+    struct space there;
     double time_ns;
-    TRY(tiling_simulator_open(&simulator, error));
-    enum status status =
-        simulate_features(&simulator, problem, space, tiling, &features, &time_ns, error);
-    tiling_simulator_close(&simulator);
-    if (status == STATUS_OK)
-        correction_apply(correction, &features, time_ns, corrected);
-    return status;
+    const struct hardware *chip = correcting_chip(correcting, space->hw);
+    if (chip == space->hw) {
+        TRY(simulate_alone(problem, space, tiling, &features, &time_ns, error));
+    } else {
+        TRY(space_open(problem, space->kind, chip, chip->cores, &there, error));
+        enum status status = simulate_alone(problem, &there, tiling, &features, &time_ns, error);
+        space_close(&there);
+        TRY(status);
+    }
+    correction_apply(&correcting->correction, &features, time_ns, corrected);
+    return STATUS_OK;
 }
 
 const char *correcting_summary(const struct correction *c, char *text, size_t size)

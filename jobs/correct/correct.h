@@ -3,7 +3,7 @@
  *
  *   correcting_open(hw, &correcting, &error)
  *   correcting_of(&correcting, op, space)        NULL: none, and why
- *   correct_tiling(correction, problem, space, tiling, &corrected, &error)
+ *   correct_tiling(&correcting, problem, space, tiling, &corrected, &error)
  *   correcting_close(&correcting) */
 #ifndef AUTOTUNE_JOBS_CORRECT_CORRECT_H
 #define AUTOTUNE_JOBS_CORRECT_CORRECT_H
@@ -17,7 +17,13 @@ struct correcting {
     char file[512];   /* "": there is none */
     char reason[192]; /* why it is not used, "" where it is, or where there is none */
     struct correction correction;
+    struct hardware campaign; /* the chip at the correction's clock; where that is another one */
 };
+
+/* The chip that kernels are simulated on for the correction: `hw`, or as it ran when the kernels
+ * were measured. */
+const struct hardware *correcting_chip(const struct correcting *correcting,
+                                       const struct hardware *hw);
 
 /* Reads the file beside hw->file, if there is one. STATUS_INVALID for one that breaks a rule; one
  * that was learned for another version of the model or for a description with other numbers is
@@ -31,8 +37,8 @@ void correcting_close(struct correcting *correcting);
 const struct correction *correcting_of(struct correcting *correcting, const struct operator* op,
                                        const struct operator_space *kind);
 
-/* Simulates a legal tiling again, for its features, and corrects that. */
-enum status correct_tiling(const struct correction *correction, const struct problem *problem,
+/* Simulates a legal tiling of `space` again, for its features, and corrects that. */
+enum status correct_tiling(const struct correcting *correcting, const struct problem *problem,
                            const struct space *space, const struct tiling *tiling,
                            struct corrected *corrected, struct error *error);
 

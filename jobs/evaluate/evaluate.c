@@ -29,6 +29,7 @@ enum status evaluate_tiling(struct tiling_simulator *simulator, const struct spa
 
 /* What of a row is asked beside its time; `features` is the row's own place, or NULL. */
 struct row_more {
+    const struct hardware *chip;
     const struct correction *correction;
     struct features *features;
 };
@@ -39,6 +40,7 @@ static void add_more(const struct row_more *more, const struct problem *problem,
 {
     struct features own, *features = more->features ? more->features : &own;
     p->problem = correction_problem(problem->size, problem->op->size_count);
+    p->campaign_ns = p->predicted_ns;
     if (!more->features && !more->correction)
         return;
     features_of(&(struct simulated_kernel){problem, space, tiling, program, p->cores_used,
@@ -77,9 +79,9 @@ enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
     return space_open(problem, kind, hw, hw->cores, space, error);
 }
 
-static enum status evaluate_row(struct tiling_simulator *simulator, const struct bank_row *row,
-                                const struct hardware *hw, const struct row_more *more,
-                                struct prediction *p, struct error *error)
+static enum status play_row(struct tiling_simulator *simulator, const struct bank_row *row,
+                            const struct hardware *hw, const struct row_more *more,
+                            struct prediction *p, struct error *error)
 {
     struct problem problem;
     struct tiling tiling;
@@ -90,6 +92,22 @@ static enum status evaluate_row(struct tiling_simulator *simulator, const struct
         add_more(more, &problem, &space, &tiling, &simulator->program, p);
     space_close(&space);
     return status;
+}
+
+/* On the chip, and where more is asked for of it as it was in another campaign, there too. */
+static enum status evaluate_row(struct tiling_simulator *simulator, const struct bank_row *row,
+                                const struct hardware *hw, const struct row_more *more,
+                                struct prediction *p, struct error *error)
+{
+    static const struct row_more nothing = {NULL, NULL, NULL};
+    struct prediction there = {0};
+    if (!more->chip || more->chip == hw)
+        return play_row(simulator, row, hw, more, p, error);
+    TRY(play_row(simulator, row, hw, &nothing, p, error));
+    TRY(play_row(simulator, row, more->chip, more, &there, error));
+    p->campaign_ns = there.campaign_ns;
+    p->corrected = there.corrected;
+    return STATUS_OK;
 }
 
 /* One row; only what is no fault of the row is an error. */
@@ -122,7 +140,7 @@ enum status evaluate_rows_more(const struct bank_row rows[], size_t count,
         enum status status = tiling_simulator_open(&simulator, &own);
 #pragma omp for schedule(dynamic, 1)
         for (size_t i = 0; i < count; i++) {
-            const struct row_more of_row = {more->correction,
+            const struct row_more of_row = {more->chip, more->correction,
                                             more->features ? &more->features[i] : NULL};
             if (status == STATUS_OK)
                 status = predict(&simulator, &rows[i], hw, &of_row, stop, &predictions[i], &own);
@@ -141,6 +159,6 @@ enum status evaluate_rows(const struct bank_row rows[], size_t count, const stru
                           int threads, const volatile sig_atomic_t *stop,
                           struct prediction predictions[], struct error *error)
 {
-    static const struct evaluate_more nothing = {NULL, NULL};
+    static const struct evaluate_more nothing = {NULL, NULL, NULL};
     return evaluate_rows_more(rows, count, hw, threads, stop, &nothing, predictions, error);
 }

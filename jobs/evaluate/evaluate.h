@@ -21,6 +21,7 @@ struct prediction {
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
     uint32_t problem;                     /* correction_problem of its sizes */
+    double campaign_ns;                   /* on evaluate_more's chip, where more is asked for */
     struct corrected corrected;           /* with a correction */
     char reason[192];                     /* why the row is not counted; "" when it is */
 };
@@ -43,8 +44,10 @@ enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
 enum status evaluate_tiling(struct tiling_simulator *simulator, const struct space *space,
                             const struct tiling *tiling, struct prediction *prediction,
                             struct error *error);
-/* The same, and what else is asked of every row that is simulated; either may be NULL. */
+/* The same, and what else is asked of every row that is simulated; each may be NULL. */
 struct evaluate_more {
+    const struct hardware *chip;         /* for the two others: as it was when rows were measured,
+                                            on as many cores; NULL: hw */
     const struct correction *correction; /* fills prediction->corrected */
     struct features *features;           /* one a row */
 };
