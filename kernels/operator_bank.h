@@ -30,7 +30,7 @@ struct operator_bank {
     bool (*even_grid)(const struct space *space, int64_t cores);
     /* Visits, once each and always in the same order, the even tilings of an opened problem that
      * are legal there, use least_cores and more, and have words in the row's form: all that is cut
-     * is cut into equal parts of whole blocks. */
+     * is cut into equal parts of whole blocks. Ends early when space->stop says so. */
     void (*even_tilings)(const struct space *space, const struct bank_row *row, int64_t least_cores,
                          tiling_visitor *visit, void *context);
 };

@@ -4,6 +4,7 @@
  * 1938): what was chosen is at least as good as what could have been. */
 #include "jobs/evaluate/ranking.h"
 
+#include "core/stop.h"
 #include "formats/json.h"
 
 #include <math.h>
@@ -29,9 +30,10 @@ struct player {
     struct tiling drawn[RANKING_DRAWN];
 };
 
-static bool is_stopped(const struct ranking *r)
+static enum status go_on(const struct ranking *r, struct error *error)
 {
-    return r->options->stop && *r->options->stop;
+    bool stopped = r->options->stop && *r->options->stop;
+    return stopped ? error_set(error, STATUS_STOPPED, "interrupted") : STATUS_OK;
 }
 
 static bool is_asked(const struct ranking *r, size_t row)
@@ -60,8 +62,7 @@ static enum status compare(const struct ranking *r, size_t row, struct player *p
     score(r, row, space, recorded, &r->predictions[row], recorded_ns);
     for (int i = 0; i < drawn; i++) {
         struct prediction p = {0};
-        if (is_stopped(r))
-            return error_set(error, STATUS_STOPPED, "interrupted");
+        TRY(go_on(r, error));
         TRY(evaluate_tiling(&player->simulator, space, &player->drawn[i], &p, error));
         score(r, row, space, &player->drawn[i], &p, ns);
         for (int s = 0; s < RANKING_SCORES; s++)
@@ -78,14 +79,17 @@ static enum status rank_row(const struct ranking *r, size_t row, struct player *
     struct tiling recorded;
     struct space space;
     struct ranked *ranked = &r->ranked[row];
-    if (is_stopped(r))
-        return error_set(error, STATUS_STOPPED, "interrupted");
+    const struct stop stop = {.told = r->options->stop};
+    TRY(go_on(r, error));
     TRY(evaluate_open(&r->bank->rows[row], r->hw, &problem, &recorded, &space, error));
+    space.stop = &stop;
     int drawn = ranking_draw_one(&space, &problem, &r->bank->rows[row], &recorded, r->options->seed,
                                  player->drawn, &ranked->others, error);
-    enum status status = drawn < 0 ? STATUS_NO_MEMORY : STATUS_OK;
-    if (drawn == 0)
-        status = error_set(error, STATUS_INVALID, "no other even tiling is legal");
+    enum status status = drawn < 0 ? STATUS_NO_MEMORY : go_on(r, error);
+    if (status == STATUS_OK && drawn == 0)
+        status = error_set(error, STATUS_INVALID,
+                           "no other even tiling on %.0f %% of its cores or more is legal",
+                           100 * RANKING_CORES);
     if (status == STATUS_OK)
         status = compare(r, row, player, &space, &recorded, drawn, error);
     space_close(&space);

@@ -6,6 +6,7 @@
  * tiling stands for all that mean the same kernel, so that none is visited twice. */
 #include "kernels/matmul/matmul_even.h"
 #include "core/least.h"
+#include "core/stop.h"
 #include "kernels/matmul/matmul_cann_internal.h"
 
 #include <math.h>
@@ -172,7 +173,7 @@ static void over_k(struct walk *w)
     for (int64_t k = 0; (k = next_divisor(w->cann->size[CANN_K] / machine->block_k, k));) {
         v[CANN_BASE_K] = k * machine->block_k;
         v[CANN_L0B_HOLDS] = HOLDS_TILE;
-        if (!fits(w))
+        if (!fits(w) || stop_due(w->space->stop))
             return;
         over_steps(w, 0);
         v[CANN_L0B_HOLDS] = HOLDS_SLAB;

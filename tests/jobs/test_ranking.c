@@ -355,7 +355,8 @@ Test(ranking, the_same_for_any_number_of_threads)
     cr_expect_eq(before[MANY].drawn, RANKING_DRAWN);
     cr_expect(before[FEW].drawn > 0 && before[FEW].drawn == before[FEW].others);
     cr_expect_lt(before[FEW].drawn, RANKING_DRAWN);
-    cr_expect_str_eq(before[NONE].reason, "no other even tiling is legal");
+    cr_expect_str_eq(before[NONE].reason,
+                     "no other even tiling on 75 % of its cores or more is legal");
     cr_expect(before[NONE].drawn == 0 && before[SHORT].drawn == 0 && before[UNFIT].drawn == 0);
     cr_expect(!before[SHORT].reason[0] && !before[UNFIT].reason[0]);
     rank_bank(&b, &(struct ranking_options){.threads = 2, .seed = 2});
