@@ -33,7 +33,9 @@ struct tune_answer tune_answer_of(const struct tune_find *find, const struct sea
         .has_store = find->db != NULL,
         .from_store = find->from_store,
         .measured_from_store = run->from_store,
-        .chosen = job->robust ? "the worst case is least of those that may be the fastest" : NULL,
+        .chosen = job->robust
+                      ? "the worst case is least, within 2 %, of those that may be the fastest"
+                      : NULL,
     };
 }
 

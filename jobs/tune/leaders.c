@@ -343,6 +343,7 @@ enum status leaders_find(const struct space *space, const struct space *other,
 {
     struct search_options all = options_of(options);
     struct limited limits[2];
+    struct timespec started;
     struct finding f = {.patient = other, .options = options, .share = share, .leaders = leaders};
     *leaders = (struct leaders){.count = 0};
     if (space->kind->costs || space->kind->ask)
@@ -351,9 +352,11 @@ enum status leaders_find(const struct space *space, const struct space *other,
                          space->kind->name);
     f.space = search_limit(space, options, &limits[0]);
     f.other = other ? search_limit(other, options, &limits[1]) : NULL;
+    clock_gettime(CLOCK_MONOTONIC, &started);
     TRY(search(space, &all, &leaders->search, error));
     leaders->complete = leaders->search.optimal;
     enum status status = leaders->search.count ? find_all(&f, error) : STATUS_OK;
+    leaders->search.seconds = seconds_since(&started);
     if (status != STATUS_OK)
         leaders_clear(leaders);
     return status;

@@ -22,7 +22,7 @@ struct leader {
 struct leaders {
     int64_t count, capacity;
     struct leader *items;        /* ascending time, then index; owned */
-    struct search_result search; /* on the chip; owned */
+    struct search_result search; /* on the chip, with the seconds of all of it; owned */
     bool complete;               /* nothing was cut short, on either chip */
 };
 

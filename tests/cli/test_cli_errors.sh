@@ -339,6 +339,13 @@ numbers() {
     bad '--robust: Ascend 310 says of no number how well it is known' "${product[@]}" --robust
     bad '--robust: a tiling of knn is several programs' --op knn --shape 64x32x256 --k 2 --robust
     bad '--robust: one tiling is the answer' "${product[@]}" --robust --top 2
+    local fitted=(--op matmul --shape 96x64x80 --hw "$source_dir/tests/golden/cli/fitted.cfg")
+    local hand=k_slice=64,n_slice=16,buffers=1,resident=none,split=n
+    bad '--over: expected --robust with it' "${fitted[@]}" --over "m_slice=32,$hand"
+    bad "--over: 'm_slice' is missing" "${fitted[@]}" --robust --over "$hand"
+    bad '--over m_slice=huge: expected a positive whole number' "${fitted[@]}" --robust \
+        --over "m_slice=huge,$hand"
+    bad '--over m_slice=4096,' "${fitted[@]}" --robust --over "m_slice=4096,$hand"
     bad '--strategy nope: expected bound or exhaustive or random' "${product[@]}" --strategy nope
 }
 

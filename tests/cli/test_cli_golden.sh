@@ -92,6 +92,8 @@ golden tune-csv $product --top 5 --format csv
 golden tune-one-core $odd --cores 1
 golden tune-robust --op matmul --shape 96x64x80 --hw fitted.cfg --robust
 golden tune-robust-json --op matmul --shape 96x64x80 --hw fitted.cfg --robust --json
+at_hand=m_slice=32,k_slice=64,n_slice=16,buffers=1,resident=none,split=m,cores=1
+golden tune-robust-over --op matmul --shape 96x64x80 --hw fitted.cfg --robust --over $at_hand
 golden tune-robust-unknown $odd --robust
 golden tune-batch --op matmul --shape 64x64x64 --batch 3 --strategy exhaustive
 golden tune-tiny --op matmul --shape 1x1x1
