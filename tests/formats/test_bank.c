@@ -773,6 +773,7 @@ Test(bank, types_that_are_not_known)
         {CUBE, "\"Kb\":96", "\"Kb\":96,\"a_dtype\":\"int5\",\"out_dtype\":\"int8\"",
          "the tiling.a_dtype: \"int5\", expected"},
         {CUBE, "\"Kb\":96", "\"Kb\":96,\"a_dtype\":\"int8\"", "has no member 'out_dtype'"},
+        {CUBE, "\"Kb\":96", "\"Kb\":96,\"transpose_b\":1", "transpose_b: expected true or false"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = {0};
