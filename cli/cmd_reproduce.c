@@ -88,7 +88,8 @@ int cmd_reproduce(int argc, char **argv)
     if (common.format == FORMAT_JSON)
         cli_require(json_write(json_pack("{s:i, s:o, s:o, s:o, s:s, s:o}", "schema", 1, "hardware",
                                          json_text(hw.name), "hardware_file", json_text(hw.file),
-                                         "hardware_changes", overrides_json(&hw), "cache", hardware_cache_word(&hw), "rows", rows),
+                                         "hardware_changes", overrides_json(&hw), "cache",
+                                         hardware_cache_word(&hw), "rows", rows),
                                answer.stream, &error),
                     &error);
     else

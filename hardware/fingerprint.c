@@ -223,9 +223,9 @@ static void put_host(XXH3_state_t *state, const struct hardware *hw)
 void hardware_fingerprint(const struct hardware *hw, char fingerprint[FINGERPRINT_SIZE])
 {
     static void (*const parts[])(XXH3_state_t *, const struct hardware *) = {
-        put_chip,   put_core_flags, put_cache_word, put_pipes_and_buffers,
-        put_buses,  put_paths,      put_units,
-        put_prices, put_fit,        put_host,
+        put_chip,  put_core_flags, put_cache_word, put_pipes_and_buffers,
+        put_buses, put_paths,      put_units,      put_prices,
+        put_fit,   put_host,
     };
     XXH3_state_t state;
     XXH128_canonical_t bytes;

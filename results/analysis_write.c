@@ -73,7 +73,8 @@ static enum status json_begin(struct writer *w, struct error *error)
                              json_text(w->job->file), "format", w->profile.format, "hardware",
                              hw ? json_text(hw->name) : json_null(), "hardware_file",
                              hw ? json_text(hw->file) : json_null(), "hardware_changes",
-                             hw ? overrides_json(hw) : json_object(), "cache", hw ? json_string(hardware_cache_word(hw)) : json_null(), "thresholds",
+                             hw ? overrides_json(hw) : json_object(), "cache",
+                             hw ? json_string(hardware_cache_word(hw)) : json_null(), "thresholds",
                              thresholds_json(&w->job->how.thresholds));
     fputc('{', w->out);
     enum status status = put_json(w, head, JSON_EMBED, error);

@@ -107,8 +107,8 @@ static json_t *question_json(const struct tune_answer *answer)
     return json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:i, s:s}", "schema", 1, "op",
                      problem->op->name, "shape", shape, "dtype", dtype_name(problem->type),
                      "hardware", json_text(hw->name), "hardware_file", json_text(hw->file),
-                     "hardware_changes", overrides_json(hw), "cache", hardware_cache_word(hw), "cores", answer->cores, "space",
-                     answer->space->kind->name);
+                     "hardware_changes", overrides_json(hw), "cache", hardware_cache_word(hw),
+                     "cores", answer->cores, "space", answer->space->kind->name);
 }
 
 enum status tune_write_json(const struct tune_answer *answer, const struct style *style, FILE *out,

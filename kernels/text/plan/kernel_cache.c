@@ -90,8 +90,7 @@ static enum status is_of_one_core(const struct misses *m, const struct plan_part
 static bool may_meet(const struct plan_part *a, const struct plan_part *b)
 {
     for (int d = 0; d < a->dim_count; d++)
-        if (a->dims[d].from && b->dims[d].from &&
-            !kernel_is_same(a->dims[d].from, b->dims[d].from))
+        if (a->dims[d].from && b->dims[d].from && !kernel_is_same(a->dims[d].from, b->dims[d].from))
             return false;
     return true;
 }
@@ -136,9 +135,8 @@ static enum status go_behind(const struct misses *m, struct plan_step *step)
         return STATUS_OK;
     if (transpose)
         TRY(kernel_number(m->values, transpose, &transposes, m->error));
-    int price = transposes
-                    ? hw->paths[behind].transposed_price
-                    : hardware_move_price(hw, behind, (enum dtype)step->type, step->to_type);
+    int price = transposes ? hw->paths[behind].transposed_price
+                           : hardware_move_price(hw, behind, (enum dtype)step->type, step->to_type);
     if (price < 0)
         return STATUS_OK;
     step->what = behind;
