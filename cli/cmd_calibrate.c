@@ -256,9 +256,10 @@ static void write_json(const struct calibration *calibration, const char *output
 {
     struct error error;
     json_t *document = json_pack(
-        "{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "hardware", json_text(calibration->hw.name),
+        "{s:i, s:o, s:o, s:o, s:s, s:o}", "schema", 1, "hardware", json_text(calibration->hw.name),
         "hardware_file", json_text(calibration->hw.file), "hardware_changes",
-        overrides_json(&calibration->hw), "written", output ? json_text(output) : json_null());
+        overrides_json(&calibration->hw), "cache", hardware_cache_word(&calibration->hw), "written",
+        output ? json_text(output) : json_null());
     if (json_object_update_new(document, calibration_json(calibration)) < 0)
         cli_die("out of memory");
     cli_require(json_write(document, answer->stream, &error), &error);

@@ -86,9 +86,10 @@ int cmd_reproduce(int argc, char **argv)
     cli_require(reproduce(&hw, cli_threads(0), &rows, &error), &error);
     cli_answer_open(&answer, &common);
     if (common.format == FORMAT_JSON)
-        cli_require(json_write(json_pack("{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "hardware",
+        cli_require(json_write(json_pack("{s:i, s:o, s:o, s:o, s:s, s:o}", "schema", 1, "hardware",
                                          json_text(hw.name), "hardware_file", json_text(hw.file),
-                                         "hardware_changes", overrides_json(&hw), "rows", rows),
+                                         "hardware_changes", overrides_json(&hw), "cache",
+                                         hardware_cache_word(&hw), "rows", rows),
                                answer.stream, &error),
                     &error);
     else

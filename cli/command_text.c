@@ -4,8 +4,10 @@
 
 #include "cli/options.h"
 #include "formats/shell.h"
+#include "hardware/load.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 char *cli_command_text(const char *word, int argc, char *const argv[])
 {
@@ -27,6 +29,15 @@ void cli_put_option(const char *name, const char *value, FILE *out)
     shell_word(value, out);
 }
 
+void cli_put_change(const char *change, FILE *out)
+{
+    size_t length = strlen(HARDWARE_CACHE);
+    if (strncmp(change, HARDWARE_CACHE, length) == 0)
+        cli_put_option("cache", change + length, out);
+    else
+        cli_put_option("set-hw", change, out);
+}
+
 char *cli_file_command(const char *word, const struct common *common, const char *file)
 {
     char *text = NULL;
@@ -39,7 +50,7 @@ char *cli_file_command(const char *word, const struct common *common, const char
     if (*common->hw_folders)
         cli_put_option("hw-path", common->hw_folders, out);
     for (int i = 0; i < common->override_count; i++)
-        cli_put_option("set-hw", common->overrides[i], out);
+        cli_put_change(common->overrides[i], out);
     cli_close_text(out);
     return text;
 }

@@ -16,4 +16,7 @@ char *cli_file_command(const char *word, const struct common *common, const char
 /* Writes " --name value" as a shell takes it. */
 void cli_put_option(const char *name, const char *value, FILE *out);
 
+/* Writes a change of the description, " --set-hw key=value" or " --cache word". */
+void cli_put_change(const char *change, FILE *out);
+
 #endif

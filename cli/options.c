@@ -5,6 +5,7 @@
 
 #include "cli/complete.h"
 #include "core/suggest.h"
+#include "hardware/load.h"
 #include "jobs/tune/chips.h"
 
 #include <ctype.h>
@@ -106,6 +107,18 @@ static void take_override(const struct cli_option *option, void *options, const 
     common->overrides[common->override_count++] = text;
 }
 
+/* A change of the description as well. */
+static void take_cache(const struct cli_option *option, void *options, const char *text)
+{
+    static const char *const changes[] = {HARDWARE_CACHE "warm", HARDWARE_CACHE "cold"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (strcmp(changes[i] + strlen(HARDWARE_CACHE), text) == 0) {
+            take_override(option, options, changes[i]);
+            return;
+        }
+    cli_die("--%s %.64s: expected warm or cold", option->name, text);
+}
+
 static void check_folder(const char *option, const char *folder, int length)
 {
     struct stat info;
@@ -150,6 +163,10 @@ const struct cli_option hardware_options[] = {
      "change one number of the description, such as issue_ns=20; may be repeated; `autotune list "
      "hw NAME` shows the keys",
      10, .take = take_override},
+    {"cache", "warm|cold",
+     "what the cache before external memory holds of the operands when a kernel starts: all that "
+     "fits, or nothing (default: as the description says)",
+     10, .take = take_cache},
     {"cores", "N", "cores that may work (default: all of the chip's)", 10,
      .count = offsetof(struct common, cores), .most = INT32_MAX},
     {0},

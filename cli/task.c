@@ -196,7 +196,7 @@ char *task_command(const struct task *task, const char *word, const struct tilin
     if (*task->common.hw_folders)
         cli_put_option("hw-path", task->common.hw_folders, out);
     for (int i = 0; i < job->override_count; i++)
-        cli_put_option("set-hw", job->overrides[i], out);
+        cli_put_change(job->overrides[i], out);
     if (tiling) {
         tiling_text(job->space.axes, job->space.axis_count, tiling, set, sizeof set);
         cli_put_option("set", set, out);

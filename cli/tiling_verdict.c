@@ -118,8 +118,9 @@ static void write_json(const struct verdict *v, FILE *out)
     }
     json_t *nearest =
         v->has_nearest ? tiling_json(space->axes, space->axis_count, &v->nearest) : json_null();
-    json_t *document = json_pack("{s:i, s:b, s:o, s:o, s:o}", "schema", 1, "legal", v->count == 0,
-                                 "tiling", tiling_json(space->axes, space->axis_count, v->tiling),
+    json_t *document = json_pack("{s:i, s:s, s:b, s:o, s:o, s:o}", "schema", 1, "cache",
+                                 hardware_cache_word(space->hw), "legal", v->count == 0, "tiling",
+                                 tiling_json(space->axes, space->axis_count, v->tiling),
                                  "violations", list, "nearest", nearest);
     if (v->count == 0)
         json_object_update_new(document, simulated_json(v));
@@ -133,10 +134,13 @@ static void write_table(const struct verdict *v, const struct style *style, FILE
     const struct space *space = &v->task->job.space;
     char text[TILING_TEXT_SIZE], title[PROBLEM_TITLE_SIZE];
     tiling_text(space->axes, space->axis_count, v->tiling, text, sizeof text);
-    fprintf(out, "%s%s%s: %s\n  of %s on %s, %d core%s, space %s\n",
+    const char *word = hardware_cache_word(space->hw);
+    bool has_cache = space->hw->cache.behind >= 0;
+    fprintf(out, "%s%s%s: %s\n  of %s on %s, %d core%s, space %s%s%s%s\n",
             v->count ? style->warn : style->good, v->count ? "illegal" : "legal", style->end, text,
             problem_title(&v->task->job.problem, title), space->hw->name, v->task->job.cores,
-            v->task->job.cores == 1 ? "" : "s", space->kind->name);
+            v->task->job.cores == 1 ? "" : "s", space->kind->name, has_cache ? ", " : "",
+            has_cache ? word : "", has_cache ? " cache" : "");
     for (int i = 0; i < v->count; i++)
         fprintf(out, "  %s\n", v->violations[i].text);
     if (v->count == 0) {

@@ -264,13 +264,30 @@ int64_t hardware_start_fs(const struct hardware *hw, int cores)
     return hw->launch_fs + cores * hw->launch_core_fs;
 }
 
-double hardware_miss_share(const struct hardware *hw, double bytes)
+/* Of a warm cache. */
+static double warm_miss_share(const struct cache *cache, double bytes)
 {
-    const struct cache *cache = &hw->cache;
     double all_hit = (double)cache->all_hit_bytes, all_miss = (double)cache->all_miss_bytes;
     if (cache->behind < 0 || bytes <= all_hit)
         return 0;
     return bytes < all_miss ? (bytes - all_hit) / (all_miss - all_hit) : 1;
+}
+
+double hardware_miss_share(const struct hardware *hw, double bytes)
+{
+    return hw->cache.is_cold ? 1 : warm_miss_share(&hw->cache, bytes);
+}
+
+bool hardware_spills(const struct hardware *hw, double bytes)
+{
+    return warm_miss_share(&hw->cache, bytes) >= 0.5;
+}
+
+const char *hardware_cache_word(const struct hardware *hw)
+{
+    if (!hw->host && hw->cache.behind < 0)
+        return "none";
+    return hw->cache.is_cold ? "cold" : "warm";
 }
 
 int64_t hardware_bus_share(const struct hardware *hw, const struct price *price, int64_t n)

@@ -101,11 +101,13 @@ struct cast {
 };
 
 /* A cache between the cores and an external memory: what runs through `buffer` hits it, and what
- * misses is moved from `behind`, by a path of its own. A kernel whose operands and results take up
- * to all_hit_bytes never misses, from all_miss_bytes on always (a cyclic walk over more than an
- * LRU cache holds), and in between in proportion. */
+ * misses is moved from `behind`, by a path of its own. In a warm cache, a kernel whose operands and
+ * results take up to all_hit_bytes never misses, from all_miss_bytes on always (a cyclic walk over
+ * more than an LRU cache holds), and in between in proportion. A cold one holds nothing of the
+ * operands when the kernel starts: what is touched first misses, whatever they take. */
 struct cache {
     int8_t buffer, behind; /* buffers, both external; behind = -1: no cache */
+    bool is_cold;          /* only where there is one */
     int64_t all_hit_bytes, all_miss_bytes;
 };
 
@@ -296,9 +298,16 @@ int64_t hardware_flag_fs(const struct hardware *hw, int from, int to);
 /* When the pipes of `cores` working cores start. */
 int64_t hardware_start_fs(const struct hardware *hw, int cores);
 
-/* The share of a kernel's loads that miss the cache, 0 to 1, when its operands and results take
- * `bytes` together; 0 on a chip without a cache. */
+/* The share of a kernel's first touches that miss the cache, 0 to 1, when its operands and results
+ * take `bytes` together; 0 on a chip without a cache. */
 double hardware_miss_share(const struct hardware *hw, double bytes);
+
+/* Do so many bytes not stay in the cache, so that results go to what is behind it? */
+bool hardware_spills(const struct hardware *hw, double bytes);
+
+/* What answers say of the cache: "warm" or "cold", "none" of a chip without one. A processor's is
+ * warm: kernels run on it again and again. */
+const char *hardware_cache_word(const struct hardware *hw);
 
 /* Bytes per second of one of `n` active transfers (n >= 1) with the given price:
  * min(path's own, total[n] / n), rounded down to whole bytes per second, at least 1. */

@@ -44,9 +44,9 @@ json_t *json_number_above_0(double number)
 
 json_t *program_answer_json(const char *file, const struct hardware *hw)
 {
-    return json_pack("{s:i, s:o, s:o, s:o, s:o}", "schema", 1, "file", json_text(file), "hardware",
-                     json_text(hw->name), "hardware_file", json_text(hw->file), "hardware_changes",
-                     overrides_json(hw));
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:s}", "schema", 1, "file", json_text(file),
+                     "hardware", json_text(hw->name), "hardware_file", json_text(hw->file),
+                     "hardware_changes", overrides_json(hw), "cache", hardware_cache_word(hw));
 }
 
 json_t *axis_value_json(const struct axis *axis, int64_t value)

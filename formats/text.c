@@ -41,6 +41,8 @@ void text_put_hardware_lines(const struct hardware *hw, const struct style *styl
 {
     char line[TEXT_LINE_SIZE];
     fprintf(out, "%s%s%s\n", style->dim, text_line(hw->file, line), style->end);
+    if (hw->cache.behind >= 0 && !hw->host)
+        fprintf(out, "%scache: %s%s\n", style->dim, hardware_cache_word(hw), style->end);
     for (size_t i = 0; i < hw->fact_count; i++)
         if (fact_is_override(&hw->facts[i]))
             fprintf(out, "%schanged: %s=%s%s\n", style->warn, hw->facts[i].key, hw->facts[i].value,

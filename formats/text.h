@@ -44,7 +44,8 @@ void text_put_command(const char *command, int column, const struct style *style
  * turns the direction of the line, or is taken for a trigraph or a line that goes on. */
 void text_put_comment(const char *text, FILE *out);
 
-/* The file that a description comes from, and what --set-hw changed in it: one line each. The
+/* The file that a description comes from, its cache's word where it has one, and what --set-hw
+ * changed in it: one line each. The
  * second one ends them with an empty line. */
 void text_put_hardware_lines(const struct hardware *hw, const struct style *style, FILE *out);
 void text_put_hardware(const struct hardware *hw, const struct style *style, FILE *out);

@@ -267,6 +267,8 @@ static enum status build_cache(struct builder *b, const config_setting_t *group)
     cache->behind = (int8_t)hardware_buffer(b->hw, behind, (int)strlen(behind));
     cache->all_hit_bytes = schema_count(group, "all_hit_bytes");
     cache->all_miss_bytes = schema_count(group, "all_miss_bytes");
+    const char *word = schema_text(group, "default");
+    cache->is_cold = word && strcmp(word, "cold") == 0;
     return rule_cache(b->tree, group, b->hw, b->error);
 }
 

@@ -70,6 +70,13 @@ static void put_core_flags(XXH3_state_t *state, const struct hardware *hw)
     put(state, hw->core_flag_fs);
 }
 
+/* With a warm cache a chip keeps the fingerprint that it had before there were others. */
+static void put_cache_word(XXH3_state_t *state, const struct hardware *hw)
+{
+    if (hw->cache.is_cold)
+        put_name(state, hardware_cache_word(hw));
+}
+
 static void put_pipes_and_buffers(XXH3_state_t *state, const struct hardware *hw)
 {
     for (int i = 0; i < hw->pipe_count; i++) {
@@ -216,9 +223,9 @@ static void put_host(XXH3_state_t *state, const struct hardware *hw)
 void hardware_fingerprint(const struct hardware *hw, char fingerprint[FINGERPRINT_SIZE])
 {
     static void (*const parts[])(XXH3_state_t *, const struct hardware *) = {
-        put_chip,   put_core_flags, put_pipes_and_buffers,
-        put_buses,  put_paths,      put_units,
-        put_prices, put_fit,        put_host,
+        put_chip,  put_core_flags, put_cache_word, put_pipes_and_buffers,
+        put_buses, put_paths,      put_units,      put_prices,
+        put_fit,   put_host,
     };
     XXH3_state_t state;
     XXH128_canonical_t bytes;

@@ -123,8 +123,12 @@ static enum status apply_overrides(const struct hardware_overrides *overrides, s
 {
     for (size_t i = 0; overrides && i < overrides->count; i++) {
         char place[160];
-        snprintf(place, sizeof place, "--set-hw %.140s", overrides->texts[i]);
-        const struct change change = {overrides->texts[i], place, 0, FACT_OVERRIDE_SOURCE};
+        const char *text = overrides->texts[i];
+        size_t key = strlen(HARDWARE_CACHE);
+        bool is_cache = strncmp(text, HARDWARE_CACHE, key) == 0;
+        snprintf(place, sizeof place, "--%s %.140s", is_cache ? "cache" : "set-hw",
+                 text + (is_cache ? key : 0));
+        const struct change change = {text, place, 0, FACT_OVERRIDE_SOURCE};
         TRY(override_apply(tree, &change, error));
     }
     return STATUS_OK;

@@ -11,7 +11,10 @@
 #include "core/hardware.h"
 #include "core/status.h"
 
-/* "key=value" texts that change single numbers, applied in order. */
+/* How the change begins that sets the word of a chip's cache. */
+#define HARDWARE_CACHE "cache.default="
+
+/* "key=value" texts that change single numbers, or that word, applied in order. */
 struct hardware_overrides {
     const char *const *texts;
     size_t count;

@@ -41,6 +41,25 @@ static bool read_number(const char *text, struct number *number)
     return true;
 }
 
+/* What is behind no cache is never asked for, as with a warm one. */
+static enum status set_cache_word(struct tree *tree, const char *word, const struct change *change,
+                                  struct error *error)
+{
+    static const char key[] = "default";
+    config_setting_t *cache = config_lookup(tree->config, "cache");
+    bool is_warm = strcmp(word, "warm") == 0;
+    if (!is_warm && strcmp(word, "cold") != 0)
+        return error_at(error, change->file, change->line, "%.40s: expected warm or cold", word);
+    if (!cache && is_warm)
+        return STATUS_OK;
+    if (!cache)
+        return error_at(error, change->file, change->line,
+                        "%s has no `cache`, expected a description with one", tree->file);
+    config_setting_remove(cache, key);
+    config_setting_t *text = config_setting_add(cache, key, CONFIG_TYPE_STRING);
+    return text && config_setting_set_string(text, word) ? STATUS_OK : error_memory(error);
+}
+
 enum status override_apply(struct tree *tree, const struct change *change, struct error *error)
 {
     char key[TREE_KEY_SIZE], value[TREE_VALUE_SIZE];
@@ -49,8 +68,10 @@ enum status override_apply(struct tree *tree, const struct change *change, struc
     if (!equals || !copy_trimmed(change->text, (size_t)(equals - change->text), key, sizeof key))
         return error_at(error, change->file, change->line,
                         "\"%.100s\", expected key=value as in cores=1", change->text);
-    if (!copy_trimmed(equals + 1, strlen(equals + 1), value, sizeof value) ||
-        !read_number(value, &override.number))
+    bool fits = copy_trimmed(equals + 1, strlen(equals + 1), value, sizeof value);
+    if (fits && strcmp(key, "cache.default") == 0)
+        return set_cache_word(tree, value, change, error);
+    if (!fits || !read_number(value, &override.number))
         return error_at(error, change->file, change->line, "%s: \"%.40s\", expected a number", key,
                         equals + 1);
     struct suggestion like = suggest_for(key, -1);

@@ -161,6 +161,9 @@ enum status rule_cache(const struct tree *tree, const config_setting_t *group,
                                  "a buffer whose path to where %s leads is nowhere faster",
                                  hardware_path_name(hw, p, name));
     }
+    const config_setting_t *word = config_setting_get_member(group, "default");
+    if (word && strcmp(config_setting_get_string(word), hardware_cache_word(hw)) != 0)
+        return tree_expected(tree, word, error, "warm or cold");
     if (cache->all_miss_bytes < cache->all_hit_bytes)
         return tree_expected(tree, to_blame(hit, miss), error, "all_hit_bytes <= all_miss_bytes");
     return STATUS_OK;

@@ -129,6 +129,7 @@ static const struct key cache_keys[] = {
     {"behind", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"all_hit_bytes", KIND_COUNT, REQUIRED, 0, 1099511627776.0, " bytes", NULL},
     {"all_miss_bytes", KIND_COUNT, REQUIRED, 0, 1099511627776.0, " bytes", NULL},
+    {"default", KIND_TEXT, OPTIONAL, 1, 8, "", NULL},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group cache_group = GROUP(cache_keys);

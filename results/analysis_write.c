@@ -69,11 +69,12 @@ static enum status put_json(struct writer *w, json_t *object, size_t flags, stru
 static enum status json_begin(struct writer *w, struct error *error)
 {
     const struct hardware *hw = w->job->how.hw;
-    json_t *head = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o}", "schema", 1, "file",
+    json_t *head = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "file",
                              json_text(w->job->file), "format", w->profile.format, "hardware",
                              hw ? json_text(hw->name) : json_null(), "hardware_file",
                              hw ? json_text(hw->file) : json_null(), "hardware_changes",
-                             hw ? overrides_json(hw) : json_object(), "thresholds",
+                             hw ? overrides_json(hw) : json_object(), "cache",
+                             hw ? json_string(hardware_cache_word(hw)) : json_null(), "thresholds",
                              thresholds_json(&w->job->how.thresholds));
     fputc('{', w->out);
     enum status status = put_json(w, head, JSON_EMBED, error);

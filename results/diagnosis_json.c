@@ -103,11 +103,11 @@ enum status diagnosis_write_json(const struct diagnosis_answer *a, const struct 
                                  FILE *out, struct error *error)
 {
     (void)style;
-    return json_write(json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:[o]}", "schema", 1, "file",
-                                json_text(a->file), "hardware", json_text(a->hw->name),
+    return json_write(json_pack("{s:i, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:[o]}", "schema", 1,
+                                "file", json_text(a->file), "hardware", json_text(a->hw->name),
                                 "hardware_file", json_text(a->hw->file), "hardware_changes",
-                                overrides_json(a->hw), "cores", a->cores, "thresholds",
-                                thresholds_json(a->thresholds), "operators",
+                                overrides_json(a->hw), "cache", hardware_cache_word(a->hw), "cores",
+                                a->cores, "thresholds", thresholds_json(a->thresholds), "operators",
                                 diagnosis_json(a->diagnosis, a->thresholds)),
                       out, error);
 }

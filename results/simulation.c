@@ -183,12 +183,12 @@ enum status simulation_write_json(const struct simulation *s, const struct style
     add_operations(operations, "vector", counts.vector);
     double time_ns =
         s->timeline->blocked >= 0 ? (double)NAN : (double)s->timeline->end_fs / FS_PER_NS;
-    return json_write(json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}",
-                                "schema", 1, "file", json_text(s->file), "hardware",
-                                json_text(hw->name), "hardware_file", json_text(hw->file),
-                                "hardware_changes", overrides_json(hw), "cores", s->cores,
-                                "time_ns", json_number(time_ns), "pipes", pipes, "buses",
-                                buses_json(s, path_list), "paths", paths, "operations", operations,
-                                "deadlock", deadlock_json(s)),
-                      out, error);
+    return json_write(
+        json_pack("{s:i, s:o, s:o, s:o, s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
+                  "file", json_text(s->file), "hardware", json_text(hw->name), "hardware_file",
+                  json_text(hw->file), "hardware_changes", overrides_json(hw), "cache",
+                  hardware_cache_word(hw), "cores", s->cores, "time_ns", json_number(time_ns),
+                  "pipes", pipes, "buses", buses_json(s, path_list), "paths", paths, "operations",
+                  operations, "deadlock", deadlock_json(s)),
+        out, error);
 }

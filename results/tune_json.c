@@ -114,11 +114,11 @@ static json_t *question_json(const struct tune_answer *answer)
     json_t *shape = json_object();
     for (int i = 0; i < problem->op->size_count; i++)
         json_object_set_new(shape, problem->op->size_names[i], json_integer(problem->size[i]));
-    return json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:s}", "schema", 1, "op",
+    return json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:i, s:s}", "schema", 1, "op",
                      problem->op->name, "shape", shape, "dtype", dtype_name(problem->type),
                      "hardware", json_text(hw->name), "hardware_file", json_text(hw->file),
-                     "hardware_changes", overrides_json(hw), "cores", answer->cores, "space",
-                     answer->space->kind->name);
+                     "hardware_changes", overrides_json(hw), "cache", hardware_cache_word(hw),
+                     "cores", answer->cores, "space", answer->space->kind->name);
 }
 
 enum status tune_write_json(const struct tune_answer *answer, const struct style *style, FILE *out,

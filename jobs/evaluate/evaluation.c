@@ -303,10 +303,11 @@ static void add_skipped(const struct evaluation *e, json_t *answer)
 
 static json_t *heading(const struct evaluation *e)
 {
-    return json_pack("{s:i, s:o, s:s, s:o, s:o, s:i, s:o}", "schema", 1, "file",
+    return json_pack("{s:i, s:o, s:s, s:o, s:o, s:i, s:o, s:s}", "schema", 1, "file",
                      json_text(e->bank->file), "format", bank_format_names[e->bank->format],
                      "hardware", json_text(e->hw->name), "hardware_file", json_text(e->hw->file),
-                     "cores", e->hw->cores, "hardware_changes", overrides_json(e->hw));
+                     "cores", e->hw->cores, "hardware_changes", overrides_json(e->hw), "cache",
+                     hardware_cache_word(e->hw));
 }
 
 enum status evaluation_make(const struct bank *bank, const struct prediction predictions[],

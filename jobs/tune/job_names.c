@@ -8,6 +8,8 @@
 void job_hardware_name(const struct hardware *hw, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", hw->name);
+    if (hw->cache.is_cold)
+        used += (size_t)snprintf(text + used, size - used, ", cold cache");
     for (size_t i = 0; i < hw->fact_count && used < size; i++)
         if (fact_is_override(&hw->facts[i]))
             used += (size_t)snprintf(text + used, size - used, ", %s=%s", hw->facts[i].key,

@@ -1,5 +1,6 @@
 /* A job's options: which there are, what was set, and those that can be read alone. */
 #include "core/number.h"
+#include "hardware/load.h"
 #include "jobs/tune/host_tune.h"
 #include "jobs/tune/job_parts.h"
 #include "kernels/registry.h"
@@ -26,6 +27,7 @@ static const struct option_row {
     {"space", NULL},
     {"hw", NULL},
     {"set-hw", NULL},
+    {"cache", NULL},
     {"cores", NULL},
     {"strategy", read_strategy},
     {"top", read_top},
@@ -72,12 +74,13 @@ struct suggestion job_option_like(const char *name)
     return like;
 }
 
-static enum status add_override(struct job *job, const char *text, struct error *error)
+static enum status add_override(struct job *job, const char *key, const char *text,
+                                struct error *error)
 {
+    char *copy;
     if (job->override_count == JOB_MAX_OVERRIDES)
         return error_set(error, STATUS_INVALID, "--set-hw: at most %d of them", JOB_MAX_OVERRIDES);
-    char *copy = strdup(text);
-    if (!copy)
+    if (asprintf(&copy, "%s%s", key, text) < 0)
         return error_memory(error);
     job->overrides[job->override_count++] = copy;
     return STATUS_OK;
@@ -91,7 +94,9 @@ enum status job_set(struct job *job, const char *name, const char *text, struct 
                          "%.64s: expected an option of the main job, see `autotune --help`%s", name,
                          job_option_like(name).text);
     if (strcmp(name, "set-hw") == 0)
-        return add_override(job, text, error);
+        return add_override(job, "", text, error);
+    if (strcmp(name, "cache") == 0)
+        return add_override(job, HARDWARE_CACHE, text, error);
     while (i < job->option_count && strcmp(job->options[i].name, name) != 0)
         i++;
     bool known = i < job->option_count;

@@ -118,7 +118,7 @@ static enum status take_problem(struct cann *cann, const struct problem *problem
     make_layouts(cann, problem);
     cann->miss_share = m->miss < 0 ? 0 : hardware_miss_share(hw, footprint(cann));
     /* results that do not stay in the cache leave at the rate of what is behind it */
-    if (cann->miss_share >= 0.5 && m->store_behind_price >= 0 &&
+    if (hardware_spills(hw, footprint(cann)) && m->store_behind_price >= 0 &&
         m->hw->paths[m->store_behind].pipe == m->fixp) {
         cann->machine.store = m->store_behind;
         cann->machine.store_price = m->store_behind_price;

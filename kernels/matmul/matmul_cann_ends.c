@@ -223,11 +223,14 @@ void cann_put_turns_l1(const struct cann *cann, const struct cann_plan *plan,
     int copies = plan->scope[o.l0].copies;
     bool known = copies_known || loaded_last(plan, false) >= 0;
     bool first_multiplies = cann_openings(plan, o.l0, o.level_l1, extent) > copies;
-    if (first_multiplies || (known && loaded_last(plan, copies_known) == (int)which))
+    bool with_other = first_multiplies || (known && loaded_last(plan, copies_known) == (int)which);
+    if (with_other)
         add_first_load(cann, plan, &other, load, work);
+    /* behind the other, whose wait may be that for a hit */
     double miss_share = plan->miss_share[which];
+    bool waits_longer = !with_other || plan->miss_share[other.which] >= 1;
     if (miss_share <= 0 || miss_share >= 1)
-        work->instructions[wait + (miss_share >= 1)] = parts;
+        work->instructions[wait + (miss_share >= 1 && waits_longer)] = parts;
     work->instructions[feed] = parts;
     /* the products of a scope in L0 are at most those of the first */
     cann_tile_of(plan, o.level_l0, false, extent);

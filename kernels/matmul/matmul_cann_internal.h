@@ -137,6 +137,10 @@ struct cann_plan {
     int64_t l1_bytes;           /* of all parts and copies */
 };
 
+/* Blocks are m by n. Each loads its part of A or B, or each of `cores` does that has the same B for
+ * all its blocks (0: it has not): the parts that there are over the parts that are loaded. */
+double cann_touches(const struct cann *cann, int64_t m, int64_t n, bool is_a, int64_t cores);
+
 /* For any tiling with values > 0; sizes too large for an int64 saturate. */
 void cann_plan_make(const struct cann *cann, const struct tiling *tiling, struct cann_plan *plan);
 

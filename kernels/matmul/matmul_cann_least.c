@@ -27,11 +27,13 @@ static unsigned single_buffers(const struct least *l)
 
 /* A load that is split between what hits and what misses may have shorter pieces, which may cost
  * less. */
-static void forget_pieces_of_loads(struct work *work)
+static void forget_pieces_of_loads(const struct least *l)
 {
+    bool all_a = least_all_miss(l, true), all_b = least_all_miss(l, false);
     for (int line = 0; line < CANN_LINES; line++)
-        if (line != STORE && line != END_STORE)
-            work->burst_fs[line] = 0;
+        if (line != STORE && line != END_STORE && !(all_a && line == MISS_A) &&
+            !(all_b && line == MISS_B))
+            l->work->burst_fs[line] = 0;
 }
 
 static void summarise_steps(const struct least *l)
@@ -62,7 +64,7 @@ static void summarise_steps(const struct least *l)
     plan.scope[LIVE_B_L0].copies = single & SINGLE_B_L0 ? 1 : 2;
     cann_summarise_plan(l->cann, &plan, single, copies_known, l->work);
     if (l->cann->miss_share > 0)
-        forget_pieces_of_loads(l->work);
+        forget_pieces_of_loads(l);
 }
 
 /* ---- before ---------------------------------------------------------------------------------- */

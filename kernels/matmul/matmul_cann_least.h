@@ -42,6 +42,9 @@ static inline bool least_may_be_slab(const struct least *l)
     return !l->cann->tcube && l->facts.n * l->facts.k <= l->room.l0b;
 }
 
+/* Does all of an operand miss, so that none of its loads is split? */
+bool least_all_miss(const struct least *l, bool of_a);
+
 /* How often is an operand brought for the same block, at least: once for each tile of the other
  * direction unless it is whole along k where it is held, and the loops of that direction can run
  * within its scope. */

@@ -34,10 +34,19 @@ double least_repeats(const struct least *l, bool of_a, bool whole)
 static double most_missed_bytes(const struct least *l, bool of_a)
 {
     const struct cann *cann = l->cann;
-    double across = (double)cann->size[of_a ? CANN_M : CANN_N];
-    double blocks = !of_a && cann->share_b ? 1 : (double)cann->size[CANN_BATCH];
-    return cann->miss_share * blocks * across * (double)cann->size[CANN_K] *
-           cann->machine.type_bytes / (double)l->value[CANN_CORES];
+    const struct cann_facts *f = &l->facts;
+    return cann->miss_share * cann_touches(cann, f->m, f->n, of_a, 0) * (double)f->blocks *
+           (double)(of_a ? f->m : f->n) * (double)f->k * cann->machine.type_bytes;
+}
+
+/* All misses where no other core and no other tile loads the same. */
+bool least_all_miss(const struct least *l, bool of_a)
+{
+    const struct cann_facts *f = &l->facts;
+    int64_t size = of_a ? f->n : f->m, tiles = of_a ? f->n_tiles : f->m_tiles;
+    bool one_tile = size <= l->cann->machine.block_mn || (l->base && tiles == 1);
+    return l->cann->miss_share >= 1 && one_tile && (of_a || !f->one_b || f->blocks == 1) &&
+           cann_touches(l->cann, f->m, f->n, of_a, 0) >= 1;
 }
 
 /* Is the number of chunks known into which an operand is cut along k? */
@@ -55,12 +64,13 @@ static double bursts_fs(const struct least *l, bool of_a)
     const struct cann_machine *m = &cann->machine;
     enum cann_operand which = of_a ? CANN_A : CANN_B;
     const struct cann_layout *layout = &cann->layout[which];
-    const struct price *price = &m->hw->prices[m->load_price];
+    bool all_miss = least_all_miss(l, of_a);
+    const struct price *price = &m->hw->prices[all_miss ? m->miss_price : m->load_price];
     bool deep = layout->inner == CANN_K, whole = may_be_whole(l, of_a);
     int64_t across = of_a ? f->m : f->n, base = of_a ? l->m : l->n;
     int64_t row = deep ? f->k : across, rows = deep ? across : f->k, piece = 0;
     /* a part of one row, or of units that are rows of blocks, may be one piece */
-    if (layout->unit > 1 || cann->miss_share > 0)
+    if (layout->unit > 1 || (cann->miss_share > 0 && !all_miss))
         return 0;
     /* nor does what several blocks of a batch share take more pieces than one of them */
     if (!of_a && cann->share_b && !f->one_b && whole)

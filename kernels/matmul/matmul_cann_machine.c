@@ -11,7 +11,8 @@
 static enum status find_miss(const struct hardware *hw, struct cann_machine *m, struct error *error)
 {
     m->miss = m->miss_price = m->store_behind = m->store_behind_price = -1;
-    if (hw->cache.behind < 0 || hw->cache.buffer != m->gm || hw->cache.all_miss_bytes == 0)
+    if (hw->cache.behind < 0 || hw->cache.buffer != m->gm ||
+        (hw->cache.all_miss_bytes == 0 && !hw->cache.is_cold))
         return STATUS_OK;
     m->store_behind = hardware_path(hw, m->l0c, hw->cache.behind);
     m->store_behind_price =

@@ -208,17 +208,23 @@ static double fetches(const struct cann_plan *plan, enum cann_live_range range)
     return times;
 }
 
-/* What is in memory over what all cores load of it is the share of first touches. */
+double cann_touches(const struct cann *cann, int64_t m, int64_t n, bool is_a, int64_t cores)
+{
+    double grid_m = (double)divide_up(cann->size[CANN_M], m);
+    double grid_n = (double)divide_up(cann->size[CANN_N], n);
+    double batch = (double)cann->size[CANN_BATCH];
+    double parts = is_a ? batch * grid_m : (cann->share_b ? 1 : batch) * grid_n;
+    return fmin(parts / (cores ? (double)cores : batch * grid_m * grid_n), 1);
+}
+
+/* The share of an operand's loads that are the first of all cores to touch what they bring. */
 static double first_touches(const struct cann *cann, const struct cann_plan *plan,
                             enum cann_live_range range)
 {
-    bool is_a = range == LIVE_A_L1;
-    enum cann_direction across = is_a ? CANN_M : CANN_N;
-    double stored =
-        (double)cann->size[across] * (!is_a && cann->share_b ? 1 : (double)cann->size[CANN_BATCH]);
-    double loaded = fetches(plan, range) * plan->cores * (double)plan->extent[across] *
-                    (!is_a && plan->one_b ? 1 : (double)plan->extent[CANN_BATCH]);
-    return fmin(stored / loaded, 1);
+    bool is_a = range == LIVE_A_L1, once = !is_a && plan->one_b;
+    return cann_touches(cann, plan->extent[CANN_M], plan->extent[CANN_N], is_a,
+                        once ? plan->cores : 0) /
+           fetches(plan, range);
 }
 
 void cann_plan_make(const struct cann *cann, const struct tiling *tiling, struct cann_plan *plan)

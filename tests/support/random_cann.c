@@ -136,6 +136,7 @@ static void add_cache(gsl_rng *rng, struct hardware *hw)
     }
     cache->all_hit_bytes = pick(rng, 4) == 1 ? 0 : pick(rng, 200) * 1000;
     cache->all_miss_bytes = cache->all_hit_bytes + (pick(rng, 3) - 1) * pick(rng, 1000) * 1000;
+    cache->is_cold = pick(rng, 3) == 1;
     add_misses(rng, hw, cache->behind);
 }
 

@@ -62,6 +62,15 @@ static enum status moves(const struct kernel_values *values, const struct plan_p
     return STATUS_OK;
 }
 
+enum status plan_is_apart(const struct kernel_values *values, const struct plan_part *part,
+                          const struct expression *share, bool *is_apart, struct error *error)
+{
+    *is_apart = false;
+    for (int d = 0; d < part->dim_count; d++)
+        TRY(moves(values, part, d, share, is_apart, error));
+    return STATUS_OK;
+}
+
 static bool adds(const struct plan_step *step)
 {
     const struct expression *add = step->text->keys[STEP_ADD];
@@ -79,8 +88,7 @@ enum status plan_check_apart(const struct kernel_values *values, const struct ke
         const struct expression *share;
         bool is_apart = false;
         TRY(plan_chosen(values, kernel->cores[c].what, &share, error));
-        for (int d = 0; d < step->parts[0].dim_count; d++)
-            TRY(moves(values, &step->parts[0], d, share, &is_apart, error));
+        TRY(plan_is_apart(values, &step->parts[0], share, &is_apart, error));
         const char *name = share->op == EXPRESSION_SIZE ? kernel->sizes[share->number].name.text
                                                         : kernel->lets[share->number].name.text;
         if (!is_apart)

@@ -59,47 +59,6 @@ static enum status find_path(const struct binding *b, int from, int to)
     return plan_fail(b->error, place_of(b), "%s%s", lacks.text, others);
 }
 
-/* What all tensors take, sizes being the whole ones. */
-static enum status tensor_bytes(const struct binding *b, double *bytes)
-{
-    struct kernel_env env = {.values = *b->values};
-    *bytes = 0;
-    for (int t = 0; t < b->kernel->tensor_count; t++) {
-        double elements = 1;
-        int d = 0;
-        for (const struct expression *dim = b->kernel->tensors[t].dims; dim; dim = dim->next) {
-            int64_t extent = 0;
-            TRY(plan_tensor_extent(&env, t, d++, &extent, b->error));
-            elements *= (double)extent;
-        }
-        *bytes += elements * dtype_bytes(kernel_type(b->values, b->kernel->tensors[t].type));
-    }
-    return STATUS_OK;
-}
-
-/* A kernel without products goes over its tensors once: where they do not fit in the cache, they
- * come from behind it and go there. Products read much again that is in the cache still; of them
- * all is taken to hit. */
-static enum status go_behind_cache(const struct binding *b, int *from, int *to)
-{
-    const struct cache *cache = &b->hw->cache;
-    double bytes = 0;
-    int behind_from = *from == cache->buffer ? cache->behind : *from;
-    int behind_to = *to == cache->buffer ? cache->behind : *to;
-    if (cache->behind < 0 || (*from == behind_from && *to == behind_to) ||
-        hardware_path(b->hw, behind_from, behind_to) < 0)
-        return STATUS_OK;
-    for (int l = 0; l < b->kernel->line_count; l++)
-        if (b->kernel->lines[l].step && b->kernel->lines[l].step->verb == VERB_MMAD)
-            return STATUS_OK;
-    TRY(tensor_bytes(b, &bytes));
-    if (2 * bytes < (double)cache->all_hit_bytes + (double)cache->all_miss_bytes)
-        return STATUS_OK;
-    *from = behind_from;
-    *to = behind_to;
-    return STATUS_OK;
-}
-
 static enum status is_on(const struct binding *b, enum kernel_key key, bool *on)
 {
     int64_t number = 0;
@@ -120,7 +79,6 @@ static enum status bind_move(struct binding *b)
     step->kind = INSTRUCTION_MOVE;
     step->type = type_of(b, &step->parts[1]);
     step->to_type = type_of(b, &step->parts[0]);
-    TRY(go_behind_cache(b, &from, &to));
     TRY(find_path(b, from, to));
     step->pipe = b->hw->paths[step->what].pipe;
     TRY(is_on(b, STEP_TRANSPOSE, &transposes));

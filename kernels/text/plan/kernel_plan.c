@@ -271,6 +271,7 @@ static enum status make(struct plan_maker *maker)
     for (int step = 0; step < plan->step_count; step++)
         plan_find_certain(values, plan, step);
     TRY(plan_keep(values, plan, maker->error));
+    TRY(plan_find_misses(values, plan, maker->error));
     plan_deal(plan);
     for (int tile = 0; tile < tiles; tile++)
         if (plan->tiles[tile].is_there)

@@ -9,9 +9,9 @@
  *
  * Numbers: a plan has loops and steps of its own; those of the text are called `text loop`.
  * kernel_plan.c makes the nest, kernel_parts.c what parts mean, kernel_bind.c asks the chip,
- * kernel_keep.c finds what is loaded once, kernel_deal.c what several cores share, kernel_choices.c
- * what decides; kernel_env.c has the
- * numbers, kernel_room.c where tiles lie. */
+ * kernel_keep.c finds what is loaded once, kernel_cache.c what misses the cache, kernel_deal.c what
+ * several cores share, kernel_choices.c what decides; kernel_env.c has the numbers, kernel_room.c
+ * where tiles lie. */
 #ifndef AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
 #define AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
 

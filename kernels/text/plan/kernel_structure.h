@@ -57,9 +57,18 @@ enum status plan_bind(const struct kernel_values *values, struct kernel_plan *pl
 enum status plan_check_apart(const struct kernel_values *values, const struct kernel_plan *plan,
                              int number, struct error *error);
 
+/* Has each core another part of a tensor, where they share what `share` names? */
+enum status plan_is_apart(const struct kernel_values *values, const struct plan_part *part,
+                          const struct expression *share, bool *is_apart, struct error *error);
+
 /* kernel_keep.c: what is loaded once; all steps are made. */
 enum status plan_keep(const struct kernel_values *values, struct kernel_plan *plan,
                       struct error *error);
+
+/* kernel_cache.c: which moves miss the cache, and so are on another path of the same pipe; what is
+ * loaded once is known. */
+enum status plan_find_misses(const struct kernel_values *values, struct kernel_plan *plan,
+                             struct error *error);
 
 /* kernel_deal.c: fills `dealt`; what is loaded once is known. */
 void plan_deal(struct kernel_plan *plan);

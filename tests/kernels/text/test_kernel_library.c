@@ -53,7 +53,7 @@ static const struct row {
     {"split/flash_attention", "ascend910b2", {4, 1024, 64}, {2, 300, 32}, false, 1e3},
     {"gelu", "ascend310", {500000}, {5000}},
     {"gelu", "ascend910", {500000}, {5000}},
-    {"gelu", "ascend910b2-vector", {500000}, {5000}},
+    {"gelu", "ascend910b2", {500000}, {5000}},
     {"layernorm", "ascend910", {300, 1000}, {30, 200}},
     {"layernorm", "ascend910b2", {300, 1000}, {30, 200}},
     {"layernorm_long", "ascend910", {5, 100000}, {3, 2000}},
