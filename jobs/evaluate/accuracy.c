@@ -25,10 +25,10 @@ bool row_is_large_plain(const struct bank_row *row, const struct prediction *pre
 }
 
 /* The largest power of two, up to ROW_CLEAN_BYTES, that a pitch is a multiple of. */
-static int multiple_bytes(int64_t elements, enum dtype type)
+static int64_t multiple_bytes(int64_t elements, enum dtype type)
 {
     int64_t pitch_bytes = elements * dtype_bytes(type);
-    int multiple = 1;
+    int64_t multiple = 1;
     while (multiple < ROW_CLEAN_BYTES && pitch_bytes % (2 * multiple) == 0)
         multiple *= 2;
     return multiple;
@@ -43,13 +43,14 @@ int row_pitch_multiple_bytes(const struct bank_row *row)
     } operands[] = {{row->nz_a, row->transpose_a ? row->m : row->k, row->type},
                     {row->nz_b, row->transpose_b ? row->k : row->n, row->type},
                     {row->nz_c, row->n, row->out_type}};
-    int least = 0;
+    int64_t least = 0;
     for (int i = 0; i < 3; i++) {
-        int multiple = operands[i].blocks ? 0 : multiple_bytes(operands[i].pitch, operands[i].type);
+        int64_t multiple =
+            operands[i].blocks ? 0 : multiple_bytes(operands[i].pitch, operands[i].type);
         if (multiple && (!least || multiple < least))
             least = multiple;
     }
-    return least;
+    return (int)least;
 }
 
 bool row_is_clean(const struct bank_row *row)

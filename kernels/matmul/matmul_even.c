@@ -222,11 +222,11 @@ void matmul_even_tilings(const struct space *space, const struct bank_row *row, 
 bool matmul_even_grid(const struct space *space, int64_t cores)
 {
     const struct cann *cann = cann_of(space);
-    int64_t block = cann->machine.block_mn;
-    for (int64_t m = 0; (m = next_divisor(cores, m));)
-        for (int64_t n = 0; (n = next_divisor(cores / m, n));)
-            if (cann->size[CANN_M] / block % m == 0 && cann->size[CANN_N] / block % n == 0 &&
-                cann->size[CANN_BATCH] % (cores / m / n) == 0)
-                return true;
+    const int64_t *size = cann->size, block = cann->machine.block_mn;
+    for (int64_t m = 0; (m = next_divisor(size[CANN_M] / block, m));)
+        for (int64_t n = 0; (n = next_divisor(size[CANN_N] / block, n));)
+            for (int64_t batch = 0; (batch = next_divisor(size[CANN_BATCH], batch));)
+                if (m * n <= cores && m * n * batch == cores)
+                    return true;
     return false;
 }
