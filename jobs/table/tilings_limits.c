@@ -6,6 +6,7 @@
 #include "hardware/fingerprint.h"
 #include "hardware/load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,17 +18,22 @@ struct search {
     bool found;
 };
 
+/* With a warm cache, and with a cold one. */
 static void try_chip(void *context, const char *name)
 {
+    static const char *const words[] = {HARDWARE_CACHE "warm", HARDWARE_CACHE "cold"};
     struct search *search = context;
     char fingerprint[FINGERPRINT_SIZE];
     struct error error;
-    if (search->found || hardware_load(name, NULL, search->hw, &error) != STATUS_OK)
-        return;
-    hardware_fingerprint(search->hw, fingerprint);
-    search->found = strcmp(fingerprint, search->tilings->fingerprint) == 0;
-    if (!search->found)
-        hardware_clear(search->hw);
+    for (int w = 0; w < 2 && !search->found; w++) {
+        const struct hardware_overrides changes = {&words[w], 1};
+        if (hardware_load(name, &changes, search->hw, &error) != STATUS_OK)
+            return;
+        hardware_fingerprint(search->hw, fingerprint);
+        search->found = strcmp(fingerprint, search->tilings->fingerprint) == 0;
+        if (!search->found)
+            hardware_clear(search->hw);
+    }
 }
 
 /* By its name, which most have, and then among all. */
@@ -35,8 +41,11 @@ static bool find_chip(const struct tilings *tilings, struct hardware *hw)
 {
     struct search search = {.tilings = tilings, .hw = hw};
     struct error error;
-    if (!strchr(tilings->hardware, '/'))
-        try_chip(&search, tilings->hardware);
+    char name[sizeof hw->name];
+    int length = (int)strcspn(tilings->hardware, ","); /* changes, and a cold cache, follow */
+    if (!strchr(tilings->hardware, '/') &&
+        snprintf(name, sizeof name, "%.*s", length, tilings->hardware) > 0)
+        try_chip(&search, name);
     if (!search.found && hardware_each_from(NULL, try_chip, &search, &error) != STATUS_OK)
         return false;
     return search.found;

@@ -68,7 +68,6 @@ paths() {
 ratios() {
     local warm cold
     while read -r least most arguments; do
-        what=$arguments
         warm=$(time_of $arguments $chip --cache warm)
         cold=$(time_of $arguments $chip --cache cold)
         if jq -ne "$cold / $warm | . >= $least and . <= $most" >/dev/null; then pass; else

@@ -179,6 +179,7 @@ static const char *const machines[][2] = {
     {"ascend310", "paths.ub->gm.bandwidth_gbps=3 matrix.f16.gflops=300"},
     {"ascend910", ""},
     {"ascend910b2", ""},
+    {"ascend910b2", "cache.default=cold"},
     {"ascend310", "core_kinds"},
     {"ascend310", "latencies"},
 };
