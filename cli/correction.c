@@ -26,8 +26,8 @@ static void correct(const struct answer_correction *c, const struct job *job,
                     const struct found *found, struct corrected *corrected)
 {
     struct error error;
-    cli_require(correct_tiling(&c->correcting, &job->problem, &job->space, &found->tiling, corrected,
-                               &error),
+    cli_require(correct_tiling(&c->correcting, &job->problem, &job->space, &found->tiling,
+                               corrected, &error),
                 &error);
 }
 
