@@ -148,32 +148,25 @@ static enum status parse_layouts(const struct record *r, const json_t *shape, co
     return STATUS_OK;
 }
 
-/* A vector operation that runs in the same kernel, behind the product: its time is part of what was
- * measured, and a product alone is what is simulated. The kernel's name tells which, behind the
- * product's own; the count of operands that it has tells the others. */
-static enum status parse_fused(const struct record *r, const json_t *shape, const char *where,
-                               struct bank_row *row)
+/* What CANN fused into the kernel behind the product runs on the vector cores: 1 to 2 us that no
+ * tiling says anything about. The kernel's name has its name. */
+static const char *why_fused(const json_t *shape)
 {
-#define FUSED "a vector operation is fused with the product"
     static const struct {
-        const char *word, *unfit;
+        const char *in_name, *why;
     } operations[] = {
-        {"_tanh_", FUSED ": tanh"}, {"_sigmoid_", FUSED ": sigmoid"}, {"_mul_", FUSED ": mul"},
-        {"_add_", FUSED ": add"},   {"_add_n_", FUSED ": add_n"},
+        {"_tanh_", "a fused operation: tanh"},    {"_sigmoid_", "a fused operation: sigmoid"},
+        {"_add_", "a fused operation: add"},      {"mul_mul_", "a fused operation: mul"},
+        {"v2_mul_", "a fused operation: mul"},    {"pipe_mul_", "a fused operation: mul"},
+        {"", "a fused operation without a name"},
     };
     const char *name = json_string_value(json_object_get(shape, "kernel_name"));
-    const char *rest = name ? strstr(name, "mat_mul") : NULL;
-    int64_t operands = 0;
-    if (json_object_get(shape, "fused_double_operand_num"))
-        TRY(record_integer(r, shape, where, "fused_double_operand_num", 0, 255, &operands));
-    if (operands > 0)
-        row->unfit = FUSED;
-    rest = rest ? rest + strlen("mat_mul") : name; /* whose own _mul is no operation */
-    for (size_t i = 0; rest && i < sizeof operations / sizeof *operations; i++)
-        if (strstr(rest, operations[i].word))
-            row->unfit = operations[i].unfit;
-    return STATUS_OK;
-#undef FUSED
+    size_t i = 0;
+    if (!(json_number_value(json_object_get(shape, "fused_double_operand_num")) > 0))
+        return NULL;
+    while (!strstr(name ? name : "", operations[i].in_name))
+        i++;
+    return operations[i].why;
 }
 
 enum status parse_shape(const struct record *r, const json_t *shape, const char *where,
@@ -197,8 +190,8 @@ enum status parse_shape(const struct record *r, const json_t *shape, const char 
     row->transpose_b = variant == 3 || variant == 4;
     row->batch_type = (int)batch_type;
     row->share_b = batch_type == 2;
-    TRY(parse_layouts(r, shape, where, row));
-    return parse_fused(r, shape, where, row);
+    row->unfit = why_fused(shape);
+    return parse_layouts(r, shape, where, row);
 }
 
 enum status parse_cost(const struct record *r, const json_t *record, struct bank_row *row)

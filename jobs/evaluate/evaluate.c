@@ -70,7 +70,7 @@ enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
     if (row->unfit)
         return error_set(error, STATUS_INVALID, "%s", row->unfit);
     const struct operator* op;
-    const struct operator_space *kind = operator_banked(&op);
+    const struct operator_space *kind = operator_banked(&op)->bank->spaces[row->format];
     TRY(kind->bank->problem(row, problem, error));
     TRY(kind->bank->tiling(row, problem, tiling, error));
     int64_t cores = tiling->value[kind->bank->cores_axis];

@@ -167,24 +167,6 @@ Test(bank, every_form_is_recognised_and_read)
     cr_expect_str_eq(seen.key[0], "a\"]}[{\\");
 }
 
-/* By name, which stands in the reason. */
-Test(bank, a_fused_vector_operation_is_left_out)
-{
-    static const char *const names[] = {"tanh", "sigmoid", "mul", "add", "add_n"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char text[2048], reason[100];
-        snprintf(text, sizeof text,
-                 "{\"cost_time\":7,\"shape\":" SHAPE(
-                     "[5,6,20,16,16]", "[96,8,1,1,16]",
-                     ",\"dilationH\":4,\"kernel_name\":\"te_fused_op_mat_mul_%s_0add\"") //
-                 ",\"tiling\":%s}",
-                 names[i], TILING("[],1", "[],1", "[],1"));
-        snprintf(reason, sizeof reason, "a vector operation is fused with the product: %s",
-                 names[i]);
-        cr_expect_str_eq(one(text, BANK_REPOSITORY)->unfit, reason);
-    }
-}
-
 Test(bank, times_layouts_and_batches)
 {
     static const struct {
@@ -200,9 +182,6 @@ Test(bank, times_layouts_and_batches)
         {",\"kernel_name\":\"te_trans_data_trans_data_mat_mul_fix_pipe_1\"", "7", 7000, false,
          false, false, false},
         {",\"kernel_name\":\"te_mat_mul_fix_pipe_1\"", "7", 7000, false, true, false, false},
-        {",\"kernel_name\":\"te_mat_mul_mul_1\"", "7", 7000, true, true, true, false},
-        {",\"kernel_name\":\"te_batch_matmul_v2_mul_1\"", "7", 7000, true, true, true, false},
-        {",\"kernel_name\":\"te_mat_mul_fix_pipe_add_1\"", "7", 7000, true, true, false, false},
         {",\"fused_double_operand_num\":1", "7", 7000, true, true, true, false},
         {",\"fused_double_operand_num\":0", "7", 7000, false, true, true, false},
     };

@@ -65,6 +65,7 @@ static const char *const broken[][3] = {
     {"\"chip\": \"Ascend 910B2\",\n  \"op\"", "\"chip\": 3,\n  \"op\"",
      "chip: expected a text of 1 to 95 bytes"},
     {"\"model_version\": 1", "\"model_version\": 0", "model_version: expected"},
+    {"\"clock_mhz\": 1500.5", "\"clock_mhz\": 0.5", "clock_mhz: expected a number from 1 to 1e+06"},
     {"\"margin\": 0.125", "\"margin\": 1e9", "margin: expected a number from -100 to 100"},
     {"\"rows\":1234", "\"rows\":-1", "banks[0].rows: expected"},
     {"[17,4294967295]", "[17,17]", "problems: expected integers below 2^32 that ascend"},

@@ -3,6 +3,7 @@
 #include "costmodel/features.h"
 #include "formats/bank.h"
 #include "formats/correction_file.h"
+#include "hardware/load.h"
 #include "jobs/calibrate/learn.h"
 #include "jobs/correct/correct.h"
 #include "jobs/evaluate/corrected.h"
@@ -293,8 +294,8 @@ Test(learn, a_tiling_is_corrected_as_its_row)
     open_scene(&s);
     struct correction c = learned(&s, 1, 1, 2);
     const struct evaluate_more more = {.correction = &c};
-    const struct operator_space *kind = operator_banked(&op);
     const struct bank_row *row = &s.bank.rows[77];
+    const struct operator_space *kind = operator_banked(&op)->bank->spaces[row->format];
     cr_assert_eq(evaluate_rows_more(row, 1, &s.hw, 1, NULL, &more, &prediction, &error), STATUS_OK);
     cr_assert_eq(kind->bank->problem(row, &problem, &error), STATUS_OK);
     cr_assert_eq(kind->bank->tiling(row, &problem, &tiling, &error), STATUS_OK);
@@ -307,4 +308,65 @@ Test(learn, a_tiling_is_corrected_as_its_row)
     space_close(&space);
     correction_clear(&c);
     close_scene(&s);
+}
+
+static void expect_clock(const char *ran_at, double expected)
+{
+    char change[32];
+    struct hardware hw, there;
+    struct error error;
+    struct bank bank;
+    double mhz;
+    const struct learn_options options = {.seed = 1, .threads = 2};
+    load_ok("ascend910b1", NULL, &hw);
+    snprintf(change, sizeof change, "clock_mhz=%s", ran_at);
+    cr_assert_eq(hardware_reload(&hw, change, &there, &error), STATUS_OK, "%s", error.text);
+    make_bank("campaign.json", ROWS, 1, 1, &there, &bank);
+    const struct learn_bank banks[] = {{"campaign.json", bank.rows, bank.count, &hw, NULL, true}};
+    cr_assert_eq(learn_clock(banks, 1, &options, &mhz, &error), STATUS_OK, "%s", error.text);
+    cr_expect_float_eq(mhz, expected, 30, "%g, expected %g", mhz, expected);
+    bank_clear(&bank);
+    hardware_clear(&there);
+    hardware_clear(&hw);
+}
+
+/* The clock that kernels were measured at is found; one near the description's is the
+ * description's. */
+Test(learn, the_clock_of_a_campaign)
+{
+    expect_clock("1500", 1500);
+    expect_clock("1570", 1570);
+    expect_clock("1800", 1850);
+}
+
+/* What is corrected is simulated at the clock of the campaign, with the run's other changes. */
+Test(learn, corrected_at_the_clock_of_the_campaign)
+{
+    struct hardware hw, there;
+    struct error error;
+    struct learn_bank bank;
+    struct bank rows;
+    struct correction c;
+    struct prediction own = {0}, other = {0};
+    const struct learn_options options = {.seed = 1, .threads = 2};
+    load_ok("ascend910b1", "launch_ns=900", &hw);
+    cr_assert_eq(hardware_reload(&hw, "clock_mhz=1500", &there, &error), STATUS_OK);
+    cr_expect_eq(there.launch_fs, hw.launch_fs);
+    make_bank("campaign.json", ROWS, 1.2, 1.2, &there, &rows);
+    bank = (struct learn_bank){"campaign.json", rows.rows, rows.count, &hw, &there, true};
+    cr_assert_eq(learn(&bank, 1, &options, &c, &error), STATUS_OK, "%s", error.text);
+    cr_expect_eq(c.clock_mhz, 1500);
+    const struct evaluate_more there_more = {.chip = &there, .correction = &c};
+    const struct evaluate_more here_more = {.correction = &c};
+    cr_assert_eq(evaluate_rows_more(rows.rows, 1, &hw, 1, NULL, &there_more, &own, &error),
+                 STATUS_OK);
+    cr_assert_eq(evaluate_rows_more(rows.rows, 1, &there, 1, NULL, &here_more, &other, &error),
+                 STATUS_OK);
+    cr_expect_lt(own.predicted_ns, other.predicted_ns);
+    cr_expect_eq(own.corrected.corrected_ns, other.corrected.corrected_ns);
+    cr_expect_eq(own.campaign_ns, other.predicted_ns);
+    correction_clear(&c);
+    bank_clear(&rows);
+    hardware_clear(&there);
+    hardware_clear(&hw);
 }

@@ -30,6 +30,7 @@ void made_up_correction(struct correction *c)
                              .space = "cann",
                              .model_version = 1,
                              .fingerprint = "0123456789abcdef0123456789abcdef",
+                             .clock_mhz = 1500.5,
                              .seed = 7,
                              .bank_count = 1,
                              .quality_count = 1,
