@@ -62,7 +62,7 @@ static void add_source(struct common *common, const struct learn_asked *asked, c
 static void load_sources(struct common *common, const struct learn_asked *asked,
                          struct sources *sources)
 {
-    size_t most = (size_t)(asked->from_count + asked->pool_count);
+    size_t most = (size_t)asked->from_count + (size_t)asked->pool_count;
     if (most > CORRECTION_MAX_BANKS)
         cli_die("--from, --pool: expected at most %d banks together", CORRECTION_MAX_BANKS);
     *sources = (struct sources){

@@ -3,6 +3,7 @@
  * becomes an override of the description. */
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/evaluate_correction.h"
 #include "cli/evaluate_ranking.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -233,42 +234,6 @@ static void add_against(json_t *tables, json_t *against)
     spread_rows(tables, json_object_get(against, "losses"), "loss_in_row");
 }
 
-static json_t *corrected_row(const char *name, const json_t *from)
-{
-    return json_pack(
-        "{s:s, s:O, s:O, s:O, s:O}", "rows", name, "used", json_object_get(from, "used"),
-        "mean_relative_error", json_object_get(from, "mape"), "median_relative_error",
-        json_object_get(from, "median_ape"), "spearman", json_object_get(from, "spearman"));
-}
-
-/* Corrected times against measured ones, and what is known of the correction. */
-static void add_corrected(json_t *tables, const json_t *answer)
-{
-    const json_t *corrected = json_object_get(answer, "corrected");
-    json_t *table = json_array(), *about = json_copy(json_object_get(answer, "correction"));
-    json_int_t seen = json_integer_value(json_object_get(about, "rows_learned_from"));
-    if (about)
-        json_object_set_new(tables, "correction", about);
-    if (!json_is_object(corrected)) {
-        json_decref(table);
-        return;
-    }
-    json_array_append_new(table, corrected_row("all", corrected));
-    json_array_append_new(table,
-                          corrected_row("10 us and more", json_object_get(corrected, "ge_10us")));
-    json_array_append_new(table,
-                          corrected_row("large plain", json_object_get(corrected, "large_plain")));
-    json_array_append_new(
-        table, corrected_row("clean, 10 us and more", json_object_get(corrected, "clean")));
-    json_object_set_new(tables, "corrected", table);
-    json_object_set(about, "interval_covers_share", json_object_get(corrected, "interval_covers"));
-    if (seen > 0)
-        json_object_set_new(about, "note",
-                            json_string("figures of rows that it was learned from flatter it: "
-                                        "those that stand cross validated do not"));
-    json_object_del(about, "learned_from");
-}
-
 static void write_table(const struct hardware *hw, json_t *answer, const struct style *style,
                         FILE *out)
 {
@@ -282,7 +247,7 @@ static void write_table(const struct hardware *hw, json_t *answer, const struct 
             text_of(answer, "format"),
             text_count(json_integer_value(json_object_get(answer, "used")), used));
     json_object_set_new(tables, "accuracy", accuracy_table(answer));
-    add_corrected(tables, answer);
+    evaluate_correction_tables(tables, answer);
     json_object_set(tables, "same_problem", json_object_get(answer, "same_problem"));
     if (json_array_size(json_object_get(answer, "worst")))
         json_object_set(tables, "worst", json_object_get(answer, "worst"));
@@ -337,19 +302,6 @@ static json_t *compare_with_best(const struct evaluate *evaluate, const struct b
     cli_require(against_make(bank, predictions, hw, duels, &how, &answer, &error), &error);
     free(duels);
     return answer;
-}
-
-/* The correction is that of the space whose tilings banks hold. */
-static void open_correction(struct evaluate *evaluate, const struct hardware *hw,
-                            struct correcting *correcting)
-{
-    struct error error;
-    *correcting = (struct correcting){0};
-    if (evaluate->no_correction)
-        return;
-    cli_require(correcting_open(hw, correcting, &error), &error);
-    if (*correcting->file)
-        cli_reads(&evaluate->common, correcting->file);
 }
 
 static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank *bank,
@@ -414,7 +366,7 @@ int cmd_evaluate(int argc, char **argv)
     evaluate.threads = cli_threads(evaluate.threads);
     cli_reads(&evaluate.common, file);
     load_hardware(&evaluate, file, &hw);
-    open_correction(&evaluate, &hw, &correcting);
+    evaluate_correction_open(&evaluate.common, evaluate.no_correction, &hw, &correcting);
     cli_check_files(&evaluate.common);
     cli_require(bank_load(file, evaluate.format, evaluate.keep_going, &bank, &error), &error);
     json_t *answer = evaluate_bank(&evaluate, &bank, &hw, &correcting);

@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +20,15 @@ static enum status refuse(const struct reader *r, const char *name, const char *
     return error_at(r->error, r->file, 0, "%s%s: expected %s", r->place, name, expected);
 }
 
-static void enter(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void enter(struct reader *r, const char *format, ...)
+/* Into an item of a list at the top, or out of it again. */
+static void enter(struct reader *r, const char *list, size_t item)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(r->place, sizeof r->place, format, arguments);
-    va_end(arguments);
+    snprintf(r->place, sizeof r->place, "%s[%zu].", list, item);
+}
+
+static void leave(struct reader *r)
+{
+    r->place[0] = '\0';
 }
 
 static enum status take_integer(const struct reader *r, const json_t *object, const char *name,
@@ -87,13 +88,13 @@ static enum status take_banks(struct reader *r, const json_t *top, struct correc
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *bank = json_array_get(list, i);
         struct trained_bank *b = &c->banks[c->bank_count++];
-        enter(r, "banks[%zu].", i);
+        enter(r, "banks", i);
         TRY(take_text(r, bank, "file", b->file, sizeof b->file));
         TRY(take_text(r, bank, "chip", b->chip, sizeof b->chip));
         TRY(take_integer(r, bank, "rows", 0, INT64_MAX, &b->rows));
         b->own = json_is_true(json_object_get(bank, "own"));
     }
-    enter(r, "%s", "");
+    leave(r);
     return STATUS_OK;
 }
 
@@ -119,7 +120,7 @@ static enum status take_qualities(struct reader *r, const json_t *top, struct co
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *quality = json_array_get(list, i);
         struct trained_quality *q = &c->qualities[c->quality_count++];
-        enter(r, "cross_validated[%zu].", i);
+        enter(r, "cross_validated", i);
         TRY(take_text(r, quality, "rows", q->rows, sizeof q->rows));
         TRY(take_integer(r, quality, "used", 0, INT64_MAX, &q->used));
         TRY(take_figures(r, quality, "simulated", q->simulated));
@@ -127,7 +128,7 @@ static enum status take_qualities(struct reader *r, const json_t *top, struct co
         TRY(take_figures(r, quality, "corrected", q->corrected));
         q->covers = number_or_nan(json_object_get(quality, "covers"));
     }
-    enter(r, "%s", "");
+    leave(r);
     return STATUS_OK;
 }
 
@@ -177,13 +178,13 @@ static enum status take_features(struct reader *r, const json_t *top, struct cor
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *feature = json_array_get(list, i);
         struct trained_feature *f = &c->features[c->feature_count++];
-        enter(r, "features[%zu].", i);
+        enter(r, "features", i);
         TRY(take_text(r, feature, "name", f->name, sizeof f->name));
         TRY(take_number(r, feature, "low", -1e300, 1e300, &f->low));
         TRY(take_number(r, feature, "high", f->low, 1e300, &f->high));
         TRY(take_cuts(r, feature, f));
     }
-    enter(r, "%s", "");
+    leave(r);
     return STATUS_OK;
 }
 
@@ -193,7 +194,7 @@ static enum status take_tree(const struct reader *r, const json_t *item, const s
 {
     const json_t *asks = json_array_get(item, 0), *leaves = json_array_get(item, 1);
     size_t numbers = json_array_size(asks);
-    if (!json_is_array(asks) || numbers % 2 || numbers > 2 * CORRECTION_MAX_DEPTH ||
+    if (!json_is_array(asks) || numbers % 2 || numbers / 2 > CORRECTION_MAX_DEPTH ||
         json_array_size(leaves) != (size_t)1 << numbers / 2)
         return refuse(r, "", "[[feature,cut,...],[leaf,...]] with a leaf for all answers");
     for (size_t i = 0; i < numbers; i += 2) {
@@ -220,7 +221,7 @@ static enum status take_forest(struct reader *r, const json_t *item, size_t numb
     const json_t *list;
     int64_t start;
     struct forest *forest = &c->forests[number];
-    enter(r, "forests[%zu].", number);
+    enter(r, "forests", number);
     TRY(take_number(r, item, "quantile", 0, 1, &forest->quantile));
     TRY(take_integer(r, item, "start", -1000000000, 1000000000, &start));
     TRY(take_list(r, item, "trees", CORRECTION_MAX_TREES, &list));
@@ -229,10 +230,10 @@ static enum status take_forest(struct reader *r, const json_t *item, size_t numb
     if (!forest->trees)
         return error_memory(r->error);
     for (size_t t = 0; t < json_array_size(list); t++) {
-        enter(r, "forests[%zu].trees[%zu]", number, t);
+        snprintf(r->place, sizeof r->place, "forests[%zu].trees[%zu]", number, t);
         TRY(take_tree(r, json_array_get(list, t), c, &forest->trees[forest->tree_count++]));
     }
-    enter(r, "%s", "");
+    leave(r);
     return STATUS_OK;
 }
 

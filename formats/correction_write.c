@@ -11,11 +11,8 @@ bool correction_file_name(const char *description, char *file, size_t size)
     const char *dot = strrchr(description, '.');
     bool ends = dot && (strcmp(dot, ".cfg") == 0 || strcmp(dot, ".ini") == 0);
     size_t length = ends ? (size_t)(dot - description) : strlen(description);
-    if (length + sizeof CORRECTION_SUFFIX > size)
-        return false;
-    memcpy(file, description, length);
-    memcpy(file + length, CORRECTION_SUFFIX, sizeof CORRECTION_SUFFIX);
-    return true;
+    int written = snprintf(file, size, "%.*s%s", (int)length, description, CORRECTION_SUFFIX);
+    return written > 0 && (size_t)written < size;
 }
 
 /* ------------------------------------------------------------------ members */

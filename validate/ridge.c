@@ -51,7 +51,7 @@ static void fill(const struct system *s, const double *x, const double *y, const
 enum status ridge_fit(const double *x, const double *y, const double *weights, size_t rows,
                       int count, double penalty, struct ridge *ridge, struct error *error)
 {
-    double scale[FEATURES_MAX], rest, norm;
+    double scale[FEATURES_MAX] = {0}, rest, norm;
     size_t features = (size_t)count;
     gsl_error_handler_t *handler = gsl_set_error_handler_off(); /* GSL's own ends the process */
     struct system s = {gsl_matrix_alloc(rows, features), gsl_vector_alloc(rows),

@@ -44,6 +44,11 @@ struct learner {
     double *beyond; /* how far the measured time lies outside the interval, of ln */
 };
 
+static bool is_stopped(const struct learner *l)
+{
+    return l->options->stop && *l->options->stop;
+}
+
 /* ------------------------------------------------------------------ folds */
 
 static int compare(const void *a, const void *b)
@@ -324,6 +329,8 @@ static enum status learn_from(struct learner *l, const struct learn_bank banks[]
 {
     size_t own = 0;
     TRY(learn_table_fill(banks, count, l->options, &l->table, l->correction, error));
+    if (is_stopped(l))
+        return error_set(error, STATUS_STOPPED, "interrupted");
     for (size_t r = 0; r < l->table.count; r++)
         own += l->table.own[r];
     if (own < LEARN_LEAST)

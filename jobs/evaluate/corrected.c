@@ -80,10 +80,10 @@ static json_t *correction_json(const struct corrected_rows *rows,
 static enum status add(const struct corrected_rows *rows, const struct correcting *correcting,
                        const struct correction *correction, json_t *answer)
 {
-    json_t *object = json_object();
-    json_object_set_new(answer, "corrected", object);
-    TRY(add_all_figures(rows, object));
-    add_cover(rows, object);
+    json_t *figures = json_object();
+    json_object_set_new(answer, "corrected", figures);
+    TRY(add_all_figures(rows, figures));
+    add_cover(rows, figures);
     json_object_set_new(answer, "correction", correction_json(rows, correction, correcting->file));
     return STATUS_OK;
 }

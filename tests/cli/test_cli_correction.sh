@@ -94,7 +94,7 @@ answer 0 "${product[@]}" --cores 2 --json
 holds '.correction.used'
 answer 0 --op matmul --shape 64x64x64 --hw ascend310 --json
 holds 'has("correction") | not'
-answer 0 --kernel add_relu --shape 65536 --hw ascend910b2 --json
+answer 0 --kernel "$source_dir/kernels/library/add_relu.kernel" --shape 65536 --hw ascend910b2 --json
 holds 'has("correction") | not'
 answer 0 list hw
 grep -q '^ascend910b2  .*corrected for matmul, learned from 80 kernels' answer && pass || fail 'list hw'

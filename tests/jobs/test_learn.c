@@ -170,8 +170,34 @@ Test(learn, few_rows_and_stops)
     cr_expect_null(correction.features);
     s.banks[0].count = ROWS;
     options.stop = &stop;
-    cr_expect_neq(learn(s.banks, 2, &options, &correction, &error), STATUS_OK);
+    cr_expect_eq(learn(s.banks, 2, &options, &correction, &error), STATUS_STOPPED);
     cr_expect_null(correction.features);
+    close_scene(&s);
+}
+
+/* Each has a name of its own and is finite, and there is room for more. */
+Test(learn, features)
+{
+    struct scene s;
+    struct error error;
+    struct prediction predictions[ROWS];
+    struct features *features = calloc(ROWS, sizeof *features);
+    open_scene(&s);
+    const struct evaluate_more more = {.features = features};
+    cr_assert_eq(evaluate_rows_more(s.bank.rows, ROWS, &s.hw, 2, NULL, &more, predictions, &error),
+                 STATUS_OK);
+    const struct features *one = &features[77];
+    cr_expect(one->count > 60 && one->count < FEATURES_MAX * 3 / 4, "%d", one->count);
+    for (int i = 0; i < one->count; i++) {
+        cr_expect(isfinite(one->value[i]), "%s", one->name[i]);
+        for (int k = 0; k < i; k++)
+            cr_expect_str_neq(one->name[i], one->name[k]);
+        if (strcmp(one->name[i], "size n") == 0)
+            cr_expect_eq(one->value[i], log((double)s.bank.rows[77].n));
+        if (strcmp(one->name[i], "time") == 0)
+            cr_expect_eq(one->value[i], log(predictions[77].predicted_ns));
+    }
+    free(features);
     close_scene(&s);
 }
 
