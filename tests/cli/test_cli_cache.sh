@@ -74,8 +74,8 @@ ratios() {
             fail "$arguments: $cold ns cold, $warm warm, expected $least to $most times"
         fi
     done <<-EOF
-	2    3    $few_rows
-	2    3    --op matmul --shape 1x8192x4096
+	1.8  3    $few_rows
+	1.8  3    --op matmul --shape 1x8192x4096
 	1.5  3    --op matmul --shape 128x4096x4096
 	1    2    --op matmul --shape 512x4096x4096
 	1    1.05 --op matmul --shape 4096x4096x4096

@@ -54,7 +54,7 @@ refused() { # fragment of the message, arguments…
 
 # Large products are bound by the matrix unit: nearly in inverse proportion to the clock, never
 # more than that, since launch and memory do not follow.
-shape=2048x2048x2048
+shape=4096x4096x4096
 slow=$(time_ns $shape --hw ascend910b2)
 last=$slow
 for mhz in 1650 1850; do
