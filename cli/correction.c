@@ -14,6 +14,7 @@ void correction_open(struct answer_correction *c, struct task *task)
     if (*c->correcting.file)
         cli_reads(&task->common, c->correcting.file);
     c->correction = correcting_of(&c->correcting, job->problem.op, job->space.kind);
+    task->job.correcting = c->correction ? &c->correcting : NULL;
     c->said.file = c->correcting.file;
     c->said.about = c->correcting.reason;
     if (c->correction) {
@@ -26,8 +27,8 @@ static void correct(const struct answer_correction *c, const struct job *job,
                     const struct found *found, struct corrected *corrected)
 {
     struct error error;
-    cli_require(correct_tiling(&c->correcting, &job->problem, &job->space, &found->tiling, corrected,
-                               &error),
+    cli_require(correct_tiling(&c->correcting, &job->problem, &job->space, &found->tiling,
+                               corrected, &error),
                 &error);
 }
 
