@@ -378,6 +378,7 @@ static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank 
     if (evaluate->ranking)
         json_object_set_new(answer, "ranking",
                             evaluate_rank(&evaluate->common, bank, predictions, hw,
+                                          more.correction ? correcting : NULL,
                                           (int)evaluate->threads, evaluate->seed));
     free(predictions);
     return answer;

@@ -4,7 +4,9 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "jobs/evaluate/ranking.h"
+#include "kernels/operator_bank.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { DEFAULT_SEED = 1 };
@@ -14,9 +16,24 @@ static void draw_ranking(void *context, int64_t done, int64_t total, double seco
     progress_count(context, "ranking", done, total, seconds);
 }
 
+/* NAN where it cannot be corrected, which no time is faster than. */
+static double corrected_ns(const void *correcting, const struct bank_row *row,
+                           const struct space *space, const struct tiling *tiling,
+                           const struct prediction *prediction)
+{
+    struct error error;
+    struct problem problem;
+    struct corrected corrected;
+    (void)prediction;
+    enum status status = space->kind->bank->problem(row, &problem, &error);
+    if (status == STATUS_OK)
+        status = correct_tiling(correcting, &problem, space, tiling, &corrected, &error);
+    return status == STATUS_OK ? corrected.corrected_ns : NAN;
+}
+
 json_t *evaluate_rank(const struct common *common, const struct bank *bank,
-                      const struct prediction predictions[], const struct hardware *hw, int threads,
-                      int64_t seed)
+                      const struct prediction predictions[], const struct hardware *hw,
+                      const struct correcting *correcting, int threads, int64_t seed)
 {
     struct error error;
     struct progress progress;
@@ -28,6 +45,8 @@ json_t *evaluate_rank(const struct common *common, const struct bank *bank,
         .stop = stop_asked(),
         .progress = draw_ranking,
         .context = &progress,
+        .corrected_ns = correcting ? corrected_ns : NULL,
+        .correction = correcting,
     };
     progress_open(&progress, common->quiet);
     enum status status = ranking_draw(bank, predictions, hw, &how, ranked, &error);

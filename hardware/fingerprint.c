@@ -242,5 +242,6 @@ void hardware_price_fingerprint(const struct hardware *hw, char fingerprint[FING
     struct hardware prices = *hw;
     prices.cores = 0;
     prices.fit = (struct fit){0};
+    prices.cache.is_cold = false;
     hardware_fingerprint(&prices, fingerprint);
 }

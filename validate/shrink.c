@@ -17,3 +17,8 @@ struct shrunk shrunk_gain(double claimed)
     return (struct shrunk){claimed, scaled(claimed, gain_slope.value), fmin(less, more),
                            fmax(less, more)};
 }
+
+double shrunk_saving(double claimed_share)
+{
+    return -scaled(-claimed_share, gain_slope.value);
+}

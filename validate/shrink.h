@@ -20,4 +20,8 @@ struct shrunk {
 /* Of a gain > -1. */
 struct shrunk shrunk_gain(double claimed);
 
+/* The same of the share of a tiling's time that another one saves, below 1; of a loss, which is
+ * negative, likewise. */
+double shrunk_saving(double claimed_share);
+
 #endif

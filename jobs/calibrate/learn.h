@@ -14,7 +14,7 @@ struct learn_bank {
     size_t count;
     const struct hardware *hw;
     const struct hardware *campaign; /* hw at the clock that it ran at then; NULL: hw */
-    bool own; /* of the chip that is corrected; one at least is */
+    bool own;                        /* of the chip that is corrected; one at least is */
 };
 
 struct learn_options {
@@ -23,10 +23,10 @@ struct learn_options {
     const volatile sig_atomic_t *stop;
 };
 
-/* The effective clock of the campaign in which the chip's own banks were measured, in MHz, a multiple
- * of 10: where the mean |ln(simulated / measured)| of all their rows is least; the description's
- * own where that is less than CAMPAIGN_LEAST of it away. Of a chip whose description says in cycles
- * what takes cycles. */
+/* The effective clock of the campaign in which the chip's own banks were measured, in MHz, a
+ * multiple of 10: where the mean |ln(simulated / measured)| of all their rows is least; the
+ * description's own where that is less than CAMPAIGN_LEAST of it away. Of a chip whose description
+ * says in cycles what takes cycles. */
 #define CAMPAIGN_LEAST 0.05
 enum status learn_clock(const struct learn_bank banks[], int count,
                         const struct learn_options *options, double *clock_mhz,

@@ -37,7 +37,7 @@ enum status against_tune(const struct bank *bank, const struct prediction predic
                          struct duel duels[], struct error *error);
 
 /* Sets *answer to an object: how often the best is better than, equal to and worse than the
- * recorded tiling, and how much is gained, as claimed and shrunk (jobs/evaluate/shrink.h), over all
+ * recorded tiling, and how much is gained, as claimed and shrunk (validate/shrink.h), over all
  * rows and classes of them; the largest gains and
  * what is worse, with both tilings; all rows. The caller owns it. */
 enum status against_make(const struct bank *bank, const struct prediction predictions[],

@@ -5,8 +5,8 @@
 #include "jobs/evaluate/against.h"
 
 #include "formats/json.h"
-#include "jobs/evaluate/shrink.h"
 #include "kernels/registry.h"
+#include "validate/shrink.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -61,7 +61,7 @@ static enum status score_of(const struct view *v, struct score *score, struct er
         double gain = gain_of(v, row);
         gains[count++] = gain;
         sum += gain;
-        shrunk_sum += shrunk_gain(gain);
+        shrunk_sum += shrunk_saving(gain);
         score->better += gain > 0;
         score->equal += gain == 0;
         score->worse += gain < 0;
@@ -71,7 +71,7 @@ static enum status score_of(const struct view *v, struct score *score, struct er
     score->median = count ? gsl_stats_median(gains, 1, count) : NAN;
     score->shrunk_mean = count ? shrunk_sum / (double)count : NAN;
     for (size_t i = 0; i < count; i++)
-        gains[i] = shrunk_gain(gains[i]);
+        gains[i] = shrunk_saving(gains[i]);
     score->shrunk_median = count ? gsl_stats_median(gains, 1, count) : NAN;
     free(gains);
     return STATUS_OK;
@@ -140,7 +140,7 @@ static json_t *row_json(const struct view *v, const struct space *space, size_t 
                      bank_row_name(&v->bank->rows[row]), "shape",
                      bank_row_shape(&v->bank->rows[row]), "recorded_ns",
                      v->predictions[row].predicted_ns, "best_ns", duel->best_ns, "gain_share",
-                     gain_of(v, row), "shrunk_share", shrunk_gain(gain_of(v, row)), "optimal",
+                     gain_of(v, row), "shrunk_share", shrunk_saving(gain_of(v, row)), "optimal",
                      duel->proven, "note", note_of(space, duel), "recorded",
                      tiling_json(space->axes, space->axis_count, &duel->recorded), "best",
                      tiling_json(space->axes, space->axis_count, &duel->best));
@@ -192,7 +192,7 @@ static void add_rows(const struct view *v, json_t *answer)
                                 bank_row_name(&v->bank->rows[row]), "recorded_ns",
                                 v->predictions[row].predicted_ns, "best_ns", v->duels[row].best_ns,
                                 "gain_share", gain_of(v, row), "shrunk_share",
-                                shrunk_gain(gain_of(v, row)), "optimal", v->duels[row].proven));
+                                shrunk_saving(gain_of(v, row)), "optimal", v->duels[row].proven));
     json_object_set_new(answer, "each", rows);
 }
 

@@ -1,9 +1,9 @@
 /* What a bank recorded against the best (jobs/evaluate/against.h). */
 #include "formats/bank.h"
 #include "jobs/evaluate/against.h"
-#include "jobs/evaluate/shrink.h"
 #include "kernels/matmul/matmul_cann.h"
 #include "tests/hardware_files.h"
+#include "validate/shrink.h"
 
 #include <math.h>
 
@@ -115,10 +115,10 @@ Test(against, equal_blocks_on_all_cores)
 
 Test(against, a_claimed_gain_shrinks)
 {
-    cr_expect_float_eq(shrunk_gain(0.25), 1 - exp(SHRINK_SLOPE * log(0.75)), 1e-15);
-    cr_expect_float_eq(shrunk_gain(-0.5), 1 - exp(SHRINK_SLOPE * log(1.5)), 1e-15);
-    cr_expect_eq(shrunk_gain(0), 0);
-    cr_expect_float_eq(shrunk_gain(1e-9), SHRINK_SLOPE * 1e-9, 1e-16);
+    cr_expect_float_eq(shrunk_saving(0.25), 1 - exp(gain_slope.value * log(0.75)), 1e-15);
+    cr_expect_float_eq(shrunk_saving(-0.5), 1 - exp(gain_slope.value * log(1.5)), 1e-15);
+    cr_expect_eq(shrunk_saving(0), 0);
+    cr_expect_float_eq(shrunk_saving(1e-9), gain_slope.value * 1e-9, 1e-16);
 }
 
 /* Of made-up results, so that every count is known. */
@@ -157,10 +157,10 @@ Test(against, counts_and_gains)
         {"worse", 2},
         {"median_gain_share", -0.125},
         {"mean_gain_share", -0.0625},
-        {"mean_shrunk_share", (2 - pow(0.5, SHRINK_SLOPE) - pow(1.25, SHRINK_SLOPE) + //
-                               1 - pow(1.5, SHRINK_SLOPE)) /
+        {"mean_shrunk_share", (2 - pow(0.5, gain_slope.value) - pow(1.25, gain_slope.value) + //
+                               1 - pow(1.5, gain_slope.value)) /
                                   4},
-        {"median_shrunk_share", (1 - pow(1.25, SHRINK_SLOPE)) / 2},
+        {"median_shrunk_share", (1 - pow(1.25, gain_slope.value)) / 2},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         cr_expect_float_eq(number(answer, expected[i].key), expected[i].value, 1e-12, "%s",

@@ -68,9 +68,10 @@ static void open_scene(struct scene *s)
     load_ok("ascend910b1", NULL, &s->other_hw);
     make_bank("own.json", ROWS, 1.5, 0.9, &s->hw, &s->bank);
     make_bank("other.json", OTHERS, 3, 3, &s->other_hw, &s->other);
-    s->banks[0] = (struct learn_bank){"x/own.json", s->bank.rows, s->bank.count, &s->hw, true};
+    s->banks[0] =
+        (struct learn_bank){"x/own.json", s->bank.rows, s->bank.count, &s->hw, NULL, true};
     s->banks[1] =
-        (struct learn_bank){"other.json", s->other.rows, s->other.count, &s->other_hw, false};
+        (struct learn_bank){"other.json", s->other.rows, s->other.count, &s->other_hw, NULL, false};
 }
 
 static void close_scene(struct scene *s)
@@ -298,7 +299,9 @@ Test(learn, a_tiling_is_corrected_as_its_row)
     cr_assert_eq(kind->bank->problem(row, &problem, &error), STATUS_OK);
     cr_assert_eq(kind->bank->tiling(row, &problem, &tiling, &error), STATUS_OK);
     cr_assert_eq(space_open(&problem, kind, &s.hw, s.hw.cores, &space, &error), STATUS_OK);
-    cr_assert_eq(correct_tiling(&c, &problem, &space, &tiling, &corrected, &error), STATUS_OK);
+    const struct correcting correcting = {.correction = c};
+    cr_assert_eq(correct_tiling(&correcting, &problem, &space, &tiling, &corrected, &error),
+                 STATUS_OK);
     cr_expect_eq(corrected.corrected_ns, prediction.corrected.corrected_ns);
     cr_expect_eq(corrected.low_ns, prediction.corrected.low_ns);
     space_close(&space);
