@@ -48,8 +48,8 @@ static const struct cli_option options[] = {
      "is left once the model's optimism is taken off",
      2, .text = offsetof(struct tune, over)},
     {"corrected", NULL,
-     "of the same tilings the one whose time, by what was learned of the simulator's error, is "
-     "least",
+     "of the tilings that may be the fastest the one whose time, with what was learned of the "
+     "simulator's error, is least",
      2, .flag = offsetof(struct tune, task.job.corrected)},
     {"validate", "N",
      "on this machine's processor: run the N most promising tilings and answer with the fastest "
