@@ -47,6 +47,10 @@ static const struct cli_option options[] = {
      "with --robust: a tiling at hand, a value for every name of its space; says what gain over it "
      "is left once the model's optimism is taken off",
      2, .text = offsetof(struct tune, over)},
+    {"corrected", NULL,
+     "of the tilings that may be the fastest the one whose time, with what was learned of the "
+     "simulator's error, is least",
+     2, .flag = offsetof(struct tune, task.job.corrected)},
     {"validate", "N",
      "on this machine's processor: run the N most promising tilings and answer with the fastest "
      "(default 8, or as many as fit into 8 seconds); 0: the model alone",
@@ -92,7 +96,7 @@ static const struct usage usage = {
 
 /* ------------------------------------------------------------------ answering */
 
-static json_t *make_robust(const struct tune *tune, const struct job_result *found)
+static void add_choice(const struct tune *tune, const struct job_result *found, json_t *details)
 {
     struct robust_over over;
     struct error error;
@@ -100,11 +104,12 @@ static json_t *make_robust(const struct tune *tune, const struct job_result *fou
     const struct found *chosen = &found->search.best[0];
     if (tune->over)
         cli_require(robust_over(&job->space, &tune->at_hand, chosen, &over, &error), &error);
-    json_t *robust =
-        robust_json(&found->robust, &job->space, &job->corner, chosen, tune->over ? &over : NULL);
+    json_t *choice = job->robust ? robust_json(&found->robust, &job->space, &job->corner, chosen,
+                                               tune->over ? &over : NULL)
+                                 : by_corrected_json(&found->robust, &job->space, chosen);
     if (tune->task.common.format == FORMAT_TABLE)
-        robust_shorten(robust);
-    return robust;
+        robust_shorten(choice);
+    json_object_set_new(details, job->robust ? "robust" : "by_corrected", choice);
 }
 
 /* Who wants an end does not wait for a comparison: it is dropped once the search, or it itself, has
@@ -128,9 +133,9 @@ static json_t *make_details(const struct tune *tune, const struct job_result *fo
                             table ? json_string("left out: it was cut short") : json_null());
     if (details && table && job->space.kind->shorten)
         job->space.kind->shorten(details);
-    if (job->robust && result->count) {
+    if (job_chooses(job) && result->count) {
         details = details ? details : json_object();
-        json_object_set_new(details, "robust", make_robust(tune, found));
+        add_choice(tune, found, details);
     }
     return details;
 }
@@ -194,6 +199,20 @@ static void read_over(struct tune *tune)
             cli_die("--over %s: %s", tune->over, violations[i].text);
 }
 
+/* Corrected times are asked for: they have to be known. */
+static void check_corrected(const struct tune *tune)
+{
+    const struct job *job = &tune->task.job;
+    const char *reason = tune->correction.correcting.reason;
+    if (!job->corrected || job->correcting)
+        return;
+    if (tune->correction.left_out)
+        cli_die("--corrected: expected no --no-correction with it");
+    cli_die("--corrected: nothing learned of %s in the space %s on %s can be used: %s",
+            job->problem.op->name, job->space.kind->name, job->hw->name,
+            *reason ? reason : "there is no correction");
+}
+
 /* Before any work is done. */
 static void check(struct tune *tune)
 {
@@ -214,6 +233,7 @@ static void check(struct tune *tune)
     read_over(tune);
     host_run_check(&tune->task, &tune->run);
     correction_open(&tune->correction, &tune->task);
+    check_corrected(tune);
     cli_check_files(&tune->task.common);
 }
 

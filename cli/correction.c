@@ -14,6 +14,7 @@ void correction_open(struct answer_correction *c, struct task *task)
     if (*c->correcting.file)
         cli_reads(&task->common, c->correcting.file);
     c->correction = correcting_of(&c->correcting, job->problem.op, job->space.kind);
+    task->job.correcting = c->correction ? &c->correcting : NULL;
     c->said.file = c->correcting.file;
     c->said.about = c->correcting.reason;
     if (c->correction) {

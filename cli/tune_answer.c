@@ -35,7 +35,8 @@ struct tune_answer tune_answer_of(const struct tune_find *find, const struct sea
         .measured_from_store = run->from_store,
         .chosen = job->robust
                       ? "the worst case is least, within 2 %, of those that may be the fastest"
-                      : NULL,
+                  : job->corrected ? "the corrected time is least of those that may be the fastest"
+                                   : NULL,
     };
 }
 

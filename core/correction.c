@@ -93,7 +93,7 @@ void correction_apply(const struct correction *correction, const struct features
 {
     feature_bins bins;
     double at[CORRECT_FORESTS];
-    *corrected = (struct corrected){0};
+    *corrected = (struct corrected){.simulated_ns = simulated_ns};
     find_bins(correction, features, bins, corrected);
     for (int f = 0; f < CORRECT_FORESTS; f++)
         at[f] = forest_value(&correction->forests[f], bins);

@@ -119,6 +119,7 @@ void correction_clear(struct correction *correction);
  * millionth more is none. */
 struct corrected {
     double corrected_ns; /* 0: not corrected */
+    double simulated_ns; /* that it was corrected from */
     double low_ns, high_ns;
     double outside;
     char outside_by[FEATURE_NAME_SIZE]; /* the feature; "" within */

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,20 @@ static void compare_with(const struct hardware *hw, struct correcting *correctin
     else if (strcmp(c->fingerprint, fingerprint) != 0)
         snprintf(correcting->reason, sizeof correcting->reason,
                  "learned for other numbers of the description");
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static enum status name_content(struct correcting *correcting, struct error *error)
+{
+    char *text;
+    size_t length;
+    uint64_t hash = 14695981039346656037U;
+    TRY(correction_text(&correcting->correction, &text, &length, error));
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 1099511628211U;
+    snprintf(correcting->content, sizeof correcting->content, "%016llx", (unsigned long long)hash);
+    free(text);
+    return STATUS_OK;
 }
 
 static enum status load_campaign(const struct hardware *hw, struct correcting *correcting,
@@ -50,7 +65,10 @@ enum status correcting_open(const struct hardware *hw, struct correcting *correc
     TRY(correction_read(file, &correcting->correction, error));
     memcpy(correcting->file, file, sizeof file);
     compare_with(hw, correcting);
-    return *correcting->reason ? STATUS_OK : load_campaign(hw, correcting, error);
+    if (*correcting->reason)
+        return STATUS_OK;
+    TRY(name_content(correcting, error));
+    return load_campaign(hw, correcting, error);
 }
 
 const struct hardware *correcting_chip(const struct correcting *correcting,

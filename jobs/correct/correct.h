@@ -16,6 +16,7 @@
 struct correcting {
     char file[512];   /* "": there is none */
     char reason[192]; /* why it is not used, "" where it is, or where there is none */
+    char content[17]; /* names what was learned, for keys of stores */
     struct correction correction;
     struct hardware campaign; /* the chip at the correction's clock; where that is another one */
 };

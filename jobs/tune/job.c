@@ -221,11 +221,16 @@ static enum status check_details(const struct job *job, struct error *error)
     return STATUS_OK;
 }
 
-/* The chip on which every uncertain number costs most. */
-static enum status set_corner(struct job *job, struct error *error)
+/* What is asked of leaders; and the chip on which every uncertain number costs most. */
+static enum status set_choice(struct job *job, struct error *error)
 {
     struct hardware_overrides changes = overrides_of(job);
     struct error why;
+    if (job->corrected && job->robust)
+        return error_set(error, STATUS_INVALID, "--corrected: expected it or --robust, not both");
+    if (job_chooses(job) && job->top > 1)
+        return error_set(error, STATUS_INVALID, "--%s: one tiling is the answer, expected no --top",
+                         job->robust ? "robust" : "corrected");
     if (!job->robust)
         return STATUS_OK;
     if (job->hw->host)
@@ -236,9 +241,6 @@ static enum status set_corner(struct job *job, struct error *error)
                          "--robust: a tiling of %s is several programs, each with a worst case of "
                          "its own",
                          job->problem.op->name);
-    if (job->top > 1)
-        return error_set(error, STATUS_INVALID,
-                         "--robust: one tiling is the answer, expected no --top");
     if (corner_make(chips_folders(job->chips), hardware_name(job), &changes, job->hw, &job->corner,
                     &why) != STATUS_OK)
         return error_set(error, why.status, "--robust: %s", why.text);
@@ -265,7 +267,8 @@ static void close_opened(struct job *job)
     job->chip = NULL;
     job->hw = NULL;
     job->compare = false;
-    job->robust = false;
+    job->robust = job->corrected = false;
+    job->correcting = NULL;
     job->threads = 0;
     job->time_limit_s = 0;
 }
@@ -285,7 +288,7 @@ static enum status open_all(struct job *job, struct error *error)
     TRY(set_sizes(job, error));
     TRY(set_space(job, space, error));
     TRY(check_details(job, error));
-    return set_corner(job, error);
+    return set_choice(job, error);
 }
 
 enum status job_open(struct job *job, struct chips *chips, struct error *error)
@@ -336,9 +339,10 @@ enum status job_run(const struct job *job, const struct job_run *run, struct job
         .context = run->context,
     };
     memset(result, 0, sizeof *result);
-    return job->robust ? robust_search(&job->problem, &job->space, job->cores, &job->corner, &how,
-                                       &result->search, &result->robust, error)
-                       : search(&job->space, &how, &result->search, error);
+    const struct choice choice = {job->robust ? &job->corner : NULL, job->correcting};
+    return job_chooses(job) ? robust_search(&job->problem, &job->space, job->cores, &choice, &how,
+                                            &result->search, &result->robust, error)
+                            : search(&job->space, &how, &result->search, error);
 }
 
 void job_result_clear(struct job_result *result)
@@ -353,5 +357,5 @@ bool job_is_complete(const struct job *job, const struct job_result *result, boo
     bool late = job->time_limit_s > 0 && search->seconds >= job->time_limit_s;
     if (search->count == 0)
         return !stopped && !late;
-    return search->optimal && (!job->robust || result->robust.complete);
+    return search->optimal && (!job_chooses(job) || result->robust.complete);
 }

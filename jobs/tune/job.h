@@ -48,6 +48,10 @@ struct job {
     double time_limit_s;
     int64_t validate; /* tilings to be measured, of a processor; or JOB_VALIDATE_DEFAULT */
     bool robust;
+    bool corrected; /* the least corrected time is asked for; not with robust */
+    /* What was learned of the chip, for worst and corrected times; NULL: nothing. To be set before
+     * job_key; lives longer than the job. */
+    const struct correcting *correcting;
     bool compare;         /* the answer says what else there is */
     struct corner corner; /* with robust */
 };
@@ -103,8 +107,14 @@ struct job_run {
 
 struct job_result {
     struct search_result search;
-    struct robust robust; /* of a robust job; search.best[0] is what it has chosen */
+    struct robust robust; /* of one that chooses; search.best[0] is what it has chosen */
 };
+
+/* Is the answer chosen among the leaders? */
+static inline bool job_chooses(const struct job *job)
+{
+    return job->robust || job->corrected;
+}
 
 enum status job_run(const struct job *job, const struct job_run *run, struct job_result *result,
                     struct error *error);

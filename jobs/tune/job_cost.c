@@ -62,7 +62,7 @@ int64_t job_cost(const struct job *job)
     double simulates = (double)search_strategy_find(job->strategy)->simulates;
     if (simulates > 0 && !job->space.kind->ask)
         us = SIMULATE_US * (simulates < all ? simulates : all);
-    if (job->robust)
+    if (job_chooses(job))
         us *= ROBUST_SEARCHES;
     us = us > LEAST_US ? us : LEAST_US;
     return (int64_t)(us < MOST_US ? us : MOST_US);

@@ -1,5 +1,6 @@
 /* What a job is called: its chip, and the key under which a store has its result. */
 #include "core/version.h"
+#include "jobs/correct/correct.h"
 #include "jobs/tune/job.h"
 
 #include <stdio.h>
@@ -18,16 +19,18 @@ void job_hardware_name(const struct hardware *hw, char *text, size_t size)
 
 void job_key(const struct job *job, struct job_key_texts *texts, struct store_key *key)
 {
-    char corner[FINGERPRINT_SIZE];
     problem_shape(&job->problem, texts->shape, sizeof texts->shape);
     problem_options(&job->problem, texts->options, sizeof texts->options);
     int used =
         snprintf(texts->query, sizeof texts->query, "strategy=%s top=%d", job->strategy, job->top);
-    if (job->robust) {
-        /* which numbers are uncertain is not in the chip's own fingerprint */
-        hardware_fingerprint(&job->corner.hw, corner);
+    if (job_chooses(job)) {
+        char by[FINGERPRINT_SIZE] = "corrected";
+        /* neither which numbers are uncertain nor what was learned is in the chip's fingerprint */
+        if (job->robust)
+            hardware_fingerprint(&job->corner.hw, by);
         used +=
-            snprintf(texts->query + used, sizeof texts->query - (size_t)used, " chosen=%s", corner);
+            snprintf(texts->query + used, sizeof texts->query - (size_t)used, " chosen=%s%s%s", by,
+                     job->correcting ? ":" : "", job->correcting ? job->correcting->content : "");
     }
     if (job->problem.op->fingerprint)
         snprintf(texts->query + used, sizeof texts->query - (size_t)used, " kernel=%s",

@@ -76,16 +76,18 @@ static json_t *answer_json(const struct job *job, const struct job_result *resul
                                      search->gap, "within_1_percent",
                                      within_json(&search->within_1_percent), "within_tolerance",
                                      within_json(&search->within_tolerance), "best", best));
-    if (job->robust && search->count)
+    if (job_chooses(job) && search->count)
         json_object_set_new(
             answer, "robust",
-            json_pack("{s:I, s:f, s:i, s:I, s:I, s:b, s:b, s:o}", "worst_fs",
+            json_pack("{s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:b, s:b, s:o}", "worst_fs",
                       (json_int_t)result->robust.worst_fs, "residual_factor",
-                      result->robust.residual_factor, "even", result->robust.even, "weighed",
-                      (json_int_t)result->robust.weighed, "nominal_worst_fs",
-                      (json_int_t)result->robust.nominal_worst_fs, "nominal_optimal",
-                      result->robust.nominal_optimal, "complete", result->robust.complete,
-                      "nominal_best", found_json(job->hw, &result->robust.nominal_best)));
+                      result->robust.residual_factor, "corrected_ns", result->robust.corrected_ns,
+                      "nominal_corrected_ns", result->robust.nominal_corrected_ns, "even",
+                      result->robust.even, "weighed", (json_int_t)result->robust.weighed,
+                      "nominal_worst_fs", (json_int_t)result->robust.nominal_worst_fs,
+                      "nominal_optimal", result->robust.nominal_optimal, "complete",
+                      result->robust.complete, "nominal_best",
+                      found_json(job->hw, &result->robust.nominal_best)));
     return answer;
 }
 
@@ -229,17 +231,17 @@ static bool get_counts(const json_t *answer, const struct operator_rule *rules,
 static bool get_robust(const struct job *job, const json_t *answer, struct robust *robust)
 {
     const json_t *object = json_object_get(answer, "robust");
-    const json_t *factor = json_object_get(object, "residual_factor");
     int64_t even;
-    if (!json_is_number(factor) || !(json_number_value(factor) >= 1) ||
-        !isfinite(json_number_value(factor)) || !job_get_integer(object, "even", 0, &even) ||
-        even > job->space.kind->evens)
+    if (!job_get_real(object, "residual_factor", &robust->residual_factor) ||
+        !job_get_real(object, "corrected_ns", &robust->corrected_ns) ||
+        !job_get_real(object, "nominal_corrected_ns", &robust->nominal_corrected_ns) ||
+        !((job->robust ? robust->residual_factor : robust->corrected_ns) > 0) ||
+        !job_get_integer(object, "even", 0, &even) || even > job->space.kind->evens)
         return false;
-    robust->residual_factor = json_number_value(factor);
     robust->even = (int)even;
-    return job_get_integer(object, "worst_fs", 1, &robust->worst_fs) &&
+    return job_get_integer(object, "worst_fs", job->robust, &robust->worst_fs) &&
            job_get_integer(object, "weighed", 1, &robust->weighed) &&
-           job_get_integer(object, "nominal_worst_fs", 1, &robust->nominal_worst_fs) &&
+           job_get_integer(object, "nominal_worst_fs", job->robust, &robust->nominal_worst_fs) &&
            job_get_bool(object, "nominal_optimal", &robust->nominal_optimal) &&
            job_get_bool(object, "complete", &robust->complete) &&
            get_found(job, json_object_get(object, "nominal_best"), &robust->nominal_best);
@@ -262,7 +264,7 @@ static enum status read_answer(const struct job *job, const json_t *answer,
     size_t count = json_array_size(best);
     bool whole = get_counts(answer, job->space.kind->rules, search) && json_is_array(best) &&
                  count <= (size_t)job->top &&
-                 (!job->robust || count == 0 || get_robust(job, answer, &result->robust));
+                 (!job_chooses(job) || count == 0 || get_robust(job, answer, &result->robust));
     if (whole) {
         search->best = calloc(count + 1, sizeof *search->best);
         if (!search->best)

@@ -17,6 +17,7 @@ struct leader {
     int64_t time_fs;  /* on the chip */
     int64_t other_fs; /* on the other one; 0: there is none */
     unsigned even;    /* of struct operator_space */
+    double score;     /* by which whoever asks orders them; 0 until then */
 };
 
 struct leaders {

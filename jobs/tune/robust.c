@@ -1,6 +1,7 @@
-/* Weighs the leaders by their worst cases. The worst case over a box of uncertain numbers is the
- * first form of robust optimisation (Soyster 1973); that it is asked only of tilings near the best,
- * and what it costs there is told, is the price of robustness (Bertsimas and Sim 2004). */
+/* Weighs the leaders by their worst cases, or by their corrected times. The worst case over a box
+ * of uncertain numbers is the first form of robust optimisation (Soyster 1973); that it is asked
+ * only of tilings near the best, and what it costs there is told, is the price of robustness
+ * (Bertsimas and Sim 2004). */
 #include "jobs/tune/robust.h"
 
 #include "formats/json.h"
@@ -12,81 +13,104 @@
 
 /* ------------------------------------------------------------------ choosing */
 
-/* By what the time at the corner may still be exceeded: the upper end of the interval that the
- * model's residual lies within. The description's error is the same for every tiling; what knows a
- * tiling's own interval belongs here. */
-static double worst_factor(const struct hardware *hw, const struct leader *leader)
+static double ns(int64_t fs)
 {
-    (void)leader;
-    return 1 + fit_share(&hw->fit);
+    return (double)fs / FS_PER_NS;
 }
 
-static double worst_of(const struct hardware *hw, const struct leader *leader)
+/* What leaders are weighed with: on the chip as it is described. */
+struct weighing {
+    const struct problem *problem;
+    const struct space *space;
+    const struct choice *choice;
+};
+
+/* What *weighed says of one tiling, and its score: its worst or corrected time in ns. */
+static enum status weigh(const struct weighing *w, const struct leader *leader,
+                         struct robust *weighed, double *score, struct error *error)
 {
-    return (double)leader->other_fs * worst_factor(hw, leader);
+    struct corrected c = {0};
+    const struct choice *choice = w->choice;
+    if (choice->correcting)
+        TRY(correct_tiling(choice->correcting, w->problem, w->space, &leader->tiling, &c, error));
+    *weighed = (struct robust){
+        .worst_fs = leader->other_fs,
+        .residual_factor =
+            choice->correcting ? c.high_ns / c.simulated_ns : 1 + fit_share(&w->space->hw->fit),
+        .corrected_ns = choice->corner ? 0 : c.corrected_ns,
+        .even = even_count(leader->even),
+    };
+    *score = choice->corner ? ns(leader->other_fs) * weighed->residual_factor : c.corrected_ns;
+    return STATUS_OK;
 }
 
-/* Of two whose worst cases cannot be told apart: the more even one, then that with the lesser worst
- * case, then the faster one; leaders come in order of time. */
-static bool is_preferred(const struct hardware *hw, const struct leader *a, const struct leader *b)
+static enum status weigh_all(const struct weighing *w, struct leaders *leaders, struct error *error)
+{
+    struct robust weighed;
+    for (int64_t i = 0; i < leaders->count; i++)
+        TRY(weigh(w, &leaders->items[i], &weighed, &leaders->items[i].score, error));
+    return STATUS_OK;
+}
+
+/* Of two whose scores cannot be told apart: the more even one, then that with the lesser score,
+ * then the faster one; leaders come in order of time. */
+static bool is_preferred(const struct leader *a, const struct leader *b)
 {
     int evens = even_count(a->even) - even_count(b->even);
-    return evens > 0 || (evens == 0 && worst_of(hw, a) < worst_of(hw, b));
+    return evens > 0 || (evens == 0 && a->score < b->score);
 }
 
-static const struct leader *choose(const struct hardware *hw, const struct leaders *leaders)
+static const struct leader *choose(const struct leaders *leaders, double resolution)
 {
     const struct leader *chosen = NULL;
     double least = INFINITY;
     for (int64_t i = 0; i < leaders->count; i++)
-        least = fmin(least, worst_of(hw, &leaders->items[i]));
+        least = fmin(least, leaders->items[i].score);
     for (int64_t i = 0; i < leaders->count; i++) {
         const struct leader *leader = &leaders->items[i];
-        if (worst_of(hw, leader) <= least * (1 + ROBUST_RESOLUTION) &&
-            (!chosen || is_preferred(hw, leader, chosen)))
+        if (leader->score <= least * (1 + resolution) && (!chosen || is_preferred(leader, chosen)))
             chosen = leader;
     }
     return chosen;
 }
 
 /* Puts the chosen one in the place of the fastest. */
-static enum status take_choice(const struct space *space, struct leaders *leaders,
+static enum status take_choice(const struct weighing *w, struct leaders *leaders,
                                struct robust *robust, struct error *error)
 {
-    const struct leader *chosen = choose(space->hw, leaders);
-    struct search_result *search = &leaders->search;
+    double score;
     struct found found;
+    struct search_result *search = &leaders->search;
+    TRY(weigh_all(w, leaders, error));
+    const struct leader *chosen = choose(leaders, w->choice->corner ? ROBUST_RESOLUTION : 0);
     if (!chosen)
         return error_set(error, STATUS_TOO_LARGE,
                          "no worst case can be simulated: all could outlast the clock");
-    TRY(search_simulate(space, &chosen->tiling, &found, error));
+    TRY(search_simulate(w->space, &chosen->tiling, &found, error));
     found.index = chosen->index;
-    *robust = (struct robust){
-        .worst_fs = chosen->other_fs,
-        .residual_factor = worst_factor(space->hw, chosen),
-        .even = even_count(chosen->even),
-        .weighed = leaders->count,
-        .nominal_best = search->best[0],
-        .nominal_optimal = search->optimal,
-        .complete = leaders->complete,
-    };
+    TRY(weigh(w, chosen, robust, &score, error));
+    robust->weighed = leaders->count;
+    robust->nominal_best = search->best[0];
+    robust->nominal_optimal = search->optimal;
+    robust->complete = leaders->complete;
     for (int64_t i = 0; i < leaders->count; i++)
-        if (leaders->items[i].index == search->best[0].index)
+        if (leaders->items[i].index == search->best[0].index) {
             robust->nominal_worst_fs = leaders->items[i].other_fs;
+            robust->nominal_corrected_ns = w->choice->corner ? 0 : leaders->items[i].score;
+        }
     search->best[0] = found;
     search->count = 1;
     return STATUS_OK;
 }
 
-static enum status search_worst(const struct space *space, const struct space *worst,
-                                const struct search_options *options, struct search_result *result,
-                                struct robust *robust, struct error *error)
+static enum status search_choice(const struct weighing *w, const struct space *worst,
+                                 const struct search_options *options, struct search_result *result,
+                                 struct robust *robust, struct error *error)
 {
     struct leaders leaders;
-    double share = fmax(fit_share(&space->hw->fit), ROBUST_RESOLUTION);
-    TRY(leaders_find(space, worst, options, share, &leaders, error));
-    enum status status =
-        leaders.search.count ? take_choice(space, &leaders, robust, error) : STATUS_OK;
+    double share = fmax(fit_share(&w->space->hw->fit), ROBUST_RESOLUTION);
+    TRY(leaders_find(w->space, worst, options, share, &leaders, error));
+    enum status status = leaders.search.count ? take_choice(w, &leaders, robust, error) : STATUS_OK;
     if (status == STATUS_OK) {
         *result = leaders.search;
         leaders.search = (struct search_result){.count = 0};
@@ -96,10 +120,11 @@ static enum status search_worst(const struct space *space, const struct space *w
 }
 
 enum status robust_search(const struct problem *problem, const struct space *space, int cores,
-                          const struct corner *corner, const struct search_options *options,
+                          const struct choice *choice, const struct search_options *options,
                           struct search_result *result, struct robust *robust, struct error *error)
 {
     struct space worst;
+    const struct weighing weighing = {problem, space, choice};
     *robust = (struct robust){.worst_fs = 0};
     *result = (struct search_result){.count = 0};
     if (space->kind->costs)
@@ -107,10 +132,10 @@ enum status robust_search(const struct problem *problem, const struct space *spa
                          "a tiling of the space %s is several programs, of which each has a worst "
                          "case of its own",
                          space->kind->name);
-    enum status status = space_open(problem, space->kind, &corner->hw, cores, &worst, error);
-    if (status != STATUS_OK)
-        return status;
-    status = search_worst(space, &worst, options, result, robust, error);
+    if (!choice->corner)
+        return search_choice(&weighing, NULL, options, result, robust, error);
+    TRY(space_open(problem, space->kind, &choice->corner->hw, cores, &worst, error));
+    enum status status = search_choice(&weighing, &worst, options, result, robust, error);
     space_close(&worst);
     return status;
 }
@@ -126,11 +151,6 @@ enum status robust_over(const struct space *space, const struct tiling *tiling,
 }
 
 /* ------------------------------------------------------------------ the answer */
-
-static double ns(int64_t fs)
-{
-    return (double)fs / FS_PER_NS;
-}
 
 static json_t *over_json(const struct robust_over *over, const struct space *space)
 {
@@ -167,6 +187,20 @@ json_t *robust_json(const struct robust *robust, const struct space *space,
     if (over)
         json_object_set_new(answer, "over", over_json(over, space));
     return answer;
+}
+
+json_t *by_corrected_json(const struct robust *robust, const struct space *space,
+                          const struct found *chosen)
+{
+    const struct found *fastest = &robust->nominal_best;
+    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:{s:o, s:f, s:b}}", "verdict",
+                     "chosen", "weighed", (json_int_t)robust->weighed, "time_ns", found_ns(chosen),
+                     "corrected_ns", robust->corrected_ns, "best_ns", found_ns(fastest),
+                     "best_corrected_ns", robust->nominal_corrected_ns, "cost",
+                     found_ns(chosen) / found_ns(fastest) - 1, "complete", robust->complete,
+                     "nominal_best", "tiling",
+                     tiling_json(space->axes, space->axis_count, &fastest->tiling), "time_ns",
+                     found_ns(fastest), "optimal", robust->nominal_optimal);
 }
 
 /* For people shares are percentages, which their names say, and tilings stand by themselves. */

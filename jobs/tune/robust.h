@@ -1,18 +1,20 @@
 /* A tiling to trust: of those that the model cannot tell from the fastest, the one whose worst case
- * is least.
+ * is least, or whose corrected time is.
  *
  * The worst case of a tiling is its time on the chip on which every uncertain number costs most
- * (jobs/tune/corner.h), times the upper end of what the model's residual lies within. Leaders
- * (jobs/tune/leaders.h) are within the model's error of the fastest; among those whose worst case
- * is as good as the least, the most even one is chosen. That it is the best is not proven, nor
- * meant to be: the searches behind it keep their proofs.
+ * (jobs/tune/corner.h), times the upper end of what the model's residual lies within:
+ * of the tiling's own interval where a correction was learned, else of the description's error.
+ * Leaders (jobs/tune/leaders.h) are within the model's error of the fastest; among those whose
+ * worst case is as good as the least, the most even one is chosen. That it is the best is not
+ * proven, nor meant to be: the searches behind it keep their proofs.
  *
- *   robust_search(&problem, &space, cores, &corner, &options, &result, &robust, &error)
+ *   robust_search(&problem, &space, cores, &choice, &options, &result, &robust, &error)
  *   robust_over(&space, &tiling, &result.best[0], &over, &error)   against another tiling
  *   robust_json(…) */
 #ifndef AUTOTUNE_JOBS_TUNE_ROBUST_H
 #define AUTOTUNE_JOBS_TUNE_ROBUST_H
 
+#include "jobs/correct/correct.h"
 #include "jobs/tune/corner.h"
 #include "search/search.h"
 #include "validate/shrink.h"
@@ -23,15 +25,23 @@
  * and more: 2 % in the median), so that no measurement tells worst cases apart that are nearer. */
 #define ROBUST_RESOLUTION 0.02
 
+/* By what leaders are ordered. */
+struct choice {
+    const struct corner *corner;         /* worst cases; NULL: corrected times */
+    const struct correcting *correcting; /* NULL: none applies, which corrected times need */
+};
+
 struct robust {
-    int64_t worst_fs;          /* of the chosen one at the corner */
-    double residual_factor;    /* the upper end of its residual's interval, >= 1 */
-    int even;                  /* criteria that it meets, of the space's `evens` */
-    int64_t weighed;           /* tilings whose worst cases were compared */
-    struct found nominal_best; /* the fastest on the chip as it is described */
-    int64_t nominal_worst_fs;  /* at the corner */
-    bool nominal_optimal;      /* proven; false when it was cut short */
-    bool complete;             /* nothing was cut short, at the corner neither */
+    int64_t worst_fs;            /* of the chosen one at the corner; 0: by corrected times */
+    double residual_factor;      /* the upper end of its residual's interval, > 0 */
+    double corrected_ns;         /* of the chosen one; 0: by worst cases */
+    double nominal_corrected_ns; /* of nominal_best */
+    int even;                    /* criteria that it meets, of the space's `evens` */
+    int64_t weighed;             /* tilings that were compared */
+    struct found nominal_best;   /* the fastest on the chip as it is described */
+    int64_t nominal_worst_fs;    /* at the corner */
+    bool nominal_optimal;        /* proven; false when it was cut short */
+    bool complete;               /* nothing was cut short, at the corner neither */
 };
 
 /* *result is that of the search on the chip as it is described, but for best[0], which is the only
@@ -39,7 +49,7 @@ struct robust {
  * is empty. STATUS_INVALID where a tiling's time is not that of one program. options->time_limit_s
  * is for all of it together, and `top` does not count. */
 enum status robust_search(const struct problem *problem, const struct space *space, int cores,
-                          const struct corner *corner, const struct search_options *options,
+                          const struct choice *choice, const struct search_options *options,
                           struct search_result *result, struct robust *robust, struct error *error);
 
 /* The chosen tiling against one that is at hand. */
@@ -57,6 +67,10 @@ enum status robust_over(const struct space *space, const struct tiling *tiling,
 json_t *robust_json(const struct robust *robust, const struct space *space,
                     const struct corner *corner, const struct found *chosen,
                     const struct robust_over *over);
+
+/* The same of one that was chosen by its corrected time. */
+json_t *by_corrected_json(const struct robust *robust, const struct space *space,
+                          const struct found *chosen);
 
 /* One level less, for people. */
 void robust_shorten(json_t *answer);

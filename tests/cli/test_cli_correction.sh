@@ -99,6 +99,52 @@ holds 'has("correction") | not'
 answer 0 list hw
 grep -q '^ascend910b2  .*corrected for matmul, learned from 80 kernels' answer && pass || fail 'list hw'
 
+# What was learned chooses among the leaders, and their worst cases are of their own intervals.
+small=(--op matmul --shape 64x64x64 --hw ascend910b2 --space cann)
+answer 0 "${small[@]}" --json --corrected
+holds '.by_corrected | .verdict == "chosen" and .weighed > 1 and .complete' \
+    '.by_corrected.time_ns == .best.time_ns and .by_corrected.corrected_ns == .best.corrected_ns' \
+    '.by_corrected | .corrected_ns <= .best_corrected_ns and .time_ns >= .best_ns' \
+    '.by_corrected | .cost == .time_ns / .best_ns - 1 and .nominal_best.time_ns == .best_ns' \
+    '.by_corrected.nominal_best.optimal' 'has("robust") | not'
+jq .by_corrected answer >chosen
+answer 0 "${small[@]}" --corrected
+grep -q '^  chosen  .*the corrected time is least' answer && pass || fail 'the table says chosen'
+answer 0 "${small[@]}" --json --robust
+holds '.robust.residual_factor < 1.11' '.robust | .worst_ns / .worst_time_ns / .residual_factor - 1 | fabs < 1e-12' \
+    'has("by_corrected") | not'
+jq .robust answer >robust
+answer 0 "${small[@]}" --json --robust --no-correction
+holds '.robust.residual_factor | . > 1.116 and . < 1.117'
+# A store keeps them apart, each with what was learned then.
+for option in --corrected --robust '--robust --no-correction' ''; do
+    # shellcheck disable=SC2086 # a list of words
+    answer 0 "${small[@]}" --json --db kept.db $option
+    holds '.from_store | not'
+done
+answer 0 "${small[@]}" --json --db kept.db --corrected
+jq .by_corrected answer | cmp -s - chosen && holds '.from_store' || fail 'kept as chosen'
+answer 0 "${small[@]}" --json --db kept.db --robust
+jq .robust answer | cmp -s - robust && holds '.from_store' || fail 'kept with its factor'
+cp $mine kept.json
+cp other.json $mine
+answer 0 "${small[@]}" --json --db kept.db --corrected
+holds '.from_store | not'
+cp kept.json $mine
+
+expect_why() { # words of the error, options…
+    answer 2 "${@:2}"
+    grep -q -e "$1" messages && pass || fail "$1"
+}
+expect_why '--corrected: expected it or --robust, not both' "${product[@]}" --corrected --robust
+expect_why '--corrected: expected no --no-correction' "${product[@]}" --corrected --no-correction
+expect_why '--corrected: one tiling is the answer' "${product[@]}" --corrected --top 2
+expect_why 'can be used: learned for other numbers' "${product[@]}" --corrected --set-hw launch_ns=1
+expect_why '--corrected: nothing learned of knn in the space selb on Ascend 310 can be used: there' \
+    --op knn --shape 64x32x256 --k 2 --hw ascend310 --corrected
+expect_why 'matmul in the space thesis on Ascend 310 can be used: there is no correction' \
+    --op matmul --shape 64x64x64 --hw ascend310 --corrected
+
 # A damaged file is refused, and can be done without.
 sed -i 's/"margin": /"margin": "x", "m": /' $mine
 answer 2 "${product[@]}"

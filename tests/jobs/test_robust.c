@@ -5,6 +5,7 @@
 #include "kernels/matmul/matmul_cann_internal.h"
 #include "search/candidates.h"
 #include "tests/jobs/uncertain_chip.h"
+#include "tests/support/made_up_correction.h"
 
 #include <stdlib.h>
 
@@ -104,8 +105,9 @@ static void choose(const struct both *both, int threads, struct search_result *r
                    struct robust *robust)
 {
     struct search_options options = {.strategy = "bound", .threads = threads, .top = 1};
+    const struct choice choice = {.corner = &both->corner};
     struct error error;
-    cr_assert_eq(robust_search(&both->problem, &both->space, CORES, &both->corner, &options, result,
+    cr_assert_eq(robust_search(&both->problem, &both->space, CORES, &choice, &options, result,
                                robust, &error),
                  STATUS_OK, "%s", error.text);
 }
@@ -147,6 +149,94 @@ Test(robust, the_least_worst_case_of_all_that_may_be_fastest)
         close_both(&both);
     }
     cr_expect_gt(more_even, 0);
+}
+
+/* Kernels with several tiles of n in L1 take four times as long as simulated, and no more than ten
+ * times; others as long, and no more than twice. */
+static struct correcting made_up(void)
+{
+    struct correcting correcting = {.file = "made-up.correction.json"};
+    struct correction *c = &correcting.correction;
+    made_up_correction(c);
+    strcpy(c->features[1].name, "tiling step_n");
+    c->features[1].cuts[0] = 0.5; /* of the logarithm */
+    c->forests[CORRECT_HIGH].trees->leaf[3] = (int32_t)lround(log(5) / CORRECTION_LEAF);
+    c->margin = 0;
+    return correcting;
+}
+
+/* In ns: its time at the corner and the end of its own interval, or its corrected time. */
+static double score_of(const struct both *both, const struct correcting *correcting,
+                       const struct tiling *tiling, bool worst)
+{
+    struct corrected c;
+    struct error error;
+    cr_assert_eq(correct_tiling(correcting, &both->problem, &both->space, tiling, &c, &error),
+                 STATUS_OK);
+    cr_expect_lt(fabs(c.simulated_ns * FS_PER_NS / (double)time_of(&both->space, tiling) - 1),
+                 1e-12);
+    cr_expect_float_eq(c.high_ns / c.simulated_ns, tiling->value[CANN_STEP_N] > 1 ? 10 : 2, 1e-4);
+    return worst ? (double)time_of(&both->worst, tiling) / FS_PER_NS * c.high_ns / c.simulated_ns
+                 : c.corrected_ns;
+}
+
+static double least_score(const struct both *both, const struct correcting *correcting, bool worst)
+{
+    struct search_result all;
+    double least = INFINITY;
+    search_all(&both->space, &all);
+    double latest_fs = (double)all.best[0].timeline.end_fs * (1 + fit_share(&both->hw.fit));
+    for (int64_t i = 0; i < all.reached_count; i++) {
+        struct tiling tiling;
+        if ((double)all.reached[i].time_fs > latest_fs)
+            continue;
+        space_tiling(&both->space, all.reached[i].index, &tiling);
+        least = fmin(least, score_of(both, correcting, &tiling, worst));
+    }
+    search_result_clear(&all);
+    return least;
+}
+
+static void expect_least(const int64_t size[3], bool worst, int *avoided)
+{
+    struct both both;
+    struct error error;
+    struct search_result result;
+    struct robust robust;
+    struct correcting correcting = made_up();
+    open_both(size, &both);
+    both.hw.fit.error = 0.15;
+    const struct choice choice = {worst ? &both.corner : NULL, &correcting};
+    const struct search_options options = {.strategy = "exhaustive", .threads = 2, .top = 1};
+    cr_assert_eq(robust_search(&both.problem, &both.space, CORES, &choice, &options, &result,
+                               &robust, &error),
+                 STATUS_OK, "%s", error.text);
+    const struct tiling *chosen = &result.best[0].tiling, *fastest = &robust.nominal_best.tiling;
+    double score = score_of(&both, &correcting, chosen, worst);
+    cr_expect_leq(score, least_score(&both, &correcting, worst) *
+                             (1 + (worst ? ROBUST_RESOLUTION : 1e-12)));
+    cr_expect_float_eq(robust.residual_factor, chosen->value[CANN_STEP_N] > 1 ? 10 : 2, 1e-4);
+    cr_expect_eq(robust.worst_fs, worst ? time_of(&both.worst, chosen) : 0);
+    cr_expect_eq(robust.corrected_ns, worst ? 0 : score);
+    cr_expect_eq(robust.nominal_corrected_ns,
+                 worst ? 0 : score_of(&both, &correcting, fastest, false));
+    cr_expect(robust.nominal_optimal && robust.complete);
+    *avoided += fastest->value[CANN_STEP_N] > 1 && chosen->value[CANN_STEP_N] == 1;
+    search_result_clear(&result);
+    correcting_close(&correcting);
+    close_both(&both);
+}
+
+/* The least of all that lies within the error. */
+Test(robust, by_what_was_learned_of_a_tiling)
+{
+    int avoided = 0;
+    write_chip();
+    for (int i = 0; i < 3; i++) {
+        expect_least(sizes[i], false, &avoided);
+        expect_least(sizes[i], true, &avoided);
+    }
+    cr_expect_eq(avoided, 4);
 }
 
 /* On a larger space steps find what is more even than anything that was fast, and threads change
