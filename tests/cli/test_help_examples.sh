@@ -31,7 +31,7 @@ make_files() {
     cp "$golden/fitted.cfg" fitted.cfg
     cp "$AUTOTUNE_CONFIGS/hardware/ascend910b2.cfg" my910b2.cfg
     cp "$golden/bank.jsonl" matmul_repository.jsonl
-    for _ in {1..30}; do cat "$golden/bank.jsonl"; done >repository.jsonl
+    for _ in {1..45}; do cat "$golden/bank.jsonl"; done >repository.jsonl
     cp "$examples/cann-heuristics.json" bank.json
     # 100 ns and 300 bytes a ns
     awk 'BEGIN {
