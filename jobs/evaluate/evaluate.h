@@ -18,9 +18,9 @@
 struct prediction {
     double predicted_ns; /* 0: not simulated, see `reason` */
     int cores_used;
+    uint32_t problem; /* correction_problem of its sizes */
     double busy_ns[HARDWARE_MAX_PIPES];
     double bus_bytes[HARDWARE_MAX_BUSES]; /* moved by all working cores */
-    uint32_t problem;                     /* correction_problem of its sizes */
     double campaign_ns;                   /* on evaluate_more's chip, where more is asked for */
     struct corrected corrected;           /* with a correction */
     char reason[192];                     /* why the row is not counted; "" when it is */
