@@ -140,7 +140,7 @@ Test(against, counts_and_gains)
     cr_assert_eq(
         against_make(&scene.bank, scene.predictions, &scene.hw, scene.duels, &how, &answer, &error),
         STATUS_OK);
-    static const struct {
+    const struct {
         const char *key;
         double value;
     } expected[] = {
@@ -157,10 +157,10 @@ Test(against, counts_and_gains)
         {"worse", 2},
         {"median_gain_share", -0.125},
         {"mean_gain_share", -0.0625},
-        {"mean_shrunk_share", (2 - pow(0.5, 0.78) - pow(1.25, 0.78) + //
-                               1 - pow(1.5, 0.78)) /
+        {"mean_shrunk_share", (2 - pow(0.5, gain_slope.value) - pow(1.25, gain_slope.value) + //
+                               1 - pow(1.5, gain_slope.value)) /
                                   4},
-        {"median_shrunk_share", (1 - pow(1.25, 0.78)) / 2},
+        {"median_shrunk_share", (1 - pow(1.25, gain_slope.value)) / 2},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         cr_expect_float_eq(number(answer, expected[i].key), expected[i].value, 1e-12, "%s",
