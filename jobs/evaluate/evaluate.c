@@ -38,7 +38,7 @@ static void add_more(const struct row_more *more, const struct problem *problem,
                      const struct space *space, const struct tiling *tiling,
                      const struct program *program, struct prediction *p)
 {
-    struct features own, *features = more->features ? more->features : &own;
+    struct features own = {.count = 0}, *features = more->features ? more->features : &own;
     p->problem = correction_problem(problem->size, problem->op->size_count);
     p->campaign_ns = p->predicted_ns;
     if (!more->features && !more->correction)
@@ -70,7 +70,8 @@ enum status evaluate_open(const struct bank_row *row, const struct hardware *hw,
     if (row->unfit)
         return error_set(error, STATUS_INVALID, "%s", row->unfit);
     const struct operator* op;
-    const struct operator_space *kind = operator_banked(&op)->bank->spaces[row->format];
+    const struct operator_space *kind = operator_banked(&op);
+    kind = kind->bank->spaces[row->format];
     TRY(kind->bank->problem(row, problem, error));
     TRY(kind->bank->tiling(row, problem, tiling, error));
     int64_t cores = tiling->value[kind->bank->cores_axis];

@@ -322,7 +322,8 @@ Test(learn, a_tiling_is_corrected_as_its_row)
     struct correction c = learned(&s, 1, 1, 2);
     const struct evaluate_more more = {.correction = &c};
     const struct bank_row *row = &s.bank.rows[77];
-    const struct operator_space *kind = operator_banked(&op)->bank->spaces[row->format];
+    const struct operator_space *kind = operator_banked(&op);
+    kind = kind->bank->spaces[row->format];
     cr_assert_eq(evaluate_rows_more(row, 1, &s.hw, 1, NULL, &more, &prediction, &error), STATUS_OK);
     cr_assert_eq(kind->bank->problem(row, &problem, &error), STATUS_OK);
     cr_assert_eq(kind->bank->tiling(row, &problem, &tiling, &error), STATUS_OK);

@@ -107,7 +107,7 @@ Test(matmul_cann_even, every_start_is_counted)
                          expected(&problem, &space, &tiling),
                          random_cann_text(&problem, &space, &tiling));
             for (int e = 0; e < CANN_EVENS; e++)
-                met[e] += even >> e & 1;
+                met[e] += (even >> e & 1) != 0;
         }
         space_close(&space);
         hardware_clear(&hw);
