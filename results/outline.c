@@ -213,7 +213,10 @@ static void put_members(json_t *object, const struct style *style, FILE *out)
         }
         put_cell(key, value, text);
         fprintf(out, "%*s%-*s  ", 2 * INDENT, "", width, heading);
-        text_put_wrapped(text, 2 * INDENT + width + 2, style, out);
+        if (strcmp(key, "file") == 0) /* whole, blanks and all, to be pasted */
+            fputs(text, out);
+        else
+            text_put_wrapped(text, 2 * INDENT + width + 2, style, out);
         fputc('\n', out);
     }
 }
