@@ -5,6 +5,6 @@
 #ifndef AUTOTUNE_CORE_VERSION_H
 #define AUTOTUNE_CORE_VERSION_H
 
-enum { MODEL_VERSION = 5 };
+enum { MODEL_VERSION = 6 };
 
 #endif

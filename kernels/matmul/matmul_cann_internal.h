@@ -160,7 +160,9 @@ int64_t cann_openings(const struct cann_plan *plan, enum cann_live_range range, 
 int64_t cann_pieces(const struct cann *cann, enum cann_operand operand,
                     const int64_t extent[CANN_DIRECTIONS]);
 
-/* The power of two, up to 512, that rows of an operand begin at multiples of; so do pieces of C. */
+/* The power of two, up to 512, that rows of an operand begin at multiples of; so do pieces of C.
+ * Rows at most one block wide: at most CANN_NARROW. */
+enum { CANN_NARROW = 16 };
 int64_t cann_alignment(const struct cann *cann, enum cann_operand operand);
 
 /* The same of the pieces of A or B that a tiling loads: its tiles may begin within a row. */

@@ -308,10 +308,15 @@ int64_t cann_pieces(const struct cann *cann, enum cann_operand operand,
     return extent[layout->outer] < cann->size[layout->outer] ? batch : 1;
 }
 
+/* Rows at most one block wide are mostly narrower, padded in a bank: measured ones cost what such
+ * rows do that begin anywhere. */
 int64_t cann_alignment(const struct cann *cann, enum cann_operand operand)
 {
-    int64_t pitch = cann->layout[operand].pitch_bytes;
-    return least_of(pitch & -pitch, 512);
+    const struct cann_layout *layout = &cann->layout[operand];
+    const struct cann_machine *m = &cann->machine;
+    int block = layout->inner == CANN_K ? m->block_k : m->block_mn;
+    bool narrow = layout->unit == 1 && cann->size[layout->inner] <= block;
+    return least_of(layout->pitch_bytes & -layout->pitch_bytes, narrow ? CANN_NARROW : 512);
 }
 
 int64_t cann_load_alignment(const struct cann *cann, const struct cann_plan *plan,

@@ -50,7 +50,7 @@ static void add_bursts(gsl_rng *rng, struct hardware *hw)
         struct burst_table *table = &hw->burst_tables[p];
         *table = (struct burst_table){.row_count = (int)pick(rng, 5), .limit_count = 5};
         for (int r = 0; r < table->row_count; r++)
-            table->align_bytes[r] = 32 << r;
+            table->align_bytes[r] = 16 << r;
         for (int c = 0; c < 5; c++)
             table->up_to_bytes[c] = 32 << c;
         for (int r = 0; r < table->row_count; r++)

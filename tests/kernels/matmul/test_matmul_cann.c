@@ -611,7 +611,7 @@ Test(matmul_cann, pieces_follow_the_layout)
 
 /* Rows are as long in memory as the problem says; only those that begin at multiples of 64 bytes,
  * or of C shorter ones, are one piece where the tile has them whole. C is of four bytes with f32.
- */
+ * Rows one block wide begin anywhere. */
 Test(matmul_cann, rows_that_are_not_padded)
 {
     static const struct {
@@ -627,6 +627,10 @@ Test(matmul_cann, rows_that_are_not_padded)
         {"64x64x24", "", 1, 64, 1, 128, 16, 16},
         {"48x80x64", "transpose=both", 80, 64, 1, 32, 32, 128},
         {"50x61x63", "a-layout=nz b-layout=nz c-layout=nz", 1, 1, 1, 512, 512, 512},
+        {"64x16x64", "", 64, 1, 1, 16, 128, 128},
+        {"16x64x32", "transpose=a", 64, 1, 1, 16, 64, 64},
+        {"64x64x16", "", 1, 64, 1, 128, 16, 16},
+        {"16x16x16", "a-layout=nz b-layout=nz c-layout=nz", 1, 1, 1, 512, 512, 512},
     };
     struct fixture f;
     open_plain(&f);
