@@ -120,6 +120,10 @@ on_chip() { # HW TYPE RESULT [arguments…]
     tune "$2" "$3"
 }
 
+# On every 910B, and on a chip of which nothing is known but its platform file.
+split_chips="ascend910b1 ascend910b2 ascend910b3 ascend910b4 split.ini"
+sed 's/^cube_vector_combine=.*/&split/' "$demo" >split.ini
+
 integers() {
     local chip
     on_chip ascend910 i8 i32
@@ -128,6 +132,15 @@ integers() {
         check "nothing converts i32" test -z "$(grep cast= kernel.txt)"
         export_all i8 2 int8 3 int32 int32
     done
+    for chip in $split_chips; do
+        on_chip $chip i8 '' --out-type f16
+        check "FIXP makes reals on $chip" grep -q 'cast=i32:f16' kernel.txt
+        export_all i8 2 int8 1 float16 int32
+        refused 'path l0c->gm with cast i32:bf16' \
+            --op matmul --shape 64x64x64 --hw $chip --dtype i8 --out-type bf16
+    done
+    refused '--out-type f16: space thesis has no scales to make reals of sums of i8 by' \
+        --op matmul --shape 64x64x64 --hw ascend910 --dtype i8 --out-type f16
     for chip in ascend910 ascend910b1; do
         problem=(--op matmul --shape 64x64x64 --hw "$chip" --dtype i8)
         for name in accumulator i32 I32; do
@@ -137,8 +150,8 @@ integers() {
         done
         refused 'with cast i32:i8' "${problem[@]}" --out-type same
         refused "entry of the path's \`casts\`" "${problem[@]}" --out-type i8
-        for name in f16 f32 u32 int8 ''; do
-            refused "--out-type $name: expected same (i8) or accumulator (i32)" \
+        for name in f32 u32 int8 ''; do
+            refused "--out-type $name: expected same (i8) or accumulator (i32) or f16 or bf16" \
                 "${problem[@]}" --out-type "$name"
         done
     done
@@ -177,10 +190,6 @@ price_cast() { # FILE: in place
          }
          1' "$1" >priced && mv priced "$1"
 }
-
-# On every 910B, and on a chip of which nothing is known but its platform file.
-split_chips="ascend910b1 ascend910b2 ascend910b3 ascend910b4 split.ini"
-sed 's/^cube_vector_combine=.*/&split/' "$demo" >split.ini
 
 reals() {
     local chip type
