@@ -562,11 +562,51 @@ static void open_problem(struct fixture *f, const char *shape, const char *choic
     char copy[200], *state = NULL;
     cr_assert_eq(problem_parse(&matmul_operator, shape, &f->problem, &error), STATUS_OK);
     snprintf(copy, sizeof copy, "%s", choices);
-    for (char *name = strtok_r(copy, " =", &state); name; name = strtok_r(NULL, " =", &state))
-        cr_assert_eq(problem_set(&f->problem, name, strtok_r(NULL, " =", &state), &error),
-                     STATUS_OK, "%s", error.text);
+    for (char *name = strtok_r(copy, " =", &state); name; name = strtok_r(NULL, " =", &state)) {
+        const char *value = strtok_r(NULL, " =", &state);
+        if (strcmp(name, "dtype") == 0)
+            problem_set_type(&f->problem, (enum dtype)dtype_find(value, (int)strlen(value)));
+        else
+            cr_assert_eq(problem_set(&f->problem, name, value, &error), STATUS_OK, "%s",
+                         error.text);
+    }
     cr_assert_eq(space_open(&f->problem, &matmul_cann, &f->hw, cores, &f->space, &error), STATUS_OK,
                  "%s", error.text);
+}
+
+/* Bytes an element of n that the rows of bias and scales of a tile of C take in L1. */
+Test(matmul_cann, rows_beside_a_tile_of_c)
+{
+    static const struct {
+        enum dtype type;
+        const char *choices;
+        int64_t bytes;
+    } rows[] = {
+        {DTYPE_F16, "", 0},
+        {DTYPE_F16, "bias=yes", 2},
+        {DTYPE_F16, "bias=yes out-type=f32", 4},
+        {DTYPE_F16, "bias=yes out-type=bf16", 4},
+        {DTYPE_F32, "bias=yes", 4},
+        {DTYPE_I8, "", 0},
+        {DTYPE_I8, "bias=yes", 4},
+        {DTYPE_I8, "out-type=f16", 8},
+        {DTYPE_I8, "bias=yes out-type=f16", 12},
+        {DTYPE_I8, "bias=yes out-type=bf16", 12},
+    };
+    struct fixture f;
+    open_plain(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cann_plan plan;
+        char choices[200];
+        snprintf(choices, sizeof choices, "dtype=%s %s", dtype_name(rows[i].type), rows[i].choices);
+        open_problem(&f, "128x64x96", choices, 1);
+        struct tiling tiling = {.value = {128, 96, 1, OUTER_M, 64, 48, 32, HOLDS_TILE, 1, 1, 1, 1,
+                                          1, 1, 1, 1, 1, 1, 1}};
+        cann_plan_make(cann_of(&f.space), &tiling, &plan);
+        cr_expect_eq(plan.scope[LIVE_BIAS_L1].bytes, 48 * rows[i].bytes, "row %zu", i);
+        space_close(&f.space);
+    }
+    close_fixture(&f);
 }
 
 Test(matmul_cann, pieces_follow_the_layout)
