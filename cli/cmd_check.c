@@ -74,7 +74,7 @@ struct verdicts {
 static enum status judge_row(void *context, const struct bank_row *row, struct error *error)
 {
     struct verdicts *v = context;
-    struct tcube tiling = {.type = row->type, .bias = row->bias};
+    struct tcube tiling = {.type = row->type, .out_type = row->out_type, .bias = row->bias};
     struct tcube_breach breaches[TCUBE_MAX_BREACHES];
     json_t *rules[2] = {json_array(), json_array()}, *texts[2] = {json_array(), json_array()};
     int count = 0;

@@ -12,6 +12,14 @@ double element_round(enum dtype type, double x);
 /* Is it a floating type? */
 int element_is_floating(enum dtype type);
 
+/* Integers become reals by a scale: of a column of sums, in the 8 bytes that the path out of the
+ * matrix unit reads it in. */
+enum { ELEMENT_SCALE_BYTES = 8 };
+static inline int element_takes_scale(enum dtype from, enum dtype to)
+{
+    return !element_is_floating(from) && element_is_floating(to);
+}
+
 /* An element's bytes, in this machine's order, as a number and back; the number is of the type. */
 double element_get(enum dtype type, const void *bytes);
 void element_put(enum dtype type, double number, void *bytes);

@@ -78,19 +78,29 @@ static enum status set_size(struct problem *problem, int size, const char *text,
                      problem->op->size_names[size], text, !may_be_0(problem->op, size), INT32_MAX);
 }
 
-const char *const choice_types[CHOICE_TYPES] = {"same", "accumulator"};
+const char *const choice_types[CHOICE_TYPES] = {"same", "accumulator", "f16", "bf16"};
 
 /* The element type that a value of a choice comes to, or -1: the choice is not of one. */
 static int type_of(const struct problem *problem, int choice, int value)
 {
     if (problem->op->choices[choice].values != choice_types)
         return -1;
-    return (int)(value == CHOICE_SAME ? problem->type : dtype_accumulator(problem->type));
+    const enum dtype types[CHOICE_TYPES] = {problem->type, dtype_accumulator(problem->type),
+                                            DTYPE_F16, DTYPE_BF16};
+    return (int)types[value];
 }
 
 enum dtype problem_choice_type(const struct problem *problem, int choice)
 {
     return (enum dtype)type_of(problem, choice, problem->choice[choice]);
+}
+
+int problem_choice_of_type(const struct problem *problem, int choice, int type)
+{
+    int value = 0, count = problem->op->choices[choice].count;
+    while (value < count && type_of(problem, choice, value) != type)
+        value++;
+    return value < count ? value : -1;
 }
 
 const char *problem_choice_name(const struct problem *problem, int choice)
@@ -134,12 +144,11 @@ static enum status set_choice(struct problem *problem, int number, const char *t
         const char *name = type < 0 ? NULL : dtype_name((enum dtype)type);
         suggest_try(&like, choice->values[v]);
         if (is_name(choice->values[v], text) || (name && is_name(name, text))) {
-            /* of two that come to the same type, the first */
-            problem->choice[number] = type >= 0 && type == (int)problem->type ? CHOICE_SAME : v;
+            problem->choice[number] = type < 0 ? v : problem_choice_of_type(problem, number, type);
             return STATUS_OK;
         }
         strcat(strcat(list, v ? " or " : ""), choice->values[v]);
-        if (name)
+        if (name && !is_name(name, choice->values[v]))
             strcat(strcat(strcat(list, " ("), name), ")");
     }
     return error_set(error, STATUS_INVALID, "--%s %.64s: expected %s%s", choice->name, text, list,

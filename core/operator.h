@@ -196,8 +196,9 @@ struct operator_choice {
     const char *help;
 };
 
-/* "same" as the operands', and "accumulator": that of sums of their products. */
-enum choice_type { CHOICE_SAME, CHOICE_ACCUMULATOR, CHOICE_TYPES };
+/* "same" as the operands', "accumulator": that of sums of their products, and types that these are
+ * converted to whatever the operands are. An operator may know the first few only. */
+enum choice_type { CHOICE_SAME, CHOICE_ACCUMULATOR, CHOICE_F16, CHOICE_BF16, CHOICE_TYPES };
 extern const char *const choice_types[CHOICE_TYPES];
 
 /* An option that is neither: what an answer is asked to say. Its text is the operator's to read, in
@@ -271,6 +272,9 @@ bool problem_choice_is_usual(const struct problem *problem, int choice);
 
 /* The element type that a choice of one comes to. */
 enum dtype problem_choice_type(const struct problem *problem, int choice);
+
+/* The first value of a choice that comes to a type, or -1. */
+int problem_choice_of_type(const struct problem *problem, int choice, int type);
 
 /* Completes and checks what was set; before space_open. */
 enum status problem_settle(struct problem *problem, struct error *error);

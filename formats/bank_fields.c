@@ -91,8 +91,11 @@ enum status parse_runtime_kb(const struct record *r, const json_t *object, struc
         TRY(record_type_is(r, info, "info_dict", "b_dtype", DTYPE_CANN_NUMBERS, row->type));
     TRY(record_bool(r, info, "info_dict", "bias_flag", &row->bias));
     TRY(parse_fields(r, knowledge, "knowledge", BANK_FIELDS, row));
+    row->out_type = dtype_result(row->type);
     if (!r->tilings_only)
         TRY(parse_problem(r, info, row));
+    else if (json_object_get(info, "out_dtype"))
+        TRY(record_type(r, info, "info_dict", "out_dtype", DTYPE_CANN_NUMBERS, &row->out_type));
     row->batch_type = -1;
     return STATUS_OK;
 }

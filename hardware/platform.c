@@ -115,7 +115,10 @@ static enum status set_block(const struct platform *p, const char *type, const s
         {"block_flop", "derived, 2*m*k*n, from", platform_count(flop)},
         {"block_cycles", "derived, one block a cycle, from", platform_count(1)},
     };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    size_t count = sizeof members / sizeof *members;
+    if (strcmp(type, dtype_name(DTYPE_F32)) == 0) /* it has cycles of its own */
+        count--;
+    for (size_t i = 0; i < count; i++) {
         snprintf(key, sizeof key, "matrix.%s.%s", type, members[i].name);
         snprintf(source, sizeof source, "%s %s", members[i].how, block->source);
         config_setting_t *setting = tree_find(p->tree, key);
@@ -125,7 +128,7 @@ static enum status set_block(const struct platform *p, const char *type, const s
     return STATUS_OK;
 }
 
-/* Files without [DtypeMKN] have the shape for f16 as three keys. */
+/* Files without [DtypeMKN] have the shape for f16 and bf16 as three keys. */
 static enum status read_cube_sizes(const struct platform *p, struct block *block)
 {
     static const struct row_unit elements = {"elements", 1, 4096, true, false, ""};
@@ -147,7 +150,8 @@ static enum status read_cube_sizes(const struct platform *p, struct block *block
 static enum status apply_block(const struct platform *p, enum dtype type)
 {
     char name[32];
-    const char *keys[ROW_KEYS] = {name, type == DTYPE_F16 ? "Default" : NULL};
+    bool usual = type == DTYPE_F16 || type == DTYPE_BF16;
+    const char *keys[ROW_KEYS] = {name, usual ? "Default" : NULL};
     struct block block = {.line = 0};
     enum status status = STATUS_OK;
     snprintf(name, sizeof name, "matrix.%s.block_m", dtype_name(type));
@@ -157,7 +161,7 @@ static enum status apply_block(const struct platform *p, enum dtype type)
     const struct ini_entry *entry = platform_entry(p->ini, "DtypeMKN", keys);
     if (entry && *entry->value)
         status = read_block(p, entry, &block);
-    else if (type == DTYPE_F16)
+    else if (usual)
         status = read_cube_sizes(p, &block);
     return status == STATUS_OK && block.line ? set_block(p, dtype_name(type), &block) : status;
 }

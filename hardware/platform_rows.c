@@ -37,6 +37,10 @@ const struct row platform_clock = {ALL,           true,          "AICoreSpec",
         kinds, false, "AICoreMemoryRates", {__VA_ARGS__}, &in_cycles,                              \
             "paths." path ".bytes_per_cycle"                                                       \
     }
+#define DRAIN(kinds, ...)                                                                          \
+    RATE(kinds, "l0c->gm", __VA_ARGS__), RATE(kinds, "l0c->gm.casts.f32:f16", __VA_ARGS__),        \
+        RATE(kinds, "l0c->gm.casts.f32:bf16", __VA_ARGS__),                                        \
+        RATE(kinds, "l0c->gm.casts.i32:f16", __VA_ARGS__)
 #define READS_L2  "l2_read_rate", "l2_rate", "ddr_read_rate", "ddr_rate"
 #define READS_DDR "ddr_read_rate", "ddr_rate", "l2_read_rate", "l2_rate"
 
@@ -66,11 +70,7 @@ const struct row platform_rows[] = {
     RATE(UNIFIED, "l0c->ub.casts.f32:f16", "l0_c_to_ub_rate"),
     RATE(UNIFIED, "ub->l1", "ub_to_l1_rate"),
     RATE(UNIFIED, "l1->ub", "l1_to_ub_rate"),
-    RATE(ROW_SPLIT | ROW_CACHE, "l0c->gm", "l2_write_rate", "l2_rate", "ddr_write_rate"),
-    RATE(ROW_SPLIT | ROW_CACHE, "l0c->gm.casts.f32:f16", "l2_write_rate", "l2_rate",
-         "ddr_write_rate"),
-    RATE(ROW_SPLIT | ROW_BUFFER, "l0c->gm", "ddr_write_rate", "ddr_rate", "l2_write_rate"),
-    RATE(ROW_SPLIT | ROW_BUFFER, "l0c->gm.casts.f32:f16", "ddr_write_rate", "ddr_rate",
-         "l2_write_rate"),
+    DRAIN(ROW_SPLIT | ROW_CACHE, "l2_write_rate", "l2_rate", "ddr_write_rate"),
+    DRAIN(ROW_SPLIT | ROW_BUFFER, "ddr_write_rate", "ddr_rate", "l2_write_rate"),
 };
 const size_t platform_row_count = sizeof platform_rows / sizeof *platform_rows;

@@ -3,6 +3,7 @@
  * can refer to it. Products of fields saturate instead of wrapping. */
 #include "kernels/tcube.h"
 
+#include "core/element.h"
 #include "kernels/emit.h"
 #include "kernels/limits.h"
 #include "kernels/slices.h"
@@ -88,7 +89,9 @@ static void judge_buffers(struct judge *j)
                  block_bytes(j, TCUBE_BASE_M, TCUBE_BASE_N, field(j, TCUBE_DB_L0C), sums));
     int64_t a = block_bytes(j, TCUBE_BASE_M, TCUBE_BASE_K, field(j, TCUBE_DEPTH_A1), type);
     int64_t b = block_bytes(j, TCUBE_BASE_N, TCUBE_BASE_K, field(j, TCUBE_DEPTH_B1), type);
-    judge_buffer(j, "l1", j->l1, "depthA1 and depthB1 base blocks", sum_of(sum_of(a, b), bias));
+    bool scaled = element_takes_scale(j->tiling->type, j->tiling->out_type);
+    int64_t rows = bias + (scaled ? field(j, TCUBE_BASE_N) * ELEMENT_SCALE_BYTES : 0);
+    judge_buffer(j, "l1", j->l1, "depthA1 and depthB1 base blocks", sum_of(sum_of(a, b), rows));
     if (bias > BIAS_TABLE_BYTES)
         breach(j, "bias_table", false, "bias_table: baseN of the bias takes %lld bytes of %d",
                (long long)bias, BIAS_TABLE_BYTES);

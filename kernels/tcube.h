@@ -35,7 +35,7 @@ extern const enum bank_field tcube_fields[TCUBE_FIELDS]; /* where a bank's row h
 
 struct tcube {
     int32_t field[TCUBE_FIELDS]; /* all >= 1 */
-    enum dtype type;             /* of A and B */
+    enum dtype type, out_type;   /* of A and B, and of C */
     bool bias;                   /* of 4 bytes an element */
 };
 

@@ -17,12 +17,6 @@ enum status matmul_bank_problem(const struct bank_row *row, struct problem *prob
 {
     if (row->m < 1 || row->k < 1 || row->n < 1 || row->batch < 1)
         return error_set(error, STATUS_INVALID, "a row that does not say m, k and n");
-    enum dtype sums = dtype_accumulator(row->type);
-    if (row->out_type != row->type && row->out_type != sums)
-        return error_set(error, STATUS_INVALID,
-                         "a result in %s of operands in %s, expected %s or %s",
-                         dtype_name(row->out_type), dtype_name(row->type), dtype_name(row->type),
-                         dtype_name(sums));
     *problem = (struct problem){
         .op = &matmul_operator,
         .size = {[MATMUL_M] = row->m,
@@ -34,11 +28,16 @@ enum status matmul_bank_problem(const struct bank_row *row, struct problem *prob
                    [MATMUL_B_LAYOUT] = row->nz_b,
                    [MATMUL_C_LAYOUT] = row->nz_c,
                    [MATMUL_BIAS] = row->bias,
-                   [MATMUL_OUT_TYPE] =
-                       row->out_type == row->type ? CHOICE_SAME : CHOICE_ACCUMULATOR,
                    [MATMUL_SHARE_B] = row->share_b},
         .type = row->type,
     };
+    int out = problem_choice_of_type(problem, MATMUL_OUT_TYPE, row->out_type);
+    if (out < 0)
+        return error_set(error, STATUS_INVALID,
+                         "a result in %s of operands in %s, expected %s, %s, f16 or bf16",
+                         dtype_name(row->out_type), dtype_name(row->type), dtype_name(row->type),
+                         dtype_name(dtype_accumulator(row->type)));
+    problem->choice[MATMUL_OUT_TYPE] = out;
     return problem_settle(problem, error);
 }
 

@@ -3,6 +3,7 @@
  * tables that plans and bounds look up later. The axes are those of AscendC's TCubeTiling, and a
  * few that CANN's MatMul bank adds. */
 #include "kernels/matmul/matmul_cann.h"
+#include "core/element.h"
 #include "core/least.h"
 #include "kernels/limits.h"
 #include "kernels/matmul/matmul_bank.h"
@@ -102,6 +103,19 @@ static double footprint(const struct cann *cann)
            batch * m * n * cann->machine.out_bytes;
 }
 
+/* A bias is of the type of C, or of the sums' where that is no type to add in. FIXP multiplies sums
+ * of integers that leave as reals by a scale for each column, in the 8 bytes that it reads one in.
+ */
+static void take_rows(struct cann *cann, const struct problem *problem)
+{
+    const struct cann_machine *m = &cann->machine;
+    bool dequantised = element_takes_scale(m->accumulator, m->out);
+    bool in_sums = dequantised || m->out == DTYPE_BF16;
+    if (problem->choice[MATMUL_BIAS] == 1)
+        cann->bias_bytes = in_sums ? m->accumulator_bytes : m->out_bytes;
+    cann->scale_bytes = dequantised ? ELEMENT_SCALE_BYTES : 0;
+}
+
 static enum status take_problem(struct cann *cann, const struct problem *problem, int cores,
                                 const struct hardware *hw, struct error *error)
 {
@@ -113,8 +127,7 @@ static enum status take_problem(struct cann *cann, const struct problem *problem
     cann->size[CANN_N] = round_up(problem->size[MATMUL_N], m->block_mn);
     cann->size[CANN_K] = round_up(problem->size[MATMUL_K], m->block_k);
     cann->share_b = problem->choice[MATMUL_SHARE_B] == 1;
-    cann->bias = problem->choice[MATMUL_BIAS] == 1;
-    cann->bias_bytes = m->out_bytes;
+    take_rows(cann, problem);
     make_layouts(cann, problem);
     cann->miss_share = m->miss < 0 ? 0 : hardware_miss_share(hw, footprint(cann));
     /* results that do not stay in the cache leave at the rate of what is behind it */

@@ -44,14 +44,14 @@ struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, i
 struct cann_room cann_room_of(const struct cann *cann, int64_t base_n)
 {
     const struct cann_machine *m = &cann->machine;
-    int64_t bias_bytes = cann->bias ? base_n * cann->bias_bytes : 0;
-    bool no_table = cann->bias && m->bt >= 0 && bias_bytes > capacity_of(m->hw, m->bt);
+    int64_t row_bytes = base_n * cann_row_bytes(cann);
+    bool no_table = m->bt >= 0 && base_n * cann->bias_bytes > capacity_of(m->hw, m->bt);
     int64_t l1_bytes = capacity_of(m->hw, m->l1);
     return (struct cann_room){
         .l0a = capacity_of(m->hw, m->l0a) / m->type_bytes,
         .l0b = capacity_of(m->hw, m->l0b) / m->type_bytes,
         .l0c = capacity_of(m->hw, m->l0c) / m->accumulator_bytes,
-        .l1 = no_table || bias_bytes > l1_bytes ? -1 : (l1_bytes - bias_bytes) / m->type_bytes,
+        .l1 = no_table || row_bytes > l1_bytes ? -1 : (l1_bytes - row_bytes) / m->type_bytes,
     };
 }
 

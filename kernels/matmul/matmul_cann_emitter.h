@@ -42,8 +42,7 @@ void cann_leaves_flag(struct cann_emitter *w, void (*act)(struct emitter *, int,
 void cann_all_leaves_flags(struct cann_emitter *w, void (*act)(struct emitter *, int, int, int));
 
 /* Global memory to L1. */
-void cann_put_load(struct cann_emitter *w, enum cann_live_range range, int64_t bytes,
-                   int64_t pieces, int64_t align_bytes);
+void cann_load_rows(struct cann_emitter *w);
 
 void cann_load_operand(struct cann_emitter *w, enum cann_live_range range);
 

@@ -83,7 +83,7 @@ void cann_put_start(const struct cann *cann, const struct cann_plan *plan, bool 
         add_first_feed(cann, plan, fed_first, a_first ? START_FEED_A : START_FEED_B, work);
     work->instructions[a_first ? START_WAIT_B : START_WAIT_A] += 1;
     /* until the first feed */
-    if (cann->bias)
+    if (cann_row_bytes(cann))
         return;
     if (last == (int)fed_first->which)
         add_first_load(cann, plan, fed_last, FEED_LOAD, work);
@@ -111,7 +111,7 @@ void cann_put_end(const struct cann *cann, const struct cann_plan *plan, struct 
     /* a bias may be fed after both operands */
     cann_tile_of(plan, LEVEL_STEP, true, extent);
     cann_add_products(cann, plan, work, AFTER_FEED_MULTIPLY, LEVEL_STEP, extent);
-    if (!cann->bias)
+    if (!cann_row_bytes(cann))
         work->instructions[a_is_fed_first(plan) ? AFTER_FEED_WAIT_B : AFTER_FEED_WAIT_A] = 1;
 }
 
@@ -123,7 +123,7 @@ void cann_put_after_loads(const struct cann *cann, const struct cann_plan *plan,
     const struct cann_side *o = last == CANN_A ? &a : &b;
     int64_t extent[CANN_DIRECTIONS];
     int level = o->level_l1;
-    if (level >= CANN_LEVELS || (cann->bias && level <= LEVEL_TILE)) {
+    if (level >= CANN_LEVELS || (cann_row_bytes(cann) && level <= LEVEL_TILE)) {
         /* the least that follows any load */
         cann_tile_of(plan, LEVEL_STEP, true, extent);
         cann_add_products(cann, plan, work, AFTER_LOAD_MULTIPLY, LEVEL_STEP, extent);

@@ -21,7 +21,8 @@ static void ends_of(const struct cann_emitter *w, enum cann_live_range range, in
     *empties = in_l1 ? m->mte1 : range == LIVE_C ? m->fixp : m->matrix;
 }
 
-/* Does somebody read it? A bias only where there is a bias table. */
+/* Does somebody read it? Of rows a bias where there is a bias table: what FIXP and the matrix unit
+ * read of the others has no price. */
 static bool handed_on(const struct cann_emitter *w, enum cann_live_range range)
 {
     return range != LIVE_BIAS_L1 || w->plan->scope[LIVE_BIAS_BT].used;

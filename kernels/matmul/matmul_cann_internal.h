@@ -54,12 +54,12 @@ struct cann {
     int cores;                     /* that may work */
     int64_t size[CANN_DIRECTIONS]; /* of the whole problem, padded; the batch as it is */
     struct cann_layout layout[CANN_OPERANDS];
-    bool share_b, bias;
-    int bias_bytes;             /* an element */
-    double miss_share;          /* of the bytes of A and B that are behind the cache */
-    bool tcube;                 /* only kernels that a TCubeTiling has words for */
-    bool few_batch_steps;       /* powers of two only: else there were 2^63 points and more */
-    int64_t *values[CANN_AXES]; /* of each axis, ascending; owned */
+    bool share_b;
+    int bias_bytes, scale_bytes; /* an element of the rows that a tile of C needs; 0: not needed */
+    double miss_share;           /* of the bytes of A and B that are behind the cache */
+    bool tcube;                  /* only kernels that a TCubeTiling has words for */
+    bool few_batch_steps;        /* powers of two only: else there were 2^63 points and more */
+    int64_t *values[CANN_AXES];  /* of each axis, ascending; owned */
     int count[CANN_AXES];
     struct work_layout *work_layouts; /* owned; matmul_cann_summary.c */
     struct cann_chunks *chunks;       /* for each value of base_k; owned; matmul_cann_count.c */
@@ -68,6 +68,12 @@ struct cann {
 static inline const struct cann *cann_of(const struct space *space)
 {
     return (const struct cann *)space->detail;
+}
+
+/* Bytes of all rows that a tile of C needs, an element of n. */
+static inline int cann_row_bytes(const struct cann *cann)
+{
+    return cann->bias_bytes + cann->scale_bytes;
 }
 
 extern const struct axis cann_axes[CANN_AXES];
@@ -102,7 +108,7 @@ enum { SCOPE_PROGRAM = -1 };
 enum cann_live_range {
     LIVE_A_L1,
     LIVE_B_L1,
-    LIVE_BIAS_L1,
+    LIVE_BIAS_L1, /* with the row of scales behind it */
     LIVE_A_L0,
     LIVE_B_L0,
     LIVE_BIAS_BT,

@@ -84,13 +84,12 @@ static void move(struct cann_emitter *w, int path, int64_t bytes, int64_t pieces
                                          .to_type = type});
 }
 
-/* Global memory to L1. */
-void cann_put_load(struct cann_emitter *w, enum cann_live_range range, int64_t bytes,
-                   int64_t pieces, int64_t align_bytes)
+/* Global memory to L1: a part of A or B. */
+static void put_load(struct cann_emitter *w, enum cann_live_range range, int64_t bytes,
+                     int64_t pieces, int64_t align_bytes)
 {
     const struct cann_machine *m = w->machine;
-    struct cann_load load =
-        cann_load_split(range <= LIVE_B_L1 ? w->plan->miss_share[range] : 0, bytes, pieces);
+    struct cann_load load = cann_load_split(w->plan->miss_share[range], bytes, pieces);
     memcpy(w->held[range], w->extent, sizeof w->extent);
     struct region target = copy_of(w, range, OPERAND_DST);
     cann_free_flag(w, range, emit_wait);
@@ -112,8 +111,25 @@ void cann_load_operand(struct cann_emitter *w, enum cann_live_range range)
     bool is_a = range == LIVE_A_L1;
     enum cann_operand operand = is_a ? CANN_A : CANN_B;
     int64_t batch = !is_a && w->plan->one_b ? 1 : e[CANN_BATCH];
-    cann_put_load(w, range, batch * e[is_a ? CANN_M : CANN_N] * e[CANN_K] * w->machine->type_bytes,
-                  cann_pieces(w->cann, operand, e), cann_load_alignment(w->cann, w->plan, operand));
+    put_load(w, range, batch * e[is_a ? CANN_M : CANN_N] * e[CANN_K] * w->machine->type_bytes,
+             cann_pieces(w->cann, operand, e), cann_load_alignment(w->cann, w->plan, operand));
+}
+
+/* The rows of bias and scales of a tile of C. */
+void cann_load_rows(struct cann_emitter *w)
+{
+    const int row_bytes[] = {w->cann->bias_bytes, w->cann->scale_bytes};
+    struct region target = copy_of(w, LIVE_BIAS_L1, OPERAND_DST);
+    cann_free_flag(w, LIVE_BIAS_L1, emit_wait);
+    for (size_t i = 0; i < sizeof row_bytes / sizeof *row_bytes; i++) {
+        int64_t bytes = w->extent[CANN_N] * row_bytes[i];
+        if (bytes) {
+            move(w, w->machine->load, bytes, 1, 0);
+            emit_region(&w->emit, &target);
+        }
+        target.offset_bytes += bytes;
+    }
+    cann_full_flag(w, LIVE_BIAS_L1, emit_set);
 }
 
 /* L1 to L0, the tile at hand. */

@@ -19,7 +19,7 @@ struct cann_facts {
 
 /* Capacities in elements of what they hold, once for all copies. */
 struct cann_room {
-    int64_t l0a, l0b, l0c, l1; /* l1: without the bias */
+    int64_t l0a, l0b, l0c, l1; /* l1: without rows of bias and scales */
 };
 
 /* The ways to cut k into chunks of a base_k: all steps less than the whole, ascending. */

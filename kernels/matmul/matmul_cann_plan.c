@@ -184,9 +184,9 @@ static void measure(const struct cann *cann, const int64_t *v, struct cann_plan 
     reserve(plan, LIVE_B_L0, v[CANN_L0B_BUFFERS],
             plan->slab ? product_of(plan->extent[CANN_N], whole_k) : product_of(n, k), type);
     reserve(plan, LIVE_C, v[CANN_L0C_BUFFERS], product_of(m, n), machine->accumulator_bytes);
-    if (cann->bias)
-        reserve(plan, LIVE_BIAS_L1, 1, n, cann->bias_bytes);
-    if (cann->bias && machine->feed_bias >= 0)
+    if (cann_row_bytes(cann))
+        reserve(plan, LIVE_BIAS_L1, 1, n, cann_row_bytes(cann));
+    if (cann->bias_bytes && machine->feed_bias >= 0)
         reserve(plan, LIVE_BIAS_BT, 1, n, cann->bias_bytes);
     scope[LIVE_B_L1].offset_bytes = copies_bytes(&scope[LIVE_A_L1]);
     scope[LIVE_BIAS_L1].offset_bytes =

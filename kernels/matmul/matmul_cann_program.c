@@ -35,7 +35,7 @@ static void begin_loads(struct cann_emitter *w, int level)
             if (begins(w, (enum cann_live_range)h, level) && w->plan->scope[h].copies == copies)
                 cann_load_operand(w, (enum cann_live_range)h);
     if (begins(w, LIVE_BIAS_L1, level))
-        cann_put_load(w, LIVE_BIAS_L1, w->extent[CANN_N] * w->cann->bias_bytes, 1, 0);
+        cann_load_rows(w);
 }
 
 /* A and B: what is fed out of what. */

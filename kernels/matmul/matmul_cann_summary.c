@@ -66,9 +66,11 @@ static void fill_prices(const struct cann_machine *m, int price[])
     price[FEED_BIAS] = m->feed_bias < 0 ? m->feed_a_price : m->feed_bias_price;
 }
 
-static void make_chains(const struct cann_machine *m, bool bias, unsigned single,
-                        struct work_layout *layout)
+static void make_chains(const struct cann *cann, unsigned single, struct work_layout *layout)
 {
+    const struct cann_machine *m = &cann->machine;
+    /* a row that no pipe waits for may come last of all */
+    bool unread = cann->scale_bytes || (cann->bias_bytes && m->feed_bias < 0);
     const uint64_t start = LINES_OF(START_LOAD, START_WAIT_B);
     const uint64_t end = LINES_OF(END_WAIT_MULTIPLY, END_WAIT_STORE);
     const uint64_t loads =
@@ -76,10 +78,9 @@ static void make_chains(const struct cann_machine *m, bool bias, unsigned single
     const uint64_t bias_loads = LINE(LOAD_BIAS) | LINE(MISS_BIAS);
     const uint64_t feeds = LINE(FEED_A) | LINE(FEED_B) | (m->feed_bias < 0 ? 0 : LINE(FEED_BIAS));
     uint64_t *chain = layout->chains;
-    /* a bias that no pipe waits for may come last of all */
     *chain++ = loads | LINES_OF(AFTER_LOAD_WAIT_LOAD, AFTER_LOAD_MULTIPLY) | end |
-               (bias && m->feed_bias < 0 ? 0 : bias_loads);
-    if (bias && m->feed_bias < 0)
+               (unread ? 0 : bias_loads);
+    if (unread)
         *chain++ = loads | bias_loads;
     *chain++ = LINES_OF(FEED_LOAD, FEED_WAIT_MISS) | feeds |
                LINES_OF(AFTER_FEED_WAIT_A, AFTER_FEED_MULTIPLY) | end;
@@ -114,7 +115,7 @@ enum status cann_make_work_layouts(struct space *space, struct cann *cann, struc
         layout->line_count = CANN_LINES;
         layout->wait_lines = wait_lines;
         fill_prices(&cann->machine, layout->price);
-        make_chains(&cann->machine, cann->bias, single, layout);
+        make_chains(cann, single, layout);
     }
     space->layout_count = SINGLE_ALL + 1;
     space->layouts = cann->work_layouts;

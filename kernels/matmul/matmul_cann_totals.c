@@ -156,13 +156,13 @@ static void sum_tiles(const struct cann *cann, const struct cann_plan *plan, str
             cann_add_moves(cann, work, STORE, machine->store_price,
                            blocks * m.times[i] * n.times[j], &move);
         }
-    if (!cann->bias)
-        return;
     double rows = blocks * cuts_times(&m);
-    for (int j = 0; j < n.count; j++)
-        cann_add_loads(cann, work, LOAD_BIAS, rows * n.times[j],
-                       &(struct cann_move){n.size[j] * cann->bias_bytes, 1, 1, 0});
-    if (machine->feed_bias < 0)
+    const int row_bytes[] = {cann->bias_bytes, cann->scale_bytes};
+    for (size_t i = 0; i < sizeof row_bytes / sizeof *row_bytes; i++)
+        for (int j = 0; j < n.count && row_bytes[i]; j++)
+            cann_add_loads(cann, work, LOAD_BIAS, rows * n.times[j],
+                           &(struct cann_move){n.size[j] * row_bytes[i], 1, 1, 0});
+    if (!cann->bias_bytes || machine->feed_bias < 0)
         return;
     work->instructions[FEED_BIAS] = rows * cuts_times(&n);
     work->units[FEED_BIAS] = rows * (double)plan->extent[CANN_N] * cann->bias_bytes;

@@ -1,6 +1,7 @@
 /* Space thesis: MatMul as Tang 2024, 2.4.2 and Alg. 3, has it, with what stays in L1 as one more
  * parameter. It is a kernel's text, kernels/library/matmul_thesis.kernel, which the build puts in
  * here (tools/embed.cmake). */
+#include "core/element.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
 #include "kernels/text/limits/kernel_limits_code.h"
@@ -20,6 +21,13 @@ static enum status check_choices(const struct problem *problem, struct error *er
                 error, STATUS_INVALID, "--%s %s: space thesis knows --%s %s only; use --space cann",
                 choice->name, choice->values[problem->choice[c]], choice->name, choice->values[0]);
     }
+    enum dtype out = problem_choice_type(problem, MATMUL_OUT_TYPE);
+    if (element_takes_scale(problem->type, out))
+        return error_set(
+            error, STATUS_INVALID,
+            "--out-type %s: space thesis has no scales to make reals of sums of %s by, "
+            "expected i32 or u32",
+            dtype_name(out), dtype_name(problem->type));
     return STATUS_OK;
 }
 

@@ -98,6 +98,15 @@ Test(tcube, each_rule_is_named)
         cr_expect(has(breaches, count, cases[i].rule, cases[i].warning), "%s = %d breaks %s",
                   bank_field_names[tcube_fields[cases[i].field]], cases[i].value, cases[i].rule);
     }
+    struct tcube scaled = good; /* depths of 64 KiB and 448 KiB are all of L1 without scales */
+    scaled.type = DTYPE_I8;
+    scaled.field[TCUBE_DEPTH_A1] = scaled.field[TCUBE_STEP_KA] = 8;
+    scaled.field[TCUBE_DEPTH_B1] = 28;
+    scaled.field[TCUBE_STEP_KB] = 28;
+    scaled.out_type = DTYPE_I32;
+    cr_expect_not(has(breaches, judge(&scaled, breaches), "l1", false));
+    scaled.out_type = DTYPE_F16;
+    cr_expect(has(breaches, judge(&scaled, breaches), "l1", false));
     struct tcube biased = good;
     biased.bias = true;
     cr_expect_eq(judge(&biased, breaches), 0); /* 256 elements of 4 bytes */
@@ -121,6 +130,7 @@ static bool legal_by_definition(const struct tcube *t)
     const int32_t *f = t->field;
     double m = f[TCUBE_BASE_M], n = f[TCUBE_BASE_N], k = f[TCUBE_BASE_K];
     double size = dtype_bytes(t->type), bias = t->bias ? n * 4 : 0;
+    double scales = t->type == DTYPE_I8 && t->out_type != DTYPE_I32 ? n * 8 : 0;
     int64_t a = (int64_t)f[TCUBE_STEP_M] * f[TCUBE_STEP_KA],
             b = (int64_t)f[TCUBE_STEP_N] * f[TCUBE_STEP_KB];
     int64_t chunks_a = up(f[TCUBE_SINGLE_K], (int64_t)f[TCUBE_BASE_K] * f[TCUBE_STEP_KA]);
@@ -130,8 +140,8 @@ static bool legal_by_definition(const struct tcube *t)
          ratio_b = db == b || db == 2 * b || db == 4 * b;
     return f[TCUBE_USED_CORES] <= 24 && m * k * size * f[TCUBE_DB_L0A] <= 65536 &&
            k * n * size * f[TCUBE_DB_L0B] <= 65536 && m * n * 4 * f[TCUBE_DB_L0C] <= 131072 &&
-           bias <= 1024 && m * k * size * da + n * k * size * db + bias <= 524288 && ratio_a &&
-           ratio_b && f[TCUBE_BASE_M] % 16 == 0 && f[TCUBE_BASE_N] % 16 == 0 &&
+           bias <= 1024 && m * k * size * da + n * k * size * db + bias + scales <= 524288 &&
+           ratio_a && ratio_b && f[TCUBE_BASE_M] % 16 == 0 && f[TCUBE_BASE_N] % 16 == 0 &&
            f[TCUBE_BASE_K] % (32 / (int)size) == 0 && (f[TCUBE_STEP_M] == 1 || chunks_a == 1) &&
            (f[TCUBE_STEP_N] == 1 || chunks_b == 1) &&
            (chunks_a % chunks_b == 0 || chunks_b % chunks_a == 0);
@@ -142,7 +152,9 @@ Test(tcube, random_tilings_by_definition)
     struct tcube_breach breaches[TCUBE_MAX_BREACHES];
     int legal = 0;
     for (int i = 0; i < 60000; i++) {
-        struct tcube t = {.type = pick(0, 3) ? DTYPE_F16 : DTYPE_F32, .bias = pick(0, 3) == 0};
+        static const enum dtype types[] = {DTYPE_F16, DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_I8};
+        struct tcube t = {.type = types[pick(0, 4)], .bias = pick(0, 3) == 0};
+        t.out_type = t.type == DTYPE_I8 && pick(0, 1) ? DTYPE_I32 : DTYPE_F16;
         for (int f = 0; f < TCUBE_FIELDS; f++)
             t.field[f] = pick(0, 2) ? pick(1, 2) : pick(1, 8);
         t.field[TCUBE_USED_CORES] = pick(1, 25);

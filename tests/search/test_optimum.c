@@ -83,6 +83,8 @@ static const struct row cann_rows[] = {
      5, "cann"},
     {"matmul", "61x16x450", "", "ascend910b2", "", 10, "cann"},
     {"matmul", "96x200x80", "dtype=i8", "ascend910b1", "", 4, "cann"},
+    {"matmul", "96x200x80", "dtype=i8 out-type=f16 bias=yes", "ascend910b2", "", 4, "cann"},
+    {"matmul", "48x40x112", "dtype=f32 transpose=a", "ascend910b3", "", 5, "cann"},
     {"matmul", "64x33x300", "dtype=i8 transpose=b bias=yes", "ascend910b4", "", 3, "cann"},
 };
 

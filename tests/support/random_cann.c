@@ -164,13 +164,16 @@ void random_cann_space(gsl_rng *rng, const struct hardware *hw, int64_t most,
 {
     struct error error;
     int64_t mn = 1 + pick(rng, most);
+    static const enum dtype types[] = {DTYPE_F16, DTYPE_F16, DTYPE_F32, DTYPE_I8};
     *problem = (struct problem){.op = &matmul_operator,
-                                .type = DTYPE_F16,
+                                .type = types[pick(rng, 4) - 1],
                                 .size = {pick(rng, mn), pick(rng, most), pick(rng, mn), 1}};
     if (pick(rng, 2) == 1)
         problem->size[MATMUL_BATCH] = pick(rng, 13);
     for (int c = 0; c < MATMUL_CHOICES; c++)
         problem->choice[c] = (int)pick(rng, matmul_operator.choices[c].count) - 1;
+    if (problem->type == DTYPE_I8 && problem->choice[MATMUL_OUT_TYPE] == CHOICE_SAME)
+        problem->choice[MATMUL_OUT_TYPE] = CHOICE_ACCUMULATOR; /* no chip has the other */
     const struct operator_space *kind = pick(rng, 4) == 1 ? &matmul_tcube : &matmul_cann;
     cr_assert_eq(space_open(problem, kind, hw, (int)pick(rng, 6), space, &error), STATUS_OK, "%s",
                  error.text);
@@ -186,19 +189,20 @@ void random_cann_values(gsl_rng *rng, const struct space *space, struct tiling *
 {
     const struct cann *cann = cann_of(space);
     int64_t *v = tiling->value;
-    int64_t m = cann->size[CANN_M] / 16, n = cann->size[CANN_N] / 16, k = cann->size[CANN_K] / 16;
+    int64_t m = cann->size[CANN_M] / 16, n = cann->size[CANN_N] / 16;
+    int64_t block = cann->machine.block_k, k = cann->size[CANN_K];
     v[CANN_SINGLE_M] = 16 * pick_size(rng, m);
     v[CANN_SINGLE_N] = 16 * pick_size(rng, n);
     v[CANN_CORES] = pick(rng, cann->cores);
     v[CANN_OUTER] = pick(rng, OUTER_KINDS) - 1;
     v[CANN_BASE_M] = 16 * pick(rng, v[CANN_SINGLE_M] / 16);
     v[CANN_BASE_N] = 16 * pick(rng, v[CANN_SINGLE_N] / 16);
-    v[CANN_BASE_K] = 16 * pick(rng, k);
+    v[CANN_BASE_K] = block * pick(rng, k / block);
     v[CANN_L0B_HOLDS] = pick(rng, 3) == 1 ? HOLDS_SLAB : HOLDS_TILE;
-    v[CANN_STEP_KA] = pick_size(rng, (k * 16 + v[CANN_BASE_K] - 1) / v[CANN_BASE_K]);
-    v[CANN_STEP_KB] = pick_size(rng, (k * 16 + v[CANN_BASE_K] - 1) / v[CANN_BASE_K]);
-    bool whole_a = v[CANN_STEP_KA] * v[CANN_BASE_K] >= k * 16;
-    bool whole_b = v[CANN_STEP_KB] * v[CANN_BASE_K] >= k * 16;
+    v[CANN_STEP_KA] = pick_size(rng, (k + v[CANN_BASE_K] - 1) / v[CANN_BASE_K]);
+    v[CANN_STEP_KB] = pick_size(rng, (k + v[CANN_BASE_K] - 1) / v[CANN_BASE_K]);
+    bool whole_a = v[CANN_STEP_KA] * v[CANN_BASE_K] >= k;
+    bool whole_b = v[CANN_STEP_KB] * v[CANN_BASE_K] >= k;
     v[CANN_STEP_M] = whole_a ? pick_size(rng, (v[CANN_SINGLE_M] - 1) / v[CANN_BASE_M] + 1) : 1;
     v[CANN_STEP_N] = whole_b ? pick_size(rng, (v[CANN_SINGLE_N] - 1) / v[CANN_BASE_N] + 1) : 1;
     whole_a = whole_a && v[CANN_STEP_M] * v[CANN_BASE_M] >= v[CANN_SINGLE_M];
@@ -236,9 +240,9 @@ const char *random_cann_text(const struct problem *problem, const struct space *
 {
     static char text[1000];
     size_t used = (size_t)snprintf(
-        text, sizeof text, "%lldx%lldx%lld batch %lld cores %d:", (long long)problem->size[0],
-        (long long)problem->size[1], (long long)problem->size[2], (long long)problem->size[3],
-        cann_of(space)->cores);
+        text, sizeof text, "%s %lldx%lldx%lld batch %lld cores %d:", dtype_name(problem->type),
+        (long long)problem->size[0], (long long)problem->size[1], (long long)problem->size[2],
+        (long long)problem->size[3], cann_of(space)->cores);
     for (int c = 0; c < MATMUL_CHOICES; c++)
         used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s",
                                  matmul_operator.choices[c].name,

@@ -150,9 +150,9 @@ Test(matmul_cann, printed_program_takes_the_same_time_folded_or_not)
 /* ---- what the program computes ---------------------------------------------------------------
  *
  * The program is run in program order. What a load brings is not written in it: each block of 512
- * bytes of each load takes its meaning (16×16 numbers of A or B) when it is first multiplied, and
- * must keep it: no other use of that block of that load, and no other block of that load, may mean
- * something else or the same. */
+ * bytes of each load takes its meaning (a block of A or B, which has as many bytes in every type)
+ * when it is first multiplied, and must keep it: no other use of that block of that load, and no
+ * other block of that load, may mean something else or the same. */
 
 enum { CELL = 512, CELLS = 2048 };
 
@@ -290,16 +290,17 @@ static void run_product(struct run *r, const struct instruction *in, const int64
     const struct cell *a = &r->l0a[address(program, in, OPERAND_A, indices) / CELL];
     const struct cell *b = &r->l0b[address(program, in, OPERAND_B, indices) / CELL];
     struct symbolic wanted;
+    int64_t block_k = 32 / dtype_bytes(r->f->problem.type);
     for (int64_t i = 0; i < m / 16; i++)
-        for (int64_t l = 0; l < k / 16; l++, a++) {
-            set_meaning(&wanted, 1, r->batch, r->m0 / 16 + i, r->k0 / 16 + l);
+        for (int64_t l = 0; l < k / block_k; l++, a++) {
+            set_meaning(&wanted, 1, r->batch, r->m0 / 16 + i, r->k0 / block_k + l);
             expect_meaning(r, a, wanted);
         }
     struct cann_plan plan;
     cann_plan_make(r->cann, &r->f->tiling, &plan);
-    for (int64_t l = 0; l < k / 16; l++)
+    for (int64_t l = 0; l < k / block_k; l++)
         for (int64_t j = 0; j < n / 16; j++, b++) {
-            set_meaning(&wanted, 2, plan.one_b ? 0 : r->batch, r->n0 / 16 + j, r->k0 / 16 + l);
+            set_meaning(&wanted, 2, plan.one_b ? 0 : r->batch, r->n0 / 16 + j, r->k0 / block_k + l);
             expect_meaning(r, b, wanted);
         }
     int64_t c = address(program, in, OPERAND_DST, indices);
@@ -448,7 +449,8 @@ static int64_t part_bytes(const struct run *r, bool of_a, struct part part)
     struct cann_plan plan;
     cann_plan_make(r->cann, &r->f->tiling, &plan);
     int64_t batch = !of_a && plan.one_b ? 1 : least_of(batch_own, batch_end - part.batch);
-    return batch * least_of(base, size - part.across * base) * least_of(own, k_end - part.k) * 2;
+    return batch * least_of(base, size - part.across * base) * least_of(own, k_end - part.k) *
+           dtype_bytes(r->f->problem.type);
 }
 
 static bool same_part(struct part a, struct part b)
@@ -475,8 +477,8 @@ static void count_loads(struct run *r, int64_t bytes[2], int64_t loads[2])
         next_product(r);
     }
     if (plan.slab)
-        bytes[1] =
-            (plan.one_b ? 1 : r->sizes[CANN_BATCH]) * r->sizes[CANN_N] * r->sizes[CANN_K] * 2;
+        bytes[1] = (plan.one_b ? 1 : r->sizes[CANN_BATCH]) * r->sizes[CANN_N] * r->sizes[CANN_K] *
+                   dtype_bytes(r->f->problem.type);
 }
 
 /* A rest of blocks, m or n in which a loop runs once that otherwise runs more often. */
@@ -520,7 +522,8 @@ static void core_sizes(const struct fixture *f, int64_t sizes[CANN_DIRECTIONS])
     sizes[CANN_BATCH] = (grid + v[CANN_CORES] - 1) / v[CANN_CORES];
     sizes[CANN_M] = least_of(v[CANN_SINGLE_M], m);
     sizes[CANN_N] = least_of(v[CANN_SINGLE_N], n);
-    sizes[CANN_K] = (s[MATMUL_K] + 15) / 16 * 16;
+    int64_t block_k = 32 / dtype_bytes(f->problem.type);
+    sizes[CANN_K] = (s[MATMUL_K] + block_k - 1) / block_k * block_k;
 }
 
 static void expect_product(struct fixture *f)
@@ -559,11 +562,51 @@ static void open_problem(struct fixture *f, const char *shape, const char *choic
     char copy[200], *state = NULL;
     cr_assert_eq(problem_parse(&matmul_operator, shape, &f->problem, &error), STATUS_OK);
     snprintf(copy, sizeof copy, "%s", choices);
-    for (char *name = strtok_r(copy, " =", &state); name; name = strtok_r(NULL, " =", &state))
-        cr_assert_eq(problem_set(&f->problem, name, strtok_r(NULL, " =", &state), &error),
-                     STATUS_OK, "%s", error.text);
+    for (char *name = strtok_r(copy, " =", &state); name; name = strtok_r(NULL, " =", &state)) {
+        const char *value = strtok_r(NULL, " =", &state);
+        if (strcmp(name, "dtype") == 0)
+            problem_set_type(&f->problem, (enum dtype)dtype_find(value, (int)strlen(value)));
+        else
+            cr_assert_eq(problem_set(&f->problem, name, value, &error), STATUS_OK, "%s",
+                         error.text);
+    }
     cr_assert_eq(space_open(&f->problem, &matmul_cann, &f->hw, cores, &f->space, &error), STATUS_OK,
                  "%s", error.text);
+}
+
+/* Bytes an element of n that the rows of bias and scales of a tile of C take in L1. */
+Test(matmul_cann, rows_beside_a_tile_of_c)
+{
+    static const struct {
+        enum dtype type;
+        const char *choices;
+        int64_t bytes;
+    } rows[] = {
+        {DTYPE_F16, "", 0},
+        {DTYPE_F16, "bias=yes", 2},
+        {DTYPE_F16, "bias=yes out-type=f32", 4},
+        {DTYPE_F16, "bias=yes out-type=bf16", 4},
+        {DTYPE_F32, "bias=yes", 4},
+        {DTYPE_I8, "", 0},
+        {DTYPE_I8, "bias=yes", 4},
+        {DTYPE_I8, "out-type=f16", 8},
+        {DTYPE_I8, "bias=yes out-type=f16", 12},
+        {DTYPE_I8, "bias=yes out-type=bf16", 12},
+    };
+    struct fixture f;
+    open_plain(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cann_plan plan;
+        char choices[200];
+        snprintf(choices, sizeof choices, "dtype=%s %s", dtype_name(rows[i].type), rows[i].choices);
+        open_problem(&f, "128x64x96", choices, 1);
+        struct tiling tiling = {.value = {128, 96, 1, OUTER_M, 64, 48, 32, HOLDS_TILE, 1, 1, 1, 1,
+                                          1, 1, 1, 1, 1, 1, 1}};
+        cann_plan_make(cann_of(&f.space), &tiling, &plan);
+        cr_expect_eq(plan.scope[LIVE_BIAS_L1].bytes, 48 * rows[i].bytes, "row %zu", i);
+        space_close(&f.space);
+    }
+    close_fixture(&f);
 }
 
 Test(matmul_cann, pieces_follow_the_layout)
@@ -795,7 +838,8 @@ static void expect_first_touches(struct fixture *f)
                (cann->share_b ? 1 : (double)size[0]);
     double a = (double)(size[CANN_K] * grid_m * plan.extent[CANN_M] * size[0]);
     double part = (double)plan.extent[CANN_BATCH] / (double)(size[0] * grid_m * grid_n);
-    double most = cann->miss_share * 2 * (a + b) * part, missed = (double)miss->units;
+    double most = cann->miss_share * dtype_bytes(f->problem.type) * (a + b) * part,
+           missed = (double)miss->units;
     cr_assert_leq(missed, most * (1 + 1e-12), "%.0f of %.0f: %s", missed, most, say_tiling(f));
     int64_t m = size[CANN_M] % plan.extent[CANN_M], n = size[CANN_N] % plan.extent[CANN_N];
     int64_t blocks = plan.cores * plan.extent[CANN_BATCH];
@@ -851,6 +895,11 @@ static void count_fills(const struct fixture *f, int32_t first, int32_t last, in
 }
 
 /* By the rules of the vendor's documentation, one by one. */
+static enum dtype out_type(const struct fixture *f)
+{
+    return problem_choice_type(&f->problem, MATMUL_OUT_TYPE);
+}
+
 static bool fits_by_hand(const struct fixture *f)
 {
     const int64_t *v = f->tiling.value;
@@ -867,20 +916,24 @@ static bool fits_by_hand(const struct fixture *f)
     int64_t kb = least_of(k * v[CANN_STEP_KB], core[CANN_K]);
     int64_t a1 = least_of(m * v[CANN_STEP_M], core[CANN_M]),
             b1 = least_of(n * v[CANN_STEP_N], core[CANN_N]);
-    int64_t a = a1 * ka * 2 * least_of(v[CANN_STEP_BATCH_A], core[CANN_BATCH]);
+    int64_t type = dtype_bytes(f->problem.type);
+    int64_t a = a1 * ka * type * least_of(v[CANN_STEP_BATCH_A], core[CANN_BATCH]);
     int64_t b_blocks = least_of(v[CANN_STEP_BATCH_B], core[CANN_BATCH]);
     bool columns = f->problem.size[MATMUL_BATCH] * tiles(f->problem.size[MATMUL_M], core[CANN_M]) >=
                    core[CANN_BATCH];
     if (f->problem.choice[MATMUL_SHARE_B] && columns)
         b_blocks = 1;
-    int64_t b = b1 * kb * 2 * b_blocks, item = f->problem.choice[MATMUL_OUT_TYPE] ? 4 : 2;
-    int64_t bias = f->problem.choice[MATMUL_BIAS] ? n * item : 0;
+    int64_t b = b1 * kb * type * b_blocks;
+    bool whole = f->problem.type == DTYPE_I8, half = out_type(f) == DTYPE_F16;
+    int64_t bias = f->problem.choice[MATMUL_BIAS] ? n * (half && !whole ? 2 : 4) : 0;
+    int64_t scales = whole && dtype_bytes(out_type(f)) == 2 ? n * 8 : 0;
     int64_t in_l0b = v[CANN_L0B_HOLDS] == HOLDS_SLAB ? core[CANN_N] * core[CANN_K] : n * k;
     int64_t ca = tiles(core[CANN_K], ka), cb = tiles(core[CANN_K], kb);
     bool table = hardware_buffer(hw, "bt", 2) >= 0;
-    return v[CANN_CORES] <= cann_of(&f->space)->cores && m * k * 2 * v[CANN_L0A_BUFFERS] <= l0a &&
-           in_l0b * 2 * v[CANN_L0B_BUFFERS] <= l0b && m * n * 4 * v[CANN_L0C_BUFFERS] <= l0c &&
-           a * v[CANN_L1A_BUFFERS] + b * v[CANN_L1B_BUFFERS] + bias <= l1 &&
+    return v[CANN_CORES] <= cann_of(&f->space)->cores &&
+           m * k * type * v[CANN_L0A_BUFFERS] <= l0a &&
+           in_l0b * type * v[CANN_L0B_BUFFERS] <= l0b && m * n * 4 * v[CANN_L0C_BUFFERS] <= l0c &&
+           a * v[CANN_L1A_BUFFERS] + b * v[CANN_L1B_BUFFERS] + bias + scales <= l1 &&
            (!table || bias <= 1024) && (ca % cb == 0 || cb % ca == 0) &&
            (ca == 1 || v[CANN_STEP_M] == 1) && (cb == 1 || v[CANN_STEP_N] == 1) &&
            (v[CANN_STEP_BATCH_A] == 1 || (ca == 1 && a1 == core[CANN_M])) &&
@@ -915,9 +968,10 @@ static bool agreed_by_hand(struct fixture *f)
     if (!is_size(cann->size[CANN_M], v[CANN_SINGLE_M], 16) ||
         !is_size(cann->size[CANN_N], v[CANN_SINGLE_N], 16) || v[CANN_CORES] > blocks ||
         !is_size(core[CANN_M], v[CANN_BASE_M], 16) || !is_size(core[CANN_N], v[CANN_BASE_N], 16) ||
-        !is_size(core[CANN_K], v[CANN_BASE_K], 16) || !is_size(m, v[CANN_STEP_M], 1) ||
-        !is_size(n, v[CANN_STEP_N], 1) || !is_size(k, v[CANN_STEP_KA], 1) ||
-        !is_size(k, v[CANN_STEP_KB], 1) || !is_size(together, v[CANN_STEP_BATCH_A], 1) ||
+        !is_size(core[CANN_K], v[CANN_BASE_K], 32 / dtype_bytes(f->problem.type)) ||
+        !is_size(m, v[CANN_STEP_M], 1) || !is_size(n, v[CANN_STEP_N], 1) ||
+        !is_size(k, v[CANN_STEP_KA], 1) || !is_size(k, v[CANN_STEP_KB], 1) ||
+        !is_size(together, v[CANN_STEP_BATCH_A], 1) ||
         !is_size(one_b ? 1 : together, v[CANN_STEP_BATCH_B], 1))
         return false;
     if (cann->tcube && (v[CANN_OUTER] == OUTER_M_N || v[CANN_L0B_HOLDS] == HOLDS_SLAB ||

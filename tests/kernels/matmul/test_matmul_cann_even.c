@@ -6,12 +6,13 @@
 
 enum { STARTS_AB = 6, STARTS_C = 7 }; /* bits */
 
-/* Where a number of an operand lies; `columns` as they are, `rows` in whole blocks. */
-static int64_t address(bool blocks, int64_t row, int64_t column, int64_t rows, int64_t columns,
+/* Where a number of an operand lies; `columns` as they are, `rows` in whole blocks. In blocks of
+ * `block` columns; 0: row by row. */
+static int64_t address(int block, int64_t row, int64_t column, int64_t rows, int64_t columns,
                        int bytes)
 {
-    return blocks ? (column / 16 * rows * 16 + row * 16 + column % 16) * bytes
-                  : (row * columns + column) * bytes;
+    return block ? (column / block * rows * block + row * block + column % block) * bytes
+                 : (row * columns + column) * bytes;
 }
 
 /* The starts that up to three lengths, each cutting the one before, give in `size`. */
@@ -31,14 +32,15 @@ static int starts_of(int64_t size, const int64_t lengths[], int count, int64_t s
 
 struct side {
     int64_t given, size; /* as asked for, and in whole blocks */
-    int count;
+    int block, count;
     int64_t starts[4096];
 };
 
-static void cut(struct side *side, int64_t given, const int64_t lengths[], int count)
+static void cut(struct side *side, int64_t given, int block, const int64_t lengths[], int count)
 {
     side->given = given;
-    side->size = (given + 15) / 16 * 16;
+    side->block = block;
+    side->size = (given + block - 1) / block * block;
     side->count = starts_of(side->size, lengths, count, side->starts, 0, 0);
 }
 
@@ -54,8 +56,8 @@ static bool at_lines(const struct problem *problem, int operand, const struct si
     }
     for (int r = 0; r < rows->count; r++)
         for (int c = 0; c < columns->count; c++)
-            if (address(blocks, rows->starts[r], columns->starts[c], rows->size, columns->given,
-                        bytes) %
+            if (address(blocks ? columns->block : 0, rows->starts[r], columns->starts[c],
+                        rows->size, columns->given, bytes) %
                 512)
                 return false;
     return true;
@@ -67,13 +69,14 @@ static unsigned expected(const struct problem *problem, const struct space *spac
     static struct side m, n, ka, kb;
     const int64_t *v = tiling->value, *size = problem->size;
     const struct cann_machine *machine = &cann_of(space)->machine;
+    int block_k = 32 / dtype_bytes(problem->type);
     int64_t by_m[] = {v[CANN_SINGLE_M], v[CANN_STEP_M] * v[CANN_BASE_M], v[CANN_BASE_M]};
     int64_t by_n[] = {v[CANN_SINGLE_N], v[CANN_STEP_N] * v[CANN_BASE_N], v[CANN_BASE_N]};
     int64_t by_ka = v[CANN_STEP_KA] * v[CANN_BASE_K], by_kb = v[CANN_STEP_KB] * v[CANN_BASE_K];
-    cut(&ka, size[MATMUL_K], &by_ka, 1);
-    cut(&kb, size[MATMUL_K], &by_kb, 1);
-    cut(&m, size[MATMUL_M], by_m, 2);
-    cut(&n, size[MATMUL_N], by_n, 2);
+    cut(&ka, size[MATMUL_K], block_k, &by_ka, 1);
+    cut(&kb, size[MATMUL_K], block_k, &by_kb, 1);
+    cut(&m, size[MATMUL_M], 16, by_m, 2);
+    cut(&n, size[MATMUL_N], 16, by_n, 2);
     int64_t whole_ka = by_ka < ka.size ? by_ka : ka.size;
     int64_t whole_kb = by_kb < kb.size ? by_kb : kb.size;
     unsigned bits = (unsigned)(m.size % v[CANN_SINGLE_M] == 0) |
@@ -85,8 +88,8 @@ static unsigned expected(const struct problem *problem, const struct space *spac
     bits |= (unsigned)(at_lines(problem, 0, &m, &ka, machine->type_bytes) &&
                        at_lines(problem, 1, &kb, &n, machine->type_bytes))
             << STARTS_AB;
-    cut(&m, size[MATMUL_M], by_m, 3);
-    cut(&n, size[MATMUL_N], by_n, 3);
+    cut(&m, size[MATMUL_M], 16, by_m, 3);
+    cut(&n, size[MATMUL_N], 16, by_n, 3);
     return bits | (unsigned)at_lines(problem, 2, &m, &n, machine->out_bytes) << STARTS_C;
 }
 
