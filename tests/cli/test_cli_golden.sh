@@ -111,6 +111,7 @@ golden sweep-plan-rest-json sweep sweep.cfg --shard 1/2 --dry-run --json --db "$
 golden sweep-table sweep sweep.cfg --db "$work/table.db"
 golden sweep-again sweep sweep.cfg --db "$work/table.db" --json
 golden sweep-rows sweep sweep.csv --db "$work/rows.db" -q
+golden sweep-calls-json sweep "$source_dir/docs/examples/calls.csv" --db "$work/calls.db" --json -q
 golden tune-stored $odd --cores 1 --db "$work/tune.db"
 golden tune-from-store $odd --cores 1 --db "$work/tune.db"
 golden tune-from-store-json $odd --cores 1 --db "$work/tune.db" --json
