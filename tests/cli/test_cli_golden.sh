@@ -95,6 +95,7 @@ golden tune-robust-json --op matmul --shape 96x64x80 --hw fitted.cfg --robust --
 at_hand=m_slice=32,k_slice=64,n_slice=16,buffers=1,resident=none,split=m,cores=1
 golden tune-robust-over --op matmul --shape 96x64x80 --hw fitted.cfg --robust --over $at_hand
 golden tune-robust-unknown $odd --robust
+golden explain-no-batch explain --op matmul --shape 64x64x64 --set m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=both,split=batch
 golden tune-batch --op matmul --shape 64x64x64 --batch 3 --strategy exhaustive
 golden tune-tiny --op matmul --shape 1x1x1
 golden tune-none $product --set-hw buffers.l0a.capacity_bytes=256
