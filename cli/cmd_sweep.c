@@ -221,6 +221,9 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     summary.stopped = *stop_asked() != 0;
     if (command->pareto || sweep->chip_count > 1)
         cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
+    if (sweep->has_calls)
+        cli_require(sweep_calls(sweep, store, &summary.calls, &summary.calls_count, &error),
+                    &error);
     for (int k = 0; k < STORE_KINDS; k++)
         cli_require(sweep_found(sweep, store, (enum store_kind)k, &summary.found[k], &error),
                     &error);

@@ -6,6 +6,7 @@
 #include "formats/json.h"
 #include "formats/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------ faults */
@@ -73,6 +74,25 @@ static json_t *found_json(const struct sweep_summary *summary)
     return list;
 }
 
+static json_t *calls_json(const struct sweep_summary *summary)
+{
+    json_t *list = json_array();
+    char title[512];
+    for (int64_t i = 0; i < summary->calls_count; i++) {
+        const struct sweep_calls *calls = &summary->calls[i];
+        const struct sweep_job *job = &summary->sweep->jobs[calls->job];
+        sweep_title(summary->sweep, calls->job, title, sizeof title);
+        json_t *row = json_pack("{s:o, s:I, s:f, s:f}", "job", json_text(title), "count",
+                                (json_int_t)job->calls, "time_ns", calls->time_ns, "total_ns",
+                                calls->total_ns);
+        if (job->compared)
+            json_object_update_new(row, json_pack("{s:f, s:f}", "baseline_ns", job->baseline_ns,
+                                                  "saved_ns", calls->saved_ns));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
 static json_t *summary_json(const struct sweep_summary *summary)
 {
     const struct sweep *sweep = summary->sweep;
@@ -87,6 +107,8 @@ static json_t *summary_json(const struct sweep_summary *summary)
     json_object_set_new(document, "found", found_json(summary));
     if (summary->points)
         json_object_set_new(document, "chips", points_json(summary));
+    if (summary->calls)
+        json_object_set_new(document, "calls", calls_json(summary));
     return document;
 }
 
@@ -112,6 +134,51 @@ static void put_points(const struct sweep_summary *summary, const struct style *
                 point->complete ? "" : "  (not all jobs)", point->best ? style->end : "");
     }
     fprintf(out, "  * Pareto front: no other is faster with as few bytes\n");
+}
+
+enum { MOST_CALLS = 20 }; /* rows of the table */
+
+/* A row; that of all jobs has no time of one. */
+static void put_calls_row(int64_t count, const struct sweep_calls *calls, double all_ns,
+                          bool compared, const char *title, FILE *out)
+{
+    char times[TEXT_SIZE], time[TEXT_SIZE], total[TEXT_SIZE], saved[TEXT_SIZE];
+    char signed_saved[TEXT_SIZE + 1];
+    snprintf(signed_saved, sizeof signed_saved, "%s%s", calls->saved_ns < 0 ? "-" : "",
+             text_time(fabs(calls->saved_ns), saved));
+    fprintf(out, "  %11s  %11s  %10s  %5.1f %%  %10s  %s\n", text_count(count, times),
+            calls->time_ns > 0 ? text_time(calls->time_ns, time) : "",
+            text_time(calls->total_ns, total), 100 * calls->total_ns / all_ns,
+            compared ? signed_saved : "-", title);
+}
+
+/* What pays most. */
+static void put_calls(const struct sweep_summary *summary, FILE *out)
+{
+    struct sweep_calls all = {.job = -1};
+    int64_t count = 0, compared = 0;
+    char title[512], rest[TEXT_SIZE];
+    for (int64_t i = 0; i < summary->calls_count; i++) {
+        const struct sweep_job *job = &summary->sweep->jobs[summary->calls[i].job];
+        all.total_ns += summary->calls[i].total_ns;
+        all.saved_ns += summary->calls[i].saved_ns;
+        count += job->calls;
+        compared += job->compared;
+    }
+    fprintf(out, "\n  %11s  %11s  %10s  %7s  %10s  job\n", "calls", "time of one", "all calls",
+            "share", "saved");
+    for (int64_t i = 0; i < summary->calls_count && i < MOST_CALLS; i++) {
+        const struct sweep_calls *calls = &summary->calls[i];
+        const struct sweep_job *job = &summary->sweep->jobs[calls->job];
+        sweep_title(summary->sweep, calls->job, title, sizeof title);
+        put_calls_row(job->calls, calls, all.total_ns, job->compared > 0, title, out);
+    }
+    *title = 0;
+    if (summary->calls_count > MOST_CALLS)
+        snprintf(title, sizeof title, ", of which %s stand above", text_count(MOST_CALLS, rest));
+    char line[600];
+    snprintf(line, sizeof line, "all jobs%s", title);
+    put_calls_row(count, &all, all.total_ns, compared > 0, line, out);
 }
 
 static void put_found(const struct sweep_summary *summary, const struct style *style, FILE *out)
@@ -160,6 +227,8 @@ static void summary_table(const void *what, const struct style *style, FILE *out
     put_found(summary, style, out);
     if (summary->points)
         put_points(summary, style, out);
+    if (summary->calls_count)
+        put_calls(summary, out);
     if (summary->next && *summary->next) {
         fputs("\n  next         ", out);
         text_put_command(summary->next, TEXT_LABEL, style, out);
@@ -176,6 +245,7 @@ void sweep_summary_write(const struct sweep_summary *summary, const struct commo
 void sweep_summary_clear(struct sweep_summary *summary)
 {
     free(summary->points);
+    free(summary->calls);
 }
 
 /* ------------------------------------------------------------------ the plan */

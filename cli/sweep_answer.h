@@ -13,6 +13,8 @@ struct sweep_summary {
     struct sweep_found found[STORE_KINDS];
     const char *next;           /* the command to go on with; or NULL */
     struct sweep_point *points; /* owned; NULL: none asked for */
+    struct sweep_calls *calls;  /* owned; NULL: no row says how often */
+    int64_t calls_count;
 };
 
 void sweep_summary_write(const struct sweep_summary *summary, const struct common *common);

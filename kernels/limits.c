@@ -83,6 +83,14 @@ void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *ax
                              (long long)next[i]);
 }
 
+void add_word(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, const char *word)
+{
+    struct violation *violation = add(list, count, axis);
+    if (violation)
+        snprintf(violation->text, sizeof violation->text,
+                 "%s=%s is no value of this space beside the others", axis, word);
+}
+
 bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *below,
              int64_t *above)
 {

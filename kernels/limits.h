@@ -37,6 +37,10 @@ void add_needs(struct violation list[MAX_VIOLATIONS], int *count, const struct c
 void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, int64_t value,
                const char *kind, int64_t below, int64_t above);
 
+/* The same of a word. */
+void add_word(struct violation list[MAX_VIOLATIONS], int *count, const char *axis,
+              const char *word);
+
 /* Is `value` on the axis of a block? If not, the values next to it, 0 for none. */
 bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *below,
              int64_t *above);

@@ -116,6 +116,17 @@ static inline int64_t autotune_table_pow2(int64_t a, int *ok)
     return *ok ? (int64_t)1 << a : 1;
 }
 
+static inline int64_t autotune_table_gcd(int64_t a, int64_t b, int *ok)
+{
+    *ok = *ok && a >= 1 && b >= 1;
+    while (*ok && b) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return *ok ? a : 1;
+}
+
 static inline int64_t autotune_table_min(int64_t a, int64_t b, int *ok)
 {
     (void)ok;
@@ -252,6 +263,7 @@ static inline int autotune_matmul_f16_limits_1(const struct autotune_matmul *ent
     const int64_t whole_batch = autotune_table_up(size[3], 1, &ok);
     int64_t size_batch = whole_batch;
     int64_t left = entry->tiling.cores, used = 1;
+    size_batch = autotune_table_share(size_batch, 1, ((autotune_table_is(entry->tiling.split, "m") || autotune_table_is(entry->tiling.split, "n")) ? 1 : ((autotune_table_is(entry->tiling.split, "batch")) ? entry->tiling.cores : ((autotune_table_rem(autotune_table_gcd(size_batch, entry->tiling.cores, &ok), entry->tiling.cores, &ok) > 1) ? autotune_table_gcd(size_batch, entry->tiling.cores, &ok) : 0))), &left, &used, &ok);
     size_N = autotune_table_share(size_N, 16, left, &left, &used, &ok);
     ok = ok && used == entry->tiling.cores; /* all have work */
     int64_t slot_acc = 0;
@@ -332,6 +344,7 @@ static inline int autotune_matmul_f16_limits_2(const struct autotune_matmul *ent
     const int64_t whole_batch = autotune_table_up(size[3], 1, &ok);
     int64_t size_batch = whole_batch;
     int64_t left = entry->tiling.cores, used = 1;
+    size_batch = autotune_table_share(size_batch, 1, ((autotune_table_is(entry->tiling.split, "m") || autotune_table_is(entry->tiling.split, "n")) ? 1 : ((autotune_table_is(entry->tiling.split, "batch")) ? entry->tiling.cores : ((autotune_table_rem(autotune_table_gcd(size_batch, entry->tiling.cores, &ok), entry->tiling.cores, &ok) > 1) ? autotune_table_gcd(size_batch, entry->tiling.cores, &ok) : 0))), &left, &used, &ok);
     size_M = autotune_table_share(size_M, 16, left, &left, &used, &ok);
     ok = ok && used == entry->tiling.cores; /* all have work */
     int64_t slot_acc = 0;
@@ -412,6 +425,7 @@ static inline int autotune_matmul_f16_limits_3(const struct autotune_matmul *ent
     const int64_t whole_batch = autotune_table_up(size[3], 1, &ok);
     int64_t size_batch = whole_batch;
     int64_t left = entry->tiling.cores, used = 1;
+    size_batch = autotune_table_share(size_batch, 1, ((autotune_table_is(entry->tiling.split, "m") || autotune_table_is(entry->tiling.split, "n")) ? 1 : ((autotune_table_is(entry->tiling.split, "batch")) ? entry->tiling.cores : ((autotune_table_rem(autotune_table_gcd(size_batch, entry->tiling.cores, &ok), entry->tiling.cores, &ok) > 1) ? autotune_table_gcd(size_batch, entry->tiling.cores, &ok) : 0))), &left, &used, &ok);
     size_M = autotune_table_share(size_M, 16, left, &left, &used, &ok);
     ok = ok && used == entry->tiling.cores; /* all have work */
     int64_t slot_acc = 0;
@@ -492,6 +506,7 @@ static inline int autotune_matmul_f16_limits_4(const struct autotune_matmul *ent
     const int64_t whole_batch = autotune_table_up(size[3], 1, &ok);
     int64_t size_batch = whole_batch;
     int64_t left = entry->tiling.cores, used = 1;
+    size_batch = autotune_table_share(size_batch, 1, ((autotune_table_is(entry->tiling.split, "m") || autotune_table_is(entry->tiling.split, "n")) ? 1 : ((autotune_table_is(entry->tiling.split, "batch")) ? entry->tiling.cores : ((autotune_table_rem(autotune_table_gcd(size_batch, entry->tiling.cores, &ok), entry->tiling.cores, &ok) > 1) ? autotune_table_gcd(size_batch, entry->tiling.cores, &ok) : 0))), &left, &used, &ok);
     size_M = autotune_table_share(size_M, 16, left, &left, &used, &ok);
     ok = ok && used == entry->tiling.cores; /* all have work */
     int64_t slot_acc = 0;
@@ -572,6 +587,7 @@ static inline int autotune_matmul_f16_limits_5(const struct autotune_matmul *ent
     const int64_t whole_batch = autotune_table_up(size[3], 1, &ok);
     int64_t size_batch = whole_batch;
     int64_t left = entry->tiling.cores, used = 1;
+    size_batch = autotune_table_share(size_batch, 1, ((autotune_table_is(entry->tiling.split, "m") || autotune_table_is(entry->tiling.split, "n")) ? 1 : ((autotune_table_is(entry->tiling.split, "batch")) ? entry->tiling.cores : ((autotune_table_rem(autotune_table_gcd(size_batch, entry->tiling.cores, &ok), entry->tiling.cores, &ok) > 1) ? autotune_table_gcd(size_batch, entry->tiling.cores, &ok) : 0))), &left, &used, &ok);
     size_M = autotune_table_share(size_M, 16, left, &left, &used, &ok);
     ok = ok && used == entry->tiling.cores; /* all have work */
     int64_t slot_acc = 0;

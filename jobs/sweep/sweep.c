@@ -118,6 +118,14 @@ static int by_line(const void *left, const void *right)
     return order ? order : strcmp(a->text, b->text);
 }
 
+/* Calls of two that ask for the same add up. */
+static void add_calls(struct sweep_job *to, const struct sweep_job *job)
+{
+    to->calls += job->calls;
+    to->compared += job->compared;
+    to->baseline_ns += job->baseline_ns;
+}
+
 /* Of two that ask for the same the longer time limit counts, 0 being without. */
 static bool takes_longer(double limit_s, double than_s)
 {
@@ -129,12 +137,18 @@ static void drop_duplicates(struct sweep *sweep)
     int64_t kept = 0;
     qsort(sweep->jobs, (size_t)sweep->job_count, sizeof *sweep->jobs, by_key);
     for (int64_t i = 0; i < sweep->job_count; i++) {
-        const struct sweep_job *job = &sweep->jobs[i];
+        struct sweep_job *job = &sweep->jobs[i];
         struct sweep_job *last = kept ? &sweep->jobs[kept - 1] : NULL;
-        if (!last || store_compare(&last->key, &job->key) != 0)
+        if (!last || store_compare(&last->key, &job->key) != 0) {
             sweep->jobs[kept++] = *job;
-        else if (takes_longer(job->time_limit_s, last->time_limit_s))
+            continue;
+        }
+        if (takes_longer(job->time_limit_s, last->time_limit_s)) {
+            struct sweep_job shorter = *last;
             *last = *job;
+            *job = shorter;
+        }
+        add_calls(last, job);
     }
     sweep->duplicates = sweep->job_count - kept;
     sweep->job_count = kept;

@@ -38,6 +38,9 @@ struct sweep_job {
     int chip; /* index into chips */
     double time_limit_s;
     int64_t cost;     /* job_cost */
+    int64_t calls;    /* of all rows that ask for this; */
+    int64_t compared; /* of those so many now take baseline_ns together */
+    double baseline_ns;
     int64_t position; /* in the order of the file, before anything was sorted */
 };
 
@@ -54,6 +57,7 @@ struct sweep {
     struct sweep_fault *faults; /* by line */
     struct sweep_chip *chips;
     int64_t duplicates; /* rows that ask for what another one asks for */
+    bool has_calls;     /* some row says how often, or what a call takes now */
     int64_t total_cost;
     int64_t most_jobs;
     struct chips *loaded;
@@ -150,6 +154,17 @@ struct sweep_found {
 
 enum status sweep_found(const struct sweep *sweep, struct store *store, enum store_kind kind,
                         struct sweep_found *found, struct error *error);
+
+/* What all calls of a job take with what was found, and what that saves of the time that they take
+ * now, 0 where no row says that. */
+struct sweep_calls {
+    int64_t job;
+    double time_ns, total_ns, saved_ns;
+};
+
+/* Of what is simulated; what saves most comes first, then what takes most. To be freed. */
+enum status sweep_calls(const struct sweep *sweep, struct store *store, struct sweep_calls **calls,
+                        int64_t *count, struct error *error);
 
 /* What one chip of a sweep takes for all of the sweep's work. */
 struct sweep_point {

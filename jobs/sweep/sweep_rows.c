@@ -84,6 +84,10 @@ static enum status add_job(struct sweep *sweep, const struct job *job, struct sw
     row.position = sweep->job_count;
     row.chip = find_chip(sweep, job);
     row.time_limit_s = job->time_limit_s;
+    row.calls = job->calls;
+    row.compared = job->baseline_ns > 0 ? job->calls : 0;
+    row.baseline_ns = job->baseline_ns * (double)job->calls;
+    sweep->has_calls |= job->calls > 1 || row.compared;
     row.key.options = keep_text(sweep, SWEEP_OPTIONS, row.key.options);
     row.key.shape = keep_text(sweep, SWEEP_SHAPE, row.key.shape);
     row.key.query =

@@ -23,6 +23,8 @@ enum { JOB_VALIDATE_DEFAULT = -1 };
 struct format; /* results/format.h */
 
 enum { JOB_MAX_OPTIONS = 40, JOB_MAX_OVERRIDES = 64, JOB_MAX_TOP = 100000, JOB_MAX_THREADS = 1024 };
+#define JOB_MAX_CALLS       INT64_C(1000000000000)
+#define JOB_MAX_BASELINE_US 1e12
 
 /* An option given by name; of two of the same name the last counts, but set-hw adds up. */
 struct job_option {
@@ -46,7 +48,9 @@ struct job {
     const char *strategy;
     int top, threads; /* threads = 0: not given */
     double time_limit_s;
-    int64_t validate; /* tilings to be measured, of a processor; or JOB_VALIDATE_DEFAULT */
+    int64_t validate;   /* tilings to be measured, of a processor; or JOB_VALIDATE_DEFAULT */
+    int64_t calls;      /* of the problem, and what one takes now, 0: not known. They change no */
+    double baseline_ns; /* answer, and say what it is worth (jobs/sweep/sweep_calls.c) */
     bool robust;
     bool corrected; /* the least corrected time is asked for; not with robust */
     /* What was learned of the chip, for worst and corrected times; NULL: nothing. To be set before

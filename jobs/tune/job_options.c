@@ -13,7 +13,7 @@
 typedef enum status option_reader(struct job *job, const char *name, const char *text,
                                   struct error *error);
 static option_reader read_strategy, read_top, read_threads, read_time_limit, read_validate,
-    read_flag;
+    read_flag, read_calls, read_baseline;
 
 /* What job_open reads once the operator is known has no reader of its own here. */
 static const struct option_row {
@@ -36,6 +36,8 @@ static const struct option_row {
     {"validate", read_validate},
     {"robust", read_flag},
     {"compare", read_flag},
+    {"count", read_calls},
+    {"baseline", read_baseline},
 };
 enum { OPTION_ROWS = sizeof option_rows / sizeof *option_rows };
 
@@ -194,6 +196,24 @@ static enum status read_validate(struct job *job, const char *name, const char *
     return number_count("--validate", text, 0, HOST_TUNE_MOST, &job->validate, error);
 }
 
+static enum status read_calls(struct job *job, const char *name, const char *text,
+                              struct error *error)
+{
+    return read_count(name, text, JOB_MAX_CALLS, &job->calls, error);
+}
+
+static enum status read_baseline(struct job *job, const char *name, const char *text,
+                                 struct error *error)
+{
+    double us = number_real(text);
+    if (!(us > 0 && us <= JOB_MAX_BASELINE_US))
+        return error_set(error, STATUS_INVALID,
+                         "--%s %.64s: expected microseconds, more than 0 and at most %.0e", name,
+                         text, JOB_MAX_BASELINE_US);
+    job->baseline_ns = us * 1e3;
+    return STATUS_OK;
+}
+
 /* Options without a value: a command line gives "yes". */
 static enum status read_flag(struct job *job, const char *name, const char *text,
                              struct error *error)
@@ -210,6 +230,7 @@ enum status job_read_alone(struct job *job, struct error *error)
     job->strategy = search_strategies[0]->name;
     job->top = 1;
     job->validate = JOB_VALIDATE_DEFAULT;
+    job->calls = 1;
     for (int i = 0; i < job->option_count; i++) {
         const struct option_row *row = find_row(job->options[i].name);
         if (row && row->read)

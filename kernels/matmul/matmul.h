@@ -25,7 +25,7 @@ enum thesis_axis {
 };
 
 enum thesis_resident { RESIDENT_BOTH, RESIDENT_A, RESIDENT_B, RESIDENT_NONE, RESIDENT_KINDS };
-enum thesis_split { SPLIT_M, SPLIT_N, SPLIT_KINDS };
+enum thesis_split { SPLIT_M, SPLIT_N, SPLIT_BATCH, SPLIT_BATCH_M, SPLIT_BATCH_N, SPLIT_KINDS };
 
 /* The places of a chip that a MatMul needs: where its tiles live and what moves them. */
 struct matmul_machine {

@@ -234,8 +234,10 @@ static enum status declare_cores(struct kernel_parser *parser)
         struct kernel_cores cores = {.at = reader_place(parser)};
         TRY(reader_expression(parser, &wanted_count, &cores.what));
         TRY(check_shared(parser, cores.what));
+        parser->knows_cores = true;
         if (reader_take(parser, "by"))
             TRY(reader_expression(parser, &wanted_count, &cores.shares));
+        parser->knows_cores = false;
         TRY(count_up(parser, &kernel->cores_count, KERNEL_MAX_CORES, "directions for cores"));
         kernel->cores[kernel->cores_count - 1] = cores;
     } while (reader_take(parser, ","));

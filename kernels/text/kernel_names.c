@@ -6,12 +6,12 @@
 #include <string.h>
 
 static const char *const reserved[] = {
-    "kernel", "title", "size",   "pad",       "let",    "tensor", "axis",        "require",
-    "cores",  "order", "for",    "in",        "by",     "each",   "tile",        "at",
-    "top",    "if",    "else",   "or",        "and",    "not",    "load",        "store",
-    "move",   "mmad",  "scalar", "from",      "up",     "cdiv",   "log2",        "pow2",
-    "min",    "max",   "slices", "divisors",  "powers", "begin",  "last",        "first",
-    "whole",  "lanes", "has",    "multiples", "dtype",  "gm",     "accumulator", "result",
+    "kernel", "title",       "size",   "pad",   "let",   "tensor", "axis", "require",   "cores",
+    "order",  "for",         "in",     "by",    "each",  "tile",   "at",   "top",       "if",
+    "else",   "or",          "and",    "not",   "load",  "store",  "move", "mmad",      "scalar",
+    "from",   "up",          "cdiv",   "log2",  "pow2",  "min",    "max",  "slices",    "divisors",
+    "powers", "begin",       "last",   "first", "whole", "lanes",  "has",  "multiples", "dtype",
+    "gm",     "accumulator", "result", "gcd",
 };
 
 #define ARRAY(member)                                                                              \

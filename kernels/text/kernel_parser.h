@@ -26,7 +26,8 @@ struct kernel_parser {
     struct token tokens[KERNEL_MAX_TOKENS + 1];
     int at, end;                          /* in `tokens`: the next one, and where reading stops */
     struct token stop;                    /* what stands there */
-    int nesting;                          /* of what is being read */
+    int nesting;                          /* of what is being read, */
+    bool knows_cores;                     /* which may ask how many cores there are */
     struct kernel_name declaring;         /* whose value is being read; "": nobody's */
     int depth;                            /* of loops that are open, outermost first: */
     int open[KERNEL_MAX_DEPTH];           /* their numbers, */
@@ -122,7 +123,7 @@ struct form {
     enum form_sort sort;
 };
 
-enum { FORMS = 22 };
+enum { FORMS = 23 };
 extern const struct form expression_forms[FORMS];
 
 /* NULL where it is none. */

@@ -59,6 +59,8 @@ static void put_atom(const struct kernel_text *kernel, const struct expression *
                 kernel_named(kernel, names[e->op].kind, (int)e->number)->text, function ? ")" : "");
     else if (e->op == EXPRESSION_NUMBER)
         fprintf(out, "%lld", (long long)e->number);
+    else if (e->op == EXPRESSION_CORES)
+        fputs("cores", out);
     else if (e->op == EXPRESSION_LANES)
         fprintf(out, "lanes(%s)", kernel_type_name((int)e->number));
     else if (e->op == EXPRESSION_HAS_OPERATION || e->op == EXPRESSION_HAS_PATH)

@@ -80,6 +80,7 @@ enum expression_op {
     EXPRESSION_FIRST,
     EXPRESSION_LAST,
     EXPRESSION_WHOLE,
+    EXPRESSION_CORES, /* that work; known where they share something only */
     /* of the chip */
     EXPRESSION_LANES,         /* number: a type */
     EXPRESSION_HAS_OPERATION, /* text */
@@ -106,6 +107,7 @@ enum expression_op {
     EXPRESSION_CDIV,
     EXPRESSION_LOG2,
     EXPRESSION_POW2,
+    EXPRESSION_GCD,
     EXPRESSION_MIN,
     EXPRESSION_MAX,
     EXPRESSION_OPS

@@ -189,6 +189,7 @@ static enum status parse_call(struct kernel_parser *parser, struct expression **
 enum status reader_primary(struct kernel_parser *parser, struct expression **expression)
 {
     const struct token *token = reader_peek(parser);
+    struct kernel_place at = reader_place(parser);
     if (reader_take(parser, "(")) {
         TRY(reader_any(parser, expression));
         return reader_expect(parser, ")");
@@ -197,5 +198,7 @@ enum status reader_primary(struct kernel_parser *parser, struct expression **exp
         return parse_number(parser, expression);
     if (token->kind == TOKEN_WORD && parser->at + 1 < parser->end && token_is(token + 1, "("))
         return parse_call(parser, expression);
+    if (parser->knows_cores && reader_take(parser, "cores"))
+        return node_make(parser, EXPRESSION_CORES, EXPRESSION_IS_WHOLE, at, NULL, expression);
     return parse_known(parser, expression);
 }

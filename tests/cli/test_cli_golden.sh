@@ -95,6 +95,7 @@ golden tune-robust-json --op matmul --shape 96x64x80 --hw fitted.cfg --robust --
 at_hand=m_slice=32,k_slice=64,n_slice=16,buffers=1,resident=none,split=m,cores=1
 golden tune-robust-over --op matmul --shape 96x64x80 --hw fitted.cfg --robust --over $at_hand
 golden tune-robust-unknown $odd --robust
+golden explain-no-batch explain --op matmul --shape 64x64x64 --set m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=both,split=batch
 golden tune-batch --op matmul --shape 64x64x64 --batch 3 --strategy exhaustive
 golden tune-tiny --op matmul --shape 1x1x1
 golden tune-none $product --set-hw buffers.l0a.capacity_bytes=256
@@ -111,6 +112,7 @@ golden sweep-plan-rest-json sweep sweep.cfg --shard 1/2 --dry-run --json --db "$
 golden sweep-table sweep sweep.cfg --db "$work/table.db"
 golden sweep-again sweep sweep.cfg --db "$work/table.db" --json
 golden sweep-rows sweep sweep.csv --db "$work/rows.db" -q
+golden sweep-calls-json sweep "$source_dir/docs/examples/calls.csv" --db "$work/calls.db" --json -q
 golden tune-stored $odd --cores 1 --db "$work/tune.db"
 golden tune-from-store $odd --cores 1 --db "$work/tune.db"
 golden tune-from-store-json $odd --cores 1 --db "$work/tune.db" --json

@@ -252,6 +252,38 @@ Test(sweep, leaves_duplicates_out)
     sweep_clear(&sweep);
 }
 
+/* Whichever of two rows is kept for its longer limit. */
+Test(sweep, calls_of_duplicates_add_up)
+{
+    struct sweep sweep;
+    must_read(".csv",
+              "op,shape,time-limit,count,baseline\n"
+              "matmul,64x64x64,1,3,20\n"
+              "matmul,64x64x64,9,4,\n"
+              "matmul,64x64x64,2,,1.5\n"
+              "matmul,32x32x32,,,\n"
+              "matmul,32x32x32,,0,\n"
+              "matmul,32x32x32,,1000000000001,\n"
+              "matmul,32x32x32,,,0\n"
+              "matmul,32x32x32,,,nan\n"
+              "matmul,32x32x32,,,1e13\n",
+              &sweep);
+    cr_assert_eq(sweep.job_count, 2);
+    cr_assert_eq(sweep.fault_count, 5);
+    cr_expect_str_eq(sweep.faults[0].text,
+                     "--count 0: expected a whole number from 1 to 1000000000000");
+    cr_expect_str_eq(sweep.faults[2].text,
+                     "--baseline 0: expected microseconds, more than 0 and at most 1e+12");
+    cr_expect(sweep.has_calls);
+    cr_expect_eq(sweep.jobs[0].calls, 1);
+    cr_expect_eq(sweep.jobs[0].compared, 0);
+    cr_expect_eq(sweep.jobs[1].time_limit_s, 9);
+    cr_expect_eq(sweep.jobs[1].calls, 8);
+    cr_expect_eq(sweep.jobs[1].compared, 4);
+    cr_expect_float_eq(sweep.jobs[1].baseline_ns, 61500, 1e-6);
+    sweep_clear(&sweep);
+}
+
 Test(sweep, inherits_from_the_outer_group)
 {
     struct sweep sweep;
@@ -776,6 +808,44 @@ Test(sweep, goes_on_where_it_ended)
     remove_store(name);
 }
 
+Test(sweep, what_saves_most_comes_first)
+{
+    static const char *const shapes[] = {"32x32x32", "64x64x64", "16x16x16", "128x128x128"};
+    char name[64];
+    struct sweep sweep;
+    struct sweep_counts counts;
+    struct sweep_calls *calls;
+    struct store *store;
+    struct error error;
+    int64_t count;
+    const struct sweep_options options = {.threads = 1};
+    must_read(".csv",
+              "op,shape,count,baseline\n"
+              "matmul,128x128x128,100,0.1\n"
+              "matmul,16x16x16,,\n"
+              "matmul,64x64x64,2,\n"
+              "matmul,32x32x32,10,100\n",
+              &sweep);
+    store_name(name, "calls");
+    run_sweep(&sweep, name, &options, &counts);
+    cr_assert_eq(store_open(name, STORE_READ, &store, &error), STATUS_OK);
+    cr_assert_eq(sweep_calls(&sweep, store, &calls, &count, &error), STATUS_OK);
+    cr_assert_eq(count, 4);
+    for (int i = 0; i < 4; i++) {
+        const struct sweep_job *job = &sweep.jobs[calls[i].job];
+        cr_expect_str_eq(job->key.shape, shapes[i]);
+        cr_expect_float_eq(calls[i].total_ns, (double)job->calls * calls[i].time_ns, 1e-6);
+    }
+    cr_expect_float_eq(calls[0].saved_ns, 10 * (100e3 - calls[0].time_ns), 1e-6);
+    cr_expect_eq(calls[1].saved_ns, 0);
+    cr_expect_lt(calls[3].saved_ns, 0);
+    free(calls);
+    store_close(store);
+    sweep_counts_clear(&counts);
+    sweep_clear(&sweep);
+    remove_store(name);
+}
+
 Test(sweep, goes_on_behind_jobs_that_fail)
 {
     char name[64];
@@ -866,6 +936,8 @@ Test(sweep, keys_are_what_decides_an_answer)
     } cases[] = {
         {"threads", "2", false},
         {"time-limit", "9", false},
+        {"count", "48", false},
+        {"baseline", "12.5", false},
         {"batch", "1", false},
         {"dtype", "F16", false},
         {"space", "thesis", false},

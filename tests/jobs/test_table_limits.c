@@ -32,6 +32,7 @@ static struct fitting fittings[] = {
     {"scale_bias_relu", "ascend310", {2000, 20000}, true},
     {"scale_bias_relu", "ascend910b2", {2000, 20000}, true},
     {"matmul_thesis", "ascend310", {3000, 3000, 1000, 3}, true},
+    {"matmul_thesis", "ascend910", {1000, 1000, 1000, 60}, true},
     {"matmul_two_level", "ascend310", {600, 600, 600, 3}, true},
     {"batched_matmul", "ascend310", {40, 1500, 1500, 1500}, true},
     {"batched_matmul", "ascend910b2", {200, 1500, 1500, 1500}, true},

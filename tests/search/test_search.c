@@ -134,11 +134,11 @@ Test(search, ragged_shapes)
 {
     static const int64_t shapes[][4] = {{17, 33, 129, 1}, {1, 1, 1, 1},     {129, 17, 33, 1},
                                         {200, 5, 31, 3},  {15, 255, 47, 2}, {1, 300, 1, 1},
-                                        {250, 250, 1, 1}, {33, 129, 17, 4}};
+                                        {250, 250, 1, 1}, {33, 129, 17, 4}, {40, 50, 70, 6}};
     struct hardware hw;
-    machine_load(&hw, "");
+    machine_load(&hw, "cores=4");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int cores = 1; cores <= 2; cores++)
+        for (int cores = 1; cores <= 4; cores += cores == 2 ? 2 : 1)
             expect_exhaustive_agrees((struct question){.hw = &hw,
                                                        .m = shapes[i][0],
                                                        .k = shapes[i][1],
@@ -220,15 +220,41 @@ static int slices(int64_t size, int64_t list[])
     return count;
 }
 
+/* The most of `whole` that one of `sharers` gets. */
+static int64_t largest_share(int64_t whole, int64_t sharers)
+{
+    return (whole + sharers - 1) / sharers;
+}
+
+/* Into how many groups, each with products of its own, a split divides the cores; 0: that would be
+ * another split. */
+static int groups_of(int split, int64_t batch, int cores)
+{
+    int common = 1;
+    for (int c = 2; c <= cores; c++)
+        if (cores % c == 0 && batch % c == 0)
+            common = c;
+    if (split <= SPLIT_N)
+        return split == SPLIT_M || cores > 1;
+    if (split == SPLIT_BATCH)
+        return cores > 1 ? cores : 0;
+    return common > 1 && common < cores ? common : 0;
+}
+
 /* Numbers of cores of which some have nothing to do stand for no program of their own; on one core
- * both splits are the same. */
+ * all splits are the same. */
 static void try_split(struct brute *b, int split, int cores)
 {
     int64_t size[3] = {up16(b->q->m), up16(b->q->k), up16(b->q->n)}, list[3][64];
-    int axis = split == SPLIT_M ? 0 : 2, count[3];
-    int64_t blocks = size[axis] / 16, slab = (blocks + cores - 1) / cores;
-    int used = (int)((blocks + slab - 1) / slab);
-    if (used < cores || (cores == 1 && split == SPLIT_N))
+    int64_t batch = b->q->batch ? b->q->batch : 1;
+    int axis = split == SPLIT_M || split == SPLIT_BATCH_M ? 0 : 2, count[3];
+    int groups = groups_of(split, batch, cores);
+    if (groups == 0)
+        return;
+    int64_t blocks = size[axis] / 16, slab = largest_share(blocks, cores / groups);
+    int used =
+        (int)(largest_share(batch, largest_share(batch, groups)) * largest_share(blocks, slab));
+    if (used < cores)
         return;
     size[axis] = slab * 16;
     for (int a = 0; a < 3; a++)
@@ -248,7 +274,7 @@ static void expect_brute_agrees(const struct question *q)
     struct search_result result;
     open_question(q, &b.space);
     for (int cores = 1; cores <= q->cores; cores++)
-        for (int split = 0; split < 2; split++)
+        for (int split = 0; split < SPLIT_KINDS; split++)
             try_split(&b, split, cores);
     for (int64_t i = 0; i < b.legal; i++)
         b.within += b.times[i] <= b.best_fs + b.best_fs / 100;
@@ -270,7 +296,7 @@ static void expect_brute_agrees(const struct question *q)
 Test(search, brute_force_agrees)
 {
     static const char *const machines[] = {
-        "", "cores=5 buffers.l1.capacity_bytes=40000",
+        "", "cores=9 buffers.l1.capacity_bytes=40000",
         "buffers.l0a.capacity_bytes=1024 buffers.ub.capacity_bytes=2048",
         "buffers.l0c.capacity_bytes=1023 issue_ns=4000"};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -281,7 +307,7 @@ Test(search, brute_force_agrees)
                              .m = 1 + (int64_t)gsl_rng_uniform_int(rng, 200),
                              .k = 1 + (int64_t)gsl_rng_uniform_int(rng, 200),
                              .n = 1 + (int64_t)gsl_rng_uniform_int(rng, 200),
-                             .batch = 1 + (int64_t)gsl_rng_uniform_int(rng, 2),
+                             .batch = 1 + (int64_t)gsl_rng_uniform_int(rng, i % 4 == 1 ? 6 : 2),
                              .cores = 1 + (int)gsl_rng_uniform_int(rng, (unsigned long)hw.cores)};
         expect_brute_agrees(&q);
         hardware_clear(&hw);

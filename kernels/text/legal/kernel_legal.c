@@ -341,8 +341,12 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
     int count = 0;
     for (int a = 0; block && a < space->axis_count; a++)
         if (!on_axis(block, a, tiling->value[a], &below, &above)) {
-            const char *name = space->axes[a].name;
-            add_value(list, &count, name, tiling->value[a], "value of this space", below, above);
+            const struct axis *axis = &space->axes[a];
+            int64_t value = tiling->value[a];
+            if (value >= 0 && value < axis->name_count)
+                add_word(list, &count, axis->name, axis->value_names[value]);
+            else
+                add_value(list, &count, axis->name, value, "value of this space", below, above);
         }
     if (count)
         return count;

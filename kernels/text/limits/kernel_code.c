@@ -160,6 +160,9 @@ static void put_atom(struct code_writer *w, const struct expression *e)
     case EXPRESSION_LAST:
         put_first_or_last(w, e);
         break;
+    case EXPRESSION_CORES:
+        fputs("entry->tiling.cores", w->out);
+        break;
     case EXPRESSION_REAL:
         code_refuse(w, e->at, "it is about a number with a point");
         break;
@@ -174,7 +177,7 @@ static const char *const calls[EXPRESSION_OPS] = {
     [EXPRESSION_ADD] = "add",    [EXPRESSION_SUBTRACT] = "sub",  [EXPRESSION_MULTIPLY] = "mul",
     [EXPRESSION_DIVIDE] = "div", [EXPRESSION_REMAINDER] = "rem", [EXPRESSION_UP] = "up",
     [EXPRESSION_CDIV] = "cdiv",  [EXPRESSION_MIN] = "min",       [EXPRESSION_MAX] = "max",
-    [EXPRESSION_LOG2] = "log2",  [EXPRESSION_POW2] = "pow2",
+    [EXPRESSION_LOG2] = "log2",  [EXPRESSION_POW2] = "pow2",     [EXPRESSION_GCD] = "gcd",
 };
 
 static const char *const signs[EXPRESSION_OPS] = {

@@ -106,6 +106,19 @@ static bool pow2(int64_t a, int64_t b, int64_t *result)
     return fits;
 }
 
+/* Euclid. */
+static bool gcd(int64_t a, int64_t b, int64_t *result)
+{
+    bool fits = a >= 1 && b >= 1;
+    *result = a;
+    for (int64_t rest = b; fits && rest;) {
+        int64_t next = *result % rest;
+        *result = rest;
+        rest = next;
+    }
+    return fits;
+}
+
 static bool negate(int64_t a, int64_t b, int64_t *result)
 {
     (void)b;
@@ -139,6 +152,7 @@ static const struct {
     [EXPRESSION_CDIV] = {cdiv, "a unit of at least 1"},
     [EXPRESSION_LOG2] = {log2_up, "a number of at least 1"},
     [EXPRESSION_POW2] = {pow2, "an exponent from 0 to 62"},
+    [EXPRESSION_GCD] = {gcd, "numbers of at least 1"},
     [EXPRESSION_MIN] = {min, "a number"},
     [EXPRESSION_MAX] = {max, "a number"},
 };
@@ -350,6 +364,8 @@ static void walk_atom(const struct kernel_values *values, const struct expressio
                sizeof value->whole);
     else if (e->op == EXPRESSION_REAL)
         value->real = e->real;
+    else if (e->op == EXPRESSION_CORES)
+        value->whole = values->cores;
     else if (e->op == EXPRESSION_FIRST)
         value->whole = values->loops[e->number].is_first;
     else if (e->op == EXPRESSION_LAST)

@@ -35,6 +35,7 @@ struct kernel_values {
     int64_t wholes[KERNEL_MAX_SIZES];            /* sizes, rounded up to their pads */
     struct kernel_range sizes[KERNEL_MAX_SIZES]; /* the same, or a core's share of it */
     int64_t axes[KERNEL_MAX_AXES];
+    int64_t cores;                               /* that work, where they share something */
     struct kernel_range loops[KERNEL_MAX_LOOPS]; /* their current rounds */
     bool is_shared[KERNEL_MAX_LETS];             /* lets of which a core has a share: */
     struct kernel_range lets[KERNEL_MAX_LETS];   /* that */

@@ -54,6 +54,7 @@ static enum status find_share(struct kernel_values *values, const struct kernel_
 static enum status share_out(struct kernel_values *values, int64_t cores,
                              struct share shares[KERNEL_MAX_CORES], struct error *error)
 {
+    values->cores = cores;
     for (int c = 0; c < values->kernel->cores_count; c++) {
         struct share *share = &shares[c];
         TRY(find_share(values, &values->kernel->cores[c], cores, share, error));

@@ -222,15 +222,17 @@ enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, str
 
 /* ------------------------------------------------------------------ axes */
 
-/* All that get work. */
+/* As many as all have work. */
 static int64_t usual_cores(const struct space *space, const struct tiling *tiling)
 {
     const struct kernel_space *ks = kernel_space_of(space);
-    struct kernel_values values = ks->base;
-    struct error error;
-    int64_t used;
-    memcpy(values.axes, tiling->value, (size_t)ks->kernel->axis_count * sizeof *values.axes);
-    return kernel_share(&values, ks->cores, &used, &error) == STATUS_OK ? used : 1;
+    struct tiling usual = *tiling;
+    struct kernel_values values;
+    int64_t *cores = &usual.value[ks->kernel->axis_count];
+    for (*cores = ks->cores; *cores > 1; --*cores)
+        if (kernel_set_tiling(ks, &usual, &values, NULL))
+            break;
+    return *cores;
 }
 
 enum status kernel_make_axes(struct space *space, struct kernel_space *ks, struct error *error)

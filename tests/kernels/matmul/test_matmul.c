@@ -17,7 +17,7 @@
 static const char *const machines[] = {
     "",
     "buffers.l1.capacity_bytes=65536",
-    "cores=4 buffers.l0a.capacity_bytes=8192 buffers.l0c.capacity_bytes=16384",
+    "cores=9 buffers.l0a.capacity_bytes=8192 buffers.l0c.capacity_bytes=16384",
     "cores=3 issue_ns=500 buffers.ub.capacity_bytes=4096",
     "issue_ns=0 launch_ns=0 paths.l1->l0b.bandwidth_gbps=20",
     "paths.ub->gm.bandwidth_gbps=3 matrix.f16.gflops=300",
@@ -64,8 +64,8 @@ static int open_space(struct fixture *f)
     f->problem = (struct problem){.op = &matmul_operator,
                                   .type = DTYPE_F16,
                                   .size = {pick(f, most), pick(f, 300), pick(f, most), 1}};
-    if (pick(f, 4) == 1)
-        f->problem.size[MATMUL_BATCH] = pick(f, 5);
+    if (pick(f, 3) == 1)
+        f->problem.size[MATMUL_BATCH] = pick(f, 8);
     cr_assert_eq(space_open(&f->problem, &matmul_thesis, &f->hw, cores, &f->space, &error),
                  STATUS_OK, "%s", error.text);
     return cores;
@@ -308,6 +308,42 @@ static void run_body(struct order *o, struct machine_state *s, const struct matm
     }
 }
 
+/* ---- what a core has -------------------------------------------------------------------------
+ */
+
+struct core_share {
+    int64_t blocks[3], batch; /* the most that one core has of m, k and n and of the products */
+    bool any;                 /* all of so many cores have some, as no other split gives it */
+};
+
+static int64_t largest_of(int64_t whole, int64_t shares)
+{
+    return (whole + shares - 1) / shares;
+}
+
+static struct core_share share_of(const struct problem *problem, int split, int64_t cores)
+{
+    struct core_share share = {.batch = problem->size[MATMUL_BATCH],
+                               .any = cores > 1 || split == 0};
+    int64_t groups = 1, filled;
+    int axis = split == SPLIT_M || split == SPLIT_BATCH_M ? MATMUL_M : MATMUL_N;
+    for (int a = 0; a < 3; a++)
+        share.blocks[a] = largest_of(problem->size[a], 16);
+    if (split == SPLIT_BATCH)
+        groups = cores;
+    for (int64_t g = 2; split > SPLIT_BATCH && g <= cores; g++)
+        if (cores % g == 0 && share.batch % g == 0)
+            groups = g;
+    share.any &= split <= SPLIT_BATCH || (groups > 1 && groups < cores);
+    int64_t each = largest_of(share.batch, groups);
+    int64_t slab = largest_of(share.blocks[axis], cores / groups);
+    filled = largest_of(share.batch, each) * largest_of(share.blocks[axis], slab);
+    share.any &= filled == cores;
+    share.blocks[axis] = slab;
+    share.batch = each;
+    return share;
+}
+
 static void expect_product(struct fixture *f)
 {
     static struct machine_state state;
@@ -319,20 +355,16 @@ static void expect_product(struct fixture *f)
     cr_assert_eq(matmul_machine_find(&f->hw, DTYPE_F16, DTYPE_F16, &m, &error), STATUS_OK);
     struct order order = {.a_resident = v[THESIS_RESIDENT] <= RESIDENT_A,
                           .b_resident = v[THESIS_RESIDENT] % 2 == 0};
-    /* the largest slab is the last slice of its axis: one tile */
-    int64_t sizes[3];
-    for (int a = 0; a < 3; a++) {
-        const struct space_block *block =
-            space_block_of(&f->space, space_index(&f->space, &f->tiling));
-        sizes[a] = block->values[a][block->count[a] - 1] / 16;
-    }
+    struct core_share share = share_of(&f->problem, (int)v[THESIS_SPLIT], v[THESIS_CORES]);
+    const int64_t *sizes = share.blocks;
+    cr_assert(share.any);
     order.m_tiles = (sizes[MATMUL_M] * 16 + v[THESIS_M] - 1) / v[THESIS_M];
     order.k_tiles = (sizes[MATMUL_K] * 16 + v[THESIS_K] - 1) / v[THESIS_K];
     order.n_tiles = (sizes[MATMUL_N] * 16 + v[THESIS_N] - 1) / v[THESIS_N];
-    list_loads(&order, f->problem.size[MATMUL_BATCH]);
+    list_loads(&order, share.batch);
     run_body(&order, &state, &m, &f->program, 0, f->program.count, 0, indices);
     cr_assert_eq(order.next_load, order.load_count);
-    cr_assert_eq(order.tiles_stored, f->problem.size[MATMUL_BATCH] * order.m_tiles * order.n_tiles);
+    cr_assert_eq(order.tiles_stored, share.batch * order.m_tiles * order.n_tiles);
     cr_assert_eq(order.next_product, order.tiles_stored * order.k_tiles);
     free(order.loads);
 }
@@ -365,16 +397,12 @@ Test(matmul, space_has_each_distinct_slice_once)
         int64_t expected = 0;
         const struct space *s = &f.space;
         for (int split = 0; split < SPLIT_KINDS; split++)
-            for (int used = split == SPLIT_M ? 1 : 2; used <= cores; used++) {
-                int64_t size[3] = {f.problem.size[0], f.problem.size[1], f.problem.size[2]};
-                int axis = split == SPLIT_M ? MATMUL_M : MATMUL_N;
-                /* the larger share of whole blocks, where all of so many cores have one */
-                int64_t blocks = (size[axis] + 15) / 16, share = (blocks + used - 1) / used;
-                if ((blocks + share - 1) / share != used)
-                    continue;
-                size[axis] = share * 16;
-                expected +=
-                    count_slices(size[0]) * count_slices(size[1]) * count_slices(size[2]) * 8;
+            for (int used = 1; used <= cores; used++) {
+                struct core_share share = share_of(&f.problem, split, used);
+                if (share.any)
+                    expected += 8 * count_slices(16 * share.blocks[0]) *
+                                count_slices(16 * share.blocks[1]) *
+                                count_slices(16 * share.blocks[2]);
             }
         cr_assert_eq(s->candidates, expected, "%lldx%lldx%lld", (long long)f.problem.size[0],
                      (long long)f.problem.size[1], (long long)f.problem.size[2]);

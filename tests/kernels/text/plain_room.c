@@ -142,6 +142,7 @@ static bool share(struct kernel_values *values, const struct expression *what, i
 bool plain_shares(struct kernel_values *values, int cores, int *used)
 {
     int64_t left = cores, working;
+    values->cores = cores;
     *used = 1;
     for (int c = 0; c < values->kernel->cores_count; c++) {
         const struct kernel_cores *of = &values->kernel->cores[c];

@@ -216,6 +216,16 @@ static void transpose(const struct reference_data *p, double *y)
             y[c * p->size[0] + r] = of(p, "X")[r * p->size[1] + c];
 }
 
+/* Columns of 16 elements; what is behind the last one of a row belongs to nobody. */
+static void to_blocks(const struct reference_data *p, double *y)
+{
+    const int64_t rows = p->size[0], columns = p->size[1], width = 16;
+    for (int64_t i = 0; i < (columns + width - 1) / width * rows * width; i++) {
+        int64_t r = i / width % rows, c = i / width / rows * width + i % width;
+        y[i] = c < columns ? of(p, "X")[r * columns + c] : NOT_STORED;
+    }
+}
+
 static void unit_matrix(const struct reference_data *p)
 {
     int64_t n = 1;
@@ -534,6 +544,17 @@ const struct reference references[] = {
      true,
      NULL,
      NULL},
+    {"matmul_thesis",
+     "ascend910",
+     {40, 50, 60, 10},
+     {0},
+     batch_last,
+     1e-3,
+     1e-4,
+     4,
+     true,
+     NULL,
+     NULL},
     {"matmul_two_level",
      "ascend310",
      {70, 70, 70, 2},
@@ -551,6 +572,8 @@ const struct reference references[] = {
     {"column_max", "ascend310", {300, 90}, {0}, column_max, 0, 0, 65504, true, NULL, NULL},
     {"row_sum", "ascend310", {60, 500}, {0}, row_sum, 1e-6, 1e-4, 8, true, NULL, NULL},
     {"column_sum", "ascend310", {500, 60}, {0}, column_sum, 1e-6, 1e-4, 8, true, NULL, NULL},
+    {"nd_to_nz", "ascend310", {100, 90}, {0}, to_blocks, 0, 0, 65504, true, NULL, NULL},
+    {"nd_to_nz", "ascend910b2", {300, 90}, {0}, to_blocks, 0, 0, 65504, true, NULL, NULL},
     {"transpose_2d", "ascend310", {100, 90}, {0}, transpose, 0, 0, 65504, false, NULL, unit_matrix},
     {"transpose_2d", "ascend910b2", {100, 90}, {0}, transpose, 0, 0, 8, false, NULL, unit_matrix},
     {"batched_gemv", "ascend310", {5, 70, 90}, {0}, gemv, 1e-3, 1e-4, 4, true, NULL, NULL},

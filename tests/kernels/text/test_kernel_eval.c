@@ -112,10 +112,10 @@ static struct answer limit(__int128 value, bool cannot_be)
     return (struct answer){value, cannot_be || value > most || value < -most};
 }
 
-enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, UP, CDIV, MIN, MAX, BINARY };
+enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, UP, CDIV, GCD, MIN, MAX, BINARY };
 static const char *const binary_forms[BINARY][2] = {
-    {"(", ")+("},     {"(", ")-("},      {"(", ") * ("},    {"(", ")/("},     {"(", ")%("},
-    {"up((", "), ("}, {"cdiv((", "),("}, {"min((", "), ("}, {"max((", "), ("}};
+    {"(", ")+("},     {"(", ")-("},      {"(", ") * ("},   {"(", ")/("},      {"(", ")%("},
+    {"up((", "), ("}, {"cdiv((", "),("}, {"gcd((", "),("}, {"min((", "), ("}, {"max((", "), ("}};
 
 static struct answer binary(int form, struct answer a, struct answer b)
 {
@@ -138,6 +138,10 @@ static struct answer binary(int form, struct answer a, struct answer b)
         return y > 0 ? limit(-floor_of(-x, y) * y, false) : limit(0, true);
     case CDIV:
         return y > 0 ? limit(-floor_of(-x, y), false) : limit(0, true);
+    case GCD: /* Euclid, with rests from 1 on */
+        for (int steps = 0; x > 0 && y > 0 && x != y && steps < 1 << 20; steps++)
+            *(x > y ? &x : &y) = x > y ? (x - 1) % y + 1 : (y - 1) % x + 1;
+        return limit(x, a.value < 1 || b.value < 1);
     case MIN:
         return limit(x < y ? x : y, false);
     default:
@@ -277,6 +281,7 @@ static const struct {
     {"up(4611686018427387903, 7)",
      "6:10: a number that cannot be, expected a unit of at least 1 and a result within 2^62"},
     {"cdiv(1, -1)", "6:10: a number that cannot be, expected a unit of at least 1 within 2^62"},
+    {"gcd(4, B-7)", "6:10: a number that cannot be, expected numbers of at least 1 within 2^62"},
     {"log2(0)", "6:10: a number that cannot be, expected a number of at least 1 within 2^62"},
     {"pow2(63)", "6:10: a number that cannot be, expected an exponent from 0 to 62 within 2^62"},
     {"pow2(-1)", "6:10: a number that cannot be, expected an exponent from 0 to 62 within 2^62"},

@@ -68,6 +68,8 @@ static const struct row {
     {"maximum", "ascend910b2", {500000}, {5000}},
     {"mish", "ascend310", {500000}, {5000}},
     {"mish", "ascend910b2", {500000}, {5000}},
+    {"nd_to_nz", "ascend310", {4096, 1024}, {100, 60}},
+    {"nd_to_nz", "ascend910b2", {4096, 1024}, {100, 60}},
     {"rms_norm", "ascend310", {300, 4000}, {40, 200}},
     {"rms_norm", "ascend910", {300, 4000}, {40, 200}},
     {"rms_norm_long", "ascend910", {5, 100000}, {3, 2000}},

@@ -170,6 +170,7 @@ static const struct {
     {DECLARED("require 1.0\n"), "5:9: a real number, expected a condition"},
     {DECLARED("cores N+1\n"), "5:8: cores share a size or a let, expected its name or a choice"},
     {DECLARED("cores 4\n"), "5:7: cores share a size or a let, expected its name or a choice"},
+    {DECLARED("cores cores by 2\n"), "5:7: 'cores', expected a number, size, let, axis or range"},
     {DECLARED("cores N by N > 2\n"), "5:14: a condition, expected a whole number"},
     {DECLARED("let w = N if t == 2 else N else 3\n"), "5:28: 'else', expected the end of the line"},
     /* words */
@@ -532,11 +533,12 @@ static const struct {
               "require -(w+1)%2 != --w/pow2(log2(N))\n")},
     {DECLARED("axis u = a, t, N\naxis v = multiples(16, N)\naxis p = powers(1, v)\n"
               "axis d=divisors(N)\naxis l = 1, p, 2*d\n"
-              "cores N if u == N else N by l, N\nrequire u in (a,t) and u!=N or has(l0c -> ub)\n"
+              "cores N if u == N else N by gcd(N,cores), N\nrequire u in (a,t) and u!=N or has(l0c "
+              "-> ub)\n"
               "require l in (1, 2) or not has(vdiv)\n"),
      DECLARED("axis u = a, t, N\naxis v = multiples(16, N)\naxis p = powers(1, v)\n"
               "axis d = divisors(N)\naxis l = 1, p, 2*d\n"
-              "cores N if u == N else N by l, N\n"
+              "cores N if u == N else N by gcd(N, cores), N\n"
               "require u in (a, t) and u != N or has(l0c->ub)\n"
               "require l in (1, 2) or not has(vdiv)\n")},
     {WITHIN("  let w = begin(i)/16\n  relu x <- x, 1.0/N, -2 elements=i if first(i) or last(i)\n"
