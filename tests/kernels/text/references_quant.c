@@ -31,7 +31,7 @@ static void prepare_weights(const struct reference_data *p)
     int64_t k = p->size[1], n = p->size[2];
     bool in_pairs = p->size[3] == 4;
     for (int64_t j = 0; j < n; j++)
-        of(p, "S")[j] = element_round(DTYPE_F16, 0.03 + 0.02 * sin((double)(3 * j)));
+        of(p, "S")[j] = element_round(p->run->tensors[0].type, 0.03 + 0.02 * sin((double)(3 * j)));
     for (int64_t i = 0; i < k * n; i++) {
         int byte = (int)(i * 37 % 256) - 128;
         if (!in_pairs)
@@ -53,8 +53,9 @@ static void weight_quant(const struct reference_data *p, double *c)
 {
     int64_t k = p->size[1], n = p->size[2];
     double *b = malloc((size_t)(k * n) * sizeof *b);
+    enum dtype type = p->run->tensors[0].type; /* of A, in which B is multiplied */
     for (int64_t i = 0; i < k * n; i++)
-        b[i] = element_round(DTYPE_F16, weight(p, i) * of(p, "S")[i % n]);
+        b[i] = element_round(type, weight(p, i) * of(p, "S")[i % n]);
     product(p, b, c);
     free(b);
 }
