@@ -140,7 +140,7 @@ static const struct {
     {DECLARED("let w = whole(t)\n"), "5:15: 't' is an axis, expected a size"},
     {DECLARED("let w = begin(N)\n"), "5:15: 'N' is a size, expected the range of a loop around"},
     {DECLARED("let w = has(2)\n"), "5:13: '2', expected an operation or a path, as in l1->l0a"},
-    {DECLARED("let w = is(f16)\n"), "5:16: ')', expected ','"},
+    {DECLARED("let w = is(f16)\n"), "5:15: ')', expected ','"},
     {DECLARED("let w = is(f16, half)\n"), "5:17: 'half', expected a type: dtype, accumulator, "
                                           "result, f16, f32, bf16, i8, u8, i16, u16, i32 or u32"},
     {DECLARED("let w = has(l0c->)\n"), "5:18: ')', expected a buffer"},
