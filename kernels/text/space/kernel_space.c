@@ -6,6 +6,7 @@
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ static enum status check_division(const struct kernel_values *values, const stru
         TRY(check_division(values, arg, tensor, error));
     if (e->op != EXPRESSION_DIVIDE)
         return STATUS_OK;
+    assert(e->args && e->args->next);
     TRY(kernel_number(values, e->args, &all, error));
     TRY(kernel_number(values, e->args->next, &parts, error));
     return parts == 0 || all % parts == 0
