@@ -6,7 +6,6 @@
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +54,14 @@ static void find_least(struct kernel_space *ks, const struct space *space)
 static enum status check_division(const struct kernel_values *values, const struct expression *e,
                                   const struct kernel_tensor *tensor, struct error *error)
 {
+    const struct expression *left = e->args;
     int64_t all, parts;
-    for (const struct expression *arg = e->args; arg; arg = arg->next)
+    for (const struct expression *arg = left; arg; arg = arg->next)
         TRY(check_division(values, arg, tensor, error));
-    if (e->op != EXPRESSION_DIVIDE)
+    if (e->op != EXPRESSION_DIVIDE || !left)
         return STATUS_OK;
-    assert(e->args && e->args->next);
-    TRY(kernel_number(values, e->args, &all, error));
-    TRY(kernel_number(values, e->args->next, &parts, error));
+    TRY(kernel_number(values, left, &all, error));
+    TRY(kernel_number(values, left->next, &parts, error));
     return parts == 0 || all % parts == 0
                ? STATUS_OK
                : plan_fail(error, e->at, "%lld/%lld in an extent of tensor '%s', expected no rest",
