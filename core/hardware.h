@@ -132,9 +132,10 @@ struct matrix_type {
 
 enum operation_class { OPERATION_VECTOR, OPERATION_SCALAR };
 
-/* How much of an operation's elements its destination receives: all, one a repeat, or all where the
- * sources are one element each. */
-enum operation_result { RESULT_ELEMENTS, RESULT_ONE_PER_REPEAT, RESULT_SPREAD };
+/* How much of an operation's elements its destination receives: all, one a repeat, all where the
+ * sources are one element each, or all where each element of the source holds two of them, the
+ * first in its lower half. */
+enum operation_result { RESULT_ELEMENTS, RESULT_ONE_PER_REPEAT, RESULT_SPREAD, RESULT_PAIRS };
 
 /* What an operation costs on elements of one type, where types differ. */
 struct type_price {

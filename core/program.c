@@ -203,6 +203,8 @@ static int64_t vector_extent(const struct hardware *hw, const struct instruction
         elements = ceil_div(elements, hw->vector_repeat_bytes / dtype_bytes(in->type));
     if (instruction_spreads(hw, in, role) && elements > 1)
         elements = 1;
+    if (role != OPERAND_DST && hw->operations[in->what].result == RESULT_PAIRS)
+        elements = ceil_div(elements, 2);
     return __builtin_mul_overflow(elements, bytes, &extent) ? INT64_MAX : extent;
 }
 

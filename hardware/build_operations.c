@@ -43,12 +43,15 @@ static struct price operation_price(const struct builder *b, const config_settin
         .base_fs = builder_fs(group, "first_ns"), .rate = rate, .bus = -1, .burst_table = -1};
 }
 
-/* What folds a repeat is of two, what is spread of one. */
+/* What folds a repeat is of two, what is spread of one, each of a pair of the source and its place.
+ */
 static enum status find_formula(struct builder *b, const config_setting_t *group,
                                 struct operation *operation)
 {
-    static const int most[] = {
-        [RESULT_ELEMENTS] = FORMULA_SOURCES, [RESULT_ONE_PER_REPEAT] = 2, [RESULT_SPREAD] = 1};
+    static const int most[] = {[RESULT_ELEMENTS] = FORMULA_SOURCES,
+                               [RESULT_ONE_PER_REPEAT] = 2,
+                               [RESULT_SPREAD] = 1,
+                               [RESULT_PAIRS] = 2};
     const char *text = schema_text(group, "value");
     const config_setting_t *member = config_setting_get_member(group, "value");
     struct formula formula;
@@ -101,13 +104,13 @@ static enum status find_with_number(struct builder *b, const config_setting_t *g
 enum status builder_operation(struct builder *b, const config_setting_t *group)
 {
     static const char *const classes[] = {"vector", "scalar"};
-    static const char *const results[] = {"elements", "per_repeat", "spread"};
+    static const char *const results[] = {"elements", "per_repeat", "spread", "pairs"};
     static const char *const inputs[] = {"src", "src src2", "src src2 src3"};
     struct operation *operation = &b->hw->operations[b->hw->operation_count++];
     snprintf(operation->name, sizeof operation->name, "%s", schema_text(group, "name"));
     TRY(rule_name(b->tree, group, b->error));
     TRY(find_choice(b, group, "class", classes, 2, &operation->class));
-    TRY(find_choice(b, group, "result", results, 3, &operation->result));
+    TRY(find_choice(b, group, "result", results, 4, &operation->result));
     TRY(find_choice(b, group, "inputs", inputs, 3, &operation->inputs));
     operation->inputs += config_setting_get_member(group, "inputs") != NULL;
     TRY(rule_operation(b->tree, group, operation->class, b->error));

@@ -175,6 +175,8 @@ static struct share share_of(const struct evaluator *evaluator, const struct ins
         first = low / to * hw->vector_repeat_bytes;
         last = (high + to - 1) / to * hw->vector_repeat_bytes;
     } else {
+        if (in->kind == INSTRUCTION_VECTOR && hw->operations[in->what].result == RESULT_PAIRS)
+            to *= 2;
         first = low * from / to;
         last = (high * from + to - 1) / to;
     }

@@ -63,6 +63,9 @@ static void put_atom(const struct kernel_text *kernel, const struct expression *
         fputs("cores", out);
     else if (e->op == EXPRESSION_LANES)
         fprintf(out, "lanes(%s)", kernel_type_name((int)e->number));
+    else if (e->op == EXPRESSION_IS_TYPE)
+        fprintf(out, "is(%s, %s)", kernel_type_name((int)(e->number / KERNEL_TYPES)),
+                kernel_type_name((int)(e->number % KERNEL_TYPES)));
     else if (e->op == EXPRESSION_HAS_OPERATION || e->op == EXPRESSION_HAS_PATH)
         fprintf(out, "has(%s)", e->text);
     else /* a real, a word or the top */

@@ -83,6 +83,7 @@ enum expression_op {
     EXPRESSION_CORES, /* that work; known where they share something only */
     /* of the chip */
     EXPRESSION_LANES,         /* number: a type */
+    EXPRESSION_IS_TYPE,       /* number: one type, times KERNEL_TYPES, and another */
     EXPRESSION_HAS_OPERATION, /* text */
     EXPRESSION_HAS_PATH,      /* text: "from->to" */
     /* of args, in their order */

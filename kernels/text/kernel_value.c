@@ -13,6 +13,7 @@ static const struct {
     {"begin", EXPRESSION_BEGIN, ASKS_BEGIN}, {"first", EXPRESSION_FIRST, ASKS_ROUND},
     {"last", EXPRESSION_LAST, ASKS_ROUND},   {"whole", EXPRESSION_WHOLE, 0},
     {"lanes", EXPRESSION_LANES, 0},          {"has", EXPRESSION_HAS_OPERATION, 0},
+    {"is", EXPRESSION_IS_TYPE, 0},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
@@ -114,6 +115,18 @@ static enum status parse_has(struct kernel_parser *parser, struct expression *e)
     return keep_text(parser, from, &parser->tokens[parser->at], e);
 }
 
+/* is(dtype, bf16) */
+static enum status parse_is(struct kernel_parser *parser, struct expression *e, int *number)
+{
+    int other = 0;
+    e->kind = EXPRESSION_IS_TRUTH;
+    TRY(reader_type(parser, number));
+    TRY(reader_expect(parser, ","));
+    TRY(reader_type(parser, &other));
+    *number = *number * KERNEL_TYPES + other;
+    return STATUS_OK;
+}
+
 static enum status parse_question(struct kernel_parser *parser, int question,
                                   struct expression **expression)
 {
@@ -127,6 +140,8 @@ static enum status parse_question(struct kernel_parser *parser, int question,
         TRY(parse_has(parser, e));
     } else if (op == EXPRESSION_LANES) {
         TRY(reader_type(parser, &number));
+    } else if (op == EXPRESSION_IS_TYPE) {
+        TRY(parse_is(parser, e, &number));
     } else if (op == EXPRESSION_WHOLE) {
         TRY(reader_use(parser, NAMES(NAME_SIZE), "a size", &kind, &number));
     } else {

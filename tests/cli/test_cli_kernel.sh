@@ -389,6 +389,12 @@ try_numbers() {
         run --kernel add_relu --shape 4 --in X=three.npy
     refuses '--in W=three.npy: no such tensor, expected one of X, Y, Z' \
         run --kernel add_relu --shape 3 --in W=three.npy
+    refuses 'three.npy: an array of 3 elements, expected 4 for tensor S' run \
+        --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x4 --in S=three.npy
+    refuses "20/8 in an extent of tensor 'P', expected no rest" \
+        --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x5 --bits 4
+    answer 1 --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x8 --bits 5
+    said 'require in line'
     refuses '--in X: expected NAME=FILE' run --kernel add_relu --shape 3 --in X
     refuses 'none.npy: No such file' run --kernel add_relu --shape 3 --in X=none.npy
     refuses 'expected an array of NumPy' run --kernel add_relu --shape 3 --in X=adding.kernel

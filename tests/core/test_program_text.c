@@ -185,6 +185,25 @@ Test(program_text, extents_of_operands)
     }
 }
 
+/* Two in each element of the source, one where one is over. */
+Test(program_text, extents_of_pairs)
+{
+    static const struct {
+        const char *text;
+        int64_t bytes[2];
+    } cases[] = {{"V cast elements=100 cast=i8:f16 src=ub:0 dst=ub:800", {200, 50}},
+                 {"V cast elements=7 cast=i8:f16 src=ub:0 dst=ub:800", {14, 4}}};
+    hw.operations[hardware_operation(&hw, "cast", 4)].result = RESULT_PAIRS;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct program program;
+        parse_ok(cases[i].text, &program);
+        for (int r = 0; r < 2; r++)
+            cr_expect_eq(program.regions[r].bytes, cases[i].bytes[r], "%s: %lld", cases[i].text,
+                         (long long)program.regions[r].bytes);
+        program_clear(&program);
+    }
+}
+
 Test(program_text, blanks_comments_and_case)
 {
     static const struct spelling spellings[] = {

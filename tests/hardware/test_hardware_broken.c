@@ -132,8 +132,10 @@ Test(hardware_broken, types)
         {"class = \"vector\"", "class = \"tensor\"", 0,
          "operations.relu.class: \"tensor\", expected \"vector\" or \"scalar\""},
         {"result = \"per_repeat\"", "result = \"one\"", 0,
-         "operations.reduceMin.result: \"one\", expected \"elements\", \"per_repeat\" or "
-         "\"spread\""},
+         "operations.reduceMin.result: \"one\", expected \"elements\", \"per_repeat\", "
+         "\"spread\" or \"pairs\""},
+        {"value = \"a\"; result = \"spread\"", "value = \"c\"; result = \"pairs\"", 0,
+         "operations.vecDup: \"c\", expected a value of at most 2 sources"},
         {"first_ns = 41.5;", "with_number = \"relu\"; first_ns = 1;", 0,
          "operations.relu.with_number: \"relu\", expected a vector operation that stands above it"},
         {"first_ns = 41.5;",

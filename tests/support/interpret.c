@@ -77,6 +77,9 @@ static void share(const struct machine *m, const struct instruction *in, int64_t
     if (in->kind == INSTRUCTION_VECTOR &&
         m->program->hw->operations[in->what].result == RESULT_ONE_PER_REPEAT)
         size = m->program->hw->vector_repeat_bytes;
+    if (in->kind == INSTRUCTION_VECTOR &&
+        m->program->hw->operations[in->what].result == RESULT_PAIRS)
+        e /= 2;
     if (in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_SCALAR || in->transpose ||
         instruction_spreads(m->program->hw, in, OPERAND_SRC)) {
         *first = 0;

@@ -160,7 +160,9 @@ static enum status do_step(struct walk *w, int number)
     if (step->kind == INSTRUCTION_VECTOR) {
         bool folds = w->plan->hw->operations[step->what].result == RESULT_ONE_PER_REPEAT;
         int lanes = w->plan->hw->vector_repeat_bytes / dtype_bytes(step->type);
-        read = plan_spreads(w->plan, number) ? 1 : in.elements;
+        read = plan_spreads(w->plan, number) ? 1
+               : plan_pairs(w->plan, number) ? in.elements / 2
+                                             : in.elements;
         written = folds ? divide_up(in.elements, lanes) : in.elements;
     }
     for (int p = 1; p < step->part_count; p++)

@@ -138,9 +138,10 @@ static enum status find_operation(const struct binding *b, enum operation_class 
 static enum status bind_vector(struct binding *b)
 {
     struct plan_step *step = b->step;
-    bool is_cast = strcmp(step->text->operation, "cast") == 0;
     step->kind = INSTRUCTION_VECTOR;
     TRY(find_operation(b, OPERATION_VECTOR));
+    bool is_cast = strcmp(step->text->operation, "cast") == 0 ||
+                   b->hw->operations[step->what].result == RESULT_PAIRS;
     for (int p = 1; p < step->part_count; p++)
         if (step->parts[p].value && b->hw->operations[step->what].with_number >= 0)
             step->what = b->hw->operations[step->what].with_number;

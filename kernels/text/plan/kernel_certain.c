@@ -216,6 +216,8 @@ void plan_find_certain(const struct kernel_values *values, struct kernel_plan *p
     else if (step->kind == INSTRUCTION_VECTOR &&
              plan->hw->operations[step->what].result == RESULT_ONE_PER_REPEAT)
         certain &= plan_fold_fills(values, plan, number);
+    else if (plan_pairs(plan, number))
+        certain = false;
     else if (step->kind != INSTRUCTION_SCALAR && !plan_spreads(plan, number))
         for (int p = 1; p < step->part_count; p++)
             certain &=

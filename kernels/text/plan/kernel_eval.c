@@ -373,6 +373,9 @@ static void walk_atom(const struct kernel_values *values, const struct expressio
     else if (e->op == EXPRESSION_LANES)
         value->whole =
             values->hw->vector_repeat_bytes / dtype_bytes(kernel_type(values, (int)e->number));
+    else if (e->op == EXPRESSION_IS_TYPE)
+        value->whole = kernel_type(values, (int)(e->number / KERNEL_TYPES)) ==
+                       kernel_type(values, (int)(e->number % KERNEL_TYPES));
     else if (e->op == EXPRESSION_HAS_OPERATION || e->op == EXPRESSION_HAS_PATH)
         value->whole = has(values->hw, e);
 }

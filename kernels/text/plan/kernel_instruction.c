@@ -122,6 +122,11 @@ static enum status check_source(const struct making *m, int part, int64_t elemen
     TRY(part_of(m, part, &from));
     if (plan_spreads(m->plan, m->number))
         return STATUS_OK;
+    if (plan_pairs(m->plan, m->number)) {
+        from.elements = product_of(from.elements, 2);
+        return from.elements == elements ? STATUS_OK
+                                         : fail_elements(m, part, from.elements, elements);
+    }
     bool is_given = m->step->text->keys[STEP_ELEMENTS];
     return from.elements == elements || (is_given && from.elements > elements)
                ? STATUS_OK
@@ -161,10 +166,20 @@ static enum status make_scalar(const struct making *m)
                                          (long long)m->in->count);
 }
 
-bool plan_spreads(const struct kernel_plan *plan, int step)
+static bool results_in(const struct kernel_plan *plan, int step, enum operation_result result)
 {
     return plan->steps[step].kind == INSTRUCTION_VECTOR &&
-           plan->hw->operations[plan->steps[step].what].result == RESULT_SPREAD;
+           plan->hw->operations[plan->steps[step].what].result == result;
+}
+
+bool plan_spreads(const struct kernel_plan *plan, int step)
+{
+    return results_in(plan, step, RESULT_SPREAD);
+}
+
+bool plan_pairs(const struct kernel_plan *plan, int step)
+{
+    return results_in(plan, step, RESULT_PAIRS);
 }
 
 enum status plan_instruction(const struct kernel_plan *plan, const struct kernel_env *env,

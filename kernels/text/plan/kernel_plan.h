@@ -197,6 +197,9 @@ bool plan_counts_from_tile(const struct kernel_text *kernel, const struct expres
 /* Is the step a vector operation that gives its source's first element to all of its result? */
 bool plan_spreads(const struct kernel_plan *plan, int step);
 
+/* Is it one whose source's elements hold two each? */
+bool plan_pairs(const struct kernel_plan *plan, int step);
+
 /* ------------------------------------------------------------------ room */
 
 /* Where tiles lie: copy c of a tile begins at offset + c·slot_bytes. What cannot live at once may

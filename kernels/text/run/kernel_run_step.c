@@ -145,6 +145,22 @@ static void fold(struct running *run, const struct formula *formula, bool is_sin
     }
 }
 
+/* Each element as many times as it holds others, and beside it which of them is meant. */
+static enum status take_pairs(struct running *run, const double *sources[])
+{
+    int64_t count = run->in.elements;
+    TRY(run_room(&run->r->parts[0], count, run->r->error));
+    TRY(run_room(&run->r->parts[2], count, run->r->error));
+    double *wholes = values_of(run, 0), *places = values_of(run, 2);
+    for (int64_t i = 0; i < count; i++) {
+        wholes[i] = values_of(run, 1)[i / 2];
+        places[i] = (double)(i % 2);
+    }
+    sources[0] = wholes;
+    sources[1] = places;
+    return STATUS_OK;
+}
+
 static enum status run_vector(struct running *run)
 {
     const struct operation *operation = &run->r->plan.hw->operations[run->step->what];
@@ -152,24 +168,26 @@ static enum status run_vector(struct running *run)
     bool spreads = operation->result == RESULT_SPREAD;
     bool folds = operation->result == RESULT_ONE_PER_REPEAT;
     bool is_single = element_is_floating(run->step->type);
-    int64_t elements = run->in.elements, read = spreads ? 1 : elements;
+    bool pairs = operation->result == RESULT_PAIRS;
+    int64_t elements = run->in.elements, read = spreads ? 1 : pairs ? elements / 2 : elements;
     int64_t lanes = run->r->plan.hw->vector_repeat_bytes / dtype_bytes(run->step->type);
     const double *sources[FORMULA_SOURCES] = {NULL};
     if (!formula->count)
         return fail(run, "an operation of which the chip's description says no value");
-    if (formula->sources > (folds ? 2 : run->step->part_count - 1))
+    if (formula->sources > (folds || pairs ? 2 : run->step->part_count - 1))
         return fail(run, "fewer sources than the operation's value has");
     for (int p = 1; p < run->step->part_count; p++) {
         TRY(gather_source(run, p, read));
         sources[p - 1] = values_of(run, p);
     }
     TRY(run_room(&run->r->parts[0], elements, run->r->error));
-    double *results = values_of(run, 0);
+    double *results = values_of(run, folds ? 1 : 0);
     if (folds) {
         fold(run, formula, is_single, lanes);
-        results = values_of(run, 1);
     } else {
-        formula_apply(formula, sources, read, is_single, results);
+        if (pairs)
+            TRY(take_pairs(run, sources));
+        formula_apply(formula, sources, spreads ? 1 : elements, is_single, results);
     }
     for (int64_t i = 1; spreads && i < elements; i++)
         results[i] = results[0];

@@ -3,6 +3,7 @@
 
 #include "kernels/text/nest/kernel_nest.h"
 #include "kernels/text/plan/kernel_shares.h"
+#include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program.h"
 
 #include <stdio.h>
@@ -48,6 +49,36 @@ static void find_least(struct kernel_space *ks, const struct space *space)
     }
 }
 
+/* Where a tensor has a part of a size, as given, that part is one without a rest: half of its
+ * columns are all of another's. */
+static enum status check_division(const struct kernel_values *values, const struct expression *e,
+                                  const struct kernel_tensor *tensor, struct error *error)
+{
+    const struct expression *left = e->args;
+    int64_t all, parts;
+    for (const struct expression *arg = left; arg; arg = arg->next)
+        TRY(check_division(values, arg, tensor, error));
+    if (e->op != EXPRESSION_DIVIDE || !left)
+        return STATUS_OK;
+    TRY(kernel_number(values, left, &all, error));
+    TRY(kernel_number(values, left->next, &parts, error));
+    return parts == 0 || all % parts == 0
+               ? STATUS_OK
+               : plan_fail(error, e->at, "%lld/%lld in an extent of tensor '%s', expected no rest",
+                           (long long)all, (long long)parts, tensor->name.text);
+}
+
+static enum status check_tensors(const struct kernel_space *ks, struct error *error)
+{
+    struct kernel_values values = ks->base;
+    for (int s = 0; s < ks->kernel->size_count; s++)
+        values.sizes[s] = (struct kernel_range){.length = values.wholes[s] = ks->given[s]};
+    for (int t = 0; t < ks->kernel->tensor_count; t++)
+        for (const struct expression *dim = ks->kernel->tensors[t].dims; dim; dim = dim->next)
+            TRY(check_division(&values, dim, &ks->kernel->tensors[t], error));
+    return STATUS_OK;
+}
+
 static enum status make(struct space *space, struct kernel_space *ks, const int64_t given[],
                         enum dtype type, enum dtype result_type, int cores, struct error *error)
 {
@@ -55,6 +86,7 @@ static enum status make(struct space *space, struct kernel_space *ks, const int6
     memcpy(ks->given, given, (size_t)ks->kernel->size_count * sizeof *given);
     TRY(kernel_values_set(&ks->base, ks->kernel, space->hw, type, given, error));
     ks->base.result = result_type;
+    TRY(check_tensors(ks, error));
     TRY(kernel_make_axes(space, ks, error));
     TRY(kernel_make_blocks(space, ks, error));
     space_number(space);

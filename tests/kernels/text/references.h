@@ -27,7 +27,10 @@ struct reference {
     void (*prepare)(const struct reference_data *p); /* tensors that hold something in particular */
 };
 
-extern const struct reference references[];
-extern const int reference_count;
+extern const struct reference references[], quant_references[];
+extern const int reference_count, quant_reference_count;
+
+/* What the tensor holds. */
+double *reference_tensor(const struct reference_data *p, const char *name);
 
 #endif

@@ -97,6 +97,14 @@ static const struct row {
     {"swiglu", "ascend910b2", {300, 2000}, {20, 100}},
     {"transpose_2d", "ascend310", {2000, 500}, {100, 60}},
     {"transpose_2d", "ascend910b2", {2000, 500}, {100, 60}},
+    {"matmul_epilogue", "ascend910b1", {64, 256, 512, 1, 1, 2, 1, 1}, {16, 64, 96, 1, 1, 2, 1, 1}},
+    {"matmul_epilogue", "ascend910b2", {64, 256, 512}, {16, 64, 96}},
+    {"matmul_epilogue", "ascend910b3", {64, 256, 512, 0, 1, 2}, {16, 64, 96, 0, 1, 1, 1}},
+    {"matmul_epilogue", "ascend910b4", {64, 256, 512, 1, 0, 1}, {16, 64, 96, 1, 0, 1}},
+    {"weight_quant_matmul", "ascend910b1", {16, 2048, 2048, 8}, {16, 128, 96, 8}},
+    {"weight_quant_matmul", "ascend910b2", {16, 2048, 2048, 4}, {16, 128, 96, 4}},
+    {"weight_quant_matmul", "ascend910b3", {16, 2048, 2048, 8}, {16, 128, 96, 8}},
+    {"weight_quant_matmul", "ascend910b4", {16, 2048, 2048, 4}, {16, 128, 96, 4}},
 };
 enum { ROWS = sizeof rows / sizeof *rows, TRIED = 3000 };
 

@@ -140,6 +140,9 @@ static const struct {
     {DECLARED("let w = whole(t)\n"), "5:15: 't' is an axis, expected a size"},
     {DECLARED("let w = begin(N)\n"), "5:15: 'N' is a size, expected the range of a loop around"},
     {DECLARED("let w = has(2)\n"), "5:13: '2', expected an operation or a path, as in l1->l0a"},
+    {DECLARED("let w = is(f16)\n"), "5:15: ')', expected ','"},
+    {DECLARED("let w = is(f16, half)\n"), "5:17: 'half', expected a type: dtype, accumulator, "
+                                          "result, f16, f32, bf16, i8, u8, i16, u16, i32 or u32"},
     {DECLARED("let w = has(l0c->)\n"), "5:18: ')', expected a buffer"},
     {DECLARED("let w = 2 if N\n"), "5:11: 'if', expected the end of the line"},
     {DECLARED("let w = 2 if N else 3\n"), "5:14: a whole number, expected a condition"},
@@ -535,12 +538,12 @@ static const struct {
               "axis d=divisors(N)\naxis l = 1, p, 2*d\n"
               "cores N if u == N else N by gcd(N,cores), N\nrequire u in (a,t) and u!=N or has(l0c "
               "-> ub)\n"
-              "require l in (1, 2) or not has(vdiv)\n"),
+              "require l in (1, 2) or not has(vdiv) or is(dtype,f32)\n"),
      DECLARED("axis u = a, t, N\naxis v = multiples(16, N)\naxis p = powers(1, v)\n"
               "axis d = divisors(N)\naxis l = 1, p, 2*d\n"
               "cores N if u == N else N by gcd(N, cores), N\n"
               "require u in (a, t) and u != N or has(l0c->ub)\n"
-              "require l in (1, 2) or not has(vdiv)\n")},
+              "require l in (1, 2) or not has(vdiv) or is(dtype, f32)\n")},
     {WITHIN("  let w = begin(i)/16\n  relu x <- x, 1.0/N, -2 elements=i if first(i) or last(i)\n"
             "  load x[:] <- X[i from ?] bursts=(i if t > 2 else 3) fill=-1.50\n"
             "  load x <- X[i from begin(i)+w by 2] align=up(i, 2) unit=1\n"
