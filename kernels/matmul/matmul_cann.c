@@ -24,9 +24,17 @@ static int64_t usual_cores(const struct space *space, const struct tiling *tilin
     return plan.cores;
 }
 
+/* As in rows and texts that do not know of it. */
+static int64_t unsplit(const struct space *space, const struct tiling *tiling)
+{
+    (void)space, (void)tiling;
+    return 1;
+}
+
 const struct axis cann_axes[CANN_AXES] = {
     [CANN_SINGLE_M] = {.name = "single_m", .unit = "elements"},
     [CANN_SINGLE_N] = {.name = "single_n", .unit = "elements"},
+    [CANN_SPLIT_K] = {.name = "split_k", .unit = "parts", .usual = unsplit},
     [CANN_CORES] = {.name = "cores", .counts_cores = true, .usual = usual_cores},
     [CANN_OUTER] = {.name = "outer", .value_names = outer_names, .name_count = OUTER_KINDS},
     [CANN_BASE_M] = {.name = "base_m", .unit = "elements"},
@@ -71,9 +79,11 @@ static void make_layouts(struct cann *cann, const struct problem *problem)
         {CANN_M, CANN_K, MATMUL_A_LAYOUT},
         {CANN_K, CANN_N, MATMUL_B_LAYOUT},
         {CANN_M, CANN_N, MATMUL_C_LAYOUT},
+        {CANN_M, CANN_N, MATMUL_C_LAYOUT},
     };
     const struct cann_machine *m = &cann->machine;
-    const int element_bytes[CANN_OPERANDS] = {m->type_bytes, m->type_bytes, m->out_bytes};
+    const int element_bytes[CANN_OPERANDS] = {m->type_bytes, m->type_bytes, m->out_bytes,
+                                              m->accumulator_bytes};
     static const int sizes[CANN_DIRECTIONS] = {MATMUL_BATCH, MATMUL_M, MATMUL_N, MATMUL_K};
     for (int o = 0; o < CANN_OPERANDS; o++) {
         bool blocks = problem->choice[operands[o].layout] == 1, turned = transposed >> o & 1;
@@ -93,7 +103,7 @@ static void make_layouts(struct cann *cann, const struct problem *problem)
 }
 
 /* Bytes of A, B and C together: what has to stand in the cache. */
-static double footprint(const struct cann *cann)
+double cann_footprint(const struct cann *cann)
 {
     const int64_t *size = cann->size;
     double m = (double)size[CANN_M], n = (double)size[CANN_N], k = (double)size[CANN_K];
@@ -116,13 +126,15 @@ static enum status take_problem(struct cann *cann, const struct problem *problem
     cann->bias = problem->choice[MATMUL_BIAS] == 1;
     cann->bias_bytes = m->out_bytes;
     make_layouts(cann, problem);
-    cann->miss_share = m->miss < 0 ? 0 : hardware_miss_share(hw, footprint(cann));
+    cann->miss_share = m->miss < 0 ? 0 : hardware_miss_share(hw, cann_footprint(cann));
     /* results that do not stay in the cache leave at the rate of what is behind it */
-    if (hardware_spills(hw, footprint(cann)) && m->store_behind_price >= 0 &&
-        m->hw->paths[m->store_behind].pipe == m->fixp) {
+    cann->spills = hardware_spills(hw, cann_footprint(cann)) && m->store_behind_price >= 0 &&
+                   m->hw->paths[m->store_behind].pipe == m->fixp;
+    if (cann->spills) {
         cann->machine.store = m->store_behind;
         cann->machine.store_price = m->store_behind_price;
     }
+    cann_find_adder(cann);
     return STATUS_OK;
 }
 
@@ -174,9 +186,12 @@ static double roofline_ns(const struct space *space)
     const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
     const int64_t *size = cann->size;
     double out = (double)size[CANN_BATCH] * (double)size[CANN_M] * (double)size[CANN_N];
-    double in = footprint(cann) - out * m->out_bytes;
+    double in = cann_footprint(cann) - out * m->out_bytes;
     double hits = in * (1 - cann->miss_share);
     double store_fs = price_least_fs(m->hw, store, cann->cores, out * m->accumulator_bytes);
+    if (m->adder.exists) /* parts of k are stored as they are */
+        store_fs = fmin(store_fs, price_least_fs(m->hw, &prices[m->adder.part_price], cann->cores,
+                                                 out * m->accumulator_bytes));
     double memory_fs = fmax(price_least_fs(m->hw, load, cann->cores, in), store_fs);
     if (load->bus >= 0 && load->bus == store->bus)
         memory_fs = fmax(memory_fs, price_least_fs(m->hw, load, cann->cores, hits) + store_fs);

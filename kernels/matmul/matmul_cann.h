@@ -41,8 +41,9 @@ extern const struct operator_space matmul_cann, matmul_tcube;
 enum cann_axis {
     CANN_SINGLE_M,
     CANN_SINGLE_N,
-    CANN_CORES, /* that work */
-    CANN_OUTER, /* enum cann_outer */
+    CANN_SPLIT_K, /* parts of k, each on cores of its own */
+    CANN_CORES,   /* that work */
+    CANN_OUTER,   /* enum cann_outer */
     CANN_BASE_M,
     CANN_BASE_N,
     CANN_BASE_K,

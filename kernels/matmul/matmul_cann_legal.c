@@ -63,6 +63,18 @@ static bool enough_cores(const struct view *v)
     return v->value[CANN_CORES] <= v->cann->cores;
 }
 
+static bool can_split(const struct view *v)
+{
+    return cann_is_split(v->cann, v->value[CANN_SPLIT_K]);
+}
+
+/* No core computes two parts: it would add them up in L0C. */
+static bool apart(const struct view *v)
+{
+    return v->plan->parts == 1 ||
+           (v->plan->extent[CANN_BATCH] == 1 && v->value[CANN_CORES] <= v->cann->cores);
+}
+
 static bool step_m_one(const struct view *v)
 {
     return v->value[CANN_STEP_M] == 1 || whole_k(v, CANN_STEP_KA);
@@ -115,6 +127,8 @@ static const struct {
     bool outside; /* can such a kernel be written and simulated all the same? */
 } rules[] = {
     {enough_cores, "cores", "cores: more than may work", false},
+    {can_split, "split_k", "split_k: these parts of k cannot be added up", false},
+    {apart, "split_k", "split_k: more than 1 where a core gets several blocks", false},
     {step_m_one, "step_m", "step_m: more than 1 where the k of A is not whole in l1", false},
     {step_n_one, "step_n", "step_n: more than 1 where the k of B is not whole in l1", false},
     {batch_a_whole, "step_batch_a", "step_batch_a: more than 1 block where one of A is not whole",
@@ -236,6 +250,7 @@ void cann_agree(const struct space *space, struct tiling *tiling)
     cann_plan_make(cann, tiling, &plan);
     v[CANN_SINGLE_M] = plan.extent[CANN_M];
     v[CANN_SINGLE_N] = plan.extent[CANN_N];
+    v[CANN_SPLIT_K] = plan.parts;
     if (v[CANN_CORES] <= cann->cores)
         v[CANN_CORES] = plan.cores;
     for (int i = 0; i < CUT_AXES; i++)

@@ -201,19 +201,20 @@ void cann_multiply(struct cann_emitter *w)
 void cann_store(struct cann_emitter *w)
 {
     const struct cann_machine *m = w->machine;
+    enum cann_operand stored = cann_stored(w->plan->parts);
     struct region c = copy_of(w, LIVE_C, OPERAND_SRC);
     cann_full_flag(w, LIVE_C, emit_set);
     cann_full_flag(w, LIVE_C, emit_wait);
     cann_leaves_flag(w, emit_set);
-    emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
-                                         .what = (int16_t)m->store,
-                                         .bytes = w->extent[CANN_M] * w->extent[CANN_N] *
-                                                  m->accumulator_bytes,
-                                         .bursts = cann_pieces(w->cann, CANN_C, w->extent),
-                                         .align_bytes = cann_alignment(w->cann, CANN_C),
-                                         .type = (uint8_t)m->accumulator,
-                                         .to_type = (uint8_t)m->out,
-                                         .unit = m->unit_flag});
+    emit(&w->emit, &(struct instruction){
+                       .kind = INSTRUCTION_MOVE,
+                       .what = (int16_t)m->store,
+                       .bytes = w->extent[CANN_M] * w->extent[CANN_N] * m->accumulator_bytes,
+                       .bursts = cann_pieces(w->cann, stored, w->extent),
+                       .align_bytes = cann_alignment(w->cann, stored),
+                       .type = (uint8_t)m->accumulator,
+                       .to_type = (uint8_t)(stored == CANN_PART ? m->accumulator : m->out),
+                       .unit = m->unit_flag});
     emit_region(&w->emit, &c);
     cann_free_flag(w, LIVE_C, emit_set);
 }

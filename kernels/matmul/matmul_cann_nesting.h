@@ -9,6 +9,7 @@
 
 /* What a prefix says; sizes that are still open are 0. */
 struct cann_facts {
+    int64_t parts;        /* of k */
     int64_t m, n, k;      /* of a block */
     int64_t blocks;       /* of the core with most of them */
     int64_t batch_blocks; /* of them, that can be loaded at once */
@@ -35,7 +36,7 @@ struct cann_chunks {
 enum status cann_make_chunks(struct cann *cann, struct error *error);
 void cann_free_chunks(struct cann *cann);
 
-/* Blocks of single_m × single_n that the problem has in all. */
+/* Blocks of single_m × single_n that the problem has in all, of each part of k. */
 int64_t cann_all_blocks(const struct cann *cann, int64_t single_m, int64_t single_n);
 
 struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, int fixed);
