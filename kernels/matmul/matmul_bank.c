@@ -202,6 +202,7 @@ enum status matmul_bank_tiling(const struct bank_row *row, const struct problem 
                                struct tiling *tiling, struct error *error)
 {
     *tiling = (struct tiling){{0}};
+    tiling->value[CANN_SPLIT_K] = 1;
     return bank_has_numbers(row) ? tiling_of_numbers(row, problem, tiling, error)
                                  : tiling_of_fields(row, problem, tiling, error);
 }
@@ -275,6 +276,10 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
     int32_t *v = row->number;
     int64_t block_k = bank_block_k(p->type);
     bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
+    if (x[CANN_SPLIT_K] > 1)
+        return error_set(error, STATUS_INVALID,
+                         "split_k: a static bank has no word for parts of k; tilings of --space "
+                         "static have one");
     if (!keeps_order(x, *t, matmul_bank_outer(t)))
         return error_set(error, STATUS_INVALID,
                          "outer: the kernels of a static bank choose another order of loops");
@@ -330,11 +335,12 @@ static enum status put_fields(const struct problem *p, const struct tiling *t, s
     const int64_t *x = t->value, batch = p->size[MATMUL_BATCH];
     const int64_t m = p->size[MATMUL_M], n = p->size[MATMUL_N], k = p->size[MATMUL_K];
     int32_t *v = row->number;
-    if (x[CANN_L0B_HOLDS] != HOLDS_TILE || x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1 ||
+    if (x[CANN_SPLIT_K] > 1 || x[CANN_L0B_HOLDS] != HOLDS_TILE || x[CANN_STEP_BATCH_A] > 1 ||
+        x[CANN_STEP_BATCH_B] > 1 ||
         !keeps_order(x, *t, x[CANN_OUTER] == OUTER_N ? OUTER_N : OUTER_M))
         return error_set(error, STATUS_INVALID,
-                         "a TCubeTiling has no word for outer=m_n, l0b_holds=slab and several of a "
-                         "batch at once; those of --space tcube have none of these");
+                         "a TCubeTiling has no word for split_k, outer=m_n, l0b_holds=slab and "
+                         "several of a batch at once; those of --space tcube have none of these");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         v[same[i][0]] = (int32_t)x[same[i][1]];
     v[BANK_M] = (int32_t)m;
@@ -375,7 +381,7 @@ enum status matmul_bank_parse(const char *text, struct tiling *tiling, struct er
 
 const struct operator_bank matmul_bank = {
     .cores_axis = CANN_CORES,
-    .spaces = {&matmul_cann, &matmul_cann, &matmul_tcube, &matmul_tcube},
+    .spaces = {&matmul_static, &matmul_static, &matmul_tcube, &matmul_tcube},
     .problem = matmul_bank_problem,
     .tiling = matmul_bank_tiling,
     .row = matmul_bank_row,

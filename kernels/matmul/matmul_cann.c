@@ -59,12 +59,11 @@ const struct axis cann_axes[CANN_AXES] = {
 static void destroy(struct space *space)
 {
     struct cann *cann = space->detail;
-    for (int a = 0; cann && a < CANN_AXES; a++)
-        free(cann->values[a]);
-    if (cann)
-        free(cann->work_layouts);
-    if (cann)
-        cann_free_chunks(cann);
+    if (!cann)
+        return;
+    free(cann->work_layouts);
+    cann_free_chunks(cann);
+    cann_free_values(cann);
     free(cann);
 }
 
@@ -145,12 +144,12 @@ static enum status create(struct space *space, const struct problem *problem, in
     if (!cann)
         return error_memory(error);
     cann->tcube = space->kind == &matmul_tcube;
+    cann->most_parts = space->kind == &matmul_cann ? cores : 1;
     space->detail = cann;
     space->axis_count = CANN_AXES;
     space->axes = cann_axes;
     TRY(take_problem(cann, problem, cores, space->hw, error));
     TRY(cann_fill_values(cann, error));
-    cann_thin_batch_steps(cann);
     TRY(cann_make_work_layouts(space, cann, error));
     TRY(cann_make_chunks(cann, error));
     struct space_block *block = space_add_block(space);
@@ -210,7 +209,7 @@ static const struct operator_nesting nesting = {
     .alike = cann_alike,
 };
 
-/* Of both spaces. */
+/* Of all three. */
 #define CANN_KERNELS                                                                               \
     .create = create, .destroy = destroy, .agree = cann_agree, .legal = cann_legal,                \
     .violations = cann_violations, .cores_used = cores_used, .summarise = cann_summarise,          \
@@ -222,6 +221,12 @@ static const struct operator_nesting nesting = {
 const struct operator_space matmul_cann = {
     .name = "cann",
     .title = "blocks over cores, tiles in L1 and in L0, what is loaded once, buffers of each",
+    CANN_KERNELS,
+};
+
+const struct operator_space matmul_static = {
+    .name = "static",
+    .title = "those tilings of cann that CANN's static bank has words for: k is not split",
     CANN_KERNELS,
 };
 

@@ -62,6 +62,7 @@ enum cann_operand { CANN_A, CANN_B, CANN_C, CANN_PART, CANN_OPERANDS };
 struct cann {
     struct cann_machine machine;
     int cores;                     /* that may work */
+    int most_parts;                /* of k, in this space */
     int64_t size[CANN_DIRECTIONS]; /* of the whole problem, padded; the batch as it is */
     struct cann_layout layout[CANN_OPERANDS];
     bool share_b, bias;

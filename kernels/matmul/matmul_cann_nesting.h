@@ -82,13 +82,12 @@ int64_t cann_leaf_count(const struct space *space, const struct tiling *tiling, 
 void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,
                           struct work *work);
 
-/* All values that tilings of the problem may have, ascending; owned by *cann. */
+/* All values that tilings of the problem may have, ascending; owned by *cann. Where there would be
+ * too many points, k is not split, and then blocks are loaded together in powers of two only. */
 enum status cann_fill_values(struct cann *cann, struct error *error);
+void cann_free_values(struct cann *cann);
 
 /* Points of the space; INT64_MAX where they are more. */
 int64_t cann_count_points(const struct cann *cann);
-
-/* Blocks loaded together in powers of two only, where there are too many points. */
-void cann_thin_batch_steps(struct cann *cann);
 
 #endif

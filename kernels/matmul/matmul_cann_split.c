@@ -82,18 +82,15 @@ static int64_t pass_of(const struct cann *cann, int64_t parts)
     return capacity_of(m->hw, m->adder.ub) / bytes / m->block_mn * m->block_mn;
 }
 
-/* Where k is shorter than m and n together, a core's block reads more along m and n than along k:
- * then there are blocks for all cores without parts. */
+/* In the space, by a chip that can add up so many, all of them beside A, B and C in the cache. */
 bool cann_is_split(const struct cann *cann, int64_t split)
 {
-    const int64_t *size = cann->size;
-    const struct hardware *hw = cann->machine.hw;
     if (split == 1)
         return true;
-    double workspace = (double)cann_workspace_bytes(cann, split);
-    return cann->machine.adder.exists && split <= cann->cores && cann_parts(cann, split) == split &&
-           size[CANN_K] >= size[CANN_M] + size[CANN_N] && pass_of(cann, split) > 0 &&
-           (cann->spills || !hardware_spills(hw, cann_footprint(cann) + workspace));
+    double bytes = cann_footprint(cann) + (double)cann_workspace_bytes(cann, split);
+    return cann->machine.adder.exists && split <= cann->most_parts &&
+           cann_parts(cann, split) == split && pass_of(cann, split) > 0 &&
+           (cann->spills || !hardware_spills(cann->machine.hw, bytes));
 }
 
 /* ---- adding up ------------------------------------------------------------------------------ */

@@ -149,10 +149,10 @@ static enum status fill_all_steps(struct cann *cann, struct error *error)
 
 static enum status fill_splits(struct cann *cann, struct error *error)
 {
-    TRY(fill(cann, CANN_SPLIT_K, 1, cann->cores, error));
+    TRY(fill(cann, CANN_SPLIT_K, 1, cann->most_parts, error));
     int64_t *values = cann->values[CANN_SPLIT_K];
     int count = 0;
-    for (int64_t split = 1; split <= cann->cores; split++)
+    for (int64_t split = 1; split <= cann->most_parts; split++)
         if (cann_is_split(cann, split))
             values[count++] = split;
     cann->count[CANN_SPLIT_K] = count;
@@ -178,7 +178,7 @@ static enum status fill_sizes(struct cann *cann, struct error *error)
     return status;
 }
 
-enum status cann_fill_values(struct cann *cann, struct error *error)
+static enum status fill_values(struct cann *cann, struct error *error)
 {
     TRY(fill_sizes(cann, error));
     TRY(fill(cann, CANN_CORES, 1, cann->cores, error));
@@ -201,12 +201,17 @@ int64_t cann_count_points(const struct cann *cann)
     return points;
 }
 
-/* Of a batch's blocks powers of two only are loaded at once where there would be too many points.
- */
-void cann_thin_batch_steps(struct cann *cann)
+void cann_free_values(struct cann *cann)
 {
-    if (cann_count_points(cann) < INT64_MAX)
-        return;
+    for (int a = 0; a < CANN_AXES; a++) {
+        free(cann->values[a]);
+        cann->values[a] = NULL;
+    }
+}
+
+/* Of a batch's blocks powers of two only are loaded at once. */
+static void thin_batch_steps(struct cann *cann)
+{
     cann->few_batch_steps = true;
     for (int a = CANN_STEP_BATCH_A; a <= CANN_STEP_BATCH_B; a++) {
         int64_t *values = cann->values[a], most = values[cann->count[a] - 1];
@@ -214,4 +219,17 @@ void cann_thin_batch_steps(struct cann *cann)
         for (int64_t power = 1; power <= most; power *= 2)
             values[cann->count[a]++] = power;
     }
+}
+
+enum status cann_fill_values(struct cann *cann, struct error *error)
+{
+    TRY(fill_values(cann, error));
+    if (cann_count_points(cann) == INT64_MAX && cann->most_parts > 1) {
+        cann->most_parts = 1;
+        cann_free_values(cann);
+        TRY(fill_values(cann, error));
+    }
+    if (cann_count_points(cann) == INT64_MAX)
+        thin_batch_steps(cann);
+    return STATUS_OK;
 }

@@ -5,6 +5,7 @@
  * buffer is the hard part. */
 #include "tests/support/random_cann.h"
 
+#include "kernels/slices.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -190,6 +191,11 @@ void random_cann_values(gsl_rng *rng, const struct space *space, struct tiling *
     v[CANN_SINGLE_M] = 16 * pick_size(rng, m);
     v[CANN_SINGLE_N] = 16 * pick_size(rng, n);
     v[CANN_CORES] = pick(rng, cann->cores);
+    v[CANN_SPLIT_K] = pick(rng, 2) == 1 ? 1 : pick(rng, cann->cores);
+    if (v[CANN_SPLIT_K] > 1 && pick(rng, 4) > 1)
+        v[CANN_CORES] = cann_parts(cann, v[CANN_SPLIT_K]) * cann->size[CANN_BATCH] *
+                        divide_up(16 * m, v[CANN_SINGLE_M]) * divide_up(16 * n, v[CANN_SINGLE_N]);
+    k = divide_up(k, cann_parts(cann, v[CANN_SPLIT_K]));
     v[CANN_OUTER] = pick(rng, OUTER_KINDS) - 1;
     v[CANN_BASE_M] = 16 * pick(rng, v[CANN_SINGLE_M] / 16);
     v[CANN_BASE_N] = 16 * pick(rng, v[CANN_SINGLE_N] / 16);
