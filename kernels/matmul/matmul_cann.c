@@ -214,7 +214,7 @@ static const struct operator_nesting nesting = {
     .create = create, .destroy = destroy, .agree = cann_agree, .legal = cann_legal,                \
     .violations = cann_violations, .cores_used = cores_used, .summarise = cann_summarise,          \
     .nesting = &nesting, .parts = parts, .generate = cann_generate, .roofline_ns = roofline_ns,    \
-    .even = cann_even, .evens = CANN_EVENS,                                                        \
+    .even = cann_even, .evens = CANN_EVENS, .picture = cann_picture, .details = cann_details,      \
     .cost = {7.842, {0.267, 0.825, 0.277}}, /* 25 shapes on ascend910b1 */                         \
         .bank = &matmul_bank
 

@@ -239,6 +239,13 @@ int cann_store_price(const struct cann *cann, int64_t parts);
 enum { CANN_EVENS = 8 };
 unsigned cann_even(const struct space *space, const struct tiling *tiling);
 
+/* matmul_cann_details.c */
+enum status cann_picture(const struct space *space, const struct tiling *tiling,
+                         struct json_t *picture, struct error *error);
+enum status cann_details(const struct problem *problem, const struct space *space,
+                         const struct search_result *result, const struct details_options *options,
+                         struct json_t *details, struct error *error);
+
 /* matmul_cann_program.c */
 enum status cann_generate(const struct space *space, const struct tiling *tiling, int part,
                           struct program *program, struct error *error);

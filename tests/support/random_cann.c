@@ -188,11 +188,12 @@ void random_cann_values(gsl_rng *rng, const struct space *space, struct tiling *
     const struct cann *cann = cann_of(space);
     int64_t *v = tiling->value;
     int64_t m = cann->size[CANN_M] / 16, n = cann->size[CANN_N] / 16, k = cann->size[CANN_K] / 16;
-    v[CANN_SINGLE_M] = 16 * pick_size(rng, m);
-    v[CANN_SINGLE_N] = 16 * pick_size(rng, n);
-    v[CANN_CORES] = pick(rng, cann->cores);
     v[CANN_SPLIT_K] = pick(rng, 2) == 1 ? 1 : pick(rng, cann->cores);
-    if (v[CANN_SPLIT_K] > 1 && pick(rng, 4) > 1)
+    bool split = v[CANN_SPLIT_K] > 1 && pick(rng, 4) > 1; /* few blocks, or there are no cores */
+    v[CANN_SINGLE_M] = split && pick(rng, 3) > 1 ? 16 * m : 16 * pick_size(rng, m);
+    v[CANN_SINGLE_N] = split && pick(rng, 3) > 1 ? 16 * n : 16 * pick_size(rng, n);
+    v[CANN_CORES] = pick(rng, cann->cores);
+    if (split)
         v[CANN_CORES] = cann_parts(cann, v[CANN_SPLIT_K]) * cann->size[CANN_BATCH] *
                         divide_up(16 * m, v[CANN_SINGLE_M]) * divide_up(16 * n, v[CANN_SINGLE_N]);
     k = divide_up(k, cann_parts(cann, v[CANN_SPLIT_K]));

@@ -1,6 +1,6 @@
 /* Parts of k of MatMul's space cann: what the vector cores do is played with numbers, and every
  * element of a share is the sum of all parts, once. */
-#include "kernels/slices.h"
+#include "kernels/limits.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_cann.h"
 
