@@ -198,6 +198,17 @@ void cann_multiply(struct cann_emitter *w)
         cann_free_flag(w, LIVE_C, emit_wait);
 }
 
+/* Where a tile is in the workspace: each has a place of its own. */
+static void write_part(struct cann_emitter *w)
+{
+    const struct cann_machine *m = w->machine;
+    int64_t bytes = m->accumulator_bytes;
+    struct region part = {.role = OPERAND_DST, .buffer = m->hw->paths[m->store].destination};
+    advance(w, &part, SCOPE_PROGRAM, CANN_M, w->plan->extent[CANN_N] * bytes);
+    advance(w, &part, SCOPE_PROGRAM, CANN_N, w->extent[CANN_M] * bytes);
+    emit_region(&w->emit, &part);
+}
+
 void cann_store(struct cann_emitter *w)
 {
     const struct cann_machine *m = w->machine;
@@ -216,5 +227,7 @@ void cann_store(struct cann_emitter *w)
                        .to_type = (uint8_t)(stored == CANN_PART ? m->accumulator : m->out),
                        .unit = m->unit_flag});
     emit_region(&w->emit, &c);
+    if (stored == CANN_PART)
+        write_part(w);
     cann_free_flag(w, LIVE_C, emit_set);
 }

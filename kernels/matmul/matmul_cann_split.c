@@ -156,6 +156,7 @@ static void add_pass(struct cann_emitter *w, const struct cann_reduction *r, int
                                          .align_bytes = piece_alignment(w->cann, r),
                                          .type = (uint8_t)m->accumulator,
                                          .to_type = (uint8_t)m->accumulator});
+    emit_operand(&w->emit, OPERAND_SRC, m->hw->paths[a->load].source, 0);
     emit_operand(&w->emit, OPERAND_DST, a->ub, 0);
     emit_set(&w->emit, a->in, a->vector, 0);
     emit_wait(&w->emit, a->in, a->vector, 0);
