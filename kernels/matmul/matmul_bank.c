@@ -158,8 +158,8 @@ static enum status check_fields(const struct bank_row *row, const struct problem
     const int32_t *v = row->number;
     if (v[BANK_SINGLE_K] < p->size[MATMUL_K])
         return error_set(error, STATUS_INVALID,
-                         "singleCoreK below k: parts of k added up in memory, which the space cann "
-                         "does not have");
+                         "singleCoreK below k: a core that adds up parts of its k in memory, which "
+                         "no space has");
     for (int i = 0; i < 2; i++)
         if (!buffers_of(v, held[i].depth, held[i].step, held[i].step_k))
             return error_set(error, STATUS_INVALID, "%s, expected %s·%s once or twice",

@@ -101,14 +101,20 @@ static void make_layouts(struct cann *cann, const struct problem *problem)
     }
 }
 
-/* Bytes of A, B and C together: what has to stand in the cache. */
-double cann_footprint(const struct cann *cann)
+double cann_operand_bytes(const struct cann *cann)
 {
     const int64_t *size = cann->size;
     double m = (double)size[CANN_M], n = (double)size[CANN_N], k = (double)size[CANN_K];
     double batch = (double)size[CANN_BATCH], type = cann->machine.type_bytes;
-    return batch * m * k * type + (cann->share_b ? 1 : batch) * k * n * type +
-           batch * m * n * cann->machine.out_bytes;
+    return batch * m * k * type + (cann->share_b ? 1 : batch) * k * n * type;
+}
+
+/* Bytes of A, B and C together: what has to stand in the cache. */
+static double footprint(const struct cann *cann)
+{
+    const int64_t *size = cann->size;
+    double c = (double)size[CANN_BATCH] * (double)size[CANN_M] * (double)size[CANN_N];
+    return cann_operand_bytes(cann) + c * cann->machine.out_bytes;
 }
 
 static enum status take_problem(struct cann *cann, const struct problem *problem, int cores,
@@ -125,11 +131,10 @@ static enum status take_problem(struct cann *cann, const struct problem *problem
     cann->bias = problem->choice[MATMUL_BIAS] == 1;
     cann->bias_bytes = m->out_bytes;
     make_layouts(cann, problem);
-    cann->miss_share = m->miss < 0 ? 0 : hardware_miss_share(hw, cann_footprint(cann));
+    cann->miss_share = m->miss < 0 ? 0 : hardware_miss_share(hw, footprint(cann));
     /* results that do not stay in the cache leave at the rate of what is behind it */
-    cann->spills = hardware_spills(hw, cann_footprint(cann)) && m->store_behind_price >= 0 &&
-                   m->hw->paths[m->store_behind].pipe == m->fixp;
-    if (cann->spills) {
+    if (hardware_spills(hw, footprint(cann)) && m->store_behind_price >= 0 &&
+        m->hw->paths[m->store_behind].pipe == m->fixp) {
         cann->machine.store = m->store_behind;
         cann->machine.store_price = m->store_behind_price;
     }
@@ -185,7 +190,7 @@ static double roofline_ns(const struct space *space)
     const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
     const int64_t *size = cann->size;
     double out = (double)size[CANN_BATCH] * (double)size[CANN_M] * (double)size[CANN_N];
-    double in = cann_footprint(cann) - out * m->out_bytes;
+    double in = cann_operand_bytes(cann);
     double hits = in * (1 - cann->miss_share);
     double store_fs = price_least_fs(m->hw, store, cann->cores, out * m->accumulator_bytes);
     if (m->adder.exists) /* parts of k are stored as they are */

@@ -66,7 +66,6 @@ struct cann {
     int64_t size[CANN_DIRECTIONS]; /* of the whole problem, padded; the batch as it is */
     struct cann_layout layout[CANN_OPERANDS];
     bool share_b, bias;
-    bool spills;                /* results do not stay in the cache */
     int bias_bytes;             /* an element */
     double miss_share;          /* of the bytes of A and B that are behind the cache */
     bool tcube;                 /* only kernels that a TCubeTiling has words for */
@@ -150,8 +149,8 @@ struct cann_plan {
     int64_t l1_bytes;           /* of all parts and copies */
 };
 
-/* Bytes of A, B and C together: what has to stand in the cache. */
-double cann_footprint(const struct cann *cann);
+/* Of A and B together. */
+double cann_operand_bytes(const struct cann *cann);
 
 /* What k is split into so many parts of at most, none empty, and the longest one's k. */
 int64_t cann_parts(const struct cann *cann, int64_t split);

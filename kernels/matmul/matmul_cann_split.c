@@ -82,15 +82,15 @@ static int64_t pass_of(const struct cann *cann, int64_t parts)
     return capacity_of(m->hw, m->adder.ub) / bytes / m->block_mn * m->block_mn;
 }
 
-/* In the space, by a chip that can add up so many, all of them beside A, B and C in the cache. */
+/* In the space, by a chip that can add up so many, and no more of them than take the bytes of A and
+ * B: what is stored and loaded again for them is more than the operands then. */
 bool cann_is_split(const struct cann *cann, int64_t split)
 {
     if (split == 1)
         return true;
-    double bytes = cann_footprint(cann) + (double)cann_workspace_bytes(cann, split);
     return cann->machine.adder.exists && split <= cann->most_parts &&
            cann_parts(cann, split) == split && pass_of(cann, split) > 0 &&
-           (cann->spills || !hardware_spills(cann->machine.hw, bytes));
+           (double)cann_workspace_bytes(cann, split) <= cann_operand_bytes(cann);
 }
 
 /* ---- adding up ------------------------------------------------------------------------------ */
