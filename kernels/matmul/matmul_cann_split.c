@@ -225,7 +225,8 @@ unsigned cann_put_reduction(const struct cann *cann, int64_t parts, int cores, s
     if (parts == 1)
         return 0;
     struct cann_reduction r = cann_reduction_of(cann, parts, cores);
-    put_pass(cann, &r, parts, r.pass, (double)(r.share / r.pass), work);
+    int64_t passes = r.share / r.pass;
+    put_pass(cann, &r, parts, r.pass, (double)passes, work);
     put_pass(cann, &r, parts, r.share % r.pass, 1, work);
     work->burst_fs[END_WAIT_STORE] = (double)hardware_flag_fs(m->hw, m->fixp, m->adder.in);
     return SPLIT_PARTS;

@@ -85,7 +85,7 @@ static enum status fill_steps(struct cann *cann, int axis, const int64_t sizes[]
 static int64_t *list_parts(const struct cann *cann)
 {
     int count = cann->count[CANN_SPLIT_K];
-    int64_t *k = malloc((size_t)count * sizeof *k);
+    int64_t *k = malloc((size_t)(count > 1 ? count : 1) * sizeof *k);
     for (int i = 0; k && i < count; i++)
         k[i] = cann_part_k(cann, cann->values[CANN_SPLIT_K][i]);
     return k;

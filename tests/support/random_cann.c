@@ -17,7 +17,7 @@ static const char *const machines[] = {
     "buffers.l1.capacity_bytes=65536",
     "buffers.l0a.capacity_bytes=8192 buffers.l0c.capacity_bytes=16384",
     "buffers.l0b.capacity_bytes=4096 paths.l1->l0b.bandwidth_gbps=20",
-    "issue_ns=200 matrix.f16.gflops=300",
+    "issue_ns=200 matrix.f16.gflops=300 buffers.ub.capacity_bytes=1024",
 };
 enum { MACHINES = sizeof machines / sizeof *machines };
 
