@@ -85,7 +85,7 @@ static void write_table(const struct table_command *command, const struct tiling
     if (remarks.left_out && !command->common.quiet)
         cli_warn(
             "%d of %lld shapes are left out: %s has no words for their tilings; expected those "
-            "of the space tcube, as in sweep's column `space`",
+            "of the space tcube or static, as in sweep's column `space`",
             remarks.left_out, (long long)tilings->count, format->name);
     if (*remarks.unchecked && !command->common.quiet)
         cli_warn("lookups of kernels' texts find exact shapes only: %s", remarks.unchecked);

@@ -160,12 +160,13 @@ struct operator_space {
     int evens;
     struct operator_cost cost;
     /* What an answer says beyond its best tiling: adds members to *details. `shorten` takes out
-     * what only machines want. NULL: nothing, and there is nothing to compare with. */
+     * what only machines want. NULL: nothing. */
     enum status (*details)(const struct problem *problem, const struct space *space,
                            const struct search_result *result,
                            const struct details_options *options, struct json_t *details,
                            struct error *error);
     void (*shorten)(struct json_t *details);
+    bool compares; /* what a user would use instead is among the details, where it is asked for */
     const struct numbers_runner *numbers; /* NULL: kernels do not run on numbers */
     /* What the kernel of a tiling, legal or not, looks like: adds members to *picture, which
      * results/outline.h lays out for people. NULL: there is nothing but its numbers. */

@@ -216,7 +216,7 @@ static enum status check_details(const struct job *job, struct error *error)
     if (!job->hw->host && job_text(job, "validate"))
         return error_set(error, STATUS_INVALID,
                          "--validate: expected --hw host: only this machine can be measured");
-    if (job->compare && !job->space.kind->details)
+    if (job->compare && !job->space.kind->compares)
         return error_set(error, STATUS_INVALID, "--compare: %s has none", job->problem.op->name);
     return STATUS_OK;
 }

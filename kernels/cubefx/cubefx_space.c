@@ -190,5 +190,6 @@ const struct operator_space cubefx_segments = {
     .roofline_ns = cubefx_roofline_ns,
     .cost = {8.086, {0.225}},
     .details = cubefx_details,
+    .compares = true,
     .shorten = cubefx_shorten,
 };

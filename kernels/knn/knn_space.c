@@ -377,4 +377,5 @@ const struct operator_space knn_selb = {
     .rules = rules,
     .cost = {6.385, {0.777, -0.144, 0.436, -0.225}},
     .details = knn_details,
+    .compares = true,
 };

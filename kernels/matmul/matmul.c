@@ -60,8 +60,8 @@ static const struct operator_choice choices[MATMUL_CHOICES] = {
 
 static const struct loop_family *const loops[] = {&sgemm_loops, &pack_loops, NULL};
 
-static const struct operator_space *const spaces[] = {&matmul_thesis, &matmul_cann, &matmul_tcube,
-                                                      &matmul_host_space, NULL};
+static const struct operator_space *const spaces[] = {
+    &matmul_thesis, &matmul_cann, &matmul_static, &matmul_tcube, &matmul_host_space, NULL};
 
 /* Where results leave the matrix unit for global memory only, there is no vector unit to convert
  * them on the way, as the thesis's kernels do. */

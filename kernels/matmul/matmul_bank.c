@@ -157,8 +157,8 @@ static enum status check_fields(const struct bank_row *row, const struct problem
     const int32_t *v = row->number;
     if (v[BANK_SINGLE_K] < p->size[MATMUL_K])
         return error_set(error, STATUS_INVALID,
-                         "singleCoreK below k: parts of k added up in memory, which the space cann "
-                         "does not have");
+                         "singleCoreK below k: a core that adds up parts of its k in memory, which "
+                         "no space has");
     for (int i = 0; i < 2; i++)
         if (!buffers_of(v, held[i].depth, held[i].step, held[i].step_k))
             return error_set(error, STATUS_INVALID, "%s, expected %s·%s once or twice",
@@ -201,6 +201,7 @@ enum status matmul_bank_tiling(const struct bank_row *row, const struct problem 
                                struct tiling *tiling, struct error *error)
 {
     *tiling = (struct tiling){{0}};
+    tiling->value[CANN_SPLIT_K] = 1;
     return bank_has_numbers(row) ? tiling_of_numbers(row, problem, tiling, error)
                                  : tiling_of_fields(row, problem, tiling, error);
 }
@@ -274,6 +275,10 @@ static enum status put_numbers(const struct problem *p, const struct tiling *t,
     int32_t *v = row->number;
     int64_t block_k = bank_block_k(p->type);
     bool several = x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1;
+    if (x[CANN_SPLIT_K] > 1)
+        return error_set(error, STATUS_INVALID,
+                         "split_k: a static bank has no word for parts of k; tilings of --space "
+                         "static have one");
     if (!keeps_order(x, *t, matmul_bank_outer(t)))
         return error_set(error, STATUS_INVALID,
                          "outer: the kernels of a static bank choose another order of loops");
@@ -329,11 +334,12 @@ static enum status put_fields(const struct problem *p, const struct tiling *t, s
     const int64_t *x = t->value, batch = p->size[MATMUL_BATCH];
     const int64_t m = p->size[MATMUL_M], n = p->size[MATMUL_N], k = p->size[MATMUL_K];
     int32_t *v = row->number;
-    if (x[CANN_L0B_HOLDS] != HOLDS_TILE || x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1 ||
+    if (x[CANN_SPLIT_K] > 1 || x[CANN_L0B_HOLDS] != HOLDS_TILE || x[CANN_STEP_BATCH_A] > 1 ||
+        x[CANN_STEP_BATCH_B] > 1 ||
         !keeps_order(x, *t, x[CANN_OUTER] == OUTER_N ? OUTER_N : OUTER_M))
         return error_set(error, STATUS_INVALID,
-                         "a TCubeTiling has no word for outer=m_n, l0b_holds=slab and several of a "
-                         "batch at once; those of --space tcube have none of these");
+                         "a TCubeTiling has no word for split_k, outer=m_n, l0b_holds=slab and "
+                         "several of a batch at once; those of --space tcube have none of these");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         v[same[i][0]] = (int32_t)x[same[i][1]];
     v[BANK_M] = (int32_t)m;
@@ -374,7 +380,7 @@ enum status matmul_bank_parse(const char *text, struct tiling *tiling, struct er
 
 const struct operator_bank matmul_bank = {
     .cores_axis = CANN_CORES,
-    .spaces = {&matmul_cann, &matmul_cann, &matmul_tcube, &matmul_tcube},
+    .spaces = {&matmul_static, &matmul_static, &matmul_tcube, &matmul_tcube},
     .problem = matmul_bank_problem,
     .tiling = matmul_bank_tiling,
     .row = matmul_bank_row,

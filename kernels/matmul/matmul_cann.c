@@ -25,9 +25,17 @@ static int64_t usual_cores(const struct space *space, const struct tiling *tilin
     return plan.cores;
 }
 
+/* As in rows and texts that do not know of it. */
+static int64_t unsplit(const struct space *space, const struct tiling *tiling)
+{
+    (void)space, (void)tiling;
+    return 1;
+}
+
 const struct axis cann_axes[CANN_AXES] = {
     [CANN_SINGLE_M] = {.name = "single_m", .unit = "elements"},
     [CANN_SINGLE_N] = {.name = "single_n", .unit = "elements"},
+    [CANN_SPLIT_K] = {.name = "split_k", .unit = "parts", .usual = unsplit},
     [CANN_CORES] = {.name = "cores", .counts_cores = true, .usual = usual_cores},
     [CANN_OUTER] = {.name = "outer", .value_names = outer_names, .name_count = OUTER_KINDS},
     [CANN_BASE_M] = {.name = "base_m", .unit = "elements"},
@@ -52,12 +60,11 @@ const struct axis cann_axes[CANN_AXES] = {
 static void destroy(struct space *space)
 {
     struct cann *cann = space->detail;
-    for (int a = 0; cann && a < CANN_AXES; a++)
-        free(cann->values[a]);
-    if (cann)
-        free(cann->work_layouts);
-    if (cann)
-        cann_free_chunks(cann);
+    if (!cann)
+        return;
+    free(cann->work_layouts);
+    cann_free_chunks(cann);
+    cann_free_values(cann);
     free(cann);
 }
 
@@ -72,9 +79,11 @@ static void make_layouts(struct cann *cann, const struct problem *problem)
         {CANN_M, CANN_K, MATMUL_A_LAYOUT},
         {CANN_K, CANN_N, MATMUL_B_LAYOUT},
         {CANN_M, CANN_N, MATMUL_C_LAYOUT},
+        {CANN_M, CANN_N, MATMUL_C_LAYOUT},
     };
     const struct cann_machine *m = &cann->machine;
-    const int element_bytes[CANN_OPERANDS] = {m->type_bytes, m->type_bytes, m->out_bytes};
+    const int element_bytes[CANN_OPERANDS] = {m->type_bytes, m->type_bytes, m->out_bytes,
+                                              m->accumulator_bytes};
     static const int sizes[CANN_DIRECTIONS] = {MATMUL_BATCH, MATMUL_M, MATMUL_N, MATMUL_K};
     for (int o = 0; o < CANN_OPERANDS; o++) {
         bool blocks = problem->choice[operands[o].layout] == 1, turned = transposed >> o & 1;
@@ -93,14 +102,20 @@ static void make_layouts(struct cann *cann, const struct problem *problem)
     }
 }
 
-/* Bytes of A, B and C together: what has to stand in the cache. */
-static double footprint(const struct cann *cann)
+double cann_operand_bytes(const struct cann *cann)
 {
     const int64_t *size = cann->size;
     double m = (double)size[CANN_M], n = (double)size[CANN_N], k = (double)size[CANN_K];
     double batch = (double)size[CANN_BATCH], type = cann->machine.type_bytes;
-    return batch * m * k * type + (cann->share_b ? 1 : batch) * k * n * type +
-           batch * m * n * cann->machine.out_bytes;
+    return batch * m * k * type + (cann->share_b ? 1 : batch) * k * n * type;
+}
+
+/* Bytes of A, B and C together: what has to stand in the cache. */
+static double footprint(const struct cann *cann)
+{
+    const int64_t *size = cann->size;
+    double c = (double)size[CANN_BATCH] * (double)size[CANN_M] * (double)size[CANN_N];
+    return cann_operand_bytes(cann) + c * cann->machine.out_bytes;
 }
 
 /* A bias is of the type of C, or of the sums' where that is no type to add in. FIXP multiplies sums
@@ -136,6 +151,7 @@ static enum status take_problem(struct cann *cann, const struct problem *problem
         cann->machine.store = m->store_behind;
         cann->machine.store_price = m->store_behind_price;
     }
+    cann_find_adder(cann);
     return STATUS_OK;
 }
 
@@ -146,12 +162,12 @@ static enum status create(struct space *space, const struct problem *problem, in
     if (!cann)
         return error_memory(error);
     cann->tcube = space->kind == &matmul_tcube;
+    cann->most_parts = space->kind == &matmul_cann ? cores : 1;
     space->detail = cann;
     space->axis_count = CANN_AXES;
     space->axes = cann_axes;
     TRY(take_problem(cann, problem, cores, space->hw, error));
     TRY(cann_fill_values(cann, error));
-    cann_thin_batch_steps(cann);
     TRY(cann_make_work_layouts(space, cann, error));
     TRY(cann_make_chunks(cann, error));
     struct space_block *block = space_add_block(space);
@@ -187,9 +203,12 @@ static double roofline_ns(const struct space *space)
     const struct price *load = &prices[m->load_price], *store = &prices[m->store_price];
     const int64_t *size = cann->size;
     double out = (double)size[CANN_BATCH] * (double)size[CANN_M] * (double)size[CANN_N];
-    double in = footprint(cann) - out * m->out_bytes;
+    double in = cann_operand_bytes(cann);
     double hits = in * (1 - cann->miss_share);
     double store_fs = price_least_fs(m->hw, store, cann->cores, out * m->accumulator_bytes);
+    if (m->adder.exists) /* parts of k are stored as they are */
+        store_fs = fmin(store_fs, price_least_fs(m->hw, &prices[m->adder.part_price], cann->cores,
+                                                 out * m->accumulator_bytes));
     double memory_fs = fmax(price_least_fs(m->hw, load, cann->cores, in), store_fs);
     if (load->bus >= 0 && load->bus == store->bus)
         memory_fs = fmax(memory_fs, price_least_fs(m->hw, load, cann->cores, hits) + store_fs);
@@ -208,18 +227,24 @@ static const struct operator_nesting nesting = {
     .alike = cann_alike,
 };
 
-/* Of both spaces. */
+/* Of all three. */
 #define CANN_KERNELS                                                                               \
     .create = create, .destroy = destroy, .agree = cann_agree, .legal = cann_legal,                \
     .violations = cann_violations, .cores_used = cores_used, .summarise = cann_summarise,          \
     .nesting = &nesting, .parts = parts, .generate = cann_generate, .roofline_ns = roofline_ns,    \
-    .even = cann_even, .evens = CANN_EVENS,                                                        \
+    .even = cann_even, .evens = CANN_EVENS, .picture = cann_picture, .details = cann_details,      \
     .cost = {7.842, {0.267, 0.825, 0.277}}, /* 25 shapes on ascend910b1 */                         \
         .bank = &matmul_bank
 
 const struct operator_space matmul_cann = {
     .name = "cann",
     .title = "blocks over cores, tiles in L1 and in L0, what is loaded once, buffers of each",
+    CANN_KERNELS,
+};
+
+const struct operator_space matmul_static = {
+    .name = "static",
+    .title = "those tilings of cann that CANN's static bank has words for: k is not split",
     CANN_KERNELS,
 };
 

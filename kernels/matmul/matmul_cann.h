@@ -4,7 +4,9 @@
  *
  * The product of one batch is cut into blocks of single_m × single_n, the whole k each; `cores`
  * cores take batch · ceil(m/single_m) · ceil(n/single_n) blocks in turns, and the time is that of
- * the core with most of them (all working cores run its program in step). One core's program is a
+ * the core with most of them (all working cores run its program in step). With split_k > 1 there
+ * are so many blocks of a part of k each for every one of these, on a core of its own, and the
+ * vector cores add them up (matmul_cann_split.c). One core's program is a
  * nest of loops, each of which cuts one direction of what its parent gave it into equal tiles and
  * a rest (outer = m; outer = n swaps both pairs of m and n, outer = m_n that of the L0 tiles):
  *
@@ -26,6 +28,7 @@
  * two buffers stand before those of one with a single buffer, which waits. Loads that miss the
  * cache move from behind it (core/hardware.h, struct cache).
  *
+ * The space `static` has those that do not split k; CANN's static bank has words for no others.
  * The space `tcube` has the tilings that a TCubeTiling has words for, and AscendC's template runs
  * them: where both buffers of L1 are single and both operands are loaded by the same loop, parts of
  * A and B are one set, and loading it does not overlap with feeding it (struct cann_plan). */
@@ -34,15 +37,16 @@
 
 #include "kernels/matmul/matmul.h"
 
-extern const struct operator_space matmul_cann, matmul_tcube;
+extern const struct operator_space matmul_cann, matmul_static, matmul_tcube;
 
 /* Sizes in elements, steps in tiles of the size they multiply. In the order of the nested search:
  * what decides most comes first. */
 enum cann_axis {
     CANN_SINGLE_M,
     CANN_SINGLE_N,
-    CANN_CORES, /* that work */
-    CANN_OUTER, /* enum cann_outer */
+    CANN_SPLIT_K, /* parts of k, each on cores of its own */
+    CANN_CORES,   /* that work */
+    CANN_OUTER,   /* enum cann_outer */
     CANN_BASE_M,
     CANN_BASE_N,
     CANN_BASE_K,

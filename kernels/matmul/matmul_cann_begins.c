@@ -23,13 +23,14 @@ struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, i
 {
     struct cann_facts f = {.m = value[CANN_SINGLE_M],
                            .n = fixed > CANN_SINGLE_N ? value[CANN_SINGLE_N] : 0,
-                           .k = cann->size[CANN_K]};
+                           .parts = fixed > CANN_SPLIT_K ? value[CANN_SPLIT_K] : 1};
+    f.k = cann_part_k(cann, f.parts);
     if (fixed <= CANN_CORES)
         return f;
-    f.blocks = divide_up(cann_all_blocks(cann, f.m, f.n), value[CANN_CORES]);
+    f.blocks = divide_up(f.parts * cann_all_blocks(cann, f.m, f.n), value[CANN_CORES]);
     f.batch_blocks = cann->size[CANN_BATCH] > 1 ? f.blocks : 1;
-    f.one_b =
-        cann->share_b && cann->size[CANN_BATCH] * divide_up(cann->size[CANN_M], f.m) >= f.blocks;
+    f.one_b = cann->share_b && f.parts == 1 &&
+              cann->size[CANN_BATCH] * divide_up(cann->size[CANN_M], f.m) >= f.blocks;
     if (fixed > CANN_BASE_M)
         f.m_tiles = divide_up(f.m, value[CANN_BASE_M]);
     if (fixed > CANN_BASE_N)
@@ -101,8 +102,9 @@ static enum prefix_verdict some_while(bool fits, bool some)
 static enum prefix_verdict begins_cores(const struct cann *cann, const struct cann_facts *f,
                                         const int64_t *v)
 {
-    return some_while(v[CANN_CORES] <= least_of(cann->cores, cann_all_blocks(cann, f->m, f->n)),
-                      true);
+    int64_t blocks = f->parts * cann_all_blocks(cann, f->m, f->n);
+    return some_while(v[CANN_CORES] <= least_of(cann->cores, blocks),
+                      f->parts == 1 || v[CANN_CORES] == blocks);
 }
 
 static enum prefix_verdict begins_base(const struct cann *cann, const struct cann_facts *f,
@@ -205,6 +207,9 @@ enum prefix_verdict cann_begins(const struct space *space, const struct tiling *
     int axis = fixed - 1;
     if (axis <= CANN_SINGLE_N)
         return BEGINS_SOME;
+    if (axis == CANN_SPLIT_K)
+        return some_while(f.parts == 1 || f.parts * cann_all_blocks(cann, f.m, f.n) <= cann->cores,
+                          true);
     if (axis == CANN_CORES)
         return begins_cores(cann, &f, v);
     if (axis == CANN_OUTER)

@@ -1,5 +1,5 @@
-/* Of every base k: the chunks of k that are sizes of the space, and which of A and B divide each
- * other. What counting pairs of parts in L1 looks up (matmul_cann_count.c). */
+/* Of every split and base k: the chunks of k that are sizes of the space, and which of A and B
+ * divide each other. What counting pairs of parts in L1 looks up (matmul_cann_count.c). */
 #include "kernels/limits.h"
 #include "kernels/matmul/matmul_cann_nesting.h"
 
@@ -21,33 +21,44 @@ static void fill_chunks(int64_t steps, int64_t base_k, int64_t most, struct cann
     }
 }
 
+static enum status make_chunks(const struct cann *cann, int64_t k, int64_t base_k,
+                               struct cann_chunks *chunks, struct error *error)
+{
+    int64_t most = cann_room_of(cann, 0).l1 / cann->machine.block_mn;
+    int64_t steps = divide_up(k, base_k);
+    size_t ways = 1, tiles = (size_t)cann->count[CANN_BASE_M] * (size_t)cann->count[CANN_BASE_N];
+    for (int64_t s = 0; (s = next_cut(steps, s));)
+        ways++;
+    chunks->k = malloc(ways * sizeof *chunks->k);
+    chunks->dividing = malloc(ways * ways * sizeof *chunks->dividing);
+    chunks->cut_pairs = calloc(tiles, sizeof *chunks->cut_pairs);
+    if (!chunks->k || !chunks->dividing || !chunks->cut_pairs)
+        return error_memory(error);
+    fill_chunks(steps, base_k, most, chunks);
+    return STATUS_OK;
+}
+
 enum status cann_make_chunks(struct cann *cann, struct error *error)
 {
-    const struct cann_machine *m = &cann->machine;
-    int64_t most = cann_room_of(cann, 0).l1 / m->block_mn, k = cann->size[CANN_K];
-    int count = cann->count[CANN_BASE_K];
-    cann->chunks = calloc((size_t)count, sizeof *cann->chunks);
-    for (int i = 0; cann->chunks && i < count; i++) {
-        int64_t steps = divide_up(k, cann->values[CANN_BASE_K][i]);
-        size_t ways = 0;
-        for (int64_t s = 0; (s = next_cut(steps, s));)
-            ways++;
-        cann->chunks[i].k = malloc((ways + 1) * sizeof *cann->chunks[i].k);
-        cann->chunks[i].dividing =
-            malloc((ways + 1) * (ways + 1) * sizeof *cann->chunks[i].dividing);
-        cann->chunks[i].cut_pairs =
-            calloc((size_t)cann->count[CANN_BASE_M] * (size_t)cann->count[CANN_BASE_N],
-                   sizeof *cann->chunks[i].cut_pairs);
-        if (!cann->chunks[i].k || !cann->chunks[i].dividing || !cann->chunks[i].cut_pairs)
-            return error_memory(error);
-        fill_chunks(steps, cann->values[CANN_BASE_K][i], most, &cann->chunks[i]);
+    int count = cann->count[CANN_BASE_K], splits = cann->count[CANN_SPLIT_K];
+    cann->chunks = calloc((size_t)count * (size_t)splits, sizeof *cann->chunks);
+    if (!cann->chunks)
+        return error_memory(error);
+    for (int s = 0; s < splits; s++) {
+        int64_t k = cann_part_k(cann, cann->values[CANN_SPLIT_K][s]);
+        for (int i = 0; i < count; i++) {
+            int64_t base_k = cann->values[CANN_BASE_K][i];
+            if (is_cut_of(k, base_k, cann->machine.block_k))
+                TRY(make_chunks(cann, k, base_k, &cann->chunks[s * count + i], error));
+        }
     }
-    return cann->chunks ? STATUS_OK : error_memory(error);
+    return STATUS_OK;
 }
 
 void cann_free_chunks(struct cann *cann)
 {
-    for (int i = 0; cann->chunks && i < cann->count[CANN_BASE_K]; i++) {
+    int count = cann->count[CANN_BASE_K] * cann->count[CANN_SPLIT_K];
+    for (int i = 0; cann->chunks && i < count; i++) {
         free(cann->chunks[i].k);
         free(cann->chunks[i].dividing);
         free(cann->chunks[i].cut_pairs);

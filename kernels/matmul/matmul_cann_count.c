@@ -278,30 +278,35 @@ static int64_t count_base(struct counter *c)
     return count * ((others ? others * count_l1(c) : 0) + (third ? third * count_several(c) : 0));
 }
 
-/* The axis has the sizes into which k is cut in order, as next_value. */
-static int64_t count_base_k(struct counter *c)
-{
-    const int64_t *values = c->cann->values[CANN_BASE_K];
-    int64_t count = 0, *v = c->tiling.value, given = c->fixed > CANN_BASE_K ? v[CANN_BASE_K] : 0;
-    for (int i = 0; i < c->cann->count[CANN_BASE_K]; i++) {
-        if (values[i] * v[CANN_BASE_M] > c->room.l0a)
-            break;
-        if (given && values[i] != given)
-            continue;
-        v[CANN_BASE_K] = values[i];
-        c->chunks = &c->cann->chunks[i];
-        c->facts.k_tiles = divide_up(c->facts.k, values[i]);
-        count += count_base(c);
-    }
-    return count;
-}
-
 /* Moves on to a value's place on its axis; false: it is larger than any. */
 static bool find_place(const struct cann *cann, int axis, int64_t value, int *place)
 {
     while (*place < cann->count[axis] && cann->values[axis][*place] < value)
         ++*place;
     return *place < cann->count[axis];
+}
+
+/* The axis has the sizes into which parts of k are cut in order, as next_value; those of one part
+ * have chunks. */
+static int64_t count_base_k(struct counter *c)
+{
+    const int64_t *values = c->cann->values[CANN_BASE_K];
+    int splits = 0;
+    int64_t count = 0, *v = c->tiling.value, given = c->fixed > CANN_BASE_K ? v[CANN_BASE_K] : 0;
+    if (!find_place(c->cann, CANN_SPLIT_K, c->facts.parts, &splits))
+        return 0;
+    const struct cann_chunks *chunks = &c->cann->chunks[splits * c->cann->count[CANN_BASE_K]];
+    for (int i = 0; i < c->cann->count[CANN_BASE_K]; i++) {
+        if (values[i] * v[CANN_BASE_M] > c->room.l0a)
+            break;
+        if (!chunks[i].k || (given && values[i] != given))
+            continue;
+        v[CANN_BASE_K] = values[i];
+        c->chunks = &chunks[i];
+        c->facts.k_tiles = divide_up(c->facts.k, values[i]);
+        count += count_base(c);
+    }
+    return count;
 }
 
 static int64_t count_base_n(struct counter *c)
@@ -360,7 +365,8 @@ bool cann_alike(const struct space *space, const struct tiling *a, const struct 
     const struct cann *cann = cann_of(space);
     struct cann_facts f = cann_facts_of(cann, a->value, CANN_CORES + 1);
     struct cann_facts g = cann_facts_of(cann, b->value, CANN_CORES + 1);
-    if (f.m != g.m || f.n != g.n || f.batch_blocks != g.batch_blocks || f.one_b != g.one_b)
+    if (f.m != g.m || f.n != g.n || f.k != g.k || f.batch_blocks != g.batch_blocks ||
+        f.one_b != g.one_b)
         return false;
     return f.blocks == g.blocks || (f.blocks > 1 && g.blocks > 1 && always_executable(cann, f) &&
                                     always_executable(cann, g));

@@ -57,6 +57,9 @@ void cann_multiply(struct cann_emitter *w);
 
 void cann_store(struct cann_emitter *w);
 
+/* After all stores of all cores: the vector cores add up the parts. */
+void cann_add_parts(struct cann_emitter *w);
+
 /* The loops from a level on, and what they do. */
 void cann_emit_level(struct cann_emitter *w, int level);
 

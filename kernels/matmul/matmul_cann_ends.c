@@ -105,8 +105,9 @@ void cann_put_end(const struct cann *cann, const struct cann_plan *plan, struct 
     cann_tile_of(plan, LEVEL_TILE, true, extent);
     work->instructions[END_WAIT_MULTIPLY] = 1;
     struct cann_move move =
-        cann_move_of(cann, CANN_C, extent[CANN_M] * extent[CANN_N] * m->accumulator_bytes, extent);
-    cann_add_moves(cann, work, END_STORE, m->store_price, 1, &move);
+        cann_move_of(cann, cann_stored(plan->parts),
+                     extent[CANN_M] * extent[CANN_N] * m->accumulator_bytes, extent);
+    cann_add_moves(cann, work, END_STORE, cann_store_price(cann, plan->parts), 1, &move);
     work->instructions[END_WAIT_STORE] = 1;
     /* a bias may be fed after both operands */
     cann_tile_of(plan, LEVEL_STEP, true, extent);

@@ -57,12 +57,14 @@ unsigned cann_even(const struct space *space, const struct tiling *tiling)
     int64_t m = v[CANN_BASE_M], n = v[CANN_BASE_N], k = v[CANN_BASE_K];
     int64_t m_l1 = product_of(v[CANN_STEP_M], m), n_l1 = product_of(v[CANN_STEP_N], n);
     int64_t ka = product_of(v[CANN_STEP_KA], k), kb = product_of(v[CANN_STEP_KB], k);
+    int64_t part = cann_part_k(cann, v[CANN_SPLIT_K]);
     int64_t by_m[] = {v[CANN_SINGLE_M], m_l1, m}, by_n[] = {v[CANN_SINGLE_N], n_l1, n};
     struct cuts all_m = cuts_of(cann, CANN_M, by_m, 3), all_n = cuts_of(cann, CANN_N, by_n, 3);
-    struct cuts all_ka = cuts_of(cann, CANN_K, &ka, 1), all_kb = cuts_of(cann, CANN_K, &kb, 1);
+    struct cuts all_ka = cuts_of(cann, CANN_K, (int64_t[]){part, ka}, 2);
+    struct cuts all_kb = cuts_of(cann, CANN_K, (int64_t[]){part, kb}, 2);
     struct cuts m_l0 = cuts_of(cann, CANN_M, (int64_t[]){by_m[0], m}, 2);
     struct cuts n_l0 = cuts_of(cann, CANN_N, (int64_t[]){by_n[0], n}, 2);
-    struct cuts k_l0 = cuts_of(cann, CANN_K, &k, 1);
+    struct cuts k_l0 = cuts_of(cann, CANN_K, (int64_t[]){part, k}, 2);
     struct cuts loads_m = cuts_of(cann, CANN_M, by_m, 2), loads_n = cuts_of(cann, CANN_N, by_n, 2);
     const struct cuts a[CANN_DIRECTIONS] = {[CANN_M] = loads_m, [CANN_K] = all_ka};
     const struct cuts b[CANN_DIRECTIONS] = {[CANN_N] = loads_n, [CANN_K] = all_kb};
@@ -71,10 +73,10 @@ unsigned cann_even(const struct space *space, const struct tiling *tiling)
     const bool met[CANN_EVENS] = {
         divides(&all_m, 1),
         divides(&all_n, 1),
-        divides(&all_ka, 1) && divides(&all_kb, 1),
+        divides(&all_ka, 1) && divides(&all_ka, 2) && divides(&all_kb, 2),
         divides(&m_l0, 2),
         divides(&n_l0, 2),
-        divides(&k_l0, 1),
+        divides(&k_l0, 2),
         operand_at_lines(cann, CANN_A, a, type_bytes) &&
             operand_at_lines(cann, CANN_B, b, type_bytes),
         operand_at_lines(cann, CANN_C, c, cann->machine.out_bytes),

@@ -1,8 +1,8 @@
 /* Internal to the space `cann` of MatMul: what its files share. matmul_cann.c makes the space,
  * matmul_cann_machine.c finds the places of the chip, matmul_cann_plan.c turns a tiling into the
  * nest of loops and the scopes of its operands, matmul_cann_legal.c says what fits and which
- * values say something new, matmul_cann_even.c how even a tiling is, matmul_cann_program.c writes
- * the nest, matmul_cann_summary.c counts it.
+ * values say something new, matmul_cann_split.c how parts of k are added up, matmul_cann_even.c how
+ * even a tiling is, matmul_cann_program.c writes the nest, matmul_cann_summary.c counts it.
  *
  * All sizes are in elements, m and n padded to the matrix unit's blocks, k likewise; in the
  * direction of the batch, in blocks of single_m × single_n. */
@@ -12,6 +12,14 @@
 #include "kernels/matmul/matmul_cann.h"
 
 /* ---- the chip ------------------------------------------------------------------------------ */
+
+/* What adds up parts of k: the vector cores, out of a workspace in memory. */
+struct cann_adder {
+    bool exists;
+    int ub, load, store, add, cast; /* buffer, paths, operations; cast: -1 where sums are results */
+    int load_price, store_price, add_price, cast_price, part_price; /* part: of a part's store */
+    int in, vector, out;                                            /* pipes */
+};
 
 /* Where the tiles live and what moves them; -1 for what a chip need not have. */
 struct cann_machine {
@@ -28,6 +36,7 @@ struct cann_machine {
     int type_bytes, accumulator_bytes, out_bytes;
     bool unit_flag;                /* of L0C */
     bool transpose_a, transpose_b; /* while they are fed to L0 */
+    struct cann_adder adder;
 };
 
 /* STATUS_INVALID, naming what the chip lacks. */
@@ -47,11 +56,13 @@ struct cann_layout {
     int64_t pitch_bytes;
 };
 
-enum cann_operand { CANN_A, CANN_B, CANN_C, CANN_OPERANDS };
+/* CANN_PART: of C, the sum over a part of k, in the workspace as C is in memory. */
+enum cann_operand { CANN_A, CANN_B, CANN_C, CANN_PART, CANN_OPERANDS };
 
 struct cann {
     struct cann_machine machine;
     int cores;                     /* that may work */
+    int most_parts;                /* of k, in this space */
     int64_t size[CANN_DIRECTIONS]; /* of the whole problem, padded; the batch as it is */
     struct cann_layout layout[CANN_OPERANDS];
     bool share_b;
@@ -62,7 +73,7 @@ struct cann {
     int64_t *values[CANN_AXES];  /* of each axis, ascending; owned */
     int count[CANN_AXES];
     struct work_layout *work_layouts; /* owned; matmul_cann_summary.c */
-    struct cann_chunks *chunks;       /* for each value of base_k; owned; matmul_cann_count.c */
+    struct cann_chunks *chunks; /* for each split and value of base_k; owned; matmul_cann_count.c */
 };
 
 static inline const struct cann *cann_of(const struct space *space)
@@ -126,6 +137,7 @@ struct cann_scope {
 
 struct cann_plan {
     int cores;                       /* that work */
+    int64_t parts;                   /* of k */
     int64_t extent[CANN_DIRECTIONS]; /* of one core: blocks, and the size of one */
     struct {
         enum cann_direction direction;
@@ -142,6 +154,13 @@ struct cann_plan {
                                    touched, by any core */
     int64_t l1_bytes;           /* of all parts and copies */
 };
+
+/* Of A and B together. */
+double cann_operand_bytes(const struct cann *cann);
+
+/* What k is split into so many parts of at most, none empty, and the longest one's k. */
+int64_t cann_parts(const struct cann *cann, int64_t split);
+int64_t cann_part_k(const struct cann *cann, int64_t parts);
 
 /* Blocks are m by n. Each loads its part of A or B, or each of `cores` does that has the same B for
  * all its blocks (0: it has not): the parts that there are over the parts that are loaded. */
@@ -202,9 +221,37 @@ bool cann_legal(const struct space *space, const struct tiling *tiling);
 int cann_violations(const struct space *space, const struct tiling *tiling,
                     struct violation list[MAX_VIOLATIONS]);
 
+/* matmul_cann_split.c */
+
+/* How the vector cores add up parts: each its share of C, in equal passes and a rest. Elements. */
+struct cann_reduction {
+    int64_t share, pass;
+};
+struct cann_reduction cann_reduction_of(const struct cann *cann, int64_t parts, int cores);
+
+/* Finds what adds up parts; a chip need not have it. */
+void cann_find_adder(struct cann *cann);
+
+/* May k be split so? `split` has no empty part. */
+bool cann_is_split(const struct cann *cann, int64_t split);
+
+/* Of all parts together. */
+int64_t cann_workspace_bytes(const struct cann *cann, int64_t parts);
+
+/* What a block is stored as, and the price of that. */
+enum cann_operand cann_stored(int64_t parts);
+int cann_store_price(const struct cann *cann, int64_t parts);
+
 /* matmul_cann_even.c */
 enum { CANN_EVENS = 8 };
 unsigned cann_even(const struct space *space, const struct tiling *tiling);
+
+/* matmul_cann_details.c */
+enum status cann_picture(const struct space *space, const struct tiling *tiling,
+                         struct json_t *picture, struct error *error);
+enum status cann_details(const struct problem *problem, const struct space *space,
+                         const struct search_result *result, const struct details_options *options,
+                         struct json_t *details, struct error *error);
 
 /* matmul_cann_program.c */
 enum status cann_generate(const struct space *space, const struct tiling *tiling, int part,

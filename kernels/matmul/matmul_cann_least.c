@@ -31,8 +31,8 @@ static void forget_pieces_of_loads(const struct least *l)
 {
     bool all_a = least_all_miss(l, true), all_b = least_all_miss(l, false);
     for (int line = 0; line < CANN_LINES; line++)
-        if (line != STORE && line != END_STORE && !(all_a && line == MISS_A) &&
-            !(all_b && line == MISS_B))
+        if (line != STORE && line != END_STORE && line != END_WAIT_STORE && line != ADD_LOAD &&
+            !(all_a && line == MISS_A) && !(all_b && line == MISS_B))
             l->work->burst_fs[line] = 0;
 }
 
@@ -114,10 +114,11 @@ static void add_stores(const struct least *l, enum cann_line line, double times,
                        int64_t n)
 {
     int64_t extent[CANN_DIRECTIONS] = {1, m, n, l->facts.k};
-    struct cann_move move =
-        cann_move_of(l->cann, CANN_C, m * n * l->cann->machine.accumulator_bytes, extent);
+    struct cann_move move = cann_move_of(l->cann, cann_stored(l->facts.parts),
+                                         m * n * l->cann->machine.accumulator_bytes, extent);
     if (m && n)
-        cann_add_moves(l->cann, l->work, line, l->cann->machine.store_price, times, &move);
+        cann_add_moves(l->cann, l->work, line, cann_store_price(l->cann, l->facts.parts), times,
+                       &move);
 }
 
 /* Tiles of C: full ones, and those at the edges. */
@@ -225,7 +226,7 @@ static void summarise_sizes(const struct least *l)
     put_stores(l);
     put_ends(l);
     work->cores = (int)l->value[CANN_CORES];
-    work->layout = (int)put_turns(l);
+    work->layout = (int)(put_turns(l) | cann_put_reduction(l->cann, f->parts, work->cores, work));
 }
 
 void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,

@@ -63,6 +63,12 @@ static bool enough_cores(const struct view *v)
     return v->value[CANN_CORES] <= v->cann->cores;
 }
 
+/* No core computes two parts: it would add them up in L0C. */
+static bool parts_apart(const struct view *v)
+{
+    return v->plan->parts == 1 || v->plan->extent[CANN_BATCH] == 1;
+}
+
 static bool step_m_one(const struct view *v)
 {
     return v->value[CANN_STEP_M] == 1 || whole_k(v, CANN_STEP_KA);
@@ -115,6 +121,7 @@ static const struct {
     bool outside; /* can such a kernel be written and simulated all the same? */
 } rules[] = {
     {enough_cores, "cores", "cores: more than may work", false},
+    {parts_apart, "split_k", "split_k: more than 1 where a core gets several blocks", false},
     {step_m_one, "step_m", "step_m: more than 1 where the k of A is not whole in l1", false},
     {step_n_one, "step_n", "step_n: more than 1 where the k of B is not whole in l1", false},
     {batch_a_whole, "step_batch_a", "step_batch_a: more than 1 block where one of A is not whole",
@@ -189,6 +196,19 @@ static int64_t whole_of(const struct view *v, int axis, int64_t *unit)
     }
 }
 
+static void add_split(const struct view *v, struct violation list[MAX_VIOLATIONS], int *count)
+{
+    int64_t split = v->value[CANN_SPLIT_K], below = split, above = split;
+    if (cann_is_split(v->cann, split))
+        return;
+    while (!cann_is_split(v->cann, below = least_of(below - 1, v->cann->most_parts)))
+        continue;
+    while (++above <= v->cann->most_parts && !cann_is_split(v->cann, above))
+        continue;
+    add_value(list, count, cann_axes[CANN_SPLIT_K].name, split, "number of parts here", below,
+              above <= v->cann->most_parts ? above : 0);
+}
+
 /* Values of an agreed tiling into which nothing is cut. A tile that is no multiple of the matrix
  * unit's block is none at all; the others could be written and simulated. */
 static void add_sizes(const struct view *v, struct violation list[MAX_VIOLATIONS], int *count)
@@ -236,6 +256,7 @@ void cann_agree(const struct space *space, struct tiling *tiling)
     cann_plan_make(cann, tiling, &plan);
     v[CANN_SINGLE_M] = plan.extent[CANN_M];
     v[CANN_SINGLE_N] = plan.extent[CANN_N];
+    v[CANN_SPLIT_K] = plan.parts;
     if (v[CANN_CORES] <= cann->cores)
         v[CANN_CORES] = plan.cores;
     for (int i = 0; i < CUT_AXES; i++)
@@ -265,6 +286,7 @@ int cann_violations(const struct space *space, const struct tiling *tiling,
     cann_plan_make(cann, &agreed, &plan);
     struct view view = {cann, &plan, agreed.value};
     add_rules(&view, list, &count);
+    add_split(&view, list, &count);
     add_sizes(&view, list, &count);
     count_needs(cann, &plan, needed, available);
     for (int n = 0; n < NEEDS; n++)

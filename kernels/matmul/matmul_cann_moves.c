@@ -214,22 +214,36 @@ void cann_multiply(struct cann_emitter *w)
         cann_free_flag(w, LIVE_C, emit_wait);
 }
 
+/* Where a tile is in the workspace: each has a place of its own. */
+static void write_part(struct cann_emitter *w)
+{
+    const struct cann_machine *m = w->machine;
+    int64_t bytes = m->accumulator_bytes;
+    struct region part = {.role = OPERAND_DST, .buffer = m->hw->paths[m->store].destination};
+    advance(w, &part, SCOPE_PROGRAM, CANN_M, w->plan->extent[CANN_N] * bytes);
+    advance(w, &part, SCOPE_PROGRAM, CANN_N, w->extent[CANN_M] * bytes);
+    emit_region(&w->emit, &part);
+}
+
 void cann_store(struct cann_emitter *w)
 {
     const struct cann_machine *m = w->machine;
+    enum cann_operand stored = cann_stored(w->plan->parts);
     struct region c = copy_of(w, LIVE_C, OPERAND_SRC);
     cann_full_flag(w, LIVE_C, emit_set);
     cann_full_flag(w, LIVE_C, emit_wait);
     cann_leaves_flag(w, emit_set);
-    emit(&w->emit, &(struct instruction){.kind = INSTRUCTION_MOVE,
-                                         .what = (int16_t)m->store,
-                                         .bytes = w->extent[CANN_M] * w->extent[CANN_N] *
-                                                  m->accumulator_bytes,
-                                         .bursts = cann_pieces(w->cann, CANN_C, w->extent),
-                                         .align_bytes = cann_alignment(w->cann, CANN_C),
-                                         .type = (uint8_t)m->accumulator,
-                                         .to_type = (uint8_t)m->out,
-                                         .unit = m->unit_flag});
+    emit(&w->emit, &(struct instruction){
+                       .kind = INSTRUCTION_MOVE,
+                       .what = (int16_t)m->store,
+                       .bytes = w->extent[CANN_M] * w->extent[CANN_N] * m->accumulator_bytes,
+                       .bursts = cann_pieces(w->cann, stored, w->extent),
+                       .align_bytes = cann_alignment(w->cann, stored),
+                       .type = (uint8_t)m->accumulator,
+                       .to_type = (uint8_t)(stored == CANN_PART ? m->accumulator : m->out),
+                       .unit = m->unit_flag});
     emit_region(&w->emit, &c);
+    if (stored == CANN_PART)
+        write_part(w);
     cann_free_flag(w, LIVE_C, emit_set);
 }

@@ -9,6 +9,7 @@
 
 /* What a prefix says; sizes that are still open are 0. */
 struct cann_facts {
+    int64_t parts;        /* of k */
     int64_t m, n, k;      /* of a block */
     int64_t blocks;       /* of the core with most of them */
     int64_t batch_blocks; /* of them, that can be loaded at once */
@@ -35,7 +36,7 @@ struct cann_chunks {
 enum status cann_make_chunks(struct cann *cann, struct error *error);
 void cann_free_chunks(struct cann *cann);
 
-/* Blocks of single_m × single_n that the problem has in all. */
+/* Blocks of single_m × single_n that the problem has in all, of each part of k. */
 int64_t cann_all_blocks(const struct cann *cann, int64_t single_m, int64_t single_n);
 
 struct cann_facts cann_facts_of(const struct cann *cann, const int64_t *value, int fixed);
@@ -81,13 +82,12 @@ int64_t cann_leaf_count(const struct space *space, const struct tiling *tiling, 
 void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,
                           struct work *work);
 
-/* All values that tilings of the problem may have, ascending; owned by *cann. */
+/* All values that tilings of the problem may have, ascending; owned by *cann. Where there would be
+ * too many points, k is not split, and then blocks are loaded together in powers of two only. */
 enum status cann_fill_values(struct cann *cann, struct error *error);
+void cann_free_values(struct cann *cann);
 
 /* Points of the space; INT64_MAX where they are more. */
 int64_t cann_count_points(const struct cann *cann);
-
-/* Blocks loaded together in powers of two only, where there are too many points. */
-void cann_thin_batch_steps(struct cann *cann);
 
 #endif

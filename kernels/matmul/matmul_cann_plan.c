@@ -11,6 +11,18 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+int64_t cann_parts(const struct cann *cann, int64_t split)
+{
+    int64_t blocks = cann->size[CANN_K] / cann->machine.block_k;
+    return divide_up(blocks, divide_up(blocks, least_of(split, blocks)));
+}
+
+int64_t cann_part_k(const struct cann *cann, int64_t parts)
+{
+    int64_t block = cann->machine.block_k;
+    return divide_up(cann->size[CANN_K] / block, parts) * block;
+}
+
 /* What one core computes: the blocks of the core with most of them, all of full size. */
 static void divide_work(const struct cann *cann, const int64_t *v, struct cann_plan *plan)
 {
@@ -21,12 +33,13 @@ static void divide_work(const struct cann *cann, const int64_t *v, struct cann_p
         least_of(round_up(least_of(v[CANN_SINGLE_N], cann->size[CANN_N]), cann->machine.block_mn),
                  cann->size[CANN_N]);
     int64_t grid = product_of(divide_up(cann->size[CANN_M], m), divide_up(cann->size[CANN_N], n));
-    int64_t blocks = product_of(cann->size[CANN_BATCH], grid);
+    plan->parts = cann_parts(cann, v[CANN_SPLIT_K]);
+    int64_t blocks = product_of(product_of(cann->size[CANN_BATCH], grid), plan->parts);
     plan->cores = (int)least_of(least_of(v[CANN_CORES], blocks), INT32_MAX);
     plan->extent[CANN_BATCH] = blocks / plan->cores + (blocks % plan->cores != 0);
     plan->extent[CANN_M] = m;
     plan->extent[CANN_N] = n;
-    plan->extent[CANN_K] = cann->size[CANN_K];
+    plan->extent[CANN_K] = cann_part_k(cann, plan->parts);
 }
 
 /* Fills levels [first, last] with their directions and slices, cut down to what they find. */
@@ -122,9 +135,10 @@ static void place_slab(const int64_t *v, unsigned has, struct cann_plan *plan)
 static void place_operands(const struct cann *cann, const int64_t *v, struct cann_plan *plan)
 {
     /* blocks are dealt out column by column, the batch before the next column */
-    bool one_b = cann->share_b && product_of(cann->size[CANN_BATCH],
-                                             divide_up(cann->size[CANN_M], plan->extent[CANN_M])) >=
-                                      plan->extent[CANN_BATCH];
+    bool one_b =
+        cann->share_b && plan->parts == 1 &&
+        product_of(cann->size[CANN_BATCH], divide_up(cann->size[CANN_M], plan->extent[CANN_M])) >=
+            plan->extent[CANN_BATCH];
     unsigned a = HAS(CANN_BATCH) | HAS(CANN_M) | HAS(CANN_K);
     unsigned b = (one_b ? 0 : HAS(CANN_BATCH)) | HAS(CANN_N) | HAS(CANN_K);
     struct cann_scope *scope = plan->scope;
@@ -300,9 +314,9 @@ int64_t cann_pieces(const struct cann *cann, enum cann_operand operand,
                     const int64_t extent[CANN_DIRECTIONS])
 {
     const struct cann_layout *layout = &cann->layout[operand];
-    bool one_batch = operand == CANN_C || (operand == CANN_B && cann->share_b);
+    bool one_batch = operand >= CANN_C || (operand == CANN_B && cann->share_b);
     int64_t batch = one_batch ? 1 : extent[CANN_BATCH];
-    bool follow = layout->pitch_bytes % 64 == 0 || (operand == CANN_C && layout->pitch_bytes < 64);
+    bool follow = layout->pitch_bytes % 64 == 0 || (operand >= CANN_C && layout->pitch_bytes < 64);
     if (extent[layout->inner] < cann->size[layout->inner] || !follow)
         return batch * divide_up(extent[layout->outer], layout->unit);
     return extent[layout->outer] < cann->size[layout->outer] ? batch : 1;

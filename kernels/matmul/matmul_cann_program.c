@@ -226,5 +226,7 @@ enum status cann_generate(const struct space *space, const struct tiling *tiling
     cann_all_free_flags(&w, emit_wait);
     w.copy[LIVE_C] = 0;
     cann_all_leaves_flags(&w, emit_wait);
+    if (plan.parts > 1)
+        cann_add_parts(&w);
     return emit_close(&w.emit);
 }

@@ -21,7 +21,7 @@ static const uint64_t wait_lines =
     LINE(TURN_SET_WAIT_A) | LINE(TURN_SET_WAIT_B);
 
 /* The price of every line; a line of a price that the chip lacks is never used. */
-static void fill_prices(const struct cann_machine *m, int price[])
+static void fill_prices(const struct cann *cann, bool split, int price[])
 {
     static const enum cann_line loads[] = {LOAD_A,          LOAD_B,
                                            LOAD_BIAS,       START_LOAD,
@@ -29,19 +29,12 @@ static void fill_prices(const struct cann_machine *m, int price[])
                                            FEED_WAIT_LOAD,  AFTER_LOAD_WAIT_LOAD,
                                            TURN_A1_LOAD,    TURN_A1_WAIT_LOAD,
                                            TURN_B1_LOAD,    TURN_B1_WAIT_LOAD};
-    static const enum cann_line misses[] = {LOAD_ELSEWHERE,
-                                            MISS_A,
-                                            MISS_B,
-                                            MISS_BIAS,
-                                            START_MISS,
-                                            START_WAIT_MISS,
-                                            FEED_MISS,
-                                            FEED_WAIT_MISS,
-                                            AFTER_LOAD_WAIT_MISS,
-                                            TURN_A1_MISS,
-                                            TURN_A1_WAIT_MISS,
-                                            TURN_B1_MISS,
-                                            TURN_B1_WAIT_MISS};
+    static const enum cann_line misses[] = {LOAD_ELSEWHERE,  MISS_A,
+                                            MISS_B,          START_MISS,
+                                            START_WAIT_MISS, FEED_MISS,
+                                            FEED_WAIT_MISS,  AFTER_LOAD_WAIT_MISS,
+                                            TURN_A1_MISS,    TURN_A1_WAIT_MISS,
+                                            TURN_B1_MISS,    TURN_B1_WAIT_MISS};
     static const enum cann_line feeds_a[] = {
         FEED_A,         START_FEED_A,   START_WAIT_A, AFTER_FEED_WAIT_A, AFTER_LOAD_FEED_A,
         TURN_A0_FEED_A, TURN_A0_WAIT_A, TURN_A1_FEED, TURN_SET_WAIT_A};
@@ -50,6 +43,8 @@ static void fill_prices(const struct cann_machine *m, int price[])
         TURN_A0_FEED_B, TURN_A0_WAIT_B, TURN_B0_FEED_B, TURN_B0_WAIT_B,    TURN_B1_FEED,
         TURN_SET_WAIT_B};
     static const enum cann_line stores[] = {STORE, END_STORE, END_WAIT_STORE, TURN_C_WAIT_STORE};
+    const struct cann_machine *m = &cann->machine;
+    const struct cann_adder *adder = &m->adder;
     const int miss_price = m->miss < 0 ? m->load_price : m->miss_price;
     for (int l = 0; l < CANN_LINES; l++)
         price[l] = m->matrix_price;
@@ -62,8 +57,15 @@ static void fill_prices(const struct cann_machine *m, int price[])
     for (size_t i = 0; i < sizeof feeds_b / sizeof *feeds_b; i++)
         price[feeds_b[i]] = m->feed_b_price;
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
-        price[stores[i]] = m->store_price;
+        price[stores[i]] = cann_store_price(cann, split ? 2 : 1);
     price[FEED_BIAS] = m->feed_bias < 0 ? m->feed_a_price : m->feed_bias_price;
+    if (!split)
+        return;
+    price[ADD_LOAD] = adder->load_price;
+    price[ADD_UP] = price[ADD_CAST] = adder->add_price;
+    price[ADD_STORE] = adder->store_price;
+    if (adder->cast >= 0)
+        price[ADD_CAST] = adder->cast_price;
 }
 
 static void make_chains(const struct cann *cann, unsigned single, struct work_layout *layout)
@@ -75,7 +77,7 @@ static void make_chains(const struct cann *cann, unsigned single, struct work_la
     const uint64_t end = LINES_OF(END_WAIT_MULTIPLY, END_WAIT_STORE);
     const uint64_t loads =
         LINE(LOAD_A) | LINE(MISS_A) | LINE(LOAD_B) | LINE(MISS_B) | LINE(LOAD_ELSEWHERE);
-    const uint64_t bias_loads = LINE(LOAD_BIAS) | LINE(MISS_BIAS);
+    const uint64_t bias_loads = LINE(LOAD_BIAS);
     const uint64_t feeds = LINE(FEED_A) | LINE(FEED_B) | (m->feed_bias < 0 ? 0 : LINE(FEED_BIAS));
     uint64_t *chain = layout->chains;
     *chain++ = loads | LINES_OF(AFTER_LOAD_WAIT_LOAD, AFTER_LOAD_MULTIPLY) | end |
@@ -102,22 +104,26 @@ static void make_chains(const struct cann *cann, unsigned single, struct work_la
                    LINE(FEED_B) | LINE(TURN_SET_WAIT_A) | LINE(TURN_SET_WAIT_B) |
                    LINES_OF(AFTER_FEED_WAIT_A, AFTER_FEED_MULTIPLY) | end;
     layout->chain_count = (int)(chain - layout->chains);
+    for (int c = 0; single & SPLIT_PARTS && c < layout->chain_count; c++)
+        if (layout->chains[c] != (loads | bias_loads)) /* a bias that no pipe waits for */
+            layout->chains[c] |= LINES_OF(ADD_LOAD, ADD_STORE);
 }
 
 enum status cann_make_work_layouts(struct space *space, struct cann *cann, struct error *error)
 {
-    cann->work_layouts = calloc(SINGLE_ALL + 1, sizeof *cann->work_layouts);
+    space->layout_count = cann->count[CANN_SPLIT_K] > 1 ? LAYOUTS : SPLIT_PARTS;
+    cann->work_layouts = calloc((size_t)space->layout_count, sizeof *cann->work_layouts);
     if (!cann->work_layouts)
         return error_memory(error);
-    for (unsigned single = 0; single <= SINGLE_ALL; single++) {
+    for (unsigned single = 0; single < (unsigned)space->layout_count; single++) {
         struct work_layout *layout = &cann->work_layouts[single];
         layout->total_count = CANN_TOTALS;
         layout->line_count = CANN_LINES;
         layout->wait_lines = wait_lines;
-        fill_prices(&cann->machine, layout->price);
+        layout->late_lines = LINE(ADD_LOAD) | LINE(ADD_STORE);
+        fill_prices(cann, single & SPLIT_PARTS, layout->price);
         make_chains(cann, single, layout);
     }
-    space->layout_count = SINGLE_ALL + 1;
     space->layouts = cann->work_layouts;
     return STATUS_OK;
 }
@@ -185,7 +191,6 @@ void cann_summarise_plan(const struct cann *cann, const struct cann_plan *plan, 
     memset(work->units, 0, CANN_LINES * sizeof *work->units);
     memset(work->burst_fs, 0, CANN_LINES * sizeof *work->burst_fs);
     work->cores = plan->cores;
-    work->layout = (int)single;
     cann_sum_totals(cann, plan, work);
     cann_put_start(cann, plan, copies_known, work);
     cann_put_first_tile(cann, plan, work);
@@ -203,6 +208,7 @@ void cann_summarise_plan(const struct cann *cann, const struct cann_plan *plan, 
         cann_put_turns_l1(cann, plan, CANN_B, copies_known, work);
     if (single & SINGLE_SET)
         cann_put_turns_of_sets(plan, work);
+    work->layout = (int)(single | cann_put_reduction(cann, plan->parts, plan->cores, work));
 }
 
 void cann_summarise(const struct space *space, const struct tiling *tiling, struct work *work)

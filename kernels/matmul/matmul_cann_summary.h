@@ -13,12 +13,16 @@ enum cann_line {
     LOAD_B,
     MISS_B,
     LOAD_BIAS,
-    MISS_BIAS,
     FEED_A,
     FEED_B,
     FEED_BIAS,
     MULTIPLY,
     STORE,
+    /* of parts of k: what the vector cores do, one after the other */
+    ADD_LOAD,
+    ADD_UP,
+    ADD_CAST,
+    ADD_STORE,
     CANN_TOTALS,
     /* of prefixes: bytes that may miss and are then on another bus */
     LOAD_ELSEWHERE = CANN_TOTALS,
@@ -93,8 +97,9 @@ enum {
     SINGLE_A_L0 = 4,
     SINGLE_B_L0 = 8,
     SINGLE_C = 16,
-    SINGLE_SET = 32, /* with both of L1: the plan's one_set */
-    SINGLE_ALL = 63,
+    SINGLE_SET = 32,  /* with both of L1: the plan's one_set */
+    SPLIT_PARTS = 64, /* not a buffer: k is split */
+    LAYOUTS = 128,
 };
 
 enum status cann_make_work_layouts(struct space *space, struct cann *cann, struct error *error);
@@ -121,6 +126,8 @@ void cann_summarise_plan(const struct cann *cann, const struct cann_plan *plan, 
  * all but the first of every tile but the first. Needs the totals. */
 void cann_put_turns_c(const struct cann *cann, double tile_steps, double first_step_blocks,
                       struct work *work);
+/* What adds up parts of k; SPLIT_PARTS, or 0 where there is one part. Needs END_WAIT_STORE. */
+unsigned cann_put_reduction(const struct cann *cann, int64_t parts, int cores, struct work *work);
 void cann_summarise(const struct space *space, const struct tiling *tiling, struct work *work);
 
 #endif

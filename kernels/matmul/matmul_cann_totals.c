@@ -151,9 +151,10 @@ static void sum_tiles(const struct cann *cann, const struct cann_plan *plan, str
     for (int i = 0; i < m.count; i++)
         for (int j = 0; j < n.count; j++) {
             int64_t extent[CANN_DIRECTIONS] = {1, m.size[i], n.size[j], plan->extent[CANN_K]};
-            struct cann_move move = cann_move_of(
-                cann, CANN_C, m.size[i] * n.size[j] * machine->accumulator_bytes, extent);
-            cann_add_moves(cann, work, STORE, machine->store_price,
+            struct cann_move move =
+                cann_move_of(cann, cann_stored(plan->parts),
+                             m.size[i] * n.size[j] * machine->accumulator_bytes, extent);
+            cann_add_moves(cann, work, STORE, cann_store_price(cann, plan->parts),
                            blocks * m.times[i] * n.times[j], &move);
         }
     double rows = blocks * cuts_times(&m);

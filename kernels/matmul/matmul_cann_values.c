@@ -81,6 +81,27 @@ static enum status fill_steps(struct cann *cann, int axis, const int64_t sizes[]
     return status;
 }
 
+/* The k of each way to split it, descending, for the caller to free. */
+static int64_t *list_parts(const struct cann *cann)
+{
+    int count = cann->count[CANN_SPLIT_K];
+    int64_t *k = malloc((size_t)(count > 1 ? count : 1) * sizeof *k);
+    for (int i = 0; k && i < count; i++)
+        k[i] = cann_part_k(cann, cann->values[CANN_SPLIT_K][i]);
+    return k;
+}
+
+static enum status fill_steps_k(struct cann *cann, int axis, int64_t most, struct error *error)
+{
+    int64_t *k = list_parts(cann);
+    if (!k)
+        return error_memory(error);
+    enum status status =
+        fill_steps(cann, axis, k, cann->count[CANN_SPLIT_K], CANN_BASE_K, most, error);
+    free(k);
+    return status;
+}
+
 /* What the blocks of a core are cut into, on any number of cores and for all sizes of them. */
 static enum status fill_batch_steps(struct cann *cann, int axis, int64_t most, struct error *error)
 {
@@ -113,9 +134,11 @@ static enum status fill_all_steps(struct cann *cann, struct error *error)
     int64_t l1 = buffer_elements(cann, m->l1, m->type_bytes);
     int64_t k = cann->size[CANN_K], least_base = (int64_t)m->block_mn;
     int64_t steps_k = least_of(k / m->block_k, l1 / (least_base * m->block_k));
+    int splits = cann->count[CANN_SPLIT_K];
+    k = cann_part_k(cann, cann->values[CANN_SPLIT_K][splits - 1]);
     int64_t steps = l1 / product_of(k, least_base);
-    TRY(fill_steps(cann, CANN_STEP_KA, &k, 1, CANN_BASE_K, steps_k, error));
-    TRY(fill_steps(cann, CANN_STEP_KB, &k, 1, CANN_BASE_K, steps_k, error));
+    TRY(fill_steps_k(cann, CANN_STEP_KA, steps_k, error));
+    TRY(fill_steps_k(cann, CANN_STEP_KB, steps_k, error));
     TRY(fill_steps(cann, CANN_STEP_M, cann->values[CANN_SINGLE_M], cann->count[CANN_SINGLE_M],
                    CANN_BASE_M, least_of(steps, cann->size[CANN_M] / least_base), error));
     TRY(fill_steps(cann, CANN_STEP_N, cann->values[CANN_SINGLE_N], cann->count[CANN_SINGLE_N],
@@ -124,30 +147,38 @@ static enum status fill_all_steps(struct cann *cann, struct error *error)
     return fill_batch_steps(cann, CANN_STEP_BATCH_B, steps, error);
 }
 
-static enum status fill_sizes(struct cann *cann, struct error *error)
+static enum status fill_splits(struct cann *cann, struct error *error)
 {
-    const struct cann_machine *m = &cann->machine;
-    const struct {
-        int axis, block;
-        enum cann_direction direction;
-        int64_t most;
-    } sizes[] = {
-        {CANN_SINGLE_M, m->block_mn, CANN_M, INT64_MAX},
-        {CANN_SINGLE_N, m->block_mn, CANN_N, INT64_MAX},
-        {CANN_BASE_K, m->block_k, CANN_K,
-         least_of(buffer_elements(cann, m->l0a, m->type_bytes),
-                  buffer_elements(cann, m->l0b, m->type_bytes)) /
-             m->block_mn},
-    };
-    for (int i = 0; i < 3; i++) {
-        int axis = sizes[i].axis;
-        int64_t size = cann->size[sizes[i].direction], most = least_of(size, sizes[i].most);
-        TRY(fill_cuts(cann, axis, &size, 1, sizes[i].block, most, error));
-    }
+    TRY(fill(cann, CANN_SPLIT_K, 1, cann->most_parts, error));
+    int64_t *values = cann->values[CANN_SPLIT_K];
+    int count = 0;
+    for (int64_t split = 1; split <= cann->most_parts; split++)
+        if (cann_is_split(cann, split))
+            values[count++] = split;
+    cann->count[CANN_SPLIT_K] = count;
     return STATUS_OK;
 }
 
-enum status cann_fill_values(struct cann *cann, struct error *error)
+static enum status fill_sizes(struct cann *cann, struct error *error)
+{
+    const struct cann_machine *m = &cann->machine;
+    const int64_t *size = cann->size;
+    int64_t most = least_of(buffer_elements(cann, m->l0a, m->type_bytes),
+                            buffer_elements(cann, m->l0b, m->type_bytes)) /
+                   m->block_mn;
+    TRY(fill_cuts(cann, CANN_SINGLE_M, &size[CANN_M], 1, m->block_mn, size[CANN_M], error));
+    TRY(fill_cuts(cann, CANN_SINGLE_N, &size[CANN_N], 1, m->block_mn, size[CANN_N], error));
+    TRY(fill_splits(cann, error));
+    int64_t *k = list_parts(cann);
+    if (!k)
+        return error_memory(error);
+    enum status status = fill_cuts(cann, CANN_BASE_K, k, cann->count[CANN_SPLIT_K], m->block_k,
+                                   least_of(size[CANN_K], most), error);
+    free(k);
+    return status;
+}
+
+static enum status fill_values(struct cann *cann, struct error *error)
 {
     TRY(fill_sizes(cann, error));
     TRY(fill(cann, CANN_CORES, 1, cann->cores, error));
@@ -170,12 +201,17 @@ int64_t cann_count_points(const struct cann *cann)
     return points;
 }
 
-/* Of a batch's blocks powers of two only are loaded at once where there would be too many points.
- */
-void cann_thin_batch_steps(struct cann *cann)
+void cann_free_values(struct cann *cann)
 {
-    if (cann_count_points(cann) < INT64_MAX)
-        return;
+    for (int a = 0; a < CANN_AXES; a++) {
+        free(cann->values[a]);
+        cann->values[a] = NULL;
+    }
+}
+
+/* Of a batch's blocks powers of two only are loaded at once. */
+static void thin_batch_steps(struct cann *cann)
+{
     cann->few_batch_steps = true;
     for (int a = CANN_STEP_BATCH_A; a <= CANN_STEP_BATCH_B; a++) {
         int64_t *values = cann->values[a], most = values[cann->count[a] - 1];
@@ -183,4 +219,17 @@ void cann_thin_batch_steps(struct cann *cann)
         for (int64_t power = 1; power <= most; power *= 2)
             values[cann->count[a]++] = power;
     }
+}
+
+enum status cann_fill_values(struct cann *cann, struct error *error)
+{
+    TRY(fill_values(cann, error));
+    if (cann_count_points(cann) == INT64_MAX && cann->most_parts > 1) {
+        cann->most_parts = 1;
+        cann_free_values(cann);
+        TRY(fill_values(cann, error));
+    }
+    if (cann_count_points(cann) == INT64_MAX)
+        thin_batch_steps(cann);
+    return STATUS_OK;
 }

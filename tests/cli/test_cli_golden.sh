@@ -82,6 +82,7 @@ golden platform-list-split list hw split.ini
 golden platform-found list hw "split" --hw-path .
 golden platform-tune $odd --hw $demo
 golden platform-tune-split $odd --hw split.ini --space thesis
+golden platform-tune-split-k --op matmul --shape 16x1024x16 --hw split.ini
 golden platform-mistyped list hw mistyped.ini
 golden platform-truncated list hw truncated.ini
 

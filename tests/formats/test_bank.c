@@ -379,9 +379,9 @@ Test(bank, random_changes)
 /* ------------------------------------------------------------------ rows and tilings */
 
 static const char *const axis_names[CANN_AXES] = {
-    "single_m", "single_n", "cores",   "outer",  "base_m", "base_n",       "base_k",
-    "holds",    "step_ka",  "step_kb", "step_m", "step_n", "step_batch_a", "step_batch_b",
-    "l1a",      "l1b",      "l0a",     "l0b",    "l0c"};
+    "single_m",     "single_n", "split_k", "cores",   "outer",  "base_m", "base_n",
+    "base_k",       "holds",    "step_ka", "step_kb", "step_m", "step_n", "step_batch_a",
+    "step_batch_b", "l1a",      "l1b",     "l0a",     "l0b",    "l0c"};
 
 static struct tiling tiling_of(const struct bank_row *row, struct problem *problem)
 {
@@ -404,8 +404,8 @@ static void expect_tiling(const struct bank_row *row, const int64_t wanted[CANN_
 /* m: 20 blocks over 4 cores are 5 each; B stands whole in L1: 6 steps of k by 4/4 of n. */
 Test(bank, rows_become_tilings)
 {
-    static const int64_t wanted[CANN_AXES] = {80, 64, 8, OUTER_N, 32, 64, 16, HOLDS_TILE, 2, 6,
-                                              2,  1,  1, 1,       2,  1,  2,  1,          2};
+    static const int64_t wanted[CANN_AXES] = {80, 64, 1, 8, OUTER_N, 32, 64, 16, HOLDS_TILE, 2,
+                                              6,  2,  1, 1, 1,       2,  1,  2,  1,          2};
     expect_tiling(one(REPOSITORY, BANK_REPOSITORY), wanted);
     expect_tiling(one("{\"a\":[" KERNEL "]}", BANK_STATIC), wanted);
     expect_tiling(one(RUNTIME, BANK_RUNTIME_KB), wanted);

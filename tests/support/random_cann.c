@@ -5,6 +5,7 @@
  * buffer is the hard part. */
 #include "tests/support/random_cann.h"
 
+#include "kernels/slices.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +17,7 @@ static const char *const machines[] = {
     "buffers.l1.capacity_bytes=65536",
     "buffers.l0a.capacity_bytes=8192 buffers.l0c.capacity_bytes=16384",
     "buffers.l0b.capacity_bytes=4096 paths.l1->l0b.bandwidth_gbps=20",
-    "issue_ns=200 matrix.f16.gflops=300",
+    "issue_ns=200 matrix.f16.gflops=300 buffers.ub.capacity_bytes=1024",
 };
 enum { MACHINES = sizeof machines / sizeof *machines };
 
@@ -191,9 +192,15 @@ void random_cann_values(gsl_rng *rng, const struct space *space, struct tiling *
     int64_t *v = tiling->value;
     int64_t m = cann->size[CANN_M] / 16, n = cann->size[CANN_N] / 16;
     int64_t block = cann->machine.block_k, k = cann->size[CANN_K];
-    v[CANN_SINGLE_M] = 16 * pick_size(rng, m);
-    v[CANN_SINGLE_N] = 16 * pick_size(rng, n);
+    v[CANN_SPLIT_K] = pick(rng, 2) == 1 ? 1 : pick(rng, cann->cores);
+    bool split = v[CANN_SPLIT_K] > 1 && pick(rng, 4) > 1; /* few blocks, or there are no cores */
+    v[CANN_SINGLE_M] = split && pick(rng, 3) > 1 ? 16 * m : 16 * pick_size(rng, m);
+    v[CANN_SINGLE_N] = split && pick(rng, 3) > 1 ? 16 * n : 16 * pick_size(rng, n);
     v[CANN_CORES] = pick(rng, cann->cores);
+    if (split)
+        v[CANN_CORES] = cann_parts(cann, v[CANN_SPLIT_K]) * cann->size[CANN_BATCH] *
+                        divide_up(16 * m, v[CANN_SINGLE_M]) * divide_up(16 * n, v[CANN_SINGLE_N]);
+    k = divide_up(k / block, cann_parts(cann, v[CANN_SPLIT_K])) * block;
     v[CANN_OUTER] = pick(rng, OUTER_KINDS) - 1;
     v[CANN_BASE_M] = 16 * pick(rng, v[CANN_SINGLE_M] / 16);
     v[CANN_BASE_N] = 16 * pick(rng, v[CANN_SINGLE_N] / 16);

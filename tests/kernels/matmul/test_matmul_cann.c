@@ -340,7 +340,7 @@ static void run_move(struct run *r, const struct instruction *in, const int64_t 
         run_store(r, in, indices);
         return;
     }
-    if (in->what == m->feed_bias)
+    if (in->what == m->feed_bias || in->pipe == m->adder.in || in->pipe == m->adder.out)
         return;
     int64_t to = address(program, in, OPERAND_DST, indices);
     if (in->what == m->load || in->what == m->miss) {
@@ -519,11 +519,14 @@ static void core_sizes(const struct fixture *f, int64_t sizes[CANN_DIRECTIONS])
     int64_t m = (s[MATMUL_M] + 15) / 16 * 16, n = (s[MATMUL_N] + 15) / 16 * 16;
     int64_t grid = (m + v[CANN_SINGLE_M] - 1) / v[CANN_SINGLE_M] *
                    ((n + v[CANN_SINGLE_N] - 1) / v[CANN_SINGLE_N]) * s[MATMUL_BATCH];
+    int64_t block_k = 32 / dtype_bytes(f->problem.type);
+    int64_t k = (s[MATMUL_K] + block_k - 1) / block_k;
+    int64_t part = (k + v[CANN_SPLIT_K] - 1) / v[CANN_SPLIT_K];
+    grid *= (k + part - 1) / part;
     sizes[CANN_BATCH] = (grid + v[CANN_CORES] - 1) / v[CANN_CORES];
     sizes[CANN_M] = least_of(v[CANN_SINGLE_M], m);
     sizes[CANN_N] = least_of(v[CANN_SINGLE_N], n);
-    int64_t block_k = 32 / dtype_bytes(f->problem.type);
-    sizes[CANN_K] = (s[MATMUL_K] + block_k - 1) / block_k * block_k;
+    sizes[CANN_K] = part * block_k;
 }
 
 static void expect_product(struct fixture *f)
@@ -643,7 +646,7 @@ Test(matmul_cann, pieces_follow_the_layout)
             [CANN_K] = rows[i].k,
         };
         const int64_t wanted[] = {rows[i].a, rows[i].b, rows[i].c};
-        for (int o = 0; o < CANN_OPERANDS; o++)
+        for (int o = 0; o <= CANN_C; o++)
             cr_assert_eq(cann_pieces(cann_of(&f.space), (enum cann_operand)o, extent), wanted[o],
                          "row %zu, operand %d: %lld", i, o,
                          (long long)cann_pieces(cann_of(&f.space), (enum cann_operand)o, extent));
@@ -682,7 +685,7 @@ Test(matmul_cann, rows_that_are_not_padded)
         const struct cann *cann = cann_of(&f.space);
         const int64_t pieces[] = {rows[i].a, rows[i].b, rows[i].c};
         const int64_t aligned[] = {rows[i].aligned_a, rows[i].aligned_b, rows[i].aligned_c};
-        for (int o = 0; o < CANN_OPERANDS; o++) {
+        for (int o = 0; o <= CANN_C; o++) {
             enum cann_operand operand = (enum cann_operand)o;
             cr_expect_eq(cann_pieces(cann, operand, cann->size), pieces[o], "%zu, %d: %lld", i, o,
                          (long long)cann_pieces(cann, operand, cann->size));
@@ -834,9 +837,9 @@ static void expect_first_touches(struct fixture *f)
     const struct work_total *hit = &totals[cann->machine.load_price];
     int64_t grid_m = divide_up(size[CANN_M], plan.extent[CANN_M]);
     int64_t grid_n = divide_up(size[CANN_N], plan.extent[CANN_N]);
-    double b = (double)(size[CANN_K] * grid_n * plan.extent[CANN_N]) *
+    double b = (double)(plan.extent[CANN_K] * grid_n * plan.extent[CANN_N]) *
                (cann->share_b ? 1 : (double)size[0]);
-    double a = (double)(size[CANN_K] * grid_m * plan.extent[CANN_M] * size[0]);
+    double a = (double)(plan.extent[CANN_K] * grid_m * plan.extent[CANN_M] * size[0]);
     double part = (double)plan.extent[CANN_BATCH] / (double)(size[0] * grid_m * grid_n);
     double most = cann->miss_share * dtype_bytes(f->problem.type) * (a + b) * part,
            missed = (double)miss->units;
@@ -844,7 +847,8 @@ static void expect_first_touches(struct fixture *f)
     int64_t m = size[CANN_M] % plan.extent[CANN_M], n = size[CANN_N] % plan.extent[CANN_N];
     int64_t blocks = plan.cores * plan.extent[CANN_BATCH];
     if (m || n || cann->share_b ||
-        blocks * plan.extent[CANN_M] * plan.extent[CANN_N] != size[0] * size[CANN_M] * size[CANN_N])
+        blocks * plan.extent[CANN_M] * plan.extent[CANN_N] !=
+            plan.parts * size[0] * size[CANN_M] * size[CANN_N])
         return;
     int64_t loads = hit->instructions + miss->instructions;
     cr_assert_geq(missed, most - 512.0 * (double)loads, "%.0f of %.0f: %s", missed, most,
@@ -951,6 +955,22 @@ static bool is_size(int64_t size, int64_t value, int64_t block)
            (units <= 8 || power || least_slice(size, value, block));
 }
 
+/* Every part of k has something, and a core of its own; all of them take no more than A
+ * and B. */
+static bool splits_by_hand(const struct fixture *f, int64_t blocks)
+{
+    const int64_t *v = f->tiling.value;
+    const struct cann *cann = cann_of(&f->space);
+    int64_t all = tiles(f->problem.size[MATMUL_K], 16), parts = v[CANN_SPLIT_K];
+    double batch = (double)cann->size[CANN_BATCH], a = batch * (double)cann->size[CANN_M];
+    double b = (cann->share_b ? 1 : batch) * (double)cann->size[CANN_N];
+    double workspace =
+        4.0 * (double)parts * batch * (double)cann->size[CANN_M] * (double)cann->size[CANN_N];
+    return f->space.kind == &matmul_cann && parts <= cann->cores &&
+           tiles(all, tiles(all, parts)) == parts && v[CANN_CORES] == blocks &&
+           workspace <= 2.0 * (double)cann->size[CANN_K] * (a + b);
+}
+
 /* No other values mean the same, or these are the agreed ones. */
 static bool agreed_by_hand(struct fixture *f)
 {
@@ -959,12 +979,14 @@ static bool agreed_by_hand(struct fixture *f)
     int64_t core[CANN_DIRECTIONS];
     core_sizes(f, core);
     int64_t blocks = tiles(s[MATMUL_M], v[CANN_SINGLE_M]) * tiles(s[MATMUL_N], v[CANN_SINGLE_N]) *
-                     s[MATMUL_BATCH];
+                     s[MATMUL_BATCH] * v[CANN_SPLIT_K];
     int64_t m = tiles(core[CANN_M], v[CANN_BASE_M]), n = tiles(core[CANN_N], v[CANN_BASE_N]);
     int64_t k = tiles(core[CANN_K], v[CANN_BASE_K]);
     int64_t together = s[MATMUL_BATCH] > 1 ? core[CANN_BATCH] : 1;
     bool columns = s[MATMUL_BATCH] * tiles(s[MATMUL_M], core[CANN_M]) >= core[CANN_BATCH];
     bool one_b = f->problem.choice[MATMUL_SHARE_B] && columns;
+    if (v[CANN_SPLIT_K] > 1 && !splits_by_hand(f, blocks))
+        return false;
     if (!is_size(cann->size[CANN_M], v[CANN_SINGLE_M], 16) ||
         !is_size(cann->size[CANN_N], v[CANN_SINGLE_N], 16) || v[CANN_CORES] > blocks ||
         !is_size(core[CANN_M], v[CANN_BASE_M], 16) || !is_size(core[CANN_N], v[CANN_BASE_N], 16) ||

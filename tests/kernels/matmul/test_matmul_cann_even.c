@@ -72,19 +72,23 @@ static unsigned expected(const struct problem *problem, const struct space *spac
     int block_k = 32 / dtype_bytes(problem->type);
     int64_t by_m[] = {v[CANN_SINGLE_M], v[CANN_STEP_M] * v[CANN_BASE_M], v[CANN_BASE_M]};
     int64_t by_n[] = {v[CANN_SINGLE_N], v[CANN_STEP_N] * v[CANN_BASE_N], v[CANN_BASE_N]};
-    int64_t by_ka = v[CANN_STEP_KA] * v[CANN_BASE_K], by_kb = v[CANN_STEP_KB] * v[CANN_BASE_K];
-    cut(&ka, size[MATMUL_K], block_k, &by_ka, 1);
-    cut(&kb, size[MATMUL_K], block_k, &by_kb, 1);
+    int64_t blocks = (size[MATMUL_K] + block_k - 1) / block_k;
+    int64_t part = (blocks + v[CANN_SPLIT_K] - 1) / v[CANN_SPLIT_K] * block_k;
+    int64_t by_ka[] = {part, v[CANN_STEP_KA] * v[CANN_BASE_K]};
+    int64_t by_kb[] = {part, v[CANN_STEP_KB] * v[CANN_BASE_K]};
+    cut(&ka, size[MATMUL_K], block_k, by_ka, 2);
+    cut(&kb, size[MATMUL_K], block_k, by_kb, 2);
     cut(&m, size[MATMUL_M], 16, by_m, 2);
     cut(&n, size[MATMUL_N], 16, by_n, 2);
-    int64_t whole_ka = by_ka < ka.size ? by_ka : ka.size;
-    int64_t whole_kb = by_kb < kb.size ? by_kb : kb.size;
+    int64_t whole_ka = by_ka[1] < part ? by_ka[1] : part;
+    int64_t whole_kb = by_kb[1] < part ? by_kb[1] : part;
     unsigned bits = (unsigned)(m.size % v[CANN_SINGLE_M] == 0) |
                     (unsigned)(n.size % v[CANN_SINGLE_N] == 0) << 1 |
-                    (unsigned)(ka.size % whole_ka == 0 && kb.size % whole_kb == 0) << 2 |
+                    (unsigned)(ka.size % part == 0 && part % whole_ka == 0 && part % whole_kb == 0)
+                        << 2 |
                     (unsigned)(v[CANN_SINGLE_M] % v[CANN_BASE_M] == 0) << 3 |
                     (unsigned)(v[CANN_SINGLE_N] % v[CANN_BASE_N] == 0) << 4 |
-                    (unsigned)(ka.size % v[CANN_BASE_K] == 0) << 5;
+                    (unsigned)(part % v[CANN_BASE_K] == 0) << 5;
     bits |= (unsigned)(at_lines(problem, 0, &m, &ka, machine->type_bytes) &&
                        at_lines(problem, 1, &kb, &n, machine->type_bytes))
             << STARTS_AB;

@@ -15,7 +15,7 @@
 static bool has_words(const struct tiling *tiling)
 {
     const int64_t *x = tiling->value;
-    return x[CANN_OUTER] != OUTER_M_N && x[CANN_L0B_HOLDS] == HOLDS_TILE &&
+    return x[CANN_OUTER] != OUTER_M_N && x[CANN_L0B_HOLDS] == HOLDS_TILE && x[CANN_SPLIT_K] == 1 &&
            x[CANN_STEP_BATCH_A] == 1 && x[CANN_STEP_BATCH_B] == 1;
 }
 
