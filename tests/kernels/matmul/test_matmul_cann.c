@@ -603,8 +603,8 @@ Test(matmul_cann, rows_beside_a_tile_of_c)
         char choices[200];
         snprintf(choices, sizeof choices, "dtype=%s %s", dtype_name(rows[i].type), rows[i].choices);
         open_problem(&f, "128x64x96", choices, 1);
-        struct tiling tiling = {.value = {128, 96, 1, OUTER_M, 64, 48, 32, HOLDS_TILE, 1, 1, 1, 1,
-                                          1, 1, 1, 1, 1, 1, 1}};
+        struct tiling tiling = {.value = {128, 96, 1, 1, OUTER_M, 64, 48, 32, HOLDS_TILE, 1, 1, 1,
+                                          1, 1, 1, 1, 1, 1, 1, 1}};
         cann_plan_make(cann_of(&f.space), &tiling, &plan);
         cr_expect_eq(plan.scope[LIVE_BIAS_L1].bytes, 48 * rows[i].bytes, "row %zu", i);
         space_close(&f.space);
@@ -955,20 +955,21 @@ static bool is_size(int64_t size, int64_t value, int64_t block)
            (units <= 8 || power || least_slice(size, value, block));
 }
 
-/* Every part of k has something, and a core of its own; all of them take no more than A
- * and B. */
+/* Every part of k has something, and a core of its own; all of them take no more than A and B. */
 static bool splits_by_hand(const struct fixture *f, int64_t blocks)
 {
     const int64_t *v = f->tiling.value;
     const struct cann *cann = cann_of(&f->space);
-    int64_t all = tiles(f->problem.size[MATMUL_K], 16), parts = v[CANN_SPLIT_K];
+    int type = dtype_bytes(f->problem.type);
+    int64_t all = tiles(f->problem.size[MATMUL_K], 32 / type), parts = v[CANN_SPLIT_K];
     double batch = (double)cann->size[CANN_BATCH], a = batch * (double)cann->size[CANN_M];
     double b = (cann->share_b ? 1 : batch) * (double)cann->size[CANN_N];
     double workspace =
         4.0 * (double)parts * batch * (double)cann->size[CANN_M] * (double)cann->size[CANN_N];
-    return f->space.kind == &matmul_cann && parts <= cann->cores &&
+    bool adds = f->problem.type != DTYPE_I8 || cann->machine.out == DTYPE_I32; /* not by scales */
+    return f->space.kind == &matmul_cann && adds && parts <= cann->cores &&
            tiles(all, tiles(all, parts)) == parts && v[CANN_CORES] == blocks &&
-           workspace <= 2.0 * (double)cann->size[CANN_K] * (a + b);
+           workspace <= type * (double)cann->size[CANN_K] * (a + b);
 }
 
 /* No other values mean the same, or these are the agreed ones. */
