@@ -1,6 +1,6 @@
 /* The fastest tilings known, for including; made by
  *   autotune table --db results.db --hw ascend310 --op matmul --format c -o tilings.h
- * with autotune 0.1.0, model version 5. Not to be edited.
+ * with autotune 0.1.0, model version 6. Not to be edited.
  *
  * Ascend 310, 2 cores, fingerprint aba49f6b002d1a93b5d0973f10a54151; times are simulated.
  *
@@ -29,7 +29,7 @@
 #define AUTOTUNE_TABLE_FINGERPRINT "aba49f6b002d1a93b5d0973f10a54151"
 #define AUTOTUNE_TABLE_KIND "simulated"
 #define AUTOTUNE_TABLE_CORES 2
-#define AUTOTUNE_TABLE_MODEL_VERSION 5
+#define AUTOTUNE_TABLE_MODEL_VERSION 6
 
 /* Sizes in the order of the table: less than, equal to or more than 0. */
 static inline int autotune_table_compare(const int64_t *a, const int64_t *b, int count)
