@@ -54,11 +54,11 @@ docs/sweeps.md	at most 2 % of it	sweep	at most 1.99 % over the searches
 docs/sweeps.md	3 % longer than one	sweep	median 1.030 times as long
 docs/runtime.md	before takes 3 to 4 ns	host-gemm	4.8e-08         4 exact
 docs/banks.md	| 910B2: all | 18.0 %, 9.3 %, 0.982	accuracy	18 %                 9.28 %             -0.779 %
-docs/banks.md	15.5 %, 7.4 %, 0.984	accuracy	corrected               15.5 %                 7.38 %    0.9843                 79.9 %
-docs/banks.md	| 14.0 %, 7.5 % | 12.3 %, 6.0 %	accuracy	corrected               12.3 %                 6.01 %     0.972
-docs/banks.md	| 8.4 %, 5.0 % | 7.1 %, 4.2 %	accuracy	corrected               7.09 %                 4.23 %     0.996
-docs/banks.md	| 8.2 %, 5.1 % | 7.2 %, 4.3 %	accuracy	corrected               7.25 %                 4.26 %    0.9948
-docs/banks.md	| 19.9 %, 18.1 %, 0.986 | 11.1 %, 7.5 %, 0.984	accuracy	corrected               11.1 %                 7.49 %    0.9845                 79.4 %
+docs/banks.md	15.7 %, 7.3 %, 0.984	accuracy	corrected               15.7 %                 7.32 %    0.9841                 80.1 %
+docs/banks.md	| 14.0 %, 7.5 % | 12.4 %, 6.1 %	accuracy	corrected               12.4 %                 6.08 %    0.9718
+docs/banks.md	| 8.4 %, 5.0 % | 7.2 %, 4.2 %	accuracy	corrected               7.15 %                 4.17 %     0.996
+docs/banks.md	| 8.2 %, 5.1 % | 7.4 %, 4.2 %	accuracy	corrected               7.36 %                 4.24 %    0.9946
+docs/banks.md	| 19.9 %, 18.1 %, 0.986 | 11.5 %, 7.1 %, 0.985	accuracy	corrected               11.5 %                 7.14 %    0.9853                 81.0 %
 docs/banks.md	by row +11.9, +8.4, −1.4, +8.2, +10.9 and −5.1 %	accuracy	759.4 ms   849.9 ms          11.9 %
 docs/matmul.md	| 8192x8192x8192 | 164,588,090,668 |	heuristics	164,588,090,668 are
 docs/reproduce.md	54.7 % of the peak, not 23.6	reproduction	23.64     54.66
