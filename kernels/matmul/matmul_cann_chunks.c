@@ -29,7 +29,7 @@ static enum status make_chunks(const struct cann *cann, int64_t k, int64_t base_
     size_t ways = 1, tiles = (size_t)cann->count[CANN_BASE_M] * (size_t)cann->count[CANN_BASE_N];
     for (int64_t s = 0; (s = next_cut(steps, s));)
         ways++;
-    chunks->k = malloc(ways * sizeof *chunks->k);
+    chunks->k = calloc(ways, sizeof *chunks->k);
     chunks->dividing = malloc(ways * ways * sizeof *chunks->dividing);
     chunks->cut_pairs = calloc(tiles, sizeof *chunks->cut_pairs);
     if (!chunks->k || !chunks->dividing || !chunks->cut_pairs)

@@ -295,7 +295,8 @@ static int64_t count_base_k(struct counter *c)
     int64_t count = 0, *v = c->tiling.value, given = c->fixed > CANN_BASE_K ? v[CANN_BASE_K] : 0;
     if (!find_place(c->cann, CANN_SPLIT_K, c->facts.parts, &splits))
         return 0;
-    const struct cann_chunks *chunks = &c->cann->chunks[splits * c->cann->count[CANN_BASE_K]];
+    const struct cann_chunks *chunks =
+        &c->cann->chunks[(size_t)splits * (size_t)c->cann->count[CANN_BASE_K]];
     for (int i = 0; i < c->cann->count[CANN_BASE_K]; i++) {
         if (values[i] * v[CANN_BASE_M] > c->room.l0a)
             break;

@@ -351,8 +351,8 @@ Test(profile_analyse, shapes_that_do_not_help)
     EXPECT_NEAR(utilisation_of("MatMulV2", "8192,8192;8192,8192", f16, nd, "8192,8192", 0,
                                "shapes do not fit the time: Cube at its peak would take 4474 us"),
                 -1);
-    EXPECT_NEAR(utilisation_of("MatMulV2", "1024,1024;1024,1024", "FLOAT;FLOAT", nd, "1024,1024", 0,
-                               "has no peak of f32"),
+    EXPECT_NEAR(utilisation_of("MatMulV2", "1024,1024;1024,1024", "INT16;INT16", nd, "1024,1024", 0,
+                               "has no peak of i16"),
                 -1);
     EXPECT_NEAR(utilisation_of("MatMulV2", "N/A", f16, nd, "1024,1024", 0, none), -1);
     EXPECT_NEAR(utilisation_of("MatMulV2", "1e999,2;3,4", f16, nd, "1,4", 0, none), -1);

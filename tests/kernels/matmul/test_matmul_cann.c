@@ -603,8 +603,8 @@ Test(matmul_cann, rows_beside_a_tile_of_c)
         char choices[200];
         snprintf(choices, sizeof choices, "dtype=%s %s", dtype_name(rows[i].type), rows[i].choices);
         open_problem(&f, "128x64x96", choices, 1);
-        struct tiling tiling = {.value = {128, 96, 1, 1, OUTER_M, 64, 48, 32, HOLDS_TILE, 1, 1, 1,
-                                          1, 1, 1, 1, 1, 1, 1, 1}};
+        struct tiling tiling = {.value = {128, 96, 1, 1, OUTER_M, 64, 48, 32, HOLDS_TILE, 1,
+                                          1,   1,  1, 1, 1,       1,  1,  1,  1,          1}};
         cann_plan_make(cann_of(&f.space), &tiling, &plan);
         cr_expect_eq(plan.scope[LIVE_BIAS_L1].bytes, 48 * rows[i].bytes, "row %zu", i);
         space_close(&f.space);
