@@ -87,6 +87,8 @@ tune() { # TYPE RESULT: into best.json; the tiling is explained, and its program
 # Numbers of ge::DataType for the runtime, names for the others.
 export_all() { # TYPE NUMBER NAME RESULT-NUMBER RESULT-NAME SUMS-NAME
     local rows=kernel.jsonl
+    "$autotune" "${problem[@]}" --space tcube --json >best.json # where these forms search
+    time_ns=$(first time_ns best.json)
     "$autotune" "${problem[@]}" --format runtime_kb -q -o $rows
     says $rows a_dtype "$2"
     says $rows b_dtype "$2"
@@ -101,7 +103,7 @@ export_all() { # TYPE NUMBER NAME RESULT-NUMBER RESULT-NAME SUMS-NAME
     read_back kernel.json
     # a static bank has blocks only, and words for the order of loops of this one's best
     problem+=(--shape 64x128x64 --a-layout nz --b-layout nz --c-layout nz)
-    "$autotune" "${problem[@]}" --json >best.json
+    "$autotune" "${problem[@]}" --space static --json >best.json
     time_ns=$(first time_ns best.json)
     rm -f bank.json
     "$autotune" "${problem[@]}" --format static_bank -q -o bank.json
