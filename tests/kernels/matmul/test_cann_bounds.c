@@ -244,7 +244,7 @@ Test(cann_bounds, prefixes_of_small_spaces)
 
 Test(cann_bounds, prefixes_of_larger_spaces)
 {
-    scan_spaces(6000, 30 / test_thinning() + 1, 120);
+    scan_spaces(6000, 80 / test_thinning(), 120);
 }
 
 /* Misses have a bus as wide as that of hits and stores, which one transfer fills: what misses
