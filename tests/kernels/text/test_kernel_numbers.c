@@ -101,7 +101,9 @@ static void check_problem(const struct reference *row, const struct space *space
     const struct reference_data data = {size, &run, tiling.value};
     if (row->prepare)
         row->prepare(&data);
-    double *expected = malloc((size_t)most_elements(&run) * sizeof *expected);
+    int64_t most = most_elements(&run);
+    cr_assert_gt(most, 0);
+    double *expected = malloc((size_t)most * sizeof *expected);
     for (int n = 0; n < 5 && find_tiling(space, rng, &tiling); n++) {
         int wrong = 0;
         row->compute(&data, expected);
