@@ -175,6 +175,31 @@ integers() {
     done
 }
 
+# Scales of rows and columns, on the vector cores: the chips that can, and what does not fit.
+scales() {
+    local chip kernel=(--kernel quant_matmul --shape 16x64x32)
+    for chip in ascend910b1 ascend910b2 ascend910b3 ascend910b4; do
+        hw=$chip
+        problem=("${kernel[@]}" --hw "$chip" --dtype i8 --out-type bf16 --tokens 1)
+        tune i8 bf16
+    done
+    refused "'p' needs a path l0c->gm" "${kernel[@]}" --hw ascend910 --dtype i8 --out-type f16
+    refused '--out-type f32: expected same (i8) or accumulator (i32) or f16 or bf16' \
+        "${kernel[@]}" --hw ascend910b2 --dtype i8 --out-type f32
+    for type in i8 f16; do # results in i32; operands in f16
+        "$autotune" "${kernel[@]}" --hw ascend910b2 --dtype $type >out 2>err
+        equal "quant_matmul of $type alone" 1 $?
+        check "$(cat out)" grep -q 'require in line' out
+    done
+    printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" >three.npy
+    printf '\x00\x00\x80\x3f%.0s' 1 2 3 >>three.npy
+    for tensor in S T; do
+        refused "three.npy: an array of 3 elements, expected $([ $tensor = S ] && echo 32 || echo 16) for tensor $tensor" \
+            run "${kernel[@]}" --hw ascend910b2 --dtype i8 --out-type f16 --tokens 1 --in $tensor=three.npy
+    done
+}
+
 # A store's table says the type and the results' by name, whatever they were called.
 tables() {
     problem=(--op matmul --shape 64x64x64 --hw ascend910b1 -q)
@@ -236,6 +261,7 @@ reals() {
 }
 
 integers
+scales
 tables
 reals
 hf32

@@ -184,6 +184,7 @@ struct run {
     struct {
         int64_t batch, m0, n0, k;
     } in_l0c[2];
+    int64_t row_bytes, row_end; /* of bias and scales, since the last store; where they end in L1 */
     int64_t bytes[CANN_OPERANDS]; /* of A and of B loaded, by their meaning */
 };
 
@@ -320,6 +321,25 @@ static void run_product(struct run *r, const struct instruction *in, const int64
     next_product(r);
 }
 
+/* A tile of C has rows of its own, of its columns and no others, one behind the other in L1: a bias
+ * in the type of the sums or of C, and of whole numbers that leave as reals scales of 8 bytes. */
+static void expect_rows(struct run *r, int64_t n)
+{
+    bool whole = r->f->problem.type == DTYPE_I8, scaled = whole && r->m->out != DTYPE_I32;
+    int bias = whole || r->m->out == DTYPE_BF16 ? 4 : dtype_bytes(r->m->out);
+    int64_t bytes = (r->f->problem.choice[MATMUL_BIAS] ? bias : 0) + (scaled ? 8 : 0);
+    cr_assert_eq(r->row_bytes, n * bytes, "rows of %lld bytes, expected %lld: %s",
+                 (long long)r->row_bytes, (long long)(n * bytes), say_tiling(r->f));
+    r->row_bytes = 0;
+}
+
+static void run_rows(struct run *r, const struct instruction *in, int64_t to, int64_t first)
+{
+    cr_assert_eq(to, r->row_bytes ? r->row_end : first, "rows lie elsewhere: %s", say_tiling(r->f));
+    r->row_bytes += in->bytes;
+    r->row_end = to + in->bytes;
+}
+
 static void run_store(struct run *r, const struct instruction *in, const int64_t indices[])
 {
     const int64_t *v = r->f->tiling.value;
@@ -328,6 +348,7 @@ static void run_store(struct run *r, const struct instruction *in, const int64_t
     int64_t m = least_of(v[CANN_BASE_M], r->sizes[CANN_M] - r->in_l0c[copy].m0);
     int64_t n = least_of(v[CANN_BASE_N], r->sizes[CANN_N] - r->in_l0c[copy].n0);
     cr_assert_eq(in->bytes, m * n * 4);
+    expect_rows(r, n);
     r->in_l0c[copy].k = 0;
     r->stored_bytes += in->bytes;
 }
@@ -346,8 +367,10 @@ static void run_move(struct run *r, const struct instruction *in, const int64_t 
     if (in->what == m->load || in->what == m->miss) {
         struct cann_plan plan;
         cann_plan_make(r->cann, &r->f->tiling, &plan);
-        if (plan.scope[LIVE_BIAS_L1].used && to >= plan.scope[LIVE_BIAS_L1].offset_bytes)
+        if (plan.scope[LIVE_BIAS_L1].used && to >= plan.scope[LIVE_BIAS_L1].offset_bytes) {
+            run_rows(r, in, to, plan.scope[LIVE_BIAS_L1].offset_bytes);
             return;
+        }
         cr_assert_eq(to % CELL, 0);
         cr_assert_eq(in->bytes % CELL, 0);
         /* the part behind the cache comes right behind the other */

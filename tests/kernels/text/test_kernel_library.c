@@ -23,6 +23,7 @@ static const struct row {
     bool lacks;                      /* it asks for operations that the chip has not */
     double
         far; /* so many rooflines the best takes at most, 0: 100. Some picks count nothing there */
+    enum dtype type; /* f16 where none is said */
 } rows[] = {
     {"add_relu", "ascend310", {500000}, {5000}},
     {"add_relu", "ascend910b2", {500000}, {5000}},
@@ -105,6 +106,10 @@ static const struct row {
     {"weight_quant_matmul", "ascend910b2", {16, 2048, 2048, 4}, {16, 128, 96, 4}},
     {"weight_quant_matmul", "ascend910b3", {16, 2048, 2048, 8}, {16, 128, 96, 8}},
     {"weight_quant_matmul", "ascend910b4", {16, 2048, 2048, 4}, {16, 128, 96, 4}},
+    {"quant_matmul", "ascend910b1", {128, 512, 1000, 1}, {64, 256, 96, 1}, .type = DTYPE_I8},
+    {"quant_matmul", "ascend910b2", {128, 512, 1000}, {40, 100, 90}, .type = DTYPE_I8},
+    {"quant_matmul", "ascend910b3", {128, 512, 1000, 1}, {64, 256, 96, 1}, .type = DTYPE_I8},
+    {"quant_matmul", "ascend910b4", {128, 512, 1000, 1}, {64, 256, 96, 1}, .type = DTYPE_I8},
 };
 enum { ROWS = sizeof rows / sizeof *rows, TRIED = 3000 };
 
@@ -164,7 +169,7 @@ static enum status open_row(const struct row *row, const int64_t sizes[],
     machine_load_named(hw, row->chip, is_cold ? "cache.default=cold" : "");
     read_text(row->name, kernel);
     *space = (struct space){.kind = &kernel_space_tile, .hw = hw};
-    return kernel_space_create(space, kernel, sizes, DTYPE_F16, DTYPE_F16,
+    return kernel_space_create(space, kernel, sizes, row->type, DTYPE_F16,
                                hw->cores < 3 ? hw->cores : 3, error);
 }
 
