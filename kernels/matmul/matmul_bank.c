@@ -110,8 +110,8 @@ static int64_t grid_cores(const struct problem *p, int64_t single_m, int64_t sin
                           int64_t batch_dim)
 {
     int64_t batch = p->size[MATMUL_BATCH], rounds = divide_up(batch, least_of(batch_dim, batch));
-    return divide_up(batch, rounds) * divide_up(p->size[MATMUL_M], single_m) *
-           divide_up(p->size[MATMUL_N], single_n);
+    return product_of(divide_up(batch, rounds), product_of(divide_up(p->size[MATMUL_M], single_m),
+                                                           divide_up(p->size[MATMUL_N], single_n)));
 }
 
 static enum status tiling_of_numbers(const struct bank_row *row, const struct problem *p,
@@ -157,9 +157,9 @@ static enum status check_fields(const struct bank_row *row, const struct problem
     } held[] = {{BANK_DEPTH_A1, BANK_STEP_M, BANK_STEP_KA},
                 {BANK_DEPTH_B1, BANK_STEP_N, BANK_STEP_KB}};
     const int32_t *v = row->number;
-    int64_t blocks =
-        grid_cores(p, least_of(v[BANK_SINGLE_M], p->size[MATMUL_M]),
-                   least_of(v[BANK_SINGLE_N], p->size[MATMUL_N]), p->size[MATMUL_BATCH]);
+    int64_t blocks = grid_cores(p, round_up(least_of(v[BANK_SINGLE_M], p->size[MATMUL_M]), FRACTAL),
+                                round_up(least_of(v[BANK_SINGLE_N], p->size[MATMUL_N]), FRACTAL),
+                                p->size[MATMUL_BATCH]);
     TRY(matmul_bank_check_parts(row, p, blocks, error));
     for (int i = 0; i < 2; i++)
         if (!buffers_of(v, held[i].depth, held[i].step, held[i].step_k))
