@@ -944,6 +944,14 @@ static bool fits_by_hand(const struct fixture *f)
     int64_t a1 = least_of(m * v[CANN_STEP_M], core[CANN_M]),
             b1 = least_of(n * v[CANN_STEP_N], core[CANN_N]);
     int64_t type = dtype_bytes(f->problem.type);
+    if (f->space.kind == &matmul_tcube && v[CANN_SPLIT_K] > 1) { /* room for whole tiles */
+        a1 = tiles(a1, m) * 128;
+        b1 = tiles(b1, n) * 128;
+        ka = tiles(ka, k) * 256 / type;
+        kb = tiles(kb, k) * 256 / type;
+        m = n = 128;
+        k = 256 / type;
+    }
     int64_t a = a1 * ka * type * least_of(v[CANN_STEP_BATCH_A], core[CANN_BATCH]);
     int64_t b_blocks = least_of(v[CANN_STEP_BATCH_B], core[CANN_BATCH]);
     bool columns = f->problem.size[MATMUL_BATCH] * tiles(f->problem.size[MATMUL_M], core[CANN_M]) >=
@@ -963,8 +971,8 @@ static bool fits_by_hand(const struct fixture *f)
            a * v[CANN_L1A_BUFFERS] + b * v[CANN_L1B_BUFFERS] + bias + scales <= l1 &&
            (!table || bias <= 1024) && (ca % cb == 0 || cb % ca == 0) &&
            (ca == 1 || v[CANN_STEP_M] == 1) && (cb == 1 || v[CANN_STEP_N] == 1) &&
-           (v[CANN_STEP_BATCH_A] == 1 || (ca == 1 && a1 == core[CANN_M])) &&
-           (v[CANN_STEP_BATCH_B] == 1 || (cb == 1 && b1 == core[CANN_N]));
+           (v[CANN_STEP_BATCH_A] == 1 || (ca == 1 && a1 >= core[CANN_M])) &&
+           (v[CANN_STEP_BATCH_B] == 1 || (cb == 1 && b1 >= core[CANN_N]));
 }
 
 /* By docs/matmul.md: up to eight units any, beyond that equal slices and powers of two. */
@@ -990,9 +998,19 @@ static bool splits_by_hand(const struct fixture *f, int64_t blocks)
     double workspace =
         4.0 * (double)parts * batch * (double)cann->size[CANN_M] * (double)cann->size[CANN_N];
     bool adds = f->problem.type != DTYPE_I8 || cann->machine.out == DTYPE_I32; /* not by scales */
-    return f->space.kind == &matmul_cann && adds && parts <= cann->cores &&
-           tiles(all, tiles(all, parts)) == parts && v[CANN_CORES] == blocks &&
-           workspace <= type * (double)cann->size[CANN_K] * (a + b);
+    return adds && parts <= cann->cores && tiles(all, tiles(all, parts)) == parts &&
+           v[CANN_CORES] == blocks && workspace <= type * (double)cann->size[CANN_K] * (a + b);
+}
+
+/* As MatMulV3 splits k: docs/matmul.md, of space tcube. */
+static bool library_splits_by_hand(const struct fixture *f, const int64_t core[CANN_DIRECTIONS])
+{
+    const int64_t *v = f->tiling.value;
+    return f->problem.type != DTYPE_I8 && f->problem.size[MATMUL_BATCH] == 1 &&
+           f->problem.choice[MATMUL_C_LAYOUT] == 0 && v[CANN_CORES] == v[CANN_SPLIT_K] &&
+           v[CANN_BASE_M] == least_of(128, core[CANN_M]) &&
+           v[CANN_BASE_N] == least_of(128, core[CANN_N]) &&
+           v[CANN_BASE_K] == least_of(256 / dtype_bytes(f->problem.type), core[CANN_K]);
 }
 
 /* No other values mean the same, or these are the agreed ones. */
@@ -1010,6 +1028,8 @@ static bool agreed_by_hand(struct fixture *f)
     bool columns = s[MATMUL_BATCH] * tiles(s[MATMUL_M], core[CANN_M]) >= core[CANN_BATCH];
     bool one_b = f->problem.choice[MATMUL_SHARE_B] && columns;
     if (v[CANN_SPLIT_K] > 1 && !splits_by_hand(f, blocks))
+        return false;
+    if (v[CANN_SPLIT_K] > 1 && cann->tcube && !library_splits_by_hand(f, core))
         return false;
     if (!is_size(cann->size[CANN_M], v[CANN_SINGLE_M], 16) ||
         !is_size(cann->size[CANN_N], v[CANN_SINGLE_N], 16) || v[CANN_CORES] > blocks ||
