@@ -156,19 +156,19 @@ static void fold(struct program_writer *w, const struct plan_part *part, struct 
 static void put_operands(struct program_writer *w, const struct plan_step *step)
 {
     struct region rows = {.rows = 1};
-    for (int p = 0; p < step->part_count && step->kind == INSTRUCTION_MOVE; p++)
+    for (int p = 0; p < step->part_count && p < 2 && step->kind == INSTRUCTION_MOVE; p++)
         if (step->parts[p].tile >= 0)
             fold(w, &step->parts[p], &rows);
     for (int p = 0; p < step->part_count && writer_is_ok(w); p++) {
         const struct plan_part *part = &step->parts[p];
+        bool is_row = step->kind <= INSTRUCTION_MATRIX && p > 1 && part->role <= OPERAND_SRC2;
         struct region region;
-        if (part->tile < 0)
+        if (part->tile < 0 || (is_row && w->emit.program->items[w->emit.program->count - 1].accumulate))
             continue;
-        int64_t bytes = extent_of(w, part) / rows.rows;
-        writer_keep(
-            w, writer_region(w, part, bytes + (rows.rows - 1) * rows.row_stride_bytes, &region));
-        region.rows = rows.rows;
-        region.row_stride_bytes = rows.row_stride_bytes;
+        int64_t bytes = is_row ? extent_of(w, part) : extent_of(w, part) / rows.rows + (rows.rows - 1) * rows.row_stride_bytes;
+        writer_keep(w, writer_region(w, part, bytes, &region));
+        region.rows = is_row ? 1 : rows.rows;
+        region.row_stride_bytes = is_row ? 0 : rows.row_stride_bytes;
         emit_region(&w->emit, &region);
     }
 }
