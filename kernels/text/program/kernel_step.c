@@ -163,9 +163,12 @@ static void put_operands(struct program_writer *w, const struct plan_step *step)
         const struct plan_part *part = &step->parts[p];
         bool is_row = step->kind <= INSTRUCTION_MATRIX && p > 1 && part->role <= OPERAND_SRC2;
         struct region region;
-        if (part->tile < 0 || (is_row && w->emit.program->items[w->emit.program->count - 1].accumulate))
+        if (part->tile < 0 ||
+            (is_row && w->emit.program->items[w->emit.program->count - 1].accumulate))
             continue;
-        int64_t bytes = is_row ? extent_of(w, part) : extent_of(w, part) / rows.rows + (rows.rows - 1) * rows.row_stride_bytes;
+        int64_t bytes =
+            is_row ? extent_of(w, part)
+                   : extent_of(w, part) / rows.rows + (rows.rows - 1) * rows.row_stride_bytes;
         writer_keep(w, writer_region(w, part, bytes, &region));
         region.rows = is_row ? 1 : rows.rows;
         region.row_stride_bytes = is_row ? 0 : rows.row_stride_bytes;

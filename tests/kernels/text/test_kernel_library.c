@@ -99,6 +99,7 @@ static const struct row {
     {"transpose_2d", "ascend910b2", {2000, 500}, {100, 60}},
     {"matmul_epilogue", "ascend910b1", {64, 256, 512, 1, 1, 2, 1, 1}, {16, 64, 96, 1, 1, 2, 1, 1}},
     {"matmul_epilogue", "ascend910b2", {64, 256, 512}, {16, 64, 96}},
+    {"matmul_epilogue", "ascend910b2", {64, 256, 512, 1, 1, 1, 0, 1}, {16, 64, 96, 1, 1, 1, 0, 1}},
     {"matmul_epilogue", "ascend910b3", {64, 256, 512, 0, 1, 2}, {16, 64, 96, 0, 1, 1, 1}},
     {"matmul_epilogue", "ascend910b4", {64, 256, 512, 1, 0, 1}, {16, 64, 96, 1, 0, 1}},
     {"weight_quant_matmul", "ascend910b1", {16, 2048, 2048, 8}, {16, 128, 96, 8}},

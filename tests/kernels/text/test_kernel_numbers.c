@@ -175,7 +175,8 @@ Test(kernel_numbers, products_and_what_follows_compute_what_they_say)
     for (int r = 0; r < quant_reference_count; r++)
         check_row(&quant_references[r], DTYPE_F16);
     check_row(&quant_references[0], DTYPE_BF16);
-    check_row(&quant_references[quant_reference_count - 1], DTYPE_I8); /* of whole numbers */
+    for (int r = quant_reference_count - 2; r < quant_reference_count; r++)
+        check_row(&quant_references[r], DTYPE_I8); /* of whole numbers */
 }
 
 static void expect_reference(const char *name)
