@@ -119,7 +119,7 @@ static double footprint(const struct cann *cann)
 }
 
 /* A bias is of the type of C, or of the sums' where that is no type to add in. FIXP multiplies sums
- * of integers that leave as reals by a scale for each column, in the 8 bytes that it reads one in.
+ * of integers that leave as others by a scale for each column, in the 8 bytes that it reads one in.
  */
 static void take_rows(struct cann *cann, const struct problem *problem)
 {

@@ -408,6 +408,25 @@ try_numbers() {
     expect 'which is as it was' cmp -s three.npy out/Z.npy
 }
 
+# ------------------------------------------------------------------ what FIXP does on its way
+
+try_fixp() {
+    local split=(--hw ascend910b2 --json) quantised=(--kernel matmul_epilogue --scale 1 --bias 1 --quantise 1)
+    answer 0 "${quantised[@]}" --dtype i8 --shape 64x64x128 "${split[@]}"
+    holds '.best.tiling.where == "fixp"' '.search.optimal'
+    answer 0 --kernel matmul_epilogue --activation 2 --shape 64x64x128 "${split[@]}"
+    holds '.best.tiling.where == "vector"'
+    printf '%s\n' 'kernel p' 'size M K N pad 16' 'tensor A[M,K] f16, B[K,N] f16, C[M,N] f16' \
+        'tile a: l0a[M,K] f16' 'tile b: l0b[K,N] f16' 'tile s: l0c[M,N] f32' 'tile c: ub[M,N] f16' \
+        'load a <- A' 'load b <- B' 'mmad s <- a, b' 'move c <- s relu=1' 'store C <- c' >relu.kernel
+    refuses 'relu.kernel:11:1: relu=1: Ascend 310 has no ReLU on its way l0c->ub' \
+        --kernel relu.kernel --shape 16x16x16
+    sed -e 's/^move .*/move c <- s, f/' -e 's/^load a .*/&\ntile f: l1[N] f32\nload f <- F/' \
+        -e 's/^tensor .*/&, F[N] f32/' relu.kernel >factors.kernel
+    refuses "Ascend 310 takes no factors 'f' on its way l0c->ub from f32 to f16" \
+        --kernel factors.kernel --shape 16x16x16
+}
+
 # ------------------------------------------------------------------ vector cores of split chips
 
 try_vector_cores() {
@@ -472,6 +491,7 @@ KERNEL
 try_new
 try_numbers
 try_zero
+try_fixp
 try_vector_cores
 try_commands
 try_input

@@ -120,8 +120,8 @@ static void epilogue(const struct reference_data *p, double *c)
     int64_t n = p->size[2];
     product(p, of(p, "B"), c);
     for (int64_t i = 0; i < p->size[0] * n; i++) {
-        c[i] *= p->size[EPILOGUE_SCALE] ? of(p, "S")[i % n] : 1;
         c[i] += p->size[EPILOGUE_BIAS] ? of(p, "D")[i % n] : 0;
+        c[i] *= p->size[EPILOGUE_SCALE] ? of(p, "S")[i % n] : 1;
         c[i] += p->size[EPILOGUE_RESIDUAL] ? of(p, "R")[i] : 0;
         if (p->size[EPILOGUE_ACTIVATION])
             c[i] = p->size[EPILOGUE_ACTIVATION] == 1 ? fmax(c[i], 0) : gelu(c[i]);
@@ -135,6 +135,13 @@ static void fit_epilogue(int64_t size[])
         size[s]--;
 }
 
+/* What FIXP does all of: no GELU, no residual, a scale where results are of 8 bits. */
+static void fit_fixp(int64_t size[])
+{
+    fit_epilogue(size);
+    size[EPILOGUE_SCALE] &= size[EPILOGUE_8_BITS];
+}
+
 /* Whole numbers and quarters, of which sums, ties and what is too large for 8 bits are exact. */
 static void prepare_quarters(const struct reference_data *p)
 {
@@ -145,7 +152,7 @@ static void prepare_quarters(const struct reference_data *p)
     } rows[] = {{"A", 7, -3, 1},
                 {"B", 5, -2, 1},
                 {"S", 3, -1, 0.25},
-                {"D", 9, -4, 0.25},
+                {"D", 9, -4, 1},
                 {"R", 23, -11, 0.25}};
     for (int t = 0; t < p->run->tensor_count; t++)
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
@@ -197,5 +204,16 @@ const struct reference quant_references[] = {
      .largest = 8,
      .fit = fit_tokens,
      .prepare = prepare_scales},
+    {"matmul_epilogue",
+     "ascend910b2",
+     {70, 100, 100, 2, 2, 2, 1, 2},
+     {0},
+     epilogue,
+     0,
+     0,
+     4,
+     false,
+     fit_fixp,
+     prepare_quarters},
 };
 const int quant_reference_count = sizeof quant_references / sizeof *quant_references;
