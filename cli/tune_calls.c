@@ -39,7 +39,7 @@ void tune_calls_add(struct tune_find *find, struct tune_answer *answer)
     double now_ns = best_ns(answer, best);
     answer->details = answer->details ? answer->details : json_object();
     json_object_set_new(answer->details, "calls",
-                        json_pack("{s:I, s:f}", "count", (json_int_t)job->calls, "all_calls_ns",
+                        json_pack("{s:I, s:f}", "count", (json_int_t)job->calls, "total_ns",
                                   (double)job->calls * now_ns));
     cli_require(weights_open(job, &weights, &applies, why, &error), &error);
     if (*why && find->task->common.verbose)

@@ -102,7 +102,7 @@ json_t *weights_json(const struct weights *weights, int64_t calls, double now_ns
                      "saved_ns", saved_ns, "conversion_ns", once_ns, "pays_from_call",
                      saved_ns > 0 ? json_integer((json_int_t)floor(once_ns / saved_ns) + 1)
                                   : json_null(),
-                     "all_calls_ns", all_ns, "pays", all_ns < (double)calls * now_ns, "proven",
+                     "total_ns", all_ns, "pays", all_ns < (double)calls * now_ns, "proven",
                      blocks->optimal && conversion->optimal, "tiling",
                      tiling_json(product->axes, product->axis_count, &blocks->best[0].tiling),
                      "conversion_tiling",
