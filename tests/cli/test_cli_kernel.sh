@@ -393,6 +393,7 @@ try_numbers() {
         --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x4 --in S=three.npy
     refuses "20/8 in an extent of tensor 'P', expected no rest" \
         --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x5 --bits 4
+    refuses "5/2 in an extent of tensor 'X', expected no rest" --kernel rotary --shape 2x3x5
     answer 1 --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x8 --bits 5
     said 'require in line'
     refuses '--in X: expected NAME=FILE' run --kernel add_relu --shape 3 --in X

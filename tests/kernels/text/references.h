@@ -28,6 +28,7 @@ struct reference {
     bool is_hostile;             /* NaN and infinite numbers too */
     void (*fit)(int64_t size[]); /* makes drawn sizes such as the text takes; NULL: they are */
     void (*prepare)(const struct reference_data *p); /* tensors that hold something in particular */
+    const char *also; /* another chip of which all of it holds; or NULL */
 };
 
 extern const struct reference references[], quant_references[];

@@ -134,7 +134,8 @@ static int64_t draw_size(gsl_rng *rng, int64_t least, int64_t most)
     return least + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)(most - least + 1));
 }
 
-static void check_row(const struct reference *row, enum dtype type, enum dtype result)
+static void check_chip(const struct reference *row, const char *chip, enum dtype type,
+                       enum dtype result)
 {
     struct hardware hw;
     struct kernel_text kernel;
@@ -143,7 +144,7 @@ static void check_row(const struct reference *row, enum dtype type, enum dtype r
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     int checked = 0;
     snprintf(path, sizeof path, "%s/%s.kernel", LIBRARY, row->name);
-    machine_load_named(&hw, row->chip, "");
+    machine_load_named(&hw, chip, "");
     cr_assert_eq(kernel_text_read(path, &kernel, &error), STATUS_OK, "%s", error.text);
     for (int problem = 0; checked < TILINGS && problem < 4 * TILINGS; problem++) {
         int64_t size[KERNEL_MAX_SIZES] = {0};
@@ -160,10 +161,17 @@ static void check_row(const struct reference *row, enum dtype type, enum dtype r
         space.kind->destroy(&space);
         free(space.blocks);
     }
-    cr_expect_geq(checked, TILINGS, "%s: %d tilings", row->name, checked);
+    cr_expect_geq(checked, TILINGS, "%s on %s: %d tilings", row->name, chip, checked);
     gsl_rng_free(rng);
     kernel_text_clear(&kernel);
     hardware_clear(&hw);
+}
+
+static void check_row(const struct reference *row, enum dtype type, enum dtype result)
+{
+    check_chip(row, row->chip, type, result);
+    if (row->also)
+        check_chip(row, row->also, type, result);
 }
 
 Test(kernel_numbers, texts_compute_what_they_say)
