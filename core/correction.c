@@ -40,7 +40,16 @@ void correction_clear(struct correction *correction)
         free(correction->forests[f].trees);
     free(correction->features);
     free(correction->problems);
+    free(correction->laws);
     *correction = (struct correction){0};
+}
+
+const struct trained_law *correction_law(const struct correction *correction, const char *kind)
+{
+    for (int i = 0; i < correction->law_count; i++)
+        if (strcmp(correction->laws[i].kind, kind) == 0)
+            return &correction->laws[i];
+    return NULL;
 }
 
 /* The place of a name, searched from *next on and around; -1: there is none. */
