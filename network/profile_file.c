@@ -2,6 +2,7 @@
  * the file's order (network/profile_file.h). */
 #include "network/profile_file.h"
 
+#include "core/utf8.h"
 #include "formats/profile.h"
 #include "network/tensors.h"
 
@@ -28,7 +29,10 @@ static bool runs_on_cores(const char *core)
 static enum status leave_out(struct operator_call *call, const char *why, struct error *error)
 {
     call->uncovered = strdup(why);
-    return call->uncovered ? STATUS_OK : error_memory(error);
+    if (!call->uncovered)
+        return error_memory(error);
+    utf8_show(call->uncovered);
+    return STATUS_OK;
 }
 
 static enum status add_row(const struct profile_row *row, struct network *network,
