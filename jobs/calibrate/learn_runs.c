@@ -34,7 +34,7 @@ static void add_run(const struct network runs[], int run, const struct hardware 
         network++;
     for (int64_t i = 0; i < runs[run].call_count; i++) {
         const struct operator_call *call = &runs[run].calls[i];
-        if (!(call->measured_ns > 0))
+        if (!(call->measured_ns > 0) || call->uncovered)
             continue;
         struct run_row *row = &table->rows[table->count];
         double *terms = table->terms + table->count * CALL_TERMS;
