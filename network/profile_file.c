@@ -26,8 +26,10 @@ static bool runs_on_cores(const char *core)
            strncasecmp(core, "MIX_", 4) == 0;
 }
 
+/* Of tensors that cannot be read it has none, rather than some. */
 static enum status leave_out(struct operator_call *call, const char *why, struct error *error)
 {
+    call->input_count = call->output_count = 0;
     call->uncovered = strdup(why);
     if (!call->uncovered)
         return error_memory(error);
