@@ -117,6 +117,7 @@ struct correction {
     /* What was learned. */
     int law_count;            /* 0: simulated times are corrected */
     struct trained_law *laws; /* owned; each kind once */
+    double margin_unknown;    /* in place of `margin` where only a law of several kinds is known */
     double together; /* share of its operators' intervals, added up, that a sum of times has */
     double covers;   /* share of kernels that the interval is made to hold: 0.8 */
     double margin;   /* of ln, by which both ends of the interval are moved apart */
@@ -144,6 +145,9 @@ struct corrected {
 
 void correction_apply(const struct correction *correction, const struct features *features,
                       double simulated_ns, struct corrected *corrected);
+
+/* Moves both ends of an interval apart, or together, by so much of ln, but not past the middle. */
+void corrected_widen(struct corrected *corrected, double margin);
 
 /* A problem's number among those of training, from its sizes. */
 uint32_t correction_problem(const int64_t sizes[], int count);

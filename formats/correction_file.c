@@ -208,6 +208,7 @@ static enum status take_laws(struct reader *r, const json_t *top, struct correct
     const json_t *list;
     if (!json_object_get(top, "laws"))
         return STATUS_OK;
+    TRY(take_number(r, top, "margin_unknown", -100, 100, &c->margin_unknown));
     TRY(take_number(r, top, "together", 0, 100, &c->together));
     TRY(take_list(r, top, "laws", CORRECTION_MAX_LAWS, &list));
     c->laws = calloc(json_array_size(list) + 1, sizeof *c->laws);

@@ -94,6 +94,7 @@ static bool put_laws(const struct correction *c, FILE *out)
     bool fits = true;
     if (!c->law_count)
         return true;
+    fits &= put_member("margin_unknown", json_real(c->margin_unknown), out);
     fits &= put_member("together", json_real(c->together), out);
     fputs("  \"laws\": [\n", out);
     for (int i = 0; i < c->law_count; i++) {

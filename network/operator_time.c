@@ -45,6 +45,8 @@ static struct operator_time time_of(const struct operator_call *call, const stru
         return (struct operator_time){ns, ns / 2, ns * 2, 1};
     call_features(call, &sizes, terms, us, known, &features);
     correction_apply(learned, &features, ns, &corrected);
+    if (strcmp(known->kind, call->op_type) != 0)
+        corrected_widen(&corrected, learned->margin_unknown - learned->margin);
     return (struct operator_time){corrected.corrected_ns, corrected.low_ns, corrected.high_ns,
                                   learned->together};
 }

@@ -184,6 +184,7 @@ static void predict(const struct fold *f, const char seen[], const struct correc
         for (int i = 0; i < f->features; i++)
             bins[i] = f->bins[(size_t)i * f->table->count + r];
         predictions[r].law_us = f->law_us[r];
+        predictions[r].knows_kind = correction_law(c, f->table->rows[r].kinds[0]) != NULL;
         for (int which = 0; which < CORRECT_FORESTS; which++)
             predictions[r].at[which] = forest_value(&c->forests[which], bins);
     }

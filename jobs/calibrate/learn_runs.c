@@ -77,8 +77,8 @@ struct judging {
     const struct learn_options *options;
     bool networks; /* are left out, and not runs */
     struct run_prediction *predictions;
-    double *margins, *shares; /* of each run, by the others */
-    double *room;             /* three numbers a row or run */
+    double *margins, *unknown, *shares; /* of each run, by the others */
+    double *room;                       /* three numbers a row or run */
 };
 
 static int group(const struct judging *j, size_t row)
@@ -144,22 +144,35 @@ static double beyond(const struct judging *j, size_t row)
     return fmax(p->at[CORRECT_LOW] - left, left - p->at[CORRECT_HIGH]);
 }
 
-/* The margin without one run; -1: with all of them. */
-static double margin_without(const struct judging *j, int run)
+/* Only where networks are left out are there kinds that were not seen. */
+static bool gives_margin(const struct judging *j, size_t row)
+{
+    return j->networks ? !j->predictions[row].knows_kind : true;
+}
+
+/* The margin without the rows of one run, or of its network; -1: with all of them. `least`: where
+ * there are none. */
+static double margin_without(const struct judging *j, int left_out, double least)
 {
     size_t count = 0;
     for (size_t r = 0; r < j->table->count; r++)
-        if (j->table->rows[r].run != run)
+        if (group(j, r) != left_out && gives_margin(j, r))
             j->room[count++] = beyond(j, r);
-    return ranked(j->room, count);
+    return count ? fmax(ranked(j->room, count), least) : least;
+}
+
+static double margin_of(const struct judging *j, size_t row)
+{
+    const struct run_row *r = &j->table->rows[row];
+    bool unknown = j->networks && !j->predictions[row].knows_kind;
+    return unknown ? j->unknown[r->network] : j->margins[r->run];
 }
 
 struct run_sum {
     double measured, predicted, law, below, above, errors;
 };
 
-static void sum_run(const struct judging *j, int run, double margin, bool l_only,
-                    struct run_sum *sum)
+static void sum_run(const struct judging *j, int run, bool l_only, struct run_sum *sum)
 {
     *sum = (struct run_sum){0};
     for (size_t r = 0; r < j->table->count; r++) {
@@ -168,7 +181,7 @@ static void sum_run(const struct judging *j, int run, double margin, bool l_only
         if (row->run != run || (l_only && !row->call->is_l_kind))
             continue;
         double weight = (double)row->call->count * p->law_us, middle = p->at[CORRECT_MIDDLE];
-        double predicted = weight * exp(middle);
+        double predicted = weight * exp(middle), margin = margin_of(j, r);
         double measured = (double)row->call->count * j->table->times_us[r];
         sum->measured += measured;
         sum->law += weight;
@@ -193,7 +206,7 @@ static double together_without(const struct judging *j, int run)
     for (int i = 0; i < j->table->runs; i++) {
         if (i == run)
             continue;
-        sum_run(j, i, j->margins[i], false, &sum);
+        sum_run(j, i, false, &sum);
         if (sum.measured > 0)
             j->room[count++] = share_of(&sum);
     }
@@ -251,7 +264,7 @@ static enum status judge_rows(const struct judging *j, const char *name, kind_fi
         measured[count] = t->times_us[r];
         law[count] = j->predictions[r].law_us;
         predicted[count++] = j->predictions[r].law_us * exp(j->predictions[r].at[CORRECT_MIDDLE]);
-        held += beyond(j, r) <= j->margins[t->rows[r].run];
+        held += beyond(j, r) <= margin_of(j, r);
     }
     if (count == 0)
         return STATUS_OK;
@@ -270,7 +283,7 @@ static enum status judge_sums(const struct judging *j, const char *name, bool l_
     size_t count = 0, held = 0;
     for (int run = 0; run < j->table->runs; run++) {
         struct run_sum sum;
-        sum_run(j, run, j->margins[run], l_only, &sum);
+        sum_run(j, run, l_only, &sum);
         if (!(sum.measured > 0))
             continue;
         measured[count] = sum.measured;
@@ -300,18 +313,28 @@ static enum status judge_all(const struct judging *j, struct correction *c, stru
     return judge_sums(j, "row errors", false, true, c, error);
 }
 
-/* Margins and shares are learned where runs are left out, and judged there and by networks. */
-static enum status judge_groups(struct judging *j, struct correction *c, struct error *error)
+static void learn_intervals(const struct judging *j, struct correction *c)
+{
+    int runs = j->table->runs;
+    if (j->networks) {
+        c->margin_unknown = margin_without(j, -1, c->margin);
+        for (int run = 0; run < runs; run++)
+            j->unknown[run] = margin_without(j, run, c->margin);
+        return;
+    }
+    c->margin = margin_without(j, -1, -INFINITY);
+    for (int run = 0; run < runs; run++)
+        j->margins[run] = margin_without(j, run, -INFINITY);
+    for (int run = 0; run < runs; run++)
+        j->shares[run] = together_without(j, run);
+    c->together = together_without(j, -1);
+}
+
+/* Margins and shares are learned where runs are left out and judged there and by networks. */
+static enum status judge_groups(const struct judging *j, struct correction *c, struct error *error)
 {
     TRY(leave_out_each(j, error));
-    for (int run = 0; run < j->table->runs && !j->networks; run++)
-        j->margins[run] = margin_without(j, run);
-    if (!j->networks) {
-        c->margin = margin_without(j, -1);
-        for (int run = 0; run < j->table->runs; run++)
-            j->shares[run] = together_without(j, run);
-        c->together = together_without(j, -1);
-    }
+    learn_intervals(j, c);
     return judge_all(j, c, error);
 }
 
@@ -322,15 +345,17 @@ enum status run_judge(const struct run_table *table, const struct learn_options 
     size_t runs = (size_t)table->runs;
     j.predictions = calloc(table->count, sizeof *j.predictions);
     j.margins = calloc(runs, sizeof *j.margins);
+    j.unknown = calloc(runs, sizeof *j.unknown);
     j.shares = calloc(runs, sizeof *j.shares);
     j.room = calloc(3 * (table->count + runs), sizeof *j.room);
-    bool fits = j.predictions && j.margins && j.shares && j.room;
+    bool fits = j.predictions && j.margins && j.unknown && j.shares && j.room;
     enum status status = fits ? judge_groups(&j, c, error) : error_memory(error);
     j.networks = true;
     if (status == STATUS_OK)
         status = judge_groups(&j, c, error);
     free(j.predictions);
     free(j.margins);
+    free(j.unknown);
     free(j.shares);
     free(j.room);
     return status;

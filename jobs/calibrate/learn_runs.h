@@ -32,6 +32,7 @@ void run_table_clear(struct run_table *table);
 /* Of a row that was left out: the law's time and what the forests add to its logarithm. */
 struct run_prediction {
     double law_us, at[CORRECT_FORESTS];
+    bool knows_kind; /* it has a law of its own */
 };
 
 /* Learns from the rows that `seen` tells, and predicts the others. */

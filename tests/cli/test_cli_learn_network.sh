@@ -48,6 +48,13 @@ expect_why() { # part of the message, arguments…
     grep -qF -- "$part" "$work/messages" && pass || fail "$*: expected $part: $(cat "$work/messages")"
 }
 
+# What is left out is not seen: a network that takes twice as long as the other, and can be told by its blocks.
+sed -E 's/^(Mul|Sqrt),30,/\1,24,/' <(run 16 0.04) >slow_8.csv
+sed -E 's/^(Mul|Sqrt),30,/\1,24,/' <(run 32 0.04) >slow_16.csv
+answer 0 calibrate --hw ascend910 --learn --from alpha_8.csv --from alpha_16.csv --from slow_8.csv --from slow_16.csv --json
+holds '.cross_validated | map(select(.rows == "calls, network left out" and .times == "corrected"))[0].mean_relative_error > 0.3' \
+    '.cross_validated | map(select(.rows == "calls, run left out" and .times == "corrected"))[0].mean_relative_error < 0.2'
+
 # A run of sizes in between, whose measured times play no part.
 answer 0 network gamma.csv --hw ascend910 --json
 holds '(.total_us / .measured_us - 1) | fabs < 0.1' '.interval_us[0] < .total_us and .total_us < .interval_us[1]' \

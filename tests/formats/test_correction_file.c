@@ -114,6 +114,7 @@ static char *made_up_laws(void)
     cr_assert(correction.laws);
     correction.law_count = 2;
     correction.together = 0.625;
+    correction.margin_unknown = 0.25;
     correction.laws[0] = (struct trained_law){"*cube", 12, 0.5, -0.25, 3, {1.5, 0, 0.1}};
     correction.laws[1] = (struct trained_law){"MatMul", 4, 0, 0, 1, {2}};
     cr_assert_eq(correction_text(&correction, &text, &length, &error), STATUS_OK);
@@ -133,6 +134,7 @@ Test(correction_file, laws_come_back)
     cr_assert_eq(correction_text(&correction, &again, &length, &error), STATUS_OK);
     cr_expect_str_eq(text, again);
     cr_expect_eq(correction.together, 0.625);
+    cr_expect_eq(correction.margin_unknown, 0.25);
     cr_expect_eq(correction_law(&correction, "*cube")->term_count, 3);
     cr_expect_eq(correction_law(&correction, "*cube")->costs_us[2], 0.1);
     cr_expect_eq(correction_law(&correction, "*cube")->lean, -0.25);

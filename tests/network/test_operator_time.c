@@ -169,26 +169,29 @@ Test(operator_time, what_ships_takes_all_sizes)
     struct hardware hw;
     struct network network;
     struct error error;
-    struct operator_time times[6];
+    struct operator_time times[7];
     cr_assert_eq(hardware_load(SOURCE_DIR "/configs/hardware/ascend910.cfg", NULL, &hw, &error),
                  STATUS_OK);
-    read_calls("MatMul,2000000000,68719476736x1x16x16;1x1x16x16,FRACTAL_NZ;FRACTAL_NZ,UINT;UINT,"
+    read_calls("MatMul,1048576,68719476736x1x16x16;1x1x16x16,FRACTAL_NZ;FRACTAL_NZ,UINT;UINT,"
                "1x1x16x16,FRACTAL_NZ,UINT,1,\n"
                "Conv2DBackpropFilter,1,1x1;1,NC1HWC0;FracZ,FLOAT;FLOAT,1,FracZ,FLOAT,1,\n"
                "Conv2DBackpropInput,7,,,,1x1x1x1x1,NC1HWC0,FLOAT,1,\n"
                "UnsortedSegmentSum,,1099511627776;1,DefaultFormat;DefaultFormat,UINT;INT16,1,"
                "DefaultFormat,UINT,1,\n"
                "MatMul,,,,,,,,1,\n"
-               "Mul,30,640x768,DefaultFormat,FLOAT,640x768,DefaultFormat,FLOAT,1,\n",
+               "Mul,30,640x768,DefaultFormat,FLOAT,640x768,DefaultFormat,FLOAT,1,\n"
+               "Xul,30,640x768,DefaultFormat,FLOAT,640x768,DefaultFormat,FLOAT,1,\n",
                &network);
     cr_assert_eq(operator_times(&network, &hw, times, &error), STATUS_OK, "%s", error.text);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         cr_expect(isfinite(times[i].predicted_ns) && times[i].predicted_ns > 0, "%d", i);
         cr_expect(isfinite(times[i].high_ns) && times[i].low_ns > 0, "%d", i);
         cr_expect_leq(times[i].low_ns, times[i].predicted_ns);
         cr_expect_geq(times[i].high_ns, times[i].predicted_ns);
     }
     cr_expect_lt(times[5].high_ns / times[5].low_ns, 4, "learned, and not the factor of two");
+    cr_expect_gt(times[6].high_ns / times[6].low_ns, times[5].high_ns / times[5].low_ns * 1.2,
+                 "less is known of another kind");
     network_free(&network);
     hardware_clear(&hw);
 }
@@ -200,7 +203,8 @@ Test(operator_time, files_that_do_not_fit)
         "{\"schema\": 1, \"chip\": \"%s\", \"op\": \"network\", \"space\": \"library\","
         "\"model_version\": 1, \"fingerprint\": \"x\", \"clock_mhz\": 900, \"seed\": 1, \"banks\": "
         "[], \"cross_validated\": [], \"covers\": 0.8, \"margin\": 0, \"problems\": [],"
-        "\"together\": 0.5, \"laws\": [{\"kind\": \"*vector\", \"rows\": 1, \"spread\": 0, "
+        "\"margin_unknown\": 0, \"together\": 0.5, \"laws\": [{\"kind\": \"*vector\", \"rows\": 1, "
+        "\"spread\": 0, "
         "\"lean\": 0, \"costs_us\": [1, 2]}], \"features\": [], \"forests\": ["
         "{\"quantile\": 0.5, \"start\": 0, \"trees\": []}, {\"quantile\": 0.1, \"start\": 0, "
         "\"trees\": []}, {\"quantile\": 0.9, \"start\": 0, \"trees\": []}]}";
