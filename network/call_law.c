@@ -245,10 +245,11 @@ static void add_rows(const struct operator_tensor *t, double *rows, double *odd)
 static double operand_blocks(const struct call_product *p, int blocks)
 {
     double least = INFINITY;
-    for (int down = 1; down <= blocks; down++)
-        if (blocks % down == 0)
-            least = fmin(least,
-                         p->m * p->k * fmin(blocks / down, p->n) + p->k * p->n * fmin(down, p->m));
+    for (int down = 1; down <= blocks; down++) {
+        int across = blocks / down;
+        if (across * down == blocks)
+            least = fmin(least, p->m * p->k * fmin(across, p->n) + p->k * p->n * fmin(down, p->m));
+    }
     return least;
 }
 

@@ -178,7 +178,7 @@ static void predict(const struct fold *f, const char seen[], const struct correc
                     struct run_prediction predictions[])
 {
     feature_bins bins;
-    for (size_t r = 0; r < f->table->count; r++) {
+    for (size_t r = 0; r < f->table->count && predictions; r++) {
         if (seen[r])
             continue;
         for (int i = 0; i < f->features; i++)

@@ -95,8 +95,10 @@ static enum status leave_out(const struct judging *j, int left_out, struct error
     char *seen = malloc(j->table->count);
     if (!seen)
         return error_memory(error);
-    for (size_t r = 0; r < j->table->count; r++)
-        seen_count += (size_t)(seen[r] = group(j, r) != left_out);
+    for (size_t r = 0; r < j->table->count; r++) {
+        seen[r] = group(j, r) == left_out ? 0 : 1;
+        seen_count += seen[r] ? 1 : 0;
+    }
     enum status status = STATUS_OK;
     if (seen_count == 0)
         status = error_set(error, STATUS_INVALID, "all runs are of one network, expected two");

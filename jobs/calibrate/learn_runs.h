@@ -35,7 +35,7 @@ struct run_prediction {
     bool knows_kind; /* it has a law of its own */
 };
 
-/* Learns from the rows that `seen` tells, and predicts the others. */
+/* Learns from the rows that `seen` tells, and predicts the others; with NULL it does not. */
 enum status run_train(const struct run_table *table, const struct learn_options *options,
                       const char seen[], struct correction *c, struct run_prediction predictions[],
                       struct error *error);
