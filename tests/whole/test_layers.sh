@@ -19,13 +19,14 @@ analysis   core formats costmodel
 search     core costmodel analysis
 validate   core costmodel
 kernels    core formats costmodel analysis search validate
-results    core formats analysis
+network    core formats costmodel analysis
+results    core formats analysis network
 runtime    core formats kernels
-jobs       core hardware formats costmodel analysis search validate kernels results
-cli        core hardware formats costmodel analysis search validate kernels results jobs
-bench      core hardware formats costmodel analysis search validate kernels results runtime
-tools      core hardware formats costmodel analysis search validate kernels results
-tests      core hardware formats costmodel analysis search validate kernels results runtime jobs cli tools
+jobs       core hardware formats costmodel analysis search validate kernels network results
+cli        core hardware formats costmodel analysis search validate kernels network results jobs
+bench      core hardware formats costmodel analysis search validate kernels network results runtime
+tools      core hardware formats costmodel analysis search validate kernels network results
+tests      core hardware formats costmodel analysis search validate kernels network results runtime jobs cli tools
 docs       core validate kernels
 '
 
@@ -145,7 +146,7 @@ check_silence() {
     local folder
     local ends='[^A-Za-z0-9_](exit|_exit|_Exit|quick_exit|abort|perror|err|errx|warn|warnx) *\('
     local prints='[^A-Za-z0-9_]((printf|vprintf|puts|putchar) *\(|stdout[^A-Za-z0-9_]|stderr[^A-Za-z0-9_])'
-    for folder in core hardware formats costmodel analysis search validate kernels results runtime; do
+    for folder in core hardware formats costmodel analysis search validate kernels network results runtime; do
         [[ -d $folder ]] || continue
         expect_none "$folder/ may not print or exit" "$(sources "$folder" | code |
             grep -vE '__attribute__ *\(\(format|^validate/worker\.c:.*_exit *\(' |
