@@ -45,9 +45,8 @@ static const struct usage usage = {
            "Exit status: 0 answered; 1 nothing in the file can be predicted; 2 a file is wrong.\n\n"
            "Examples:\n"
            "  autotune network docs/examples/network.csv --hw ascend910\n"
-           "  autotune network run.csv --hw ascend910 --graph run.graph.txt --subset l --json\n"
-           "  autotune network run.csv --hw ascend910 --graph run.graph.txt \\\n"
-           "      --subset MatMul,TransData --dot products.dot\n"
+           "  autotune network run.csv --hw ascend910 --graph run.txt --subset l --json\n"
+           "  autotune network run.csv --graph run.txt --subset MatMul --dot matmul.dot\n"
            "  autotune network kernel_details.csv --hw ascend910b3 --top 20\n",
 };
 

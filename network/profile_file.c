@@ -50,11 +50,14 @@ static enum status add_row(const struct profile_row *row, struct network *networ
     bool agree = counts[0] >= 0 && counts[1] >= 0;
     char why[TENSOR_WHY_SIZE];
     struct operator_call *call;
-    TRY(network_add(network, *row->type ? row->type : row->name, row->name, agree ? counts[0] : 0,
-                    agree ? counts[1] : 0, &call, error));
+    const char *type = *row->type ? row->type : *row->name ? row->name : "-";
+    TRY(network_add(network, type, row->name, agree ? counts[0] : 0, agree ? counts[1] : 0, &call,
+                    error));
     call->line = row->line;
     call->block_dim = row->blocks > 0 ? (int)row->blocks : 0;
     call->measured_ns = row->duration_us > 0 ? row->duration_us * 1e3 : 0;
+    if (row->broken)
+        return leave_out(call, row->problem, error);
     for (int s = 0; s < 2 && agree; s++)
         if (!tensors_read(&lists[s], counts[s], s ? call->outputs : call->inputs, why))
             return leave_out(call, why, error);
@@ -157,8 +160,6 @@ static enum status read_rows(struct profile *profile, struct network *network, s
         TRY(profile_next(profile, &row, &found, error));
         if (!found)
             break;
-        if (row.broken)
-            return error_at(error, profile->csv.file, row.line, "%s", row.problem);
         TRY(add_row(&row, network, error));
     }
     if (network->call_count == 0)

@@ -6,7 +6,8 @@
 
 /* Rows of one type with the same tensors and blocks are one call, with their count, the mean of
  * their durations and the first one's line and name. Of rows of communication and of processors,
- * and of those without shapes, nothing is to be predicted (`uncovered`). STATUS_INVALID with
+ * of those without shapes, and of those that cannot be read nothing is to be predicted
+ * (`uncovered` says why). STATUS_INVALID with
  * "file:line: ..."; STATUS_TOO_LARGE, STATUS_IO. After a failure there is nothing to free. */
 enum status profile_file_read(const char *file, struct network *network, struct error *error);
 

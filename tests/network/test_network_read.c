@@ -152,5 +152,10 @@ Test(network_read, profile)
     cr_expect_str_eq(network.calls[3].uncovered, "tensor 1: no type is called 'WHAT'");
     cr_expect_str_eq(network.calls[4].uncovered, "it has no shapes");
     network_free(&network);
-    expect_refused(PROFILE "a,Mul,AI_CORE,ten,2,,,,,,\n", "n.csv:2: column Duration(us): 'ten'");
+    read_good(PROFILE "a,Mul,AI_CORE,ten,2,,,,,,\n,,,,,,,,,,\n", &network);
+    cr_assert_eq(network.call_count, 2);
+    cr_expect(strstr(network.calls[0].uncovered, "column Duration(us): 'ten': expected"), "%s",
+              network.calls[0].uncovered);
+    cr_expect_str_eq(network.calls[1].op_type, "-");
+    network_free(&network);
 }
