@@ -19,7 +19,7 @@ struct reference_data {
 #define EXACT (-1)
 
 struct reference {
-    const char *name, *chip;
+    const char *name, *chips;        /* all of it holds of each chip; blanks between them */
     int64_t most[KERNEL_MAX_SIZES];  /* sizes are drawn up to these, */
     int64_t least[KERNEL_MAX_SIZES]; /* from these on; 0: from 1 */
     void (*compute)(const struct reference_data *p, double *out);
@@ -28,7 +28,6 @@ struct reference {
     bool is_hostile;             /* NaN and infinite numbers too */
     void (*fit)(int64_t size[]); /* makes drawn sizes such as the text takes; NULL: they are */
     void (*prepare)(const struct reference_data *p); /* tensors that hold something in particular */
-    const char *also; /* another chip of which all of it holds; or NULL */
 };
 
 extern const struct reference references[], quant_references[];

@@ -197,7 +197,7 @@ const struct reference quant_references[] = {
      fit_epilogue,
      prepare_quarters},
     {.name = "quant_matmul",
-     .chip = "ascend910b2",
+     .chips = "ascend910b2",
      .most = {40, 1300, 100, 2},
      .compute = quant,
      .relative = EXACT,
