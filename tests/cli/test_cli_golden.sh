@@ -82,6 +82,7 @@ golden network network $calls --hw ascend910 --top 3
 golden network-graph-json network $calls --hw ascend910 --graph $graph --subset l --json
 golden network-csv network ../../../docs/examples/op_summary.csv --hw ascend910 --format csv
 golden network-profile network ../../../docs/examples/op_summary.csv --hw ascend910
+golden network-tune network $calls --hw ascend910b3 --tune --db "$work/network.db" --top 3
 golden network-subset network $calls --hw ascend910 --graph $graph --subset MatMul,Relu
 
 demo=../../../docs/examples/demo-chip.ini
