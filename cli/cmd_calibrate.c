@@ -118,8 +118,9 @@ static const struct cli_option options[] = {
      .take = take_time_limit},
     {.help = "A learned correction:", .group = 4},
     {"learn", NULL,
-     "learn from the kernels of the banks how far off the simulator is, and write that with -o", 4,
-     .flag = offsetof(struct calibrate, learns), .take = note_fit},
+     "learn from the kernels of the banks how far off the simulator is, or from runs of networks "
+     "(.csv) what operators take, and write that with -o",
+     4, .flag = offsetof(struct calibrate, learns), .take = note_fit},
     {"pool", "NAME=FILE", "also from a bank of another chip; may be repeated", 4,
      .take = take_pool},
     {"seed", "N", "of what is drawn at random (default 1)", 4,
@@ -142,7 +143,8 @@ static const struct usage usage = {
         "before and after. Without -o nothing is written but the table.\n"
         "With --learn it learns from whole kernels what is left of the simulator's error, and "
         "writes that as a correction, which answers show when it stands beside its description as "
-        "NAME.correction.json.\n"
+        "NAME.correction.json; from runs of networks (tables of measured calls, .csv) what their "
+        "operators take, which `autotune network` uses as NAME.network.json.\n"
         "With --hw host it measures the processor of this machine instead, in some fifteen seconds "
         "in which it should do nothing else, and writes its description to where --hw host is "
         "looked up, or to FILE with -o.\v"
@@ -154,7 +156,9 @@ static const struct usage usage = {
         "    --time-limit 600 -o fitted.cfg\n"
         "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n"
         "  autotune calibrate --hw my910b2.cfg --learn --from repository.jsonl \\\n"
-        "    -o my910b2.correction.json\n",
+        "    -o my910b2.correction.json\n"
+        "  autotune calibrate --hw ascend910 --learn --from bert_32.csv \\\n"
+        "    --from resnet50_16.csv -o ascend910.network.json\n",
 };
 
 /* ---- stop and progress ---- */

@@ -153,8 +153,9 @@ static void write_answer(struct common *common, const struct hardware *hw,
         json_object_set_new(document, "written", output ? json_text(output) : json_null());
         cli_require(json_write(json_incref(document), answer.stream, &error), &error);
     } else {
-        fprintf(answer.stream, "%s%s%s, what is left of its simulator's error\n", answer.style.bold,
-                hw->name, answer.style.end);
+        fprintf(answer.stream, "%s%s%s, %s\n", answer.style.bold, hw->name, answer.style.end,
+                correction->law_count ? "what operators of networks take"
+                                      : "what is left of its simulator's error");
         text_put_hardware(hw, &answer.style, answer.stream);
         if (output)
             fprintf(answer.stream, "written to %s\n", text_line(output, line));
@@ -164,26 +165,39 @@ static void write_answer(struct common *common, const struct hardware *hw,
     json_decref(document);
 }
 
+/* The clock at which the banks were measured is found first. */
+static enum status learn_banks(struct common *common, const struct learn_asked *asked,
+                               const struct learn_options *options, struct sources *sources,
+                               struct correction *correction, struct error *error)
+{
+    load_sources(common, asked, sources);
+    cli_check_files(common);
+    stop_open();
+    TRY(load_campaigns(options, sources, error));
+    return learn(sources->learned, sources->count, options, correction, error);
+}
+
 int calibrate_learn(struct common *common, const struct learn_asked *asked)
 {
-    struct sources sources;
+    struct sources sources = {0};
+    struct hardware hw;
     struct correction correction;
     struct error error;
     const struct learn_options options = {
         .seed = asked->seed, .threads = asked->threads, .stop = stop_asked()};
-    load_sources(common, asked, &sources);
-    cli_check_files(common);
-    stop_open();
-    enum status status = load_campaigns(&options, &sources, &error);
-    if (status == STATUS_OK)
-        status = learn(sources.learned, sources.count, &options, &correction, &error);
+    bool runs = calibrate_is_runs(asked);
+    load_chip(common, common->hw_name, true, asked->from[0], &hw);
+    enum status status =
+        runs ? calibrate_learn_runs(common, asked, &hw, &options, &correction, &error)
+             : learn_banks(common, asked, &options, &sources, &correction, &error);
     if (status == STATUS_STOPPED) /* there is nothing to write */
         stop_close();
     cli_require(status, &error);
     if (!write_correction(common, &correction))
-        write_answer(common, sources.learned[0].hw, &correction);
+        write_answer(common, &hw, &correction);
     correction_clear(&correction);
     clear_sources(&sources);
+    hardware_clear(&hw);
     cli_close(common);
     stop_close();
     return EXIT_ANSWER;

@@ -3,9 +3,10 @@
 #define AUTOTUNE_CLI_CMD_CALIBRATE_LEARN_H
 
 #include "cli/options.h"
+#include "jobs/calibrate/learn.h"
 
 struct learn_asked {
-    const char *const *from; /* banks of the chip */
+    const char *const *from; /* banks of the chip, or runs of networks on it */
     int from_count;
     const char *const *pools; /* NAME=FILE: banks of others */
     int pool_count;
@@ -16,5 +17,13 @@ struct learn_asked {
 
 /* The rest of the command, once its options are read. Returns the exit status. */
 int calibrate_learn(struct common *common, const struct learn_asked *asked);
+
+/* Are the files runs of networks (cli/cmd_calibrate_network.c)? Ends the process where some are. */
+bool calibrate_is_runs(const struct learn_asked *asked);
+
+/* Learns from them what operators take; stop_close is the caller's. */
+enum status calibrate_learn_runs(struct common *common, const struct learn_asked *asked,
+                                 const struct hardware *hw, const struct learn_options *options,
+                                 struct correction *learned, struct error *error);
 
 #endif

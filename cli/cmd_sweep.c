@@ -154,8 +154,7 @@ static void run(const struct sweep_command *command, const struct sweep *sweep, 
                  how.threads, ran->seconds, ran->keep_s);
 }
 
-static void write_page(const struct sweep_command *command, const struct sweep_summary *summary,
-                       struct store *store)
+static void write_page(const struct sweep_command *command, const struct sweep_summary *summary)
 {
     struct report report;
     struct error error;
@@ -165,7 +164,8 @@ static void write_page(const struct sweep_command *command, const struct sweep_s
              sweep->job_count == 1 ? "" : "s");
     const char *slash = strrchr(sweep->file, '/');
     page_open(&command->page, slash ? slash + 1 : sweep->file, lead, &report);
-    cli_require(report_sweep(&report, sweep, store, summary->ran, summary->points, &error), &error);
+    cli_require(report_sweep(&report, sweep, summary->store, summary->ran, summary->points, &error),
+                &error);
     page_close(&command->page, &command->common, &report);
 }
 
@@ -218,6 +218,7 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     cli_require(store_open(command->db, STORE_WRITE, &store, &error), &error);
     run(command, sweep, store, &ran);
     tell_faults(sweep, ran.faults, ran.fault_count);
+    summary.store = store;
     summary.stopped = *stop_asked() != 0;
     if (command->pareto || sweep->chip_count > 1)
         cli_require(sweep_pareto(sweep, store, &summary.points, &error), &error);
@@ -232,7 +233,7 @@ static int sweep_files(const struct sweep_command *command, const struct sweep *
     sweep_summary_write(&summary, &command->common);
     free(next);
     if (page_is_wanted(&command->page, &command->common))
-        write_page(command, &summary, store);
+        write_page(command, &summary);
     bool bad = sweep->fault_count + ran.fault_count > 0, none = ran.infeasible > 0;
     sweep_summary_clear(&summary);
     sweep_counts_clear(&ran);

@@ -10,6 +10,7 @@
 #include "cli/threads.h"
 #include "cli/trace_file.h"
 #include "cli/tune_answer.h"
+#include "cli/tune_calls.h"
 #include "cli/tune_export.h"
 #include "jobs/tune/export.h"
 #include "kernels/details.h"
@@ -68,6 +69,10 @@ static const struct cli_option options[] = {
      .flag = offsetof(struct tune, find.fresh)},
     {.help = "What the answer adds:", .group = 3},
     {"compare", NULL, "knn, cubefx: the times of what could be used instead", 3, .take = task_take},
+    {"count", "N",
+     "so many calls: their time, and of weights that lie row by row what bringing them into blocks "
+     "costs once and from which call on it pays",
+     3, .take = task_take},
     {"no-correction", NULL, NO_CORRECTION_HELP, 3,
      .flag = offsetof(struct tune, correction.left_out)},
     {"report", "OUT.html", PAGE_HELP, 3, .text = offsetof(struct tune, page.output)},
@@ -151,6 +156,7 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     }
     struct tune_answer answer = tune_answer_of(&tune->find, &found->search);
     answer.details = make_details(tune, found);
+    tune_calls_add(&tune->find, &answer);
     correction_of_answer(&tune->correction, task, tune_best(&answer), &answer);
     bool any = tune_answer_write(task, &answer);
     if (tune->page.output)
@@ -219,8 +225,9 @@ static void check(struct tune *tune)
     struct error error;
     const struct common *common = &tune->task.common;
     const struct job *job = &tune->task.job;
-    if (job->compare && common->format == FORMAT_CSV)
-        cli_die("--compare: the csv has no place for it, expected --format table or json");
+    if ((job->compare || job_text(job, "count")) && common->format == FORMAT_CSV)
+        cli_die("--%s: the csv has no place for it, expected --format table or json",
+                job->compare ? "compare" : "count");
     if (page_is_wanted(&tune->page, common) && tune_is_export(common))
         cli_die("--report: expected --format table, json or csv with it");
     if (tune_is_export(common)) {

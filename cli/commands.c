@@ -18,6 +18,7 @@ const struct command commands[] = {
     {"validate", "run tilings on this machine and compare with the model", cmd_validate},
     {"sweep", "tune many shapes and chips from a file, and keep what is found", cmd_sweep},
     {"merge", "join the stores of a sweep's shards", cmd_merge},
+    {"network", "predict the operators of a network's step, and rank what takes most", cmd_network},
     {"table", "write the best tilings of a store as a table that a library loads", cmd_table},
     {"store", "look into a store of results, compare, export, import, tidy up", cmd_store},
     {"kernel", "write a kernel's text to begin with", cmd_kernel},

@@ -16,6 +16,7 @@ int cmd_advise(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
+int cmd_network(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_table(int argc, char **argv);
 int cmd_store(int argc, char **argv);

@@ -77,6 +77,9 @@ static json_t *found_json(const struct sweep_summary *summary)
 static json_t *calls_json(const struct sweep_summary *summary)
 {
     json_t *list = json_array();
+    struct store_row kept;
+    struct error error;
+    bool found = false;
     char title[512];
     for (int64_t i = 0; i < summary->calls_count; i++) {
         const struct sweep_calls *calls = &summary->calls[i];
@@ -88,6 +91,8 @@ static json_t *calls_json(const struct sweep_summary *summary)
         if (job->compared)
             json_object_update_new(row, json_pack("{s:f, s:f}", "baseline_ns", job->baseline_ns,
                                                   "saved_ns", calls->saved_ns));
+        cli_require(store_get(summary->store, &job->key, &found, &kept, &error), &error);
+        json_object_set_new(row, "tiling", found ? json_text(kept.tiling) : json_null());
         json_array_append_new(list, row);
     }
     return list;

@@ -9,6 +9,7 @@ struct sweep_summary {
     const struct sweep *sweep;
     const struct sweep_counts *ran;
     const char *db;
+    struct store *store; /* db, open */
     bool stopped;
     struct sweep_found found[STORE_KINDS];
     const char *next;           /* the command to go on with; or NULL */

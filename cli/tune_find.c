@@ -6,7 +6,8 @@
 #include "cli/signals.h"
 #include "search/clock.h"
 
-static void run_search(const struct tune_find *find, struct job_result *result)
+static void run_search(const struct tune_find *find, const struct job *job,
+                       struct job_result *result)
 {
     struct progress progress;
     struct error error;
@@ -16,7 +17,7 @@ static void run_search(const struct tune_find *find, struct job_result *result)
     how.progress = progress_draw;
     how.context = &progress;
     progress_open(&progress, find->task->common.quiet);
-    enum status status = job_run(&find->task->job, &how, result, &error);
+    enum status status = job_run(job, &how, result, &error);
     progress_close(&progress);
     cli_require(status, &error);
 }
@@ -24,15 +25,20 @@ static void run_search(const struct tune_find *find, struct job_result *result)
 /* ------------------------------------------------------------------ from the store */
 
 /* An answer that is damaged is no reason to search in silence: --fresh replaces it. */
-static void recall_search(struct tune_find *find, struct job_result *result)
+static bool recall_search(const struct tune_find *find, const struct job *job,
+                          struct job_result *result)
 {
+    bool found = false;
     struct error error;
     struct timespec started;
     clock_gettime(CLOCK_MONOTONIC, &started);
-    if (job_recall(&find->task->job, find->store, &find->from_store, result, &error) != STATUS_OK)
+    if (!find->store || find->fresh)
+        return false;
+    if (job_recall(job, find->store, &found, result, &error) != STATUS_OK)
         cli_die("%s: %s; --fresh searches again", find->db, error.text);
-    if (find->from_store)
+    if (found)
         result->search.seconds = seconds_since(&started);
+    return found;
 }
 
 static void recall(struct tune_find *find, struct job_result *result)
@@ -41,10 +47,8 @@ static void recall(struct tune_find *find, struct job_result *result)
     if (!find->db)
         return;
     cli_require(store_open(find->db, STORE_WRITE, &find->store, &error), &error);
-    if (find->fresh)
-        return;
-    recall_search(find, result);
-    if (find->run->question.wanted)
+    find->from_store = recall_search(find, &find->task->job, result);
+    if (!find->fresh && find->run->question.wanted)
         host_run_recall(find->task, find->store, find->run, find->db);
 }
 
@@ -59,12 +63,12 @@ static enum status put(struct tune_find *find, struct job_record *record)
     return status;
 }
 
-static enum status keep_search(struct tune_find *find, const struct job_result *result)
+static enum status keep_search(struct tune_find *find, const struct job *job,
+                               const struct job_result *result)
 {
     struct job_record record;
     bool worth;
-    enum status status =
-        job_record(&find->task->job, result, *stop_asked() != 0, &worth, &record, &find->error);
+    enum status status = job_record(job, result, *stop_asked() != 0, &worth, &record, &find->error);
     return status == STATUS_OK && worth ? put(find, &record) : status;
 }
 
@@ -83,15 +87,27 @@ static enum status keep_measured(struct tune_find *find)
 
 /* ------------------------------------------------------------------ both */
 
+static void search_and_keep(struct tune_find *find, const struct job *job,
+                            struct job_result *result)
+{
+    run_search(find, job, result);
+    if (find->store && find->kept == STATUS_OK)
+        find->kept = keep_search(find, job, result);
+}
+
 void tune_find_search(struct tune_find *find, struct job_result *result)
 {
     stop_open();
     recall(find, result);
-    if (find->from_store)
-        return;
-    run_search(find, result);
-    if (find->store)
-        find->kept = keep_search(find, result);
+    if (!find->from_store)
+        search_and_keep(find, &find->task->job, result);
+}
+
+void tune_find_other(struct tune_find *find, const struct job *job, struct job_result *result)
+{
+    find->how = (struct job_run){.threads = find->how.threads}; /* trace and map are of the first */
+    if (!recall_search(find, job, result))
+        search_and_keep(find, job, result);
 }
 
 void tune_find_measure(struct tune_find *find, const struct job_result *result)

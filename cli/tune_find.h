@@ -24,6 +24,8 @@ struct tune_find {
 };
 
 void tune_find_search(struct tune_find *find, struct job_result *result);
+/* The model's answer to another job, from the same store; after tune_find_search. */
+void tune_find_other(struct tune_find *find, const struct job *job, struct job_result *result);
 void tune_find_measure(struct tune_find *find, const struct job_result *result);
 void tune_find_close(struct tune_find *find);
 

@@ -40,7 +40,16 @@ void correction_clear(struct correction *correction)
         free(correction->forests[f].trees);
     free(correction->features);
     free(correction->problems);
+    free(correction->laws);
     *correction = (struct correction){0};
+}
+
+const struct trained_law *correction_law(const struct correction *correction, const char *kind)
+{
+    for (int i = 0; i < correction->law_count; i++)
+        if (strcmp(correction->laws[i].kind, kind) == 0)
+            return &correction->laws[i];
+    return NULL;
 }
 
 /* The place of a name, searched from *next on and around; -1: there is none. */
@@ -101,6 +110,12 @@ void correction_apply(const struct correction *correction, const struct features
     corrected->corrected_ns = simulated_ns * exp(at[CORRECT_MIDDLE]);
     corrected->low_ns = simulated_ns * exp(fmin(low, at[CORRECT_MIDDLE]));
     corrected->high_ns = simulated_ns * exp(fmax(high, at[CORRECT_MIDDLE]));
+}
+
+void corrected_widen(struct corrected *corrected, double margin)
+{
+    corrected->low_ns = fmin(corrected->low_ns * exp(-margin), corrected->corrected_ns);
+    corrected->high_ns = fmax(corrected->high_ns * exp(margin), corrected->corrected_ns);
 }
 
 uint32_t correction_problem(const int64_t sizes[], int count)

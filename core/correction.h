@@ -19,7 +19,7 @@ enum {
     CORRECTION_MAX_DEPTH = 6,    /* of a tree */
     CORRECTION_MAX_TREES = 4096, /* of a forest */
     CORRECTION_MAX_BANKS = 16,
-    CORRECTION_MAX_QUALITIES = 8,
+    CORRECTION_MAX_QUALITIES = 16,
     CORRECTION_TEXT_SIZE = 96,
     CORRECTION_MAX_PROBLEMS = 1 << 20,
 };
@@ -68,6 +68,17 @@ int feature_bin(const struct trained_feature *feature, double value);
 /* ln(measured / simulated). */
 double forest_value(const struct forest *forest, const uint8_t bins[]);
 
+/* What a kind of operator costs, a number for each term of its law (network/call_law.h). What is
+ * corrected are then times by laws, and not simulated ones. */
+enum { LAW_MAX_TERMS = 16, LAW_KIND_SIZE = 64, CORRECTION_MAX_LAWS = 4096 };
+struct trained_law {
+    char kind[LAW_KIND_SIZE];
+    int64_t rows;        /* that it was learned from */
+    double spread, lean; /* mean |ln(measured / law)| of them and mean of the ln, both shrunk */
+    int term_count;
+    double costs_us[LAW_MAX_TERMS];
+};
+
 /* Measured kernels that it was learned from. */
 struct trained_bank {
     char file[CORRECTION_TEXT_SIZE]; /* without its folder */
@@ -104,14 +115,21 @@ struct correction {
     int64_t problem_count; /* hashes of the problems, ascending (correction_has_seen) */
     uint32_t *problems;    /* owned */
     /* What was learned. */
-    double covers; /* share of kernels that the interval is made to hold: 0.8 */
-    double margin; /* of ln, by which both ends of the interval are moved apart */
+    int law_count;            /* 0: simulated times are corrected */
+    struct trained_law *laws; /* owned; each kind once */
+    double margin_unknown;    /* in place of `margin` where only a law of several kinds is known */
+    double together; /* share of its operators' intervals, added up, that a sum of times has */
+    double covers;   /* share of kernels that the interval is made to hold: 0.8 */
+    double margin;   /* of ln, by which both ends of the interval are moved apart */
     int feature_count;
     struct trained_feature *features; /* owned */
     struct forest forests[CORRECT_FORESTS];
 };
 
 void correction_clear(struct correction *correction);
+
+/* The law of a kind, or NULL. */
+const struct trained_law *correction_law(const struct correction *correction, const char *kind);
 
 /* What a correction says of one kernel. `outside` is how far the kernel lies outside the training
  * data: of all features the largest distance from the range in training, in widths of that range
@@ -127,6 +145,9 @@ struct corrected {
 
 void correction_apply(const struct correction *correction, const struct features *features,
                       double simulated_ns, struct corrected *corrected);
+
+/* Moves both ends of an interval apart, or together, by so much of ln, but not past the middle. */
+void corrected_widen(struct corrected *corrected, double margin);
 
 /* A problem's number among those of training, from its sizes. */
 uint32_t correction_problem(const int64_t sizes[], int count);

@@ -117,15 +117,20 @@ double hardware_matrix_peak(const struct hardware *hw, enum dtype type)
            (double)rate.fs * 1e15;
 }
 
-int hardware_move_price(const struct hardware *hw, int path, enum dtype from, enum dtype to)
+const struct cast *hardware_cast(const struct hardware *hw, int path, enum dtype from,
+                                 enum dtype to)
 {
     const struct path *p = &hw->paths[path];
-    if (from == to)
-        return p->price;
     for (int i = 0; i < p->cast_count; i++)
         if (p->casts[i].from == from && p->casts[i].to == to)
-            return p->casts[i].price;
-    return -1;
+            return &p->casts[i];
+    return NULL;
+}
+
+int hardware_move_price(const struct hardware *hw, int path, enum dtype from, enum dtype to)
+{
+    const struct cast *cast = hardware_cast(hw, path, from, to);
+    return from == to ? hw->paths[path].price : cast ? cast->price : -1;
 }
 
 /* The row of pieces that begin at multiples of align_bytes; 0: of those that begin best. */

@@ -20,7 +20,7 @@ enum {
     HARDWARE_MAX_PIPES = 16,
     HARDWARE_MAX_BUFFERS = 16,
     HARDWARE_MAX_PATHS = 48,
-    HARDWARE_MAX_CASTS = 4,
+    HARDWARE_MAX_CASTS = 6,
     HARDWARE_MAX_TYPE_PRICES = 4, /* of a vector operation */
     HARDWARE_MAX_BUSES = 6,
     HARDWARE_MAX_SHARERS = 256,
@@ -97,6 +97,7 @@ struct bus {
 
 struct cast {
     uint8_t from, to; /* enum dtype */
+    bool scale;       /* elements may be multiplied by a factor of their column before it */
     int16_t price;
 };
 
@@ -118,6 +119,7 @@ struct path {
     int8_t bus;               /* or -1 */
     int16_t price;            /* without a cast */
     int16_t transposed_price; /* of a move that transposes its blocks on the way (`transpose=1`) */
+    bool relu;                /* negative elements may become 0 on the way */
     int cast_count;
     struct cast casts[HARDWARE_MAX_CASTS]; /* conversions on the way; bytes count at the source */
 };
@@ -256,6 +258,10 @@ const struct matrix_type *hardware_matrix_type(const struct hardware *hw, enum d
 
 /* Additions and multiplications per second of one core's matrix unit in a type; 0 without one. */
 double hardware_matrix_peak(const struct hardware *hw, enum dtype type);
+
+/* The conversion from -> to on a path, or NULL. */
+const struct cast *hardware_cast(const struct hardware *hw, int path, enum dtype from,
+                                 enum dtype to);
 
 /* The price of a move over `path` that converts from -> to (equal: no conversion), or -1 when the
  * path has no such conversion. */

@@ -209,6 +209,15 @@ struct operator_request {
     bool of_answers; /* an option of the main job only, about chips only */
 };
 
+/* An operand that many calls share, such as weights: how it lies is a choice, whose second value is
+ * the matrix unit's blocks; a kernel's text brings it there once. */
+struct operator_weights {
+    int choice;
+    const char *kernel;
+    /* The operand's rows and columns as it lies; false: not all products have the same one. */
+    bool (*shape)(const struct problem *problem, int64_t rows_columns[2]);
+};
+
 struct operator
 {
     const char *name;
@@ -223,6 +232,7 @@ struct operator
     const struct operator_size *options; /* the sizes that have one, in order */
     int choice_count;
     const struct operator_choice *choices;
+    const struct operator_weights *weights; /* NULL: none */
     int request_count;
     const struct operator_request *requests;
     bool has_own_type;   /* kernels are of one element type: there is nothing to choose */

@@ -18,6 +18,7 @@ static const char *const key_names[KEY_KINDS] = {
     [KEY_INIT] = "init",
     [KEY_UNIT] = "unit",
     [KEY_TRANSPOSE] = "transpose",
+    [KEY_ROW_BYTES] = "row_bytes",
     [KEY_BURSTS] = "bursts",
     [KEY_ALIGN] = "align",
     [KEY_ROWS] = "rows",
@@ -37,10 +38,11 @@ static const struct {
 } key_rules[] = {
     [INSTRUCTION_MOVE] = {BIT(KEY_BYTES), BIT(KEY_UNIT) | BIT(KEY_TRANSPOSE) | BIT(KEY_BURSTS) |
                                               BIT(KEY_ALIGN) | BIT(KEY_CAST) | BIT(KEY_DST) |
-                                              BIT(KEY_SRC) | BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
+                                              BIT(KEY_SRC) | BIT(KEY_SRC2) | BIT(KEY_ROW_BYTES) |
+                                              BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
     [INSTRUCTION_MATRIX] = {BIT(KEY_M) | BIT(KEY_K) | BIT(KEY_N),
-                            BIT(KEY_TYPE) | BIT(KEY_A) | BIT(KEY_B) | BIT(KEY_DST) | BIT(KEY_INIT) |
-                                BIT(KEY_UNIT) | BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
+                            BIT(KEY_TYPE) | BIT(KEY_A) | BIT(KEY_B) | BIT(KEY_SRC) | BIT(KEY_DST) |
+                                BIT(KEY_INIT) | BIT(KEY_UNIT) | BIT(KEY_ROWS) | BIT(KEY_STRIDE)},
     [INSTRUCTION_VECTOR] = {BIT(KEY_ELEMENTS), BIT(KEY_TYPE) | BIT(KEY_CAST) | BIT(KEY_DST) |
                                                    BIT(KEY_SRC) | BIT(KEY_SRC2) | BIT(KEY_SRC3) |
                                                    BIT(KEY_ROWS) | BIT(KEY_STRIDE)},

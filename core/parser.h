@@ -60,6 +60,7 @@ enum key {
     KEY_INIT,
     KEY_UNIT,
     KEY_TRANSPOSE,
+    KEY_ROW_BYTES,
     KEY_BURSTS,
     KEY_ALIGN,
     KEY_ROWS,

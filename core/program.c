@@ -181,8 +181,9 @@ static int64_t matrix_extent(const struct hardware *hw, const struct instruction
     int64_t m = ceil_div(in->m, type->block_m) * type->block_m;
     int64_t k = ceil_div(in->k, type->block_k) * type->block_k;
     int64_t n = ceil_div(in->n, type->block_n) * type->block_n;
-    int64_t rows = role == OPERAND_B ? k : m, columns = role == OPERAND_A ? k : n;
-    int bytes = dtype_bytes(role == OPERAND_DST ? in->to_type : in->type);
+    int64_t rows = role == OPERAND_B ? k : role == OPERAND_SRC ? 1 : m;
+    int64_t columns = role == OPERAND_A ? k : n;
+    int bytes = dtype_bytes(role == OPERAND_A || role == OPERAND_B ? in->type : in->to_type);
     int64_t extent;
     return __builtin_mul_overflow(rows * columns, bytes, &extent) ? INT64_MAX : extent;
 }
@@ -192,6 +193,15 @@ bool instruction_spreads(const struct hardware *hw, const struct instruction *in
 {
     return in->kind == INSTRUCTION_VECTOR && role != OPERAND_DST &&
            hw->operations[in->what].result == RESULT_SPREAD;
+}
+
+/* Does it lie in one piece, however the other operands' rows lie? */
+static bool is_one_row(const struct hardware *hw, const struct instruction *in,
+                       enum operand_role role)
+{
+    return instruction_spreads(hw, in, role) ||
+           (in->kind == INSTRUCTION_MOVE && role == OPERAND_SRC2) ||
+           (in->kind == INSTRUCTION_MATRIX && role == OPERAND_SRC);
 }
 
 static int64_t vector_extent(const struct hardware *hw, const struct instruction *in,
@@ -215,7 +225,7 @@ int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruc
     switch ((enum instruction_kind)in->kind) {
     case INSTRUCTION_MOVE:
         if (role != OPERAND_DST)
-            return in->bytes;
+            return role == OPERAND_SRC ? in->bytes : in->row_bytes;
         if (__builtin_mul_overflow(in->bytes / dtype_bytes(in->type), dtype_bytes(in->to_type),
                                    &extent))
             return INT64_MAX;
@@ -253,7 +263,7 @@ enum status program_add_region(struct program *program, const struct region *reg
     struct instruction *in = &program->items[program->count - 1];
     struct region *added = &program->regions[program->region_count];
     *added = *region;
-    if (added->rows <= 1 || instruction_spreads(program->hw, in, region->role)) {
+    if (added->rows <= 1 || is_one_row(program->hw, in, region->role)) {
         added->rows = 1;
         added->row_stride_bytes = 0;
     }

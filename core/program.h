@@ -34,8 +34,8 @@ enum instruction_kind {
 
 enum operand_role {
     OPERAND_DST,
-    OPERAND_SRC,
-    OPERAND_SRC2,
+    OPERAND_SRC,  /* matrix: the row that sums begin with, in each row */
+    OPERAND_SRC2, /* move: a row of factors, one for each column */
     OPERAND_SRC3,
     OPERAND_A,
     OPERAND_B,
@@ -77,7 +77,10 @@ struct instruction {
                              0: of everything (`align=`) */
     int64_t burst_fs;     /* move in several: what they cost together, beside their bytes */
     union {
-        int64_t bytes;    /* move */
+        struct {
+            int64_t bytes;     /* move */
+            int64_t row_bytes; /* of its second source, a factor for each column; 0: it has none */
+        };
         int64_t elements; /* vector */
         struct {
             int64_t count;         /* scalar: operations; loop: iterations */

@@ -73,6 +73,8 @@ static void print_work(const struct program *program, const struct instruction *
     case INSTRUCTION_MOVE:
         fprintf(out, "%s bytes=%lld", hardware_path_name(hw, in->what, path), (long long)in->bytes);
         print_cast(in, out);
+        if (in->row_bytes)
+            fprintf(out, " row_bytes=%lld", (long long)in->row_bytes);
         if (in->bursts > 1)
             fprintf(out, " bursts=%lld", (long long)in->bursts);
         if (in->bursts > 1 && in->align_bytes)

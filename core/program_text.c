@@ -100,6 +100,19 @@ static void fill_amount(const struct keys *keys, struct instruction *in)
         in->bursts = keys->value[KEY_BURSTS];
         in->align_bytes = keys->value[KEY_ALIGN];
     }
+    if (in->kind == INSTRUCTION_MOVE)
+        in->row_bytes = keys->value[KEY_ROW_BYTES];
+}
+
+/* A second source of a move says how long it is; sums that others are added to do not begin. */
+static enum status check_rows(struct parser *parser, const struct keys *keys,
+                              const struct instruction *in)
+{
+    if (in->kind == INSTRUCTION_MOVE && keys_have(keys, KEY_SRC2) != (in->row_bytes > 0))
+        return FAIL(parser, "expected src2= and row_bytes= of one byte or more together");
+    if (in->kind == INSTRUCTION_MATRIX && keys_have(keys, KEY_SRC) && in->accumulate)
+        return FAIL(parser, "src= with init=0, expected it where sums begin");
+    return STATUS_OK;
 }
 
 static enum status fail_mnemonic(struct parser *parser, struct span word, const char *what)
@@ -163,6 +176,7 @@ static enum status parse_work(struct parser *parser)
         TRY(fill_matrix(parser, &keys, &in));
     else
         fill_amount(&keys, &in);
+    TRY(check_rows(parser, &keys, &in));
     TRY(add(parser, &in));
     int runs_on = parser->program->items[parser->program->count - 1].pipe;
     if (runs_on != pipe)

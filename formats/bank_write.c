@@ -301,6 +301,10 @@ static void put_tiling(const struct bank_row *row, FILE *out)
     if (!is_f16(row))
         fprintf(out, " /* operands in %s, results in %s */", dtype_name(row->type),
                 dtype_name(row->out_type));
+    if (row->number[BANK_SINGLE_K] < row->k)
+        fputs(" /* parts of k: timed as if stored apart and added up in a fixed order; a kernel\n"
+              "             that adds them up atomically gives other last bits each time */",
+              out);
     fputc('\n', out);
     for (int f = 0; f < BANK_TCUBE_FIELDS; f++)
         fprintf(out, "        %d, /* %s */\n", row->number[f], bank_field_names[f]);

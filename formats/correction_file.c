@@ -188,6 +188,49 @@ static enum status take_features(struct reader *r, const json_t *top, struct cor
     return STATUS_OK;
 }
 
+static enum status take_costs(const struct reader *r, const json_t *item, struct trained_law *law)
+{
+    const json_t *list;
+    TRY(take_list(r, item, "costs_us", LAW_MAX_TERMS, &list));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *cost = json_array_get(list, i);
+        double value = json_number_value(cost);
+        if (!json_is_number(cost) || !(value >= 0 && value <= 1e6))
+            return refuse(r, "costs_us", "numbers from 0 to 1e+06");
+        law->costs_us[law->term_count++] = value;
+    }
+    return STATUS_OK;
+}
+
+/* Only what corrects laws has them. */
+static enum status take_laws(struct reader *r, const json_t *top, struct correction *c)
+{
+    const json_t *list;
+    if (!json_object_get(top, "laws"))
+        return STATUS_OK;
+    TRY(take_number(r, top, "margin_unknown", -100, 100, &c->margin_unknown));
+    TRY(take_number(r, top, "together", 0, 100, &c->together));
+    TRY(take_list(r, top, "laws", CORRECTION_MAX_LAWS, &list));
+    c->laws = calloc(json_array_size(list) + 1, sizeof *c->laws);
+    if (!c->laws)
+        return error_memory(r->error);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        struct trained_law *law = &c->laws[c->law_count];
+        enter(r, "laws", i);
+        TRY(take_text(r, item, "kind", law->kind, sizeof law->kind));
+        if (correction_law(c, law->kind))
+            return refuse(r, "kind", "a kind that no law before it has");
+        TRY(take_integer(r, item, "rows", 0, INT64_MAX, &law->rows));
+        TRY(take_number(r, item, "spread", 0, 100, &law->spread));
+        TRY(take_number(r, item, "lean", -100, 100, &law->lean));
+        TRY(take_costs(r, item, law));
+        c->law_count++;
+    }
+    leave(r);
+    return STATUS_OK;
+}
+
 /* A tree asks of features that there are about cuts that they have. */
 static enum status take_tree(const struct reader *r, const json_t *item, const struct correction *c,
                              struct boosted_tree *tree)
@@ -255,6 +298,7 @@ static enum status take_all(struct reader *r, const json_t *top, struct correcti
     TRY(take_number(r, top, "covers", 0, 1, &c->covers));
     TRY(take_number(r, top, "margin", -100, 100, &c->margin));
     TRY(take_problems(r, top, c));
+    TRY(take_laws(r, top, c));
     TRY(take_features(r, top, c));
     const json_t *list = json_object_get(top, "forests");
     if (json_array_size(list) != CORRECT_FORESTS)

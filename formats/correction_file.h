@@ -11,6 +11,10 @@
 #define CORRECTION_SUFFIX ".correction.json"
 bool correction_file_name(const char *description, char *file, size_t size);
 
+/* NAME.network.json likewise: what a network's operators take, as laws and their correction. */
+#define NETWORK_SUFFIX ".network.json"
+bool network_file_name(const char *description, char *file, size_t size);
+
 /* Sets *text to the file's content, owned by the caller, *length bytes and a 0. */
 enum status correction_text(const struct correction *correction, char **text, size_t *length,
                             struct error *error);

@@ -6,13 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool correction_file_name(const char *description, char *file, size_t size)
+static bool beside(const char *description, const char *suffix, char *file, size_t size)
 {
     const char *dot = strrchr(description, '.');
     bool ends = dot && (strcmp(dot, ".cfg") == 0 || strcmp(dot, ".ini") == 0);
     size_t length = ends ? (size_t)(dot - description) : strlen(description);
-    int written = snprintf(file, size, "%.*s%s", (int)length, description, CORRECTION_SUFFIX);
+    int written = snprintf(file, size, "%.*s%s", (int)length, description, suffix);
     return written > 0 && (size_t)written < size;
+}
+
+bool correction_file_name(const char *description, char *file, size_t size)
+{
+    return beside(description, CORRECTION_SUFFIX, file, size);
+}
+
+bool network_file_name(const char *description, char *file, size_t size)
+{
+    return beside(description, NETWORK_SUFFIX, file, size);
 }
 
 /* ------------------------------------------------------------------ members */
@@ -74,6 +84,29 @@ static bool put_qualities(const struct correction *c, FILE *out)
                                    figures_json(q->corrected), "covers", json_number(q->covers)),
                          out);
         put_comma(i, c->quality_count, out);
+    }
+    fputs("  ],\n", out);
+    return fits;
+}
+
+static bool put_laws(const struct correction *c, FILE *out)
+{
+    bool fits = true;
+    if (!c->law_count)
+        return true;
+    fits &= put_member("margin_unknown", json_real(c->margin_unknown), out);
+    fits &= put_member("together", json_real(c->together), out);
+    fputs("  \"laws\": [\n", out);
+    for (int i = 0; i < c->law_count; i++) {
+        const struct trained_law *law = &c->laws[i];
+        json_t *costs = json_array();
+        for (int t = 0; t < law->term_count; t++)
+            json_array_append_new(costs, json_real(law->costs_us[t]));
+        fits &= put_line(json_pack("{s:o, s:I, s:f, s:f, s:o}", "kind", json_text(law->kind),
+                                   "rows", (json_int_t)law->rows, "spread", law->spread, "lean",
+                                   law->lean, "costs_us", costs),
+                         out);
+        put_comma(i, c->law_count, out);
     }
     fputs("  ],\n", out);
     return fits;
@@ -148,6 +181,7 @@ static bool put_all(const struct correction *c, FILE *out)
     fits &= put_member("covers", json_real(c->covers), out);
     fits &= put_member("margin", json_real(c->margin), out);
     fits &= put_member("problems", problems_json(c), out);
+    fits &= put_laws(c, out);
     fits &= put_features(c, out);
     put_forests(c, out);
     fputs("}\n", out);

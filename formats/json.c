@@ -1,3 +1,6 @@
+/* Documents and values are jansson's, and go out indented by 2. What JSON has no word for is mended
+ * here: bytes that are no UTF-8, numbers that are not finite or not known. A part that cannot be
+ * made for lack of memory is NULL, which jansson hands on until json_write makes it an error. */
 #include "formats/json.h"
 
 #include <math.h>

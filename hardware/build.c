@@ -174,7 +174,7 @@ static enum status build_cast(struct builder *b, const config_setting_t *group, 
         return tree_expected(b->tree, config_setting_get_member(group, "cast"), b->error,
                              "two different element types as in \"f32:f16\"");
     struct cast *cast = &path->casts[path->cast_count++];
-    *cast = (struct cast){(uint8_t)from, (uint8_t)to, -1};
+    *cast = (struct cast){(uint8_t)from, (uint8_t)to, schema_flag(group, "scale"), -1};
     struct price price = b->hw->prices[path->price];
     set_move_price(group, &price);
     return builder_add_price(b, group, price, &cast->price);
@@ -209,6 +209,7 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
     TRY(build_bursts(b, group, &price.burst_table));
     TRY(builder_add_price(b, group, price, &path->price));
     path->transposed_price = path->price;
+    path->relu = schema_flag(group, "relu");
     if (schema_member(group, "transposed_gbps")) {
         price.rate = rate_reduce(FS_PER_S, per_s_of(group, "transposed_gbps"));
         TRY(builder_add_price(b, group, price, &path->transposed_price));

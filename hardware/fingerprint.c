@@ -113,7 +113,11 @@ static void put_paths(XXH3_state_t *state, const struct hardware *hw)
             put(state, path->casts[c].from);
             put(state, path->casts[c].to);
             put(state, path->casts[c].price);
+            if (path->casts[c].scale)
+                put(state, 'S');
         }
+        if (path->relu)
+            put(state, 'R');
     }
 }
 

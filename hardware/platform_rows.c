@@ -40,7 +40,9 @@ const struct row platform_clock = {ALL,           true,          "AICoreSpec",
 #define DRAIN(kinds, ...)                                                                          \
     RATE(kinds, "l0c->gm", __VA_ARGS__), RATE(kinds, "l0c->gm.casts.f32:f16", __VA_ARGS__),        \
         RATE(kinds, "l0c->gm.casts.f32:bf16", __VA_ARGS__),                                        \
-        RATE(kinds, "l0c->gm.casts.i32:f16", __VA_ARGS__)
+        RATE(kinds, "l0c->gm.casts.i32:f16", __VA_ARGS__),                                         \
+        RATE(kinds, "l0c->gm.casts.f32:i8", __VA_ARGS__),                                          \
+        RATE(kinds, "l0c->gm.casts.i32:i8", __VA_ARGS__)
 #define READS_L2  "l2_read_rate", "l2_rate", "ddr_read_rate", "ddr_rate"
 #define READS_DDR "ddr_read_rate", "ddr_rate", "l2_read_rate", "l2_rate"
 

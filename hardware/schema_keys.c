@@ -53,6 +53,7 @@ static const struct key cast_keys[] = {
     {"cast", KIND_TEXT, REQUIRED, 1, 16, "", NULL},
     {"bandwidth_gbps", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL},
     MOVE_KEYS,
+    {"scale", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
 };
 static const struct group cast_group = GROUP(cast_keys);
@@ -77,6 +78,7 @@ static const struct key path_keys[] = {
     {"bandwidth_gbps", KIND_REAL, REQUIRED, 1e-3, 1e6, " GB/s", NULL},
     MOVE_KEYS,
     {"transposed_gbps", KIND_REAL, OPTIONAL, 1e-3, 1e6, " GB/s", NULL},
+    {"relu", KIND_FLAG, OPTIONAL, 0, 0, "", NULL},
     {"bursts", KIND_GROUPS, OPTIONAL, 1, HARDWARE_MAX_BURST_ROWS, "", &burst_group},
     {"casts", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_CASTS, "", &cast_group},
     {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},

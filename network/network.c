@@ -16,17 +16,18 @@ enum status network_begin(const char *name, struct network *network, struct erro
     return network->name ? STATUS_OK : error_memory(error);
 }
 
-static void free_call(struct operator_call *call)
+void operator_call_clear(struct operator_call *call)
 {
     free(call->op_type);
     free(call->name);
+    free(call->uncovered);
     free(call->inputs);
 }
 
 void network_free(struct network *network)
 {
     for (int64_t i = 0; i < network->call_count; i++)
-        free_call(&network->calls[i]);
+        operator_call_clear(&network->calls[i]);
     free(network->calls);
     free(network->name);
     *network = (struct network){0};
@@ -50,7 +51,7 @@ enum status network_add(struct network *network, const char *op_type, const char
                                   .inputs = calloc(tensors ? tensors : 1, sizeof *new->inputs),
                                   .count = 1};
     if (!new->op_type || !new->name || !new->inputs) {
-        free_call(new);
+        operator_call_clear(new);
         return error_memory(error);
     }
     new->outputs = new->inputs + input_count;
@@ -59,7 +60,7 @@ enum status network_add(struct network *network, const char *op_type, const char
     return STATUS_OK;
 }
 
-int64_t tensor_elements(const struct operator_tensor *tensor)
+int64_t operator_tensor_elements(const struct operator_tensor *tensor)
 {
     int64_t elements = 1;
     for (int d = 0; d < tensor->rank; d++)
@@ -122,11 +123,12 @@ const char *tensor_format_name(enum tensor_format format)
 
 static const char *const l_kinds[][20] = {
     [3] = {"AddN", "GeLU", "GeLUGrad", "LayerNorm", "LayerNormXBackpropV2", "Mul"},
-    [4] = {"FusionOp_MatMul_GeLU", "FusionOp_MatMul_GeLUGrad", "FusionOp_MatMul_Mul", "GeLUGrad",
-           "LayerNorm", "LayerNormXBackpropV2", "MatMul", "TransData"},
-    [5] = {"AddN", "BNTrainingReduceGrad", "BNTrainingUpdate", "BNTrainingUpdateGrad", "Conv2D",
-           "Conv2DBackpropFilter", "Conv2DBackpropInput", "FusionOp_BNTrainingUpdate_Add_ReLUV2",
-           "FusionOp_BNTrainingUpdate_ReLUV2", "FusionOp_Conv2DBackpropInput_AddN_ReluGradV2",
+    [4] = {"GeLU", "FusionOp_MatMul_GeLU", "FusionOp_MatMul_GeLUGrad", "FusionOp_MatMul_Mul",
+           "GeLUGrad", "LayerNorm", "LayerNormXBackpropV2", "MatMul", "TransData"},
+    [5] = {"AddN", "BNInfer", "BNTrainingReduceGrad", "BNTrainingUpdate", "BNTrainingUpdateGrad",
+           "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput",
+           "FusionOp_BNTrainingUpdate_Add_ReLUV2", "FusionOp_BNTrainingUpdate_ReLUV2",
+           "FusionOp_Conv2DBackpropInput_AddN_ReluGradV2",
            "FusionOp_Conv2DBackpropInput_ReluGradV2", "FusionOp_Conv2D_BNTrainingReduce",
            "MaxPoolGradWithArgmax", "MaxPoolWithArgmax", "Mul", "ReluGradV2", "TransData"},
 };

@@ -1,6 +1,6 @@
 /* A network's step as a list of operator calls: what its readers fill and all others read.
  *
- * Call order: a reader (network/run_file.h, network/profile_file.h) or network_begin and
+ * Call order: network_read (network/read.h), or network_begin and
  * network_add; network_free. Calls stand in the file's order. A network owns its calls, these their
  * texts and tensors. */
 #ifndef AUTOTUNE_NETWORK_NETWORK_H
@@ -14,7 +14,7 @@
 
 enum {
     TENSOR_MAX_RANK = 8,
-    CALL_MAX_TENSORS = 1024, /* inputs and outputs together */
+    CALL_MAX_TENSORS = 512, /* of inputs, and of outputs */
     NETWORK_MAX_CALLS = 1 << 20
 };
 /* What a tensor has at most, and calls have all together: products of them fit 64 bits. */
@@ -50,7 +50,8 @@ struct operator_call {
     int64_t count;                            /* >= 1 */
     int64_t count_gradients;                  /* of these, in the backward pass; 0: not known */
     double measured_ns;                       /* mean of a call; 0: not measured */
-    bool is_l_kind; /* one that the sum of L is about (network_is_l_kind) */
+    char *uncovered; /* why nothing is predicted of it; NULL: all is known */
+    bool is_l_kind;  /* one that the sum of L is about (network_is_l_kind) */
 };
 
 struct network {
@@ -69,9 +70,12 @@ enum status network_add(struct network *network, const char *op_type, const char
                         int input_count, int output_count, struct operator_call **call,
                         struct error *error);
 
+/* Frees what a call owns. */
+void operator_call_clear(struct operator_call *call);
+
 /* Fills `bytes` from sizes and type; false beyond TENSOR_MAX_BYTES. Sizes are >= 0. */
 bool tensor_measure(struct operator_tensor *tensor);
-int64_t tensor_elements(const struct operator_tensor *tensor);
+int64_t operator_tensor_elements(const struct operator_tensor *tensor);
 
 /* All bytes of a call's inputs and outputs. */
 int64_t call_bytes(const struct operator_call *call);

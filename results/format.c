@@ -26,7 +26,7 @@ const struct format formats[] = {
     {"runtime_kb", "matmul in cann: JSON lines that CANN's MatMulV3 loads", ANSWER_JSON,
      .bank = bank_write_runtime_kb, .rows = BANK_RUNTIME_KB, .many = true,
      .note = "rows have id 0 (a hash that is not published), one L2 piece of all blocks and "
-             "tilingEnable 0"},
+             "tilingEnable 0, or 3 where k is split"},
     {"static_bank", "matmul in cann: CANN's static bank of MatMul", ANSWER_JSON,
      .bank = bank_write_static, .rows = BANK_STATIC,
      .note = "the key is 32 zeros (a hash that is not published), cost_time is simulated"},

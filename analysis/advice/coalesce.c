@@ -13,7 +13,8 @@ static int64_t *amount_of(struct instruction *in)
 
 static bool can_grow(const struct instruction *in)
 {
-    return (in->kind == INSTRUCTION_MOVE || in->kind == INSTRUCTION_VECTOR) && !in->transpose;
+    return (in->kind == INSTRUCTION_MOVE && !in->transpose && !in->row_bytes) ||
+           in->kind == INSTRUCTION_VECTOR;
 }
 
 /* How far an operand's next piece is from it: its length, or the way from its first row to the row

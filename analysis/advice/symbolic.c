@@ -189,7 +189,8 @@ static struct share share_of(const struct evaluator *evaluator, const struct ins
 
 static bool is_plain_move(const struct instruction *in)
 {
-    return in->kind == INSTRUCTION_MOVE && in->type == in->to_type && !in->transpose;
+    return in->kind == INSTRUCTION_MOVE && in->type == in->to_type && !in->transpose &&
+           !in->row_bytes;
 }
 
 /* Each piece of the result comes from its share of every source. */
@@ -210,7 +211,8 @@ static uint64_t value_by_element(const struct evaluator *evaluator, const struct
     return hash;
 }
 
-/* Each piece of the result may come from everything: matrix products, transposing moves, scalars,
+/* Each piece of the result may come from everything: matrix products, moves that transpose or have
+ * a row of factors, scalars,
  * which may compute where they write. */
 static uint64_t value_of_all(const struct evaluator *evaluator, const struct instruction *in,
                              const struct operand operands[OPERAND_ROLES])
@@ -236,7 +238,9 @@ static void write_results(struct evaluator *evaluator, int32_t item,
                           const struct operand operands[OPERAND_ROLES])
 {
     const struct instruction *in = &evaluator->program->items[item];
-    bool whole = in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_SCALAR || in->transpose;
+    bool has_row = in->kind == INSTRUCTION_MOVE && in->row_bytes;
+    bool whole = in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_SCALAR ||
+                 in->transpose || has_row;
     const struct operand *dst = &operands[OPERAND_DST];
     uint64_t all = whole ? value_of_all(evaluator, in, operands) : 0;
     bool keeps = in->accumulate || (in->kind == INSTRUCTION_SCALAR && in->operand_bytes);

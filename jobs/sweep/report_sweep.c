@@ -1,6 +1,6 @@
 /* Makes the sections of a sweep's page. All jobs are looked up in the store once for their times
  * alone, and sorted; only the rows that a page shows are looked up again, with their texts. So the
- * times of a million jobs take 16 MB. */
+ * times of a million jobs take 32 MB. */
 #include "jobs/sweep/report_sweep.h"
 
 #include "formats/json.h"
@@ -11,7 +11,8 @@
 /* ------------------------------------------------------------------ jobs */
 
 struct timed {
-    double time_ns; /* 0: nothing is legal; negative: no answer */
+    double time_ns;            /* 0: nothing is legal; negative: no answer */
+    double total_ns, saved_ns; /* of all calls, one where no row says how many */
     int64_t job;
 };
 
@@ -19,12 +20,28 @@ struct counts {
     int64_t answered, none, cut_off, left;
 };
 
-/* The longest first, then the order of the file. */
-static int by_time(const void *left, const void *right)
+static int falling(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+/* What saves most first, then what takes most, then the order of the file. */
+static int by_worth(const void *left, const void *right)
 {
     const struct timed *a = left, *b = right;
-    return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns)
-                                    : (a->job > b->job) - (a->job < b->job);
+    int order = falling(a->saved_ns, b->saved_ns);
+    order = order ? order : falling(a->total_ns, b->total_ns);
+    return order ? order : (a->job > b->job) - (a->job < b->job);
+}
+
+static struct timed time_job(const struct sweep *sweep, int64_t j, double time_ns)
+{
+    const struct sweep_job *job = &sweep->jobs[j];
+    bool is_saving = time_ns > 0 && job->key.kind == STORE_SIMULATED;
+    return (struct timed){.time_ns = time_ns,
+                          .total_ns = time_ns > 0 ? (double)job->calls * time_ns : time_ns,
+                          .saved_ns = is_saving ? sweep_saved_ns(job, time_ns) : 0,
+                          .job = j};
 }
 
 static enum status look_up(const struct sweep *sweep, struct store *store, struct timed *timed,
@@ -34,13 +51,13 @@ static enum status look_up(const struct sweep *sweep, struct store *store, struc
         struct store_row row;
         bool found = false;
         TRY(store_get(store, &sweep->jobs[j].key, &found, &row, error));
-        timed[j] = (struct timed){found ? row.time_ns : -1, j};
+        timed[j] = time_job(sweep, j, found ? row.time_ns : -1);
         counts->left += !found;
         counts->none += found && row.time_ns <= 0;
         counts->answered += found && row.time_ns > 0;
         counts->cut_off += found && row.time_ns > 0 && !row.optimal;
     }
-    qsort(timed, (size_t)sweep->job_count, sizeof *timed, by_time);
+    qsort(timed, (size_t)sweep->job_count, sizeof *timed, by_worth);
     return STATUS_OK;
 }
 
@@ -75,6 +92,11 @@ static enum status add_row(json_t *table, const struct sweep *sweep, struct stor
     json_array_append_new(cells, json_string(job->key.dtype));
     json_array_append_new(cells, json_string(job->key.space));
     json_array_append_new(cells, json_number_above_0(timed->time_ns));
+    if (sweep->has_calls) {
+        json_array_append_new(cells, json_integer(job->calls));
+        json_array_append_new(cells, json_number_above_0(timed->total_ns));
+        json_array_append_new(cells, job->compared ? json_number(timed->saved_ns) : json_null());
+    }
     json_array_append_new(cells, json_boolean(found && row.optimal));
     json_array_append_new(cells, json_text(!found               ? "no answer"
                                            : timed->time_ns > 0 ? row.tiling
@@ -85,15 +107,21 @@ static enum status add_row(json_t *table, const struct sweep *sweep, struct stor
 static enum status add_jobs(struct report *report, const struct sweep *sweep, struct store *store,
                             const struct timed *timed, struct error *error)
 {
-    static const char *const columns[][2] = {{"job", NULL},    {"kind", NULL},  {"cores", NULL},
-                                             {"type", NULL},   {"space", NULL}, {"time", "ns"},
-                                             {"proven", NULL}, {"tiling", NULL}};
+    static const struct {
+        const char *name, *unit;
+        bool of_calls;
+    } columns[] = {{"job", NULL, false},     {"kind", NULL, false},     {"cores", NULL, false},
+                   {"type", NULL, false},    {"space", NULL, false},    {"time", "ns", false},
+                   {"calls", "count", true}, {"all calls", "ns", true}, {"saved", "ns", true},
+                   {"proven", NULL, false},  {"tiling", NULL, false}};
     int64_t shown = sweep->job_count < REPORT_SWEEP_ROWS ? sweep->job_count : REPORT_SWEEP_ROWS;
     char note[96];
     snprintf(note, sizeof note, "The first %d; `autotune table` has all.", REPORT_SWEEP_ROWS);
-    json_t *table = report_table("Jobs by time", shown < sweep->job_count ? note : NULL);
+    json_t *table = report_table(sweep->has_calls ? "Jobs by what they save" : "Jobs by time",
+                                 shown < sweep->job_count ? note : NULL);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        report_column(table, columns[i][0], columns[i][1]);
+        if (sweep->has_calls || !columns[i].of_calls)
+            report_column(table, columns[i].name, columns[i].unit);
     enum status status = STATUS_OK;
     for (int64_t i = 0; i < shown && status == STATUS_OK; i++)
         status = add_row(table, sweep, store, &timed[i], error);

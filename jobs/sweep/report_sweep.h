@@ -1,4 +1,5 @@
-/* What a page says of a sweep: how many jobs have which answer, the longest ones, its chips. */
+/* What a page says of a sweep: how many jobs have which answer, the longest ones or those
+ * that save most, its chips. */
 #ifndef AUTOTUNE_JOBS_SWEEP_REPORT_SWEEP_H
 #define AUTOTUNE_JOBS_SWEEP_REPORT_SWEEP_H
 

@@ -162,6 +162,9 @@ struct sweep_calls {
     double time_ns, total_ns, saved_ns;
 };
 
+/* What all calls of a job save where one takes so long; 0 where no row says what they take now. */
+double sweep_saved_ns(const struct sweep_job *job, double time_ns);
+
 /* Of what is simulated; what saves most comes first, then what takes most. To be freed. */
 enum status sweep_calls(const struct sweep *sweep, struct store *store, struct sweep_calls **calls,
                         int64_t *count, struct error *error);

@@ -19,6 +19,11 @@ static int by_worth(const void *left, const void *right)
     return by ? by : (a->job > b->job) - (a->job < b->job);
 }
 
+double sweep_saved_ns(const struct sweep_job *job, double time_ns)
+{
+    return job->baseline_ns - (double)job->compared * time_ns;
+}
+
 enum status sweep_calls(const struct sweep *sweep, struct store *store, struct sweep_calls **calls,
                         int64_t *count, struct error *error)
 {
@@ -39,7 +44,7 @@ enum status sweep_calls(const struct sweep *sweep, struct store *store, struct s
                 .job = j,
                 .time_ns = row.time_ns,
                 .total_ns = (double)job->calls * row.time_ns,
-                .saved_ns = job->baseline_ns - (double)job->compared * row.time_ns,
+                .saved_ns = sweep_saved_ns(job, row.time_ns),
             };
     }
     if (status == STATUS_OK) {

@@ -58,6 +58,17 @@ static const struct operator_choice choices[MATMUL_CHOICES] = {
     [MATMUL_SHARE_B] = {"share-b", 2, answers, "one B for the whole batch (default no)"},
 };
 
+/* B is of K rows, transposed of N. */
+static bool shape_of_b(const struct problem *problem, int64_t rows_columns[2])
+{
+    int is_transposed = problem->choice[MATMUL_TRANSPOSE] >> 1 & 1; /* none, a, b, both: bits */
+    rows_columns[is_transposed] = problem->size[MATMUL_K];
+    rows_columns[!is_transposed] = problem->size[MATMUL_N];
+    return problem->size[MATMUL_BATCH] == 1 || problem->choice[MATMUL_SHARE_B];
+}
+
+static const struct operator_weights weights = {MATMUL_B_LAYOUT, "nd_to_nz", shape_of_b};
+
 static const struct loop_family *const loops[] = {&sgemm_loops, &pack_loops, NULL};
 
 static const struct operator_space *const spaces[] = {
@@ -85,6 +96,7 @@ const struct operator matmul_operator = {
     .options = options,
     .choice_count = MATMUL_CHOICES,
     .choices = choices,
+    .weights = &weights,
     .check = check,
     .operations = operations,
     .spaces = spaces,

@@ -5,6 +5,8 @@
  * on the way back refused where the tiling says otherwise. */
 #include "kernels/matmul/matmul_bank.h"
 #include "core/least.h"
+#include "kernels/limits.h"
+#include "kernels/matmul/matmul_bank_parts.h"
 #include "kernels/matmul/matmul_cann_internal.h"
 #include "kernels/matmul/matmul_even.h"
 #include "kernels/slices.h"
@@ -108,8 +110,8 @@ static int64_t grid_cores(const struct problem *p, int64_t single_m, int64_t sin
                           int64_t batch_dim)
 {
     int64_t batch = p->size[MATMUL_BATCH], rounds = divide_up(batch, least_of(batch_dim, batch));
-    return divide_up(batch, rounds) * divide_up(p->size[MATMUL_M], single_m) *
-           divide_up(p->size[MATMUL_N], single_n);
+    return product_of(divide_up(batch, rounds), product_of(divide_up(p->size[MATMUL_M], single_m),
+                                                           divide_up(p->size[MATMUL_N], single_n)));
 }
 
 static enum status tiling_of_numbers(const struct bank_row *row, const struct problem *p,
@@ -155,10 +157,10 @@ static enum status check_fields(const struct bank_row *row, const struct problem
     } held[] = {{BANK_DEPTH_A1, BANK_STEP_M, BANK_STEP_KA},
                 {BANK_DEPTH_B1, BANK_STEP_N, BANK_STEP_KB}};
     const int32_t *v = row->number;
-    if (v[BANK_SINGLE_K] < p->size[MATMUL_K])
-        return error_set(error, STATUS_INVALID,
-                         "singleCoreK below k: a core that adds up parts of its k in memory, which "
-                         "no space has");
+    int64_t blocks = grid_cores(p, round_up(least_of(v[BANK_SINGLE_M], p->size[MATMUL_M]), FRACTAL),
+                                round_up(least_of(v[BANK_SINGLE_N], p->size[MATMUL_N]), FRACTAL),
+                                p->size[MATMUL_BATCH]);
+    TRY(matmul_bank_check_parts(row, p, blocks, error));
     for (int i = 0; i < 2; i++)
         if (!buffers_of(v, held[i].depth, held[i].step, held[i].step_k))
             return error_set(error, STATUS_INVALID, "%s, expected %s·%s once or twice",
@@ -179,12 +181,14 @@ static enum status tiling_of_fields(const struct bank_row *row, const struct pro
     int64_t *x = t->value, k = p->size[MATMUL_K];
     x[CANN_SINGLE_M] = round_up(least_of(v[BANK_SINGLE_M], p->size[MATMUL_M]), FRACTAL);
     x[CANN_SINGLE_N] = round_up(least_of(v[BANK_SINGLE_N], p->size[MATMUL_N]), FRACTAL);
-    x[CANN_CORES] = least_of(v[BANK_USED_CORES], grid_cores(p, x[CANN_SINGLE_M], x[CANN_SINGLE_N],
-                                                            p->size[MATMUL_BATCH]));
+    x[CANN_SPLIT_K] = v[BANK_SINGLE_K] < k ? divide_up(k, v[BANK_SINGLE_K]) : 1;
+    k = matmul_bank_part_k(p, x[CANN_SPLIT_K]);
+    int64_t blocks = grid_cores(p, x[CANN_SINGLE_M], x[CANN_SINGLE_N], p->size[MATMUL_BATCH]);
+    x[CANN_CORES] = least_of(v[BANK_USED_CORES], product_of(blocks, x[CANN_SPLIT_K]));
     x[CANN_OUTER] = v[BANK_ITERATE_ORDER] ? OUTER_M : OUTER_N;
-    x[CANN_BASE_M] = v[BANK_BASE_M];
-    x[CANN_BASE_N] = v[BANK_BASE_N];
-    x[CANN_BASE_K] = v[BANK_BASE_K];
+    x[CANN_BASE_M] = least_of(v[BANK_BASE_M], x[CANN_SINGLE_M]);
+    x[CANN_BASE_N] = least_of(v[BANK_BASE_N], x[CANN_SINGLE_N]);
+    x[CANN_BASE_K] = least_of(v[BANK_BASE_K], k);
     x[CANN_L0B_HOLDS] = HOLDS_TILE;
     x[CANN_STEP_KA] = least_of(v[BANK_STEP_KA], divide_up(k, v[BANK_BASE_K]));
     x[CANN_STEP_KB] = least_of(v[BANK_STEP_KB], divide_up(k, v[BANK_BASE_K]));
@@ -334,12 +338,11 @@ static enum status put_fields(const struct problem *p, const struct tiling *t, s
     const int64_t *x = t->value, batch = p->size[MATMUL_BATCH];
     const int64_t m = p->size[MATMUL_M], n = p->size[MATMUL_N], k = p->size[MATMUL_K];
     int32_t *v = row->number;
-    if (x[CANN_SPLIT_K] > 1 || x[CANN_L0B_HOLDS] != HOLDS_TILE || x[CANN_STEP_BATCH_A] > 1 ||
-        x[CANN_STEP_BATCH_B] > 1 ||
+    if (x[CANN_L0B_HOLDS] != HOLDS_TILE || x[CANN_STEP_BATCH_A] > 1 || x[CANN_STEP_BATCH_B] > 1 ||
         !keeps_order(x, *t, x[CANN_OUTER] == OUTER_N ? OUTER_N : OUTER_M))
         return error_set(error, STATUS_INVALID,
-                         "a TCubeTiling has no word for split_k, outer=m_n, l0b_holds=slab and "
-                         "several of a batch at once; those of --space tcube have none of these");
+                         "a TCubeTiling has no word for outer=m_n, l0b_holds=slab and several of "
+                         "a batch at once; those of --space tcube have none of these");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         v[same[i][0]] = (int32_t)x[same[i][1]];
     v[BANK_M] = (int32_t)m;
@@ -352,6 +355,7 @@ static enum status put_fields(const struct problem *p, const struct tiling *t, s
     v[BANK_L2_M_TILES] = v[BANK_L2_N_TILES] = 1;      /* one piece of all blocks: not used */
     v[BANK_L2_M_BLOCKS] = (int32_t)divide_up(m, x[CANN_SINGLE_M]);
     v[BANK_L2_N_BLOCKS] = (int32_t)divide_up(n, x[CANN_SINGLE_N]);
+    TRY(matmul_bank_put_parts(p, t, row, error));
     if (batch == 1)
         return STATUS_OK;
     v[BANK_BATCH_COUNT] = (int32_t)batch;

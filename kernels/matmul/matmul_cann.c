@@ -119,7 +119,7 @@ static double footprint(const struct cann *cann)
 }
 
 /* A bias is of the type of C, or of the sums' where that is no type to add in. FIXP multiplies sums
- * of integers that leave as reals by a scale for each column, in the 8 bytes that it reads one in.
+ * of integers that leave as others by a scale for each column, in the 8 bytes that it reads one in.
  */
 static void take_rows(struct cann *cann, const struct problem *problem)
 {
@@ -162,11 +162,13 @@ static enum status create(struct space *space, const struct problem *problem, in
     if (!cann)
         return error_memory(error);
     cann->tcube = space->kind == &matmul_tcube;
-    cann->most_parts = space->kind == &matmul_cann ? cores : 1;
+    cann->most_parts = space->kind == &matmul_static ? 1 : cores;
     space->detail = cann;
     space->axis_count = CANN_AXES;
     space->axes = cann_axes;
     TRY(take_problem(cann, problem, cores, space->hw, error));
+    if (cann->tcube)
+        cann_take_library_parts(cann);
     TRY(cann_fill_values(cann, error));
     TRY(cann_make_work_layouts(space, cann, error));
     TRY(cann_make_chunks(cann, error));

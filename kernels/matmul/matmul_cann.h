@@ -29,7 +29,8 @@
  * cache move from behind it (core/hardware.h, struct cache).
  *
  * The space `static` has those that do not split k; CANN's static bank has words for no others.
- * The space `tcube` has the tilings that a TCubeTiling has words for, and AscendC's template runs
+ * The space `tcube` has the tilings that a TCubeTiling has words for, parts of k as MatMulV3 takes
+ * them among these (matmul_cann_split.c), and AscendC's template runs
  * them: where both buffers of L1 are single and both operands are loaded by the same loop, parts of
  * A and B are one set, and loading it does not overlap with feeding it (struct cann_plan). */
 #ifndef AUTOTUNE_KERNELS_MATMUL_MATMUL_CANN_H

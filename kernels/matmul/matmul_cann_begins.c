@@ -58,23 +58,45 @@ struct cann_room cann_room_of(const struct cann *cann, int64_t base_n)
 
 /* ---- one value after the other -------------------------------------------------------------- */
 
+/* What `steps` tiles of a direction take in a buffer. */
+static int64_t laid_m(const struct cann *cann, const struct cann_facts *f, const int64_t *v,
+                      int64_t steps)
+{
+    int64_t base = v[CANN_BASE_M];
+    return cann_laid_out(cann, f->parts, CANN_M, least_of(steps * base, f->m), base);
+}
+
+static int64_t laid_n(const struct cann *cann, const struct cann_facts *f, const int64_t *v,
+                      int64_t steps)
+{
+    int64_t base = v[CANN_BASE_N];
+    return cann_laid_out(cann, f->parts, CANN_N, least_of(steps * base, f->n), base);
+}
+
+static int64_t laid_k(const struct cann *cann, const struct cann_facts *f, const int64_t *v,
+                      int64_t steps)
+{
+    int64_t base = v[CANN_BASE_K];
+    return cann_laid_out(cann, f->parts, CANN_K, least_of(steps * base, f->k), base);
+}
+
 /* Elements of one part of A or B in L1. */
-static int64_t part_of_a(const struct cann_facts *f, const int64_t *v, int fixed)
+static int64_t part_of_a(const struct cann *cann, const struct cann_facts *f, const int64_t *v,
+                         int fixed)
 {
     int64_t step = fixed > CANN_STEP_M ? v[CANN_STEP_M] : 1;
     int64_t batch = fixed > CANN_STEP_BATCH_A ? v[CANN_STEP_BATCH_A] : 1;
-    return product_of(least_of(step * v[CANN_BASE_M], f->m) *
-                          least_of(v[CANN_STEP_KA] * v[CANN_BASE_K], f->k),
+    return product_of(laid_m(cann, f, v, step) * laid_k(cann, f, v, v[CANN_STEP_KA]),
                       least_of(batch, f->blocks));
 }
 
-static int64_t part_of_b(const struct cann_facts *f, const int64_t *v, int fixed)
+static int64_t part_of_b(const struct cann *cann, const struct cann_facts *f, const int64_t *v,
+                         int fixed)
 {
     int64_t step = fixed > CANN_STEP_N ? v[CANN_STEP_N] : 1;
     int64_t batch = fixed > CANN_STEP_BATCH_B ? v[CANN_STEP_BATCH_B] : 1;
     int64_t k_step = fixed > CANN_STEP_KB ? v[CANN_STEP_KB] : 1;
-    return product_of(least_of(step * v[CANN_BASE_N], f->n) *
-                          least_of(k_step * v[CANN_BASE_K], f->k),
+    return product_of(laid_n(cann, f, v, step) * laid_k(cann, f, v, k_step),
                       least_of(batch, f->one_b ? 1 : f->blocks));
 }
 
@@ -84,8 +106,9 @@ static bool parts_fit(const struct cann *cann, const struct cann_facts *f, const
 {
     int64_t a = fixed > CANN_L1A_BUFFERS ? v[CANN_L1A_BUFFERS] : 1;
     int64_t b = fixed > CANN_L1B_BUFFERS ? v[CANN_L1B_BUFFERS] : 1;
-    return sum_of(product_of(part_of_a(f, v, fixed), a), product_of(part_of_b(f, v, fixed), b)) <=
-           cann_room_of(cann, v[CANN_BASE_N]).l1;
+    return sum_of(product_of(part_of_a(cann, f, v, fixed), a),
+                  product_of(part_of_b(cann, f, v, fixed), b)) <=
+           cann_room_of(cann, laid_n(cann, f, v, 1)).l1;
 }
 
 static enum prefix_verdict some_if(bool some)
@@ -119,12 +142,16 @@ static enum prefix_verdict begins_base(const struct cann *cann, const struct can
                 (slab_fits || base_n * base_k <= room.l0b) &&
                 (v[CANN_BASE_M] + base_n) * base_k <= room.l1;
     if (axis == CANN_BASE_M)
-        return some_while(fits, is_cut_of(f->m, v[axis], m->block_mn));
+        return some_while(fits, is_cut_of(f->m, v[axis], m->block_mn) &&
+                                    cann_is_parts_tile(cann, f->parts, CANN_M, f->m, v[axis]));
     if (axis == CANN_BASE_N)
         return some_while(fits,
                           is_cut_of(f->n, v[axis], m->block_mn) &&
+                              cann_is_parts_tile(cann, f->parts, CANN_N, f->n, v[axis]) &&
                               (v[CANN_OUTER] == OUTER_M || (f->m_tiles > 1 && f->n_tiles > 1)));
-    return some_while(fits, is_cut_of(f->k, v[axis], m->block_k) && cann_executable(f, false));
+    return some_while(fits, is_cut_of(f->k, v[axis], m->block_k) &&
+                                cann_is_parts_tile(cann, f->parts, CANN_K, f->k, v[axis]) &&
+                                cann_executable(f, false));
 }
 
 static enum prefix_verdict begins_holds(const struct cann *cann, const struct cann_facts *f,
@@ -134,7 +161,10 @@ static enum prefix_verdict begins_holds(const struct cann *cann, const struct ca
     if (v[CANN_L0B_HOLDS] == HOLDS_SLAB)
         return some_if(f->n * f->k <= room && f->n_tiles * f->k_tiles > 1 &&
                        cann_executable(f, true));
-    return some_if(v[CANN_BASE_N] * v[CANN_BASE_K] <= room);
+    return some_if(
+        laid_n(cann, f, v, 1) * laid_k(cann, f, v, 1) <= room &&
+        laid_m(cann, f, v, 1) * laid_k(cann, f, v, 1) <= cann_room_of(cann, v[CANN_BASE_N]).l0a &&
+        laid_m(cann, f, v, 1) * laid_n(cann, f, v, 1) <= cann_room_of(cann, v[CANN_BASE_N]).l0c);
 }
 
 static enum prefix_verdict begins_steps(const struct cann *cann, const struct cann_facts *f,
@@ -181,7 +211,9 @@ static enum prefix_verdict begins_buffers(const struct cann *cann, const struct 
                                           const int64_t *v, int axis)
 {
     int64_t m = v[CANN_BASE_M], n = v[CANN_BASE_N], k = v[CANN_BASE_K], copies = v[axis];
-    struct cann_room room = cann_room_of(cann, n);
+    int64_t m_laid = laid_m(cann, f, v, 1), n_laid = laid_n(cann, f, v, 1);
+    int64_t k_laid = laid_k(cann, f, v, 1);
+    struct cann_room room = cann_room_of(cann, n_laid);
     bool slab = v[CANN_L0B_HOLDS] == HOLDS_SLAB;
     if (copies == 1)
         return BEGINS_SOME;
@@ -190,12 +222,12 @@ static enum prefix_verdict begins_buffers(const struct cann *cann, const struct 
     case CANN_L1B_BUFFERS:
         return some_if(parts_fit(cann, f, v, axis + 1) && l1_turns(f, v, axis == CANN_L1A_BUFFERS));
     case CANN_L0A_BUFFERS:
-        return some_if(copies * m * k <= room.l0a && cann_a_l0_turns(f, m, k));
+        return some_if(copies * m_laid * k_laid <= room.l0a && cann_a_l0_turns(f, m, k));
     case CANN_L0B_BUFFERS:
-        return some_if(copies * (slab ? f->n * f->k : n * k) <= room.l0b &&
+        return some_if(copies * (slab ? f->n * f->k : n_laid * k_laid) <= room.l0b &&
                        cann_b_l0_turns(f, n, k, slab));
     default:
-        return some_if(copies * m * n <= room.l0c && cann_c_turns(f));
+        return some_if(copies * m_laid * n_laid <= room.l0c && cann_c_turns(f));
     }
 }
 
@@ -209,7 +241,7 @@ enum prefix_verdict cann_begins(const struct space *space, const struct tiling *
         return BEGINS_SOME;
     if (axis == CANN_SPLIT_K)
         return some_while(f.parts == 1 || f.parts * cann_all_blocks(cann, f.m, f.n) <= cann->cores,
-                          true);
+                          cann_is_parts_block(cann, f.parts, f.m, f.n));
     if (axis == CANN_CORES)
         return begins_cores(cann, &f, v);
     if (axis == CANN_OUTER)

@@ -31,6 +31,19 @@ struct counter {
         several_pairs; /* of all; of L1 tiles that are several, of several L0 ones */
 };
 
+/* What one tile of a direction takes in a buffer. */
+static int64_t laid_tile(const struct counter *c, enum cann_direction direction, int64_t base)
+{
+    return cann_laid_out(c->cann, c->facts.parts, direction, base, base);
+}
+
+/* All of a core's k, in tiles of the library's where parts have them. */
+static int64_t laid_k(const struct counter *c)
+{
+    int64_t k = c->facts.k, tile = c->cann->parts_tile[CANN_K];
+    return tile ? cann_laid_out(c->cann, c->facts.parts, CANN_K, k, least_of(k, tile)) : k;
+}
+
 /* The values of an axis into which `size` is cut: the given one, or all. */
 static int64_t next_value(const struct counter *c, int axis, int64_t size, int64_t unit,
                           int64_t value)
@@ -59,6 +72,7 @@ static void add_part(const struct counter *c, bool of_a, struct parts *parts, in
 /* One operand's axes. */
 struct side {
     int step_k, step, step_batch;
+    enum cann_direction direction;
     int64_t size, base, tiles, batch_blocks;
     bool one;
 };
@@ -68,16 +82,12 @@ static struct side side_of(const struct counter *c, bool of_a)
     const struct cann_facts *f = &c->facts;
     const int64_t *v = c->tiling.value;
     if (of_a)
-        return (struct side){CANN_STEP_KA,   CANN_STEP_M, CANN_STEP_BATCH_A, f->m,
+        return (struct side){CANN_STEP_KA,   CANN_STEP_M, CANN_STEP_BATCH_A, CANN_M, f->m,
                              v[CANN_BASE_M], f->m_tiles,  f->batch_blocks,   false};
-    return (struct side){CANN_STEP_KB,
-                         CANN_STEP_N,
-                         CANN_STEP_BATCH_B,
-                         f->n,
-                         v[CANN_BASE_N],
-                         f->n_tiles,
-                         f->one_b ? 1 : f->batch_blocks,
-                         f->one_b};
+    return (struct side){
+        CANN_STEP_KB, CANN_STEP_N,    CANN_STEP_BATCH_B, CANN_N,
+        f->n,         v[CANN_BASE_N], f->n_tiles,        f->one_b ? 1 : f->batch_blocks,
+        f->one_b};
 }
 
 /* Can an open or given step be 1? */
@@ -100,11 +110,13 @@ static void list_whole(const struct counter *c, bool of_a, bool several, struct 
 {
     const struct cann_facts *f = &c->facts;
     struct side s = side_of(c, of_a);
+    int64_t k = laid_k(c);
     parts->count[0] = parts->count[1] = 0;
-    if (s.base * f->k > c->room.l1)
+    if (s.base * k > c->room.l1)
         return;
     for (int64_t step = 0; (step = next_value(c, s.step, s.tiles, 1, step));) {
-        int64_t size = least_of(step * s.base, s.size), elements = size * f->k;
+        int64_t size = least_of(step * s.base, s.size);
+        int64_t elements = k * cann_laid_out(c->cann, f->parts, s.direction, size, s.base);
         if (elements > c->room.l1)
             return;
         if (several && (step == 1 || step >= s.tiles))
@@ -172,8 +184,8 @@ static int64_t count_cut_pairs(const struct counter *c, const int a[2], const in
                                int64_t a_copies, int64_t b_copies)
 {
     const struct cann_chunks *chunks = c->chunks;
-    int64_t a_unit = a_copies * c->tiling.value[CANN_BASE_M], count = 0;
-    int64_t b_unit = b_copies * c->tiling.value[CANN_BASE_N];
+    int64_t a_unit = a_copies * laid_tile(c, CANN_M, c->tiling.value[CANN_BASE_M]), count = 0;
+    int64_t b_unit = b_copies * laid_tile(c, CANN_N, c->tiling.value[CANN_BASE_N]);
     int j = b[1];
     for (int i = a[0]; i < a[1] && j > b[0]; i++) {
         const int *dividing = &chunks->dividing[(ptrdiff_t)i * (chunks->count + 1)];
@@ -210,7 +222,8 @@ static int64_t look_up_cut_pairs(const struct counter *c, const int a[2], const 
 static int64_t count_l1(const struct counter *c)
 {
     const int64_t *k = c->chunks->k, room = c->room.l1;
-    int64_t m = c->tiling.value[CANN_BASE_M], n = c->tiling.value[CANN_BASE_N];
+    int64_t m = laid_tile(c, CANN_M, c->tiling.value[CANN_BASE_M]);
+    int64_t n = laid_tile(c, CANN_N, c->tiling.value[CANN_BASE_N]);
     bool whole_a = may_be_whole(c, CANN_STEP_KA), whole_b = may_be_whole(c, CANN_STEP_KB);
     int64_t count = whole_a && whole_b ? c->whole_pairs : 0;
     int a[2], b[2];
@@ -253,7 +266,8 @@ static int64_t count_l0b(const struct counter *c)
     bool slab = c->fixed <= CANN_L0B_HOLDS || v[CANN_L0B_HOLDS] == HOLDS_SLAB;
     int64_t count = 0;
     if (tile && cann_executable(f, false))
-        count += copies(n * k, c->room.l0b, cann_b_l0_turns(f, n, k, false));
+        count += copies(laid_tile(c, CANN_N, n) * laid_tile(c, CANN_K, k), c->room.l0b,
+                        cann_b_l0_turns(f, n, k, false));
     if (slab && !c->cann->tcube && f->n_tiles * f->k_tiles > 1 && cann_executable(f, true))
         count += copies(f->n * f->k, c->room.l0b, cann_b_l0_turns(f, n, k, true));
     return count;
@@ -269,10 +283,10 @@ static int64_t count_base(struct counter *c)
     int64_t third = turns && !c->cann->tcube && (open || v[CANN_OUTER] == OUTER_M_N);
     int64_t others =
         open ? 1 + turns : v[CANN_OUTER] == OUTER_M || (turns && v[CANN_OUTER] == OUTER_N);
-    int64_t count = copies(v[CANN_BASE_M] * v[CANN_BASE_K], c->room.l0a,
-                           cann_a_l0_turns(f, v[CANN_BASE_M], v[CANN_BASE_K])) *
-                    copies(v[CANN_BASE_M] * v[CANN_BASE_N], c->room.l0c, cann_c_turns(f)) *
-                    count_l0b(c);
+    int64_t m = laid_tile(c, CANN_M, v[CANN_BASE_M]), n = laid_tile(c, CANN_N, v[CANN_BASE_N]);
+    int64_t k = laid_tile(c, CANN_K, v[CANN_BASE_K]);
+    int64_t count = copies(m * k, c->room.l0a, cann_a_l0_turns(f, v[CANN_BASE_M], v[CANN_BASE_K])) *
+                    copies(m * n, c->room.l0c, cann_c_turns(f)) * count_l0b(c);
     if (count == 0)
         return 0;
     return count * ((others ? others * count_l1(c) : 0) + (third ? third * count_several(c) : 0));
@@ -300,7 +314,8 @@ static int64_t count_base_k(struct counter *c)
     for (int i = 0; i < c->cann->count[CANN_BASE_K]; i++) {
         if (values[i] * v[CANN_BASE_M] > c->room.l0a)
             break;
-        if (!chunks[i].k || (given && values[i] != given))
+        if (!chunks[i].k || (given && values[i] != given) ||
+            !cann_is_parts_tile(c->cann, c->facts.parts, CANN_K, c->facts.k, values[i]))
             continue;
         v[CANN_BASE_K] = values[i];
         c->chunks = &chunks[i];
@@ -316,7 +331,9 @@ static int64_t count_base_n(struct counter *c)
     c->at_n = 0;
     while ((n = next_value(c, CANN_BASE_N, c->facts.n, c->cann->machine.block_mn, n)) &&
            !stop_due(c->space->stop)) {
-        c->room = cann_room_of(c->cann, n);
+        if (!cann_is_parts_tile(c->cann, c->facts.parts, CANN_N, c->facts.n, n))
+            continue;
+        c->room = cann_room_of(c->cann, laid_tile(c, CANN_N, n));
         if (n * v[CANN_BASE_M] > c->room.l0c)
             break;
         v[CANN_BASE_N] = n;
@@ -343,6 +360,8 @@ int64_t cann_leaf_count(const struct space *space, const struct tiling *tiling, 
     int64_t count = 0, m = 0;
     c.facts = cann_facts_of(cann, tiling->value, CANN_CORES + 1);
     while ((m = next_value(&c, CANN_BASE_M, c.facts.m, cann->machine.block_mn, m))) {
+        if (!cann_is_parts_tile(cann, c.facts.parts, CANN_M, c.facts.m, m))
+            continue;
         c.tiling.value[CANN_BASE_M] = m;
         c.facts.m_tiles = divide_up(c.facts.m, m);
         if (!find_place(cann, CANN_BASE_M, m, &c.at_m))

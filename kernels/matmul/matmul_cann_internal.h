@@ -69,8 +69,9 @@ struct cann {
     int bias_bytes, scale_bytes; /* an element of the rows that a tile of C needs; 0: not needed */
     double miss_share;           /* of the bytes of A and B that are behind the cache */
     bool tcube;                  /* only kernels that a TCubeTiling has words for */
-    bool few_batch_steps;        /* powers of two only: else there were 2^63 points and more */
-    int64_t *values[CANN_AXES];  /* of each axis, ascending; owned */
+    int64_t parts_tile[CANN_DIRECTIONS]; /* of these, L0 tiles where k is split; 0: any */
+    bool few_batch_steps;       /* powers of two only: else there were 2^63 points and more */
+    int64_t *values[CANN_AXES]; /* of each axis, ascending; owned */
     int count[CANN_AXES];
     struct work_layout *work_layouts; /* owned; matmul_cann_summary.c */
     struct cann_chunks *chunks; /* for each split and value of base_k; owned; matmul_cann_count.c */
@@ -232,8 +233,23 @@ struct cann_reduction cann_reduction_of(const struct cann *cann, int64_t parts, 
 /* Finds what adds up parts; a chip need not have it. */
 void cann_find_adder(struct cann *cann);
 
+/* Only what the library's kernel for parts of k does (space tcube), and its L0 tiles: m and n in
+ * elements, k in bytes. */
+enum { CANN_LIBRARY_MN = 128, CANN_LIBRARY_K_BYTES = 256 };
+void cann_take_library_parts(struct cann *cann);
+
 /* May k be split so? `split` has no empty part. */
 bool cann_is_split(const struct cann *cann, int64_t split);
+
+/* May parts be cut into blocks of m by n, and a block or part of `size` into tiles of `base`? */
+bool cann_is_parts_block(const struct cann *cann, int64_t parts, int64_t m, int64_t n);
+bool cann_is_parts_tile(const struct cann *cann, int64_t parts, enum cann_direction direction,
+                        int64_t size, int64_t base);
+
+/* What tiles of `base` that cut `elements` take in buffers: a kernel with tiles of its own has
+ * room for whole ones, however little there is to cut. */
+int64_t cann_laid_out(const struct cann *cann, int64_t parts, enum cann_direction direction,
+                      int64_t elements, int64_t base);
 
 /* Of all parts together. */
 int64_t cann_workspace_bytes(const struct cann *cann, int64_t parts);

@@ -25,17 +25,6 @@ static unsigned single_buffers(const struct least *l)
     return single;
 }
 
-/* A load that is split between what hits and what misses may have shorter pieces, which may cost
- * less. */
-static void forget_pieces_of_loads(const struct least *l)
-{
-    bool all_a = least_all_miss(l, true), all_b = least_all_miss(l, false);
-    for (int line = 0; line < CANN_LINES; line++)
-        if (line != STORE && line != END_STORE && line != END_WAIT_STORE && line != ADD_LOAD &&
-            !(all_a && line == MISS_A) && !(all_b && line == MISS_B))
-            l->work->burst_fs[line] = 0;
-}
-
 static void summarise_steps(const struct least *l)
 {
     static const int axes[] = {CANN_STEP_M, CANN_STEP_N, CANN_STEP_BATCH_A, CANN_STEP_BATCH_B};
@@ -63,8 +52,6 @@ static void summarise_steps(const struct least *l)
     plan.scope[LIVE_A_L0].copies = single & SINGLE_A_L0 ? 1 : 2;
     plan.scope[LIVE_B_L0].copies = single & SINGLE_B_L0 ? 1 : 2;
     cann_summarise_plan(l->cann, &plan, single, copies_known, l->work);
-    if (l->cann->miss_share > 0)
-        forget_pieces_of_loads(l);
 }
 
 /* ---- before ---------------------------------------------------------------------------------- */

@@ -55,42 +55,70 @@ static bool cut_known(const struct least *l, bool of_a)
     return l->fixed > (of_a ? CANN_STEP_KA : CANN_STEP_KB);
 }
 
+/* What the pieces cost at least into which so many bytes of a row are cut: as they are where they
+ * are known and no load is split, else however that is done. */
+static double row_fs(const struct least *l, bool of_a, int64_t elements, bool known)
+{
+    const struct cann_machine *m = &l->cann->machine;
+    const struct hardware *hw = m->hw;
+    bool misses = l->cann->miss_share > 0, all_miss = least_all_miss(l, of_a);
+    const struct price *hit = &hw->prices[m->load_price];
+    const struct price *miss = misses ? &hw->prices[m->miss_price] : hit;
+    int64_t bytes = elements * m->type_bytes;
+    int64_t align = cann_alignment(l->cann, of_a ? CANN_A : CANN_B);
+    if (known && (!misses || all_miss))
+        return (double)hardware_least_burst_fs(hw, miss, bytes, align);
+    double miss_fs = hardware_least_bursts_fs(hw, miss, bytes, align);
+    return all_miss ? miss_fs : fmin(hardware_least_bursts_fs(hw, hit, bytes, align), miss_fs);
+}
+
+/* Of the rows that a block of an operand has, those whose pieces count: of a load that is split one
+ * less, for a move of one piece costs nothing for it. */
+static double counted_rows(const struct least *l, bool of_a, bool deep)
+{
+    const struct cann_facts *f = &l->facts;
+    const struct cann_machine *m = &l->cann->machine;
+    int64_t rows = deep ? of_a ? f->m : f->n : f->k, block = deep ? m->block_mn : m->block_k;
+    if (l->cann->miss_share <= 0 || least_all_miss(l, of_a))
+        return (double)rows;
+    int64_t loads = rows / block;
+    if (deep && l->base)
+        loads = of_a ? f->m_tiles : f->n_tiles;
+    else if (!deep && l->k)
+        loads = f->k_tiles;
+    return block < 3 ? 0 : (double)(rows - loads);
+}
+
 /* What the pieces cost at least in which a block of an operand is fetched once: its rows may be
  * cut, but never joined, unless they follow each other in memory. */
 static double bursts_fs(const struct least *l, bool of_a)
 {
     const struct cann *cann = l->cann;
     const struct cann_facts *f = &l->facts;
-    const struct cann_machine *m = &cann->machine;
-    enum cann_operand which = of_a ? CANN_A : CANN_B;
-    const struct cann_layout *layout = &cann->layout[which];
-    bool all_miss = least_all_miss(l, of_a);
-    const struct price *price = &m->hw->prices[all_miss ? m->miss_price : m->load_price];
+    const struct cann_layout *layout = &cann->layout[of_a ? CANN_A : CANN_B];
     bool deep = layout->inner == CANN_K, whole = may_be_whole(l, of_a);
     int64_t across = of_a ? f->m : f->n, base = of_a ? l->m : l->n;
-    int64_t row = deep ? f->k : across, rows = deep ? across : f->k, piece = 0;
-    /* a part of one row, or of units that are rows of blocks, may be one piece */
-    if (layout->unit > 1 || (cann->miss_share > 0 && !all_miss))
+    int64_t row = deep ? f->k : across, piece = row;
+    bool known = true;
+    if (layout->unit > 1) /* rows of blocks may be one piece */
         return 0;
     /* nor does what several blocks of a batch share take more pieces than one of them */
     if (!of_a && cann->share_b && !f->one_b && whole)
         return 0;
-    bool joined = row == cann->size[layout->inner] && (whole || (!deep && base == across));
+    bool joined =
+        row == cann->size[layout->inner] && (whole || (!deep && (!l->base || base == across)));
     if (joined && layout->pitch_bytes % 64 == 0)
         return 0;
     if (deep && cut_known(l, of_a))
         piece = least_of(l->value[of_a ? CANN_STEP_KA : CANN_STEP_KB] * l->value[CANN_BASE_K], row);
     else if (!deep && l->base && !whole)
         piece = base;
-    int64_t bytes = row * m->type_bytes, align = cann_alignment(cann, which);
-    if (!piece)
-        return (double)rows * hardware_least_bursts_fs(m->hw, price, bytes, align);
-    int64_t full = row / piece, rest = row % piece > 0;
-    return (double)rows *
-           ((double)full *
-                (double)hardware_least_burst_fs(m->hw, price, piece * m->type_bytes, align) +
-            (double)rest *
-                (double)hardware_least_burst_fs(m->hw, price, row % piece * m->type_bytes, align));
+    else
+        known = false;
+    double fs = (double)(row / piece) * row_fs(l, of_a, piece, known);
+    if (row % piece)
+        fs += row_fs(l, of_a, row % piece, known);
+    return counted_rows(l, of_a, deep) * fs;
 }
 
 /* How often an operand is loaded: known where it is cut along k, for then its parts are as large

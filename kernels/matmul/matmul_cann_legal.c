@@ -115,6 +115,21 @@ static bool has_words(const struct view *v)
            (v->value[CANN_OUTER] != OUTER_M_N && v->value[CANN_L0B_HOLDS] == HOLDS_TILE);
 }
 
+static bool library_parts(const struct view *v)
+{
+    static const struct {
+        enum cann_direction direction;
+        enum cann_axis base;
+    } tiles[] = {{CANN_M, CANN_BASE_M}, {CANN_N, CANN_BASE_N}, {CANN_K, CANN_BASE_K}};
+    int64_t parts = v->plan->parts;
+    const int64_t *core = v->plan->extent;
+    for (int i = 0; i < 3; i++)
+        if (!cann_is_parts_tile(v->cann, parts, tiles[i].direction, core[tiles[i].direction],
+                                v->value[tiles[i].base]))
+            return false;
+    return cann_is_parts_block(v->cann, parts, core[CANN_M], core[CANN_N]);
+}
+
 static const struct {
     bool (*holds)(const struct view *v);
     const char *limit, *text;
@@ -134,6 +149,9 @@ static const struct {
      false},
     {few_buffers, "buffers", "buffers: 1 or 2 of each kind", false},
     {has_words, "tcube", "a TCubeTiling has no word for outer=m_n and l0b_holds=slab", false},
+    {library_parts, "split_k",
+     "split_k: the library's kernel takes all of m and n in tiles of 128x128, 256 bytes of k",
+     true},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 

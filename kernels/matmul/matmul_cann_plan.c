@@ -180,17 +180,30 @@ static int64_t copies_bytes(const struct cann_scope *scope)
     return scope->used ? product_of(scope->bytes, scope->copies) : 0;
 }
 
+/* What stands there of a direction, in the L0 tiles that a buffer has room for. */
+static int64_t laid_out(const struct cann *cann, const struct cann_plan *plan,
+                        enum cann_direction direction, int64_t elements)
+{
+    return cann_laid_out(cann, plan->parts, direction, elements,
+                         tile_at(plan, LEVEL_STEP, direction));
+}
+
 static void measure(const struct cann *cann, const int64_t *v, struct cann_plan *plan)
 {
     const struct cann_machine *machine = &cann->machine;
     struct cann_scope *scope = plan->scope;
-    int64_t m = tile_at(plan, LEVEL_STEP, CANN_M), n = tile_at(plan, LEVEL_STEP, CANN_N);
-    int64_t k = tile_at(plan, LEVEL_STEP, CANN_K), whole_k = plan->extent[CANN_K];
+    int64_t whole_k = plan->extent[CANN_K];
+    int64_t m = laid_out(cann, plan, CANN_M, tile_at(plan, LEVEL_STEP, CANN_M));
+    int64_t n = laid_out(cann, plan, CANN_N, tile_at(plan, LEVEL_STEP, CANN_N));
+    int64_t k = laid_out(cann, plan, CANN_K, tile_at(plan, LEVEL_STEP, CANN_K));
     int64_t batch_a = least_of(v[CANN_STEP_BATCH_A], plan->extent[CANN_BATCH]);
     int64_t batch_b = plan->one_b ? 1 : least_of(v[CANN_STEP_BATCH_B], plan->extent[CANN_BATCH]);
-    int64_t m_l1 = tile_at(plan, LEVEL_Y_L1, CANN_M), n_l1 = tile_at(plan, LEVEL_Y_L1, CANN_N);
-    int64_t ka = least_of(product_of(v[CANN_STEP_KA], v[CANN_BASE_K]), whole_k);
-    int64_t kb = least_of(product_of(v[CANN_STEP_KB], v[CANN_BASE_K]), whole_k);
+    int64_t m_l1 = laid_out(cann, plan, CANN_M, tile_at(plan, LEVEL_Y_L1, CANN_M));
+    int64_t n_l1 = laid_out(cann, plan, CANN_N, tile_at(plan, LEVEL_Y_L1, CANN_N));
+    int64_t ka = laid_out(cann, plan, CANN_K,
+                          least_of(product_of(v[CANN_STEP_KA], v[CANN_BASE_K]), whole_k));
+    int64_t kb = laid_out(cann, plan, CANN_K,
+                          least_of(product_of(v[CANN_STEP_KB], v[CANN_BASE_K]), whole_k));
     int type = machine->type_bytes;
     reserve(plan, LIVE_A_L1, v[CANN_L1A_BUFFERS], product_of(product_of(batch_a, m_l1), ka), type);
     reserve(plan, LIVE_B_L1, v[CANN_L1B_BUFFERS], product_of(product_of(batch_b, n_l1), kb), type);

@@ -93,6 +93,39 @@ bool cann_is_split(const struct cann *cann, int64_t split)
            (double)cann_workspace_bytes(cann, split) <= cann_operand_bytes(cann);
 }
 
+/* ---- the library's kernel ------------------------------------------------------------------- */
+
+/* MatMulV3's kernel for `tilingEnable` 3 (Huawei's ops-nn, mat_mul_deterministic_splitk_kernel.h,
+ * 2025) is what reads parts of k in a TCubeTiling. All its cores work at one block after the other;
+ * its L0 tiles are its own, whatever baseM, baseN and baseK say, and it adds up rows in FP32. */
+void cann_take_library_parts(struct cann *cann)
+{
+    const struct cann_machine *m = &cann->machine;
+    if (m->accumulator != DTYPE_F32 || cann->layout[CANN_C].unit != 1 || cann->size[CANN_BATCH] > 1)
+        cann->most_parts = 1;
+    cann->parts_tile[CANN_M] = cann->parts_tile[CANN_N] = CANN_LIBRARY_MN;
+    cann->parts_tile[CANN_K] = CANN_LIBRARY_K_BYTES / m->type_bytes;
+}
+
+bool cann_is_parts_block(const struct cann *cann, int64_t parts, int64_t m, int64_t n)
+{
+    return parts == 1 || !cann->tcube || (m == cann->size[CANN_M] && n == cann->size[CANN_N]);
+}
+
+bool cann_is_parts_tile(const struct cann *cann, int64_t parts, enum cann_direction direction,
+                        int64_t size, int64_t base)
+{
+    int64_t tile = parts == 1 ? 0 : cann->parts_tile[direction];
+    return tile == 0 || base == least_of(tile, size);
+}
+
+int64_t cann_laid_out(const struct cann *cann, int64_t parts, enum cann_direction direction,
+                      int64_t elements, int64_t base)
+{
+    int64_t tile = parts == 1 ? 0 : cann->parts_tile[direction];
+    return base < tile ? product_of(divide_up(elements, base), tile) : elements;
+}
+
 /* ---- adding up ------------------------------------------------------------------------------ */
 
 static uint32_t all_pipes(const struct cann_machine *m)

@@ -23,11 +23,11 @@ static enum status check_choices(const struct problem *problem, struct error *er
     }
     enum dtype out = problem_choice_type(problem, MATMUL_OUT_TYPE);
     if (element_takes_scale(problem->type, out))
-        return error_set(
-            error, STATUS_INVALID,
-            "--out-type %s: space thesis has no scales to make reals of sums of %s by, "
-            "expected i32 or u32",
-            dtype_name(out), dtype_name(problem->type));
+        return error_set(error, STATUS_INVALID,
+                         "--out-type %s: space thesis has no scales to make %s of sums of %s by, "
+                         "expected i32 or u32",
+                         dtype_name(out), element_is_floating(out) ? "reals" : "8 bits",
+                         dtype_name(problem->type));
     return STATUS_OK;
 }
 

@@ -12,7 +12,7 @@ const char *const kernel_verbs[VERBS] = {
 const char *const kernel_keys[STEP_KEYS] = {
     [STEP_BURSTS] = "bursts",       [STEP_ALIGN] = "align", [STEP_UNIT] = "unit",
     [STEP_TRANSPOSE] = "transpose", [STEP_FILL] = "fill",   [STEP_ADD] = "add",
-    [STEP_ELEMENTS] = "elements",   [STEP_COUNT] = "count",
+    [STEP_ELEMENTS] = "elements",   [STEP_COUNT] = "count", [STEP_RELU] = "relu",
 };
 
 #define KEY(key) (1U << (key))
@@ -28,15 +28,15 @@ static const struct {
     bool may_have_none;
 } verbs[VERBS] = {
     [VERB_LOAD] = {MOVES | KEY(STEP_FILL), 1, 1, ON_CHIP, ON_CHIP | IN_GM, false},
-    [VERB_STORE] = {MOVES | KEY(STEP_ADD), 1, 1, IN_GM, ON_CHIP, false},
-    [VERB_MOVE] = {MOVES, 1, 1, ON_CHIP, ON_CHIP, false},
-    [VERB_MMAD] = {KEY(STEP_UNIT), 2, 2, ON_CHIP, ON_CHIP, false},
+    [VERB_STORE] = {MOVES | KEY(STEP_ADD) | KEY(STEP_RELU), 1, 2, IN_GM, ON_CHIP, false},
+    [VERB_MOVE] = {MOVES | KEY(STEP_RELU), 1, 2, ON_CHIP, ON_CHIP, false},
+    [VERB_MMAD] = {KEY(STEP_UNIT), 2, 3, ON_CHIP, ON_CHIP, false},
     [VERB_OPERATION] = {KEY(STEP_ELEMENTS), 1, KERNEL_MAX_SOURCES, ON_CHIP, ON_CHIP, false},
     [VERB_SCALAR] = {KEY(STEP_COUNT), 1, 1, ON_CHIP, ON_CHIP, true},
 };
 
 /* Keys that are off or on. */
-static const unsigned flags = KEY(STEP_UNIT) | KEY(STEP_TRANSPOSE) | KEY(STEP_ADD);
+static const unsigned flags = KEY(STEP_UNIT) | KEY(STEP_TRANSPOSE) | KEY(STEP_ADD) | KEY(STEP_RELU);
 
 /* ------------------------------------------------------------------ parts */
 

@@ -265,6 +265,7 @@ enum kernel_key {
     STEP_ADD,
     STEP_ELEMENTS,
     STEP_COUNT,
+    STEP_RELU,
     STEP_KEYS
 };
 

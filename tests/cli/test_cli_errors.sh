@@ -92,6 +92,14 @@ words() {
     bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
     echo 'no table' >table
     bad 'table:1: ' check --runtime-kb table
+    bad 'a table of calls is missing' network
+    bad '/nowhere/x: cannot open it' network /nowhere/x
+    bad 'table:1: expected the head of a table of calls' network table
+    bad '/dev/null: expected a regular file' network /dev/null
+    bad 'expected --graph with them' network table --subset l
+    bad '--cores: expected' network table --cores 2
+    bad '/nowhere/g: cannot open it' network "$source_dir/docs/examples/network.csv" \
+        --graph /nowhere/g
     bad 'a bank is missing' evaluate
     bad '/nowhere/x: cannot open it' evaluate /nowhere/x
     bad 'table:1: expected a bank' evaluate table

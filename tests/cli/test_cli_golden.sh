@@ -61,7 +61,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program run simulate check analyse advise explain evaluate reproduce calibrate validate sweep merge kernel list; do
+for command in tune program run simulate check analyse advise explain evaluate reproduce calibrate validate sweep merge network kernel list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -75,6 +75,15 @@ golden list-json list ops --json
 golden list-kernel list kernels add_relu
 golden list-kernel-json list kernels add_relu --json
 golden list-set-json list sweeps resnet-50 --json
+
+calls=../../../docs/examples/network.csv
+graph=../../../docs/examples/network.graph.txt
+golden network network $calls --hw ascend910 --top 3
+golden network-graph-json network $calls --hw ascend910 --graph $graph --subset l --json
+golden network-csv network ../../../docs/examples/op_summary.csv --hw ascend910 --format csv
+golden network-profile network ../../../docs/examples/op_summary.csv --hw ascend910
+golden network-tune network $calls --hw ascend910b3 --tune --db "$work/network.db" --top 3
+golden network-subset network $calls --hw ascend910 --graph $graph --subset MatMul,Relu
 
 demo=../../../docs/examples/demo-chip.ini
 golden platform-list list hw $demo

@@ -393,6 +393,7 @@ try_numbers() {
         --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x4 --in S=three.npy
     refuses "20/8 in an extent of tensor 'P', expected no rest" \
         --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x5 --bits 4
+    refuses "5/2 in an extent of tensor 'X', expected no rest" --kernel rotary --shape 2x3x5
     answer 1 --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x8 --bits 5
     said 'require in line'
     refuses '--in X: expected NAME=FILE' run --kernel add_relu --shape 3 --in X
@@ -406,6 +407,25 @@ try_numbers() {
     cp three.npy out/Z.npy
     refuses 'out/Z.npy' run --kernel add_relu --shape 3 --in X=out/Z.npy -o out
     expect 'which is as it was' cmp -s three.npy out/Z.npy
+}
+
+# ------------------------------------------------------------------ what FIXP does on its way
+
+try_fixp() {
+    local split=(--hw ascend910b2 --json) quantised=(--kernel matmul_epilogue --scale 1 --bias 1 --quantise 1)
+    answer 0 "${quantised[@]}" --dtype i8 --shape 64x64x128 "${split[@]}"
+    holds '.best.tiling.where == "fixp"' '.search.optimal'
+    answer 0 --kernel matmul_epilogue --activation 2 --shape 64x64x128 "${split[@]}"
+    holds '.best.tiling.where == "vector"'
+    printf '%s\n' 'kernel p' 'size M K N pad 16' 'tensor A[M,K] f16, B[K,N] f16, C[M,N] f16' \
+        'tile a: l0a[M,K] f16' 'tile b: l0b[K,N] f16' 'tile s: l0c[M,N] f32' 'tile c: ub[M,N] f16' \
+        'load a <- A' 'load b <- B' 'mmad s <- a, b' 'move c <- s relu=1' 'store C <- c' >relu.kernel
+    refuses 'relu.kernel:11:1: relu=1: Ascend 310 has no ReLU on its way l0c->ub' \
+        --kernel relu.kernel --shape 16x16x16
+    sed -e 's/^move .*/move c <- s, f/' -e 's/^load a .*/&\ntile f: l1[N] f32\nload f <- F/' \
+        -e 's/^tensor .*/&, F[N] f32/' relu.kernel >factors.kernel
+    refuses "Ascend 310 takes no factors 'f' on its way l0c->ub from f32 to f16" \
+        --kernel factors.kernel --shape 16x16x16
 }
 
 # ------------------------------------------------------------------ vector cores of split chips
@@ -472,6 +492,7 @@ KERNEL
 try_new
 try_numbers
 try_zero
+try_fixp
 try_vector_cores
 try_commands
 try_input

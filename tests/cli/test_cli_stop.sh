@@ -201,6 +201,7 @@ awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
     stop dies advise never
     stop dies analyse never
     stop any analyse profile.csv --format csv -o rows.csv
+    stop dies network profile.csv --hw ascend910 -o nobody
     stop dies explain $cann --set "$tiling" -o nobody
     stop dies evaluate never --hw ascend910b1
     stop any evaluate bank.json --hw ascend910b1

@@ -28,6 +28,8 @@ make_files() {
     cp "$examples/op_summary.csv" op_summary.csv
     gzip -c op_summary.csv >op_summary.csv.gz
     cp "$golden/op_summary.csv" kernel_details.csv
+    cp "$examples/network.csv" run.csv
+    cp "$examples/network.graph.txt" run.txt
     cp "$golden/fitted.cfg" fitted.cfg
     cp "$AUTOTUNE_CONFIGS/hardware/ascend910b2.cfg" my910b2.cfg
     cp "$golden/bank.jsonl" matmul_repository.jsonl

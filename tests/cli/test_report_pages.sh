@@ -94,6 +94,15 @@ expect 'a sweep' exits 2 sweep sweep
 expect 'and again' exits 2 sweep sweep2
 expect 'the same page' cmp <(sed 's/sweep2*.html//' "$folder/sweep.html") \
     <(sed 's/sweep2*.html//' "$folder/sweep2.html")
+# What saves most stands first, as in the answer.
+"$autotune" sweep "$source/docs/examples/calls.csv" -q --db "$folder/calls.db" --json \
+    --report "$folder/calls.html" >"$folder/calls.json"
+rows=$(grep -o '"Jobs by what they save".*' "$folder/calls.html" | grep -oE '"simulated",[^]]*' |
+    awk -F, '{ printf "%s %.0f %s\n", $6, $7, $8 == "null" ? $8 : sprintf("%.0f", $8) }')
+expect 'by what is saved' test "$(cut -d' ' -f1,3 <<<"$rows")" = "$(jq -r '.calls[] |
+    "\(.count) \(if .saved_ns == null then "null" else (.saved_ns | round) end)"' "$folder/calls.json")"
+expect 'and what calls take' test "$(cut -d' ' -f2 <<<"$rows")" = \
+    "$(jq -r '.calls[] | .total_ns | round' "$folder/calls.json")"
 expect 'knn writes a page' "$autotune" --op knn --shape 128x64x2048 --k 8 -q \
     --report "$folder/knn.html" -o /dev/null
 expect 'no legal tiling is a page too' exits 1 "$autotune" --op matmul --shape 64x64x64 -q \

@@ -470,7 +470,7 @@ Test(bank, what_the_space_cannot_say)
         {BANK_REPOSITORY, BANK_AL0_K, 0, "ka = 0"},
         {BANK_REPOSITORY, BANK_M_DIM, 0, "m_dim = 0"},
         {BANK_REPOSITORY, BANK_CL0_BUFFERS, 3, "CL0_pbuffer = 3"},
-        {BANK_RUNTIME_KB, BANK_SINGLE_K, 95, "singleCoreK below k"},
+        {BANK_RUNTIME_KB, BANK_SINGLE_K, 95, "singleCoreK = 95 with tilingEnable = 0"},
         {BANK_RUNTIME_KB, BANK_DEPTH_A1, 5, "depthA1, expected stepM·stepKa once or twice"},
         {BANK_RUNTIME_KB, BANK_DEPTH_B1, 24, "depthB1"},
         {BANK_RUNTIME_KB, BANK_DB_L0C, 3, "dbL0C = 3"},
@@ -485,6 +485,108 @@ Test(bank, what_the_space_cannot_say)
         cr_assert_eq(matmul_bank_problem(&row, &problem, &error), STATUS_OK);
         cr_expect_eq(matmul_bank_tiling(&row, &problem, &tiling, &error), STATUS_INVALID);
         cr_expect(strstr(error.text, cases[i].message), "%s", error.text);
+    }
+}
+
+/* 64x16384x64 in 16 parts of k, as MatMulV3's kernel for them takes it. */
+static struct bank_row row_of_parts(enum bank_format format)
+{
+    struct bank_row row = {.format = format,
+                           .m = 64,
+                           .k = 16384,
+                           .n = 64,
+                           .batch = 1,
+                           .type = DTYPE_F16,
+                           .out_type = DTYPE_F16};
+    static const int fields[][2] = {
+        {BANK_USED_CORES, 16}, {BANK_SINGLE_M, 64}, {BANK_SINGLE_N, 64}, {BANK_SINGLE_K, 1024},
+        {BANK_BASE_M, 128},    {BANK_BASE_N, 128},  {BANK_BASE_K, 128},  {BANK_DEPTH_A1, 8},
+        {BANK_DEPTH_B1, 4},    {BANK_STEP_M, 1},    {BANK_STEP_N, 1},    {BANK_STEP_KA, 4},
+        {BANK_STEP_KB, 4},     {BANK_DB_L0A, 2},    {BANK_DB_L0B, 2},    {BANK_DB_L0C, 1},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        row.number[fields[i][0]] = fields[i][1];
+    row.number[BANK_TILING_ENABLE] = format == BANK_RUNTIME_KB ? 3 : 0;
+    return row;
+}
+
+/* What of it is read, and what is not for a reason. */
+Test(bank, parts_of_k)
+{
+    static const struct {
+        enum bank_format format;
+        int field, value;
+        const char *message; /* NULL: read, as 16 parts */
+    } cases[] = {
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 3, NULL},
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 2013, NULL}, /* other digits say something else */
+        {BANK_TCUBETILING, BANK_BASE_M, 128, NULL},
+        {BANK_TCUBETILING, BANK_BASE_M, 32, NULL}, /* a kernel of one's own */
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 0, "k is not split"},
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 1, "no form of split K"},
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 2, "a core adds up parts of its k in memory"},
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 4, "atomic additions, in no fixed order"},
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 5, "a core adds up parts of its k in memory"},
+        {BANK_RUNTIME_KB, BANK_TILING_ENABLE, 9, "no form of split K"},
+        {BANK_RUNTIME_KB, BANK_SINGLE_M, 32, "with several blocks"},
+        {BANK_RUNTIME_KB, BANK_SINGLE_N, 16, "with several blocks"},
+        {BANK_RUNTIME_KB, BANK_SINGLE_K, 16384, "expected less than k = 16384"},
+        {BANK_RUNTIME_KB, BANK_SINGLE_K, 1023, "usedCoreNum is 16"},
+        {BANK_RUNTIME_KB, BANK_SINGLE_K, 1088, "expected 1024 for 16 parts"},
+        {BANK_RUNTIME_KB, BANK_USED_CORES, 8, "16 parts of 1 blocks, and usedCoreNum is 8"},
+        {BANK_RUNTIME_KB, BANK_USED_CORES, 17, "usedCoreNum is 17"},
+        {BANK_RUNTIME_KB, BANK_BASE_M, 64, "the kernel's are 128x128, 128 of k"},
+        {BANK_RUNTIME_KB, BANK_BASE_N, 256, "the kernel's are 128x128, 128 of k"},
+        {BANK_RUNTIME_KB, BANK_BASE_K, 64, "the kernel's are 128x128, 128 of k"},
+        {BANK_TCUBETILING, BANK_USED_CORES, 1, "a core adds up several of them"},
+        {BANK_TCUBETILING, BANK_SINGLE_M, 32, "16 parts of 2 blocks, and usedCoreNum is 16"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct bank_row row = row_of_parts(cases[c].format);
+        struct problem problem;
+        struct tiling tiling;
+        struct error error = {0};
+        row.number[cases[c].field] = cases[c].value;
+        cr_assert_eq(matmul_bank_problem(&row, &problem, &error), STATUS_OK);
+        enum status status = matmul_bank_tiling(&row, &problem, &tiling, &error);
+        cr_expect_eq(status, cases[c].message ? STATUS_INVALID : STATUS_OK, "%zu: %s", c,
+                     error.text);
+        if (cases[c].message)
+            cr_expect(strstr(error.text, cases[c].message), "%zu: %s", c, error.text);
+        else
+            cr_expect(tiling.value[CANN_SPLIT_K] == 16 && tiling.value[CANN_CORES] == 16 &&
+                      tiling.value[CANN_BASE_K] == 128);
+    }
+}
+
+/* Parts that a TCubeTiling has no words for, and those that it has, as they were read. */
+Test(bank, parts_of_k_become_rows_again)
+{
+    static const struct {
+        int axis;
+        int64_t value;
+    } cases[] = {{CANN_SINGLE_M, 32}, {CANN_BASE_M, 32}, {CANN_BASE_N, 48},
+                 {CANN_BASE_K, 64},   {CANN_SPLIT_K, 8}, {CANN_CORES, 32}};
+    static const enum bank_format forms[] = {BANK_RUNTIME_KB, BANK_TCUBETILING};
+    for (int f = 0; f < 2; f++) {
+        struct bank_row row = row_of_parts(forms[f]), back;
+        struct problem problem;
+        struct tiling tiling;
+        struct error error;
+        cr_assert_eq(matmul_bank_problem(&row, &problem, &error), STATUS_OK);
+        cr_assert_eq(matmul_bank_tiling(&row, &problem, &tiling, &error), STATUS_OK);
+        cr_assert_eq(matmul_bank_row(&problem, &tiling, forms[f], &back, &error), STATUS_OK);
+        for (int field = BANK_SINGLE_M; field <= BANK_STEP_N; field++)
+            cr_expect_eq(back.number[field], row.number[field], "%s", bank_field_names[field]);
+        cr_expect_eq(back.number[BANK_USED_CORES], 16);
+        cr_expect_eq(back.number[BANK_TILING_ENABLE], row.number[BANK_TILING_ENABLE]);
+        for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+            struct tiling changed = tiling;
+            changed.value[cases[c].axis] = cases[c].value;
+            cr_expect_eq(matmul_bank_row(&problem, &changed, forms[f], &back, &error),
+                         STATUS_INVALID, "%zu", c);
+            cr_expect(strstr(error.text, "--space tcube"), "%s", error.text);
+        }
     }
 }
 

@@ -102,6 +102,74 @@ Test(correction_file, broken_files_are_refused)
     }
 }
 
+/* The same, with laws of two kinds. */
+static char *made_up_laws(void)
+{
+    struct correction correction;
+    struct error error;
+    char *text;
+    size_t length;
+    made_up_correction(&correction);
+    correction.laws = calloc(2, sizeof *correction.laws);
+    cr_assert(correction.laws);
+    correction.law_count = 2;
+    correction.together = 0.625;
+    correction.margin_unknown = 0.25;
+    correction.laws[0] = (struct trained_law){"*cube", 12, 0.5, -0.25, 3, {1.5, 0, 0.1}};
+    correction.laws[1] = (struct trained_law){"MatMul", 4, 0, 0, 1, {2}};
+    cr_assert_eq(correction_text(&correction, &text, &length, &error), STATUS_OK);
+    correction_clear(&correction);
+    return text;
+}
+
+Test(correction_file, laws_come_back)
+{
+    struct correction correction;
+    struct error error;
+    char *text = made_up_laws(), *again;
+    size_t length;
+    write_file("a.network.json", text);
+    cr_assert_eq(correction_read(in_folder("a.network.json"), &correction, &error), STATUS_OK, "%s",
+                 error.text);
+    cr_assert_eq(correction_text(&correction, &again, &length, &error), STATUS_OK);
+    cr_expect_str_eq(text, again);
+    cr_expect_eq(correction.together, 0.625);
+    cr_expect_eq(correction.margin_unknown, 0.25);
+    cr_expect_eq(correction_law(&correction, "*cube")->term_count, 3);
+    cr_expect_eq(correction_law(&correction, "*cube")->costs_us[2], 0.1);
+    cr_expect_eq(correction_law(&correction, "*cube")->lean, -0.25);
+    cr_expect_eq(correction_law(&correction, "MatMul")->rows, 4);
+    cr_expect_null(correction_law(&correction, "Mul"));
+    correction_clear(&correction);
+    free(text);
+    free(again);
+}
+
+Test(correction_file, broken_laws_are_refused)
+{
+    static const char *const changes[][3] = {
+        {"\"together\": 0.625", "\"together\": -1", "together: expected a number from 0 to 100"},
+        {"\"kind\":\"MatMul\"", "\"kind\":\"*cube\"", "laws[1].kind: expected a kind that no law"},
+        {"[1.5,", "[-1.5,", "laws[0].costs_us: expected numbers from 0"},
+        {"[1.5,", "[\"1.5\",", "laws[0].costs_us: expected numbers from 0"},
+        {"[2.0]", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+         "laws[1].costs_us: expected a list of at most"},
+        {"\"spread\":0.5", "\"spread\":-1", "laws[0].spread: expected"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct correction correction;
+        struct error error = {0};
+        char *text = made_up_laws(), *changed = replaced(text, changes[i][0], changes[i][1]);
+        write_file("b.network.json", changed);
+        cr_expect_eq(correction_read(in_folder("b.network.json"), &correction, &error),
+                     STATUS_INVALID, "%s", changes[i][1]);
+        cr_expect(strstr(error.text, changes[i][2]), "%s\nexpected %s", error.text, changes[i][2]);
+        cr_expect(!correction.laws && correction.law_count == 0);
+        free(text);
+        free(changed);
+    }
+}
+
 Test(correction_file, missing)
 {
     struct correction correction;

@@ -22,6 +22,8 @@ const struct fuzz_target fuzz_targets[] = {
     {"results", ".jsonl", fuzz_read_results},
     {"sweep", ".cfg", fuzz_read_sweep},
     {"sweep-table", ".csv", fuzz_read_sweep},
+    {"network", ".csv", fuzz_read_network},
+    {"graph", ".txt", fuzz_read_graph},
     {"profile", ".csv", fuzz_read_profile},
     {"answer", ".json", fuzz_read_answer},
     {"slurm", ".txt", fuzz_read_slurm},

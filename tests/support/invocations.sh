@@ -12,6 +12,7 @@ printf 'base = "below.cfg"; name = "a variant"; source = "assumed: a test"; set 
 cp "$source_dir/docs/examples/demo-chip.ini" .
 cp "$source_dir/docs/examples/kernels/softmax.txt" kernel.txt
 cp "$source_dir/docs/examples/op_summary.csv" profile.csv
+cp "$source_dir/docs/examples/network.csv" "$source_dir/docs/examples/network.graph.txt" .
 cp "$source_dir/docs/examples/cann-heuristics.json" bank.json
 cp "$source_dir/tests/fuzz/curves/all.csv" curves.csv
 cp "$source_dir/tests/fuzz/bank/runtime.json" table.json
@@ -65,6 +66,9 @@ invocations() { # command
         echo "sweep llama-2-7b-decode --db new.db|configs/sweeps/llama-2-7b-decode.cfg|new.db" ;;
     merge) echo "merge into.db other.db results.db --sweep jobs.csv --hw chip.cfg|jobs.csv chip.cfg below.cfg|$(
         )into.db other.db results.db" ;;
+    network) echo "network network.csv --hw chip.cfg --graph network.graph.txt --tune --db new.db|$(
+        )network.csv network.graph.txt chip.cfg below.cfg|new.db|--dot -o"
+        echo "network network.csv --hw ascend910b3 --tune --db new.db|network.csv|new.db|--runtime-kb" ;;
     table) echo "table --db results.db||results.db"
         echo "table --db texts.db --kernel mine.kernel|mine.kernel|texts.db" ;;
     store) printf 'store %s results.db||results.db\n' ls show export gc

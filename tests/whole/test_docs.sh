@@ -3,7 +3,7 @@
 # - every command of a ```console block prints what stands below it,
 # - links lead somewhere, every key of a description is in docs/hardware.md,
 # - the example chip loads,
-# - the manual page has every option of every command, all formats, variables, folders and exit
+# - the manual page has every option of every command with its values, all formats, variables, folders and exit
 #   statuses, and is free of warnings.
 #
 #   tests/whole/test_docs.sh AUTOTUNE SOURCE_DIR
@@ -198,6 +198,26 @@ check_options() {
     fi
 }
 
+# Of options whose values --help lists: the manual page has the same list, or names each of them.
+check_values() {
+    local command option values listed
+    sed -e 's/\\-/-/g' -e 's/\\f[RPBI]//g' docs/autotune.1 >"$work/manual"
+    for command in $("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
+        "$autotune" "$command" --help
+    done | grep -oE '^ +--[a-z-]+=[a-z0-9_]+(\|[a-z0-9_]+)+( |$)' | sort -u | tr '=' ' ' >"$work/help"
+    while read -r option values; do
+        listed=$(sed -nE "s/^\.BI $option \"(.*\|.*)\"/\1/p" "$work/manual" | tr -d ' ')
+        [ -n "$listed" ] ||
+            listed=$(awk -v start=".BI $option " 'index($0, start) == 1 { on = 1 } on && $0 == ".TP" { exit } on' \
+                "$work/manual" | grep -owE "$values" | awk '!seen[$0]++' | paste -sd '|')
+        if [ "$listed" = "$values" ]; then
+            pass
+        else
+            fail "docs/autotune.1: $option has '$listed', --help has '$values'"
+        fi
+    done <"$work/help"
+}
+
 section() { # title of a section of the manual page
     awk -v title=".SH $1" '$0 == title { on = 1; next } /^\.SH / { on = 0 } on' docs/autotune.1 |
         sed -e 's/\\-/-/g' -e 's/\\f[RIPB]//g' -e 's/^\.[A-Z]* //' -e 's/[" ]//g'
@@ -262,6 +282,7 @@ done
 check_keys
 check_tiny_chip
 check_options
+check_values
 check_surroundings
 check_manual
 echo "$passed passed, $failed failed"

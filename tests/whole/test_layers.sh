@@ -19,7 +19,7 @@ analysis   core formats costmodel
 search     core costmodel analysis
 validate   core costmodel
 kernels    core formats costmodel analysis search validate
-network    core formats costmodel
+network    core formats costmodel analysis
 results    core formats analysis network
 runtime    core formats kernels
 jobs       core hardware formats costmodel analysis search validate kernels network results

@@ -151,6 +151,7 @@ static void put_step(struct code_writer *w, const struct kernel_step *step)
         put_picks(w, &step->to);
     for (int s = 0; s < step->source_count; s++)
         put_picks(w, &step->from[s]);
+    put_decided(w, step->keys[STEP_RELU]);
     put_decided(w, step->keys[STEP_TRANSPOSE]);
 }
 

@@ -60,25 +60,18 @@ static json_t *token_json(const struct picture *p, const struct kernel_token *to
                                        : "full");
 }
 
-/* Is it the first one of a tile's reloads? Those behind it do the same in rounds of other loops. */
-static bool is_first(const struct kernel_flags *flags, int number)
-{
-    const struct kernel_token *token = &flags->tokens[number];
-    for (const struct kernel_token *other = flags->tokens; other < token; other++)
-        if (other->is_optional && other->tile == token->tile && other->from == token->from &&
-            other->to == token->to && other->first == token->first)
-            return false;
-    return true;
-}
-
-static void add_tokens(const struct picture *p, const struct sets *sets, json_t *picture)
+/* A register counts for the first that uses it: others, as reloads of a tile, do the same in rounds
+ * of other loops. */
+static void add_tokens(const struct picture *p, struct sets *sets, json_t *picture)
 {
     const struct kernel_flags *flags = p->found->flags;
     json_t *rows = json_array();
     for (int t = 0; t < flags->token_count; t++) {
         const struct kernel_token *token = &flags->tokens[t];
-        if (times_of(token, sets) && is_first(flags, t))
+        if (times_of(token, sets))
             json_array_append_new(rows, token_json(p, token, sets));
+        for (int r = token->first; r < token->first + token->count; r++)
+            sets->times[pair_of(token->from, token->to)][r] = 0;
     }
     json_object_set_new(picture, "flags", rows);
 }

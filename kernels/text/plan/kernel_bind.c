@@ -68,6 +68,31 @@ static enum status is_on(const struct binding *b, enum kernel_key key, bool *on)
     return STATUS_OK;
 }
 
+/* What the path does to elements on their way: ReLU, and a factor of each column. */
+static enum status check_on_way(const struct binding *b)
+{
+    const struct plan_step *step = b->step;
+    const struct path *path = &b->hw->paths[step->what];
+    char name[2 * HARDWARE_NAME_SIZE + 3];
+    bool relu;
+    TRY(is_on(b, STEP_RELU, &relu));
+    if (relu && !path->relu)
+        return plan_fail(b->error, place_of(b), "relu=1: %s has no ReLU on its way %s", b->hw->name,
+                         hardware_path_name(b->hw, step->what, name));
+    if (step->part_count < 3)
+        return STATUS_OK;
+    const struct cast *cast = hardware_cast(b->hw, step->what, step->type, step->to_type);
+    if (!cast || !cast->scale)
+        return plan_fail(b->error, place_of(b),
+                         "%s takes no factors '%s' on its way %s from %s to %s", b->hw->name,
+                         name_of(b, &step->parts[2]), hardware_path_name(b->hw, step->what, name),
+                         dtype_name(step->type), dtype_name(step->to_type));
+    if (type_of(b, &step->parts[2]) != DTYPE_F32)
+        return plan_fail(b->error, place_of(b), "factors '%s' are %s, expected f32",
+                         name_of(b, &step->parts[2]), dtype_name(type_of(b, &step->parts[2])));
+    return STATUS_OK;
+}
+
 static enum status bind_move(struct binding *b)
 {
     struct plan_step *step = b->step;
@@ -80,6 +105,7 @@ static enum status bind_move(struct binding *b)
     step->type = type_of(b, &step->parts[1]);
     step->to_type = type_of(b, &step->parts[0]);
     TRY(find_path(b, from, to));
+    TRY(check_on_way(b));
     step->pipe = b->hw->paths[step->what].pipe;
     TRY(is_on(b, STEP_TRANSPOSE, &transposes));
     if (transposes)
@@ -106,11 +132,12 @@ static enum status bind_matrix(struct binding *b)
         return plan_fail(b->error, place_of(b), "'%s' is %s and '%s' is %s, expected one type",
                          name_of(b, left), dtype_name(step->type), name_of(b, right),
                          dtype_name(type_of(b, right)));
-    if (type_of(b, to) != step->to_type)
-        return plan_fail(b->error, place_of(b),
-                         "'%s' is %s, expected %s, in which %s adds up products of %s",
-                         name_of(b, to), dtype_name(type_of(b, to)), dtype_name(step->to_type),
-                         b->hw->name, dtype_name(step->type));
+    for (int p = 0; p < step->part_count; p += 3) /* sums, and the row that they begin with */
+        if (type_of(b, to + p) != step->to_type)
+            return plan_fail(b->error, place_of(b),
+                             "'%s' is %s, expected %s, in which %s adds up products of %s",
+                             name_of(b, to + p), dtype_name(type_of(b, to + p)),
+                             dtype_name(step->to_type), b->hw->name, dtype_name(step->type));
     return STATUS_OK;
 }
 

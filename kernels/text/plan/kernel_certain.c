@@ -160,6 +160,22 @@ static bool fits(const struct kernel_values *values, const struct kernel_plan *p
            find_factors(values, plan, &step->parts[q], first_q, end_q, &b) && agree(&a, &b);
 }
 
+/* Has part p an element for each column of part q? */
+static bool row_fits(const struct kernel_values *values, const struct kernel_plan *plan,
+                     const struct plan_step *step, int p, int q)
+{
+    int columns = step->parts[q].dim_count - 1;
+    return fits(values, plan, step, p, 0, step->parts[p].dim_count, q, columns, columns + 1);
+}
+
+static bool move_fits(const struct kernel_values *values, const struct kernel_plan *plan,
+                      const struct plan_step *step)
+{
+    return fits(values, plan, step, 0, 0, step->parts[0].dim_count, 1, 0,
+                step->parts[1].dim_count) &&
+           (step->part_count < 3 || row_fits(values, plan, step, 2, 1));
+}
+
 static bool matrix_fits(const struct kernel_values *values, const struct kernel_plan *plan,
                         const struct plan_step *step)
 {
@@ -167,7 +183,8 @@ static bool matrix_fits(const struct kernel_values *values, const struct kernel_
         b = step->parts[2].dim_count - 1;
     return fits(values, plan, step, 0, 0, c, 1, 0, a) &&
            fits(values, plan, step, 0, c, c + 1, 2, b, b + 1) &&
-           fits(values, plan, step, 1, a, a + 1, 2, 0, b);
+           fits(values, plan, step, 1, a, a + 1, 2, 0, b) &&
+           (step->part_count < 4 || row_fits(values, plan, step, 3, 0));
 }
 
 /* A dimension of cdiv(e, lanes) takes what e elements fold to. */
@@ -213,6 +230,8 @@ void plan_find_certain(const struct kernel_values *values, struct kernel_plan *p
         certain &= is_inside(plan, &step->parts[p]);
     if (step->kind == INSTRUCTION_MATRIX)
         certain &= matrix_fits(values, plan, step) && plan_has_blocks(values, plan, number);
+    else if (step->kind == INSTRUCTION_MOVE)
+        certain &= move_fits(values, plan, step);
     else if (step->kind == INSTRUCTION_VECTOR &&
              plan->hw->operations[step->what].result == RESULT_ONE_PER_REPEAT)
         certain &= plan_fold_fills(values, plan, number);

@@ -64,6 +64,7 @@ static enum status add_step(const struct chooser *c, const struct kernel_step *s
         TRY(add_part(c, &step->to));
     for (int s = 0; s < step->source_count; s++)
         TRY(add_part(c, &step->from[s]));
+    TRY(add_number(c, step->keys[STEP_RELU]));
     return add_number(c, step->keys[STEP_TRANSPOSE]);
 }
 
@@ -156,6 +157,7 @@ static unsigned axes_of_line(const struct kernel_text *kernel, const struct kern
     }
     if (line->kind == LINE_STEP) {
         axes |= axes_in(kernel, line->step->condition) |
+                axes_in(kernel, line->step->keys[STEP_RELU]) |
                 axes_in(kernel, line->step->keys[STEP_TRANSPOSE]);
         for (int s = -1; s < line->step->source_count; s++)
             axes |= line->step->source_count

@@ -56,9 +56,24 @@ static bool is_outside(const struct making *m, int part)
     return tile < 0 || hw->buffers[m->plan->tiles[tile].buffer].capacity_bytes == 0;
 }
 
+/* A row has an element for each column of another part. */
+static enum status check_row(const struct making *m, int part, int of)
+{
+    struct part_numbers row, columns;
+    TRY(part_of(m, part, &row));
+    TRY(part_of(m, of, &columns));
+    int64_t count = columns.extent[m->step->parts[of].dim_count - 1];
+    return row.elements == count
+               ? STATUS_OK
+               : plan_fail(m->error, place_of(m),
+                           "%lld elements of '%s' for %lld columns of '%s', expected one for each",
+                           (long long)row.elements, name_of(m, part), (long long)count,
+                           name_of(m, of));
+}
+
 static enum status make_move(const struct making *m)
 {
-    struct part_numbers to, from;
+    struct part_numbers to, from, row;
     int64_t unit, transpose;
     TRY(part_of(m, 0, &to));
     TRY(part_of(m, 1, &from));
@@ -69,6 +84,11 @@ static enum status make_move(const struct making *m)
     if (is_outside(m, 0) || is_outside(m, 1))
         elements = to.elements;
     m->in->bytes = product_of(elements, dtype_bytes(m->step->type));
+    if (m->step->part_count > 2) {
+        TRY(check_row(m, 2, 1));
+        TRY(part_of(m, 2, &row));
+        m->in->row_bytes = product_of(row.elements, dtype_bytes(DTYPE_F32));
+    }
     TRY(key_of(m, STEP_BURSTS, 0, &m->in->bursts));
     TRY(key_of(m, STEP_ALIGN, 0, &m->in->align_bytes));
     TRY(key_of(m, STEP_UNIT, 0, &unit));
@@ -102,6 +122,8 @@ static enum status make_matrix(const struct making *m)
                          "%lldx%lld <- %lldx%lld, %lldx%lld, expected m×n <- m×k, k×n",
                          (long long)rows, (long long)n, (long long)(left.elements / k),
                          (long long)k, (long long)(right.elements / columns), (long long)columns);
+    if (m->step->part_count > 3)
+        TRY(check_row(m, 3, 0));
     if (rows > INT_MAX || k > INT_MAX || n > INT_MAX)
         return plan_fail(m->error, place_of(m), "a product of %lldx%lldx%lld, expected below 2^31",
                          (long long)rows, (long long)k, (long long)n);

@@ -192,7 +192,7 @@ enum status plan_make_parts(const struct kernel_values *values, struct kernel_pl
                             int number, struct error *error)
 {
     static const enum operand_role vector_roles[] = {OPERAND_SRC, OPERAND_SRC2, OPERAND_SRC3};
-    static const enum operand_role matrix_roles[] = {OPERAND_A, OPERAND_B};
+    static const enum operand_role matrix_roles[] = {OPERAND_A, OPERAND_B, OPERAND_SRC};
     struct plan_step *step = &plan->steps[number];
     const struct parts parts = {values, plan, error, step->around};
     if (!step->text->source_count)

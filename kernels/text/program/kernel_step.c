@@ -153,23 +153,30 @@ static void fold(struct program_writer *w, const struct plan_part *part, struct 
         rows->row_stride_bytes -= rows->row_stride_bytes % unit;
 }
 
-static void put_operands(struct program_writer *w, const struct plan_step *step)
+/* As so many rows, so far apart. */
+static void put_operand(struct program_writer *w, const struct plan_part *part,
+                        const struct region *rows)
 {
-    struct region rows = {.rows = 1};
-    for (int p = 0; p < step->part_count && step->kind == INSTRUCTION_MOVE; p++)
+    int64_t bytes = extent_of(w, part) / rows->rows + (rows->rows - 1) * rows->row_stride_bytes;
+    struct region region;
+    writer_keep(w, writer_region(w, part, bytes, &region));
+    region.rows = rows->rows;
+    region.row_stride_bytes = rows->row_stride_bytes;
+    emit_region(&w->emit, &region);
+}
+
+/* The row that sums begin with is read where they do; it and a row of factors are one piece. */
+static void put_operands(struct program_writer *w, const struct plan_step *step, bool accumulates)
+{
+    struct region rows = {.rows = 1}, one = {.rows = 1};
+    for (int p = 0; p < step->part_count && p < 2 && step->kind == INSTRUCTION_MOVE; p++)
         if (step->parts[p].tile >= 0)
             fold(w, &step->parts[p], &rows);
     for (int p = 0; p < step->part_count && writer_is_ok(w); p++) {
         const struct plan_part *part = &step->parts[p];
-        struct region region;
-        if (part->tile < 0)
-            continue;
-        int64_t bytes = extent_of(w, part) / rows.rows;
-        writer_keep(
-            w, writer_region(w, part, bytes + (rows.rows - 1) * rows.row_stride_bytes, &region));
-        region.rows = rows.rows;
-        region.row_stride_bytes = rows.row_stride_bytes;
-        emit_region(&w->emit, &region);
+        bool is_row = step->kind <= INSTRUCTION_MATRIX && p > 1 && part->role <= OPERAND_SRC2;
+        if (part->tile >= 0 && !(is_row && accumulates))
+            put_operand(w, part, is_row ? &one : &rows);
     }
 }
 
@@ -186,6 +193,6 @@ enum status writer_step(struct program_writer *w, int number)
         TRY(find_accumulates(w, number, &accumulates));
     in.accumulate = accumulates;
     emit(&w->emit, &in);
-    put_operands(w, step);
+    put_operands(w, step, accumulates);
     return STATUS_OK;
 }

@@ -58,6 +58,23 @@ static void round_all(double *values, int64_t count, enum dtype type)
 
 /* ------------------------------------------------------------------ moves */
 
+/* On the way: each column times its factor, and nothing below 0. In FP32, as FIXP computes. */
+static enum status change_on_way(struct running *run, double *values, int64_t count,
+                                 int64_t columns)
+{
+    double relu;
+    TRY(key_of(run, STEP_RELU, &relu));
+    if (run->step->part_count > 2) {
+        TRY(gather(run, 2, 0));
+        TRY(check_written(run, 2, columns));
+        for (int64_t i = 0; i < count; i++)
+            values[i] = (float)((float)values[i] * values_of(run, 2)[i % columns]);
+    }
+    for (int64_t i = 0; relu != 0 && i < count; i++)
+        values[i] = values[i] < 0 ? 0 : values[i];
+    return STATUS_OK;
+}
+
 static enum status run_move(struct running *run)
 {
     double fill, adds, transposes;
@@ -68,6 +85,7 @@ static enum status run_move(struct running *run)
     TRY(check_written(run, 1, run->count[1]));
     double *from = values_of(run, 1), *to = from;
     int64_t count = run->count[1], columns = run->columns[1], rows = count / columns;
+    TRY(change_on_way(run, from, count, columns));
     if (transposes) {
         TRY(run_room(&run->r->parts[0], count, run->r->error));
         to = values_of(run, 0);
@@ -95,6 +113,20 @@ static void multiply(const struct running *run, bool is_single)
             }
 }
 
+/* With 0, or the row that is a product's third source. */
+static enum status begin_sums(struct running *run)
+{
+    double *c = values_of(run, 0);
+    memset(c, 0, (size_t)run->count[0] * sizeof *c);
+    if (run->step->part_count <= 3)
+        return STATUS_OK;
+    TRY(gather(run, 3, 0));
+    TRY(check_written(run, 3, run->count[3]));
+    for (int64_t i = 0; i < run->count[0]; i++)
+        c[i] = values_of(run, 3)[i % run->count[3]];
+    return STATUS_OK;
+}
+
 static enum status run_product(struct running *run)
 {
     for (int p = 0; p < 3; p++)
@@ -106,7 +138,7 @@ static enum status run_product(struct running *run)
     if (written && written < run->count[0])
         return fail(run, "adds to a part that is written by half");
     if (!written)
-        memset(c, 0, (size_t)run->count[0] * sizeof *c);
+        TRY(begin_sums(run));
     TRY(check_written(run, 1, run->count[1]));
     TRY(check_written(run, 2, run->count[2]));
     multiply(run, element_is_floating(type_of(run, 1)));

@@ -26,7 +26,8 @@ static enum status count_once(struct counting *c, int step, double *count)
     double product = 1, most = 0;
     bool runs;
     TRY(plan_runs(&c->plan, &c->env, step, &runs, &c->error));
-    for (int p = 0; runs && p < s->part_count; p++) {
+    int parts = s->kind == INSTRUCTION_MATRIX ? 3 : s->part_count;
+    for (int p = 0; runs && p < parts; p++) {
         struct part_numbers part;
         if (s->parts[p].tile < 0)
             continue;

@@ -34,7 +34,7 @@ struct kernel_operator {
 };
 
 static const struct operator_choice result_choice = {
-    "out-type", CHOICE_ACCUMULATOR + 1, choice_types,
+    "out-type", CHOICE_TYPES, choice_types,
     "element type of results, also by name: f32 (default same; of integers accumulator)"};
 
 /* ------------------------------------------------------------------ what an operator does */

@@ -1,6 +1,7 @@
 /* Summaries of MatMul's space cann: they count what the program does, and their bounds hold. */
 #include "core/work.h"
 #include "kernels/matmul/matmul_cann_nesting.h"
+#include "kernels/matmul/matmul_cann_summary.h"
 #include "search/candidates.h"
 #include "search/nearest.h"
 #include "search/nested.h"
@@ -140,17 +141,29 @@ static void expect_count(struct scan *scan, int i)
                      (long long)scan->count[i], text_of(f));
 }
 
+/* Nor do the pieces of any operand's loads cost more than they do. */
+static void expect_pieces(const struct fixture *f, const struct work *leaf,
+                          const struct work *least)
+{
+    for (int line = LOAD_A; line <= LOAD_B; line += LOAD_B - LOAD_A) {
+        double fs = leaf->burst_fs[line] + leaf->burst_fs[line + 1];
+        double least_fs = least->burst_fs[line] + least->burst_fs[line + 1];
+        cr_assert_leq(least_fs, fs * (1 + 1e-12), "pieces of %.0f fs, not %.0f: %s", fs, least_fs,
+                      text_of(f));
+    }
+}
+
 static void expect_prefixes_hold(struct scan *scan, const struct tiling *tiling)
 {
     struct fixture *f = scan->f;
     struct timeline timeline;
     struct error error;
-    struct work work;
+    struct work leaf, work;
     cr_assert_eq(tiling_simulator_run(&f->simulator, &f->space, tiling, 0, &timeline, &error),
                  STATUS_OK);
     f->tiling = *tiling;
-    f->space.kind->summarise(&f->space, tiling, &work);
-    cr_assert_leq(bounder_fs(&f->bounder, &work), timeline.end_fs, "%s", text_of(f));
+    f->space.kind->summarise(&f->space, tiling, &leaf);
+    cr_assert_leq(bounder_fs(&f->bounder, &leaf), timeline.end_fs, "%s", text_of(f));
     for (int i = 0; i < scan->lengths; i++) {
         cann_summarise_least(&f->space, tiling, cann_lengths[i], &work);
         cr_assert_eq(work.cores, f->space.kind->cores_used(&f->space, tiling, 0));
@@ -158,6 +171,7 @@ static void expect_prefixes_hold(struct scan *scan, const struct tiling *tiling)
                       "length %d: bound %.3f, time %.3f ns: %s", cann_lengths[i],
                       (double)bounder_fs(&f->bounder, &work) / 1e6, (double)timeline.end_fs / 1e6,
                       text_of(f));
+        expect_pieces(f, &leaf, &work);
     }
     scan->played++;
 }
@@ -268,25 +282,67 @@ static void add_second_bus(struct hardware *hw)
     hw->prices[hw->price_count++].bus = 1;
 }
 
+static void open_problem(struct fixture *f, const char *shape, int64_t batch, int cores)
+{
+    struct error error;
+    f->rng = gsl_rng_alloc(gsl_rng_mt19937);
+    cr_assert_eq(tiling_simulator_open(&f->simulator, &error), STATUS_OK);
+    cr_assert_eq(problem_parse(&matmul_operator, shape, &f->problem, &error), STATUS_OK);
+    f->problem.size[MATMUL_BATCH] = batch;
+    cr_assert_eq(space_open(&f->problem, &matmul_cann, &f->hw, cores, &f->space, &error),
+                 STATUS_OK);
+    cr_assert_eq(bounder_open(&f->bounder, &f->space, &error), STATUS_OK);
+}
+
+static void close_problem(struct fixture *f)
+{
+    bounder_close(&f->bounder);
+    space_close(&f->space);
+    tiling_simulator_close(&f->simulator);
+    hardware_clear(&f->hw);
+    gsl_rng_free(f->rng);
+}
+
+static void scan_problem(struct fixture *f, const char *shape, int64_t batch, int cores)
+{
+    int64_t legal = 0, brute = 0;
+    open_problem(f, shape, batch, cores);
+    scan_space(f, &legal, &brute);
+    cr_assert_gt(legal, 1000);
+    close_problem(f);
+}
+
 Test(cann_bounds, prefixes_whose_misses_are_on_another_bus)
 {
-    struct fixture f = {.rng = gsl_rng_alloc(gsl_rng_mt19937)};
-    struct error error;
-    int64_t legal = 0, brute = 0;
+    struct fixture f;
     machine_load_named(&f.hw, SOURCE_DIR "/tests/support/split-chip.cfg", "");
     add_second_bus(&f.hw);
-    cr_assert_eq(tiling_simulator_open(&f.simulator, &error), STATUS_OK);
-    cr_assert_eq(problem_parse(&matmul_operator, "48x64x32", &f.problem, &error), STATUS_OK);
-    f.problem.size[MATMUL_BATCH] = 12;
-    cr_assert_eq(space_open(&f.problem, &matmul_cann, &f.hw, 4, &f.space, &error), STATUS_OK);
-    cr_assert_eq(bounder_open(&f.bounder, &f.space, &error), STATUS_OK);
-    scan_space(&f, &legal, &brute);
-    cr_assert_gt(legal, 1000);
-    bounder_close(&f.bounder);
-    space_close(&f.space);
-    tiling_simulator_close(&f.simulator);
-    hardware_clear(&f.hw);
-    gsl_rng_free(f.rng);
+    scan_problem(&f, "48x64x32", 12, 4);
+}
+
+/* Rows of B follow each other in memory where a tile has all of them, though L1 holds no block of
+ * the whole k. */
+Test(cann_bounds, prefixes_whose_rows_may_be_joined)
+{
+    struct fixture f;
+    machine_load_named(&f.hw, "ascend910b1", "buffers.l1.capacity_bytes=16384");
+    scan_problem(&f, "16x1024x64", 1, 1);
+}
+
+/* Of 16 pieces of 512 bytes one misses, alone: a move of one piece, and one of 15. */
+Test(cann_bounds, prefixes_of_a_load_that_is_split_behind_a_piece)
+{
+    struct fixture f;
+    struct scan scan = {.f = &f};
+    machine_load_named(&f.hw, "ascend910b2", "cache.default=cold");
+    open_problem(&f, "256x2048x272", 1, 1);
+    f.tiling = (struct tiling){.value = {16, 272, 1, 1, OUTER_M, 16, 256, 16, HOLDS_TILE, 1,
+                                         1,  1,   1, 1, 1,       1,  1,   1,  1,          1}};
+    cr_assert(cann_legal(&f.space, &f.tiling));
+    while (cann_lengths[scan.lengths])
+        scan.lengths++;
+    expect_prefixes_hold(&scan, &f.tiling);
+    close_problem(&f);
 }
 
 /* ---- the whole search ----------------------------------------------------------------------- */

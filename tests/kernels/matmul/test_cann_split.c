@@ -191,16 +191,37 @@ Test(cann_split, parts_of_the_space)
     }
 }
 
-/* Rows of libraries' tables say nothing of parts. */
-Test(cann_split, other_spaces_have_one_part)
+/* A static bank has no word for parts. MatMulV3's kernel has them of one block of sums in FP32 that
+ * lie row by row. */
+Test(cann_split, parts_in_the_words_of_libraries)
 {
-    const struct operator_space *const kinds[] = {&matmul_static, &matmul_tcube};
+    static const struct {
+        const struct operator_space *kind;
+        const char *out, *shape, *batch, *layout;
+        enum dtype type;
+        int count;
+    } cases[] = {
+        {&matmul_static, "same", "16x80x16", "1", "nd", DTYPE_F16, 1},
+        {&matmul_tcube, "same", "16x80x16", "1", "nd", DTYPE_F16, 4},
+        {&matmul_tcube, "f32", "16x80x16", "1", "nd", DTYPE_F16, 4},
+        {&matmul_tcube, "same", "16x80x16", "2", "nd", DTYPE_F16, 1},
+        {&matmul_tcube, "same", "16x80x16", "1", "nz", DTYPE_F16, 1},
+        {&matmul_tcube, "accumulator", "16x160x16", "1", "nd", DTYPE_I8, 1},
+    };
     struct hardware hw;
     struct space space;
     machine_load_named(&hw, "ascend910b1", "");
-    for (int i = 0; i < 2; i++) {
-        open_space(&hw, "16x80x16", "same", 24, kinds[i], &space);
-        cr_expect_eq(cann_of(&space)->count[CANN_SPLIT_K], 1);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct problem problem;
+        struct error error;
+        cr_assert_eq(problem_parse(&matmul_operator, cases[c].shape, &problem, &error), STATUS_OK);
+        problem_set_type(&problem, cases[c].type);
+        cr_assert_eq(problem_set(&problem, "out-type", cases[c].out, &error), STATUS_OK);
+        cr_assert_eq(problem_set(&problem, "batch", cases[c].batch, &error), STATUS_OK);
+        cr_assert_eq(problem_set(&problem, "c-layout", cases[c].layout, &error), STATUS_OK);
+        cr_assert_eq(space_open(&problem, cases[c].kind, &hw, 24, &space, &error), STATUS_OK);
+        cr_expect_eq(cann_of(&space)->count[CANN_SPLIT_K], cases[c].count, "%zu: %d", c,
+                     cann_of(&space)->count[CANN_SPLIT_K]);
         space_close(&space);
     }
     hardware_clear(&hw);

@@ -184,6 +184,7 @@ struct run {
     struct {
         int64_t batch, m0, n0, k;
     } in_l0c[2];
+    int64_t row_bytes, row_end; /* of bias and scales, since the last store; where they end in L1 */
     int64_t bytes[CANN_OPERANDS]; /* of A and of B loaded, by their meaning */
 };
 
@@ -320,6 +321,25 @@ static void run_product(struct run *r, const struct instruction *in, const int64
     next_product(r);
 }
 
+/* A tile of C has rows of its own, of its columns and no others, one behind the other in L1: a bias
+ * in the type of the sums or of C, and of whole numbers that leave as reals scales of 8 bytes. */
+static void expect_rows(struct run *r, int64_t n)
+{
+    bool whole = r->f->problem.type == DTYPE_I8, scaled = whole && r->m->out != DTYPE_I32;
+    int bias = whole || r->m->out == DTYPE_BF16 ? 4 : dtype_bytes(r->m->out);
+    int64_t bytes = (r->f->problem.choice[MATMUL_BIAS] ? bias : 0) + (scaled ? 8 : 0);
+    cr_assert_eq(r->row_bytes, n * bytes, "rows of %lld bytes, expected %lld: %s",
+                 (long long)r->row_bytes, (long long)(n * bytes), say_tiling(r->f));
+    r->row_bytes = 0;
+}
+
+static void run_rows(struct run *r, const struct instruction *in, int64_t to, int64_t first)
+{
+    cr_assert_eq(to, r->row_bytes ? r->row_end : first, "rows lie elsewhere: %s", say_tiling(r->f));
+    r->row_bytes += in->bytes;
+    r->row_end = to + in->bytes;
+}
+
 static void run_store(struct run *r, const struct instruction *in, const int64_t indices[])
 {
     const int64_t *v = r->f->tiling.value;
@@ -328,6 +348,7 @@ static void run_store(struct run *r, const struct instruction *in, const int64_t
     int64_t m = least_of(v[CANN_BASE_M], r->sizes[CANN_M] - r->in_l0c[copy].m0);
     int64_t n = least_of(v[CANN_BASE_N], r->sizes[CANN_N] - r->in_l0c[copy].n0);
     cr_assert_eq(in->bytes, m * n * 4);
+    expect_rows(r, n);
     r->in_l0c[copy].k = 0;
     r->stored_bytes += in->bytes;
 }
@@ -346,8 +367,10 @@ static void run_move(struct run *r, const struct instruction *in, const int64_t 
     if (in->what == m->load || in->what == m->miss) {
         struct cann_plan plan;
         cann_plan_make(r->cann, &r->f->tiling, &plan);
-        if (plan.scope[LIVE_BIAS_L1].used && to >= plan.scope[LIVE_BIAS_L1].offset_bytes)
+        if (plan.scope[LIVE_BIAS_L1].used && to >= plan.scope[LIVE_BIAS_L1].offset_bytes) {
+            run_rows(r, in, to, plan.scope[LIVE_BIAS_L1].offset_bytes);
             return;
+        }
         cr_assert_eq(to % CELL, 0);
         cr_assert_eq(in->bytes % CELL, 0);
         /* the part behind the cache comes right behind the other */
@@ -921,6 +944,14 @@ static bool fits_by_hand(const struct fixture *f)
     int64_t a1 = least_of(m * v[CANN_STEP_M], core[CANN_M]),
             b1 = least_of(n * v[CANN_STEP_N], core[CANN_N]);
     int64_t type = dtype_bytes(f->problem.type);
+    if (f->space.kind == &matmul_tcube && v[CANN_SPLIT_K] > 1) { /* room for whole tiles */
+        a1 = tiles(a1, m) * 128;
+        b1 = tiles(b1, n) * 128;
+        ka = tiles(ka, k) * 256 / type;
+        kb = tiles(kb, k) * 256 / type;
+        m = n = 128;
+        k = 256 / type;
+    }
     int64_t a = a1 * ka * type * least_of(v[CANN_STEP_BATCH_A], core[CANN_BATCH]);
     int64_t b_blocks = least_of(v[CANN_STEP_BATCH_B], core[CANN_BATCH]);
     bool columns = f->problem.size[MATMUL_BATCH] * tiles(f->problem.size[MATMUL_M], core[CANN_M]) >=
@@ -940,8 +971,8 @@ static bool fits_by_hand(const struct fixture *f)
            a * v[CANN_L1A_BUFFERS] + b * v[CANN_L1B_BUFFERS] + bias + scales <= l1 &&
            (!table || bias <= 1024) && (ca % cb == 0 || cb % ca == 0) &&
            (ca == 1 || v[CANN_STEP_M] == 1) && (cb == 1 || v[CANN_STEP_N] == 1) &&
-           (v[CANN_STEP_BATCH_A] == 1 || (ca == 1 && a1 == core[CANN_M])) &&
-           (v[CANN_STEP_BATCH_B] == 1 || (cb == 1 && b1 == core[CANN_N]));
+           (v[CANN_STEP_BATCH_A] == 1 || (ca == 1 && a1 >= core[CANN_M])) &&
+           (v[CANN_STEP_BATCH_B] == 1 || (cb == 1 && b1 >= core[CANN_N]));
 }
 
 /* By docs/matmul.md: up to eight units any, beyond that equal slices and powers of two. */
@@ -967,9 +998,19 @@ static bool splits_by_hand(const struct fixture *f, int64_t blocks)
     double workspace =
         4.0 * (double)parts * batch * (double)cann->size[CANN_M] * (double)cann->size[CANN_N];
     bool adds = f->problem.type != DTYPE_I8 || cann->machine.out == DTYPE_I32; /* not by scales */
-    return f->space.kind == &matmul_cann && adds && parts <= cann->cores &&
-           tiles(all, tiles(all, parts)) == parts && v[CANN_CORES] == blocks &&
-           workspace <= type * (double)cann->size[CANN_K] * (a + b);
+    return adds && parts <= cann->cores && tiles(all, tiles(all, parts)) == parts &&
+           v[CANN_CORES] == blocks && workspace <= type * (double)cann->size[CANN_K] * (a + b);
+}
+
+/* As MatMulV3 splits k: docs/matmul.md, of space tcube. */
+static bool library_splits_by_hand(const struct fixture *f, const int64_t core[CANN_DIRECTIONS])
+{
+    const int64_t *v = f->tiling.value;
+    return f->problem.type != DTYPE_I8 && f->problem.size[MATMUL_BATCH] == 1 &&
+           f->problem.choice[MATMUL_C_LAYOUT] == 0 && v[CANN_CORES] == v[CANN_SPLIT_K] &&
+           v[CANN_BASE_M] == least_of(128, core[CANN_M]) &&
+           v[CANN_BASE_N] == least_of(128, core[CANN_N]) &&
+           v[CANN_BASE_K] == least_of(256 / dtype_bytes(f->problem.type), core[CANN_K]);
 }
 
 /* No other values mean the same, or these are the agreed ones. */
@@ -987,6 +1028,8 @@ static bool agreed_by_hand(struct fixture *f)
     bool columns = s[MATMUL_BATCH] * tiles(s[MATMUL_M], core[CANN_M]) >= core[CANN_BATCH];
     bool one_b = f->problem.choice[MATMUL_SHARE_B] && columns;
     if (v[CANN_SPLIT_K] > 1 && !splits_by_hand(f, blocks))
+        return false;
+    if (v[CANN_SPLIT_K] > 1 && cann->tcube && !library_splits_by_hand(f, core))
         return false;
     if (!is_size(cann->size[CANN_M], v[CANN_SINGLE_M], 16) ||
         !is_size(cann->size[CANN_N], v[CANN_SINGLE_N], 16) || v[CANN_CORES] > blocks ||

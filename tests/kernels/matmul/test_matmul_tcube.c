@@ -3,6 +3,7 @@
  * each of them. */
 #include "core/least.h"
 #include "kernels/matmul/matmul_bank.h"
+#include "kernels/tcube.h"
 #include "search/candidates.h"
 #include "search/search.h"
 #include "search/tiling_simulator.h"
@@ -12,11 +13,32 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static bool has_words(const struct tiling *tiling)
+/* Parts of k are those of a row that the vendor's rules call legal. */
+static bool parts_have_words(const struct hardware *hw, const struct problem *problem,
+                             const struct tiling *tiling)
+{
+    struct bank_row row;
+    struct error error;
+    struct tcube_breach breaches[TCUBE_MAX_BREACHES];
+    struct tcube fields = {.type = problem->type, .out_type = problem->type};
+    int count = 0;
+    if (tiling->value[CANN_SPLIT_K] == 1)
+        return true;
+    if (matmul_bank_row(problem, tiling, BANK_RUNTIME_KB, &row, &error) != STATUS_OK)
+        return false;
+    for (int f = 0; f < TCUBE_FIELDS; f++)
+        fields.field[f] = row.number[tcube_fields[f]];
+    cr_assert_eq(tcube_check(hw, &fields, breaches, &count, &error), STATUS_OK);
+    return count == 0;
+}
+
+static bool has_words(const struct hardware *hw, const struct problem *problem,
+                      const struct tiling *tiling)
 {
     const int64_t *x = tiling->value;
-    return x[CANN_OUTER] != OUTER_M_N && x[CANN_L0B_HOLDS] == HOLDS_TILE && x[CANN_SPLIT_K] == 1 &&
-           x[CANN_STEP_BATCH_A] == 1 && x[CANN_STEP_BATCH_B] == 1;
+    return x[CANN_OUTER] != OUTER_M_N && x[CANN_L0B_HOLDS] == HOLDS_TILE &&
+           x[CANN_STEP_BATCH_A] == 1 && x[CANN_STEP_BATCH_B] == 1 &&
+           parts_have_words(hw, problem, tiling);
 }
 
 static void expect_row(const struct problem *problem, const struct tiling *tiling)
@@ -68,14 +90,19 @@ Test(tcube, has_the_tilings_of_cann_with_words)
     static const struct {
         int64_t size[4];
         int cores;
-    } cases[] = {{{32, 48, 48, 1}, 2}, {{16, 48, 32, 3}, 2}, {{48, 16, 32, 2}, 3}};
+        const char *settings;
+    } cases[] = {{{32, 48, 48, 1}, 2, ""},
+                 {{16, 48, 32, 3}, 2, ""},
+                 {{48, 16, 32, 2}, 3, ""},
+                 {{16, 512, 16, 1}, 2, "buffers.l1.capacity_bytes=98304"},
+                 {{16, 176, 16, 1}, 2, "buffers.l0b.capacity_bytes=32768"}};
     struct hardware hw;
     struct error error;
-    int with = 0, without = 0, longer = 0;
-    machine_load_named(&hw, "ascend910b1", "");
+    int with = 0, without = 0, longer = 0, split = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct problem problem = {.op = &matmul_operator, .type = DTYPE_F16};
         memcpy(problem.size, cases[c].size, sizeof cases[c].size);
+        machine_load_named(&hw, "ascend910b1", cases[c].settings);
         struct space cann, tcube;
         struct search_result of_cann, of_tcube, proven;
         int64_t legal = 0;
@@ -87,13 +114,14 @@ Test(tcube, has_the_tilings_of_cann_with_words)
         for (int64_t i = 0; i < of_cann.reached_count; i++) {
             struct tiling tiling;
             space_tiling(&cann, of_cann.reached[i].index, &tiling);
-            bool words = has_words(&tiling);
+            bool words = has_words(&hw, &problem, &tiling);
             cr_assert_eq(matmul_tcube.legal(&tcube, &tiling), words, "%s",
                          random_cann_text(&problem, &cann, &tiling));
             with += words;
+            split += words && tiling.value[CANN_SPLIT_K] > 1;
             without += !words;
             legal += words;
-            if (words && i % 7 == 0)
+            if (words && (i % 7 == 0 || tiling.value[CANN_SPLIT_K] > 1))
                 expect_row(&problem, &tiling);
         }
         find(&tcube, "exhaustive", &of_tcube);
@@ -108,10 +136,11 @@ Test(tcube, has_the_tilings_of_cann_with_words)
         search_result_clear(&proven);
         space_close(&cann);
         space_close(&tcube);
+        hardware_clear(&hw);
     }
+    cr_expect_gt(split, 15, "%d", split);
     cr_expect(with > 1000 && without > 1000, "%d with, %d without", with, without);
     cr_expect_gt(longer, 20, "%d", longer);
-    hardware_clear(&hw);
 }
 
 /* When two pipes were moving. */

@@ -136,21 +136,24 @@ static bool write(const struct operand *operand)
 static const struct region *region_of(const struct program *program, const struct instruction *in,
                                       int use)
 {
-    static const int uses[OPERAND_ROLES] = {
-        [OPERAND_SRC] = 1, [OPERAND_SRC2] = 2, [OPERAND_A] = 1, [OPERAND_B] = 2};
+    static const int others[OPERAND_ROLES] = {[OPERAND_SRC] = 1, [OPERAND_SRC2] = 2};
+    static const int products[OPERAND_ROLES] = {
+        [OPERAND_A] = 1, [OPERAND_B] = 2, [OPERAND_SRC] = 3};
+    const int *uses = in->kind == INSTRUCTION_MATRIX ? products : others;
     for (int r = 0; r < in->region_count; r++)
         if (uses[program->regions[in->first_region + r].role] == use)
             return &program->regions[in->first_region + r];
     return NULL;
 }
 
-/* Only of scratch in external memory, of time alone, and of a spread's source nothing is said. */
+/* Only of scratch in external memory, of time alone, of a spread's source, and of a row that sums
+ * have begun with nothing is said. */
 static bool may_be_left_out(const struct plain *plain, const struct plain_event *event,
                             const struct plain_use *use)
 {
     return use->tile < 0 || !plain->hw->buffers[plain->tiles[use->tile].buffer].capacity_bytes ||
            event->in.kind == INSTRUCTION_SCALAR || event->uses[1].tile < 0 ||
-           event->uses[1].count == 1;
+           (event->in.accumulate && use == &event->uses[3]) || event->uses[1].count == 1;
 }
 
 static bool do_operands(struct play *play, int32_t item, const struct plain_event *event, int depth)

@@ -75,6 +75,28 @@ static int buffer_of(const struct plain *plain, const struct kernel_part *part)
     return part->tile >= 0 ? plain->tiles[part->tile].buffer : hardware_buffer(plain->hw, "gm", 2);
 }
 
+/* What a move does on its way: the path has ReLU, its cast takes factors of f32, one a column. */
+static bool do_on_way(struct doing *doing, bool relu)
+{
+    struct plain *plain = doing->plain;
+    struct instruction *in = &doing->event.in;
+    const struct path *path = &plain->hw->paths[in->what];
+    bool scales = false;
+    if (relu && !path->relu)
+        return REFUSED(doing, "no ReLU");
+    if (doing->step->source_count < 2)
+        return true;
+    for (int c = 0; c < path->cast_count; c++)
+        scales |= path->casts[c].scale && path->casts[c].from == in->type &&
+                  path->casts[c].to == in->to_type;
+    if (!scales || plain_type(plain, &doing->step->from[1]) != DTYPE_F32)
+        return REFUSED(doing, "no factors");
+    if (doing->event.uses[2].count != plain_columns(plain, doing->line, &doing->step->from[0]))
+        return WRONG(doing, "not one factor a column");
+    in->row_bytes = 4 * doing->event.uses[2].count;
+    return read(doing, 2, doing->event.uses[2].count);
+}
+
 static bool do_move(struct doing *doing)
 {
     struct plain *plain = doing->plain;
@@ -103,7 +125,8 @@ static bool do_move(struct doing *doing)
     in->align_bytes = number[STEP_ALIGN];
     in->unit = number[STEP_UNIT] != 0;
     in->transpose = number[STEP_TRANSPOSE] != 0;
-    return read(doing, 1, uses[1].count) && write(doing, uses[0].count);
+    return do_on_way(doing, number[STEP_RELU] != 0) && read(doing, 1, uses[1].count) &&
+           write(doing, uses[0].count);
 }
 
 static bool do_mmad(struct doing *doing)
@@ -123,6 +146,11 @@ static bool do_mmad(struct doing *doing)
     if (!type || plain_type(plain, &step->from[1]) != type->type ||
         plain_type(plain, &step->to) != type->accumulator)
         return REFUSED(doing, "no product of these types");
+    bool begins = step->source_count > 2;
+    if (begins && plain_type(plain, &step->from[2]) != type->accumulator)
+        return REFUSED(doing, "sums of another type");
+    if (begins && uses[3].count != n)
+        return WRONG(doing, "a row of another length");
     if (!key(doing, STEP_UNIT, &unit))
         return false;
     int64_t begun = 0;
@@ -138,7 +166,7 @@ static bool do_mmad(struct doing *doing)
     in->accumulate = begun != 0;
     in->unit = unit != 0;
     return read(doing, 1, uses[1].count) && read(doing, 2, uses[2].count) &&
-           write(doing, uses[0].count);
+           (!begins || read(doing, 3, uses[3].count)) && write(doing, uses[0].count);
 }
 
 enum form { EACH, FOLD, SPREAD };

@@ -35,6 +35,15 @@ static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware
     return random->plain.verdict != PLAIN_TOO_LONG;
 }
 
+void random_case_chip(struct hardware *hw)
+{
+    for (int p = 0; p < hw->path_count; p++) {
+        hw->paths[p].relu = true;
+        for (int c = 0; c < hw->paths[p].cast_count; c++)
+            hw->paths[p].casts[c].scale = true;
+    }
+}
+
 struct random_case *random_case_of(const char *text, unsigned long seed, const struct hardware *hw)
 {
     struct random_case *random = calloc(1, sizeof *random);

@@ -24,6 +24,9 @@ struct random_case *random_case_of(const char *text, unsigned long seed, const s
 
 void random_case_close(struct random_case *random);
 
+/* Gives the chip what FIXP has: ReLU, and factors of columns where types are converted. */
+void random_case_chip(struct hardware *hw);
+
 /* How many cases a test looks at: the number in AUTOTUNE_RANDOM_KERNELS, or `usual`. */
 unsigned long random_cases(unsigned long usual);
 

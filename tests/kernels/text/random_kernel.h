@@ -23,6 +23,7 @@ struct random_kernel {
     bool has_words;    /* an axis `way` = near, far has been declared */
     unsigned copies;   /* axes of copies that have been declared, bits */
     const char *outer; /* "D,": a loop over that is around all phases; or "" */
+    bool begins;       /* the sums of this product, with a row `d` */
     bool is_used[SIZES];
     int pad[SIZES];
 };

@@ -8,6 +8,12 @@
 #define M  "size M\n"
 #define MN "size M\nsize N pad 16\n"
 #define XZ "tensor X[N] f16, Z[N] f16\n"
+/* A product with a row of a type, which sums of a type begin with, or are multiplied by. */
+#define PRODUCT(row, sum, begin, factors)                                                          \
+    K N "tensor A[16,N] f16, B[N,N] f16, R[N] " row ", C[16,N] " sum "\n"                          \
+        "tile s: l0c[16,N] f32\ntile a: l0a[16,N] f16\ntile b: l0b[N,N] f16\n"                     \
+        "tile c: ub[16,N] " sum "\ntile r: l1[N] " row "\nload r <- R\nload a <- A\n"              \
+        "load b <- B\nmmad s <- a, b" begin "\nmove c <- s" factors "\nstore C <- c\n"
 
 const char *const odd_kernels[] = {
     /* a loop cut from an expression, its tile moved out */
@@ -216,6 +222,12 @@ const char *const wrong_kernels[] = {
     K N "tensor X[N] f16, Z[N] f32\ntile x: ub[N] f16\nload x <- X\nstore Z <- x\n",
     K N "tensor X[N] f16, Z[N] f16\ntile x: ub[N] f16\ntile y: ub[N] f32\nload x <- X\n"
         "vadd y <- x, x\ntile z: ub[N] f16\ncast z <- y\nstore Z <- z\n",
+    /* rows beside sums that have another length or type, and a path without conversion */
+    PRODUCT("f32", "f16", ", r[8 from 0]", ""),
+    PRODUCT("f32", "f16", "", ", r[8 from 0]"),
+    PRODUCT("f16", "f16", ", r", ""),
+    PRODUCT("f16", "f16", "", ", r"),
+    PRODUCT("f32", "f32", "", ", r"),
     /* two stages of a tile that lives longer */
     K MN "tensor X[M,N] f16, Z[M,N] f16\nfor i in M by 3\n  tile x: ub[i,N] f16 x 3\n"
          "  for j in N by 16\n    load x <- X\n    @1 relu x <- x\n  store Z <- x\n",

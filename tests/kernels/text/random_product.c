@@ -38,8 +38,24 @@ static void panels(struct random_kernel *kernel, const char *a, const char *b)
     random_line(kernel, "tile b0%s: l0b[%s,j%d] f16%s", a, in, p, random_copies(kernel, text));
     random_line(kernel, "load a0%s <- a1%s", a, a);
     random_line(kernel, "load b0%s <- b1%s", a, a);
-    random_line(kernel, "mmad acc%d <- a0%s, b0%s", p, a, a);
+    char with[16] = "";
+    if (kernel->begins)
+        snprintf(with, sizeof with, ", d%d", p);
+    random_line(kernel, "mmad acc%d <- a0%s, b0%s%s", p, a, a, with);
     kernel->depth -= inner;
+}
+
+/* A row of N in L1, which sums begin with or are multiplied by. */
+static bool row(struct random_kernel *kernel, char name)
+{
+    char text[64];
+    int p = kernel->phase;
+    if (random_chance(kernel, 70))
+        return false;
+    random_declare(kernel, "tensor %c%d[N] f32\n", name - 'a' + 'A', p);
+    random_line(kernel, "tile %c%d: l1[j%d] f32%s", name, p, p, random_copies(kernel, text));
+    random_line(kernel, "load %c%d <- %c%d", name, p, name - 'a' + 'A', p);
+    return true;
 }
 
 static void tensors(struct random_kernel *kernel, int p, bool twice)
@@ -73,6 +89,8 @@ void random_product(struct random_kernel *kernel)
     random_line(kernel, "tile acc%d: l0c[i%d,j%d] f32%s", p, p, p,
                 random_chance(kernel, 30) ? " x 2" : "");
     random_line(kernel, "tile c%d: ub[i%d,j%d] f16%s", p, p, p, random_copies(kernel, text));
+    kernel->begins = row(kernel, 'd');
+    bool scales = row(kernel, 'f');
     int depth = kernel->depth;
     random_loop(kernel, l, "K", SIZE_K);
     panels(kernel, name, name);
@@ -88,7 +106,11 @@ void random_product(struct random_kernel *kernel)
         random_line(kernel, "mmad acc%d <- a0%s, b0%s", p, second, second);
         kernel->depth = depth;
     }
-    random_line(kernel, "move c%d <- acc%d", p, p);
+    const char *relu = random_chance(kernel, 20) ? " relu=1" : "";
+    if (scales)
+        random_line(kernel, "move c%d <- acc%d, f%d%s", p, p, p, relu);
+    else
+        random_line(kernel, "move c%d <- acc%d%s", p, p, relu);
     if (random_chance(kernel, 40))
         random_line(kernel, "relu c%d <- c%d", p, p);
     random_line(kernel, "store C%d <- c%d", p, p);

@@ -15,12 +15,15 @@ struct reference_data {
     const int64_t *tiling;
 };
 
+/* Rounds wherever the text does: every result is this one. */
+#define EXACT (-1)
+
 struct reference {
-    const char *name, *chip;
+    const char *name, *chips;        /* all of it holds of each chip; blanks between them */
     int64_t most[KERNEL_MAX_SIZES];  /* sizes are drawn up to these, */
     int64_t least[KERNEL_MAX_SIZES]; /* from these on; 0: from 1 */
     void (*compute)(const struct reference_data *p, double *out);
-    double relative, absolute;   /* errors allowed; 0: the nearest of the type */
+    double relative, absolute;   /* errors allowed; 0: the nearest of the type, or EXACT */
     double largest;              /* of what is drawn */
     bool is_hostile;             /* NaN and infinite numbers too */
     void (*fit)(int64_t size[]); /* makes drawn sizes such as the text takes; NULL: they are */

@@ -67,6 +67,45 @@ static void fit_weights(int64_t size[])
     size[2] += size[3] == 4 && size[2] % 2;
 }
 
+/* ------------------------------------------------------------------ scales of results */
+
+enum { QUANT_TOKENS = 3 };
+
+/* Any i8, of which columns of one sign add up to more than the 24 bits of f32. Scales are powers of
+ * two, which leave ties, numbers in between, and some with which results are infinite. */
+static void prepare_scales(const struct reference_data *p)
+{
+    int64_t m = p->size[0], k = p->size[1], n = p->size[2];
+    for (int64_t i = 0; i < m * k; i++)
+        of(p, "A")[i] = i / k % 3 ? (double)(i * 37 % 256) - 128 : -128 + (double)(i % 2);
+    for (int64_t i = 0; i < k * n; i++)
+        of(p, "B")[i] = i % n % 3 ? (double)(i * 91 % 256) - 128 : -128 + (double)(i / n * 5 % 3);
+    for (int64_t j = 0; j < n; j++)
+        of(p, "S")[j] = element_round(DTYPE_F32, j % 4 ? 0.013 + 0.01 * sin((double)(3 * j))
+                                                       : ldexp(1, (int)(j % 7) - 14));
+    for (int64_t i = 0; p->size[QUANT_TOKENS] && i < m; i++)
+        of(p, "T")[i] = element_round(DTYPE_F32, i % 5 == 4 ? 1e36
+                                                 : i % 2    ? 0.07 + 0.05 * sin((double)(5 * i))
+                                                            : ldexp(1, (int)(i % 4) - 3));
+}
+
+static void quant(const struct reference_data *p, double *c)
+{
+    int64_t n = p->size[2];
+    product(p, of(p, "B"), c);
+    for (int64_t i = 0; i < p->size[0] * n; i++) {
+        c[i] = element_round(DTYPE_F32, element_round(DTYPE_F32, c[i]) * of(p, "S")[i % n]);
+        if (p->size[QUANT_TOKENS])
+            c[i] = element_round(DTYPE_F32, c[i] * of(p, "T")[i / n]);
+    }
+}
+
+/* Drawn from 1 on. */
+static void fit_tokens(int64_t size[])
+{
+    size[QUANT_TOKENS]--;
+}
+
 /* ------------------------------------------------------------------ epilogues */
 
 enum { EPILOGUE_SCALE = 3, EPILOGUE_BIAS, EPILOGUE_ACTIVATION, EPILOGUE_RESIDUAL, EPILOGUE_8_BITS };
@@ -81,8 +120,8 @@ static void epilogue(const struct reference_data *p, double *c)
     int64_t n = p->size[2];
     product(p, of(p, "B"), c);
     for (int64_t i = 0; i < p->size[0] * n; i++) {
-        c[i] *= p->size[EPILOGUE_SCALE] ? of(p, "S")[i % n] : 1;
         c[i] += p->size[EPILOGUE_BIAS] ? of(p, "D")[i % n] : 0;
+        c[i] *= p->size[EPILOGUE_SCALE] ? of(p, "S")[i % n] : 1;
         c[i] += p->size[EPILOGUE_RESIDUAL] ? of(p, "R")[i] : 0;
         if (p->size[EPILOGUE_ACTIVATION])
             c[i] = p->size[EPILOGUE_ACTIVATION] == 1 ? fmax(c[i], 0) : gelu(c[i]);
@@ -96,6 +135,13 @@ static void fit_epilogue(int64_t size[])
         size[s]--;
 }
 
+/* What FIXP does all of: no GELU, no residual, a scale where results are of 8 bits. */
+static void fit_fixp(int64_t size[])
+{
+    fit_epilogue(size);
+    size[EPILOGUE_SCALE] &= size[EPILOGUE_8_BITS];
+}
+
 /* Whole numbers and quarters, of which sums, ties and what is too large for 8 bits are exact. */
 static void prepare_quarters(const struct reference_data *p)
 {
@@ -106,7 +152,7 @@ static void prepare_quarters(const struct reference_data *p)
     } rows[] = {{"A", 7, -3, 1},
                 {"B", 5, -2, 1},
                 {"S", 3, -1, 0.25},
-                {"D", 9, -4, 0.25},
+                {"D", 9, -4, 1},
                 {"R", 23, -11, 0.25}};
     for (int t = 0; t < p->run->tensor_count; t++)
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
@@ -149,6 +195,25 @@ const struct reference quant_references[] = {
      4,
      false,
      fit_epilogue,
+     prepare_quarters},
+    {.name = "quant_matmul",
+     .chips = "ascend910b2",
+     .most = {40, 1300, 100, 2},
+     .compute = quant,
+     .relative = EXACT,
+     .largest = 8,
+     .fit = fit_tokens,
+     .prepare = prepare_scales},
+    {"matmul_epilogue",
+     "ascend910b2",
+     {70, 100, 100, 2, 2, 2, 1, 2},
+     {0},
+     epilogue,
+     0,
+     0,
+     4,
+     false,
+     fit_fixp,
      prepare_quarters},
 };
 const int quant_reference_count = sizeof quant_references / sizeof *quant_references;

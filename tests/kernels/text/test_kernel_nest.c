@@ -57,6 +57,7 @@ static const struct row rows[] = {
     {LIBRARY "matmul_two_level.kernel", "ascend310", 2, {1024, 16, 16, 2}},
     {LIBRARY "matmul_two_level.kernel", "ascend910b2", 3, {64, 48, 32, 1}},
     {LIBRARY "matmul_thesis.kernel", "ascend310", 2, {200, 300, 100, 1}},
+    {LIBRARY "batched_matmul.kernel", "ascend910", 3, {20, 32, 48, 32}},
     {LIBRARY "add_relu.kernel", "ascend310", 2, {40000, 0, 0, 0}},
 };
 

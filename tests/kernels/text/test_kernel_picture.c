@@ -163,6 +163,7 @@ Test(kernel_picture, is_the_program_of_random_kernels)
     struct hardware hw;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     machine_load_named(&hw, "ascend310", "");
+    random_case_chip(&hw);
     for (unsigned long seed = 1; seed <= cases; seed++) {
         struct random_case *random = random_case_open(seed, &hw);
         struct space space = {.kind = &kernel_space_tile, .hw = &hw};

@@ -80,6 +80,7 @@ Test(kernel_roofline, no_tiling_beats_it)
     unsigned long cases = random_cases(400), rooflines = 0, simulated = 0;
     struct hardware hw;
     machine_load_named(&hw, "ascend310", "");
+    random_case_chip(&hw);
     for (unsigned long seed = 1; seed <= cases; seed++) {
         struct random_case *random = random_case_open(seed, &hw);
         bool known;

@@ -18,6 +18,7 @@ static void enter(void)
 {
     setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
     cr_assert_eq(hardware_load("ascend310", NULL, &hw, &error), STATUS_OK, "%s", error.text);
+    random_case_chip(&hw);
 }
 
 static void leave(void)

@@ -1,0 +1,364 @@
+/* A left-out run's margin and share are those of the other runs, so that what is said of its
+ * interval is of a run that nothing was learned from. Of sums of runs the rank correlation means
+ * little and is given all the same. */
+#include "jobs/calibrate/learn_runs.h"
+
+#include "validate/model_quality.h"
+
+#include <ctype.h>
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ the table */
+
+/* "resnet50_16" and "resnet101" are one network: names count up to the first digit. */
+static bool is_same_network(const char *a, const char *b)
+{
+    const char *start[2] = {strrchr(a, '/'), strrchr(b, '/')};
+    const char *x = start[0] ? start[0] + 1 : a, *y = start[1] ? start[1] + 1 : b;
+    while (*x && *x == *y && !isdigit((unsigned char)*x)) {
+        x++;
+        y++;
+    }
+    return (!*x || isdigit((unsigned char)*x)) && (!*y || isdigit((unsigned char)*y));
+}
+
+static void add_run(const struct network runs[], int run, const struct hardware *hw,
+                    struct run_table *table)
+{
+    int network = 0;
+    while (!is_same_network(runs[network].name, runs[run].name))
+        network++;
+    for (int64_t i = 0; i < runs[run].call_count; i++) {
+        const struct operator_call *call = &runs[run].calls[i];
+        if (!(call->measured_ns > 0) || call->uncovered)
+            continue;
+        struct run_row *row = &table->rows[table->count];
+        double *terms = table->terms + table->count * CALL_TERMS;
+        *row = (struct run_row){.call = call, .run = run, .network = network, .terms = terms};
+        call_measure(call, hw, &row->sizes);
+        call_fill_terms(call, &row->sizes, hw, terms);
+        call_kinds(call, &row->sizes, row->kinds);
+        table->times_us[table->count++] = call->measured_ns / 1e3;
+    }
+}
+
+enum status run_table_fill(const struct network runs[], int count, const struct hardware *hw,
+                           struct run_table *table, struct error *error)
+{
+    size_t room = 1;
+    for (int i = 0; i < count; i++)
+        room += (size_t)runs[i].call_count;
+    *table = (struct run_table){.runs = count};
+    table->rows = calloc(room, sizeof *table->rows);
+    table->terms = calloc(room * CALL_TERMS, sizeof *table->terms);
+    table->times_us = calloc(room, sizeof *table->times_us);
+    if (!table->rows || !table->terms || !table->times_us)
+        return error_memory(error);
+    for (int i = 0; i < count; i++)
+        add_run(runs, i, hw, table);
+    return STATUS_OK;
+}
+
+void run_table_clear(struct run_table *table)
+{
+    free(table->rows);
+    free(table->terms);
+    free(table->times_us);
+}
+
+/* ------------------------------------------------------------------ leaving out */
+
+struct judging {
+    const struct run_table *table;
+    const struct learn_options *options;
+    bool networks; /* are left out, and not runs */
+    struct run_prediction *predictions;
+    double *margins, *unknown, *shares; /* of each run, by the others */
+    double *room;                       /* three numbers a row or run */
+};
+
+static int group(const struct judging *j, size_t row)
+{
+    const struct run_row *r = &j->table->rows[row];
+    return j->networks ? r->network : r->run;
+}
+
+/* Nothing is left out where a network is told by an earlier run. */
+static enum status leave_out(const struct judging *j, int left_out, struct error *error)
+{
+    struct correction c = {0};
+    size_t seen_count = 0;
+    char *seen = malloc(j->table->count);
+    if (!seen)
+        return error_memory(error);
+    for (size_t r = 0; r < j->table->count; r++) {
+        seen[r] = group(j, r) == left_out ? 0 : 1;
+        seen_count += seen[r] ? 1 : 0;
+    }
+    enum status status = STATUS_OK;
+    if (seen_count == 0)
+        status = error_set(error, STATUS_INVALID, "all runs are of one network, expected two");
+    else if (seen_count < j->table->count)
+        status = run_train(j->table, j->options, seen, &c, j->predictions, error);
+    correction_clear(&c);
+    free(seen);
+    return status;
+}
+
+static enum status leave_out_each(const struct judging *j, struct error *error)
+{
+    enum status result = STATUS_OK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(j->options->threads)
+    for (int g = 0; g < j->table->runs; g++) {
+        struct error own;
+        bool stopped = j->options->stop && *j->options->stop;
+        enum status status =
+            stopped ? error_set(&own, STATUS_STOPPED, "interrupted") : leave_out(j, g, &own);
+        if (status == STATUS_OK)
+            continue;
+#pragma omp critical
+        {
+            result = status;
+            *error = own;
+        }
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ intervals */
+
+static double ranked(double *values, size_t count)
+{
+    gsl_sort(values, 1, count);
+    double rank = ceil((double)(count + 1) * RUN_COVERS);
+    return count ? values[rank > (double)count ? count - 1 : (size_t)rank - 1] : 0;
+}
+
+/* How far a time lies outside its interval, of ln. */
+static double beyond(const struct judging *j, size_t row)
+{
+    const struct run_prediction *p = &j->predictions[row];
+    double left = log(j->table->times_us[row] / p->law_us);
+    return fmax(p->at[CORRECT_LOW] - left, left - p->at[CORRECT_HIGH]);
+}
+
+/* Only where networks are left out are there kinds that were not seen. */
+static bool gives_margin(const struct judging *j, size_t row)
+{
+    return j->networks ? !j->predictions[row].knows_kind : true;
+}
+
+/* The margin without the rows of one run, or of its network; -1: with all of them. `least`: where
+ * there are none. */
+static double margin_without(const struct judging *j, int left_out, double least)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < j->table->count; r++)
+        if (group(j, r) != left_out && gives_margin(j, r))
+            j->room[count++] = beyond(j, r);
+    return count ? fmax(ranked(j->room, count), least) : least;
+}
+
+static double margin_of(const struct judging *j, size_t row)
+{
+    const struct run_row *r = &j->table->rows[row];
+    bool unknown = j->networks && !j->predictions[row].knows_kind;
+    return unknown ? j->unknown[r->network] : j->margins[r->run];
+}
+
+struct run_sum {
+    double measured, predicted, law, below, above, errors;
+};
+
+static void sum_run(const struct judging *j, int run, bool l_only, struct run_sum *sum)
+{
+    *sum = (struct run_sum){0};
+    for (size_t r = 0; r < j->table->count; r++) {
+        const struct run_row *row = &j->table->rows[r];
+        const struct run_prediction *p = &j->predictions[r];
+        if (row->run != run || (l_only && !row->call->is_l_kind))
+            continue;
+        double weight = (double)row->call->count * p->law_us, middle = p->at[CORRECT_MIDDLE];
+        double predicted = weight * exp(middle), margin = margin_of(j, r);
+        double measured = (double)row->call->count * j->table->times_us[r];
+        sum->measured += measured;
+        sum->law += weight;
+        sum->predicted += predicted;
+        sum->errors += fabs(predicted - measured);
+        sum->below += predicted - weight * exp(fmin(p->at[CORRECT_LOW] - margin, middle));
+        sum->above += weight * exp(fmax(p->at[CORRECT_HIGH] + margin, middle)) - predicted;
+    }
+}
+
+/* The share of the added intervals that a run's sum needs. */
+static double share_of(const struct run_sum *sum)
+{
+    double off = sum->measured - sum->predicted, width = off > 0 ? sum->above : sum->below;
+    return width > 0 ? fmin(fabs(off) / width, 100) : 100;
+}
+
+static double together_without(const struct judging *j, int run)
+{
+    size_t count = 0;
+    struct run_sum sum;
+    for (int i = 0; i < j->table->runs; i++) {
+        if (i == run)
+            continue;
+        sum_run(j, i, false, &sum);
+        if (sum.measured > 0)
+            j->room[count++] = share_of(&sum);
+    }
+    return ranked(j->room, count);
+}
+
+/* ------------------------------------------------------------------ figures */
+
+typedef bool kind_filter(const struct run_row *row);
+
+static bool is_matmul(const struct run_row *row)
+{
+    return strstr(row->call->op_type, "MatMul") != NULL;
+}
+
+static bool is_convolution(const struct run_row *row)
+{
+    return strstr(row->call->op_type, "Conv2D") || strstr(row->call->op_type, "FusedDbnDw");
+}
+
+static bool is_other(const struct run_row *row)
+{
+    return !is_matmul(row) && !is_convolution(row);
+}
+
+static struct trained_quality *add_quality(const struct judging *j, const char *name,
+                                           struct correction *c)
+{
+    struct trained_quality *q = &c->qualities[c->quality_count++];
+    *q = (struct trained_quality){.line = {NAN, NAN, NAN}, .covers = NAN};
+    snprintf(q->rows, sizeof q->rows, "%s, %s left out", name, j->networks ? "network" : "run");
+    return q;
+}
+
+static enum status figures(const double *predicted, const double *measured, size_t count,
+                           double figure[3], struct error *error)
+{
+    struct model_quality quality;
+    TRY(model_errors(predicted, measured, (int)count, &quality, error));
+    figure[TRAINED_MEAN] = quality.mean_error;
+    figure[TRAINED_MEDIAN] = quality.median_error;
+    figure[TRAINED_SPEARMAN] = quality.spearman;
+    return STATUS_OK;
+}
+
+static enum status judge_rows(const struct judging *j, const char *name, kind_filter *belongs,
+                              struct correction *c, struct error *error)
+{
+    const struct run_table *t = j->table;
+    double *measured = j->room, *law = measured + t->count, *predicted = law + t->count;
+    size_t count = 0, held = 0;
+    for (size_t r = 0; r < t->count; r++) {
+        if (belongs && !belongs(&t->rows[r]))
+            continue;
+        measured[count] = t->times_us[r];
+        law[count] = j->predictions[r].law_us;
+        predicted[count++] = j->predictions[r].law_us * exp(j->predictions[r].at[CORRECT_MIDDLE]);
+        held += beyond(j, r) <= margin_of(j, r);
+    }
+    if (count == 0)
+        return STATUS_OK;
+    struct trained_quality *q = add_quality(j, name, c);
+    q->used = (int64_t)count;
+    q->covers = (double)held / (double)count;
+    TRY(figures(law, measured, count, q->simulated, error));
+    return figures(predicted, measured, count, q->corrected, error);
+}
+
+/* With `rows` the error is the sum of the rows' absolute errors. */
+static enum status judge_sums(const struct judging *j, const char *name, bool l_only, bool rows,
+                              struct correction *c, struct error *error)
+{
+    double *measured = j->room, *law = measured + j->table->runs, *predicted = law + j->table->runs;
+    size_t count = 0, held = 0;
+    for (int run = 0; run < j->table->runs; run++) {
+        struct run_sum sum;
+        sum_run(j, run, l_only, &sum);
+        if (!(sum.measured > 0))
+            continue;
+        measured[count] = sum.measured;
+        law[count] = sum.law;
+        predicted[count++] = rows ? sum.measured + sum.errors : sum.predicted;
+        held += share_of(&sum) <= j->shares[run];
+    }
+    if (count == 0)
+        return STATUS_OK;
+    struct trained_quality *q = add_quality(j, name, c);
+    q->used = (int64_t)count;
+    q->covers = rows ? NAN : (double)held / (double)count;
+    TRY(figures(law, measured, count, q->simulated, error));
+    if (rows)
+        q->simulated[TRAINED_MEAN] = q->simulated[TRAINED_MEDIAN] = NAN;
+    return figures(predicted, measured, count, q->corrected, error);
+}
+
+static enum status judge_all(const struct judging *j, struct correction *c, struct error *error)
+{
+    TRY(judge_rows(j, "calls", NULL, c, error));
+    TRY(judge_rows(j, "MatMul", is_matmul, c, error));
+    TRY(judge_rows(j, "Conv2D", is_convolution, c, error));
+    TRY(judge_rows(j, "others", is_other, c, error));
+    TRY(judge_sums(j, "sums", false, false, c, error));
+    TRY(judge_sums(j, "L's sums", true, false, c, error));
+    return judge_sums(j, "row errors", false, true, c, error);
+}
+
+static void learn_intervals(const struct judging *j, struct correction *c)
+{
+    int runs = j->table->runs;
+    if (j->networks) {
+        c->margin_unknown = margin_without(j, -1, c->margin);
+        for (int run = 0; run < runs; run++)
+            j->unknown[run] = margin_without(j, run, c->margin);
+        return;
+    }
+    c->margin = margin_without(j, -1, -INFINITY);
+    for (int run = 0; run < runs; run++)
+        j->margins[run] = margin_without(j, run, -INFINITY);
+    for (int run = 0; run < runs; run++)
+        j->shares[run] = together_without(j, run);
+    c->together = together_without(j, -1);
+}
+
+/* Margins and shares are learned where runs are left out and judged there and by networks. */
+static enum status judge_groups(const struct judging *j, struct correction *c, struct error *error)
+{
+    TRY(leave_out_each(j, error));
+    learn_intervals(j, c);
+    return judge_all(j, c, error);
+}
+
+enum status run_judge(const struct run_table *table, const struct learn_options *options,
+                      struct correction *c, struct error *error)
+{
+    struct judging j = {.table = table, .options = options};
+    size_t runs = (size_t)table->runs;
+    j.predictions = calloc(table->count, sizeof *j.predictions);
+    j.margins = calloc(runs, sizeof *j.margins);
+    j.unknown = calloc(runs, sizeof *j.unknown);
+    j.shares = calloc(runs, sizeof *j.shares);
+    j.room = calloc(3 * (table->count + runs), sizeof *j.room);
+    bool fits = j.predictions && j.margins && j.unknown && j.shares && j.room;
+    enum status status = fits ? judge_groups(&j, c, error) : error_memory(error);
+    j.networks = true;
+    if (status == STATUS_OK)
+        status = judge_groups(&j, c, error);
+    free(j.predictions);
+    free(j.margins);
+    free(j.unknown);
+    free(j.shares);
+    free(j.room);
+    return status;
+}

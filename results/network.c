@@ -1,0 +1,200 @@
+/* Sums, orders and verdicts of a network's answer, for all of its writers (results/network.h). */
+#include "results/network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what a call takes, a smaller share is not worth a tiling of its own: repeated runs of one
+ * kernel differ by as much. */
+#define WORTH 0.05
+
+/* ------------------------------------------------------------------ sums */
+
+void network_sum_add(struct network_sum *sum, const struct network_answer *answer, int64_t call)
+{
+    const struct operator_call *c = &answer->network->calls[call];
+    const struct operator_time *time = &answer->times[call];
+    double count = (double)c->count;
+    sum->rows++;
+    sum->calls += c->count;
+    sum->predicted_ns += count * time->predicted_ns;
+    sum->low_ns += count * time->low_ns;
+    sum->high_ns += count * time->high_ns;
+    sum->error_ns += count * fabs(time->predicted_ns - c->measured_ns);
+    if (c->measured_ns > 0 && sum->measured_ns >= 0)
+        sum->measured_ns += count * c->measured_ns;
+    else
+        sum->measured_ns = -1;
+}
+
+struct network_sum network_sum_of(const struct network_answer *answer, enum network_part part)
+{
+    struct network_sum sum = {0};
+    for (int64_t i = 0; i < answer->network->call_count; i++) {
+        const struct operator_call *call = &answer->network->calls[i];
+        if ((part == PART_UNCOVERED) == (call->uncovered != NULL) &&
+            (part != PART_L_KINDS || call->is_l_kind))
+            network_sum_add(&sum, answer, i);
+    }
+    return sum;
+}
+
+/* ------------------------------------------------------------------ kinds */
+
+struct ordered {
+    int64_t call;
+    const char *op_type;
+    double weight;
+};
+
+static int compare_types(const void *left, const void *right)
+{
+    const struct ordered *a = left, *b = right;
+    int difference = strcmp(a->op_type, b->op_type);
+    return difference ? difference : (a->call > b->call) - (a->call < b->call);
+}
+
+static double kind_ns(const struct network_kind *kind)
+{
+    return kind->sum.measured_ns >= 0 ? kind->sum.measured_ns : kind->sum.predicted_ns;
+}
+
+static int compare_kinds(const void *left, const void *right)
+{
+    const struct network_kind *a = left, *b = right;
+    double x = kind_ns(a), y = kind_ns(b);
+    return x != y ? (x < y) - (x > y) : strcmp(a->op_type, b->op_type);
+}
+
+/* The covered calls in the file's order. */
+static enum status list_calls(const struct network_answer *answer, struct ordered **list,
+                              int64_t *count, struct error *error)
+{
+    *list = malloc(((size_t)answer->network->call_count + 1) * sizeof **list);
+    if (!*list)
+        return error_memory(error);
+    *count = 0;
+    for (int64_t i = 0; i < answer->network->call_count; i++)
+        if (!answer->network->calls[i].uncovered)
+            (*list)[(*count)++] = (struct ordered){i, answer->network->calls[i].op_type, 0};
+    return STATUS_OK;
+}
+
+enum status network_kinds(const struct network_answer *answer, struct network_kind **kinds,
+                          int64_t *count, struct error *error)
+{
+    struct ordered *list;
+    int64_t calls;
+    TRY(list_calls(answer, &list, &calls, error));
+    *count = 0;
+    *kinds = calloc((size_t)calls + 1, sizeof **kinds);
+    if (!*kinds) {
+        free(list);
+        return error_memory(error);
+    }
+    qsort(list, (size_t)calls, sizeof *list, compare_types);
+    for (int64_t i = 0; i < calls; i++) {
+        if (i == 0 || strcmp(list[i].op_type, list[i - 1].op_type) != 0)
+            (*kinds)[(*count)++].op_type = list[i].op_type;
+        network_sum_add(&(*kinds)[*count - 1].sum, answer, list[i].call);
+    }
+    free(list);
+    qsort(*kinds, (size_t)*count, sizeof **kinds, compare_kinds);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ calls */
+
+double network_now_ns(const struct network_answer *answer, int64_t call)
+{
+    double measured_ns = answer->network->calls[call].measured_ns;
+    return measured_ns > 0 ? measured_ns : answer->times[call].predicted_ns;
+}
+
+double network_saved_ns(const struct network_answer *answer, int64_t call)
+{
+    double best_ns = answer->best_ns ? answer->best_ns[call] : 0;
+    double saved_ns = best_ns > 0 ? network_now_ns(answer, call) - best_ns : 0;
+    return saved_ns > 0 ? saved_ns * (double)answer->network->calls[call].count : 0;
+}
+
+static int compare_weights(const void *left, const void *right)
+{
+    const struct ordered *a = left, *b = right;
+    return a->weight != b->weight ? (a->weight < b->weight) - (a->weight > b->weight)
+                                  : (a->call > b->call) - (a->call < b->call);
+}
+
+enum status network_order(const struct network_answer *answer, int64_t **order, int64_t *count,
+                          struct error *error)
+{
+    struct ordered *list;
+    TRY(list_calls(answer, &list, count, error));
+    *order = malloc(((size_t)*count + 1) * sizeof **order);
+    if (!*order) {
+        free(list);
+        return error_memory(error);
+    }
+    for (int64_t i = 0; i < *count; i++)
+        list[i].weight = answer->best_ns ? network_saved_ns(answer, list[i].call)
+                                         : network_now_ns(answer, list[i].call) *
+                                               (double)answer->network->calls[list[i].call].count;
+    qsort(list, (size_t)*count, sizeof *list, compare_weights);
+    for (int64_t i = 0; i < *count; i++)
+        (*order)[i] = list[i].call;
+    free(list);
+    return STATUS_OK;
+}
+
+const char *network_verdict(const struct network_answer *answer, int64_t call)
+{
+    double best_ns = answer->best_ns ? answer->best_ns[call] : 0;
+    double measured_ns = answer->network->calls[call].measured_ns;
+    double least_ns = measured_ns > 0 ? measured_ns : answer->times[call].low_ns;
+    if (best_ns <= 0)
+        return NULL;
+    if (best_ns < (1 - WORTH) * least_ns)
+        return "pays";
+    return best_ns < (1 - WORTH) * network_now_ns(answer, call) ? "may pay" : "well tiled";
+}
+
+/* ------------------------------------------------------------------ shapes */
+
+static void put(char text[CALL_SHAPES_SIZE], const char *more)
+{
+    size_t used = strlen(text), room = CALL_SHAPES_SIZE - 4;
+    if (used >= room)
+        return;
+    if (used + strlen(more) > room)
+        snprintf(text + used, CALL_SHAPES_SIZE - used, "...%*s", (int)(room - used), "");
+    else
+        strcat(text, more);
+}
+
+static void put_tensor(const struct operator_tensor *tensor, char text[CALL_SHAPES_SIZE])
+{
+    char size[32];
+    if (tensor->rank == 0)
+        put(text, "1");
+    for (int d = 0; d < tensor->rank; d++) {
+        snprintf(size, sizeof size, "%s%lld", d ? "x" : "", (long long)tensor->size[d]);
+        put(text, size);
+    }
+}
+
+const char *network_shapes(const struct operator_call *call, char text[CALL_SHAPES_SIZE])
+{
+    *text = '\0';
+    for (int t = 0; t < call->input_count + call->output_count; t++) {
+        put(text, t == call->input_count ? (t ? " -> " : "-> ") : t ? " " : "");
+        put_tensor(&call->inputs[t], text);
+    }
+    if (call->input_count + call->output_count > 0) {
+        put(text, " ");
+        put(text, dtype_name(call->inputs[0].type));
+    }
+    for (size_t end = strlen(text); end && text[end - 1] == ' '; end--)
+        text[end - 1] = '\0';
+    return text;
+}

@@ -1,0 +1,75 @@
+/* What a network's step takes, as an answer: every call with its predicted, measured and best time,
+ * what its kinds make together, and what the graph says. The JSON keys are a contract
+ * (docs/network.md). */
+#ifndef AUTOTUNE_RESULTS_NETWORK_H
+#define AUTOTUNE_RESULTS_NETWORK_H
+
+#include "core/hardware.h"
+#include "formats/text.h"
+#include "network/graph.h"
+#include "network/operator_time.h"
+
+#include <stdio.h>
+
+/* All of it is the caller's. */
+struct network_answer {
+    const char *file;
+    const struct network *network;
+    const struct hardware *hw;
+    const struct operator_time *times; /* a call each; 0 where it is not covered */
+    struct operator_time total;
+    const double *best_ns;           /* a call each, 0: not known; NULL: nothing was tuned */
+    const struct subgraph *subgraph; /* NULL: none was given, and `graph` says nothing */
+    struct graph_times graph;
+    int top;          /* rows of a table */
+    const char *next; /* the command to go on with; or NULL */
+};
+
+enum status network_write_table(const struct network_answer *answer, const struct style *style,
+                                FILE *out, struct error *error);
+enum status network_write_json(const struct network_answer *answer, const struct style *style,
+                               FILE *out, struct error *error);
+enum status network_write_csv(const struct network_answer *answer, const struct style *style,
+                              FILE *out, struct error *error);
+
+/* ------------------------------------------------------------------ for the writers */
+
+/* Sums over calls and their counts, in nanoseconds; measured_ns is negative where a call of them
+ * was not measured, and error_ns, the sum of their absolute errors, says nothing then. */
+struct network_sum {
+    int64_t rows, calls;
+    double predicted_ns, low_ns, high_ns, measured_ns, error_ns;
+};
+void network_sum_add(struct network_sum *sum, const struct network_answer *answer, int64_t call);
+
+/* Of all calls that are covered, and of L's kinds among them or of those that are not covered. */
+enum network_part { PART_COVERED, PART_L_KINDS, PART_UNCOVERED };
+struct network_sum network_sum_of(const struct network_answer *answer, enum network_part part);
+
+/* A kind of operator; those that take most come first: measured where all calls are, else
+ * predicted. To be freed. */
+struct network_kind {
+    const char *op_type;
+    struct network_sum sum;
+};
+enum status network_kinds(const struct network_answer *answer, struct network_kind **kinds,
+                          int64_t *count, struct error *error);
+
+/* All covered calls, by what the best tiling would save where something was tuned, else by what
+ * they take. To be freed. */
+enum status network_order(const struct network_answer *answer, int64_t **order, int64_t *count,
+                          struct error *error);
+
+/* What one call takes now: measured, or else predicted; and what its best tiling would save of that
+ * over all of its calls, 0 where that is not known. */
+double network_now_ns(const struct network_answer *answer, int64_t call);
+double network_saved_ns(const struct network_answer *answer, int64_t call);
+
+/* Is there something to save? NULL: not known. */
+const char *network_verdict(const struct network_answer *answer, int64_t call);
+
+/* "6400x768 768x768 -> 6400x768 f16", cut to the size. Returns `text`. */
+enum { CALL_SHAPES_SIZE = 160 };
+const char *network_shapes(const struct operator_call *call, char text[CALL_SHAPES_SIZE]);
+
+#endif

@@ -1,0 +1,74 @@
+/* Tables of calls, answered in every format. */
+#include "network/read.h"
+#include "results/network.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void require_calls(const struct network *network)
+{
+    fuzz_require(network->call_count > 0, "a network has calls");
+    for (int64_t i = 0; i < network->call_count; i++) {
+        const struct operator_call *call = &network->calls[i];
+        fuzz_require(*call->op_type && call->count >= 1 && call->count <= CALL_MAX_COUNT,
+                     "a call has a kind and a count");
+        fuzz_require(call->measured_ns >= 0 && call->count_gradients <= call->count,
+                     "times and counts are in range");
+        for (int t = 0; t < call->input_count + call->output_count; t++)
+            fuzz_require(call->inputs[t].rank <= TENSOR_MAX_RANK &&
+                             call->inputs[t].bytes <= TENSOR_MAX_BYTES &&
+                             call->inputs[t].bytes ==
+                                 operator_tensor_elements(&call->inputs[t]) *
+                                     dtype_bytes(call->inputs[t].type),
+                         "bytes are those of the elements");
+    }
+}
+
+static void write_all(const struct network_answer *answer)
+{
+    static enum status (*const writers[])(const struct network_answer *, const struct style *,
+                                          FILE *, struct error *) = {
+        network_write_json, network_write_table, network_write_csv};
+    const struct style style = text_style(false, TEXT_WIDTH);
+    for (size_t w = 0; w < sizeof writers / sizeof *writers; w++) {
+        char *text = NULL;
+        size_t length = 0;
+        struct error error = {0};
+        FILE *out = open_memstream(&text, &length);
+        fuzz_require(out != NULL, "memory");
+        fuzz_require_ok(writers[w](answer, &style, out, &error), &error);
+        fuzz_require(fclose(out) == 0, "memory");
+        if (w == 0)
+            fuzz_require_json(text, length);
+        free(text);
+    }
+}
+
+void fuzz_read_network(const char *file)
+{
+    static struct hardware hw;
+    struct error error = {0};
+    struct network network;
+    enum status status = network_read(file, &network, &error);
+    fuzz_require_line(status, &error);
+    if (status != STATUS_OK)
+        return;
+    require_calls(&network);
+    struct operator_time *times = calloc((size_t)network.call_count, sizeof *times);
+    fuzz_require(times != NULL, "memory");
+    const struct hardware *chip = fuzz_chip("ascend910", &hw);
+    fuzz_require_ok(operator_times(&network, chip, times, &error), &error);
+    for (int64_t i = 0; i < network.call_count; i++)
+        fuzz_require(times[i].low_ns <= times[i].predicted_ns &&
+                         times[i].predicted_ns <= times[i].high_ns && times[i].low_ns > 0,
+                     "an interval holds its prediction");
+    write_all(&(struct network_answer){.file = file,
+                                       .network = &network,
+                                       .hw = chip,
+                                       .times = times,
+                                       .total = network_interval(&network, times),
+                                       .top = 3});
+    free(times);
+    network_free(&network);
+}
