@@ -16,7 +16,7 @@
 
 struct network_command {
     struct common common; /* first */
-    const char *graph, *subset, *dot;
+    const char *graph, *subset, *dot, *sizes;
     int64_t top; /* 0: not given */
     bool tune;
     const char *db, *time_limit, *runtime_kb;
@@ -27,6 +27,10 @@ enum { DEFAULT_TOP = 10, MAX_TOP = 100000 };
 
 static const struct cli_option options[] = {
     {.help = "Graph:", .group = 1},
+    {"size", "NAME=N,...",
+     "sizes of dimensions that a model of ONNX names only; batch is the first dimension of any "
+     "input that has no size",
+     1, .text = offsetof(struct network_command, sizes)},
     {"graph", "FILE",
      "the graph that the calls are of: says the longest path beside the sum of all", 1,
      .text = offsetof(struct network_command, graph)},
@@ -62,16 +66,18 @@ static const struct usage usage = {
     .name = "autotune network",
     .tables = {{options, 0}, {hardware_options, 0}},
     .args_doc = "FILE",
-    .doc = "Says what a network's step takes: predicts every operator of a table of calls or of a "
-           "profiler's table of kernels (kernel_details, op_summary), compares it with what was "
-           "measured, and ranks what takes most.\v"
-           "Exit status: 0 answered; 1 nothing in the file can be predicted; 2 a file is wrong.\n\n"
-           "Examples:\n"
-           "  autotune network docs/examples/network.csv --hw ascend910\n"
-           "  autotune network run.csv --hw ascend910 --graph run.txt --subset l --json\n"
-           "  autotune network run.csv --graph run.txt --subset MatMul --dot matmul.dot\n"
-           "  autotune network kernel_details.csv --hw ascend910b3 --top 20\n"
-           "  autotune network kernel_details.csv --hw ascend910b3 --tune --db results.db\n",
+    .doc =
+        "Says what a network's step takes: predicts every operator of a table of calls, of a "
+        "profiler's table of kernels (kernel_details, op_summary) or of a model of ONNX, compares "
+        "it with what was measured, and ranks what takes most.\v"
+        "Exit status: 0 answered; 1 nothing in the file can be predicted; 2 a file is wrong.\n\n"
+        "Examples:\n"
+        "  autotune network docs/examples/network.csv --hw ascend910\n"
+        "  autotune network run.csv --hw ascend910 --graph run.txt --subset l --json\n"
+        "  autotune network run.csv --graph run.txt --subset MatMul --dot matmul.dot\n"
+        "  autotune network model.onnx --hw ascend910\n"
+        "  autotune network kernel_details.csv --hw ascend910b3 --top 20\n"
+        "  autotune network kernel_details.csv --hw ascend910b3 --tune --db results.db\n",
 };
 
 /* ------------------------------------------------------------------ the graph */
@@ -245,8 +251,9 @@ static int answer_file(struct network_command *command, const char *file)
     struct network network;
     struct graph graph = {0};
     struct subgraph subgraph = {0};
+    const struct network_request request = {DTYPE_F16, command->sizes};
     cli_load_chip(&command->common, &hw);
-    cli_require(network_read(file, &network, &error), &error);
+    cli_require(network_read(file, &request, &network, &error), &error);
     if (command->graph)
         read_graph(command, &graph, &subgraph, &network);
     cli_check_files(&command->common);

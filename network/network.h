@@ -54,6 +54,13 @@ struct operator_call {
     bool is_l_kind;  /* one that the sum of L is about (network_is_l_kind) */
 };
 
+/* What a file of a graph leaves open. */
+struct network_request {
+    enum dtype reals;  /* what FP32 and FP16 of the graph run as */
+    const char *sizes; /* "batch=8,seq=128" for dimensions of inputs that the file names and gives
+                          no size, or NULL; `batch` is also the first one of any that has none */
+};
+
 struct network {
     char *name; /* the file's, for messages */
     int64_t call_count;

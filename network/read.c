@@ -3,6 +3,7 @@
 #include "network/read.h"
 
 #include "formats/profile.h"
+#include "network/onnx/onnx_file.h"
 #include "network/profile_file.h"
 #include "network/run_file.h"
 
@@ -13,7 +14,8 @@
 
 enum { HEAD_SIZE = 4096 };
 
-static enum status read_head(const char *file, char head[HEAD_SIZE], struct error *error)
+static enum status read_head(const char *file, char head[HEAD_SIZE], size_t *size,
+                             struct error *error)
 {
     struct stat info;
     if (stat(file, &info) != 0)
@@ -23,20 +25,50 @@ static enum status read_head(const char *file, char head[HEAD_SIZE], struct erro
     FILE *stream = fopen(file, "re");
     if (!stream)
         return error_set(error, STATUS_IO, "%s: cannot open it: %s", file, strerror(errno));
-    head[fread(head, 1, HEAD_SIZE - 1, stream)] = '\0';
+    *size = fread(head, 1, HEAD_SIZE - 1, stream);
+    head[*size] = '\0';
     fclose(stream);
     return STATUS_OK;
 }
 
-enum status network_read(const char *file, struct network *network, struct error *error)
+/* Is a file that begins with these bytes, or is called so, a model of ONNX? Its first field is the
+ * version of its format, a small number. */
+static bool is_onnx(const char *file, const char *head, size_t size)
+{
+    size_t length = strlen(file);
+    return (length > 5 && strcmp(file + length - 5, ".onnx") == 0) ||
+           (size > 1 && head[0] == 8 && head[1] > 0 && head[1] < ' ');
+}
+
+#ifndef AUTOTUNE_ONNX
+enum status onnx_file_read(const char *file, const struct network_request *request,
+                           struct network *network, struct error *error)
+{
+    (void)request, (void)network;
+    return error_set(error, STATUS_INVALID,
+                     "%s: a model of ONNX, which this program was built without: install "
+                     "libonnx-dev, libprotobuf-c-dev and protobuf-c-compiler, and build again",
+                     file);
+}
+#endif
+
+enum status network_read(const char *file, const struct network_request *request,
+                         struct network *network, struct error *error)
 {
     char head[HEAD_SIZE];
-    TRY(read_head(file, head, error));
+    size_t size = 0;
+    TRY(read_head(file, head, &size, error));
+    if (is_onnx(file, head, size))
+        return onnx_file_read(file, request, network, error);
+    if (request->sizes)
+        return error_set(error, STATUS_INVALID,
+                         "%s: is a table, whose sizes are known: --size is for models of ONNX",
+                         file);
     if (run_file_is_head(head))
         return run_file_read(file, network, error);
     if (profile_is_head(head))
         return profile_file_read(file, network, error);
     return error_at(error, file, 1,
                     "expected the head of a table of calls (op_type, in_shapes, ...) or of a "
-                    "profiler's table of kernels");
+                    "profiler's table of kernels, or a model of ONNX");
 }

@@ -83,7 +83,7 @@ static enum layout layout_of(const struct onnx_node *node, const struct onnx_val
 /* Rows of A times one matrix are one product: N, S, K becomes N*S, K. */
 static void join_rows(const struct onnx_value *b, struct onnx_value *rows)
 {
-    if (b->rank > 2 || rows->rank < 3)
+    if (!b || b->rank > 2 || rows->rank < 3)
         return;
     int64_t last = rows->size[rows->rank - 1];
     rows->size[0] = last ? value_elements(rows) / last : 0;
@@ -91,15 +91,15 @@ static void join_rows(const struct onnx_value *b, struct onnx_value *rows)
     rows->rank = 2;
 }
 
-static const char *kernel_of(const struct onnx_node *node, const struct onnx_operator *operator)
+static const char *kernel_of(const struct onnx_node *node, const struct onnx_operator *op)
 {
     const struct onnx_value *x = node_input(node, 0), *b = node_input(node, 1);
-    if (strcmp(operator->name, "MatMul") == 0 && b->rank > 2)
+    if (strcmp(op->name, "MatMul") == 0 && b->rank > 2)
         return "BatchMatMul";
-    if (strcmp(operator->name, "Conv") == 0 && x->rank == 4 && node_int(node, "group", 1) > 1 &&
+    if (strcmp(op->name, "Conv") == 0 && x->rank == 4 && node_int(node, "group", 1) > 1 &&
         node_int(node, "group", 1) == x->size[1])
         return "DepthwiseConv2D";
-    return operator->op_type;
+    return op->op_type;
 }
 
 static enum status new_call(struct network *network, const struct onnx_node *node,
@@ -107,7 +107,7 @@ static enum status new_call(struct network *network, const struct onnx_node *nod
                             struct operator_call **call, struct error *error)
 {
     char type[TEXT_LINE_SIZE], name[TEXT_LINE_SIZE];
-    TRY(network_add(network, text_line(op_type, type), text_line(node->proto->name, name), in_count,
+    TRY(network_add(network, text_line(op_type, type), text_line(node_name(node), name), in_count,
                     out_count, call, error));
     (*call)->line = (int)(number + 1);
     return STATUS_OK;
@@ -119,7 +119,7 @@ static enum status too_large(const struct network *network, const struct onnx_no
     char line[TEXT_LINE_SIZE];
     return error_set(error, STATUS_TOO_LARGE,
                      "%s: node '%.100s' has a tensor of more than %lld bytes", network->name,
-                     text_line(node->proto->name, line), (long long)TENSOR_MAX_BYTES);
+                     text_line(node_name(node), line), (long long)TENSOR_MAX_BYTES);
 }
 
 /* Brings a value into the other layout, once. */
@@ -148,13 +148,13 @@ static enum status add_uncovered(struct network *network, const struct onnx_node
 }
 
 /* Does the library run nothing for it? */
-static bool is_free(const struct onnx_node *node, const struct onnx_operator *operator)
+static bool is_free(const struct onnx_node *node, const struct onnx_operator *op)
 {
-    return !operator->op_type || node->out[0].is_constant || node->out[0].is_held;
+    return !op->op_type || node->out[0].is_constant || node->out[0].is_held;
 }
 
 static enum status add_kernel(struct network *network, struct onnx_node *node,
-                              const struct onnx_operator *operator, size_t number, enum dtype reals,
+                              const struct onnx_operator *op, size_t number, enum dtype reals,
                               struct error *error)
 {
     struct operator_call *call;
@@ -169,9 +169,9 @@ static enum status add_kernel(struct network *network, struct onnx_node *node,
     }
     for (int o = 0; o < node->out_count; o++)
         outputs += node->out[o].is_known;
-    const char *kernel = kernel_of(node, operator);
+    const char *kernel = kernel_of(node, op);
     TRY(new_call(network, node, kernel, inputs, outputs, number, &call, error));
-    bool is_product = strcmp(operator->op_type, "MatMul") == 0, is_in_range = true;
+    bool is_product = strcmp(op->op_type, "MatMul") == 0, is_in_range = true;
     for (int i = 0, t = 0; i < node->in_count; i++) {
         if (!node->in[i])
             continue;
@@ -195,17 +195,16 @@ static enum status add_kernel(struct network *network, struct onnx_node *node,
 }
 
 enum status onnx_calls_add(struct network *network, struct onnx_node *node,
-                           const struct onnx_operator *operator, bool is_unknown, size_t number,
+                           const struct onnx_operator *op, bool is_unknown, size_t number,
                            enum dtype reals, struct error *error)
 {
     if (is_unknown)
         return add_uncovered(network, node, number, error);
-    if (is_free(node, operator)) {
+    if (is_free(node, op)) {
         /* Another view of a map needs it as it is. */
-        if (node_input(node, 0) &&
-            !operator->op_type && node->in[0]->is_map && !node->out[0].is_map)
+        if (node_input(node, 0) && !op->op_type && node->in[0]->is_map && !node->out[0].is_map)
             return convert(network, node, node->in[0], PLAIN, number, reals, error);
         return STATUS_OK;
     }
-    return add_kernel(network, node, operator, number, reals, error);
+    return add_kernel(network, node, op, number, reals, error);
 }

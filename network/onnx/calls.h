@@ -8,7 +8,7 @@
  * without the network's inputs, or where it is a few numbers; a TransData before it for each input
  * that is in the other layout. `number` counts nodes from 0. */
 enum status onnx_calls_add(struct network *network, struct onnx_node *node,
-                           const struct onnx_operator *operator, bool is_unknown, size_t number,
+                           const struct onnx_operator *op, bool is_unknown, size_t number,
                            enum dtype reals, struct error *error);
 
 #endif

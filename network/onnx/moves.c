@@ -274,7 +274,7 @@ enum node_state rule_gather(struct onnx_node *node)
 enum node_state rule_expand(struct onnx_node *node)
 {
     const struct onnx_value *x = node->in[0];
-    int64_t wanted[VALUE_MAX_NUMBERS], size[VALUE_MAX_NUMBERS];
+    int64_t wanted[VALUE_MAX_NUMBERS], all[VALUE_MAX_NUMBERS];
     int rank, count = node_list(node, "", 1, wanted);
     if (count < 0)
         return node_unknown(node, not_held);
@@ -282,9 +282,9 @@ enum node_state rule_expand(struct onnx_node *node)
         return node_wrong(node, "its result has %d dimensions, expected up to %d", count,
                           TENSOR_MAX_RANK);
     rank = x->rank;
-    memcpy(size, x->size, sizeof x->size);
-    enum node_state state = broadcast(node, count, wanted, &rank, size);
-    return state == NODE_FOUND ? node_set(node, 0, rank, size) : state;
+    memcpy(all, x->size, sizeof x->size);
+    enum node_state state = broadcast(node, count, wanted, &rank, all);
+    return state == NODE_FOUND ? node_set(node, 0, rank, all) : state;
 }
 
 enum node_state rule_tile(struct onnx_node *node)

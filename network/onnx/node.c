@@ -30,6 +30,11 @@ int64_t value_elements(const struct onnx_value *value)
     return elements;
 }
 
+const char *node_name(const struct onnx_node *node)
+{
+    return node->proto->name ? node->proto->name : "";
+}
+
 const struct onnx_value *node_input(const struct onnx_node *node, int number)
 {
     return number < node->in_count ? node->in[number] : NULL;

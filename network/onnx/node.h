@@ -4,7 +4,7 @@
 #define AUTOTUNE_NETWORK_ONNX_NODE_H
 
 #include "network/network.h"
-#include "onnx.pb-c.h"
+#include <onnx.pb-c.h>
 
 enum { VALUE_MAX_NUMBERS = 16, NODE_WHY_SIZE = 160 };
 
@@ -41,6 +41,9 @@ struct onnx_node {
 enum node_state node_wrong(struct onnx_node *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 enum node_state node_unknown(struct onnx_node *node, const char *why);
+
+/* What the file calls it, "" where it has no name. */
+const char *node_name(const struct onnx_node *node);
 
 /* The input of this number, or NULL where it is left out. */
 const struct onnx_value *node_input(const struct onnx_node *node, int number);

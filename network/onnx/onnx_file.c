@@ -18,23 +18,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MAX_GIVEN = 8, GIVEN_NAME_SIZE = 64 };
+
+struct given {
+    char name[GIVEN_NAME_SIZE];
+    int64_t size;
+    bool is_used;
+};
+
+/* What the file says of a value. */
+struct told {
+    const char *name;
+    const Onnx__ValueInfoProto *info;
+};
+
 struct walk {
     const char *file;
-    const struct onnx_request *request;
+    const struct network_request *request;
     const Onnx__GraphProto *graph;
     struct network *network;
     struct error *error;
     void *values; /* a tree of struct onnx_value by name */
+    void *told;   /* a tree of what the file says of values */
+    int given_count;
+    struct given given[MAX_GIVEN];
 };
 
-static int compare_values(const void *a, const void *b)
+/* Both trees hold what begins with its name. */
+static int compare_names(const void *a, const void *b)
 {
-    return strcmp(((const struct onnx_value *)a)->name, ((const struct onnx_value *)b)->name);
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static struct onnx_value *find_value(struct walk *w, const char *name)
 {
-    struct onnx_value key = {.name = name}, *const *found = tfind(&key, &w->values, compare_values);
+    struct onnx_value key = {.name = name}, *const *found = tfind(&key, &w->values, compare_names);
     return found ? *found : NULL;
 }
 
@@ -45,7 +63,7 @@ static enum status add_value(struct walk *w, const struct onnx_value *value)
     if (!copy)
         return error_memory(w->error);
     *copy = *value;
-    struct onnx_value **there = tsearch(copy, &w->values, compare_values);
+    struct onnx_value **there = tsearch(copy, &w->values, compare_names);
     if (there && *there == copy)
         return STATUS_OK;
     free(copy);
@@ -55,19 +73,54 @@ static enum status add_value(struct walk *w, const struct onnx_value *value)
                      text_line(value->name, line));
 }
 
-/* "batch=8,seq=128": the size of a name, 0 where it is not given. */
-static int64_t given_size(const char *sizes, const char *name)
+/* "batch=8,seq=128" as names with their sizes. */
+static enum status read_sizes(struct walk *w)
 {
-    size_t length = strlen(name);
-    for (const char *at = sizes; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, name, length) == 0 && at[length] == '=')
-            return strtoll(at + length + 1, NULL, 10);
+    const char *at = w->request->sizes;
+    while (at && *at) {
+        size_t length = strcspn(at, ","), name = strcspn(at, "=,");
+        struct given *given = &w->given[w->given_count];
+        struct error why;
+        char number[32];
+        if (w->given_count == MAX_GIVEN || name == 0 || name >= length || name >= GIVEN_NAME_SIZE ||
+            length - name - 1 >= sizeof number)
+            return error_set(w->error, STATUS_INVALID,
+                             "sizes '%.100s': expected NAME=SIZE, with commas between up to %d",
+                             w->request->sizes, MAX_GIVEN);
+        snprintf(given->name, sizeof given->name, "%.*s", (int)name, at);
+        snprintf(number, sizeof number, "%.*s", (int)(length - name - 1), at + name + 1);
+        if (number_count(given->name, number, 1, INT32_MAX, &given->size, &why) != STATUS_OK)
+            return error_set(w->error, STATUS_INVALID, "sizes: %s", why.text);
+        w->given_count++;
+        at += length + (at[length] == ',');
+    }
+    return STATUS_OK;
+}
+
+static enum status all_used(const struct walk *w)
+{
+    for (int i = 0; i < w->given_count; i++)
+        if (!w->given[i].is_used)
+            return error_set(w->error, STATUS_INVALID,
+                             "%s: no dimension of an input is called '%s' and has no size", w->file,
+                             w->given[i].name);
+    return STATUS_OK;
+}
+
+/* The size of a name, 0 where it is not given. */
+static int64_t given_size(struct walk *w, const char *name)
+{
+    for (int i = 0; i < w->given_count; i++)
+        if (strcmp(w->given[i].name, name) == 0) {
+            w->given[i].is_used = true;
+            return w->given[i].size;
+        }
     return 0;
 }
 
 /* The sizes of an input or of what the file says of a value; false, with the dimension in *d, where
  * one of them is not known. */
-static bool read_type(const struct walk *w, const Onnx__ValueInfoProto *info, bool is_input,
+static bool read_type(struct walk *w, const Onnx__ValueInfoProto *info, bool is_input,
                       struct onnx_value *value, int *d)
 {
     const Onnx__TypeProto__Tensor *tensor = info->type ? info->type->tensor_type : NULL;
@@ -86,9 +139,9 @@ static bool read_type(const struct walk *w, const Onnx__ValueInfoProto *info, bo
         bool is_named = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
         int64_t size = is_fixed ? dim->dim_value : 0;
         if (is_named)
-            size = given_size(w->request->sizes, dim->dim_param);
+            size = given_size(w, dim->dim_param);
         if (size == 0 && is_input && *d == 0)
-            size = given_size(w->request->sizes, "batch");
+            size = given_size(w, "batch");
         if (size <= 0 || elements > TENSOR_MAX_BYTES / 8 / size)
             return false;
         elements *= size;
@@ -116,7 +169,7 @@ static enum status read_inputs(struct walk *w)
             return error_set(
                 w->error, STATUS_INVALID,
                 "%s: input '%.100s' has no size in dimension %d, expected one from the "
-                "file or given by name",
+                "file or given (--size NAME=SIZE)",
                 w->file, text_line(input->name, line), d);
         TRY(add_value(w, &value));
     }
@@ -141,23 +194,41 @@ static enum status read_weights(struct walk *w)
     return STATUS_OK;
 }
 
-/* What the file itself says of a result that no rule finds. */
-static void use_file(const struct walk *w, struct onnx_value *value)
+static enum status read_told(struct walk *w)
 {
-    struct onnx_value told;
+    for (size_t i = 0; i < w->graph->n_value_info; i++) {
+        const Onnx__ValueInfoProto *info = w->graph->value_info[i];
+        struct told *told = info->name ? malloc(sizeof *told) : NULL;
+        if (!info->name)
+            continue;
+        if (!told)
+            return error_memory(w->error);
+        *told = (struct told){info->name, info};
+        struct told **there = tsearch(told, &w->told, compare_names);
+        if (!there || *there != told)
+            free(told);
+        if (!there)
+            return error_memory(w->error);
+    }
+    return STATUS_OK;
+}
+
+/* What the file itself says of a result that no rule finds. */
+static void use_file(struct walk *w, struct onnx_value *value)
+{
+    const struct told key = {value->name, NULL};
+    struct told *const *found = tfind(&key, &w->told, compare_names);
+    struct onnx_value known;
     int d;
-    for (size_t i = 0; i < w->graph->n_value_info; i++)
-        if (w->graph->value_info[i]->name &&
-            strcmp(w->graph->value_info[i]->name, value->name) == 0)
-            if (read_type(w, w->graph->value_info[i], false, &told, &d))
-                *value = told;
+    if (found && read_type(w, (*found)->info, false, &known, &d))
+        *value = known;
 }
 
 static enum status fail(const struct walk *w, size_t number, const struct onnx_node *node)
 {
     char type[TEXT_LINE_SIZE], name[TEXT_LINE_SIZE];
     return error_set(w->error, STATUS_INVALID, "%s: node %zu (%.40s '%.100s'): %s", w->file, number,
-                     text_line(node->proto->op_type, type), text_line(node->proto->name, name),
+                     text_line(node->proto->op_type, type), text_line(node_name(node), name),
                      node->why);
 }
 
@@ -185,19 +256,21 @@ static enum node_state bind(struct walk *w, struct onnx_node *node, int least)
 
 static enum status infer(struct walk *w, struct onnx_node *node, size_t number)
 {
-    const struct onnx_operator *operator= onnx_operator_find(node->proto->op_type);
-    enum node_state state = bind(w, node, operator ? operator->least_inputs : 0);
+    const struct onnx_operator *op = onnx_operator_find(node->proto->op_type);
+    enum node_state state = bind(w, node, op ? op->least_inputs : 0);
+    const struct onnx_value *first = node_input(node, 0);
     bool is_constant = node->in_count > 0;
     for (int i = 0; i < node->in_count; i++)
         is_constant &= !node->in[i] || node->in[i]->is_constant;
     for (int o = 0; o < node->out_count; o++) {
         node->out[o].name = node->proto->output[o];
-        if (node_input(node, 0))
-            node->out[o].type = node->in[0]->type;
+        if (first)
+            node->out[o].type = first->type;
     }
-    if (state == NODE_FOUND)
-        state = operator? operator->rule(node)
-                        : node_unknown(node, "an operator that is not known here");
+    if (!op && state == NODE_FOUND)
+        state = node_unknown(node, "an operator that is not known here");
+    else if (op && state == NODE_FOUND)
+        state = op->rule(node);
     if (state == NODE_WRONG)
         return fail(w, number, node);
     for (int o = 0; o < node->out_count; o++) {
@@ -209,7 +282,7 @@ static enum status infer(struct walk *w, struct onnx_node *node, size_t number)
         out->is_map &= out->rank == 4;
         out->is_constant |= is_constant;
     }
-    TRY(onnx_calls_add(w->network, node, operator, state == NODE_UNKNOWN, number, w->request->reals,
+    TRY(onnx_calls_add(w->network, node, op, state == NODE_UNKNOWN, number, w->request->reals,
                        w->error));
     for (int o = 0; o < node->out_count; o++)
         if (*node->out[o].name)
@@ -228,7 +301,7 @@ static enum status walk_node(struct walk *w, const Onnx__NodeProto *proto, size_
                          w->file, number, CALL_MAX_TENSORS, CALL_MAX_TENSORS);
     node.in_count = (int)proto->n_input;
     node.out_count = (int)proto->n_output;
-    node.in = calloc(proto->n_input + 1, sizeof(*node.in));
+    node.in = calloc(proto->n_input + 1, sizeof(struct onnx_value *));
     node.out = calloc(proto->n_output, sizeof *node.out);
     enum status status = node.in && node.out ? infer(w, &node, number) : error_memory(w->error);
     free(node.in);
@@ -238,8 +311,11 @@ static enum status walk_node(struct walk *w, const Onnx__NodeProto *proto, size_
 
 static enum status walk_graph(struct walk *w)
 {
+    TRY(read_sizes(w));
     TRY(read_weights(w));
     TRY(read_inputs(w));
+    TRY(all_used(w));
+    TRY(read_told(w));
     for (size_t n = 0; n < w->graph->n_node; n++)
         TRY(walk_node(w, w->graph->node[n], n));
     if (w->network->call_count == 0)
@@ -248,7 +324,7 @@ static enum status walk_graph(struct walk *w)
 }
 
 static enum status read_model(const char *file, const struct skimmed *skimmed,
-                              const struct onnx_request *request, struct network *network,
+                              const struct network_request *request, struct network *network,
                               struct error *error)
 {
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, skimmed->size, skimmed->bytes);
@@ -262,13 +338,13 @@ static enum status read_model(const char *file, const struct skimmed *skimmed,
         status = walk_graph(&w);
     }
     tdestroy(w.values, free);
+    tdestroy(w.told, free);
     if (model)
         onnx__model_proto__free_unpacked(model, NULL);
     return status;
 }
 
-static enum status map_file(const char *file, const uint8_t **bytes, size_t *size,
-                            struct error *error)
+static enum status map_file(const char *file, void **bytes, size_t *size, struct error *error)
 {
     struct stat info;
     int handle = open(file, O_RDONLY | O_CLOEXEC);
@@ -288,15 +364,15 @@ static enum status map_file(const char *file, const uint8_t **bytes, size_t *siz
     return STATUS_OK;
 }
 
-enum status onnx_file_read(const char *file, const struct onnx_request *request,
+enum status onnx_file_read(const char *file, const struct network_request *request,
                            struct network *network, struct error *error)
 {
-    const uint8_t *bytes;
+    void *bytes = NULL;
     struct skimmed skimmed;
-    size_t size;
+    size_t size = 0;
     TRY(map_file(file, &bytes, &size, error));
     enum status status = onnx_skim(file, bytes, size, &skimmed, error);
-    munmap((void *)(uintptr_t)bytes, size);
+    munmap(bytes, size);
     if (status != STATUS_OK)
         return status;
     status = network_begin(file, network, error);
@@ -307,11 +383,4 @@ enum status onnx_file_read(const char *file, const struct onnx_request *request,
     }
     free(skimmed.bytes);
     return status;
-}
-
-bool onnx_file_is(const char *file, const char *head, size_t size)
-{
-    size_t length = strlen(file);
-    return (length > 5 && strcmp(file + length - 5, ".onnx") == 0) ||
-           (size > 1 && head[0] == 8 && (unsigned char)head[1] < ' ');
 }

@@ -152,7 +152,7 @@ static enum status find_end(struct skim *s, uint64_t tag, size_t start, size_t e
 
 static enum status copy_field(struct skim *s, enum message message, size_t end)
 {
-    size_t start = s->at, tag_end, field_end;
+    size_t start = s->at, tag_end, field_end = 0;
     uint64_t tag;
     enum message kept;
     if (!read_varint(s, end, &tag) || tag >> 3 == 0)

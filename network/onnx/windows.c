@@ -104,7 +104,7 @@ static int64_t groups(const struct onnx_node *node)
 
 enum node_state rule_conv(struct onnx_node *node)
 {
-    struct window w;
+    struct window w = {0};
     int64_t group = groups(node);
     enum node_state state = read_window(node, node->in[0], &w);
     if (state == NODE_FOUND &&
@@ -118,7 +118,7 @@ enum node_state rule_conv(struct onnx_node *node)
 enum node_state rule_conv_transpose(struct onnx_node *node)
 {
     const struct onnx_value *x = node->in[0], *filter = node->in[1];
-    struct window w;
+    struct window w = {0};
     int64_t size[TENSOR_MAX_RANK] = {x->size[0]}, group = groups(node);
     enum node_state state = read_window(node, x, &w);
     if (state == NODE_FOUND &&
@@ -142,7 +142,7 @@ enum node_state rule_conv_transpose(struct onnx_node *node)
 
 enum node_state rule_pool(struct onnx_node *node)
 {
-    struct window w;
+    struct window w = {0};
     enum node_state state = read_window(node, node->in[0], &w);
     if (state != NODE_FOUND)
         return state;

@@ -23,6 +23,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"sweep", ".cfg", fuzz_read_sweep},
     {"sweep-table", ".csv", fuzz_read_sweep},
     {"network", ".csv", fuzz_read_network},
+    {"onnx", ".onnx", fuzz_read_network},
     {"graph", ".txt", fuzz_read_graph},
     {"profile", ".csv", fuzz_read_profile},
     {"answer", ".json", fuzz_read_answer},

@@ -50,7 +50,7 @@ void fuzz_read_network(const char *file)
     static struct hardware hw;
     struct error error = {0};
     struct network network;
-    enum status status = network_read(file, &network, &error);
+    enum status status = network_read(file, &(struct network_request){0}, &network, &error);
     fuzz_require_line(status, &error);
     if (status != STATUS_OK)
         return;

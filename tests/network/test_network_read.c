@@ -12,7 +12,7 @@ TestSuite(network_read, .init = enter, .fini = leave);
 static enum status read_text(const char *text, struct network *network, struct error *error)
 {
     write_bytes(in_folder("n.csv"), text, strlen(text));
-    return network_read(in_folder("n.csv"), network, error);
+    return network_read(in_folder("n.csv"), &(struct network_request){0}, network, error);
 }
 
 static void read_good(const char *text, struct network *network)

@@ -41,6 +41,7 @@ hwloc      validate
 gsl/       search validate kernels jobs bench tools tests
 criterion  tests
 argp.h     cli tools
+onnx.pb-c  network tests
 '
 
 pass() { passed=$((passed + 1)); }
