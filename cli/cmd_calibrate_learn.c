@@ -181,7 +181,7 @@ int calibrate_learn(struct common *common, const struct learn_asked *asked)
 {
     struct sources sources = {0};
     struct hardware hw;
-    struct correction correction;
+    struct correction correction = {0};
     struct error error;
     const struct learn_options options = {
         .seed = asked->seed, .threads = asked->threads, .stop = stop_asked()};

@@ -115,7 +115,8 @@ static double bursts_fs(const struct least *l, bool of_a)
         piece = base;
     else
         known = false;
-    double fs = (double)(row / piece) * row_fs(l, of_a, piece, known);
+    int64_t pieces = row / piece;
+    double fs = (double)pieces * row_fs(l, of_a, piece, known);
     if (row % piece)
         fs += row_fs(l, of_a, row % piece, known);
     return counted_rows(l, of_a, deep) * fs;

@@ -1,6 +1,7 @@
 /* Random kernels parse, and the plain evaluator finds nothing wrong with them. */
 #include "hardware/load.h"
 #include "tests/kernels/text/plain_kernel.h"
+#include "tests/kernels/text/random_case.h"
 #include "tests/kernels/text/random_kernel.h"
 
 #include <criterion/criterion.h>
@@ -14,6 +15,7 @@ static void enter(void)
 {
     setenv("AUTOTUNE_CONFIGS", SOURCE_DIR "/configs", 1);
     cr_assert_eq(hardware_load("ascend310", NULL, &hw, &error), STATUS_OK, "%s", error.text);
+    random_case_chip(&hw);
 }
 
 static void leave(void)
