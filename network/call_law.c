@@ -137,10 +137,10 @@ static struct call_product matmul(const struct operator_call *call)
 {
     struct call_product p = {0, 0, 0, 0};
     const struct operator_tensor *c = &call->outputs[0];
-    if (!call->output_count || !call->input_count || c->rank < 2)
+    bool tiled = call->output_count && c->rank >= 4 && c->format == FORMAT_NZ;
+    int batches = call->output_count ? c->rank - (tiled ? 4 : 2) : -1;
+    if (!call->input_count || batches < 0)
         return p;
-    bool tiled = c->rank >= 4 && c->format == FORMAT_NZ;
-    int inner = tiled ? 4 : 2, batches = c->rank - inner;
     p.batch = 1;
     for (int i = 0; i < batches; i++)
         p.batch *= (double)c->size[i];

@@ -10,7 +10,7 @@ enum node_state broadcast(struct onnx_node *node, int rank, const int64_t *size,
                           int64_t *all)
 {
     int most = rank > *all_rank ? rank : *all_rank;
-    int64_t together[TENSOR_MAX_RANK];
+    int64_t together[TENSOR_MAX_RANK] = {0};
     for (int back = 1; back <= most; back++) {
         int64_t a = back <= *all_rank ? all[*all_rank - back] : 1;
         int64_t b = back <= rank ? size[rank - back] : 1;

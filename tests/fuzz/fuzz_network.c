@@ -18,9 +18,8 @@ static void require_calls(const struct network *network)
         for (int t = 0; t < call->input_count + call->output_count; t++)
             fuzz_require(call->inputs[t].rank <= TENSOR_MAX_RANK &&
                              call->inputs[t].bytes <= TENSOR_MAX_BYTES &&
-                             call->inputs[t].bytes ==
-                                 operator_tensor_elements(&call->inputs[t]) *
-                                     dtype_bytes(call->inputs[t].type),
+                             call->inputs[t].bytes == operator_tensor_elements(&call->inputs[t]) *
+                                                          dtype_bytes(call->inputs[t].type),
                          "bytes are those of the elements");
     }
 }

@@ -33,9 +33,10 @@ struct model {
 
 static void *new (size_t size)
 {
-    void *there = calloc(1, size);
-    cr_assert(there && part_count < MOST_PARTS);
-    return parts[part_count++] = there;
+    cr_assert(part_count < MOST_PARTS);
+    parts[part_count] = calloc(1, size);
+    cr_assert(parts[part_count]);
+    return parts[part_count++];
 }
 
 static char *new_text(const char *text)

@@ -31,7 +31,8 @@ static void read_calls(const char *rows, struct network *network)
     char text[4096];
     snprintf(text, sizeof text, HEAD "%s", rows);
     write_file("n.csv", text);
-    cr_assert_eq(network_read(in_folder("n.csv"), &(struct network_request){0}, network, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(network_read(in_folder("n.csv"), &(struct network_request){0}, network, &error),
+                 STATUS_OK, "%s", error.text);
 }
 
 static const struct {

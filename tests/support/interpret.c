@@ -81,7 +81,8 @@ static void share(const struct machine *m, const struct instruction *in, int64_t
         m->program->hw->operations[in->what].result == RESULT_PAIRS)
         e /= 2;
     if (in->kind == INSTRUCTION_MATRIX || in->kind == INSTRUCTION_SCALAR || in->transpose ||
-        (in->kind == INSTRUCTION_MOVE && in->row_bytes) || instruction_spreads(m->program->hw, in, OPERAND_SRC)) {
+        (in->kind == INSTRUCTION_MOVE && in->row_bytes) ||
+        instruction_spreads(m->program->hw, in, OPERAND_SRC)) {
         *first = 0;
         *last = bytes;
         return;
