@@ -1,7 +1,7 @@
 /* Calls in an array that grows by doubling, the tensors of each in one block (network/network.h).
  * Layouts are those of ge::Format (CANN's graph/types.h) and of MindSpore's kernel/format_utils;
- * which kinds L sums is the table of operators by rank in "Towards Performance Modeling for Ascend"
- * (Table II), as its published runs select them. */
+ * which kinds L sums is Table II of R. Wu and others, "Machine Learning-enabled Performance Model
+ * for DNN Applications and AI Accelerator" (2022), as its published runs select them. */
 #include "network/network.h"
 
 #include "core/array.h"

@@ -91,7 +91,7 @@ int64_t call_bytes(const struct operator_call *call);
 enum tensor_format tensor_format_find(const char *name, int length);
 const char *tensor_format_name(enum tensor_format format);
 
-/* Does the sum of "Operator-level performance model" (L) count this call? Its largest rank is 3, 4
+/* Does the end-to-end sum of R. Wu and others (2022; L) count this call? Its largest rank is 3, 4
  * or 5, and its kind is among those that the source lists for that rank. */
 bool network_is_l_kind(const struct operator_call *call);
 
