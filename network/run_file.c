@@ -80,7 +80,7 @@ static enum status read_head(struct reader *r)
         return error_at(r->error, r->csv.file, 1, "is empty, expected a head with op_type");
     for (int c = 0; c < COLUMNS; c++) {
         TRY(csv_find(&r->csv, names[c], &r->place[c], r->error));
-        if (r->place[c] < 0 && c < COLUMNS_NEEDED)
+        if (c < COLUMNS_NEEDED && r->place[c] < 0)
             return csv_wrong(&r->csv, r->error, "has no column %s, expected one", names[c]);
     }
     r->fields = r->csv.field_count;

@@ -37,7 +37,7 @@ enum node_state rule_reshape(struct onnx_node *node)
     if (rank < 0)
         return node_unknown(node, not_held);
     for (int d = 0; d < rank; d++) {
-        if (size[d] == 0 && d < x->rank && !node_int(node, "allowzero", 0))
+        if (d < x->rank && size[d] == 0 && !node_int(node, "allowzero", 0))
             size[d] = x->size[d];
         if (size[d] < -1 || size[d] > TENSOR_MAX_BYTES || (size[d] == -1 && open >= 0))
             return node_wrong(node, "its shape has %lld, expected sizes and at most one -1",

@@ -15,9 +15,9 @@ static struct operator_tensor matrix(int64_t batch, int64_t rows, int64_t column
     return tensor;
 }
 
-static struct operator_call call_of(const char *type, struct operator_tensor tensors[3])
+static struct operator_call call_of(char *type, struct operator_tensor tensors[3])
 {
-    return (struct operator_call){.op_type = (char *)(uintptr_t)type,
+    return (struct operator_call){.op_type = type,
                                   .input_count = 2,
                                   .output_count = 1,
                                   .inputs = tensors,
@@ -33,7 +33,8 @@ Test(network_product, every_way)
             ta ? matrix(batch, k, m, blocks) : matrix(batch, m, k, blocks),
             tb ? matrix(share ? 1 : batch, n, k, blocks) : matrix(share ? 1 : batch, k, n, blocks),
             matrix(batch, m, n, blocks)};
-        struct operator_call call = call_of("BatchMatMul", tensors);
+        char type[] = "BatchMatMul";
+        struct operator_call call = call_of(type, tensors);
         struct product p;
         cr_assert(call_product(&call, &p), "way %d", way);
         cr_expect(p.m == m && p.k == k && p.n == n && p.batch == batch, "way %d", way);
@@ -44,8 +45,8 @@ Test(network_product, every_way)
 
 Test(network_product, kinds)
 {
-    static const struct {
-        const char *type;
+    struct {
+        char type[40];
         bool is;
     } kinds[] = {{"MatMul", true},
                  {"matmulv3", true},
@@ -80,7 +81,8 @@ Test(network_product, not_one)
             tensors[2].format = FORMAT_NC1HWC0;
         else
             tensors[0].size[0] = 0;
-        struct operator_call call = call_of("MatMul", tensors);
+        char type[] = "MatMul";
+        struct operator_call call = call_of(type, tensors);
         cr_expect_not(call_product(&call, &p), "%d", broken);
     }
 }

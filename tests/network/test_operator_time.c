@@ -62,7 +62,7 @@ static const struct {
      32 * 77, 18, 24 * 9, 1, "~Conv2DBackpropInput"},
     {"Conv2DBackpropFilter,32,32x24x17x17x16;32x18x35x35x16,NC1HWC0;NC1HWC0,FLOAT;FLOAT,"
      "162x24x16x16,FracZ,FLOAT16,1,\n",
-     162, 24, 32 * 17 * 17 / 16, 1, "~Conv2DBackpropFilter"},
+     162, 24, 2 * 17 * 17, 1, "~Conv2DBackpropFilter"},
     {"FusionOp_Mul_Square,30,64x64,DefaultFormat,FLOAT,64x64,DefaultFormat,FLOAT,1,\n", 0, 0, 0, 0,
      "~Mul"},
 };

@@ -20,10 +20,9 @@ static const struct row {
     const char *name, *chip;
     int64_t sizes[KERNEL_MAX_SIZES];
     int64_t small[KERNEL_MAX_SIZES]; /* of a space that is searched in no time */
-    bool lacks;                      /* it asks for operations that the chip has not */
-    double
-        far; /* so many rooflines the best takes at most, 0: 100. Some picks count nothing there */
+    double far; /* so many rooflines the best takes at most, 0: 100. Some picks count nothing */
     enum dtype type; /* f16 where none is said */
+    bool lacks;      /* it asks for operations that the chip has not */
 } rows[] = {
     {"add_relu", "ascend310", {500000}, {5000}},
     {"add_relu", "ascend910b2", {500000}, {5000}},
@@ -34,25 +33,25 @@ static const struct row {
     {"batched_matmul", "ascend310", {6, 512, 512, 512}, {3, 48, 64, 40}},
     {"batched_matmul", "ascend910", {6, 512, 512, 512}, {40, 32, 48, 32}},
     {"batched_matmul", "ascend910b2", {6, 512, 512, 512}, {3, 48, 64, 40}},
-    {"causal_attention", "ascend310", {1, 300, 64}, {1, 300, 32}, false, 1e3},
-    {"causal_attention", "ascend910", {1, 300, 64}, {1, 300, 32}, false, 1e3},
+    {"causal_attention", "ascend310", {1, 300, 64}, {1, 300, 32}, 1e3},
+    {"causal_attention", "ascend910", {1, 300, 64}, {1, 300, 32}, 1e3},
     {"column_max", "ascend310", {3000, 500}, {70, 100}},
     {"column_max", "ascend910b2", {3000, 500}, {70, 100}},
     {"column_sum", "ascend310", {3000, 500}, {70, 100}},
     {"column_sum", "ascend910", {3000, 500}, {70, 100}},
     {"conv2d", "ascend310", {28, 28, 3, 3, 128, 128, 2, 1, 1}, {6, 7, 3, 2, 20, 32, 2, 1, 2}},
     {"conv2d", "ascend910b2", {28, 28, 3, 3, 128, 128, 1, 1, 2}, {6, 7, 3, 2, 20, 32, 1, 1, 1}},
-    {"cubefx_pipeline", "ascend310", {256, 8, 4}, {20, 3, 2}, false, 1e3},
-    {"cubefx_pipeline", "ascend910", {256, 8, 4}, {20, 3, 2}, false, 1e3},
+    {"cubefx_pipeline", "ascend310", {256, 8, 4}, {20, 3, 2}, 1e3},
+    {"cubefx_pipeline", "ascend910", {256, 8, 4}, {20, 3, 2}, 1e3},
     {"depthwise_conv2d", "ascend310", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"depthwise_conv2d", "ascend910b2", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"exp", "ascend310", {500000}, {5000}},
     {"exp", "ascend910b2", {500000}, {5000}},
-    {"fft", "ascend310", {4, 64}, {2, 16}, false, 1e5},
-    {"fft", "ascend910b2", {4, 64}, {2, 16}, false, 1e5},
+    {"fft", "ascend310", {4, 64}, {2, 16}, 1e5},
+    {"fft", "ascend910b2", {4, 64}, {2, 16}, 1e5},
     {"flash_attention", "ascend310", {4, 1024, 64}, {2, 300, 32}},
     {"flash_attention", "ascend910", {4, 1024, 64}, {2, 300, 32}},
-    {"split/flash_attention", "ascend910b2", {4, 1024, 64}, {2, 300, 32}, false, 1e3},
+    {"split/flash_attention", "ascend910b2", {4, 1024, 64}, {2, 300, 32}, 1e3},
     {"gelu", "ascend310", {500000}, {5000}},
     {"gelu", "ascend910", {500000}, {5000}},
     {"gelu", "ascend910b2", {500000}, {5000}},
@@ -78,8 +77,8 @@ static const struct row {
     {"rms_norm_long", "ascend910b2", {5, 100000}, {3, 2000}},
     {"rms_norm_rows", "ascend910", {300, 2000}, {30, 200}},
     {"rms_norm_rows", "ascend910b2", {300, 2000}, {30, 200}},
-    {"rotary", "ascend310", {8, 500, 128}, {3, 40, 60}, false, 1e3},
-    {"rotary", "ascend910b2", {8, 500, 128}, {3, 40, 60}, false, 1e3},
+    {"rotary", "ascend310", {8, 500, 128}, {3, 40, 60}, 1e3},
+    {"rotary", "ascend910b2", {8, 500, 128}, {3, 40, 60}, 1e3},
     {"row_max", "ascend310", {3000, 500}, {100, 300}},
     {"row_max", "ascend910b2", {3000, 500}, {100, 300}},
     {"row_sum", "ascend310", {3000, 500}, {100, 300}},
@@ -92,7 +91,7 @@ static const struct row {
     {"softmax", "ascend910b2", {300, 2000}, {30, 200}},
     {"softmax_long", "ascend310", {5, 100000}, {3, 2000}},
     {"softmax_long", "ascend910b2", {5, 100000}, {3, 2000}},
-    {"softmax_rows", "ascend310", {300, 1000}, {0}, true},
+    {"softmax_rows", "ascend310", {300, 1000}, {0}, .lacks = true},
     {"softmax_rows", "ascend910", {300, 1000}, {30, 200}},
     {"softmax_rows", "ascend910b2", {300, 1000}, {30, 200}},
     {"swiglu", "ascend310", {300, 2000}, {20, 100}},
