@@ -5,55 +5,11 @@
 #include "network/onnx/calls.h"
 
 #include "formats/text.h"
+#include "network/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum layout { PLAIN, MAP, FILTER, NZ, LAYOUTS };
-
-static int64_t blocks(int64_t elements)
-{
-    return (elements + 15) / 16;
-}
-
-static void plain(const struct onnx_value *v, struct operator_tensor *t)
-{
-    t->format = FORMAT_ND;
-    t->rank = v->rank;
-    memcpy(t->size, v->size, sizeof v->size);
-}
-
-static void map(const struct onnx_value *v, struct operator_tensor *t)
-{
-    const int64_t size[] = {v->size[0], blocks(v->size[1]), v->size[2], v->size[3], 16};
-    t->format = FORMAT_NC1HWC0;
-    t->rank = 5;
-    memcpy(t->size, size, sizeof size);
-}
-
-static void filter(const struct onnx_value *v, struct operator_tensor *t)
-{
-    const int64_t size[] = {blocks(v->size[1]) * v->size[2] * v->size[3], blocks(v->size[0]), 16,
-                            16};
-    t->format = FORMAT_Z;
-    t->rank = 4;
-    memcpy(t->size, size, sizeof size);
-}
-
-/* The last two dimensions in blocks, those before them as they are. */
-static void nz(const struct onnx_value *v, struct operator_tensor *t)
-{
-    int batch = v->rank - 2;
-    t->format = FORMAT_NZ;
-    t->rank = v->rank + 2;
-    memcpy(t->size, v->size, (size_t)batch * sizeof *t->size);
-    const int64_t size[] = {blocks(v->size[batch + 1]), blocks(v->size[batch]), 16, 16};
-    memcpy(t->size + batch, size, sizeof size);
-}
-
-static void (*const fill[LAYOUTS])(const struct onnx_value *v, struct operator_tensor *t) = {
-    [PLAIN] = plain, [MAP] = map, [FILTER] = filter, [NZ] = nz};
 
 static bool is_real(enum dtype type)
 {
@@ -61,23 +17,23 @@ static bool is_real(enum dtype type)
 }
 
 /* False where it is more than a tensor may be. */
-static bool set_tensor(const struct onnx_value *v, enum layout layout, enum dtype reals,
+static bool set_tensor(const struct onnx_value *v, enum tensor_format format, enum dtype reals,
                        struct operator_tensor *t)
 {
-    fill[layout](v, t);
-    t->type = is_real(v->type) ? reals : v->type;
-    return tensor_measure(t);
+    return tensor_lay_out(v->size, v->rank, format, is_real(v->type) ? reals : v->type, t);
 }
 
-static enum layout layout_of(const struct onnx_node *node, const struct onnx_value *v, int input)
+static enum tensor_format format_of(const struct onnx_node *node, const struct onnx_value *v,
+                                    int input)
 {
     const char *name = node->proto->op_type;
     bool is_product = strcmp(name, "MatMul") == 0 || strcmp(name, "Gemm") == 0;
     if (is_product && v->rank >= 2 && v->rank <= TENSOR_MAX_RANK - 2 && input < 2)
-        return NZ;
+        return FORMAT_NZ;
     if (strncmp(name, "Conv", 4) == 0 && input == 1 && v->rank == 4)
-        return FILTER;
-    return v->is_map || (v->rank == 4 && node->out[0].is_map && !v->is_constant) ? MAP : PLAIN;
+        return FORMAT_Z;
+    return v->is_map || (v->rank == 4 && node->out[0].is_map && !v->is_constant) ? FORMAT_NC1HWC0
+                                                                                 : FORMAT_ND;
 }
 
 /* Rows of A times one matrix are one product: N, S, K becomes N*S, K. */
@@ -124,15 +80,15 @@ static enum status too_large(const struct network *network, const struct onnx_no
 
 /* Brings a value into the other layout, once. */
 static enum status convert(struct network *network, const struct onnx_node *node,
-                           struct onnx_value *v, enum layout wanted, size_t number,
+                           struct onnx_value *v, enum tensor_format wanted, size_t number,
                            enum dtype reals, struct error *error)
 {
     struct operator_call *call;
-    if (v->is_constant || v->is_both || v->rank != 4 || (wanted == MAP) == v->is_map)
+    if (v->is_constant || v->is_both || v->rank != 4 || (wanted == FORMAT_NC1HWC0) == v->is_map)
         return STATUS_OK;
     TRY(new_call(network, node, "TransData", 1, 1, number, &call, error));
-    if (!set_tensor(v, v->is_map ? MAP : PLAIN, reals, call->inputs) ||
-        !set_tensor(v, wanted == MAP ? MAP : PLAIN, reals, call->outputs))
+    if (!set_tensor(v, v->is_map ? FORMAT_NC1HWC0 : FORMAT_ND, reals, call->inputs) ||
+        !set_tensor(v, wanted == FORMAT_NC1HWC0 ? FORMAT_NC1HWC0 : FORMAT_ND, reals, call->outputs))
         return too_large(network, node, error);
     v->is_both = true;
     return STATUS_OK;
@@ -163,7 +119,9 @@ static enum status add_kernel(struct network *network, struct onnx_node *node,
         if (!node->in[i])
             continue;
         TRY(convert(network, node, node->in[i],
-                    layout_of(node, node->in[i], i) == MAP && node->out[0].is_map ? MAP : PLAIN,
+                    format_of(node, node->in[i], i) == FORMAT_NC1HWC0 && node->out[0].is_map
+                        ? FORMAT_NC1HWC0
+                        : FORMAT_ND,
                     number, reals, error));
         inputs++;
     }
@@ -178,9 +136,10 @@ static enum status add_kernel(struct network *network, struct onnx_node *node,
         struct onnx_value value = *node->in[i];
         if (is_product && i == 0)
             join_rows(node->in[1], &value);
-        enum layout layout = layout_of(node, &value, i);
-        is_in_range &= set_tensor(&value, layout == MAP && !node->out[0].is_map ? PLAIN : layout,
-                                  reals, &call->inputs[t++]);
+        enum tensor_format format = format_of(node, &value, i);
+        is_in_range &= set_tensor(
+            &value, format == FORMAT_NC1HWC0 && !node->out[0].is_map ? FORMAT_ND : format, reals,
+            &call->inputs[t++]);
     }
     for (int o = 0, t = 0; o < node->out_count; o++) {
         struct onnx_value value = node->out[o];
@@ -188,7 +147,7 @@ static enum status add_kernel(struct network *network, struct onnx_node *node,
             continue;
         if (is_product)
             join_rows(node->in[1], &value);
-        is_in_range &= set_tensor(&value, layout_of(node, &value, 0), reals, &call->outputs[t++]);
+        is_in_range &= set_tensor(&value, format_of(node, &value, 0), reals, &call->outputs[t++]);
     }
     call->is_l_kind = network_is_l_kind(call);
     return is_in_range ? STATUS_OK : too_large(network, node, error);
@@ -203,7 +162,7 @@ enum status onnx_calls_add(struct network *network, struct onnx_node *node,
     if (is_free(node, op)) {
         /* Another view of a map needs it as it is. */
         if (node_input(node, 0) && !op->op_type && node->in[0]->is_map && !node->out[0].is_map)
-            return convert(network, node, node->in[0], PLAIN, number, reals, error);
+            return convert(network, node, node->in[0], FORMAT_ND, number, reals, error);
         return STATUS_OK;
     }
     return add_kernel(network, node, op, number, reals, error);
