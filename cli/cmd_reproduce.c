@@ -13,8 +13,9 @@ static const struct usage usage = {
     .name = "autotune reproduce",
     .tables = {{hardware_options, 0}},
     .doc = "Recomputes the published numbers that the model can produce, on the described Ascend "
-           "310, and prints paper | ours | ratio with the reason for a difference. Numbers that "
-           "need silicon that is not at hand are shown without ours.\v"
+           "310, and prints paper | ours | ratio with the reason for a difference. Times of "
+           "networks' operators are of the Ascend 910. Numbers that need silicon that is not at "
+           "hand are shown without ours.\v"
            "Examples:\n"
            "  autotune reproduce\n"
            "  autotune reproduce --json -o reproduction.json\n",
@@ -67,8 +68,9 @@ static void write_table(const struct hardware *hw, const json_t *rows, struct an
     const struct style *style = &answer->style;
     fprintf(answer->stream, "published numbers, recomputed on %s\n", hw->name);
     text_put_hardware(hw, style, answer->stream);
-    fputs("T: Y. Tang's thesis; R: Y. Zhou et al. on the component roofline. A ratio is ours over "
-          "the paper's.\n\n",
+    fputs("T: Y. Tang's thesis; R: Y. Zhou et al. on the component roofline; L: R. Wu et al. on "
+          "networks' times,\nof the Ascend 910 as it is described. A ratio is ours over the "
+          "paper's.\n\n",
           answer->stream);
     put_rows(rows, style, answer->stream);
 }

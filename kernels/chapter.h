@@ -6,11 +6,12 @@
 #include "search/tiling_simulator.h"
 
 struct published {
-    const char *source;   /* "T 3.5.1": Tang 2024, section; "R": Zhou et al. 2025 */
+    const char
+        *source; /* "T 3.5.1": Tang 2024, section; "R": Zhou et al. 2025; "L": Wu et al. 2022 */
     const char *quantity; /* what is compared, and the setting */
     const char *unit;     /* "x" for a ratio */
-    double paper;
-    const char *why; /* why ours differs, or what was taken where the paper leaves it open */
+    double paper;         /* NaN: drawn there, not printed */
+    const char *why;      /* why ours differs, or what was taken where the paper leaves it open */
 };
 
 struct reproduction {

@@ -7,8 +7,9 @@
 
 static json_t *row_json(const struct published *row, double ours)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s, s:f}", "source", row->source, "quantity",
-                             row->quantity, "unit", row->unit, "paper", row->paper);
+    json_t *json = json_pack("{s:s, s:s, s:s}", "source", row->source, "quantity", row->quantity,
+                             "unit", row->unit);
+    json_object_set_new(json, "paper", json_number(row->paper));
     json_object_set_new(json, "ours", json_number(ours));
     json_object_set_new(json, "ratio", json_number(row->paper != 0 ? ours / row->paper : NAN));
     json_object_set_new(json, "why", json_string(row->why));
@@ -41,8 +42,9 @@ enum status reproduce(const struct hardware *hw, int threads, json_t **rows, str
         for (int c = 0; operators[o]->chapters && operators[o]->chapters[c]; c++)
             if (status == STATUS_OK)
                 status = add_chapter(&r, operators[o]->chapters[c], *rows, error);
-    if (status == STATUS_OK)
-        status = add_chapter(&r, &quoted_chapter, *rows, error);
+    const struct chapter *const last[] = {&layers_chapter, &network_chapter, &quoted_chapter};
+    for (size_t c = 0; c < sizeof last / sizeof *last && status == STATUS_OK; c++)
+        status = add_chapter(&r, last[c], *rows, error);
     tiling_simulator_close(&r.simulator);
     if (status != STATUS_OK) {
         json_decref(*rows);

@@ -55,23 +55,32 @@ static enum status transfers(struct reproduction *r, int64_t bytes, bool sequenc
     return status;
 }
 
+enum status best_product_ns(const struct reproduction *r, const struct hardware *hw, int64_t m,
+                            int64_t k, int64_t n, double *ns, struct error *error)
+{
+    struct problem problem = {.op = &matmul_operator, .size = {m, k, n, 1}, .type = DTYPE_F16};
+    struct space space;
+    struct search_result result = {0};
+    struct search_options options = {.threads = r->threads, .top = 1};
+    *ns = NAN;
+    enum status status = space_open(&problem, &matmul_thesis, hw, hw->cores, &space, error);
+    if (status == STATUS_OK)
+        status = search(&space, &options, &result, error);
+    if (status == STATUS_OK && result.count)
+        *ns = (double)result.best[0].timeline.end_fs / FS_PER_NS;
+    search_result_clear(&result);
+    space_close(&space);
+    return status;
+}
+
 /* Share of all cores' peak that the best tiling of w × w × n reaches, in percent. */
 static enum status peak_share(struct reproduction *r, int64_t w, int64_t n, double *percent,
                               struct error *error)
 {
-    struct problem problem = {.op = &matmul_operator, .size = {w, w, n, 1}, .type = DTYPE_F16};
-    struct space space;
-    struct search_result result = {0};
-    struct search_options options = {.threads = r->threads, .top = 1};
-    enum status status = space_open(&problem, &matmul_thesis, r->hw, r->hw->cores, &space, error);
-    if (status == STATUS_OK)
-        status = search(&space, &options, &result, error);
-    if (status == STATUS_OK && result.count)
-        *percent = 100 * matmul_operator.operations(&problem, r->hw) /
-                   ((double)result.best[0].timeline.end_fs / FS_PER_S) /
-                   (hardware_matrix_peak(r->hw, DTYPE_F16) * r->hw->cores);
-    search_result_clear(&result);
-    space_close(&space);
+    double ns, operations = 2 * (double)w * (double)w * (double)n;
+    enum status status = best_product_ns(r, r->hw, w, w, n, &ns, error);
+    *percent =
+        100 * operations / (ns / 1e9) / (hardware_matrix_peak(r->hw, DTYPE_F16) * r->hw->cores);
     return status;
 }
 
