@@ -5,7 +5,6 @@
  * time is below that of operands and result from memory once, at the 1.2 TB/s that H. Liao and
  * others (2021) print. */
 #include "jobs/reproduce/reproduce_parts.h"
-#include "kernels/matmul/matmul.h"
 #include "network/operator_time.h"
 
 #include <math.h>
