@@ -8,9 +8,12 @@
 
 #include <jansson.h>
 
+/* The chip of the rows about networks, as it is described: its library is what was learned. */
+#define REPRODUCE_NETWORK_CHIP "ascend910"
+
 /* Sets *rows to an array of {source, quantity, unit, paper, ours, ratio, why}; ours and ratio are
  * null for what was measured on silicon and cannot be recomputed. The caller owns it. `hw` is the
- * Ascend 310; `threads` >= 1. */
+ * Ascend 310, of all other rows; `threads` >= 1. */
 enum status reproduce(const struct hardware *hw, int threads, json_t **rows, struct error *error);
 
 #endif

@@ -97,7 +97,7 @@ static const struct {
 
 enum status learned_chip(struct hardware *hw, struct error *error)
 {
-    return hardware_load("ascend910", NULL, hw, error);
+    return hardware_load(REPRODUCE_NETWORK_CHIP, NULL, hw, error);
 }
 
 static enum status lay_out(const int64_t *size, int rank, enum tensor_format format,
