@@ -161,7 +161,9 @@ const char *network_verdict(const struct network_answer *answer, int64_t call)
         return NULL;
     if (best_ns < (1 - WORTH) * least_ns)
         return "pays";
-    return best_ns < (1 - WORTH) * network_now_ns(answer, call) ? "may pay" : "well tiled";
+    if (best_ns < (1 - WORTH) * network_now_ns(answer, call))
+        return "may pay";
+    return network_tuned_of(answer, call).gap > 0 ? NULL : "well tiled";
 }
 
 /* ------------------------------------------------------------------ shapes */

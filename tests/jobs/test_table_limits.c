@@ -36,7 +36,7 @@ static struct fitting fittings[] = {
     {"matmul_two_level", "ascend310", {600, 600, 600, 3}, true},
     {"batched_matmul", "ascend310", {40, 1500, 1500, 1500}, true},
     {"batched_matmul", "ascend910b2", {200, 1500, 1500, 1500}, true},
-    {"conv2d", "ascend310", {30, 60, 4, 4, 200, 200, 2, 1, 2, 3, 1}, false},
+    {"conv2d", "ascend310", {20, 30, 4, 4, 100, 100, 2, 1, 2, 2, 1}, false},
     {"rms_norm", "ascend310", {300, 3000}, false},
     {"softmax_long", "ascend910b2", {100, 9000}, false},
 };
