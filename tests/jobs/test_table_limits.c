@@ -67,14 +67,16 @@ static int64_t draw_size(gsl_rng *rng, int64_t most)
     return size < (double)unit ? unit : unit * (int64_t)(size / (double)unit);
 }
 
+/* One that is too large for an operator is drawn anew. */
 static struct problem draw_problem(struct setting *s)
 {
     struct problem problem = {.op = s->op, .type = DTYPE_F16};
     struct error error;
     problem_set_type(&problem, DTYPE_F16);
-    for (int i = 0; i < s->op->size_count; i++)
-        problem.size[i] = draw_size(s->rng, s->fitting->most[i]);
-    cr_assert_eq(problem_settle(&problem, &error), STATUS_OK, "%s", error.text);
+    do
+        for (int i = 0; i < s->op->size_count; i++)
+            problem.size[i] = draw_size(s->rng, s->fitting->most[i]);
+    while (problem_settle(&problem, &error) != STATUS_OK);
     return problem;
 }
 
