@@ -1,5 +1,5 @@
 /* `autotune network`. The calls are read and predicted, the graph cut down to the operators that
- * are asked for; with --tune the products that take most are searched, biggest first
+ * are asked for; with --tune products and convolutions are searched, biggest first
  * (jobs/network/network_tune.h). */
 #include "cli/answer.h"
 #include "cli/commands.h"
@@ -42,8 +42,8 @@ static const struct cli_option options[] = {
      .text = offsetof(struct network_command, dot)},
     {.help = "Tilings:", .group = 2},
     {"tune", NULL,
-     "search the best tilings of the products of matrices, in a cold cache, from what takes most "
-     "on: what they would save",
+     "search the best tilings of products of matrices and convolutions, in a cold cache, from what "
+     "takes most on: what they would save",
      2, .flag = offsetof(struct network_command, tune)},
     {"db", "DB", "the store that tilings are kept in (default autotune.db)", 2,
      .text = offsetof(struct network_command, db)},
@@ -137,16 +137,12 @@ static void time_graph(const struct network_command *command, struct network_ans
 
 static void say_tuned(const struct network_tuned *tuned)
 {
-    int64_t none = tuned->products - tuned->left - tuned->found;
     if (tuned->left)
-        cli_warn("%lld of %lld products were not searched for lack of time", (long long)tuned->left,
-                 (long long)tuned->products);
+        cli_warn("%lld of %lld operators were not searched for lack of time",
+                 (long long)tuned->left, (long long)tuned->searched);
     if (tuned->cut_off)
         cli_warn("%lld searches were cut off by the time limit: a longer run may find better",
                  (long long)tuned->cut_off);
-    if (none)
-        cli_warn("%lld products have no tiling%s%s", (long long)none,
-                 *tuned->refused ? ", the first of them: " : "", tuned->refused);
 }
 
 /* All of its tilings have words in the rows that CANN loads. */
@@ -179,14 +175,15 @@ static void write_runtime_kb(const struct network_command *command, const char *
     kernels_close(kernels);
 }
 
-/* Returns the best times, a call each; to be freed. */
-static double *tune_calls(const struct network_command *command, struct network_answer *answer)
+/* Returns what was found, a call each; to be freed. */
+static struct call_tuned *tune_calls(const struct network_command *command,
+                                     struct network_answer *answer)
 {
     struct error error;
     struct network_tuned tuned;
     int64_t *order, count;
-    double *best_ns =
-        cli_require_memory(calloc((size_t)answer->network->call_count, sizeof *best_ns));
+    struct call_tuned *found =
+        cli_require_memory(calloc((size_t)answer->network->call_count, sizeof *found));
     const struct common *common = &command->common;
     struct network_tune tune = {
         .hw_name = cli_hardware_name(common),
@@ -201,8 +198,7 @@ static double *tune_calls(const struct network_command *command, struct network_
     cli_require(chips_open(common->hw_folders, &tune.chips, &error), &error);
     cli_require(store_open(command->db, STORE_WRITE, &tune.store, &error), &error);
     stop_open();
-    cli_require(network_tune(&tune, answer->network, order, count, best_ns, &tuned, &error),
-                &error);
+    cli_require(network_tune(&tune, answer->network, order, count, found, &tuned, &error), &error);
     store_close(tune.store);
     chips_close(tune.chips);
     free(order);
@@ -210,8 +206,8 @@ static double *tune_calls(const struct network_command *command, struct network_
         say_tuned(&tuned);
     if (command->runtime_kb)
         write_runtime_kb(command, tuned.fingerprint);
-    answer->best_ns = best_ns;
-    return best_ns;
+    answer->tuned = found;
+    return found;
 }
 
 /* ------------------------------------------------------------------ the answer */
@@ -267,7 +263,7 @@ static int answer_file(struct network_command *command, const char *file)
     predict(&answer, times);
     if (command->graph)
         time_graph(command, &answer);
-    double *best_ns = command->tune ? tune_calls(command, &answer) : NULL;
+    struct call_tuned *tuned = command->tune ? tune_calls(command, &answer) : NULL;
     write_answer(&command->common, &answer);
     if (command->dot)
         cli_require(
@@ -275,7 +271,9 @@ static int answer_file(struct network_command *command, const char *file)
             &error);
     int status = network_sum_of(&answer, PART_COVERED).rows ? EXIT_ANSWER : EXIT_NONE;
     free(times);
-    free(best_ns);
+    for (int64_t i = 0; tuned && i < network.call_count; i++)
+        free(tuned[i].why);
+    free(tuned);
     subgraph_clear(&subgraph);
     graph_clear(&graph);
     network_free(&network);

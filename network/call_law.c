@@ -71,15 +71,6 @@ static double blocks_of(double size)
 
 /* ------------------------------------------------------------------ products */
 
-static const struct operator_tensor *find(const struct operator_tensor *list, int count,
-                                          enum tensor_format format, int rank)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i].format == format && list[i].rank == rank)
-            return &list[i];
-    return NULL;
-}
-
 /* Pixels of all images, each padded to blocks. */
 static double pixel_blocks(const struct operator_tensor *image)
 {
@@ -122,12 +113,14 @@ static struct call_product convolution(const struct operator_call *call)
 {
     const struct call_product none = {0, 0, 0, 0};
     if (has(call, "Conv2DBackpropFilter") || has(call, "FusedDbnDw")) {
-        const struct operator_tensor *f = find(call->outputs, call->output_count, FORMAT_Z, 4);
+        const struct operator_tensor *f =
+            operator_tensor_find(call->outputs, call->output_count, FORMAT_Z, 4);
         return f ? back_to_filter(call, f) : none;
     }
-    const struct operator_tensor *f = find(call->inputs, call->input_count, FORMAT_Z, 4);
+    const struct operator_tensor *f =
+        operator_tensor_find(call->inputs, call->input_count, FORMAT_Z, 4);
     const struct operator_tensor *image =
-        find(call->outputs, call->output_count, FORMAT_NC1HWC0, 5);
+        operator_tensor_find(call->outputs, call->output_count, FORMAT_NC1HWC0, 5);
     if (!f || !image)
         return none;
     return has(call, "Conv2DBackpropInput") ? back_to_input(f, image) : forward(f, image);

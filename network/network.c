@@ -80,6 +80,15 @@ bool tensor_measure(struct operator_tensor *tensor)
     return true;
 }
 
+const struct operator_tensor *operator_tensor_find(const struct operator_tensor *list, int count,
+                                                   enum tensor_format format, int rank)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].format == format && list[i].rank == rank)
+            return &list[i];
+    return NULL;
+}
+
 int64_t call_bytes(const struct operator_call *call)
 {
     int64_t bytes = 0;

@@ -39,6 +39,14 @@ struct operator_tensor {
     int64_t bytes; /* of all elements; of a scalar those of one */
 };
 
+/* How a convolution's filter moves over the image, along its rows and its columns. */
+struct call_window {
+    int64_t kernel[2]; /* 0: the file does not say it */
+    int64_t stride[2], dilation[2];
+    int64_t padding[2]; /* before the first; behind the last it follows from the sizes */
+    int64_t groups;     /* of channels that do not see each other */
+};
+
 /* Calls of one operator with the same shapes, layouts and types. */
 struct operator_call {
     char *op_type; /* "MatMul" */
@@ -50,6 +58,7 @@ struct operator_call {
     int64_t count;                            /* >= 1 */
     int64_t count_gradients;                  /* of these, in the backward pass; 0: not known */
     double measured_ns;                       /* mean of a call; 0: not measured */
+    struct call_window window;
     char *uncovered; /* why nothing is predicted of it; NULL: all is known */
     bool is_l_kind;  /* one that the sum of L is about (network_is_l_kind) */
 };
@@ -83,6 +92,10 @@ void operator_call_clear(struct operator_call *call);
 /* Fills `bytes` from sizes and type; false beyond TENSOR_MAX_BYTES. Sizes are >= 0. */
 bool tensor_measure(struct operator_tensor *tensor);
 int64_t operator_tensor_elements(const struct operator_tensor *tensor);
+
+/* The first of a list with this layout and rank, or NULL. */
+const struct operator_tensor *operator_tensor_find(const struct operator_tensor *list, int count,
+                                                   enum tensor_format format, int rank);
 
 /* All bytes of a call's inputs and outputs. */
 int64_t call_bytes(const struct operator_call *call);

@@ -3,27 +3,9 @@
  * read as the matrix that it holds. */
 #include "network/product.h"
 
-#include <string.h>
-#include <strings.h>
-
 struct matrix {
     int64_t batch, rows, columns;
 };
-
-static bool is_product(const char *type)
-{
-    static const char *const fused = "FusionOp_";
-    static const char *const kinds[] = {"MatMul",        "MatMulV2",    "MatMulV3",
-                                        "MatMulCommon",  "BatchMatMul", "BatchMatMulV2",
-                                        "BatchMatMulV3", "GEMM"};
-    bool is_fused = strncmp(type, fused, strlen(fused)) == 0;
-    type += is_fused ? strlen(fused) : 0;
-    size_t length = is_fused ? strcspn(type, "_") : strlen(type);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strlen(kinds[i]) == length && strncasecmp(kinds[i], type, length) == 0)
-            return true;
-    return false;
-}
 
 static bool read_matrix(const struct operator_tensor *tensor, struct matrix *matrix)
 {
@@ -43,10 +25,10 @@ static bool read_matrix(const struct operator_tensor *tensor, struct matrix *mat
 bool call_product(const struct operator_call *call, struct product *product)
 {
     struct matrix a, b, c;
-    if (!is_product(call->op_type) || call->input_count < 2 || call->output_count < 1 ||
-        !read_matrix(&call->inputs[0], &a) || !read_matrix(&call->inputs[1], &b) ||
-        !read_matrix(&call->outputs[0], &c) || call->inputs[0].type != call->inputs[1].type ||
-        a.batch != c.batch || (b.batch != c.batch && b.batch != 1))
+    if (call->input_count < 2 || call->output_count < 1 || !read_matrix(&call->inputs[0], &a) ||
+        !read_matrix(&call->inputs[1], &b) || !read_matrix(&call->outputs[0], &c) ||
+        call->inputs[0].type != call->inputs[1].type || a.batch != c.batch ||
+        (b.batch != c.batch && b.batch != 1))
         return false;
     for (int way = 0; way < 4; way++) {
         bool ta = way & 1, tb = way & 2;

@@ -10,8 +10,8 @@ struct product {
     enum dtype type, result;
 };
 
-/* Sizes are those in memory, padding included. False where the call is no product, or its tensors
- * are not those of one. */
+/* Of a call of a kind that multiplies. Sizes are those in memory, padding included. False where its
+ * tensors are not those of a product. */
 bool call_product(const struct operator_call *call, struct product *product);
 
 #endif

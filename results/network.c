@@ -112,9 +112,14 @@ double network_now_ns(const struct network_answer *answer, int64_t call)
     return measured_ns > 0 ? measured_ns : answer->times[call].predicted_ns;
 }
 
+struct call_tuned network_tuned_of(const struct network_answer *answer, int64_t call)
+{
+    return answer->tuned ? answer->tuned[call] : (struct call_tuned){0};
+}
+
 double network_saved_ns(const struct network_answer *answer, int64_t call)
 {
-    double best_ns = answer->best_ns ? answer->best_ns[call] : 0;
+    double best_ns = network_tuned_of(answer, call).best_ns;
     double saved_ns = best_ns > 0 ? network_now_ns(answer, call) - best_ns : 0;
     return saved_ns > 0 ? saved_ns * (double)answer->network->calls[call].count : 0;
 }
@@ -137,9 +142,9 @@ enum status network_order(const struct network_answer *answer, int64_t **order, 
         return error_memory(error);
     }
     for (int64_t i = 0; i < *count; i++)
-        list[i].weight = answer->best_ns ? network_saved_ns(answer, list[i].call)
-                                         : network_now_ns(answer, list[i].call) *
-                                               (double)answer->network->calls[list[i].call].count;
+        list[i].weight = answer->tuned ? network_saved_ns(answer, list[i].call)
+                                       : network_now_ns(answer, list[i].call) *
+                                             (double)answer->network->calls[list[i].call].count;
     qsort(list, (size_t)*count, sizeof *list, compare_weights);
     for (int64_t i = 0; i < *count; i++)
         (*order)[i] = list[i].call;
@@ -149,14 +154,16 @@ enum status network_order(const struct network_answer *answer, int64_t **order, 
 
 const char *network_verdict(const struct network_answer *answer, int64_t call)
 {
-    double best_ns = answer->best_ns ? answer->best_ns[call] : 0;
+    double best_ns = network_tuned_of(answer, call).best_ns;
     double measured_ns = answer->network->calls[call].measured_ns;
     double least_ns = measured_ns > 0 ? measured_ns : answer->times[call].low_ns;
     if (best_ns <= 0)
         return NULL;
     if (best_ns < (1 - WORTH) * least_ns)
         return "pays";
-    return best_ns < (1 - WORTH) * network_now_ns(answer, call) ? "may pay" : "well tiled";
+    if (best_ns < (1 - WORTH) * network_now_ns(answer, call))
+        return "may pay";
+    return network_tuned_of(answer, call).gap > 0 ? NULL : "well tiled";
 }
 
 /* ------------------------------------------------------------------ shapes */

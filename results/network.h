@@ -11,6 +11,13 @@
 
 #include <stdio.h>
 
+/* What a search found for a call. */
+struct call_tuned {
+    double best_ns; /* 0: none */
+    double gap;     /* of it, that a tiling may take less; 0: none does */
+    char *why;      /* there is none, of a kind that is searched; NULL: there is, or it is not */
+};
+
 /* All of it is the caller's. */
 struct network_answer {
     const char *file;
@@ -18,7 +25,7 @@ struct network_answer {
     const struct hardware *hw;
     const struct operator_time *times; /* a call each; 0 where it is not covered */
     struct operator_time total;
-    const double *best_ns;           /* a call each, 0: not known; NULL: nothing was tuned */
+    const struct call_tuned *tuned;  /* a call each; NULL: nothing was tuned */
     const struct subgraph *subgraph; /* NULL: none was given, and `graph` says nothing */
     struct graph_times graph;
     int top;          /* rows of a table */
@@ -64,6 +71,9 @@ enum status network_order(const struct network_answer *answer, int64_t **order, 
  * over all of its calls, 0 where that is not known. */
 double network_now_ns(const struct network_answer *answer, int64_t call);
 double network_saved_ns(const struct network_answer *answer, int64_t call);
+
+/* What was found for it; of an answer without, nothing. */
+struct call_tuned network_tuned_of(const struct network_answer *answer, int64_t call);
 
 /* Is there something to save? NULL: not known. */
 const char *network_verdict(const struct network_answer *answer, int64_t call);

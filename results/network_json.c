@@ -14,24 +14,22 @@ static json_t *interval_json(double low_ns, double high_ns)
     return json_pack("[f, f]", low_ns / 1e3, high_ns / 1e3);
 }
 
-static double best_ns(const struct network_answer *answer, int64_t call)
-{
-    return answer->best_ns ? answer->best_ns[call] : 0;
-}
-
 static json_t *call_json(const struct network_answer *answer, int64_t i)
 {
     const struct operator_call *call = &answer->network->calls[i];
     const struct operator_time *time = &answer->times[i];
+    struct call_tuned tuned = network_tuned_of(answer, i);
     bool covered = !call->uncovered;
-    return json_pack("{s:o, s:o, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:s?, s:s?}", "op_type",
-                     json_text(call->op_type), "name", json_text(call->name), "line", call->line,
-                     "count", (json_int_t)call->count, "l_kind", (int)call->is_l_kind,
+    return json_pack("{s:o, s:o, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?, s:s?}",
+                     "op_type", json_text(call->op_type), "name", json_text(call->name), "line",
+                     call->line, "count", (json_int_t)call->count, "l_kind", (int)call->is_l_kind,
                      "predicted_us", json_number_above_0(time->predicted_ns / 1e3), "interval_us",
                      covered ? interval_json(time->low_ns, time->high_ns) : json_null(),
                      "measured_us", json_number_above_0(call->measured_ns / 1e3), "best_us",
-                     json_number_above_0(best_ns(answer, i) / 1e3), "verdict",
-                     network_verdict(answer, i), "not_covered", call->uncovered);
+                     json_number_above_0(tuned.best_ns / 1e3), "best_gap",
+                     tuned.best_ns > 0 ? json_real(tuned.gap) : json_null(), "verdict",
+                     network_verdict(answer, i), "not_tuned", tuned.why, "not_covered",
+                     call->uncovered);
 }
 
 static json_t *sum_json(const struct network_sum *sum)
@@ -92,11 +90,16 @@ enum status network_write_json(const struct network_answer *answer, const struct
 
 /* ------------------------------------------------------------------ CSV */
 
-static void put_us(double ns, FILE *out)
+static void put_number(double number, bool is_known, FILE *out)
 {
     fputc(',', out);
-    if (ns > 0)
-        fprintf(out, "%.9g", ns / 1e3);
+    if (is_known)
+        fprintf(out, "%.9g", number);
+}
+
+static void put_us(double ns, FILE *out)
+{
+    put_number(ns / 1e3, ns > 0, out);
 }
 
 static void put_text(const char *text, FILE *out)
@@ -111,10 +114,11 @@ enum status network_write_csv(const struct network_answer *answer, const struct 
     (void)style;
     (void)error;
     fputs("line,op_type,name,shapes,count,l_kind,predicted_us,low_us,high_us,measured_us,best_us,"
-          "saved_us,verdict,not_covered\n",
+          "best_gap,saved_us,verdict,not_tuned,not_covered\n",
           out);
     for (int64_t i = 0; i < answer->network->call_count; i++) {
         const struct operator_call *call = &answer->network->calls[i];
+        struct call_tuned tuned = network_tuned_of(answer, i);
         char shapes[CALL_SHAPES_SIZE];
         fprintf(out, "%d", call->line);
         put_text(call->op_type, out);
@@ -125,9 +129,11 @@ enum status network_write_csv(const struct network_answer *answer, const struct 
         put_us(answer->times[i].low_ns, out);
         put_us(answer->times[i].high_ns, out);
         put_us(call->measured_ns, out);
-        put_us(best_ns(answer, i), out);
+        put_us(tuned.best_ns, out);
+        put_number(tuned.gap, tuned.best_ns > 0, out);
         put_us(network_saved_ns(answer, i), out);
         put_text(network_verdict(answer, i), out);
+        put_text(tuned.why, out);
         put_text(call->uncovered, out);
         fputc('\n', out);
     }

@@ -118,9 +118,11 @@ static void put_kinds(const struct network_answer *answer, const struct network_
 
 static void put_saving(const struct network_answer *answer, int64_t call, FILE *out)
 {
-    char best[TEXT_SIZE], saved[TEXT_SIZE];
+    char best[TEXT_SIZE], saved[TEXT_SIZE], at_most[TEXT_SIZE + 2];
     const char *verdict = network_verdict(answer, call);
-    fprintf(out, "  %10s  %10s  %-10s", time_or_dash(answer->best_ns[call], best),
+    snprintf(at_most, sizeof at_most, "%s%s", answer->tuned[call].gap > 0 ? "<=" : "",
+             time_or_dash(answer->tuned[call].best_ns, best));
+    fprintf(out, "  %10s  %10s  %-10s", at_most,
             time_or_dash(network_saved_ns(answer, call), saved), verdict ? verdict : "-");
 }
 
@@ -134,7 +136,7 @@ static void put_call(const struct network_answer *answer, int64_t i, double whol
             time_or_dash(call->measured_ns, measured),
             time_or_dash(answer->times[i].predicted_ns, predicted),
             whole_ns > 0 ? 100 * all_ns / whole_ns : 0);
-    if (answer->best_ns)
+    if (answer->tuned)
         put_saving(answer, i, out);
     fprintf(out, "  %s %s\n", text_line(call->op_type, line), network_shapes(call, shapes));
 }
@@ -148,13 +150,13 @@ static enum status put_calls(const struct network_answer *answer, FILE *out, str
         whole_ns +=
             network_now_ns(answer, order[i]) * (double)answer->network->calls[order[i]].count;
     fprintf(out, "\n  %s\n  %6s  %8s  %10s  %10s  %7s%s  operator\n",
-            answer->best_ns ? "what the best tilings would save, most first; times of one call:"
-                            : "what takes most; times of one call:",
+            answer->tuned ? "what the best tilings would save, most first; times of one call:"
+                          : "what takes most; times of one call:",
             "line", "calls", "measured", "predicted", "share",
-            answer->best_ns ? "        best       saved  verdict   " : "");
+            answer->tuned ? "        best       saved  verdict   " : "");
     for (int64_t i = 0; i < count && i < answer->top; i++)
         put_call(answer, order[i], whole_ns, out);
-    if (answer->best_ns) {
+    if (answer->tuned) {
         char saved[TEXT_SIZE], now[TEXT_SIZE];
         double saved_ns = 0;
         for (int64_t i = 0; i < count; i++)
@@ -166,27 +168,37 @@ static enum status put_calls(const struct network_answer *answer, FILE *out, str
     return STATUS_OK;
 }
 
-/* ------------------------------------------------------------------ what is not covered */
+/* ------------------------------------------------------------------ what is left out */
 
-static void put_uncovered(const struct network_answer *answer, FILE *out)
+static const char *why_uncovered(const struct network_answer *answer, int64_t call)
+{
+    return answer->network->calls[call].uncovered;
+}
+
+static const char *why_untuned(const struct network_answer *answer, int64_t call)
+{
+    return network_tuned_of(answer, call).why;
+}
+
+static void put_left_out(const struct network_answer *answer, const char *title,
+                         const char *(*why)(const struct network_answer *answer, int64_t call),
+                         FILE *out)
 {
     char line[TEXT_LINE_SIZE], count[TEXT_SIZE], measured[TEXT_SIZE];
-    int64_t rows = network_sum_of(answer, PART_UNCOVERED).rows, shown = 0;
-    if (rows == 0)
-        return;
-    fprintf(out, "\n  not covered; times of all calls:\n");
-    for (int64_t i = 0; i < answer->network->call_count && shown < answer->top; i++) {
+    int64_t rows = 0;
+    for (int64_t i = 0; i < answer->network->call_count; i++) {
         const struct operator_call *call = &answer->network->calls[i];
-        if (!call->uncovered)
+        if (!why(answer, i) || ++rows > answer->top)
             continue;
+        if (rows == 1)
+            fprintf(out, "\n  %s; times of all calls:\n", title);
         fprintf(out, "  %6d  %8s  %10s  %s: ", call->line, text_count(call->count, count),
                 time_or_dash(call->measured_ns * (double)call->count, measured),
                 text_line(call->op_type, line));
-        fprintf(out, "%s\n", text_line(call->uncovered, line));
-        shown++;
+        fprintf(out, "%s\n", text_line(why(answer, i), line));
     }
-    if (rows > shown)
-        fprintf(out, "  and %s more\n", text_count(rows - shown, count));
+    if (rows > answer->top)
+        fprintf(out, "  and %s more\n", text_count(rows - answer->top, count));
 }
 
 enum status network_write_table(const struct network_answer *answer, const struct style *style,
@@ -200,7 +212,8 @@ enum status network_write_table(const struct network_answer *answer, const struc
     put_kinds(answer, kinds, count, &all, out);
     free(kinds);
     TRY(put_calls(answer, out, error));
-    put_uncovered(answer, out);
+    put_left_out(answer, "not tuned", why_untuned, out);
+    put_left_out(answer, "not covered", why_uncovered, out);
     if (answer->next) {
         fputs("\n  next         ", out);
         text_put_command(answer->next, TEXT_LABEL, style, out);

@@ -66,6 +66,7 @@ static enum status new_call(struct network *network, const struct onnx_node *nod
     TRY(network_add(network, text_line(op_type, type), text_line(node_name(node), name), in_count,
                     out_count, call, error));
     (*call)->line = (int)(number + 1);
+    (*call)->window = node->window;
     return STATUS_OK;
 }
 

@@ -59,6 +59,32 @@ static enum node_state places(struct onnx_node *node, const struct window *w, in
     return NODE_FOUND;
 }
 
+/* What stands before the first element; of SAME_LOWER and SAME_UPPER half of what `out` takes. */
+static int64_t padding_before(const struct onnx_node *node, const struct window *w, int axis,
+                              int64_t in, int64_t out)
+{
+    int64_t reach = (w->kernel[axis] - 1) * w->dilation[axis] + 1;
+    int64_t beyond = (out - 1) * w->stride[axis] + reach - in;
+    bool is_lower = node_is(node, "auto_pad", "SAME_LOWER");
+    if (!is_lower && !node_is(node, "auto_pad", "SAME_UPPER"))
+        return w->pads[axis];
+    return beyond > 0 ? (beyond + is_lower) / 2 : 0;
+}
+
+/* How a filter moves over an image: what calls say of a convolution. */
+static void keep_window(struct onnx_node *node, const struct window *w, int64_t groups)
+{
+    const struct onnx_value *x = node->in[0];
+    for (int a = 0; a < 2 && x->rank == 4; a++) {
+        node->window.kernel[a] = w->kernel[a];
+        node->window.stride[a] = w->stride[a];
+        node->window.dilation[a] = w->dilation[a];
+        node->window.padding[a] =
+            padding_before(node, w, a, x->size[2 + a], node->out[0].size[2 + a]);
+    }
+    node->window.groups = groups;
+}
+
 static enum node_state slide(struct onnx_node *node, const struct window *w, int64_t channels)
 {
     const struct onnx_value *x = node->in[0];
@@ -112,7 +138,11 @@ enum node_state rule_conv(struct onnx_node *node)
         state = node_wrong(node, "group: expected 1 or more, and a filter for it");
     if (state == NODE_FOUND)
         state = read_filter(node, &w, node->in[1]->size[1] * group);
-    return state == NODE_FOUND ? slide(node, &w, node->in[1]->size[0]) : state;
+    if (state == NODE_FOUND)
+        state = slide(node, &w, node->in[1]->size[0]);
+    if (state == NODE_FOUND)
+        keep_window(node, &w, group);
+    return state;
 }
 
 enum node_state rule_conv_transpose(struct onnx_node *node)

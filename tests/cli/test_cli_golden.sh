@@ -83,6 +83,7 @@ golden network-graph-json network $calls --hw ascend910 --graph $graph --subset 
 golden network-csv network ../../../docs/examples/op_summary.csv --hw ascend910 --format csv
 golden network-profile network ../../../docs/examples/op_summary.csv --hw ascend910
 golden network-tune network $calls --hw ascend910b3 --tune --db "$work/network.db" --top 3
+golden network-images network ../../../docs/examples/images.csv --hw ascend910 --tune --db "$work/images.db"
 golden network-subset network $calls --hw ascend910 --graph $graph --subset MatMul,Relu
 
 demo=../../../docs/examples/demo-chip.ini

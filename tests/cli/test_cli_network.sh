@@ -75,6 +75,30 @@ expect 'has all of them' test "$(wc -l <kb.json)" -eq 3
 "$autotune" network "$calls" --hw ascend910b3 --tune --db n.db --runtime-kb kb.json --threads 1 --json \
     -o again.json
 expect 'the store answers the same' cmp tuned.json again.json
+
+# Convolutions: what the main command says of each, and why others have none.
+images=$2/docs/examples/images.csv
+"$autotune" network "$images" --hw ascend910 --tune --db i.db --json -o images.json
+for row in '0 --kernel conv2d --shape 32x32x7x7x16x32 --stride 2 --padding 3 --rest 1 --batch 4' \
+    '1 --op matmul --shape 4096x32x64' \
+    '2 --kernel conv2d --shape 16x16x3x3x64x64 --stride 2 --padding 1 --rest 1 --batch 4' \
+    '4 --kernel conv2d --shape 16x16x3x3x64x64 --padding 1 --batch 4'; do
+    read -r call options <<<"$row"
+    # shellcheck disable=SC2086 # options and their values
+    best=$("$autotune" $options --hw ascend910 --json | jq '.best.time_ns / 1000 // empty')
+    expect "$options: $best" holds images.json \
+        ".operators[$call] | (.best_us / ${best:-0} - 1 | fabs) < 1e-9 and .best_gap == 0 and .not_tuned == null"
+done
+expect 'a kernel that may lie in two ways' holds images.json '.operators[3] | .best_us == null and
+    .not_tuned == "a kernel of 7 taps may be 1x7 stride 1 or 7x1 stride 1"'
+expect 'the gradient of a stride' holds images.json '.operators[5] | .best_us == null and
+    .not_tuned == "the gradient of no convolution of stride 1"'
+expect 'what is not searched' holds images.json '.operators[6] | .best_us == null and .not_tuned == null'
+"$autotune" network "$images" --hw ascend910 --tune --db i.db --threads 1 --json -o again.json
+expect 'the store answers the same of them' cmp images.json again.json
+"$autotune" network "$images" --hw ascend910 --tune --db late.db --time-limit 0.06 --json -o late.json 2>late
+expect 'what there is no time for is said' holds late.json \
+    '[.operators[] | select(.not_tuned == "no time was left" or (.best_gap // 0) > 0)] | length > 0'
 for options in '--db x.db' '--time-limit 3' '--threads 1' '--runtime-kb x.json'; do
     # shellcheck disable=SC2086 # an option and its value
     expect "$options without --tune" grep -q 'expected --tune' \

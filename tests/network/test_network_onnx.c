@@ -1,5 +1,6 @@
 /* Models of ONNX as calls: ResNet-50 built layer by layer, whose kernels, shapes and operations are
  * known; how exporters compute shapes, by nodes of their own; and models that are wrong. */
+#include "network/problem.h"
 #include "network/read.h"
 #include "tests/hardware_files.h"
 
@@ -237,6 +238,20 @@ static int count_kind(const struct network *network, const char *kind)
     return count;
 }
 
+/* What the model says of how a filter moves is what its images' sizes leave. */
+static void check_problem(const struct operator_call *call)
+{
+    struct operator_call silent = *call;
+    struct call_problem said, found;
+    silent.window = (struct call_window){.kernel = {0}};
+    cr_assert(call_find_problem(call, &said) && call_find_problem(&silent, &found));
+    cr_assert(said.setting_count > 0 && said.setting_count == found.setting_count, "%s%s", said.why,
+              found.why);
+    for (int i = 0; i < said.setting_count; i++)
+        cr_expect_str_eq(said.settings[i].text, found.settings[i].text, "%s",
+                         said.settings[i].name);
+}
+
 /* 4.09 GMAC a picture (He and others 2016 give 3.8 with another stride): here by hand, from the
  * filters and the images, and by what the calls' layouts say with channels below 16 padded. */
 Test(network_onnx, resnet_50)
@@ -261,6 +276,7 @@ Test(network_onnx, resnet_50)
             continue;
         const struct operator_tensor *filter = &call->inputs[1], *out = &call->outputs[0];
         cr_assert_eq(filter->format, FORMAT_Z);
+        check_problem(call);
         cr_assert_eq(out->format, FORMAT_NC1HWC0);
         operations += 16. * (double)filter->size[0] * 16 * (double)filter->size[1] *
                       (double)(out->size[0] * out->size[2] * out->size[3]);

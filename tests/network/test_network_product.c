@@ -43,27 +43,6 @@ Test(network_product, every_way)
     }
 }
 
-Test(network_product, kinds)
-{
-    struct {
-        char type[40];
-        bool is;
-    } kinds[] = {{"MatMul", true},
-                 {"matmulv3", true},
-                 {"FusionOp_MatMul_GeLU", true},
-                 {"FusionOp_BatchMatMul_FusedMulAdd", true},
-                 {"FusionOp_Mul_Square", false},
-                 {"MatMulX", false},
-                 {"Conv2D", false}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct operator_tensor tensors[] = {matrix(1, 32, 48, false), matrix(1, 48, 64, false),
-                                            matrix(1, 32, 64, false)};
-        struct operator_call call = call_of(kinds[i].type, tensors);
-        struct product p;
-        cr_expect_eq(call_product(&call, &p), kinds[i].is, "%s", kinds[i].type);
-    }
-}
-
 Test(network_product, not_one)
 {
     struct operator_tensor good[] = {matrix(1, 32, 48, false), matrix(1, 48, 64, false),

@@ -1,7 +1,8 @@
-/* Do the steps of a tiling that are not certain to fit (kernel_certain.c) do so? They are asked in
- * the rounds that can differ: of loops on which they hang the first two, the last two and, where
- * what is picked does not move evenly with rounds, all others. Between evenly spaced rounds nothing
- * is larger, smaller or less aligned than at both ends and a step after the first. */
+/* Do the steps of a tiling that are not certain to fit (kernel_certain.c) do so? Each is asked in
+ * the rounds that can differ for it: of loops on which it hangs the first two, the last two and,
+ * where what is picked does not move evenly with rounds, all others; of other loops in the first.
+ * Between evenly spaced rounds nothing is larger, smaller or less aligned than at both ends and a
+ * step after the first. */
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program_internal.h"
 #include "kernels/text/space/kernel_space_internal.h"
@@ -14,6 +15,7 @@ struct fitting {
     struct kernel_env *env;
     struct error *error;
     int rounds;
+    uint64_t turned; /* text loops that are beyond their first round */
 };
 
 /* ------------------------------------------------------------------ which rounds */
@@ -41,10 +43,8 @@ static uint64_t asked_by(const struct kernel_plan *plan, int number)
 
 void kernel_find_asked(struct space_plan *plan)
 {
-    plan->asked = 0;
     for (int s = 0; s < plan->plan.step_count; s++)
-        if (!plan->plan.steps[s].is_certain)
-            plan->asked |= asked_by(&plan->plan, s);
+        plan->plan.steps[s].asked = asked_by(&plan->plan, s);
 }
 
 /* ------------------------------------------------------------------ steps */
@@ -133,10 +133,17 @@ static enum status check_round(struct fitting *f, int loop, int64_t round)
     return check_body(f, loop);
 }
 
-static bool has_uncertain(const struct kernel_plan *plan, int loop)
+/* Can it fail now, where it did not in rounds before? */
+static bool may_differ(const struct fitting *f, const struct plan_step *step)
 {
+    return !step->is_certain && !(f->turned & ~step->asked);
+}
+
+static bool has_such(const struct fitting *f, int loop)
+{
+    const struct kernel_plan *plan = &f->plan->plan;
     for (int s = plan->loops[loop].first_step; s < plan->loops[loop].end_step; s++)
-        if (!plan->steps[s].is_certain)
+        if (may_differ(f, &plan->steps[s]))
             return true;
     return false;
 }
@@ -145,19 +152,19 @@ static enum status check_loop(struct fitting *f, int loop)
 {
     const struct kernel_plan *plan = &f->plan->plan;
     uint64_t bit = (uint64_t)1 << plan->loops[loop].text_loop;
+    uint64_t turned = f->turned;
+    bool all = f->plan->flags->written_out & bit, differs;
     int64_t rounds;
-    bool differs;
-    if (!has_uncertain(plan, loop))
+    if (!has_such(f, loop))
         return STATUS_OK;
     TRY(plan_rounds(plan, f->env, loop, &rounds, &differs, f->error));
-    bool all = f->plan->asked & f->plan->flags->written_out & bit;
-    for (int64_t round = 0; round < rounds; round++) {
+    for (int64_t round = 0; round < rounds && has_such(f, loop); round++) {
         if (round == 2 && !all && rounds > 4)
             round = rounds - 2;
         TRY(check_round(f, loop, round));
-        if (!(f->plan->asked & bit))
-            return STATUS_OK;
+        f->turned |= bit;
     }
+    f->turned = turned;
     return STATUS_OK;
 }
 
@@ -169,7 +176,7 @@ static enum status check_body(struct fitting *f, int loop)
         int number = plan->items[i].number;
         if (plan->items[i].is_loop)
             TRY(check_loop(f, number));
-        else if (!plan->steps[number].is_certain)
+        else if (may_differ(f, &plan->steps[number]))
             TRY(check_step(f, number));
     }
     return STATUS_OK;

@@ -71,6 +71,7 @@ struct plan_step {
         once; /* text loops in whose first rounds alone it runs: it would load the same again */
     const struct expression *condition; /* of rounds: asks first or last; NULL: none */
     bool is_certain; /* it fits whatever the sizes are: plan_instruction does not fail */
+    uint64_t asked;  /* text loops on which it hangs (legal/kernel_steps_fit.c) */
 };
 
 /* In the body of a loop, in the order of the text: a loop or a step. */

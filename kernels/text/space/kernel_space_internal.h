@@ -22,7 +22,6 @@ struct space_plan {
     int number;
     bool is_possible;
     bool is_certain; /* all its steps fit whatever the sizes are */
-    uint64_t asked;  /* text loops on which steps hang that need not fit */
     struct kernel_doubts doubts;
     char reason[480];
 };
@@ -93,7 +92,7 @@ enum status kernel_make_plan(const struct kernel_values *values, struct space_pl
 void kernel_plan_free(struct space_plan *plan);
 
 /* kernel_steps_fit.c: do the steps of a tiling fit that need not? With sizes, shares and axes as in
- * env->values; STATUS_INVALID, "line:column: …". The first fills plan->asked. */
+ * env->values; STATUS_INVALID, "line:column: …". The first fills what steps hang on. */
 void kernel_find_asked(struct space_plan *plan);
 enum status kernel_steps_fit(const struct space_plan *plan, struct kernel_env *env,
                              const struct kernel_room *room, struct error *error);

@@ -280,14 +280,15 @@ static void convolve(const struct reference_data *p, double *y)
 {
     const int64_t oh = p->size[0], ow = p->size[1], kh = p->size[2], kw = p->size[3];
     const int64_t ci = p->size[4], co = p->size[5], stride = p->size[6], padding = p->size[7];
-    const int64_t dilation = p->size[8];
-    const int64_t h = stride * (oh - 1) + dilation * (kh - 1) + 1 - 2 * padding;
-    const int64_t w = stride * (ow - 1) + dilation * (kw - 1) + 1 - 2 * padding;
-    for (int64_t i = 0; i < oh * ow * co; i++) {
+    const int64_t dilation = p->size[8], batch = p->size[9], rest = p->size[10];
+    const int64_t h = stride * (oh - 1) + dilation * (kh - 1) + 1 - 2 * padding + rest;
+    const int64_t w = stride * (ow - 1) + dilation * (kw - 1) + 1 - 2 * padding + rest;
+    for (int64_t i = 0; i < batch * oh * ow * co; i++) {
+        const double *image = of(p, "X") + i / co / ow / oh * h * w * ci;
         y[i] = 0;
         for (int64_t tap = 0; tap < kh * kw * ci; tap++) {
             int64_t c = tap % ci, k = tap / ci;
-            y[i] += pixel(of(p, "X"), h, w, i / co / ow * stride - padding + k / kw * dilation,
+            y[i] += pixel(image, h, w, i / co / ow % oh * stride - padding + k / kw * dilation,
                           i / co % ow * stride - padding + k % kw * dilation, ci, c, 0) *
                     of(p, "F")[tap * co + i % co];
         }
@@ -344,6 +345,7 @@ static void fit_window(int64_t size[], int kh, int padding)
 static void fit_convolution(int64_t size[])
 {
     size[7]--;
+    size[10]--;
     fit_window(size, 2, 7);
 }
 
@@ -582,7 +584,7 @@ const struct reference references[] = {
     {"rotary", "ascend310", {4, 50, 70}, {0}, rotary, 2e-3, 0.03, 4, true, even_last, NULL},
     {"conv2d",
      "ascend310 ascend910b2",
-     {9, 9, 4, 4, 20, 20, 3, 3, 2},
+     {9, 9, 4, 4, 20, 20, 3, 3, 2, 3, 3},
      {0},
      convolve,
      1e-3,

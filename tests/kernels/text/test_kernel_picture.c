@@ -151,7 +151,7 @@ Test(kernel_picture, is_the_program)
     draw("add_relu", (const int64_t[]){50000}, rng);
     draw("matmul_thesis", (const int64_t[]){200, 300, 100, 2}, rng);
     draw("matmul_two_level", (const int64_t[]){200, 96, 100, 1}, rng);
-    draw("conv2d", (const int64_t[]){14, 14, 3, 3, 64, 64, 1, 1, 2}, rng);
+    draw("conv2d", (const int64_t[]){14, 14, 3, 3, 64, 64, 1, 1, 2, 2, 0}, rng);
     draw("scale_bias_relu", (const int64_t[]){300, 700}, rng);
     draw("softmax_long", (const int64_t[]){3, 5000}, rng);
     gsl_rng_free(rng);

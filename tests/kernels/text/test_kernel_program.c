@@ -125,7 +125,7 @@ Test(kernel_program, matmul)
 Test(kernel_program, conv2d)
 {
     load("ascend310");
-    check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60, 2, 1, 1}, 200, 1.01);
+    check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60, 2, 1, 1, 2, 1}, 200, 1.01);
 }
 
 /* ---- kernels that the library has not ---- */

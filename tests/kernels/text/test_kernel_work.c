@@ -162,7 +162,7 @@ static const struct {
     {ENDS, {3000}},
     {"matmul_thesis", {400, 400, 400, 3}},
     {"add_relu", {100000}},
-    {"conv2d", {20, 20, 4, 4, 80, 80, 2, 1, 2}},
+    {"conv2d", {20, 20, 4, 4, 80, 80, 2, 1, 2, 3, 1}},
     {"matmul_two_level", {400, 400, 400}},
     {"batched_matmul", {200, 200, 200, 5}},
     {"scale_bias_relu", {300, 3000}},
