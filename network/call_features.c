@@ -33,6 +33,18 @@ static double last(const struct operator_tensor *t)
     return t->rank > 0 ? (double)t->size[t->rank - 1] : 0;
 }
 
+/* Elements beneath the outermost dimension, which a batch does not change. */
+static double inner(const struct operator_tensor *t)
+{
+    return t->rank > 0 && t->size[0] > 0 ? elements(t) / (double)t->size[0] : 1;
+}
+
+static double pixels(const struct operator_tensor *t)
+{
+    return t->format == FORMAT_NC1HWC0 && t->rank == 5 ? (double)t->size[2] * (double)t->size[3]
+                                                       : 0;
+}
+
 /* ------------------------------------------------------------------ tensors */
 
 struct summary {
@@ -85,6 +97,9 @@ static void put_tensors(const struct operator_call *call, const struct call_size
     for (int i = 0; i < 4; i++)
         put(f, dimensions[i],
             s.largest && i < s.largest->rank ? logarithm((double)s.largest->size[i]) : 0);
+    put(f, "inner elements", s.largest ? logarithm(inner(s.largest)) : 0);
+    put(f, "pixels", s.largest ? pixels(s.largest) : 0);
+    put(f, "pixels of 16", s.largest ? fmod(pixels(s.largest), 16) : 0);
     put(f, "rank", s.largest ? s.largest->rank : 0);
     put(f, "element bytes", s.largest ? dtype_bytes(s.largest->type) : 0);
     put(f, "nz", (double)s.formats[FORMAT_NZ] / fmax(s.count, 1));
@@ -173,6 +188,7 @@ void call_features(const struct operator_call *call, const struct call_sizes *si
     put(features, "law", log(law_us));
     put(features, "blocks", sizes->blocks);
     put(features, "share", sizes->share);
+    put(features, "busy", sizes->busy / sizes->share);
     for (int t = 1; t < CALL_TERMS; t++) {
         snprintf(name, sizeof name, "%s of law", call_terms[t].name);
         put(features, name, log(terms[t] / law_us + 1e-4));

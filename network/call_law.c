@@ -177,6 +177,32 @@ static void largest_of(const struct operator_call *call, int first, double *most
     }
 }
 
+/* What the blocks of a product divide: the images of a convolution, else the outermost dimension
+ * of its largest tensor; 0 of what is added up over it. */
+static double outer_units(const struct operator_call *call)
+{
+    const struct operator_tensor *largest = NULL;
+    bool images = has(call, "Conv2D");
+    if (has(call, "Filter") || has(call, "FusedDbnDw"))
+        return 0;
+    for (int i = 0; i < call->input_count + call->output_count; i++) {
+        const struct operator_tensor *t = &call->inputs[i];
+        if (t->rank > 0 && (!images || t->rank == 5) &&
+            (!largest || elements(t) > elements(largest)))
+            largest = t;
+    }
+    return largest ? (double)largest->size[0] : 0;
+}
+
+/* Of the blocks, those on a core at a time that a product keeps busy: 30 blocks of 32 images take
+ * as long as 16. */
+static double busy_share(const struct operator_call *call, const struct call_sizes *sizes)
+{
+    double units = sizes->product.m > 0 ? outer_units(call) : 0;
+    double waves = ceil(units / sizes->blocks);
+    return units >= sizes->blocks ? sizes->share * units / (waves * sizes->blocks) : sizes->share;
+}
+
 static int estimated_blocks(const struct call_sizes *sizes, double largest_bytes, int cores)
 {
     double blocks = sizes->product.m > 0
@@ -195,6 +221,7 @@ void call_measure(const struct operator_call *call, const struct hardware *hw,
     sizes->blocks = call->block_dim > 0 ? (int)fmin(call->block_dim, MAX_BLOCKS)
                                         : estimated_blocks(sizes, largest_bytes, hw->cores);
     sizes->share = sizes->blocks / ceil((double)sizes->blocks / hw->cores);
+    sizes->busy = busy_share(call, sizes);
     if (is_slice(call)) {
         largest_of(call, call->input_count, &sizes->largest, &sizes->bytes, &largest_bytes);
         sizes->bytes *= 2;
@@ -251,7 +278,7 @@ static void fill_product(const struct call_product *p, const struct call_sizes *
 {
     double blocks = p->m * p->n * p->k * p->batch, flop = 2.0 * CUBE * CUBE * CUBE;
     double each = p->batch / 1e3 / sizes->share;
-    terms[PRODUCTS] = blocks * flop / 1e6 / sizes->share / mflop_us;
+    terms[PRODUCTS] = blocks * flop / 1e6 / sizes->busy / mflop_us;
     terms[TRAFFIC] = operand_blocks(p, sizes->blocks) * p->batch * 2 * CUBE * CUBE / 1e6;
     terms[TRAFFIC] *= bytes_scale;
     terms[RESULT_BLOCKS] = p->m * p->n * each;
@@ -295,8 +322,8 @@ void call_fill_terms(const struct operator_call *call, const struct call_sizes *
     terms[TENSORS] = call->input_count + call->output_count - 1;
     terms[MEGABYTES] = sizes->bytes / 1e6 * bytes_scale;
     terms[BEYOND_CACHE] = fmax(sizes->bytes - 16e6, 0) / 1e6 * bytes_scale;
-    terms[ELEMENTS] = sizes->largest / 1e3 / sizes->share * clock;
-    terms[CORE_BYTES] = sizes->bytes / 1e5 / sizes->share * clock;
+    terms[ELEMENTS] = sizes->largest / 1e3 / sizes->busy * clock;
+    terms[CORE_BYTES] = sizes->bytes / 1e5 / sizes->busy * clock;
     if (is_by_rows(call))
         for (int i = 0; i < call->input_count + call->output_count; i++)
             add_rows(&call->inputs[i], &rows, &odd);

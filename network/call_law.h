@@ -24,9 +24,10 @@ struct call_product {
 
 /* What terms and features are made of. */
 struct call_sizes {
-    int blocks;     /* launched, or estimated */
-    double share;   /* of them on a core at a time: blocks over waves */
-    double bytes;   /* that it moves, as far as its tensors tell */
+    int blocks;   /* launched, or estimated */
+    double share; /* of them on a core at a time: blocks over waves */
+    double busy;  /* of these, where the last of what a product's blocks divide leaves some idle */
+    double bytes; /* that it moves, as far as its tensors tell */
     double largest; /* elements of its largest tensor */
     struct call_product product;
 };

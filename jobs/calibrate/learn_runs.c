@@ -194,6 +194,14 @@ static void sum_run(const struct judging *j, int run, bool l_only, struct run_su
     }
 }
 
+static int network_of(const struct run_table *t, int run)
+{
+    size_t r = 0;
+    while (r + 1 < t->count && t->rows[r].run != run)
+        r++;
+    return t->rows[r].network;
+}
+
 /* The share of the added intervals that a run's sum needs. */
 static double share_of(const struct run_sum *sum)
 {
@@ -201,12 +209,13 @@ static double share_of(const struct run_sum *sum)
     return width > 0 ? fmin(fabs(off) / width, 100) : 100;
 }
 
+/* The share that holds the sums of left-out networks, but for one run's network; -1: of all. */
 static double together_without(const struct judging *j, int run)
 {
     size_t count = 0;
     struct run_sum sum;
     for (int i = 0; i < j->table->runs; i++) {
-        if (i == run)
+        if (run >= 0 && network_of(j->table, i) == network_of(j->table, run))
             continue;
         sum_run(j, i, false, &sum);
         if (sum.measured > 0)
@@ -315,29 +324,30 @@ static enum status judge_all(const struct judging *j, struct correction *c, stru
     return judge_sums(j, "row errors", false, true, c, error);
 }
 
-static void learn_intervals(const struct judging *j, struct correction *c)
+/* A margin is that of left-out runs, and of kinds that are not known that of left-out networks, as
+ * is the share: who asks for a step has a network that nothing was learned from. */
+static void learn_intervals(const struct judging *runs, const struct judging *networks,
+                            struct correction *c)
 {
-    int runs = j->table->runs;
-    if (j->networks) {
-        c->margin_unknown = margin_without(j, -1, c->margin);
-        for (int run = 0; run < runs; run++)
-            j->unknown[run] = margin_without(j, run, c->margin);
-        return;
+    c->margin = margin_without(runs, -1, -INFINITY);
+    c->margin_unknown = margin_without(networks, -1, c->margin);
+    for (int run = 0; run < runs->table->runs; run++) {
+        runs->margins[run] = margin_without(runs, run, -INFINITY);
+        runs->unknown[run] = margin_without(networks, run, c->margin);
     }
-    c->margin = margin_without(j, -1, -INFINITY);
-    for (int run = 0; run < runs; run++)
-        j->margins[run] = margin_without(j, run, -INFINITY);
-    for (int run = 0; run < runs; run++)
-        j->shares[run] = together_without(j, run);
-    c->together = together_without(j, -1);
+    for (int run = 0; run < runs->table->runs; run++)
+        runs->shares[run] = together_without(networks, run);
+    c->together = together_without(networks, -1);
 }
 
-/* Margins and shares are learned where runs are left out and judged there and by networks. */
-static enum status judge_groups(const struct judging *j, struct correction *c, struct error *error)
+static enum status judge_both(const struct judging *runs, const struct judging *networks,
+                              struct correction *c, struct error *error)
 {
-    TRY(leave_out_each(j, error));
-    learn_intervals(j, c);
-    return judge_all(j, c, error);
+    TRY(leave_out_each(runs, error));
+    TRY(leave_out_each(networks, error));
+    learn_intervals(runs, networks, c);
+    TRY(judge_all(runs, c, error));
+    return judge_all(networks, c, error);
 }
 
 enum status run_judge(const struct run_table *table, const struct learn_options *options,
@@ -345,16 +355,16 @@ enum status run_judge(const struct run_table *table, const struct learn_options 
 {
     struct judging j = {.table = table, .options = options};
     size_t runs = (size_t)table->runs;
-    j.predictions = calloc(table->count, sizeof *j.predictions);
+    j.predictions = calloc(2 * table->count, sizeof *j.predictions);
     j.margins = calloc(runs, sizeof *j.margins);
     j.unknown = calloc(runs, sizeof *j.unknown);
     j.shares = calloc(runs, sizeof *j.shares);
     j.room = calloc(3 * (table->count + runs), sizeof *j.room);
     bool fits = j.predictions && j.margins && j.unknown && j.shares && j.room;
-    enum status status = fits ? judge_groups(&j, c, error) : error_memory(error);
-    j.networks = true;
-    if (status == STATUS_OK)
-        status = judge_groups(&j, c, error);
+    struct judging networks = j;
+    networks.networks = true;
+    networks.predictions += fits ? table->count : 0;
+    enum status status = fits ? judge_both(&j, &networks, c, error) : error_memory(error);
     free(j.predictions);
     free(j.margins);
     free(j.unknown);

@@ -124,6 +124,45 @@ Test(operator_time, blocks_and_terms)
     hardware_clear(&hw);
 }
 
+/* 30 blocks of 32 images are two images for some and take as long as 16; so do 32 blocks of 48 NZ
+ * columns, in two waves. What adds up over images does not divide them, and vectors divide alike.
+ */
+Test(operator_time, blocks_that_idle)
+{
+    static const struct {
+        const char *row;
+        double busy;
+    } rows[] = {
+        {"Conv2D,30,32x12x17x17x16;84x12x16x16,NC1HWC0;FracZ,FLOAT;FLOAT,32x12x17x17x16,NC1HWC0,"
+         "FLOAT,1,\n",
+         16},
+        {"Conv2D,16,16x12x17x17x16;84x12x16x16,NC1HWC0;FracZ,FLOAT;FLOAT,16x12x17x17x16,NC1HWC0,"
+         "FLOAT,1,\n",
+         16},
+        {"Conv2D,30,16x12x17x17x16;84x12x16x16,NC1HWC0;FracZ,FLOAT;FLOAT,16x12x17x17x16,NC1HWC0,"
+         "FLOAT,1,\n",
+         30},
+        {"MatMul,32,48x512x16x16;48x48x16x16,FRACTAL_NZ;FRACTAL_NZ,FLOAT;FLOAT,48x512x16x16,"
+         "FRACTAL_NZ,FLOAT,1,\n",
+         12},
+        {"Conv2DBackpropFilter,30,32x12x17x17x16;32x12x17x17x16,NC1HWC0;NC1HWC0,FLOAT;FLOAT,"
+         "84x12x16x16,FracZ,FLOAT16,1,\n",
+         30},
+        {"Mul,30,32x12x17x17x16,NC1HWC0,FLOAT,32x12x17x17x16,NC1HWC0,FLOAT,1,\n", 30},
+    };
+    struct hardware hw;
+    load_chip(&hw);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct network network;
+        struct call_sizes sizes;
+        read_calls(rows[i].row, &network);
+        call_measure(&network.calls[0], &hw, &sizes);
+        cr_expect_float_eq(sizes.busy, rows[i].busy, 1e-9, "%zu: %g", i, sizes.busy);
+        network_free(&network);
+    }
+    hardware_clear(&hw);
+}
+
 /* The same call on a chip of twice the cores takes less, and its measured time plays no part. */
 Test(operator_time, expected_costs_without_a_file)
 {
