@@ -15,6 +15,7 @@ const kinds = {
     roofline,
     landscape,
     pareto,
+    treemap,
     chips,
 };
 
