@@ -198,7 +198,10 @@ static enum status add_kinds(struct report *report, const struct network_answer 
     int64_t count;
     struct network_sum all = network_sum_of(answer, PART_COVERED);
     TRY(network_kinds(answer, &kinds, &count, error));
-    json_t *table = report_table("Kinds of operators", "Times of all calls.");
+    json_t *table = report_table(
+        "Kinds of operators", "Times of all calls, those that take most first; an interval is made "
+                              "to hold four of five.");
+    json_object_set_new(table, "kind", json_string("spans"));
     add_columns(table, columns, false);
     for (int64_t k = 0; k < count && k < MOST_ROWS; k++) {
         const struct network_sum *sum = &kinds[k].sum;

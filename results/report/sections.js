@@ -16,6 +16,7 @@ const kinds = {
     landscape,
     pareto,
     treemap,
+    spans,
     chips,
 };
 
