@@ -2,7 +2,9 @@
  * are asked for; with --tune products and convolutions are searched, biggest first
  * (jobs/network/network_tune.h). */
 #include "cli/answer.h"
+#include "cli/command_text.h"
 #include "cli/commands.h"
+#include "cli/report_file.h"
 #include "cli/signals.h"
 #include "cli/sweep_jobs.h"
 #include "cli/threads.h"
@@ -10,12 +12,15 @@
 #include "jobs/table/tilings.h"
 #include "network/read.h"
 #include "results/network.h"
+#include "results/report_network.h"
+#include "results/report_tune.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct network_command {
     struct common common; /* first */
+    struct page page;     /* --report */
     const char *graph, *subset, *dot, *sizes;
     int64_t top; /* 0: not given */
     bool tune;
@@ -59,6 +64,7 @@ static const struct cli_option options[] = {
     {.help = "Answer:", .group = 3},
     {"top", "N", "rows of each list of the table (default 10)", 3,
      .count = offsetof(struct network_command, top), .most = MAX_TOP},
+    {"report", "OUT.html", PAGE_HELP, 3, .text = offsetof(struct network_command, page.output)},
     {0},
 };
 
@@ -77,7 +83,8 @@ static const struct usage usage = {
         "  autotune network run.csv --graph run.txt --subset MatMul --dot matmul.dot\n"
         "  autotune network model.onnx --hw ascend910\n"
         "  autotune network kernel_details.csv --hw ascend910b3 --top 20\n"
-        "  autotune network kernel_details.csv --hw ascend910b3 --tune --db results.db\n",
+        "  autotune network kernel_details.csv --hw ascend910b3 --tune --db results.db\n"
+        "  autotune network kernel_details.csv --hw ascend910b3 --report step.html\n",
 };
 
 /* ------------------------------------------------------------------ the graph */
@@ -240,6 +247,20 @@ static void write_answer(const struct common *common, const struct network_answe
     cli_answer_close(&answer);
 }
 
+static void write_page(const struct network_command *command, const struct network_answer *answer)
+{
+    struct report report;
+    struct error error;
+    char title[TEXT_LINE_SIZE], lead[NETWORK_LEAD_SIZE];
+    const char *slash = strrchr(answer->file, '/');
+    snprintf(title, sizeof title, "%s on %s", slash ? slash + 1 : text_file_name(answer->file),
+             answer->hw->name);
+    page_open(&command->page, title, network_lead(answer, lead), &report);
+    cli_require(report_network(&report, answer, &error), &error);
+    report_hardware(&report, answer->hw);
+    page_close(&command->page, &command->common, &report);
+}
+
 static int answer_file(struct network_command *command, const char *file)
 {
     struct error error;
@@ -265,6 +286,8 @@ static int answer_file(struct network_command *command, const char *file)
         time_graph(command, &answer);
     struct call_tuned *tuned = command->tune ? tune_calls(command, &answer) : NULL;
     write_answer(&command->common, &answer);
+    if (page_is_wanted(&command->page, &command->common))
+        write_page(command, &answer);
     if (command->dot)
         cli_require(
             files_write_by(&command->common.files, command->dot, put_dot, &subgraph, &error),
@@ -284,7 +307,8 @@ static int answer_file(struct network_command *command, const char *file)
 int cmd_network(int argc, char **argv)
 {
     struct network_command command = {.common.formats =
-                                          1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV};
+                                          1 << FORMAT_TABLE | 1 << FORMAT_JSON | 1 << FORMAT_CSV,
+                                      .page.command = cli_command_text("network", argc, argv)};
     const char *file;
     if (cli_parse(&usage, argc, argv, &command, &file, 1) == 0)
         cli_die("network: a table of calls is missing, or a profile; `autotune network --help` has "
@@ -296,6 +320,8 @@ int cmd_network(int argc, char **argv)
     if (!command.tune &&
         (command.db || command.time_limit || command.threads || command.runtime_kb))
         cli_die("--db, --runtime-kb, --threads and --time-limit: expected --tune with them");
+    page_is_wanted(&command.page,
+                   &command.common); /* dies of a name that is none, before any work */
     if (!command.db)
         command.db = "autotune.db";
     cli_reads(&command.common, file);
@@ -304,5 +330,6 @@ int cmd_network(int argc, char **argv)
     int status = answer_file(&command, file);
     cli_close(&command.common);
     stop_close();
+    free(command.page.command);
     return status;
 }

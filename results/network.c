@@ -40,12 +40,31 @@ struct network_sum network_sum_of(const struct network_answer *answer, enum netw
     return sum;
 }
 
+double network_share(const struct network_sum *part, const struct network_sum *all)
+{
+    bool measured = all->measured_ns > 0;
+    double whole = measured ? all->measured_ns : all->predicted_ns;
+    return whole > 0 ? (measured ? part->measured_ns : part->predicted_ns) / whole : 0;
+}
+
+struct network_saving network_saving(const struct network_answer *answer)
+{
+    struct network_saving all = {0};
+    for (int64_t i = 0; i < answer->network->call_count; i++) {
+        if (answer->network->calls[i].uncovered)
+            continue;
+        all.now_ns += network_all_now_ns(answer, i);
+        all.saved_ns += network_saved_ns(answer, i);
+    }
+    return all;
+}
+
 /* ------------------------------------------------------------------ kinds */
 
 struct ordered {
     int64_t call;
     const char *op_type;
-    double weight;
+    double weight, now_ns;
 };
 
 static int compare_types(const void *left, const void *right)
@@ -77,7 +96,7 @@ static enum status list_calls(const struct network_answer *answer, struct ordere
     *count = 0;
     for (int64_t i = 0; i < answer->network->call_count; i++)
         if (!answer->network->calls[i].uncovered)
-            (*list)[(*count)++] = (struct ordered){i, answer->network->calls[i].op_type, 0};
+            (*list)[(*count)++] = (struct ordered){i, answer->network->calls[i].op_type, 0, 0};
     return STATUS_OK;
 }
 
@@ -117,6 +136,11 @@ struct call_tuned network_tuned_of(const struct network_answer *answer, int64_t 
     return answer->tuned ? answer->tuned[call] : (struct call_tuned){0};
 }
 
+double network_all_now_ns(const struct network_answer *answer, int64_t call)
+{
+    return network_now_ns(answer, call) * (double)answer->network->calls[call].count;
+}
+
 double network_saved_ns(const struct network_answer *answer, int64_t call)
 {
     double best_ns = network_tuned_of(answer, call).best_ns;
@@ -127,8 +151,9 @@ double network_saved_ns(const struct network_answer *answer, int64_t call)
 static int compare_weights(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
-    return a->weight != b->weight ? (a->weight < b->weight) - (a->weight > b->weight)
-                                  : (a->call > b->call) - (a->call < b->call);
+    int order = (a->weight < b->weight) - (a->weight > b->weight);
+    order = order ? order : (a->now_ns < b->now_ns) - (a->now_ns > b->now_ns);
+    return order ? order : (a->call > b->call) - (a->call < b->call);
 }
 
 enum status network_order(const struct network_answer *answer, int64_t **order, int64_t *count,
@@ -141,10 +166,10 @@ enum status network_order(const struct network_answer *answer, int64_t **order, 
         free(list);
         return error_memory(error);
     }
-    for (int64_t i = 0; i < *count; i++)
-        list[i].weight = answer->tuned ? network_saved_ns(answer, list[i].call)
-                                       : network_now_ns(answer, list[i].call) *
-                                             (double)answer->network->calls[list[i].call].count;
+    for (int64_t i = 0; i < *count; i++) {
+        list[i].now_ns = network_all_now_ns(answer, list[i].call);
+        list[i].weight = answer->tuned ? network_saved_ns(answer, list[i].call) : list[i].now_ns;
+    }
     qsort(list, (size_t)*count, sizeof *list, compare_weights);
     for (int64_t i = 0; i < *count; i++)
         (*order)[i] = list[i].call;

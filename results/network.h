@@ -53,6 +53,18 @@ void network_sum_add(struct network_sum *sum, const struct network_answer *answe
 enum network_part { PART_COVERED, PART_L_KINDS, PART_UNCOVERED };
 struct network_sum network_sum_of(const struct network_answer *answer, enum network_part part);
 
+/* Of the time of all, measured where all of it is, else predicted. */
+double network_share(const struct network_sum *part, const struct network_sum *all);
+
+/* What the answer says in words about the whole step: "predicted", "177.3 us, four of five …".
+ * Returns how many lines. */
+enum { NETWORK_LINES = 4 };
+struct network_line {
+    const char *name;
+    char text[192];
+};
+int network_lines(const struct network_answer *answer, struct network_line line[NETWORK_LINES]);
+
 /* A kind of operator; those that take most come first: measured where all calls are, else
  * predicted. To be freed. */
 struct network_kind {
@@ -62,18 +74,25 @@ struct network_kind {
 enum status network_kinds(const struct network_answer *answer, struct network_kind **kinds,
                           int64_t *count, struct error *error);
 
-/* All covered calls, by what the best tiling would save where something was tuned, else by what
+/* All covered calls, by what the best tiling would save where something was tuned, then by what
  * they take. To be freed. */
 enum status network_order(const struct network_answer *answer, int64_t **order, int64_t *count,
                           struct error *error);
 
-/* What one call takes now: measured, or else predicted; and what its best tiling would save of that
- * over all of its calls, 0 where that is not known. */
-double network_now_ns(const struct network_answer *answer, int64_t call);
-double network_saved_ns(const struct network_answer *answer, int64_t call);
-
 /* What was found for it; of an answer without, nothing. */
 struct call_tuned network_tuned_of(const struct network_answer *answer, int64_t call);
+
+/* What one call takes now, measured or else predicted, and all of its calls; and what its best
+ * tiling would save of these, 0 where that is not known. */
+double network_now_ns(const struct network_answer *answer, int64_t call);
+double network_all_now_ns(const struct network_answer *answer, int64_t call);
+double network_saved_ns(const struct network_answer *answer, int64_t call);
+
+/* What all covered calls take now, and what of it would be saved. */
+struct network_saving {
+    double now_ns, saved_ns;
+};
+struct network_saving network_saving(const struct network_answer *answer);
 
 /* Is there something to save? NULL: not known. */
 const char *network_verdict(const struct network_answer *answer, int64_t call);

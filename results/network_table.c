@@ -2,81 +2,27 @@
  * would save most, and what nothing is predicted of (results/network.h). */
 #include "results/network.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ------------------------------------------------------------------ totals */
-
-static const char *time_or_dash(double ns, char text[TEXT_SIZE])
-{
-    return ns > 0 ? text_time(ns, text) : "-";
-}
-
-static void put_measured(const struct network_sum *sum, const struct style *style, FILE *out)
-{
-    char time[TEXT_SIZE];
-    if (sum->measured_ns > 0)
-        text_put_line("measured", style, out,
-                      "%s: the prediction is %.1f %% %s; absolute errors of rows add up to %.1f %%",
-                      text_time(sum->measured_ns, time),
-                      100 * fabs(sum->predicted_ns / sum->measured_ns - 1),
-                      sum->predicted_ns < sum->measured_ns ? "below" : "above",
-                      100 * sum->error_ns / sum->measured_ns);
-}
-
-static void put_l_kinds(const struct network_answer *answer, const struct style *style, FILE *out)
-{
-    struct network_sum sum = network_sum_of(answer, PART_L_KINDS);
-    char predicted[TEXT_SIZE], measured[TEXT_SIZE];
-    if (sum.rows == 0)
-        return;
-    if (sum.measured_ns > 0)
-        text_put_line("hotspots", style, out, "%s predicted, %s measured, of the kinds that L sums",
-                      text_time(sum.predicted_ns, predicted), text_time(sum.measured_ns, measured));
-    else
-        text_put_line("hotspots", style, out, "%s predicted, of the kinds that L sums",
-                      text_time(sum.predicted_ns, predicted));
-}
-
-static void put_graph(const struct network_answer *answer, const struct style *style, FILE *out)
-{
-    char nodes[TEXT_SIZE], edges[TEXT_SIZE], sum[TEXT_SIZE], path[TEXT_SIZE];
-    if (!answer->subgraph)
-        return;
-    text_put_line("graph", style, out,
-                  "%s operators, %s dependencies: %s one after the other, %s "
-                  "on the longest path, of %d",
-                  text_count(answer->subgraph->node_count, nodes),
-                  text_count(answer->subgraph->edge_count, edges),
-                  text_time(answer->graph.sum_ns, sum), text_time(answer->graph.path_ns, path),
-                  answer->graph.path_length);
-}
 
 static void put_head(const struct network_answer *answer, const struct network_sum *all,
                      const struct style *style, FILE *out)
 {
     char line[TEXT_LINE_SIZE], rows[TEXT_SIZE], calls[TEXT_SIZE];
-    char time[TEXT_SIZE], low[TEXT_SIZE], high[TEXT_SIZE];
+    struct network_line lines[NETWORK_LINES];
+    int count = network_lines(answer, lines);
     fprintf(out, "%s%s%s on %s: %s calls of %s operators\n", style->bold,
             text_line(answer->file, line), style->end, answer->hw->name,
             text_count(all->calls, calls), text_count(all->rows, rows));
     text_put_hardware_lines(answer->hw, style, out);
-    text_put_line("predicted", style, out, "%s, four of five within %s ... %s",
-                  text_time(answer->total.predicted_ns, time), text_time(answer->total.low_ns, low),
-                  text_time(answer->total.high_ns, high));
-    put_measured(all, style, out);
-    put_l_kinds(answer, style, out);
-    put_graph(answer, style, out);
+    for (int i = 0; i < count; i++)
+        text_put_line(lines[i].name, style, out, "%s", lines[i].text);
 }
 
 /* ------------------------------------------------------------------ kinds */
 
-static double share_of(const struct network_sum *part, const struct network_sum *all)
+static const char *time_or_dash(double ns, char text[TEXT_SIZE])
 {
-    bool measured = all->measured_ns > 0;
-    double whole = measured ? all->measured_ns : all->predicted_ns;
-    return whole > 0 ? (measured ? part->measured_ns : part->predicted_ns) / whole : 0;
+    return ns > 0 ? text_time(ns, text) : "-";
 }
 
 static void put_kind(const char *name, const struct network_sum *sum, const struct network_sum *all,
@@ -87,7 +33,7 @@ static void put_kind(const char *name, const struct network_sum *sum, const stru
     fprintf(out, "  %8s  %10s  %10s  %10s  %10s  %5.1f %%  %s\n", text_count(sum->calls, calls),
             time_or_dash(sum->measured_ns, measured), time_or_dash(sum->predicted_ns, predicted),
             time_or_dash(sum->low_ns, low), time_or_dash(sum->high_ns, high),
-            100 * share_of(sum, all), text_line(name, line));
+            100 * network_share(sum, all), text_line(name, line));
 }
 
 static void put_kinds(const struct network_answer *answer, const struct network_kind *kinds,
@@ -131,7 +77,7 @@ static void put_call(const struct network_answer *answer, int64_t i, double whol
     const struct operator_call *call = &answer->network->calls[i];
     char count[TEXT_SIZE], measured[TEXT_SIZE], predicted[TEXT_SIZE], shapes[CALL_SHAPES_SIZE];
     char line[TEXT_LINE_SIZE];
-    double all_ns = network_now_ns(answer, i) * (double)call->count;
+    double all_ns = network_all_now_ns(answer, i);
     fprintf(out, "  %6d  %8s  %10s  %10s  %5.1f %%", call->line, text_count(call->count, count),
             time_or_dash(call->measured_ns, measured),
             time_or_dash(answer->times[i].predicted_ns, predicted),
@@ -144,25 +90,19 @@ static void put_call(const struct network_answer *answer, int64_t i, double whol
 static enum status put_calls(const struct network_answer *answer, FILE *out, struct error *error)
 {
     int64_t *order, count;
-    double whole_ns = 0;
+    struct network_saving all = network_saving(answer);
     TRY(network_order(answer, &order, &count, error));
-    for (int64_t i = 0; i < count; i++)
-        whole_ns +=
-            network_now_ns(answer, order[i]) * (double)answer->network->calls[order[i]].count;
     fprintf(out, "\n  %s\n  %6s  %8s  %10s  %10s  %7s%s  operator\n",
             answer->tuned ? "what the best tilings would save, most first; times of one call:"
                           : "what takes most; times of one call:",
             "line", "calls", "measured", "predicted", "share",
             answer->tuned ? "        best       saved  verdict   " : "");
     for (int64_t i = 0; i < count && i < answer->top; i++)
-        put_call(answer, order[i], whole_ns, out);
+        put_call(answer, order[i], all.now_ns, out);
     if (answer->tuned) {
         char saved[TEXT_SIZE], now[TEXT_SIZE];
-        double saved_ns = 0;
-        for (int64_t i = 0; i < count; i++)
-            saved_ns += network_saved_ns(answer, order[i]);
-        fprintf(out, "  saved in all: %s of %s\n", text_time(saved_ns, saved),
-                text_time(whole_ns, now));
+        fprintf(out, "  saved in all: %s of %s\n", text_time(all.saved_ns, saved),
+                text_time(all.now_ns, now));
     }
     free(order);
     return STATUS_OK;

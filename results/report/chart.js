@@ -5,6 +5,7 @@ const charts = [];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const STEP = 0.2, ZOOM = 1.6, CLOSEST = 1e-7;
 const DRAGGED = 20; /* pixels along an axis by which a drag chooses a piece of it */
+const EDGE = 8; /* pixels out of sight that are drawn as well, lines for example */
 const ROOM = {x: 90, y: 40}; /* pixels from one label of an axis to the next, at least */
 const FONT = "12px system-ui, sans-serif";
 
@@ -160,6 +161,15 @@ class Chart {
 
     x(value) { return this.box.left + this.box.width * this.share("x", value); }
     y(value) { return this.box.top + this.box.height * (1 - this.share("y", value)); }
+
+    /* What is in sight of a rectangle that goes from x and y by w and h, in pixels. */
+    rectangle({x, y, w, h}) {
+        const {left, top, width, height} = this.box;
+        const sides = ([from, to], low, high) => [Math.max(from, low - EDGE), Math.min(to, high + EDGE)];
+        const [west, east] = sides([this.x(x), this.x(x + w)], left, left + width);
+        const [north, south] = sides([this.y(y + h), this.y(y)], top, top + height);
+        return {left: west, top: north, width: east - west, height: south - north};
+    }
 
     /* Where the pointer is, as shares of the box. */
     place(event) {

@@ -61,23 +61,21 @@ function landscape(section) {
     }
 
     function draw(chart, ctx) {
-        const place = (i, j) => {
-            const left = chart.x(i), top = chart.y(j + 1);
-            return [left, top, chart.x(i + 1) - left, chart.y(j) - top];
-        };
+        const place = (i, j) => chart.rectangle({x: i, y: j, w: 1, h: 1});
         cells.forEach((row, j) => row.forEach((cell, i) => {
             if (cell === null)
                 return;
             const pruned = Array.isArray(cell);
             ctx.fillStyle = typeof cell === "string" ? colour("--none") : shade((pruned ? cell[0] : cell) / best);
-            const [left, top, width, height] = place(i, j), gap = width > 8 ? 1 : 0;
+            const {left, top, width, height} = place(i, j), gap = width > 8 ? 1 : 0;
             ctx.fillRect(left, top, width - gap, height - gap);
             if (pruned)
                 hatch(ctx, left, top, width - gap, height - gap);
         }));
         ctx.strokeStyle = colour("--text");
         ctx.lineWidth = 3;
-        ctx.strokeRect(...place(x.best, y.best));
+        const {left, top, width, height} = place(x.best, y.best);
+        ctx.strokeRect(left, top, width, height);
     }
 
     const name = (i, j) => `${x.name} ${x.values[i]}, ${y.name} ${y.values[j]}`;

@@ -15,6 +15,8 @@ const kinds = {
     roofline,
     landscape,
     pareto,
+    treemap,
+    spans,
     chips,
 };
 

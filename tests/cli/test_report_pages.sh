@@ -85,10 +85,6 @@ expect 'the page as the answer' "$autotune" analyse "$folder/long.txt" --report 
     -o /dev/null
 expect 'is that of --report' cmp <(sed 's/"command":"[^"]*"//' "$folder/long.html") \
     <(sed 's/"command":"[^"]*"//' "$folder/long2.html")
-for page in hostile profile; do
-    expect "$page: texts stay in the data" test "$(grep -c 'touched=1' "$folder/$page.html")" = \
-        "$(grep -c 'u003cscript\\u003ewindow.touched=1' "$folder/$page.html")"
-done
 sweep() { "$autotune" sweep "$folder/jobs.csv" -q --db "$folder/jobs.db" --report "$folder/$1.html" -o /dev/null; }
 expect 'a sweep' exits 2 sweep sweep
 expect 'and again' exits 2 sweep sweep2
@@ -103,6 +99,40 @@ expect 'by what is saved' test "$(cut -d' ' -f1,3 <<<"$rows")" = "$(jq -r '.call
     "\(.count) \(if .saved_ns == null then "null" else (.saved_ns | round) end)"' "$folder/calls.json")"
 expect 'and what calls take' test "$(cut -d' ' -f2 <<<"$rows")" = \
     "$(jq -r '.calls[] | .total_ns | round' "$folder/calls.json")"
+# A network: what is on the page adds up to what the answer says.
+network() { # page, options…
+    "$autotune" network "$source/docs/examples/network.csv" --hw ascend910 -q --json \
+        --graph "$source/docs/examples/network.graph.txt" --report "$folder/$1.html" "${@:2}"
+}
+sections() { # page: the data, in which markup is escaped
+    grep -o '{"title":.*"sections":.*}' "$folder/$1.html" | jq -c .sections
+}
+expect 'a network' network network -o "$folder/network.json"
+expect 'all of its time has an area' test "$(sections network |
+    jq '[.[] | select(.kind == "treemap").cells[][2]] | add | round')" = \
+    "$(jq '1000 * .measured_us | round' "$folder/network.json")"
+expect 'nothing is known of tilings' test "$(sections network | jq -c '.[] | select(.kind == "treemap") |
+    [.tuned, (.columns | any(.name == "saved")), (.cells | all(.[3] == 0 and .[4] == null))]')" = '[false,false,true]'
+tuned() { network "$1" --tune --db "$folder/tuned.db" --threads "$2" -o "$folder/$1.json"; }
+expect 'a network that is tuned' tuned tuned 1
+expect 'and again, with more threads' tuned tuned2 2
+expect 'the same page' cmp <(sections tuned) <(sections tuned2)
+expect 'what tilings save is hatched' test "$(sections tuned | jq -c '[.[] | select(.kind == "treemap").cells[] |
+    select(.[3] > 0) | [(.[3] | round), .[4]]]')" = "$(jq -c '[.operators[] |
+    select(.best_us and .best_us < .measured_us) | [.count * (.measured_us - .best_us) * 1000, .verdict]] |
+    sort | reverse | map([(.[0] | round), .[1]])' "$folder/tuned.json")"
+sed "s#\<\(Gelu\|hcom[A-Za-z_]*\)#&$hostile#g" "$source/docs/examples/op_summary.csv" >"$folder/<i>network.csv"
+expect 'operators with hostile names' "$autotune" network "$folder/<i>network.csv" --hw ascend910 -q \
+    --report "$folder/names.html" -o /dev/null
+expect 'and all of them are on it' test "$(sections names |
+    jq -c --arg name "$hostile" '[.[] | .title as $title | (.cells[]?, .rows[]?)[0] | select(endswith($name)) | $title]')" = \
+    '["Where the time goes","Where the time goes","Kinds of operators","Not covered"]'
+expect 'nothing that is covered is a page too' exits 1 "$autotune" network "$folder/<b>hostile.csv" \
+    --hw ascend910 -q --report "$folder/uncovered.html" -o /dev/null
+for page in hostile profile names uncovered; do
+    expect "$page: texts stay in the data" test "$(grep -c 'touched=1' "$folder/$page.html")" = \
+        "$(grep -c 'u003cscript\\u003ewindow.touched=1' "$folder/$page.html")"
+done
 expect 'knn writes a page' "$autotune" --op knn --shape 128x64x2048 --k 8 -q \
     --report "$folder/knn.html" -o /dev/null
 expect 'no legal tiling is a page too' exits 1 "$autotune" --op matmul --shape 64x64x64 -q \
@@ -122,7 +152,7 @@ expect 'a folder that is not there' refused 'No such file' "$autotune" --op matm
 printf 'a,b\n1,2\n' >"$folder/none.csv"
 expect 'a table that is no profile' refused "^autotune: $folder/none.csv:1: no profile" "$autotune" \
     analyse "$folder/none.csv" --format html
-for page in profile long sweep knn none stuck; do
+for page in profile long sweep network tuned names uncovered knn none stuck; do
     expect "$page: no address in the page" none grep -q 'https\?://' "$folder/$page.html"
 done
 expect 'tables of libraries have no page' refused '--report: expected --format' "$autotune" \
@@ -158,7 +188,8 @@ for option in -o --trace --landscape; do
     expect "tune: $option" alone 'a file of its own, this is' "${product[@]}" \
         $option "$folder/new.json" --report "$folder/new.json"
 done
-for words in "${product[*]}" "analyse $folder/long.txt" "sweep $folder/jobs.csv"; do
+for words in "${product[*]}" "analyse $folder/long.txt" "sweep $folder/jobs.csv" \
+    "network $folder/jobs.csv"; do
     # shellcheck disable=SC2086 # a list of words
     expect "$words: standard output" alone 'the name of a file' $words --report -
 done
@@ -173,7 +204,7 @@ if [[ -z $chromium ]]; then
     exit 77
 fi
 HOME=$folder XDG_CONFIG_HOME=$folder/browser "$source/tests/report/browse" "$chromium" "$folder/profile" \
-    "$folder"/{one,hostile,profile,long,sweep,knn,none,stuck}.html >"$folder/browsed" 2>&1 ||
+    "$folder"/{one,hostile,profile,long,sweep,tuned,names,knn,none,stuck}.html >"$folder/browsed" 2>&1 ||
     echo "FAILED browse: exit status $?" >>"$folder/browsed"
 passed=$((passed + $(grep -c '^ok ' "$folder/browsed")))
 failed=$((failed + $(grep -c '^FAILED' "$folder/browsed")))

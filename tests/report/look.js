@@ -29,6 +29,29 @@ function drawing() {
     return [["every chart is drawn", seen.every(({drawn, colours}) => drawn > 1000 && colours > 5), seen]];
 }
 
+/* The treemap's layout: areas as the times, within the box, none over another. */
+function areas() {
+    const box = {left: 3, top: 5, width: 700, height: 300}, faults = [];
+    for (let count = 1; count <= 60; count++) {
+        const things = Array.from({length: count}, () => ({ns: 10 ** (6 * Math.random())})).sort((a, b) => b.ns - a.ns);
+        const whole = things.reduce((sum, {ns}) => sum + ns, 0), places = squarify(things, box), near = 1e-6;
+        const ends = ({left, top, width, height}) => [left + width, top + height];
+        places.forEach((a, i) => {
+            const [right, bottom] = ends(a), share = a.width * a.height / (box.width * box.height);
+            if (a.thing !== things[i] || Math.abs(share * whole / a.thing.ns - 1) > near)
+                faults.push(["area", count, i]);
+            if (a.left < box.left - near || a.top < box.top - near || right > 703 + near || bottom > 305 + near)
+                faults.push(["out", count, i]);
+            if (places.some((b, j) => j > i && a.left < ends(b)[0] - near && b.left < right - near &&
+                a.top < ends(b)[1] - near && b.top < bottom - near))
+                faults.push(["over another", count, i]);
+        });
+        if (places.length !== count)
+            faults.push(["missing", count]);
+    }
+    return [["areas are the times, and apart", faults.length === 0, faults.slice(0, 3)]];
+}
+
 function keys() {
     return hosts.flatMap((host, index) => {
         const press = (key) => {

@@ -4,6 +4,7 @@
 #include "costmodel/simulate.h"
 #include "jobs/tune/report_program.h"
 #include "results/report_landscape.h"
+#include "results/report_network.h"
 #include "results/report_page.h"
 #include "results/report_profile.h"
 #include "results/report_timeline.h"
@@ -340,4 +341,59 @@ Test(report, a_profile_shows_times_in_ns_and_bounded_lists)
     cr_expect_float_eq(json_real_value(json_object_get(section, "total_ns")), 1e9, 1e-3);
     report_clear(&report);
     json_decref(summary);
+}
+
+/* ------------------------------------------------------------------ networks */
+
+static double added(json_t *rows, size_t column)
+{
+    double sum = 0;
+    size_t index;
+    json_t *row;
+    json_array_foreach(rows, index, row)
+    {
+        sum += json_number_value(json_array_get(row, column));
+    }
+    return sum;
+}
+
+/* Of many operators the page has the first, and all of their time. */
+Test(report, areas_of_a_network_are_bounded_and_add_up)
+{
+    enum { CALLS = 2500 };
+    static struct operator_time times[CALLS];
+    static struct call_tuned tuned[CALLS];
+    char *page;
+    double now_ns = 0, saved_ns = 0;
+    struct error error;
+    struct network network;
+    struct operator_call *call;
+    struct report report = empty("x");
+    cr_assert_eq(network_begin("n.csv", &network, &error), STATUS_OK);
+    for (int i = 0; i < CALLS; i++) {
+        cr_assert_eq(network_add(&network, HOSTILE, HOSTILE, 0, 0, &call, &error), STATUS_OK);
+        times[i] = (struct operator_time){1000 + i, 900, 9000, 0};
+        call->count = 1 + i % 5;
+        call->measured_ns = i % 3 ? 1500 + i : 0;
+        call->uncovered = i % 7 ? NULL : strdup(HOSTILE);
+        tuned[i].best_ns = i % 2 ? 1000 : 0;
+        double one_ns = call->measured_ns > 0 ? call->measured_ns : times[i].predicted_ns;
+        now_ns += call->uncovered ? 0 : one_ns * (double)call->count;
+        saved_ns += call->uncovered || i % 2 == 0 ? 0 : (one_ns - 1000) * (double)call->count;
+    }
+    struct network_answer answer = {
+        .file = "n.csv", .network = &network, .hw = &hw, .times = times, .tuned = tuned};
+    cr_assert_eq(report_network(&report, &answer, &error), STATUS_OK);
+    json_t *document = written(&report, &page);
+    json_t *map = section_of(document, 1, "treemap"), *cells = json_object_get(map, "cells");
+    cr_expect_eq(json_array_size(cells), 1001);
+    cr_expect_eq(json_array_size(json_object_get(map, "rows")), 1000);
+    cr_expect_float_eq(added(cells, 2), now_ns, 1e-6 * now_ns);
+    cr_expect_float_eq(added(cells, 3), saved_ns, 1e-6 * saved_ns);
+    cr_expect_eq(json_array_size(json_object_get(section_of(document, 2, "spans"), "rows")), 1);
+    cr_expect_eq(json_array_size(json_object_get(section_of(document, 3, "table"), "rows")),
+                 (CALLS + 6) / 7);
+    json_decref(document);
+    free(page);
+    network_free(&network);
 }
