@@ -90,7 +90,8 @@ static const struct usage usage = {
         "  autotune network model.onnx --hw ascend910\n"
         "  autotune network kernel_details.csv --hw ascend910b3 --top 20\n"
         "  autotune network kernel_details.csv --hw ascend910b3 --tune --db results.db\n"
-        "  autotune network docs/examples/network.csv --what-if hw=ascend910,ascend910b3\n",
+        "  autotune network run.csv --what-if hw=ascend910,ascend910b3 --what-if cores=16,24\n"
+        "  autotune network run.csv --size batch=8 --what-if batch=16,32\n",
 };
 
 /* ------------------------------------------------------------------ the graph */

@@ -26,7 +26,8 @@ struct rule {
     int64_t batch, to;
     const struct operator_tensor **weights; /* sorted */
     int64_t *rows;                          /* sorted */
-    int64_t weight_count, row_count, scaled;
+    int64_t weight_count, row_count;
+    int64_t exact; /* sizes that were scaled and are without padding */
 };
 
 /* ------------------------------------------------------------------ sorted lists */
@@ -156,7 +157,7 @@ static void scale(struct rule *rule, int64_t *size, int64_t unit)
     int64_t each = is_one ? 1 : *size * unit / rule->batch;
     if (each == 0 || (each * rule->batch + unit - 1) / unit != *size)
         return;
-    rule->scaled++;
+    rule->exact += *size * unit % rule->batch == 0;
     *size = each > TENSOR_MAX_BYTES / rule->to ? TENSOR_MAX_BYTES + 1
                                                : (each * rule->to + unit - 1) / unit;
 }
@@ -260,7 +261,7 @@ static enum status copy_calls(struct rule *rule, const struct network *network,
         TRY(learn(rule, network, error));
     for (int64_t i = 0; i < network->call_count; i++)
         TRY(copy_call(rule, &network->calls[i], other, error));
-    if (rule->to != rule->batch && rule->scaled == 0)
+    if (rule->to != rule->batch && rule->exact == 0)
         return error_set(error, STATUS_INVALID,
                          "%s: no size holds a batch of %lld, expected the batch that the table is "
                          "of",
