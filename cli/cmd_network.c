@@ -4,6 +4,7 @@
 #include "cli/answer.h"
 #include "cli/command_text.h"
 #include "cli/commands.h"
+#include "cli/network_what_if.h"
 #include "cli/report_file.h"
 #include "cli/signals.h"
 #include "cli/sweep_jobs.h"
@@ -26,15 +27,22 @@ struct network_command {
     bool tune;
     const char *db, *time_limit, *runtime_kb;
     int64_t threads;
+    struct what_if what_if;
 };
 
 enum { DEFAULT_TOP = 10, MAX_TOP = 100000 };
+
+static void take_what_if(const struct cli_option *option, void *options, const char *text)
+{
+    (void)option;
+    what_if_take(&((struct network_command *)options)->what_if, text);
+}
 
 static const struct cli_option options[] = {
     {.help = "Graph:", .group = 1},
     {"size", "NAME=N,...",
      "sizes of dimensions that a model of ONNX names only; batch is the first dimension of any "
-     "input that has no size",
+     "input that has no size, or the samples that a table is about",
      1, .text = offsetof(struct network_command, sizes)},
     {"graph", "FILE",
      "the graph that the calls are of: says the longest path beside the sum of all", 1,
@@ -62,6 +70,10 @@ static const struct cli_option options[] = {
     {"time-limit", "SECONDS", "of all searches together", 2,
      .text = offsetof(struct network_command, time_limit), .take = sweep_check_time_limit},
     {.help = "Answer:", .group = 3},
+    {"what-if", "KEY=VALUE,...",
+     "what the step would take with each of these values: of batch, of hw (chips), or of any key "
+     "of --set-hw (clock_mhz, cores); may be repeated, for every combination",
+     3, .take = take_what_if},
     {"top", "N", "rows of each list of the table (default 10)", 3,
      .count = offsetof(struct network_command, top), .most = MAX_TOP},
     {"report", "OUT.html", PAGE_HELP, 3, .text = offsetof(struct network_command, page.output)},
@@ -84,7 +96,9 @@ static const struct usage usage = {
         "  autotune network model.onnx --hw ascend910\n"
         "  autotune network kernel_details.csv --hw ascend910b3 --top 20\n"
         "  autotune network kernel_details.csv --hw ascend910b3 --tune --db results.db\n"
-        "  autotune network kernel_details.csv --hw ascend910b3 --report step.html\n",
+        "  autotune network kernel_details.csv --hw ascend910b3 --report step.html\n"
+        "  autotune network run.csv --what-if hw=ascend910,ascend910b3 --what-if cores=16,24\n"
+        "  autotune network run.csv --size batch=8 --what-if batch=16,32\n",
 };
 
 /* ------------------------------------------------------------------ the graph */
@@ -219,14 +233,10 @@ static struct call_tuned *tune_calls(const struct network_command *command,
 
 /* ------------------------------------------------------------------ the answer */
 
-/* Nothing is predicted of what is not covered. */
 static void predict(struct network_answer *answer, struct operator_time *times)
 {
     struct error error;
     cli_require(operator_times(answer->network, answer->hw, times, &error), &error);
-    for (int64_t i = 0; i < answer->network->call_count; i++)
-        if (answer->network->calls[i].uncovered)
-            times[i] = (struct operator_time){0};
     answer->times = times;
     answer->total = network_interval(answer->network, times);
 }
@@ -268,8 +278,9 @@ static int answer_file(struct network_command *command, const char *file)
     struct network network;
     struct graph graph = {0};
     struct subgraph subgraph = {0};
-    const struct network_request request = {DTYPE_F16, command->sizes};
+    const struct network_request request = {DTYPE_F16, command->sizes, 0};
     cli_load_chip(&command->common, &hw);
+    what_if_load(&command->what_if, &command->common, &hw);
     cli_require(network_read(file, &request, &network, &error), &error);
     if (command->graph)
         read_graph(command, &graph, &subgraph, &network);
@@ -282,6 +293,7 @@ static int answer_file(struct network_command *command, const char *file)
                                     .subgraph = command->graph ? &subgraph : NULL,
                                     .top = command->top ? (int)command->top : DEFAULT_TOP};
     predict(&answer, times);
+    what_if_predict(&command->what_if, file, &request, &answer);
     if (command->graph)
         time_graph(command, &answer);
     struct call_tuned *tuned = command->tune ? tune_calls(command, &answer) : NULL;
@@ -300,6 +312,7 @@ static int answer_file(struct network_command *command, const char *file)
     subgraph_clear(&subgraph);
     graph_clear(&graph);
     network_free(&network);
+    what_if_clear(&command->what_if);
     hardware_clear(&hw);
     return status;
 }
@@ -320,6 +333,8 @@ int cmd_network(int argc, char **argv)
     if (!command.tune &&
         (command.db || command.time_limit || command.threads || command.runtime_kb))
         cli_die("--db, --runtime-kb, --threads and --time-limit: expected --tune with them");
+    if (command.tune && command.what_if.key_count)
+        cli_die("--what-if: expected no --tune with it");
     page_is_wanted(&command.page,
                    &command.common); /* dies of a name that is none, before any work */
     if (!command.db)

@@ -67,11 +67,15 @@ struct operator_call {
 struct network_request {
     enum dtype reals;  /* what FP32 and FP16 of the graph run as */
     const char *sizes; /* "batch=8,seq=128" for dimensions of inputs that the file names and gives
-                          no size, or NULL; `batch` is also the first one of any that has none */
+                          no size, or NULL; `batch` is also the first one of any that has none, and
+                          of a table the samples that its calls are about */
+    int64_t batch;     /* in place of that of `sizes`; 0: as they say */
 };
 
 struct network {
-    char *name; /* the file's, for messages */
+    char *name;    /* the file's, for messages */
+    int64_t batch; /* samples of a step; 0: not known */
+    bool is_model; /* shapes were computed from those of a model's inputs */
     int64_t call_count;
     struct operator_call *calls;
 };

@@ -42,13 +42,13 @@ static struct operator_time time_of(const struct operator_call *call, const stru
     call_fill_terms(call, &sizes, hw, terms);
     double us = call_law_us(call, &sizes, learned, terms, &known), ns = us * NS_PER_US;
     if (!known)
-        return (struct operator_time){ns, ns / 2, ns * 2, 1};
+        return (struct operator_time){ns, ns / 2, ns * 2, 1, false};
     call_features(call, &sizes, terms, us, known, &features);
     correction_apply(learned, &features, ns, &corrected);
     if (strcmp(known->kind, call->op_type) != 0)
         corrected_widen(&corrected, learned->margin_unknown - learned->margin);
     return (struct operator_time){corrected.corrected_ns, corrected.low_ns, corrected.high_ns,
-                                  learned->together};
+                                  learned->together, true};
 }
 
 static enum status check(const char *file, const struct correction *learned, struct error *error)
@@ -79,7 +79,8 @@ enum status operator_times(const struct network *network, const struct hardware 
     struct correction learned;
     TRY(operator_times_open(hw, &learned, error));
     for (int64_t i = 0; i < network->call_count; i++)
-        times[i] = time_of(&network->calls[i], hw, &learned);
+        times[i] = network->calls[i].uncovered ? (struct operator_time){0}
+                                               : time_of(&network->calls[i], hw, &learned);
     correction_clear(&learned);
     return STATUS_OK;
 }
@@ -92,6 +93,7 @@ struct operator_time network_interval(const struct network *network,
     for (int64_t i = 0; i < network->call_count; i++) {
         const struct operator_time *t = &times[i];
         double count = (double)network->calls[i].count;
+        sum.is_learned |= t->is_learned;
         sum.predicted_ns += count * t->predicted_ns;
         below += count * t->together * (t->predicted_ns - t->low_ns);
         above += count * t->together * (t->high_ns - t->predicted_ns);

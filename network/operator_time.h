@@ -11,10 +11,11 @@
 struct operator_time {
     double predicted_ns, low_ns, high_ns;
     double together; /* share of such intervals, added up, that the sum of times has */
+    bool is_learned; /* for the chip; else costs are the expected ones */
 };
 
-/* Fills `times`, one a call in their order. Measured times are not looked at. What was learned for
- * the chip stands beside its description. */
+/* Fills `times`, one a call in their order; of what is not covered all are 0. Measured times are
+ * not looked at. What was learned for the chip stands beside its description. */
 enum status operator_times(const struct network *network, const struct hardware *hw,
                            struct operator_time *times, struct error *error);
 

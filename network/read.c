@@ -6,6 +6,8 @@
 #include "network/onnx/onnx_file.h"
 #include "network/profile_file.h"
 #include "network/run_file.h"
+#include "network/sizes.h"
+#include "network/variant.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,18 +54,30 @@ enum status onnx_file_read(const char *file, const struct network_request *reque
 }
 #endif
 
-enum status network_read(const char *file, const struct network_request *request,
-                         struct network *network, struct error *error)
+/* A batch is all that a table leaves open. */
+static enum status check_sizes(const char *file, const struct sizes *sizes, struct error *error)
+{
+    for (int i = 0; i < sizes->count; i++)
+        if (strcmp(sizes->given[i].name, "batch") != 0)
+            return error_set(error, STATUS_INVALID,
+                             "%s: is a table, whose sizes are known: --size %s=... is for models "
+                             "of ONNX, expected batch=N alone",
+                             file, sizes->given[i].name);
+    return STATUS_OK;
+}
+
+static enum status read_any(const char *file, const struct network_request *request,
+                            const struct sizes *sizes, struct network *network, struct error *error)
 {
     char head[HEAD_SIZE];
     size_t size = 0;
     TRY(read_head(file, head, &size, error));
-    if (is_onnx(file, head, size))
-        return onnx_file_read(file, request, network, error);
-    if (request->sizes)
-        return error_set(error, STATUS_INVALID,
-                         "%s: is a table, whose sizes are known: --size is for models of ONNX",
-                         file);
+    if (is_onnx(file, head, size)) {
+        TRY(onnx_file_read(file, request, network, error));
+        network->is_model = true;
+        return STATUS_OK;
+    }
+    TRY(check_sizes(file, sizes, error));
     if (run_file_is_head(head))
         return run_file_read(file, network, error);
     if (profile_is_head(head))
@@ -71,4 +85,29 @@ enum status network_read(const char *file, const struct network_request *request
     return error_at(error, file, 1,
                     "expected the head of a table of calls (op_type, in_shapes, ...) or of a "
                     "profiler's table of kernels, or a model of ONNX");
+}
+
+enum status network_read(const char *file, const struct network_request *request,
+                         struct network *network, struct error *error)
+{
+    struct sizes sizes;
+    TRY(sizes_read(request, &sizes, error));
+    TRY(read_any(file, request, &sizes, network, error));
+    const struct size_given *batch = sizes_find(&sizes, "batch");
+    network->batch = batch ? batch->size : 0;
+    return STATUS_OK;
+}
+
+enum status network_read_at_batch(const char *file, const struct network_request *request,
+                                  const struct network *network, int64_t batch,
+                                  struct network *other, struct error *error)
+{
+    struct network_request again = *request;
+    again.batch = batch;
+    if (batch == network->batch || (!network->is_model && network->batch > 0))
+        return network_at_batch(network, batch, other, error);
+    if (network->is_model)
+        return network_read(file, &again, other, error);
+    return error_set(error, STATUS_INVALID,
+                     "%s: is a table that does not say its batch, expected --size batch=N", file);
 }

@@ -10,4 +10,10 @@
 enum status network_read(const char *file, const struct network_request *request,
                          struct network *network, struct error *error);
 
+/* The same file as it would be with another batch, from `network`, which was read from it with this
+ * request: a model is read again, a table's sizes are scaled (network/variant.h). */
+enum status network_read_at_batch(const char *file, const struct network_request *request,
+                                  const struct network *network, int64_t batch,
+                                  struct network *other, struct error *error);
+
 #endif

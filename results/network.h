@@ -18,6 +18,15 @@ struct call_tuned {
     char *why;      /* there is none, of a kind that is searched; NULL: there is, or it is not */
 };
 
+/* The step under other circumstances, after the first, the step as it is. */
+struct network_variant {
+    const struct hardware *hw; /* with what was changed in it */
+    int64_t batch;             /* 0: not known */
+    struct operator_time total;
+    bool is_front; /* no other has as few cores, as short a step and as little time a sample, and
+                      less of one of them */
+};
+
 /* All of it is the caller's. */
 struct network_answer {
     const char *file;
@@ -28,8 +37,10 @@ struct network_answer {
     const struct call_tuned *tuned;  /* a call each; NULL: nothing was tuned */
     const struct subgraph *subgraph; /* NULL: none was given, and `graph` says nothing */
     struct graph_times graph;
-    int top;          /* rows of a table */
-    const char *next; /* the command to go on with; or NULL */
+    int top; /* rows of a table */
+    struct network_variant *variants;
+    int64_t variant_count; /* 0: none were asked for */
+    const char *next;      /* the command to go on with; or NULL */
 };
 
 enum status network_write_table(const struct network_answer *answer, const struct style *style,

@@ -1,6 +1,6 @@
 /* A network's answer for machines: JSON, one object a row of the file in its order, and CSV
  * (results/network.h). */
-#include "results/network.h"
+#include "results/network_variants.h"
 
 #include "formats/csv.h"
 #include "formats/json.h"
@@ -85,6 +85,8 @@ enum status network_write_json(const struct network_answer *answer, const struct
                   "l_kinds", sum_json(&l_kinds), "not_covered", sum_json(&uncovered), "graph",
                   graph_json(answer), "kinds", kinds_json(kinds, count), "operators", calls));
     free(kinds);
+    if (answer->variant_count)
+        json_object_set_new(document, "what_if", network_variants_json(answer));
     return json_write(document, out, error);
 }
 
@@ -113,6 +115,10 @@ enum status network_write_csv(const struct network_answer *answer, const struct 
 {
     (void)style;
     (void)error;
+    if (answer->variant_count) {
+        network_put_variants_csv(answer, out);
+        return STATUS_OK;
+    }
     fputs("line,op_type,name,shapes,count,l_kind,predicted_us,low_us,high_us,measured_us,best_us,"
           "best_gap,saved_us,verdict,not_tuned,not_covered\n",
           out);

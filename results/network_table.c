@@ -1,6 +1,6 @@
 /* A network's answer for people: the totals, the kinds that take most, the calls that take most or
  * would save most, and what nothing is predicted of (results/network.h). */
-#include "results/network.h"
+#include "results/network_variants.h"
 
 #include <stdlib.h>
 
@@ -141,18 +141,28 @@ static void put_left_out(const struct network_answer *answer, const char *title,
         fprintf(out, "  and %s more\n", text_count(rows - answer->top, count));
 }
 
-enum status network_write_table(const struct network_answer *answer, const struct style *style,
-                                FILE *out, struct error *error)
+static enum status put_lists(const struct network_answer *answer, const struct network_sum *all,
+                             FILE *out, struct error *error)
 {
     struct network_kind *kinds;
     int64_t count;
-    struct network_sum all = network_sum_of(answer, PART_COVERED);
     TRY(network_kinds(answer, &kinds, &count, error));
-    put_head(answer, &all, style, out);
-    put_kinds(answer, kinds, count, &all, out);
+    put_kinds(answer, kinds, count, all, out);
     free(kinds);
     TRY(put_calls(answer, out, error));
     put_left_out(answer, "not tuned", why_untuned, out);
+    return STATUS_OK;
+}
+
+enum status network_write_table(const struct network_answer *answer, const struct style *style,
+                                FILE *out, struct error *error)
+{
+    struct network_sum all = network_sum_of(answer, PART_COVERED);
+    put_head(answer, &all, style, out);
+    if (answer->variant_count)
+        network_put_variants(answer, out);
+    else
+        TRY(put_lists(answer, &all, out, error));
     put_left_out(answer, "not covered", why_uncovered, out);
     if (answer->next) {
         fputs("\n  next         ", out);

@@ -3,11 +3,11 @@
  * Values are found by name in a balanced tree. */
 #include "network/onnx/onnx_file.h"
 
-#include "core/number.h"
 #include "formats/text.h"
 #include "network/onnx/calls.h"
 #include "network/onnx/rules.h"
 #include "network/onnx/skim.h"
+#include "network/sizes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_GIVEN = 8, GIVEN_NAME_SIZE = 64 };
-
-struct given {
-    char name[GIVEN_NAME_SIZE];
-    int64_t size;
-    bool is_used;
-};
 
 /* What the file says of a value. */
 struct told {
@@ -40,8 +32,7 @@ struct walk {
     struct error *error;
     void *values; /* a tree of struct onnx_value by name */
     void *told;   /* a tree of what the file says of values */
-    int given_count;
-    struct given given[MAX_GIVEN];
+    struct sizes sizes;
 };
 
 /* Both trees hold what begins with its name. */
@@ -73,49 +64,24 @@ static enum status add_value(struct walk *w, const struct onnx_value *value)
                      text_line(value->name, line));
 }
 
-/* "batch=8,seq=128" as names with their sizes. */
-static enum status read_sizes(struct walk *w)
-{
-    const char *at = w->request->sizes;
-    while (at && *at) {
-        size_t length = strcspn(at, ","), name = strcspn(at, "=,");
-        struct given *given = &w->given[w->given_count];
-        struct error why;
-        char number[32];
-        if (w->given_count == MAX_GIVEN || name == 0 || name >= length || name >= GIVEN_NAME_SIZE ||
-            length - name - 1 >= sizeof number)
-            return error_set(w->error, STATUS_INVALID,
-                             "sizes '%.100s': expected NAME=SIZE, with commas between up to %d",
-                             w->request->sizes, MAX_GIVEN);
-        snprintf(given->name, sizeof given->name, "%.*s", (int)name, at);
-        snprintf(number, sizeof number, "%.*s", (int)(length - name - 1), at + name + 1);
-        if (number_count(given->name, number, 1, INT32_MAX, &given->size, &why) != STATUS_OK)
-            return error_set(w->error, STATUS_INVALID, "sizes: %s", why.text);
-        w->given_count++;
-        at += length + (at[length] == ',');
-    }
-    return STATUS_OK;
-}
-
 static enum status all_used(const struct walk *w)
 {
-    for (int i = 0; i < w->given_count; i++)
-        if (!w->given[i].is_used)
+    for (int i = 0; i < w->sizes.count; i++)
+        if (!w->sizes.given[i].is_used)
             return error_set(w->error, STATUS_INVALID,
                              "%s: no dimension of an input is called '%s' and has no size", w->file,
-                             w->given[i].name);
+                             w->sizes.given[i].name);
     return STATUS_OK;
 }
 
 /* The size of a name, 0 where it is not given. */
 static int64_t given_size(struct walk *w, const char *name)
 {
-    for (int i = 0; i < w->given_count; i++)
-        if (strcmp(w->given[i].name, name) == 0) {
-            w->given[i].is_used = true;
-            return w->given[i].size;
-        }
-    return 0;
+    struct size_given *given = sizes_find(&w->sizes, name);
+    if (!given)
+        return 0;
+    given->is_used = true;
+    return given->size;
 }
 
 /* The sizes of an input or of what the file says of a value; false, with the dimension in *d, where
@@ -311,7 +277,7 @@ static enum status walk_node(struct walk *w, const Onnx__NodeProto *proto, size_
 
 static enum status walk_graph(struct walk *w)
 {
-    TRY(read_sizes(w));
+    TRY(sizes_read(w->request, &w->sizes, w->error));
     TRY(read_weights(w));
     TRY(read_inputs(w));
     TRY(all_used(w));

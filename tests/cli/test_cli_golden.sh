@@ -84,6 +84,8 @@ golden network-csv network ../../../docs/examples/op_summary.csv --hw ascend910 
 golden network-profile network ../../../docs/examples/op_summary.csv --hw ascend910
 golden network-tune network $calls --hw ascend910b3 --tune --db "$work/network.db" --top 3
 golden network-images network ../../../docs/examples/images.csv --hw ascend910 --tune --db "$work/images.db"
+golden network-what-if network $calls --hw ascend910 --size batch=8 --what-if batch=4,16 --what-if cores=16,30
+golden network-what-if-csv network $calls --hw ascend910 --what-if hw=ascend910b3 --what-if clock_mhz=1000 --format csv
 golden network-subset network $calls --hw ascend910 --graph $graph --subset MatMul,Relu
 
 demo=../../../docs/examples/demo-chip.ini

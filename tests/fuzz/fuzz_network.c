@@ -1,5 +1,6 @@
 /* Tables of calls, answered in every format. */
 #include "network/read.h"
+#include "network/variant.h"
 #include "results/report_network.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -61,6 +62,21 @@ static void write_all(const struct network_answer *answer)
     }
 }
 
+/* As a table of 2 samples: whatever it holds is scaled, or refused in one line. */
+static void scale(struct network *network, const struct hardware *chip, int64_t batch)
+{
+    struct error error = {0};
+    struct network other;
+    network->batch = 2;
+    enum status status = network_at_batch(network, batch, &other, &error);
+    fuzz_require_line(status, &error);
+    if (status != STATUS_OK)
+        return;
+    require_calls(&other);
+    network_relaunch(&other, chip, network, chip);
+    network_free(&other);
+}
+
 void fuzz_read_network(const char *file)
 {
     static struct hardware hw;
@@ -78,7 +94,8 @@ void fuzz_read_network(const char *file)
     fuzz_require_ok(operator_times(&network, chip, times, &error), &error);
     for (int64_t i = 0; i < network.call_count; i++)
         fuzz_require(times[i].low_ns <= times[i].predicted_ns &&
-                         times[i].predicted_ns <= times[i].high_ns && times[i].low_ns > 0,
+                         times[i].predicted_ns <= times[i].high_ns &&
+                         (times[i].low_ns > 0) == !network.calls[i].uncovered,
                      "an interval holds its prediction");
     write_all(&(struct network_answer){.file = file,
                                        .network = &network,
@@ -87,5 +104,7 @@ void fuzz_read_network(const char *file)
                                        .total = network_interval(&network, times),
                                        .top = 3});
     free(times);
+    for (int64_t batch = 1; batch <= 3; batch++)
+        scale(&network, chip, batch);
     network_free(&network);
 }

@@ -2,6 +2,7 @@
  * known; how exporters compute shapes, by nodes of their own; and models that are wrong. */
 #include "network/problem.h"
 #include "network/read.h"
+#include "network/variant.h"
 #include "tests/hardware_files.h"
 
 #ifdef AUTOTUNE_ONNX
@@ -339,6 +340,34 @@ Test(network_onnx, what_is_not_known)
     cr_expect_str_eq(network.calls[1].uncovered, "the shape of what it reads is not known");
     cr_expect_null(network.calls[2].uncovered);
     network_free(&network);
+}
+
+/* Read again at another batch, and its sizes scaled as those of a table are: the same. */
+Test(network_onnx, another_batch)
+{
+    static struct model m;
+    const struct network_request request = {.reals = DTYPE_F16, .sizes = "batch=8"};
+    struct network networks[3];
+    struct error error = {0};
+    build_resnet50(&m);
+    read_good(&m, request.sizes, &networks[0]);
+    cr_expect_eq(networks[0].batch, 8);
+    cr_assert_eq(network_read_at_batch(in_folder("m.onnx"), &request, &networks[0], 24,
+                                       &networks[1], &error),
+                 STATUS_OK, "%s", error.text);
+    cr_assert_eq(network_at_batch(&networks[0], 24, &networks[2], &error), STATUS_OK, "%s",
+                 error.text);
+    cr_assert_eq(networks[1].call_count, networks[2].call_count);
+    for (int64_t i = 0; i < networks[1].call_count; i++) {
+        const struct operator_call *a = &networks[1].calls[i], *b = &networks[2].calls[i];
+        for (int t = 0; t < a->input_count + a->output_count; t++) {
+            cr_expect_eq(a->inputs[t].bytes, b->inputs[t].bytes, "%s", a->op_type);
+            cr_expect_arr_eq(a->inputs[t].size, b->inputs[t].size, sizeof a->inputs[t].size);
+        }
+        cr_expect(strcmp(a->op_type, "Conv2D") != 0 || a->outputs[0].size[0] == 24);
+    }
+    for (int i = 0; i < 3; i++)
+        network_free(&networks[i]);
 }
 
 Test(network_onnx, wrong_models)
