@@ -3,7 +3,8 @@
  * blocks of 16. Expected costs are fitted to training steps on an Ascend 910
  * (docs/network-times.md); on another chip bytes scale with the outer bus, elements and rows with
  * the clock, products with the matrix unit. Blocks that are not known: one for each 2 KiB of the
- * largest tensor, of products one for each block of the result, up to the cores. */
+ * largest tensor, of products one for each block of the result, of convolutions one for each image,
+ * up to the cores. */
 #include "network/call_law.h"
 
 #include <math.h>
@@ -203,11 +204,14 @@ static double busy_share(const struct operator_call *call, const struct call_siz
     return units >= sizes->blocks ? sizes->share * units / (waves * sizes->blocks) : sizes->share;
 }
 
-static int estimated_blocks(const struct call_sizes *sizes, double largest_bytes, int cores)
+static int estimated_blocks(const struct operator_call *call, const struct call_sizes *sizes,
+                            double largest_bytes, int cores)
 {
+    double images = has(call, "Conv2D") ? outer_units(call) : 0;
     double blocks = sizes->product.m > 0
                         ? sizes->product.m * sizes->product.n * sizes->product.batch
                         : ceil(largest_bytes / BYTES_A_BLOCK);
+    blocks = images > 0 ? images : blocks;
     return (int)fmin(fmax(blocks, 1), cores);
 }
 
@@ -219,7 +223,7 @@ void call_measure(const struct operator_call *call, const struct hardware *hw,
     sizes->product = product_of(call);
     largest_of(call, 0, &sizes->largest, &sizes->bytes, &largest_bytes);
     sizes->blocks = call->block_dim > 0 ? (int)fmin(call->block_dim, MAX_BLOCKS)
-                                        : estimated_blocks(sizes, largest_bytes, hw->cores);
+                                        : estimated_blocks(call, sizes, largest_bytes, hw->cores);
     sizes->share = sizes->blocks / ceil((double)sizes->blocks / hw->cores);
     sizes->busy = busy_share(call, sizes);
     if (is_slice(call)) {

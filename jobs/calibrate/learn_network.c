@@ -1,11 +1,10 @@
 /* A law is fitted for products and for all else, from these one for each family, from these one for
  * each kind: each level only as far from the one above as its rows can tell. Trees learn what is
- * left of ln(measured / law), at most a factor of three; what they take
- * from products, whose tilings are the library's choice, does not come back with the next batch, so
- * that of these only the interval is learned (docs/network-times.md). All of it is done again
- * without each run, which is then predicted, and without each network; the runs' predictions also
- * say how far intervals are moved apart (Romano, Patterson and Candès 2019), and what share of
- * them, added up, holds the runs' sums. */
+ * left of ln(measured / law), at most a factor of three. Of products they learn the interval only:
+ * what the library's tilings leave there does not come back with the next batch. All of it is done
+ * again without each run, which is then predicted, and without each network; these predictions also
+ * say how far intervals are moved apart (Romano, Patterson and Candès 2019), and what share of them,
+ * added up, holds the sums. */
 #include "jobs/calibrate/learn_network.h"
 
 #include "core/version.h"
