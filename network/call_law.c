@@ -3,7 +3,7 @@
  * blocks of 16. Expected costs are fitted to training steps on an Ascend 910
  * (docs/network-times.md); on another chip bytes scale with the outer bus, elements and rows with
  * the clock, products with the matrix unit. Blocks that are not known: one for each 2 KiB of the
- * largest tensor, of products one for each block of the result, of convolutions one for each image,
+ * largest tensor, of products one for each block of the result, of images one for each of them,
  * up to the cores. */
 #include "network/call_law.h"
 
@@ -207,11 +207,12 @@ static double busy_share(const struct operator_call *call, const struct call_siz
 static int estimated_blocks(const struct operator_call *call, const struct call_sizes *sizes,
                             double largest_bytes, int cores)
 {
-    double images = has(call, "Conv2D") ? outer_units(call) : 0;
+    const struct operator_tensor *first = call->inputs;
+    bool images = call->input_count > 0 && first->format == FORMAT_NC1HWC0 && first->size[0] > 1;
     double blocks = sizes->product.m > 0
                         ? sizes->product.m * sizes->product.n * sizes->product.batch
                         : ceil(largest_bytes / BYTES_A_BLOCK);
-    blocks = images > 0 ? images : blocks;
+    blocks = images ? (double)first->size[0] : blocks;
     return (int)fmin(fmax(blocks, 1), cores);
 }
 

@@ -121,6 +121,12 @@ static const struct kind *find_kind(const char *type)
     return NULL;
 }
 
+bool call_multiplies(const struct operator_call *call)
+{
+    const struct kind *kind = find_kind(call->op_type);
+    return kind && kind->find == find_product;
+}
+
 bool call_find_problem(const struct operator_call *call, struct call_problem *problem)
 {
     const struct kind *kind = find_kind(call->op_type);

@@ -18,6 +18,9 @@ struct call_problem {
     char why[PROBLEM_WHY_SIZE];                            /* it is not known */
 };
 
+/* Is it a call of a kind that multiplies matrices (network/product.h)? */
+bool call_multiplies(const struct operator_call *call);
+
 /* False where calls of this kind are no problem of the command, and *problem says nothing. */
 bool call_find_problem(const struct operator_call *call, struct call_problem *problem);
 

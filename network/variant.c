@@ -14,6 +14,7 @@
 #include "network/variant.h"
 
 #include "network/call_law.h"
+#include "network/problem.h"
 #include "network/product.h"
 
 #include <math.h>
@@ -77,7 +78,7 @@ static bool is_optimiser(const struct operator_call *call)
 /* A product of which all samples are in one matrix. */
 static bool is_matrix_product(const struct operator_call *call, struct product *product)
 {
-    return call_product(call, product) && product->batch == 1;
+    return call_multiplies(call) && call_product(call, product) && product->batch == 1;
 }
 
 /* Where a matrix has its rows; negative: it is none. */
@@ -285,12 +286,9 @@ enum status network_at_batch(const struct network *network, int64_t batch, struc
 
 /* ------------------------------------------------------------------ launches */
 
-/* Of images one a sample, of all else as many as are taken where none are known. */
+/* As many as are taken where none are known. */
 static double estimated(const struct operator_call *call, const struct hardware *hw)
 {
-    const struct operator_tensor *first = call->inputs;
-    if (call->input_count > 0 && first->format == FORMAT_NC1HWC0 && first->size[0] > 1)
-        return fmin((double)first->size[0], hw->cores);
     struct call_sizes sizes;
     struct operator_call unknown = *call;
     unknown.block_dim = 0;

@@ -17,9 +17,11 @@ static enum status check_choices(const struct problem *problem, struct error *er
     for (int c = 0; c < MATMUL_CHOICES; c++) {
         const struct operator_choice *choice = &problem->op->choices[c];
         if (problem->choice[c] && c != MATMUL_OUT_TYPE)
-            return error_set(
-                error, STATUS_INVALID, "--%s %s: space thesis knows --%s %s only; use --space cann",
-                choice->name, choice->values[problem->choice[c]], choice->name, choice->values[0]);
+            return error_set(error, STATUS_INVALID,
+                             "--%s %s: space thesis knows --%s %s only; use --space cann on a chip "
+                             "with a path l0c->gm",
+                             choice->name, choice->values[problem->choice[c]], choice->name,
+                             choice->values[0]);
     }
     enum dtype out = problem_choice_type(problem, MATMUL_OUT_TYPE);
     if (element_takes_scale(problem->type, out))

@@ -77,6 +77,9 @@ static const struct {
      "Softmax,288x2x2x16x16," NZ "," F ",288x2x2x16x16," NZ "," F},
     {"DropoutDoMask,4x16x16x16;2048;," NZ ";" ND ";" ND "," F ";UINT;" F ",4x16x16x16," NZ "," F,
      "DropoutDoMask,4x48x16x16;6144;," NZ ";" ND ";" ND "," F ";UINT;" F ",4x48x16x16," NZ "," F},
+    /* of the sizes of a product, and none */
+    {"Mul,256x256;256x256," ND ";" ND "," F ";" F ",256x256," ND "," F,
+     "Mul,768x256;768x256," ND ";" ND "," F ";" F ",768x256," ND "," F},
     /* images; statistics and filters stay */
     {"Conv2D,8x4x7x7x16;36x8x16x16,NC1HWC0;FRACTAL_Z," F ";" F
      ",8x8x7x7x16;1x8x1x1x16,NC1HWC0;NC1HWC0," F ";" F,
