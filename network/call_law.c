@@ -94,14 +94,16 @@ static struct call_product back_to_input(const struct operator_tensor *filter,
                                  (double)filter->size[1] * window, 1};
 }
 
-/* The gradient's image is the smallest of the inputs that has the filter's channels. */
+/* The gradient's image is the smallest of the inputs that has the filter's channels; what is there
+ * once for all images is none (statistics of FusedDbnDw). */
 static struct call_product back_to_filter(const struct operator_call *call,
                                           const struct operator_tensor *filter)
 {
     double least = 0;
+    int64_t images = call->input_count ? call->inputs[0].size[0] : 0;
     for (int i = 0; i < call->input_count; i++) {
         const struct operator_tensor *t = &call->inputs[i];
-        if (t->rank != 5 || t->size[1] != filter->size[1])
+        if (t->rank != 5 || t->size[0] != images || t->size[1] != filter->size[1])
             continue;
         double pixels = (double)t->size[0] * (double)t->size[2] * (double)t->size[3];
         least = least > 0 ? fmin(least, pixels) : pixels;

@@ -63,6 +63,10 @@ static const struct {
     {"Conv2DBackpropFilter,32,32x24x17x17x16;32x18x35x35x16,NC1HWC0;NC1HWC0,FLOAT;FLOAT,"
      "162x24x16x16,FracZ,FLOAT16,1,\n",
      162, 24, 2 * 17 * 17, 1, "~Conv2DBackpropFilter"},
+    {"FusedDbnDw,32,32x8x28x28x16;32x32x28x28x16;32x32x28x28x16;1x32x1x1x16,NC1HWC0;NC1HWC0;"
+     "NC1HWC0;"
+     "NC1HWC0,FLOAT;FLOAT;FLOAT;FLOAT16,32x32x28x28x16;8x32x16x16,NC1HWC0;FracZ,FLOAT;FLOAT16,1,\n",
+     8, 32, 2 * 28 * 28, 1, "~FusedDbnDw"},
     {"FusionOp_Mul_Square,30,64x64,DefaultFormat,FLOAT,64x64,DefaultFormat,FLOAT,1,\n", 0, 0, 0, 0,
      "~Mul"},
 };
