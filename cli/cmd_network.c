@@ -97,7 +97,7 @@ static const struct usage usage = {
         "  autotune network kernel_details.csv --hw ascend910b3 --top 20\n"
         "  autotune network kernel_details.csv --hw ascend910b3 --tune --db results.db\n"
         "  autotune network kernel_details.csv --hw ascend910b3 --report step.html\n"
-        "  autotune network run.csv --what-if hw=ascend910,ascend910b3 --what-if cores=16,24\n"
+        "  autotune network run.csv --what-if hw=ascend910b3 --what-if cores=16,20\n"
         "  autotune network run.csv --size batch=8 --what-if batch=16,32\n",
 };
 

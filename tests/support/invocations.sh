@@ -68,7 +68,7 @@ invocations() { # command
         )into.db other.db results.db" ;;
     network) echo "network network.csv --hw chip.cfg --graph network.graph.txt --tune --db new.db|$(
         )network.csv network.graph.txt chip.cfg below.cfg|new.db|--dot --report -o"
-        echo "network network.csv --what-if hw=chip.cfg|network.csv chip.cfg below.cfg|"
+        echo "network network.csv --what-if hw=chip.cfg|network.csv chip.cfg below.cfg||--report -o"
         echo "network network.csv --hw ascend910b3 --tune --db new.db|network.csv|new.db|--runtime-kb" ;;
     table) echo "table --db results.db||results.db"
         echo "table --db texts.db --kernel mine.kernel|mine.kernel|texts.db" ;;
