@@ -135,14 +135,14 @@ static enum status learn(struct rule *rule, const struct network *network, struc
         const struct operator_call *call = &network->calls[i];
         most += (size_t)call->input_count + (size_t)call->output_count;
     }
-    rule->weights = malloc(most * sizeof *rule->weights);
+    rule->weights = malloc(most * sizeof(const void *));
     rule->rows = malloc(most * sizeof *rule->rows);
     if (!rule->weights || !rule->rows)
         return error_memory(error);
     rule->rows[rule->row_count++] = rule->batch;
     for (int64_t i = 0; i < network->call_count; i++)
         learn_call(rule, &network->calls[i]);
-    qsort(rule->weights, (size_t)rule->weight_count, sizeof *rule->weights, compare_tensors);
+    qsort(rule->weights, (size_t)rule->weight_count, sizeof(const void *), compare_tensors);
     qsort(rule->rows, (size_t)rule->row_count, sizeof *rule->rows, compare_rows);
     return STATUS_OK;
 }
