@@ -78,9 +78,10 @@ enum status operator_times(const struct network *network, const struct hardware 
 {
     struct correction learned;
     TRY(operator_times_open(hw, &learned, error));
+    memset(times, 0, (size_t)network->call_count * sizeof *times);
     for (int64_t i = 0; i < network->call_count; i++)
-        times[i] = network->calls[i].uncovered ? (struct operator_time){0}
-                                               : time_of(&network->calls[i], hw, &learned);
+        if (!network->calls[i].uncovered)
+            times[i] = time_of(&network->calls[i], hw, &learned);
     correction_clear(&learned);
     return STATUS_OK;
 }

@@ -3,8 +3,8 @@
  * left of ln(measured / law), at most a factor of three. Of products they learn the interval only:
  * what the library's tilings leave there does not come back with the next batch. All of it is done
  * again without each run, which is then predicted, and without each network; these predictions also
- * say how far intervals are moved apart (Romano, Patterson and Candès 2019), and what share of them,
- * added up, holds the sums. */
+ * say how far intervals are moved apart (Romano, Patterson and Candès 2019), and what share of
+ * them, added up, holds the sums. */
 #include "jobs/calibrate/learn_network.h"
 
 #include "core/version.h"

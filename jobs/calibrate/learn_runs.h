@@ -5,8 +5,8 @@
 #include "jobs/calibrate/learn.h"
 #include "network/call_law.h"
 
-/* Calls of left-out runs that an interval holds: a little more than the four fifths that are said of
- * it, since a network that was not learned from has fewer. */
+/* Calls of left-out runs that an interval holds: a little more than the four fifths that are said
+ * of it, since a network that was not learned from has fewer. */
 #define RUN_COVERS 0.83
 
 struct run_row {

@@ -33,8 +33,8 @@ struct onnx_node {
     const Onnx__NodeProto *proto;
     int64_t opset;
     int in_count, out_count;
-    struct onnx_value **in; /* NULL: left out; rules only read them */
-    struct onnx_value *out; /* at first unknown, with the first input's type */
+    struct onnx_value **in;    /* NULL: left out; rules only read them */
+    struct onnx_value *out;    /* at first unknown, with the first input's type */
     struct call_window window; /* of a convolution over rows and columns */
     char why[NODE_WHY_SIZE];
 };

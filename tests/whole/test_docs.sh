@@ -81,7 +81,7 @@ matches() {
 
 try_command() { # page line command
     local command=${3//build\/autotune/autotune}
-    command=$(sed -E "s#(^| )([a-z]+\.db)\b#\1$work/\2#g" <<<"$command")
+    command=$(sed -E "s#(^| )([a-z]+\.(db|html))\b#\1$work/\2#g" <<<"$command")
     PATH="$work/bin:$PATH" bash -c "$command" >"$work/raw" 2>&1 </dev/null
     local status=$?
     sanitise <"$work/raw" >"$work/now"
