@@ -162,7 +162,7 @@ static void say_tuned(const struct network_tuned *tuned)
         cli_warn("%lld of %lld operators were not searched for lack of time",
                  (long long)tuned->left, (long long)tuned->searched);
     if (tuned->cut_off)
-        cli_warn("%lld searches were cut off by the time limit: a longer run may find better",
+        cli_warn("the time limit cut off %lld of the searches: a longer run may find better",
                  (long long)tuned->cut_off);
 }
 

@@ -69,7 +69,6 @@ says() { # FILE MEMBER VALUE
 
 tune() { # TYPE RESULT: into best.json; the tiling is explained, and its program is it
     "$autotune" "${problem[@]}" --json >best.json 2>err
-    equal "tune ${problem[*]} ($(cat err))" 0 $?
     equal "type on $hw" "$1" "$(first dtype best.json)"
     says best.json optimal true
     time_ns=$(first time_ns best.json)

@@ -18,7 +18,7 @@ static void load_chip(struct hardware *hw)
 {
     struct error error;
     char command[512];
-    snprintf(command, sizeof command, "cp %s/configs/hardware/ascend910.cfg %s/chip.cfg",
+    snprintf(command, sizeof command, "cp '%s/configs/hardware/ascend910.cfg' %s/chip.cfg",
              SOURCE_DIR, folder);
     cr_assert_eq(system(command), 0);
     cr_assert_eq(hardware_load(in_folder("chip.cfg"), NULL, hw, &error), STATUS_OK, "%s",
