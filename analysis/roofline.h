@@ -35,6 +35,7 @@ void diagnosis_of_program(const struct program *program, const struct timeline *
  * most_ns), busy_ns and parts:
  * - bound by the component of the largest utilisation, of those that reach their threshold; where
  *   it is not known, what it is at least counts;
+ * - else there is none where the busy time of some pipe is not known;
  * - else, when no pipe's active ratio reaches thresholds->active, insufficient parallelism
  *   (component: the pipe of the largest active ratio). A bus that is always in use by one transfer
  *   at a time is just that, so buses do not count here;

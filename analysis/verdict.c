@@ -92,6 +92,15 @@ static int most_active(const struct diagnosis *d)
     return most;
 }
 
+/* How long some pipe was busy is not known: what is said to be the busiest might not be. */
+static bool activity_is_open(const struct diagnosis *d)
+{
+    for (int i = 0; i < d->component_count; i++)
+        if (d->components[i].kind != COMPONENT_INTERCONNECT && d->components[i].busy_ns < 0)
+            return true;
+    return false;
+}
+
 static void set_verdict(struct diagnosis *d, enum verdict verdict, int component)
 {
     d->verdict = verdict;
@@ -108,7 +117,7 @@ void diagnose(struct diagnosis *d, const struct diagnosis_thresholds *thresholds
         set_verdict(d, bound_by(&d->components[utilised]), utilised);
         return;
     }
-    if (active < 0)
+    if (active < 0 || activity_is_open(d))
         return;
     const struct component *c = &d->components[active];
     if (c->active_ratio < thresholds->active)

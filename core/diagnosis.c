@@ -26,10 +26,11 @@ const char *verdict_name(enum verdict verdict)
     return names[verdict];
 }
 
-/* Where the work is not known, being busy shows that there is some. */
+/* Where the work is not known, being busy shows that there is some; where that is not known either,
+ * there may be. */
 static bool has_work(const struct component *component)
 {
-    return component->ideal_ns > 0 || (component->ideal_ns < 0 && component->busy_ns > 0);
+    return component->ideal_ns > 0 || (component->ideal_ns < 0 && component->busy_ns != 0);
 }
 
 double diagnosis_bound_from(const struct diagnosis *diagnosis,

@@ -202,6 +202,21 @@ void csv_skip(struct csv *csv)
     csv->next_line = csv->line + (csv->line < INT_MAX);
 }
 
+int64_t csv_place(const struct csv *csv)
+{
+    return (int64_t)ftello(csv->stream) - csv->end + csv->start;
+}
+
+enum status csv_seek(struct csv *csv, int64_t place, int line, struct error *error)
+{
+    if (fseeko(csv->stream, (off_t)place, SEEK_SET) != 0)
+        return error_set(error, STATUS_IO, "%s: cannot read it again: %s", csv->file,
+                         strerror(errno));
+    csv->start = csv->at = csv->end = 0;
+    csv->next_line = line;
+    return STATUS_OK;
+}
+
 enum status csv_wrong(const struct csv *csv, struct error *error, const char *format, ...)
 {
     char text[384];

@@ -10,6 +10,7 @@
 #include "core/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { CSV_MAX_FIELDS = 256, CSV_MAX_RECORD_BYTES = 65536 };
@@ -38,6 +39,11 @@ enum status csv_next(struct csv *csv, bool *found, struct error *error);
  * where the refused record begins, whatever its quotation marks took in. */
 void csv_skip(struct csv *csv);
 void csv_close(struct csv *csv);
+
+/* Where in the file the record at hand begins, and reading goes on from such a place, which is that
+ * of a line. STATUS_IO: it is no file that can be read twice. */
+int64_t csv_place(const struct csv *csv);
+enum status csv_seek(struct csv *csv, int64_t place, int line, struct error *error);
 
 /* Where the column of this name stands in the record at hand, a header; -1: nowhere. STATUS_INVALID
  * where it stands twice. */

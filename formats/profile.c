@@ -14,8 +14,6 @@
 
 /* A kernel that takes longer has not been measured: a day. */
 #define MAX_US 8.64e10
-/* Ratios are printed with few digits, and counters are read one after the other. */
-#define ROUNDING 0.01
 
 /* ------------------------------------------------------------------ fields */
 
@@ -27,7 +25,7 @@ static const char *field_of(const struct profile *profile, int slot)
 
 static bool is_absent(const char *text, int length)
 {
-    static const char *const absent[] = {"", "N/A", "NA", "-"};
+    static const char *const absent[] = {"", "N/A", "NA", "-", "--", "null", "none"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
         if (length == (int)strlen(absent[i]) && strncasecmp(text, absent[i], (size_t)length) == 0)
             return true;
@@ -71,27 +69,61 @@ static void complain(const struct profile *profile, struct profile_row *row, int
     row->broken = true;
 }
 
-/* A number of a column, from 0 to `largest`; -1 where there is none. */
-static double number_of(const struct profile *profile, int slot, double largest,
-                        const char *expected, struct profile_row *row)
+/* 1,234,567.8 without its commas; what has others stays as it is. */
+static void drop_thousands(char *digits)
+{
+    size_t first = strspn(digits, "0123456789"), at = first, used = first;
+    int groups = 0;
+    while (digits[at] == ',' && strspn(digits + at + 1, "0123456789") == 3) {
+        at += 4;
+        groups++;
+    }
+    if (!groups || first < 1 || first > 3 || (digits[at] && digits[at] != '.'))
+        return;
+    for (const char *from = digits + first; *from; from++)
+        if (*from != ',')
+            digits[used++] = *from;
+    digits[used] = 0;
+}
+
+static double read_number(const struct profile *profile, int slot, bool share, double largest,
+                          const char *expected, struct profile_row *row)
 {
     char digits[64];
     int length;
     const char *text = profile_trimmed(field_of(profile, slot), &length);
+    double scale = profile->scales[slot];
     if (is_absent(text, length))
         return -1;
+    if (share && text[length - 1] == '%') {
+        scale = 0.01;
+        while (length > 1 && strchr(" %", text[length - 1]))
+            length--;
+    }
     snprintf(digits, sizeof digits, "%.*s", length, text);
+    drop_thousands(digits);
     double number =
-        length < (int)sizeof digits && !strpbrk(digits, "xXpP") ? number_real(digits) : NAN;
+        length < (int)sizeof digits && !strpbrk(digits, "xXpP") ? number_real(digits) * scale : NAN;
     if (number >= 0 && number <= largest)
         return fabs(number); /* -0 is 0 */
     complain(profile, row, slot, expected);
     return -1;
 }
 
+double profile_number(const struct profile *profile, int slot, double largest, const char *expected,
+                      struct profile_row *row)
+{
+    return read_number(profile, slot, false, largest, expected, row);
+}
+
+double profile_share(const struct profile *profile, int slot, struct profile_row *row)
+{
+    return read_number(profile, slot, true, 1 + PROFILE_ROUNDING, "expected a share, 0 to 1", row);
+}
+
 static double time_of(const struct profile *profile, int slot, struct profile_row *row)
 {
-    return number_of(profile, slot, MAX_US, "expected microseconds, 0 to 86400000000", row);
+    return profile_number(profile, slot, MAX_US, "expected microseconds, 0 to 86400000000", row);
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -99,20 +131,33 @@ static double time_of(const struct profile *profile, int slot, struct profile_ro
 static void note_difference(const struct profile *profile, int slot, double ratio, double time_us,
                             double core_us, struct profile_row *row)
 {
-    if (fabs(ratio - time_us / core_us) > ROUNDING && !row->note[0])
+    if (fabs(ratio - time_us / core_us) > PROFILE_ROUNDING && !row->note[0])
         snprintf(row->note, sizeof row->note, "%s says %.3f, the times say %.3f: the times count",
                  profile->names[slot - SLOT_TIME + SLOT_RATIO], ratio, time_us / core_us);
 }
 
+/* The share of the core's time, where its cycles are counted or that is in the file. */
+static double share_of(const struct profile *profile, int place, int side, struct profile_row *row)
+{
+    double ratio = profile_share(profile, SLOT_RATIO + place, row);
+    double cycles =
+        profile_number(profile, SLOT_UNIT_CYCLES + place, 1e18, "expected a number of cycles", row);
+    if (ratio >= 0 || cycles < 0 || !(row->cycles[side] > 0))
+        return ratio;
+    if (cycles > row->cycles[side] * (1 + PROFILE_ROUNDING))
+        complain(profile, row, SLOT_UNIT_CYCLES + place, "more than its core's");
+    return cycles / row->cycles[side];
+}
+
 /* How long a unit was busy. A little more than its core is rounding; ratios are the core's, which
  * is not known where the `whole` duration stands for it. */
-static double busy_of(const struct profile *profile, int slot, double core_us, bool whole,
+static double busy_of(const struct profile *profile, int side, int unit, double core_us, bool whole,
                       struct profile_row *row)
 {
-    int ratio_slot = slot - SLOT_TIME + SLOT_RATIO;
+    int place = side * PROFILE_UNITS + unit, slot = SLOT_TIME + place;
     double time_us = time_of(profile, slot, row);
-    double ratio = number_of(profile, ratio_slot, 1 + ROUNDING, "expected a share, 0 to 1", row);
-    if (core_us >= 0 && time_us > core_us * (1 + ROUNDING) + ROUNDING)
+    double ratio = share_of(profile, place, side, row);
+    if (core_us >= 0 && time_us > core_us * (1 + PROFILE_ROUNDING) + PROFILE_ROUNDING)
         complain(profile, row, slot, "longer than its core");
     if (time_us >= 0 && ratio >= 0 && core_us > 0 && !whole)
         note_difference(profile, slot, ratio, time_us, core_us, row);
@@ -125,7 +170,7 @@ static double busy_of(const struct profile *profile, int slot, double core_us, b
 static void compare_with_duration(const struct profile *profile, int slot, double core_us,
                                   struct profile_row *row)
 {
-    if (row->duration_us < 0 || core_us <= row->duration_us * (1 + ROUNDING) + ROUNDING)
+    if (row->duration_us < 0 || core_us <= row->duration_us * (1 + PROFILE_ROUNDING) + PROFILE_ROUNDING)
         return;
     snprintf(row->note, sizeof row->note, "%s is %.9g, longer than the %.9g of %s",
              profile->names[slot], core_us, row->duration_us, profile->names[SLOT_DURATION]);
@@ -134,24 +179,30 @@ static void compare_with_duration(const struct profile *profile, int slot, doubl
                  profile->names[slot], core_us, profile->names[SLOT_DURATION], row->duration_us);
 }
 
+static void read_side(const struct profile *profile, int side, struct profile_row *row)
+{
+    double core_us = row->core_us[side] = time_of(profile, SLOT_CORE_TIME + side, row);
+    bool whole = core_us < 0;
+    row->cycles[side] =
+        profile_number(profile, SLOT_CYCLES + side, 1e18, "expected a number of cycles", row);
+    for (int unit = 0; unit < PROFILE_UNITS; unit++)
+        row->busy_us[side][unit] =
+            busy_of(profile, side, unit, whole ? row->duration_us : core_us, whole, row);
+}
+
 /* Without a time of the core, the whole duration stands for it. */
 static void read_times(const struct profile *profile, struct profile_row *row)
 {
     row->duration_us = time_of(profile, SLOT_DURATION, row);
-    for (int side = 0; side < PROFILE_SIDES; side++) {
-        int slot = SLOT_CORE_TIME + side;
-        double core_us = row->core_us[side] = time_of(profile, slot, row);
-        compare_with_duration(profile, slot, core_us, row);
-        bool whole = core_us < 0;
-        if (whole)
-            core_us = row->duration_us;
-        row->cycles[side] =
-            number_of(profile, SLOT_CYCLES + side, 1e18, "expected a number of cycles", row);
-        for (int unit = 0; unit < PROFILE_UNITS; unit++)
-            row->busy_us[side][unit] =
-                busy_of(profile, SLOT_TIME + side * PROFILE_UNITS + unit, core_us, whole, row);
-    }
-    row->blocks = number_of(profile, SLOT_BLOCKS, 1e6, "expected a number of cores", row);
+    for (int side = 0; side < PROFILE_SIDES; side++)
+        read_side(profile, side, row);
+    row->blocks =
+        row->is_block ? 1
+                      : profile_number(profile, SLOT_BLOCKS, 1e6, "expected a number of cores", row);
+    profile_read_counters(profile, row);
+    for (int side = 0; side < PROFILE_SIDES; side++)
+        if (profile_side_ran(row, side))
+            compare_with_duration(profile, SLOT_CORE_TIME + side, row->core_us[side], row);
     if (!row->note[0] && profile->lacking[0])
         snprintf(row->note, sizeof row->note, "no column %.240s", profile->lacking);
 }
@@ -194,10 +245,9 @@ static bool has_its_fields(const struct profile *profile, struct profile_row *ro
     return false;
 }
 
-static void clear_row(const struct profile *profile, struct profile_row *row)
+void profile_row_clear(struct profile_row *row)
 {
     memset(row, 0, sizeof *row);
-    row->line = profile->csv.line;
     row->duration_us = row->blocks = -1;
     for (int slot = 0; slot < PROFILE_TEXTS; slot++)
         row->texts[slot] = "";
@@ -205,6 +255,8 @@ static void clear_row(const struct profile *profile, struct profile_row *row)
         row->core_us[side] = row->cycles[side] = -1;
         for (int unit = 0; unit < PROFILE_UNITS; unit++)
             row->busy_us[side][unit] = -1;
+        for (int counter = 0; counter < PROFILE_COUNTERS; counter++)
+            row->counters[side][counter] = -1;
     }
 }
 
@@ -225,7 +277,9 @@ enum status profile_next(struct profile *profile, struct profile_row *row, bool 
 {
     struct error broken = {0};
     enum status status = csv_next(&profile->csv, found, &broken);
-    clear_row(profile, row);
+    profile_row_clear(row);
+    row->line = profile->csv.line;
+    row->is_block = profile->columns[SLOT_BLOCK] >= 0;
     if (status == STATUS_INVALID) {
         take_error(profile, &broken, row);
         csv_skip(&profile->csv);
@@ -238,6 +292,16 @@ enum status profile_next(struct profile *profile, struct profile_row *row, bool 
         read_times(profile, row);
     }
     return STATUS_OK;
+}
+
+int64_t profile_place(const struct profile *profile)
+{
+    return csv_place(&profile->csv);
+}
+
+enum status profile_seek(struct profile *profile, int64_t place, int line, struct error *error)
+{
+    return csv_seek(&profile->csv, place, line, error);
 }
 
 /* ------------------------------------------------------------------ the file */

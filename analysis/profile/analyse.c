@@ -1,10 +1,12 @@
 /* The component roofline of Zhou et al. (2025, section 4.1) from the other end: busy times come
  * from the profiler's columns, a component for each unit that has one, and what the work takes at
- * least and at most from the row's shapes. What a profiler's mode leaves out stays a range; where
+ * least and at most from the row's counters and shapes. What a profiler's mode leaves out stays a range; where
  * its upper end could still turn the verdict, the row is called open. */
 #include "analysis/profile/analyse.h"
 
+#include "analysis/profile/analyse_counters.h"
 #include "analysis/profile/analyse_peaks.h"
+#include "analysis/profile/analyse_shapes.h"
 #include "analysis/profile/analyse_tensors.h"
 #include "analysis/roofline.h"
 
@@ -24,16 +26,6 @@ static const struct {
     [UNIT_FIXPIPE] = {"FIXP", COMPONENT_TRANSFER},
 };
 
-static bool side_ran(const struct profile_row *row, int side)
-{
-    bool known = false, busy = false;
-    for (int unit = 0; unit < PROFILE_UNITS; unit++) {
-        known = known || row->busy_us[side][unit] >= 0;
-        busy = busy || row->busy_us[side][unit] > 0;
-    }
-    return known && (busy || row->core_us[side] > 0);
-}
-
 /* Vector cores' own transfers and scalars are named apart where both kinds of cores ran. */
 static void add_component(const struct profile_row *row, int side, int unit, bool both,
                           struct diagnosis *diagnosis)
@@ -44,7 +36,7 @@ static void add_component(const struct profile_row *row, int side, int unit, boo
         .kind = units[unit].kind,
         .matrix = unit == UNIT_CUBE,
         .ideal_ns = -1,
-        .busy_ns = 1e3 * row->busy_us[side][unit],
+        .busy_ns = row->busy_us[side][unit] >= 0 ? 1e3 * row->busy_us[side][unit] : -1,
     };
     snprintf(c->name, sizeof c->name, "%s%s", units[unit].name,
              both && shared && side == SIDE_VECTOR ? " (Vector)" : "");
@@ -56,20 +48,31 @@ static double side_us(const struct profile_row *row, int side)
     return row->core_us[side] >= 0 ? row->core_us[side] : row->duration_us;
 }
 
+/* Where nothing says what the matrix unit did it may have done anything, unless what the operator
+ * is by its type leaves it nothing. */
+static bool is_component(const struct profile_row *row, int side, int unit)
+{
+    if (row->busy_us[side][unit] >= 0 || counters_have(row, side, unit))
+        return true;
+    return side == SIDE_CUBE && unit == UNIT_CUBE && counters_any(row) &&
+           !(row->modes & 1u << MODE_PIPE) && !shapes_are_elementwise(row);
+}
+
 /* Where a side ran for nobody knows how long, neither is the whole known. */
 static void add_components(const struct profile_row *row, struct component_places *places,
                            struct diagnosis *diagnosis)
 {
-    bool both = side_ran(row, SIDE_CUBE) && side_ran(row, SIDE_VECTOR), known = true;
+    bool ran[] = {profile_side_ran(row, SIDE_CUBE), profile_side_ran(row, SIDE_VECTOR)};
+    bool both = ran[SIDE_CUBE] && ran[SIDE_VECTOR], known = ran[SIDE_CUBE] || ran[SIDE_VECTOR];
     double longest_us = 0;
     memset(places, -1, sizeof *places);
     for (int side = 0; side < PROFILE_SIDES; side++) {
-        if (!side_ran(row, side))
+        if (!ran[side])
             continue;
         known = known && side_us(row, side) >= 0;
         longest_us = fmax(longest_us, side_us(row, side));
         for (int unit = 0; unit < PROFILE_UNITS; unit++)
-            if (row->busy_us[side][unit] >= 0) {
+            if (is_component(row, side, unit)) {
                 places->of[side][unit] = diagnosis->component_count;
                 add_component(row, side, unit, both, diagnosis);
             }
@@ -85,7 +88,7 @@ static int find_open(const struct diagnosis *diagnosis,
                      const struct diagnosis_thresholds *thresholds)
 {
     int open = -1;
-    if (diagnosis->verdict == VERDICT_NONE || diagnosis->verdict == VERDICT_COMPUTE_BOUND ||
+    if (diagnosis->verdict == VERDICT_COMPUTE_BOUND ||
         diagnosis->verdict == VERDICT_TRANSFER_BOUND)
         return -1;
     for (int c = 0; c < diagnosis->component_count; c++) {
@@ -113,7 +116,7 @@ static void note_open(const struct diagnosis_thresholds *thresholds, int open,
 }
 
 /* Kinds of tasks that something else runs: the host, the network, an engine of its own. */
-static bool runs_elsewhere(const struct profile_row *row)
+bool analyse_runs_elsewhere(const struct profile_row *row)
 {
     static const char *const kinds[] = {"AI_CPU", "HCCL", "COMMUNICATION", "DSA_SQE", "DVPP"};
     int length;
@@ -132,6 +135,47 @@ static int without_cores(const char *why, struct diagnosis *diagnosis)
     return -1;
 }
 
+/* What a row without a verdict and what its mode says beside the roofline. */
+static void note_counters(const struct profile_row *row, const struct component_places *places,
+                          struct diagnosis *diagnosis)
+{
+    char words[DIAGNOSIS_NOTE_SIZE];
+    double miss = counters_miss_share(row, false), conflicts = counters_conflicts(row);
+    for (int side = 0; side < PROFILE_SIDES; side++) {
+        int place = places->of[side][UNIT_VECTOR];
+        double active_us = place >= 0 && row->busy_us[side][UNIT_VECTOR] < 0
+                               ? counters_vector_us(row, side)
+                               : -1;
+        if (active_us < 0)
+            continue;
+        snprintf(words, sizeof words, "Vector is active for at least %.3g %% of the time",
+                 1e5 * active_us / diagnosis->time_ns);
+        diagnosis_note(diagnosis, words);
+    }
+    if (miss >= 0) {
+        snprintf(words, sizeof words, "the L2 cache is %s: %.3g %% of the reads hit it",
+                 miss <= 0.2 ? "warm" : miss >= 0.8 ? "cold" : "partly warm", 100 * (1 - miss));
+        diagnosis_note(diagnosis, words);
+    }
+    if (conflicts >= 0) {
+        snprintf(words, sizeof words, "Vector waits for banks and resources of UB %.3g %% of the "
+                                      "time",
+                 100 * conflicts);
+        diagnosis_note(diagnosis, words);
+    }
+    if (diagnosis->verdict == VERDICT_NONE)
+        diagnosis_note(diagnosis, "active ratios are not in the file, so the verdict is open");
+}
+
+/* Times of other cores than these are not known, or nothing says that any of them ran. */
+static const char *why_without(const struct profile_row *row)
+{
+    if (profile_has_core_times(row))
+        return "how long all of its AI cores ran is not in the file";
+    return !row->modes && row->duration_us >= 0 ? "no times of AI cores: level0 has durations only"
+                                                : "no times of AI cores";
+}
+
 int analyse_row(const struct profile_row *row, const struct analyse_options *how,
                 struct diagnosis *diagnosis)
 {
@@ -147,18 +191,93 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
         return -1;
     }
     add_components(row, &places, diagnosis);
-    if (diagnosis->component_count == 0 || !(diagnosis->time_ns > 0))
-        return without_cores("no times of AI cores", diagnosis);
-    if (runs_elsewhere(row))
+    if (!(diagnosis->time_ns > 0))
+        return without_cores(why_without(row), diagnosis);
+    if (analyse_runs_elsewhere(row))
         return without_cores("its task type runs on no AI core, so its times of AI cores are not "
                              "used",
                              diagnosis);
-    peaks_by_shapes(row, how->hw, &places, diagnosis);
+    peaks_of_row(row, how->hw, &places, diagnosis);
     diagnose(diagnosis, &how->thresholds);
+    note_counters(row, &places, diagnosis);
     int open = find_open(diagnosis, &how->thresholds);
     note_open(&how->thresholds, open, diagnosis);
     diagnosis_note(diagnosis, row->note);
     return open;
+}
+
+/* ------------------------------------------------------------------ what to collect next */
+
+static const struct next {
+    const char *name;
+    enum component_kind kind;
+    int mode;
+} nexts[] = {
+    {"Cube", COMPONENT_COMPUTE, MODE_ARITHMETIC},
+    {"Vector", COMPONENT_COMPUTE, MODE_UB},
+    {"MTE-L1", COMPONENT_TRANSFER, MODE_L0},
+    {NULL, COMPONENT_TRANSFER, MODE_ACCESS},
+    {NULL, COMPONENT_INTERCONNECT, MODE_ACCESS},
+};
+
+/* The mode that has what is open of a component; -1: none does. */
+static int mode_for(const struct component *component)
+{
+    for (size_t i = 0; i < sizeof nexts / sizeof *nexts; i++)
+        if (nexts[i].kind == component->kind &&
+            (!nexts[i].name || strcmp(nexts[i].name, component->name) == 0))
+            return nexts[i].mode;
+    return -1;
+}
+
+static int mode_for_open(const struct profile_row *row, const struct hardware *hw,
+                         const struct component *component)
+{
+    int mode = mode_for(component);
+    if (mode < 0 || !(row->modes >> mode & 1))
+        return mode;
+    if (!hw && counters_have_bytes(row))
+        return NEXT_CHIP;
+    bool cached = hw && hw->cache.behind >= 0 && !(row->modes >> MODE_L2 & 1);
+    return cached && mode == MODE_ACCESS ? MODE_L2 : -1;
+}
+
+int analyse_next(const struct profile_row *row, const struct hardware *hw,
+                 const struct diagnosis *d, int open)
+{
+    if (row->broken || analyse_runs_elsewhere(row))
+        return -1;
+    if (d->verdict == VERDICT_NONE) {
+        bool ran = d->time_ns > 0 || !row->modes;
+        return ran && !(row->modes >> MODE_PIPE & 1) ? MODE_PIPE : -1;
+    }
+    if (open >= 0)
+        return mode_for_open(row, hw, &d->components[open]);
+    bool conflicts = d->verdict == VERDICT_INEFFICIENT_COMPUTE &&
+                     strcmp(d->components[d->component].name, "Vector") == 0 &&
+                     !(row->modes >> MODE_CONFLICT & 1);
+    return conflicts ? MODE_CONFLICT : -1;
+}
+
+const char *analyse_next_name(int next)
+{
+    return next == NEXT_CHIP ? "--hw" : next < 0 ? NULL : profile_mode_name(next);
+}
+
+const char *analyse_next_reason(int next)
+{
+    static const char *const reasons[NEXTS] = {
+        [MODE_PIPE] = "how long each unit was busy",
+        [MODE_ARITHMETIC] = "what Cube computed",
+        [MODE_MEMORY] = "what the buses moved",
+        [MODE_ACCESS] = "the bytes that MTE-GM, MTE-UB and FIXP moved",
+        [MODE_L0] = "the bytes that MTE-L1 moved",
+        [MODE_UB] = "what Vector read and wrote at least",
+        [MODE_CONFLICT] = "why Vector is inefficient",
+        [MODE_L2] = "what came out of the cache",
+        [NEXT_CHIP] = "the peaks of the chip that the bytes are compared with",
+    };
+    return reasons[next];
 }
 
 double analyse_time_us(const struct profile_row *row, const struct diagnosis *diagnosis)

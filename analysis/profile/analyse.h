@@ -7,9 +7,8 @@
  *   }
  *
  * Active ratios are of the cores' time, as the profilers' own: of the larger one where a kernel
- * runs on both kinds of cores. A profile counts neither bytes nor operations: what shapes do not
- * give (analyse_peaks.h) stays negative, and a verdict that more knowledge could turn is said to be
- * open.
+ * runs on both kinds of cores. What neither counters nor shapes give (analyse_peaks.h) stays
+ * negative, and a verdict that more knowledge could turn is said to be open.
  * docs/profiles.md. */
 #ifndef AUTOTUNE_ANALYSIS_PROFILE_ANALYSE_H
 #define AUTOTUNE_ANALYSIS_PROFILE_ANALYSE_H
@@ -24,10 +23,24 @@ struct analyse_options {
 };
 
 /* Fills *diagnosis: time_ns is that of the cores. A broken row, and one that ran on no AI core, has
- * no verdict. Returns the component that may be what binds the operator, but for its utilisation,
+ * no verdict; neither has one whose mode leaves it open, which has a time. Returns the component that may be what binds the operator, but for its utilisation,
  * which is not known; -1: the verdict is certain. */
 int analyse_row(const struct profile_row *row, const struct analyse_options *how,
                 struct diagnosis *diagnosis);
+
+/* Does something else than AI cores run it by its task type: the host, the network, an engine of
+ * its own? */
+bool analyse_runs_elsewhere(const struct profile_row *row);
+
+/* What would decide what is open of the row: a mode (enum profile_mode) to collect next, or a chip to
+ * name; -1: nothing. */
+enum { NEXT_CHIP = PROFILE_MODES, NEXTS };
+int analyse_next(const struct profile_row *row, const struct hardware *hw,
+                 const struct diagnosis *diagnosis, int open);
+
+/* "MemoryAccess", and what it has; NULL of -1. */
+const char *analyse_next_name(int next);
+const char *analyse_next_reason(int next);
 
 /* How long the operator took: the duration, or where the file has none, the time of its cores;
  * negative: not known. */

@@ -213,7 +213,8 @@ Test(profile_analyse, cores_of_unknown_time)
                                "mix,39,38,10\n"
                                "vector,N/A,38,10\n",
                                NULL);
-    expect_verdict(operator_of(answer, 0), "null", "null", "null", "no times of AI cores");
+    expect_verdict(operator_of(answer, 0), "null", "null", "null",
+                   "how long all of its AI cores ran is not in the file");
     expect_verdict(operator_of(answer, 1), "Insufficient Parallelism", "Vector", "null", "");
     json_decref(answer);
 }

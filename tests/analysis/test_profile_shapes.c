@@ -24,21 +24,17 @@ TestSuite(profile_shapes, .fini = leave);
 static struct profile_row row_of(const char *type, const char *in, const char *in_types,
                                  const char *out, const char *out_types)
 {
-    struct profile_row row = {.duration_us = 110, .blocks = 1, .core_us = {100, -1}};
+    struct profile_row row;
+    profile_row_clear(&row);
+    row.duration_us = 110;
+    row.blocks = 1;
+    row.core_us[SIDE_CUBE] = 100;
     snprintf(row.name, sizeof row.name, "row");
     snprintf(row.type, sizeof row.type, "%s", type);
-    for (int slot = 0; slot < PROFILE_TEXTS; slot++)
-        row.texts[slot] = "";
     row.texts[SLOT_INPUT_SHAPES] = in;
     row.texts[SLOT_INPUT_TYPES] = in_types;
     row.texts[SLOT_OUTPUT_SHAPES] = out;
     row.texts[SLOT_OUTPUT_TYPES] = out_types;
-    for (int side = 0; side < PROFILE_SIDES; side++)
-        row.cycles[side] = -1;
-    for (int unit = 0; unit < PROFILE_UNITS; unit++) {
-        row.busy_us[SIDE_CUBE][unit] = -1;
-        row.busy_us[SIDE_VECTOR][unit] = -1;
-    }
     row.busy_us[SIDE_CUBE][UNIT_VECTOR] = 100;
     row.busy_us[SIDE_CUBE][UNIT_MTE2] = row.busy_us[SIDE_CUBE][UNIT_MTE3] = 100;
     row.busy_us[SIDE_CUBE][UNIT_SCALAR] = row.busy_us[SIDE_CUBE][UNIT_MTE1] = 10;
