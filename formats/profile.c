@@ -23,7 +23,7 @@ static const char *field_of(const struct profile *profile, int slot)
     return column < 0 || column >= profile->csv.field_count ? "" : profile->csv.fields[column];
 }
 
-static bool is_absent(const char *text, int length)
+bool profile_is_absent(const char *text, int length)
 {
     static const char *const absent[] = {"", "N/A", "NA", "-", "--", "null", "none"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
@@ -93,7 +93,7 @@ static double read_number(const struct profile *profile, int slot, bool share, d
     int length;
     const char *text = profile_trimmed(field_of(profile, slot), &length);
     double scale = profile->scales[slot];
-    if (is_absent(text, length))
+    if (profile_is_absent(text, length))
         return -1;
     if (share && text[length - 1] == '%') {
         scale = 0.01;
@@ -170,7 +170,8 @@ static double busy_of(const struct profile *profile, int side, int unit, double 
 static void compare_with_duration(const struct profile *profile, int slot, double core_us,
                                   struct profile_row *row)
 {
-    if (row->duration_us < 0 || core_us <= row->duration_us * (1 + PROFILE_ROUNDING) + PROFILE_ROUNDING)
+    if (row->duration_us < 0 ||
+        core_us <= row->duration_us * (1 + PROFILE_ROUNDING) + PROFILE_ROUNDING)
         return;
     snprintf(row->note, sizeof row->note, "%s is %.9g, longer than the %.9g of %s",
              profile->names[slot], core_us, row->duration_us, profile->names[SLOT_DURATION]);
@@ -196,9 +197,9 @@ static void read_times(const struct profile *profile, struct profile_row *row)
     row->duration_us = time_of(profile, SLOT_DURATION, row);
     for (int side = 0; side < PROFILE_SIDES; side++)
         read_side(profile, side, row);
-    row->blocks =
-        row->is_block ? 1
-                      : profile_number(profile, SLOT_BLOCKS, 1e6, "expected a number of cores", row);
+    row->blocks = row->is_block ? 1
+                                : profile_number(profile, SLOT_BLOCKS, 1e6,
+                                                 "expected a number of cores", row);
     profile_read_counters(profile, row);
     for (int side = 0; side < PROFILE_SIDES; side++)
         if (profile_side_ran(row, side))

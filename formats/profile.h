@@ -180,6 +180,10 @@ enum status profile_next(struct profile *profile, struct profile_row *row, bool 
                          struct error *error);
 void profile_close(struct profile *profile);
 
+/* Does something else than AI cores run it by its task type: the host, the network, an engine of
+ * its own? */
+bool profile_runs_elsewhere(const struct profile_row *row);
+
 /* A row of which nothing is known. */
 void profile_row_clear(struct profile_row *row);
 

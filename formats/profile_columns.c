@@ -87,8 +87,8 @@ static const struct core_columns {
      {UNIT_CUBE, UNIT_VECTOR, UNIT_SCALAR, UNIT_MTE1, UNIT_MTE2, UNIT_MTE3, -1}},
 };
 static const char *const unit_columns[PROFILE_UNITS] = {
-    [UNIT_CUBE] = "mac",   [UNIT_VECTOR] = "vec", [UNIT_SCALAR] = "scalar",   [UNIT_MTE1] = "mte1",
-    [UNIT_MTE2] = "mte2",  [UNIT_MTE3] = "mte3",  [UNIT_FIXPIPE] = "fixpipe",
+    [UNIT_CUBE] = "mac",  [UNIT_VECTOR] = "vec", [UNIT_SCALAR] = "scalar",   [UNIT_MTE1] = "mte1",
+    [UNIT_MTE2] = "mte2", [UNIT_MTE3] = "mte3",  [UNIT_FIXPIPE] = "fixpipe",
 };
 enum { COUNT_OF_CORES = sizeof core_columns / sizeof *core_columns };
 

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 /* Operations of a block of 16 x 16 x 16 in FP16, and of 16 x 32 x 16 in INT8, which take a cycle
  * each. */
@@ -48,7 +47,8 @@ static double read_counter(const struct profile *profile, int side, int counter,
     return profile_number(profile, slot, MOST_COUNT, "expected a count", row);
 }
 
-/* ------------------------------------------------------------------ operations of the matrix unit */
+/* ------------------------------------------------------------------ operations of the matrix unit
+ */
 
 /* What is counted of the matrix unit is not used where it cannot be. */
 static void drop_cube(int side, struct profile_row *row, const char *why)
@@ -72,8 +72,9 @@ static void check_cube(int side, struct profile_row *row)
         return;
     double fp16 = fp16_us / core_us, int8 = int8_us / core_us;
     if (fp16 + int8 > 1 + PROFILE_ROUNDING) {
-        snprintf(why, sizeof why, "mac_fp16_ratio and mac_int8_ratio are %.9g together, expected "
-                                  "at most 1",
+        snprintf(why, sizeof why,
+                 "mac_fp16_ratio and mac_int8_ratio are %.9g together, expected "
+                 "at most 1",
                  fp16 + int8);
         drop_cube(side, row, why);
         return;
@@ -97,11 +98,10 @@ static void check_cube(int side, struct profile_row *row)
  * all the rest too where they alone ran. */
 static void settle_sides(const struct profile *profile, struct profile_row *row)
 {
-    static const int of_vector[] = {COUNTER_GM_TO_UB,           COUNTER_UB_TO_GM,
-                                    COUNTER_UB_READ,            COUNTER_UB_WRITE,
-                                    COUNTER_UB_READ_VECTOR,     COUNTER_UB_WRITE_VECTOR,
-                                    COUNTER_BANKGROUP_CONFLICT, COUNTER_BANK_CONFLICT,
-                                    COUNTER_RESOURCE_CONFLICT};
+    static const int of_vector[] = {
+        COUNTER_GM_TO_UB,           COUNTER_UB_TO_GM,       COUNTER_UB_READ,
+        COUNTER_UB_WRITE,           COUNTER_UB_READ_VECTOR, COUNTER_UB_WRITE_VECTOR,
+        COUNTER_BANKGROUP_CONFLICT, COUNTER_BANK_CONFLICT,  COUNTER_RESOURCE_CONFLICT};
     bool alone = row->core_us[SIDE_VECTOR] > 0 && !(row->core_us[SIDE_CUBE] > 0);
     double *cube = row->counters[SIDE_CUBE], *vector = row->counters[SIDE_VECTOR];
     if (profile->columns[SLOT_CORE_TIME + SIDE_VECTOR] < 0)
@@ -117,42 +117,6 @@ static void settle_sides(const struct profile *profile, struct profile_row *row)
             vector[counter] = cube[counter];
             cube[counter] = -1;
         }
-}
-
-static bool did_something(const struct profile_row *row, int side)
-{
-    for (int unit = 0; unit < PROFILE_UNITS; unit++)
-        if (row->busy_us[side][unit] > 0)
-            return true;
-    for (int counter = 0; counter < PROFILE_COUNTERS; counter++)
-        if (row->counters[side][counter] > 0)
-            return true;
-    return false;
-}
-
-static bool is_known(const struct profile_row *row, int side)
-{
-    for (int unit = 0; unit < PROFILE_UNITS; unit++)
-        if (row->busy_us[side][unit] >= 0)
-            return true;
-    for (int counter = 0; counter < PROFILE_COUNTERS; counter++)
-        if (row->counters[side][counter] >= 0)
-            return true;
-    return row->core_us[side] > 0;
-}
-
-bool profile_side_ran(const struct profile_row *row, int side)
-{
-    int other = PROFILE_SIDES - 1 - side;
-    if (did_something(row, side))
-        return true;
-    bool idle = row->cycles[side] == 0 && row->core_us[other] > 0 && row->cycles[other] != 0;
-    return is_known(row, side) && row->core_us[side] > 0 && !idle;
-}
-
-bool profile_has_core_times(const struct profile_row *row)
-{
-    return row->core_us[SIDE_CUBE] > 0 || row->core_us[SIDE_VECTOR] > 0;
 }
 
 void profile_read_counters(const struct profile *profile, struct profile_row *row)

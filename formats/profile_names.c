@@ -1,7 +1,7 @@
 /* A name is folded (lower case, no blanks, underscores or brackets) and cut into a unit and the
- * rest, which is looked up: first whole, then as a side and what it counts, or a side, a unit of the
- * core and a quantity. Names are from the profilers' own documentation: msprof's op_summary (both
- * generations), torch_npu's kernel_details, msopprof's tables of blocks. */
+ * rest, which is looked up: first whole, then as a side and what it counts, or a side, a unit of
+ * the core and a quantity. Names are from the profilers' own documentation: msprof's op_summary
+ * (both generations), torch_npu's kernel_details, msopprof's tables of blocks. */
 #include "formats/profile_parts.h"
 
 #include <ctype.h>
@@ -123,10 +123,10 @@ static const struct column_name side_names[] = {{"aic_", SIDE_CUBE, KIND_TEXT, -
                                                 {"aicore_", SIDE_CUBE, KIND_TEXT, -1},
                                                 {"", SIDE_CUBE, KIND_TEXT, -1}};
 static const struct column_name unit_names[] = {
-    {"mac", UNIT_CUBE, KIND_TEXT, -1},        {"cube", UNIT_CUBE, KIND_TEXT, -1},
-    {"vec", UNIT_VECTOR, KIND_TEXT, -1},      {"scalar", UNIT_SCALAR, KIND_TEXT, -1},
-    {"mte1", UNIT_MTE1, KIND_TEXT, -1},       {"mte2", UNIT_MTE2, KIND_TEXT, -1},
-    {"mte3", UNIT_MTE3, KIND_TEXT, -1},       {"fixpipe", UNIT_FIXPIPE, KIND_TEXT, -1},
+    {"mac", UNIT_CUBE, KIND_TEXT, -1},   {"cube", UNIT_CUBE, KIND_TEXT, -1},
+    {"vec", UNIT_VECTOR, KIND_TEXT, -1}, {"scalar", UNIT_SCALAR, KIND_TEXT, -1},
+    {"mte1", UNIT_MTE1, KIND_TEXT, -1},  {"mte2", UNIT_MTE2, KIND_TEXT, -1},
+    {"mte3", UNIT_MTE3, KIND_TEXT, -1},  {"fixpipe", UNIT_FIXPIPE, KIND_TEXT, -1},
 };
 static const struct column_name quantity_names[] = {
     {"_time", SLOT_TIME, KIND_TIME, MODE_PIPE},
@@ -140,23 +140,12 @@ static const struct unit {
     double scale; /* to what a column of the kind is kept in */
 } units[] = {
     /* what ends as another one does stands behind it */
-    {"us", KIND_TIME, 1},
-    {"ns", KIND_TIME, 1e-3},
-    {"ms", KIND_TIME, 1e3},
-    {"cycles", KIND_CYCLES, 1},
-    {"cycle", KIND_CYCLES, 1},
-    {"gb/s", KIND_RATE, 1},
-    {"mb/s", KIND_RATE, 1e-3},
-    {"tb/s", KIND_RATE, 1e3},
-    {"bytes", KIND_BYTES, 1},
-    {"byte", KIND_BYTES, 1},
-    {"kb", KIND_BYTES, 1024},
-    {"kib", KIND_BYTES, 1024},
-    {"mb", KIND_BYTES, 1048576},
-    {"gb", KIND_BYTES, 1073741824},
-    {"%", KIND_SHARE, 0.01},
-    {"b", KIND_BYTES, 1},
-    {"s", KIND_TIME, 1e6},
+    {"us", KIND_TIME, 1},        {"ns", KIND_TIME, 1e-3},        {"ms", KIND_TIME, 1e3},
+    {"cycles", KIND_CYCLES, 1},  {"cycle", KIND_CYCLES, 1},      {"gb/s", KIND_RATE, 1},
+    {"mb/s", KIND_RATE, 1e-3},   {"tb/s", KIND_RATE, 1e3},       {"bytes", KIND_BYTES, 1},
+    {"byte", KIND_BYTES, 1},     {"kb", KIND_BYTES, 1024},       {"kib", KIND_BYTES, 1024},
+    {"mb", KIND_BYTES, 1048576}, {"gb", KIND_BYTES, 1073741824}, {"%", KIND_SHARE, 0.01},
+    {"b", KIND_BYTES, 1},        {"s", KIND_TIME, 1e6},
 };
 
 /* Without a unit: microseconds and KB, as in every file that has been seen. */

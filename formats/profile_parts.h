@@ -13,6 +13,9 @@ const char *profile_trimmed(const char *field, int *length);
  * profile's. */
 enum status profile_find_columns(struct profile *profile, struct error *error);
 
+/* "", N/A, … */
+bool profile_is_absent(const char *text, int length);
+
 /* What a column's name says. */
 struct profile_column {
     int slot;     /* enum profile_slot */

@@ -1,18 +1,16 @@
 /* The component roofline of Zhou et al. (2025, section 4.1) from the other end: busy times come
  * from the profiler's columns, a component for each unit that has one, and what the work takes at
- * least and at most from the row's counters and shapes. What a profiler's mode leaves out stays a range; where
- * its upper end could still turn the verdict, the row is called open. */
+ * least and at most from the row's counters and shapes. What a profiler's mode leaves out stays a
+ * range; where its upper end could still turn the verdict, the row is called open. */
 #include "analysis/profile/analyse.h"
 
 #include "analysis/profile/analyse_counters.h"
 #include "analysis/profile/analyse_peaks.h"
 #include "analysis/profile/analyse_shapes.h"
-#include "analysis/profile/analyse_tensors.h"
 #include "analysis/roofline.h"
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 /* ------------------------------------------------------------------ components */
 
@@ -88,8 +86,7 @@ static int find_open(const struct diagnosis *diagnosis,
                      const struct diagnosis_thresholds *thresholds)
 {
     int open = -1;
-    if (diagnosis->verdict == VERDICT_COMPUTE_BOUND ||
-        diagnosis->verdict == VERDICT_TRANSFER_BOUND)
+    if (diagnosis->verdict == VERDICT_COMPUTE_BOUND || diagnosis->verdict == VERDICT_TRANSFER_BOUND)
         return -1;
     for (int c = 0; c < diagnosis->component_count; c++) {
         const struct component *component = &diagnosis->components[c];
@@ -115,18 +112,6 @@ static void note_open(const struct diagnosis_thresholds *thresholds, int open,
     diagnosis_note(diagnosis, words);
 }
 
-/* Kinds of tasks that something else runs: the host, the network, an engine of its own. */
-bool analyse_runs_elsewhere(const struct profile_row *row)
-{
-    static const char *const kinds[] = {"AI_CPU", "HCCL", "COMMUNICATION", "DSA_SQE", "DVPP"};
-    int length;
-    const char *kind = list_entry(row->texts[SLOT_CORE_TYPE], 0, &length);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if ((int)strlen(kinds[i]) == length && strncasecmp(kind, kinds[i], (size_t)length) == 0)
-            return true;
-    return false;
-}
-
 static int without_cores(const char *why, struct diagnosis *diagnosis)
 {
     diagnosis->component_count = 0;
@@ -143,9 +128,8 @@ static void note_counters(const struct profile_row *row, const struct component_
     double miss = counters_miss_share(row, false), conflicts = counters_conflicts(row);
     for (int side = 0; side < PROFILE_SIDES; side++) {
         int place = places->of[side][UNIT_VECTOR];
-        double active_us = place >= 0 && row->busy_us[side][UNIT_VECTOR] < 0
-                               ? counters_vector_us(row, side)
-                               : -1;
+        double active_us =
+            place >= 0 && row->busy_us[side][UNIT_VECTOR] < 0 ? counters_vector_us(row, side) : -1;
         if (active_us < 0)
             continue;
         snprintf(words, sizeof words, "Vector is active for at least %.3g %% of the time",
@@ -154,12 +138,16 @@ static void note_counters(const struct profile_row *row, const struct component_
     }
     if (miss >= 0) {
         snprintf(words, sizeof words, "the L2 cache is %s: %.3g %% of the reads hit it",
-                 miss <= 0.2 ? "warm" : miss >= 0.8 ? "cold" : "partly warm", 100 * (1 - miss));
+                 miss <= 0.2   ? "warm"
+                 : miss >= 0.8 ? "cold"
+                               : "partly warm",
+                 100 * (1 - miss));
         diagnosis_note(diagnosis, words);
     }
     if (conflicts >= 0) {
-        snprintf(words, sizeof words, "Vector waits for banks and resources of UB %.3g %% of the "
-                                      "time",
+        snprintf(words, sizeof words,
+                 "Vector waits for banks and resources of UB %.3g %% of the "
+                 "time",
                  100 * conflicts);
         diagnosis_note(diagnosis, words);
     }
@@ -193,7 +181,7 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
     add_components(row, &places, diagnosis);
     if (!(diagnosis->time_ns > 0))
         return without_cores(why_without(row), diagnosis);
-    if (analyse_runs_elsewhere(row))
+    if (profile_runs_elsewhere(row))
         return without_cores("its task type runs on no AI core, so its times of AI cores are not "
                              "used",
                              diagnosis);
@@ -213,10 +201,8 @@ static const struct next {
     enum component_kind kind;
     int mode;
 } nexts[] = {
-    {"Cube", COMPONENT_COMPUTE, MODE_ARITHMETIC},
-    {"Vector", COMPONENT_COMPUTE, MODE_UB},
-    {"MTE-L1", COMPONENT_TRANSFER, MODE_L0},
-    {NULL, COMPONENT_TRANSFER, MODE_ACCESS},
+    {"Cube", COMPONENT_COMPUTE, MODE_ARITHMETIC}, {"Vector", COMPONENT_COMPUTE, MODE_UB},
+    {"MTE-L1", COMPONENT_TRANSFER, MODE_L0},      {NULL, COMPONENT_TRANSFER, MODE_ACCESS},
     {NULL, COMPONENT_INTERCONNECT, MODE_ACCESS},
 };
 
@@ -245,7 +231,7 @@ static int mode_for_open(const struct profile_row *row, const struct hardware *h
 int analyse_next(const struct profile_row *row, const struct hardware *hw,
                  const struct diagnosis *d, int open)
 {
-    if (row->broken || analyse_runs_elsewhere(row))
+    if (row->broken || profile_runs_elsewhere(row))
         return -1;
     if (d->verdict == VERDICT_NONE) {
         bool ran = d->time_ns > 0 || !row->modes;

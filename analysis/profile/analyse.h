@@ -23,17 +23,14 @@ struct analyse_options {
 };
 
 /* Fills *diagnosis: time_ns is that of the cores. A broken row, and one that ran on no AI core, has
- * no verdict; neither has one whose mode leaves it open, which has a time. Returns the component that may be what binds the operator, but for its utilisation,
- * which is not known; -1: the verdict is certain. */
+ * no verdict; neither has one whose mode leaves it open, which has a time. Returns the component
+ * that may be what binds the operator, but for its utilisation, which is not known; -1: the verdict
+ * is certain. */
 int analyse_row(const struct profile_row *row, const struct analyse_options *how,
                 struct diagnosis *diagnosis);
 
-/* Does something else than AI cores run it by its task type: the host, the network, an engine of
- * its own? */
-bool analyse_runs_elsewhere(const struct profile_row *row);
-
-/* What would decide what is open of the row: a mode (enum profile_mode) to collect next, or a chip to
- * name; -1: nothing. */
+/* What would decide what is open of the row: a mode (enum profile_mode) to collect next, or a chip
+ * to name; -1: nothing. */
 enum { NEXT_CHIP = PROFILE_MODES, NEXTS };
 int analyse_next(const struct profile_row *row, const struct hardware *hw,
                  const struct diagnosis *diagnosis, int open);

@@ -40,7 +40,8 @@ static double counter(const struct profile_row *row, int side, int which)
 /* A unit that cores of its kind do not have counts nothing: what is 0 is no sign of it. */
 bool counters_have(const struct profile_row *row, int side, int unit)
 {
-    bool native = side == SIDE_CUBE || unit == UNIT_VECTOR || unit == UNIT_MTE2 || unit == UNIT_MTE3;
+    bool native =
+        side == SIDE_CUBE || unit == UNIT_VECTOR || unit == UNIT_MTE2 || unit == UNIT_MTE3;
     for (int i = 0; counters_of[unit][i] != END; i++)
         if (counter(row, side, counters_of[unit][i]) >= (native ? 0 : 1e-9))
             return true;
@@ -240,9 +241,7 @@ static bool add_memory(struct peaks *peaks, int side, bool store)
     double main = counter(peaks->row, side, store ? COUNTER_MAIN_WRITE : COUNTER_MAIN_READ) * cores;
     double l2 = counter(peaks->row, side, store ? COUNTER_L2_WRITE : COUNTER_L2_READ) * cores;
     bool cached = hw->cache.behind >= 0;
-    int unit = !store                    ? UNIT_MTE2
-               : places[UNIT_MTE3] >= 0  ? UNIT_MTE3
-                                         : UNIT_FIXPIPE;
+    int unit = !store ? UNIT_MTE2 : places[UNIT_MTE3] >= 0 ? UNIT_MTE3 : UNIT_FIXPIPE;
     struct traffic traffic = {.side = (enum profile_side)side,
                               .unit = (enum profile_unit)unit,
                               .store = store,
@@ -263,8 +262,8 @@ static bool add_memory(struct peaks *peaks, int side, bool store)
 static bool add_bandwidths(struct peaks *peaks, int side)
 {
     bool loads = !unit_is_counted(peaks, side, UNIT_MTE2) && add_memory(peaks, side, false);
-    bool stored = unit_is_counted(peaks, side, UNIT_MTE3) ||
-                  unit_is_counted(peaks, side, UNIT_FIXPIPE);
+    bool stored =
+        unit_is_counted(peaks, side, UNIT_MTE3) || unit_is_counted(peaks, side, UNIT_FIXPIPE);
     return (!stored && add_memory(peaks, side, true)) || loads;
 }
 

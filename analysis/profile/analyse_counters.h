@@ -24,7 +24,8 @@ void counters_add_vector(struct peaks *peaks);
 /* How long the vector unit was active at least, by its types; negative: not counted. */
 double counters_vector_us(const struct profile_row *row, int side);
 
-/* Of the reads of the L2 cache, or of its writes, the share that missed it; negative: not counted. */
+/* Of the reads of the L2 cache, or of its writes, the share that missed it; negative: not counted.
+ */
 double counters_miss_share(const struct profile_row *row, bool writes);
 
 /* The share of the time in which the vector unit waited for its buffer, by all conflicts; negative:

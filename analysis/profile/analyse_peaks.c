@@ -188,8 +188,7 @@ static void clamp(double limit_ns, struct component *component)
 static void refuse_misfit(int component_count, bool counted, struct diagnosis *diagnosis)
 {
     double least_ns;
-    const struct component *misfit =
-        find_misfit(diagnosis, counted ? COUNTED_SLACK : 0, &least_ns);
+    const struct component *misfit = find_misfit(diagnosis, counted ? COUNTED_SLACK : 0, &least_ns);
     if (misfit) {
         snprintf(diagnosis->note, sizeof diagnosis->note,
                  "%s do not fit the time: %s at its peak would take %.4g us",

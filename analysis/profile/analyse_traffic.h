@@ -1,5 +1,5 @@
-/* What a profiler's row moves, on a chip: how long that takes its units and buses at their peaks, or
- * between which times that lies.
+/* What a profiler's row moves, on a chip: how long that takes its units and buses at their peaks,
+ * or between which times that lies.
  *
  *   traffic_begin(row, hw, places, diagnosis, &peaks);
  *   traffic_add(&peaks, &traffic);      of every way that bytes take, by shapes or by counters
@@ -31,8 +31,8 @@ struct traffic {
     enum profile_side side;
     enum profile_unit unit;
     bool store;
-    const char *inner[MAX_INNER]; /* buffers; the last ones may be NULL */
-    enum dtype from, to;          /* equal: not converted on the way */
+    const char *inner[MAX_INNER];   /* buffers; the last ones may be NULL */
+    enum dtype from, to;            /* equal: not converted on the way */
     double least_bytes, most_bytes; /* of all cores */
     double miss_share;              /* of the cache; negative: not known */
 };
