@@ -11,8 +11,11 @@
 #include "results/report_profile.h"
 #include "results/report_tune.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -22,7 +25,7 @@
 enum { MAX_PROBLEMS = 20 };
 
 struct problems {
-    const char *file;
+    const char *file; /* "": problems name their files */
     int64_t count;
 };
 
@@ -81,6 +84,84 @@ static bool standard_input_begins_as_profile(void)
     return begins_as_profile(STDIN_FILENO, offset);
 }
 
+bool analyse_is_folder(const char *file)
+{
+    struct stat info;
+    return stat(file, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* ------------------------------------------------------------------ files */
+
+static void add_file(const char *name, struct profile_files *files)
+{
+    if (files->count == PROFILE_MAX_FILES)
+        cli_die("%s: more than %d profiles", name, (int)PROFILE_MAX_FILES);
+    cli_require_memory(files->names[files->count++] = strdup(name));
+}
+
+static int is_table(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && strcasecmp(entry->d_name + length - 4, ".csv") == 0;
+}
+
+/* Profilers write more tables than those of kernels: others are passed over. */
+static void add_folder(const char *folder, struct profile_files *files)
+{
+    struct dirent **entries;
+    char file[PATH_MAX];
+    int before = files->count, count = scandir(folder, &entries, is_table, alphasort);
+    if (count < 0)
+        cli_die("%s: cannot open it: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(folder);
+        int used = snprintf(file, sizeof file, "%s%s%s", folder,
+                            length && folder[length - 1] == '/' ? "" : "/", entries[i]->d_name);
+        if (used < (int)sizeof file && file_begins_as_profile(file))
+            add_file(file, files);
+        free(entries[i]);
+    }
+    free(entries);
+    if (files->count == before)
+        cli_die("%s: no profile is in it, expected tables such as op_summary*.csv, "
+                "kernel_details.csv or PipeUtilization.csv",
+                folder);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Whatever the order in which they are named. */
+void profile_files_take(const char *const *words, int count, struct profile_files *files)
+{
+    memset(files, 0, sizeof *files);
+    for (int i = 0; i < count; i++)
+        if (analyse_is_folder(words[i]))
+            add_folder(words[i], files);
+        else if (count > 1 && strcmp(words[i], "-") == 0)
+            cli_die("analyse -: several profiles are read more than once, expected files");
+        else
+            add_file(words[i], files);
+    qsort(files->names, (size_t)files->count, sizeof *files->names, by_name);
+    for (int i = 1; i < files->count; i++)
+        if (strcmp(files->names[i - 1], files->names[i]) == 0)
+            cli_die("%s: given twice, expected different profiles", files->names[i]);
+    int used = 0;
+    for (int i = 0; i < files->count && used < (int)sizeof files->title; i++)
+        used += snprintf(files->title + used, sizeof files->title - (size_t)used, "%s%s",
+                         i ? ", " : "", files->names[i]);
+    if (count == 1)
+        snprintf(files->title, sizeof files->title, "%s", words[0]);
+}
+
+void profile_files_clear(struct profile_files *files)
+{
+    for (int i = 0; i < files->count; i++)
+        free(files->names[i]);
+}
+
 bool analyse_is_profile(const char *file)
 {
     size_t length = strlen(file);
@@ -94,7 +175,7 @@ static void show_problem(void *context, const char *text)
 {
     struct problems *problems = context;
     if (problems->count++ < MAX_PROBLEMS)
-        cli_warn("%s:%s", problems->file, text);
+        cli_warn("%s%s%s", problems->file, *problems->file ? ":" : "", text);
 }
 
 /* The description that peaks come from is the one that is named: another chip's would be wrong. */
@@ -135,7 +216,7 @@ static void write_page(const struct page *page, const struct common *common,
     snprintf(lead, sizeof lead, "%s rows, %s in all",
              text_count(json_integer_value(json_object_get(summary, "rows")), rows),
              text_time(1e3 * json_real_value(json_object_get(summary, "time_us")), time));
-    page_open(page, text_file_name(job->file), lead, &report);
+    page_open(page, job->name, lead, &report);
     report_profile(&report, summary);
     if (job->how.hw)
         report_hardware(&report, job->how.hw);
@@ -143,7 +224,7 @@ static void write_page(const struct page *page, const struct common *common,
 }
 
 int analyse_profile_file(struct common *common, const struct diagnosis_thresholds *thresholds,
-                         int top, const struct page *page, const char *file)
+                         int top, const struct page *page, const struct profile_files *files)
 {
     static const enum analyse_format forms[] = {[FORMAT_TABLE] = ANALYSE_TABLE,
                                                 [FORMAT_JSON] = ANALYSE_JSON,
@@ -151,14 +232,16 @@ int analyse_profile_file(struct common *common, const struct diagnosis_threshold
                                                 [FORMAT_HTML] = ANALYSE_SUMMARY};
     struct hardware hw = {0};
     struct analyse_result result;
-    struct problems problems = {text_file_name(file), 0};
+    struct problems problems = {files->count == 1 ? text_file_name(files->names[0]) : "", 0};
     load_chip(common, &hw);
     cli_check_files(common);
     bool wants_page = page_is_wanted(page, common);
     json_t *summary = NULL;
     stop_open();
     struct analyse_job job = {
-        .file = file,
+        .files = (const char *const *)files->names,
+        .file_count = files->count,
+        .name = files->title,
         .how = {common->hw_name ? &hw : NULL, *thresholds},
         .format = forms[common->format],
         .top = top,
@@ -172,7 +255,7 @@ int analyse_profile_file(struct common *common, const struct diagnosis_threshold
         write_page(page, common, &job, summary);
     json_decref(summary);
     if (problems.count > MAX_PROBLEMS)
-        cli_warn("%s: and %lld lines more with something wrong", problems.file,
+        cli_warn("%s: and %lld lines more with something wrong", text_file_name(files->title),
                  (long long)(problems.count - MAX_PROBLEMS));
     hardware_clear(&hw);
     stop_close();

@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct options {
     struct common common; /* first */
@@ -71,19 +72,23 @@ static const struct cli_option options_list[] = {
 static const struct usage usage = {
     .name = "autotune analyse",
     .tables = {{options_list, 0}, {hardware_options, 0}},
-    .args_doc = "FILE",
-    .doc = "Says what limits a kernel program: simulates it and compares what each pipe and bus "
-           "did with what it could have done. FILE - is the standard input. Of a profiler's table "
-           "(op_summary, kernel_details, PipeUtilization) it says that of every row, and of all "
-           "together; --hw is then the chip that it was taken on.\v"
-           "Examples:\n"
-           "  autotune analyse docs/examples/kernels/cubeKer.txt\n"
-           "  autotune analyse kernel.txt --hw ascend910b1 --cores 1 --json\n"
-           "  autotune analyse kernel.txt --format html -o kernel.html\n"
-           "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n"
-           "  autotune analyse op_summary.csv --top 20\n"
-           "  zcat op_summary.csv.gz | autotune analyse -\n"
-           "  autotune analyse kernel_details.csv --format csv -o rows.csv\n",
+    .args_doc = "FILE...",
+    .doc =
+        "Says what limits a kernel program: simulates it and compares what each pipe and bus "
+        "did with what it could have done. FILE - is the standard input. Of a profiler's table "
+        "(op_summary, kernel_details, msopprof's tables; any mode of collection) it says that of "
+        "every row, and of all together; --hw is then the chip that it was taken on. Several "
+        "such tables of one run, or a folder of them, are joined.\v"
+        "Examples:\n"
+        "  autotune analyse docs/examples/kernels/cubeKer.txt\n"
+        "  autotune analyse kernel.txt --hw ascend910b1 --cores 1 --json\n"
+        "  autotune analyse kernel.txt --format html -o kernel.html\n"
+        "  autotune program --op matmul --shape 512x512x512 | autotune analyse -\n"
+        "  autotune analyse op_summary.csv --top 20\n"
+        "  zcat op_summary.csv.gz | autotune analyse -\n"
+        "  autotune analyse docs/examples/profile --hw ascend910b3\n"
+        "  autotune analyse pipe.csv memory-access.csv arithmetic.csv --hw ascend910b3\n"
+        "  autotune analyse kernel_details.csv --format csv -o rows.csv\n",
 };
 
 static void play(const char *file, const struct program *program, int cores,
@@ -165,15 +170,31 @@ static int analyse_program(struct options *options, const char *file)
     return timeline.blocked >= 0 ? EXIT_NONE : EXIT_ANSWER;
 }
 
-static int analyse_file(struct options *options, const char *file)
+static int analyse_profiles(struct options *options, const char *const *words, int count)
 {
-    if (analyse_is_profile(file))
-        return analyse_profile_file(&options->common, &options->thresholds,
-                                    options->top ? (int)options->top : DEFAULT_TOP, &options->page,
-                                    file);
+    struct profile_files files;
+    profile_files_take(words, count, &files);
+    for (int i = 0; i < files.count; i++)
+        cli_reads(&options->common, files.names[i]);
+    int status = analyse_profile_file(&options->common, &options->thresholds,
+                                      options->top ? (int)options->top : DEFAULT_TOP,
+                                      &options->page, &files);
+    profile_files_clear(&files);
+    return status;
+}
+
+static int analyse_words(struct options *options, const char *const *words, int count)
+{
+    for (int i = 0; i < count && count > 1; i++)
+        if (strcmp(words[i], "-") != 0 && !analyse_is_folder(words[i]) &&
+            !analyse_is_profile(words[i]))
+            cli_die("%s: a program, expected one alone, or profiles that are joined", words[i]);
+    if (count > 1 || analyse_is_folder(words[0]) || analyse_is_profile(words[0]))
+        return analyse_profiles(options, words, count);
     if (options->top)
-        cli_die("--top: %s is a program, expected a profiler's table", file);
-    return analyse_program(options, file);
+        cli_die("--top: %s is a program, expected a profiler's table", words[0]);
+    cli_reads(&options->common, words[0]);
+    return analyse_program(options, words[0]);
 }
 
 int cmd_analyse(int argc, char **argv)
@@ -182,13 +203,13 @@ int cmd_analyse(int argc, char **argv)
                                                 1 << FORMAT_CSV | 1 << FORMAT_HTML,
                               .thresholds = diagnosis_default_thresholds,
                               .page.command = cli_command_text("analyse", argc, argv)};
-    const char *file;
-    if (cli_parse(&usage, argc, argv, &options, &file, 1) == 0)
+    const char *words[PROFILE_MAX_FILES];
+    int count = cli_parse(&usage, argc, argv, &options, words, PROFILE_MAX_FILES);
+    if (count == 0)
         cli_die("analyse: a program file is missing, or a profile; `autotune analyse --help` has "
                 "examples");
     page_is_wanted(&options.page, &options.common);
-    cli_reads(&options.common, file);
-    int status = analyse_file(&options, file);
+    int status = analyse_words(&options, words, count);
     free(options.page.command);
     cli_close(&options.common);
     return status;

@@ -10,19 +10,20 @@
 
 struct summary;
 
-/* NULL when out of memory; summary_free takes NULL. */
-struct summary *summary_new(void);
+/* NULL when out of memory; summary_free takes NULL. `top`: of the longest rows so many are kept. */
+struct summary *summary_new(int top);
 void summary_free(struct summary *summary);
 
-/* Counts a row; `open` as analyse_row returns it. Groups beyond a fixed number are counted as one,
- * so that memory does not grow with the file. STATUS_NO_MEMORY. */
+/* Counts a row; `open` and `next` as analyse_row and analyse_next return them. Groups beyond a
+ * fixed number are counted as one, so that memory does not grow with the file. STATUS_NO_MEMORY. */
 enum status summary_add(struct summary *summary, const struct profile_row *row,
-                        const struct diagnosis *diagnosis, int open, struct error *error);
+                        const struct diagnosis *diagnosis, int open, int next, struct error *error);
 
 int64_t summary_rows(const struct summary *summary);
 int64_t summary_broken_rows(const struct summary *summary);
 
-/* Rows and times, "causes", "components", and the `top` first of "types" and "names" by time. NULL
+/* Rows and times, what to collect next, "causes", "components", and the `top` first of "types",
+ * "names" and "longest_rows" by time. NULL
  * when out of memory. */
 json_t *summary_json(struct summary *summary, int top);
 

@@ -2,8 +2,8 @@
  *
  *   analyse_profile(&job, out, &result, &error)
  *
- * JSON: {"schema", "file", "format", "hardware", "operators": [one a row of the file, in its
- * order], "summary"}; CSV: a line a row; table: the summary. */
+ * JSON: {"schema", "file", "format", "files", "hardware", "operators": [one a row of the file, in
+ * its order], "summary"}; CSV: a line a row; table: the summary with the longest rows. */
 #ifndef AUTOTUNE_RESULTS_ANALYSIS_WRITE_H
 #define AUTOTUNE_RESULTS_ANALYSIS_WRITE_H
 
@@ -18,13 +18,15 @@
 enum analyse_format { ANALYSE_TABLE, ANALYSE_JSON, ANALYSE_CSV, ANALYSE_SUMMARY };
 
 struct analyse_job {
-    const char *file;
+    const char *const *files; /* several are joined (formats/profile_join.h) */
+    int file_count;
+    const char *name; /* of all, in the answer */
     struct analyse_options how;
     enum analyse_format format;
     int top;                           /* types and names in the summary */
     const struct style *style;         /* of the table; NULL: plain */
     const volatile sig_atomic_t *stop; /* read on no further once it is set; or NULL */
-    /* What is wrong with the file: "12: column X: what", of line 12. */
+    /* What is wrong: "12: column X: what", of line 12; of several files "FILE:12: …". */
     void (*problem)(void *context, const char *text);
     void *context;
     json_t **summary; /* as in the JSON, with "format", and more types and names; to be freed. NULL:

@@ -25,7 +25,9 @@ static char *answer_of(const char *file, const struct hardware *hw, enum analyse
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    struct analyse_job job = {.file = file,
+    struct analyse_job job = {.files = &file,
+                              .file_count = 1,
+                              .name = file,
                               .how = {hw, diagnosis_default_thresholds},
                               .format = format,
                               .top = top,

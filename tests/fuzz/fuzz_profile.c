@@ -55,7 +55,9 @@ void fuzz_read_profile(const char *file)
         char *text = NULL;
         size_t length = 0;
         struct analyse_job job = {
-            .file = file,
+            .files = &file,
+            .file_count = 1,
+            .name = file,
             .how = {fuzz_chip("ascend910b3", &hw), diagnosis_default_thresholds},
             .format = (enum analyse_format)format,
             .top = 3,
