@@ -120,12 +120,32 @@ static int without_cores(const char *why, struct diagnosis *diagnosis)
     return -1;
 }
 
-/* What a row without a verdict and what its mode says beside the roofline. */
+/* The components whose utilisation is exact, or only between bounds, by name. */
+static void note_known(const char *words, bool exact, struct diagnosis *diagnosis)
+{
+    char list[DIAGNOSIS_NOTE_SIZE];
+    int used = snprintf(list, sizeof list, "%s", words), first = used;
+    for (int c = 0; c < diagnosis->component_count && used < (int)sizeof list; c++) {
+        const struct component *component = &diagnosis->components[c];
+        bool bounds = component->utilisation < 0 && component->utilisation_least > 0;
+        if (exact ? component->utilisation >= 0 : bounds)
+            used += snprintf(list + used, sizeof list - (size_t)used, "%s %s",
+                             used > first ? "," : "", component->name);
+    }
+    if (used > first)
+        diagnosis_note(diagnosis, list);
+}
+
+/* What was counted decides so much, and beside the roofline says so much more. */
 static void note_counters(const struct profile_row *row, const struct component_places *places,
                           struct diagnosis *diagnosis)
 {
     char words[DIAGNOSIS_NOTE_SIZE];
     double miss = counters_miss_share(row, false), conflicts = counters_conflicts(row);
+    if (counters_any(row)) {
+        note_known("utilisation exact of", true, diagnosis);
+        note_known("between bounds of", false, diagnosis);
+    }
     for (int side = 0; side < PROFILE_SIDES; side++) {
         int place = places->of[side][UNIT_VECTOR];
         double active_us =
@@ -152,7 +172,7 @@ static void note_counters(const struct profile_row *row, const struct component_
         diagnosis_note(diagnosis, words);
     }
     if (diagnosis->verdict == VERDICT_NONE)
-        diagnosis_note(diagnosis, "active ratios are not in the file, so the verdict is open");
+        diagnosis_note(diagnosis, "open: active ratios and with them the verdict");
 }
 
 /* Times of other cores than these are not known, or nothing says that any of them ran. */
@@ -220,6 +240,8 @@ static int mode_for_open(const struct profile_row *row, const struct hardware *h
                          const struct component *component)
 {
     int mode = mode_for(component);
+    if (component->utilisation >= 0)
+        return -1; /* only who waited for it is open, which no mode counts */
     if (mode < 0 || !(row->modes >> mode & 1))
         return mode;
     if (!hw && counters_have_bytes(row))

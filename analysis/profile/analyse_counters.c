@@ -148,11 +148,12 @@ static const struct flow {
 };
 enum { FLOWS = sizeof flows / sizeof *flows };
 
-/* The unified buffer is the vector cores' where they ran. */
+/* The unified buffer is the vector cores' where there are such. */
 static int side_of(const struct peaks *peaks, const struct flow *flow)
 {
     const int *vector = peaks->places->of[SIDE_VECTOR];
-    bool apart = vector[UNIT_VECTOR] >= 0 || vector[UNIT_MTE2] >= 0 || vector[UNIT_MTE3] >= 0;
+    bool apart = hardware_cores_apart(peaks->hw) || vector[UNIT_VECTOR] >= 0 ||
+                 vector[UNIT_MTE2] >= 0 || vector[UNIT_MTE3] >= 0;
     return strcmp(flow->inner, "ub") == 0 && apart ? SIDE_VECTOR : SIDE_CUBE;
 }
 

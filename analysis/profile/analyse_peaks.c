@@ -77,13 +77,14 @@ static void add_matmul(struct peaks *peaks, bool counted)
     bool bytes = known && !counted && add_operands(peaks, &work);
     if (cube >= 0 && ideal_ns >= 0)
         peaks->diagnosis->components[cube].ideal_ns = ideal_ns;
+    bool quiet = counted || counters_any(peaks->row);
     diagnosis_note(peaks->diagnosis, known && ideal_ns >= 0 ? "operations of Cube by the shapes"
-                                     : counted              ? ""
+                                     : quiet                ? ""
                                      : !known               ? "no bytes or operations in the file"
                                                             : "no operations in the file");
     diagnosis_note(peaks->diagnosis,
                    bytes ? "at least the bytes of each operand and result once" : "");
-    diagnosis_note(peaks->diagnosis, work.note);
+    diagnosis_note(peaks->diagnosis, quiet && !known ? "" : work.note);
     if (known && ideal_ns < 0) {
         char words[128];
         snprintf(words, sizeof words, "%s has no peak of %s", peaks->hw->name,
@@ -144,15 +145,15 @@ static void add_elementwise(struct peaks *peaks, bool counted)
     bool known = shapes_elementwise(peaks->row, &work);
     bool bytes = known && !counted && add_tensors(peaks, side, &work);
     bool operations = known && add_vector(peaks, side, &work);
-    bool neither = !bytes && !operations;
+    bool neither = !bytes && !operations, quiet = counted || counters_any(peaks->row);
     diagnosis_note(peaks->diagnosis,
-                   counted && neither    ? ""
+                   quiet && neither      ? ""
                    : counted             ? "operations of Vector by the shapes"
                    : bytes && operations ? "bytes and operations of Vector by the shapes"
                    : bytes               ? "bytes by the shapes, no operations in the file"
                    : operations ? "operations of Vector by the shapes, no bytes in the file"
                                 : "no bytes or operations in the file");
-    diagnosis_note(peaks->diagnosis, work.note);
+    diagnosis_note(peaks->diagnosis, quiet && neither ? "" : work.note);
     if (known && work.load_least_bytes < work.load_most_bytes)
         diagnosis_note(peaks->diagnosis, "an input is broadcast, and may be loaded more than once");
     if (bytes && peaks->hw->cache.behind >= 0)
@@ -165,11 +166,10 @@ static void add_elementwise(struct peaks *peaks, bool counted)
  * so by a rounding, and by what two runs differ. */
 #define COUNTED_SLACK 0.03
 
-static const struct component *find_misfit(const struct diagnosis *diagnosis, double slack,
-                                           double *least_ns)
+static struct component *find_misfit(struct diagnosis *diagnosis, double slack, double *least_ns)
 {
     for (int c = 0; c < diagnosis->component_count; c++) {
-        const struct component *component = &diagnosis->components[c];
+        struct component *component = &diagnosis->components[c];
         *least_ns = component->ideal_ns >= 0 ? component->ideal_ns : component->least_ns;
         if (*least_ns >
             (1 + slack) * (component->busy_ns >= 0 ? component->busy_ns : diagnosis->time_ns))
@@ -178,41 +178,56 @@ static const struct component *find_misfit(const struct diagnosis *diagnosis, do
     return NULL;
 }
 
+/* Another chip, or an error in the file: then nothing that the shapes say is to be relied on. */
+static void refuse_shapes(int component_count, struct diagnosis *diagnosis)
+{
+    double least_ns;
+    const struct component *misfit = find_misfit(diagnosis, 0, &least_ns);
+    if (!misfit)
+        return;
+    snprintf(diagnosis->note, sizeof diagnosis->note,
+             "no bytes or operations in the file; shapes do not fit the time: %s at its peak would "
+             "take %.4g us",
+             misfit->name, least_ns / 1e3);
+    diagnosis->component_count = component_count;
+    for (int c = 0; c < component_count; c++)
+        component_set_span(&diagnosis->components[c], 0, INFINITY);
+}
+
 static void clamp(double limit_ns, struct component *component)
 {
     component->ideal_ns = fmin(component->ideal_ns, limit_ns);
     component->least_ns = fmin(component->least_ns, limit_ns);
 }
 
-/* Another chip, or an error in the file: then nothing of it is to be relied on. */
-static void refuse_misfit(int component_count, bool counted, struct diagnosis *diagnosis)
+/* What was counted of one component says nothing against another's. */
+static void refuse_counted(struct diagnosis *diagnosis)
 {
     double least_ns;
-    const struct component *misfit = find_misfit(diagnosis, counted ? COUNTED_SLACK : 0, &least_ns);
-    if (misfit) {
-        snprintf(diagnosis->note, sizeof diagnosis->note,
-                 "%s do not fit the time: %s at its peak would take %.4g us",
-                 counted ? "bytes and operations" : "no bytes or operations in the file; shapes",
+    char words[128];
+    for (struct component *misfit;
+         (misfit = find_misfit(diagnosis, COUNTED_SLACK, &least_ns)) != NULL;) {
+        snprintf(words, sizeof words,
+                 "what is counted of %s does not fit the time: at its peak it would take %.4g us",
                  misfit->name, least_ns / 1e3);
-        diagnosis->component_count = component_count;
+        diagnosis_note(diagnosis, words);
+        component_set_span(misfit, 0, INFINITY);
     }
     for (int c = 0; c < diagnosis->component_count; c++) {
         struct component *component = &diagnosis->components[c];
-        if (misfit)
-            component_set_span(component, 0, INFINITY);
-        else
-            clamp(component->busy_ns >= 0 ? component->busy_ns : diagnosis->time_ns, component);
+        clamp(component->busy_ns >= 0 ? component->busy_ns : diagnosis->time_ns, component);
     }
 }
 
-static void note_chip(bool matmul, bool elementwise, bool bytes, struct diagnosis *diagnosis)
+static void note_chip(const struct profile_row *row, struct diagnosis *diagnosis)
 {
-    if (bytes)
-        diagnosis_note(diagnosis, "how much the bytes are of what could move follows with --hw");
-    else
-        diagnosis_note(diagnosis, matmul        ? "Cube's follow from the shapes with --hw"
-                                  : elementwise ? "they follow from the shapes with --hw"
-                                                : "");
+    diagnosis_note(diagnosis, counters_have_bytes(row)
+                                  ? "how much the bytes are of what could move follows with --hw"
+                              : counters_any(row)      ? ""
+                              : shapes_are_matmul(row) ? "Cube's follow from the shapes with --hw"
+                              : shapes_are_elementwise(row)
+                                  ? "they follow from the shapes with --hw"
+                                  : "");
 }
 
 void peaks_of_row(const struct profile_row *row, const struct hardware *hw,
@@ -225,7 +240,7 @@ void peaks_of_row(const struct profile_row *row, const struct hardware *hw,
     if (!counted && (!hw || !(matmul || elementwise)))
         diagnosis_note(diagnosis, "no bytes or operations in the file");
     if (!hw)
-        note_chip(matmul, elementwise, bytes, diagnosis);
+        note_chip(row, diagnosis);
     else {
         traffic_begin(row, hw, places, diagnosis, &peaks);
         bytes = bytes && counters_add_bytes(&peaks);
@@ -237,5 +252,8 @@ void peaks_of_row(const struct profile_row *row, const struct hardware *hw,
         counters_add_vector(&peaks);
     }
     counters_add_cube(row, places, diagnosis);
-    refuse_misfit(count, counted, diagnosis);
+    if (counted)
+        refuse_counted(diagnosis);
+    else
+        refuse_shapes(count, diagnosis);
 }

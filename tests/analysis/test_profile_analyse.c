@@ -470,12 +470,12 @@ Test(profile_analyse, csv)
     cr_expect_str_eq(
         text,
         "line,name,type,time_us,core_time_us,verdict,component,utilisation,efficiency,active_ratio,"
-        "may_be_bound_by,note,utilisation_at_least,utilisation_at_most\n"
+        "may_be_bound_by,note,utilisation_at_least,utilisation_at_most,try,collect_next\n"
         "2,\"'=HYPERLINK(\"\"x\"\",1)\",\"'+t\",1,1,Insufficient Parallelism,Cube,,,0.5,,no bytes "
-        "or operations in the file,,0.5\n"
+        "or operations in the file,,0.5,AIS PP RSD RUS,\n"
         "3,\"a,b\",t,2,2,Inefficient Compute,Cube,,,0.9,Cube,no bytes or operations in the file; "
-        "Cube bounds it if its utilisation is 80 % or more,,0.9\n"
-        "4,\"'@x\",\"'-t\",,,,,,,,,no times of AI cores,,\n");
+        "Cube bounds it if its utilisation is 80 % or more,,0.9,AIP,ArithmeticUtilization\n"
+        "4,\"'@x\",\"'-t\",,,,,,,,,no times of AI cores,,,,\n");
     free(text);
 }
 
