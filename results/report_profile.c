@@ -21,6 +21,7 @@ static void add_counts(struct report *report, json_t *summary)
         {"rows", "rows"},
         {"diagnosed", "with a verdict"},
         {"open", "of them open: bytes and operations could change the verdict"},
+        {"undecided", "undecided by what was collected"},
         {"without_core_times", "without times of AI cores"},
         {"broken", "broken"},
         {"type_count", "types of operators"},
@@ -34,6 +35,9 @@ static void add_counts(struct report *report, json_t *summary)
                     text_count(count_of(summary, counts[i].key), text));
     report_fact(facts, "time of all", "%s",
                 text_time(1e3 * json_real_value(json_object_get(summary, "time_us")), text));
+    const char *next = json_string_value(json_object_get(summary, "collect_next_words"));
+    if (next)
+        report_fact(facts, "next", "%s", next);
     report_add(report, facts);
 }
 
@@ -106,6 +110,15 @@ void report_profile(struct report *report, json_t *summary)
                                           {"overlap_us", "by overlapping, at most", "ns"},
                                           {"verdict", "most of it", NULL},
                                           {NULL, NULL, NULL}};
+    static const struct member rows[] = {{"name", "name", NULL},
+                                         {"time_us", "time", "ns"},
+                                         {"verdict", "verdict", NULL},
+                                         {"component", "component", NULL},
+                                         {"utilisation_share", "utilisation", "share"},
+                                         {"active_share", "active", "share"},
+                                         {"try", "try", NULL},
+                                         {"collect_next", "collect next", NULL},
+                                         {NULL, NULL, NULL}};
     struct member names[sizeof types / sizeof *types];
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         names[i] = types[i];
@@ -113,6 +126,8 @@ void report_profile(struct report *report, json_t *summary)
     add_counts(report, summary);
     report_add(report, list_table(summary, "causes", "What limits operators", NULL, causes));
     add_operators(report, summary, names);
+    report_add(report, list_table(summary, "longest_rows", "Longest rows",
+                                  "What limits each, and what to try against it.", rows));
     report_add(report, list_table(summary, "types", "Types by time", NULL, types));
     report_add(report, list_table(summary, "components", "Components that verdicts name", NULL,
                                   components));

@@ -479,6 +479,66 @@ Test(profile_analyse, csv)
     free(text);
 }
 
+/* ---- modes ---- */
+
+/* What a row of one mode decides, what stays open, and what to collect next. */
+Test(profile_analyse, rows_of_each_mode)
+{
+    static const struct {
+        const char *columns, *values, *verdict, *component, *note, *next;
+    } rows[] = {
+        {"aic_mac_fp16_ratio,aic_mac_int8_ratio", "0.5,0.4", "Compute Bound", "Cube",
+         "utilisation exact of Cube", "null"},
+        {"aic_mac_fp16_ratio,aic_mac_int8_ratio", "0.5,0.1", "null", "null", "open: active ratios",
+         "PipeUtilization"},
+        {"aic_mac_fp16_ratio,aic_mac_int8_ratio,aic_mac_ratio,aic_mte1_ratio,aic_mte2_ratio",
+         "0.5,0.1,0.9,0.1,0.1", "Inefficient Compute", "Cube", "exact of Cube", "null"},
+        {"aic_GM_to_L1_datas(KB),aic_L0C_to_GM_datas(KB),aic_L0C_to_L1_datas(KB)", "3000,0,0",
+         "null", "null", "bytes as counted", "PipeUtilization"},
+        {"aic_main_mem_read_bw(GB/s),aic_l2_read_bw(GB/s)", "10,20", "null", "null",
+         "between bounds of MTE-GM", "PipeUtilization"},
+        {"aic_l0a_write_bw(GB/s),aic_l0b_write_bw(GB/s)", "50,50", "null", "null",
+         "between bounds of MTE-L1", "PipeUtilization"},
+        {"aic_l0a_write_bw(GB/s),aic_l0b_write_bw(GB/s)", "230,10", "MTE Bound", "MTE-L1",
+         "between bounds of MTE-L1", "null"},
+        {"r0_read_cache_hit,r0_read_cache_miss_allocate", "1,9", "null", "null",
+         "the L2 cache is cold: 10 % of the reads hit it", "PipeUtilization"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "Name,Type,Duration(us),Block Dim,aicore_time(us),aic_total_cycles,%s\n"
+                 "k,X,11,1,10,15000,%s\n",
+                 rows[i].columns, rows[i].values);
+        json_t *answer = answer_to(text, chip()), *row = operator_of(answer, 0);
+        cr_expect_str_eq(text_of(row, "verdict"), rows[i].verdict, "%s", rows[i].columns);
+        cr_expect_str_eq(text_of(row, "component"), rows[i].component, "%s", rows[i].columns);
+        cr_expect_str_eq(text_of(row, "collect_next"), rows[i].next, "%s", rows[i].columns);
+        cr_expect(strstr(text_of(row, "note"), rows[i].note), "%s\nexpected %s",
+                  text_of(row, "note"), rows[i].note);
+        cr_expect_null(strstr(text_of(row, "note"), "no times of AI cores"));
+        cr_expect_eq(number_of(json_object_get(answer, "summary"), "undecided"),
+                     strcmp(rows[i].verdict, "null") == 0);
+        json_decref(answer);
+    }
+}
+
+/* Vector is inefficient, and the conflicts of another mode would say why. */
+Test(profile_analyse, conflicts_explain_vector)
+{
+    static const char head[] = "Name,Type,Duration(us),aiv_time(us),aiv_vec_ratio,aiv_scalar_ratio,"
+                               "aiv_mte2_ratio,aiv_mte3_ratio";
+    char text[1024];
+    snprintf(text, sizeof text,
+             "%s,vec_bank_cflt_ratio,vec_resc_cflt_ratio\nk,X,11,10,.9,0,.1,.1,.3,.1\n", head);
+    json_t *answer = answer_to(text, NULL);
+    cr_expect_str_eq(text_of(operator_of(answer, 0), "verdict"), "Inefficient Compute");
+    cr_expect(strstr(text_of(operator_of(answer, 0), "note"),
+                     "Vector waits for banks and resources of UB 40 % of the time"));
+    EXPECT_NEAR(number_of(operator_of(answer, 0), "vector_conflict_share"), 0.4);
+    json_decref(answer);
+}
+
 /* A profile of real kernels, where $AUTOTUNE_PROFILE names one. */
 Test(profile_analyse, real_kernels)
 {
