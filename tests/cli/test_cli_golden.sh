@@ -251,6 +251,15 @@ golden analyse-profile-damaged analyse kernel_details-damaged.csv --hw ascend910
 golden analyse-profile-damaged-json analyse kernel_details-damaged.csv --json
 golden analyse-profile-no-times analyse no-times.csv
 golden analyse-profile-none analyse ../../fuzz/curves/all.csv
+modes=../../../docs/examples/profile
+golden analyse-profile-joined analyse $modes --hw ascend910b3
+golden analyse-profile-joined-json analyse $modes/l2-cache.csv $modes/pipe.csv $modes/arithmetic.csv --hw ascend910b3 --json
+golden analyse-profile-arithmetic analyse $modes/arithmetic.csv --format csv
+golden analyse-profile-access analyse $modes/memory-access.csv --hw ascend910b3 --format csv
+golden analyse-profile-unlike analyse $modes/pipe.csv op_summary.csv --format csv
+golden analyse-profile-twice analyse $modes $modes/pipe.csv
+golden analyse-profile-program analyse $modes/pipe.csv pipeline.asm
+golden analyse-profile-no-folder analyse ../../../docs/examples/roofline
 
 advisable=../../../docs/examples/advise.txt
 golden advise advise $advisable --cores 1
