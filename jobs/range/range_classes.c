@@ -63,8 +63,9 @@ static enum status open_class(struct classes *classes, int64_t size, struct erro
     added->problem.size[classes->question->range.size] = size;
     enum status status = problem_settle(&added->problem, &why);
     if (status == STATUS_OK)
-        status = space_open(&added->problem, job->space.kind, job->hw, job->cores, &added->space,
-                            &why);
+        status = space_open(&added->problem, /* by name: a large space may have a kind of its own */
+                            operator_space_find(job->problem.op, job->space.kind->name), job->hw,
+                            job->cores, &added->space, &why);
     if (status != STATUS_OK)
         return name_size(size, &why, error);
     answer->class_count++;
