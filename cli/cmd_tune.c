@@ -12,6 +12,7 @@
 #include "cli/tune_answer.h"
 #include "cli/tune_calls.h"
 #include "cli/tune_export.h"
+#include "cli/tune_range.h"
 #include "jobs/tune/export.h"
 #include "kernels/details.h"
 
@@ -25,6 +26,7 @@ struct tune {
     struct tune_find find; /* --db, --fresh */
     struct host_run run;   /* of a processor */
     struct page page;      /* --report */
+    struct range_asked range; /* of a shape with a range */
     const char *over;      /* a tiling at hand; NULL: none */
     struct tiling at_hand; /* it */
     struct answer_correction correction;
@@ -67,6 +69,12 @@ static const struct cli_option options[] = {
      2, .text = offsetof(struct tune, landscape.axes)},
     {"fresh", NULL, "search and measure also what the store has an answer to", 2,
      .flag = offsetof(struct tune, find.fresh)},
+    {"regret", "PERCENT",
+     "of a range of sizes in --shape, such as 1..8192x4096x11008: the fewest tilings of which one "
+     "takes at most so much longer than the fastest, at every size",
+     2, .text = offsetof(struct tune, range.regret)},
+    {"tilings", "N", "of a range: N tilings with the least such regret", 2,
+     .count = offsetof(struct tune, range.tilings), .most = 100000},
     {.help = "What the answer adds:", .group = 3},
     {"compare", NULL, "knn, cubefx: the times of what could be used instead", 3, .take = task_take},
     {"count", "N",
@@ -96,7 +104,8 @@ static const struct usage usage = {
            "  autotune --op matmul --shape 512x1024x512 --landscape map.json\n"
            "  autotune --op matmul --shape 4096x4096x4096 --json --set-hw issue_ns=20\n"
            "  autotune --op matmul --shape 512x1024x512 --top 20 --report best.html\n"
-           "  autotune --op matmul --shape 2048x2048x2048 --hw ascend910b2 --robust\n",
+           "  autotune --op matmul --shape 2048x2048x2048 --hw ascend910b2 --robust\n"
+           "  autotune --op matmul --shape 1..512x1024x512 --regret 10%\n",
 };
 
 /* ------------------------------------------------------------------ answering */
@@ -219,6 +228,20 @@ static void check_corrected(const struct tune *tune)
             *reason ? reason : "there is no correction");
 }
 
+/* An option of this command that is about one size, or NULL. */
+static const char *of_one_size(const struct tune *tune)
+{
+    return tune->over                 ? "over"
+           : tune->task.job.corrected ? "corrected"
+           : tune->find.db            ? "db"
+           : tune->find.fresh         ? "fresh"
+           : tune->trace              ? "trace"
+           : tune->landscape.path     ? "landscape"
+           : tune->landscape.axes     ? "landscape-axes"
+           : tune->page.output        ? "report"
+                                      : NULL;
+}
+
 /* Before any work is done. */
 static void check(struct tune *tune)
 {
@@ -258,7 +281,7 @@ static void set_find(struct tune *tune)
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
-        .task.common.formats = formats_with(format_is_answer_or_bank),
+        .task.common.formats = formats_with(format_is_answer_or_bank) | 1U << FORMAT_C,
         .page.command = cli_command_text(NULL, argc, argv),
     };
     struct job_result result = {0};
@@ -267,6 +290,14 @@ int cmd_tune(int argc, char **argv)
     task_parse(&usage, argc, argv, &tune.task, true);
     if (tune_is_export(&tune.task.common))
         tune.task.job.form = &formats[tune.task.common.format];
+    if (range_is_asked(&tune.task, &tune.range)) {
+        int exit_status =
+            tune_range(&tune.task, &tune.range, of_one_size(&tune), tune.page.command);
+        free(tune.page.command);
+        return exit_status;
+    }
+    if (tune.task.common.format == FORMAT_C)
+        cli_die("--format c: expected a --shape with a range of sizes, or `autotune table`");
     task_open(&tune.task);
     tune.threads = cli_threads(tune.task.job.threads);
     tune.run.question = host_job_question(&tune.task.job);

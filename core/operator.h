@@ -84,6 +84,9 @@ struct operator_nesting {
     int64_t (*leaf_count)(const struct space *space, const struct tiling *tiling, int fixed);
     /* Have two prefixes of the first length equally many, for all that is known? */
     bool (*alike)(const struct space *space, const struct tiling *a, const struct tiling *b);
+    /* Have two spaces, of problems that differ in one size only, the same legal tilings that begin
+     * so, of the same times? Of one of the first length that both have; NULL: that is not known. */
+    bool (*same)(const struct space *a, const struct space *b, const struct tiling *tiling);
 };
 
 /* A theorem by which a search rules tilings out without a bound of their own. */
@@ -109,6 +112,11 @@ struct operator_space {
     enum status (*create)(struct space *space, const struct problem *problem, int cores,
                           struct error *error);
     void (*destroy)(struct space *space);
+    /* Of all values that a size may have, the others staying what they are in *problem, of which the
+     * space is: one that stands for those with the same tilings, which take the same times. NULL:
+     * every value for itself. */
+    int64_t (*size_class)(const struct space *space, const struct problem *problem, int size,
+                          int64_t value);
     /* Could any point of the space with the first `fixed` values of *tiling be legal? False must
      * stay false when the last of these values grows, and when more are fixed. With all of them
      * fixed: is it legal? NULL with `nesting`. */

@@ -72,6 +72,10 @@ double tune_measured_ns(const struct host_candidate *candidate);
 /* The largest error of its results; NAN: it was never checked. */
 double tune_max_error(const struct host_candidate *candidate);
 
+/* What every answer in JSON begins with: what is asked for, of which chip. NULL when out of memory.
+ */
+json_t *tune_question_json(const struct tune_answer *answer);
+
 /* "measured" and "validation" of processors' answers; NULL when out of memory. Where a measurement
  * is from is no part of either. */
 json_t *measured_json(const struct space *space, const struct host_tune *tune);

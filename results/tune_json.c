@@ -107,7 +107,7 @@ static json_t *measuring_json(const struct tune_answer *answer)
 }
 
 /* What is asked for, and of what. */
-static json_t *question_json(const struct tune_answer *answer)
+json_t *tune_question_json(const struct tune_answer *answer)
 {
     const struct problem *problem = answer->problem;
     const struct hardware *hw = answer->space->hw;
@@ -128,7 +128,7 @@ enum status tune_write_json(const struct tune_answer *answer, const struct style
     bool is_host = answer->space->hw->host;
     char text[TUNE_REASON_SIZE];
     const char *reason = tune_reason(answer, text);
-    json_t *document = question_json(answer), *top = json_array();
+    json_t *document = tune_question_json(answer), *top = json_array();
     for (int i = 0; i < answer->search->count; i++)
         json_array_append_new(top, top_json(answer, i));
     json_object_set_new(document, "search", search_json(answer));

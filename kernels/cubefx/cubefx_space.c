@@ -172,6 +172,15 @@ static enum status generate(const struct space *space, const struct tiling *tili
                           program, error);
 }
 
+/* Inputs are padded to whole squares, and nothing else sees how many there are. */
+static int64_t size_class(const struct space *space, const struct problem *problem, int size,
+                          int64_t value)
+{
+    int64_t block = cubefx_of(space)->machine.block;
+    (void)problem;
+    return size == CUBEFX_N ? round_up(value, block * block) : value;
+}
+
 static const char *const parts[] = {"kernel", NULL};
 
 const struct operator_space cubefx_segments = {
@@ -179,6 +188,7 @@ const struct operator_space cubefx_segments = {
     .title = "Sequence Matrices side by side; inputs a tile; groups of steps in the pipeline",
     .create = create,
     .destroy = destroy,
+    .size_class = size_class,
     .possible = cubefx_possible,
     .legal = cubefx_legal,
     .violations = cubefx_violations,

@@ -227,11 +227,12 @@ static const struct operator_nesting nesting = {
     .summarise = cann_summarise_least,
     .leaf_count = cann_leaf_count,
     .alike = cann_alike,
+    .same = cann_same,
 };
 
 /* Of all three. */
 #define CANN_KERNELS                                                                               \
-    .create = create, .destroy = destroy, .agree = cann_agree, .legal = cann_legal,                \
+    .create = create, .destroy = destroy, .size_class = cann_size_class, .agree = cann_agree, .legal = cann_legal,                \
     .violations = cann_violations, .cores_used = cores_used, .summarise = cann_summarise,          \
     .nesting = &nesting, .parts = parts, .generate = cann_generate, .roofline_ns = roofline_ns,    \
     .even = cann_even, .evens = CANN_EVENS, .picture = cann_picture, .details = cann_details,      \

@@ -78,9 +78,14 @@ static inline bool cann_executable(const struct cann_facts *f, bool slab)
 extern const int cann_lengths[];
 enum prefix_verdict cann_begins(const struct space *space, const struct tiling *tiling, int fixed);
 bool cann_alike(const struct space *space, const struct tiling *a, const struct tiling *b);
+bool cann_same(const struct space *a, const struct space *b, const struct tiling *tiling);
 int64_t cann_leaf_count(const struct space *space, const struct tiling *tiling, int fixed);
 void cann_summarise_least(const struct space *space, const struct tiling *tiling, int fixed,
                           struct work *work);
+
+/* Of struct operator_space. */
+int64_t cann_size_class(const struct space *space, const struct problem *problem, int size,
+                        int64_t value);
 
 /* All values that tilings of the problem may have, ascending; owned by *cann. Where there would be
  * too many points, k is not split, and then blocks are loaded together in powers of two only. */

@@ -43,6 +43,14 @@ static enum status create(struct space *space, const struct problem *problem, in
 }
 
 /* The sizes are in the text's order. */
+static int64_t size_class(const struct space *space, const struct problem *problem, int size,
+                          int64_t value)
+{
+    (void)problem;
+    return kernel_size_class(space, size, value);
+}
+
+/* They are here too. */
 static enum status limits_code(const struct limits_asked *asked, struct limits_code *code,
                                int *number, struct error *error)
 {
@@ -65,6 +73,7 @@ const struct operator_space matmul_thesis = {
     .name = "thesis",
     .title = "slices along m, k, n; one or two control flows; what stays in L1; split over cores",
     .create = create,
+    .size_class = size_class,
     .limits_code = limits_code,
     KERNEL_SPACE,
     .cost = {14.791, {0.285, -0.341, 0.060}}, /* 1,000 shapes on ascend310 */

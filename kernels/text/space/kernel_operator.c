@@ -115,10 +115,21 @@ static enum status limits_code(const struct limits_asked *asked, struct limits_c
     return kernel_limits_code(&made->text, &problem, asked, code, number, error);
 }
 
+static int64_t size_class(const struct space *space, const struct problem *problem, int size,
+                          int64_t value)
+{
+    const struct kernel_operator *made = own(problem->op);
+    int number = 0;
+    while (made->size_of[number] != size)
+        number++;
+    return kernel_size_class(space, number, value);
+}
+
 const struct operator_space kernel_space_tile = {
     .name = "tile",
     .title = "the axes of a kernel's text",
     .create = create,
+    .size_class = size_class,
     .limits_code = limits_code,
     KERNEL_SPACE,
 };

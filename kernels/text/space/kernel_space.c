@@ -79,6 +79,24 @@ static enum status check_tensors(const struct kernel_space *ks, struct error *er
     return STATUS_OK;
 }
 
+/* Padded sizes are all that a tiling sees; sizes as they are given are asked by check_tensors only.
+ */
+int64_t kernel_size_class(const struct space *space, int size, int64_t value)
+{
+    const struct kernel_space *ks = kernel_space_of(space);
+    struct kernel_space other = {.kernel = ks->kernel};
+    memcpy(other.given, ks->given, sizeof other.given);
+    other.given[size] = value;
+    if (kernel_values_set(&other.base, ks->kernel, space->hw, ks->base.dtype, other.given, NULL) !=
+            STATUS_OK ||
+        check_tensors(&other, NULL) != STATUS_OK)
+        return -value; /* of none: it is no size of this kernel */
+    for (int s = 0; s < ks->kernel->size_count; s++)
+        if (other.base.pads[s] != ks->base.pads[s])
+            return value;
+    return other.base.wholes[size];
+}
+
 static enum status make(struct space *space, struct kernel_space *ks, const int64_t given[],
                         enum dtype type, enum dtype result_type, int cores, struct error *error)
 {

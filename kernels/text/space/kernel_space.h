@@ -19,6 +19,9 @@ enum status kernel_space_parse(struct space *space, const char *file, const char
                                const int64_t given[], enum dtype type, enum dtype result_type,
                                int cores, struct error *error);
 
+/* size_class of struct operator_space, of a size by its number in the text. */
+int64_t kernel_size_class(const struct space *space, int size, int64_t value);
+
 /* Members of struct operator_space. kernel_space.c; kernel_legal.c */
 void kernel_destroy(struct space *space);
 int kernel_cores_used(const struct space *space, const struct tiling *tiling, int part);
