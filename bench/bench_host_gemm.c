@@ -1,7 +1,10 @@
 /* FP32 products on this processor: ours with a tuned table, through the library that users link,
  * and those of the libraries that they would take instead, timed in the same interleaved rounds.
  *
- *   bench_host_gemm [--table FILE] [--threads N] [--seconds S] [--json] [MxKxN…]
+ *   bench_host_gemm [--table FILE] [--threads N] [--runs R] [--seconds S] [--json] [SHAPES]
+ *
+ * SHAPES are MxKxN…, or fourteen, and with --drawn N as many more from a fixed seed, which nobody
+ * chose; --list names them. Of several runs over all shapes a contender's median counts.
  *
  * The ratio of a shape is the better library's median over ours: above 1, ours is faster. */
 #include "bench/bench.h"
@@ -22,7 +25,8 @@ enum { SAMPLED = 2048 };
 
 struct bench {
     double seconds; /* for one shape */
-    bool json;
+    int drawn;
+    bool json, list;
     struct autotune_sgemm *sgemm;
     struct gemm_results results;
 };
@@ -142,14 +146,79 @@ static void measure(struct bench *bench, struct gemm_row *row)
     free(c);
 }
 
+/* Of each contender the run whose median is the middle one of all runs'. */
+static void take_middle_run(struct gemm_row *row, int runs)
+{
+    for (int who = 0; who < GEMM_CONTENDERS; who++)
+        for (int run = 0; run < runs; run++) {
+            int shorter = 0;
+            for (int other = 0; other < runs; other++) {
+                double difference = row->runs[other][who].median_ns - row->runs[run][who].median_ns;
+                shorter += difference < 0 || (difference == 0 && other < run);
+            }
+            if (shorter == (runs - 1) / 2)
+                row->timings[who] = row->runs[run][who];
+        }
+}
+
+static void measure_all(struct bench *bench)
+{
+    struct gemm_results *all = &bench->results;
+    for (int run = 0; run < all->runs; run++)
+        for (int i = 0; i < all->count; i++) {
+            struct gemm_row *row = &all->rows[i];
+            measure(bench, row);
+            memcpy(row->runs[run], row->timings, sizeof row->timings);
+            if (run < all->runs - 1)
+                continue;
+            take_middle_run(row, all->runs);
+            if (!bench->json)
+                gemm_print_row(row);
+        }
+}
+
+/* Sizes whose logarithms are uniform, of products that take from a microsecond to some tens of
+ * milliseconds. */
+static void draw_shapes(struct bench *bench)
+{
+    enum { LEAST = 8, MOST = 8192, SEED = 22 };
+    const double least_volume = 1 << 15, most_volume = INT64_C(1) << 31;
+    gsl_rng *random = random_open(SEED, NULL);
+    if (!random)
+        die("out of memory");
+    for (int i = 0; i < bench->drawn;) {
+        int64_t size[3];
+        for (int s = 0; s < 3; s++)
+            size[s] = llround(LEAST * pow(MOST / LEAST, gsl_rng_uniform(random)));
+        double volume = (double)size[0] * (double)size[1] * (double)size[2];
+        if (volume < least_volume || volume > most_volume)
+            continue;
+        bench->results.rows[bench->results.count++] =
+            (struct gemm_row){.m = size[0], .k = size[1], .n = size[2]};
+        i++;
+    }
+    gsl_rng_free(random);
+}
+
+static void list_shapes(const struct gemm_results *results)
+{
+    for (int i = 0; i < results->count; i++)
+        printf("%lldx%lldx%lld\n", (long long)results->rows[i].m, (long long)results->rows[i].k,
+               (long long)results->rows[i].n);
+}
+
 static void usage(int status)
 {
     fputs(
-        "usage: bench_host_gemm [--table FILE] [--threads N] [--seconds S] [--json] [MxKxN...]\n"
+        "usage: bench_host_gemm [--table FILE] [--threads N] [--runs R] [--seconds S] [--json]\n"
+        "                       [--drawn N] [--list] [MxKxN...]\n"
         "FP32 products: tilings of a tuned table against OpenBLAS, BLIS and libxsmm\n"
         "  --table FILE   as autotune --op matmul --hw host --format csv writes it; default: none\n"
         "  --threads N    default 1\n"
-        "  --seconds S    for each shape at most; default 8\n"
+        "  --runs R       over all shapes, of which the median counts; default 1\n"
+        "  --seconds S    for each shape of a run at most; default 8\n"
+        "  --drawn N      also N shapes drawn by a fixed seed\n"
+        "  --list         prints the shapes and measures nothing\n"
         "  --json         instead of a table\n",
         status ? stderr : stdout);
     exit(status);
@@ -174,13 +243,12 @@ static void parse_shape(const char *text, struct gemm_row *row)
 
 static void parse_options(int argc, char **argv, struct bench *bench)
 {
-    static const struct option names[] = {{"table", required_argument, NULL, 't'},
-                                          {"tilings", required_argument, NULL, 't'},
-                                          {"threads", required_argument, NULL, 'n'},
-                                          {"seconds", required_argument, NULL, 's'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"table", required_argument, NULL, 't'},   {"tilings", required_argument, NULL, 't'},
+        {"threads", required_argument, NULL, 'n'}, {"seconds", required_argument, NULL, 's'},
+        {"runs", required_argument, NULL, 'r'},    {"drawn", required_argument, NULL, 'd'},
+        {"list", no_argument, NULL, 'l'},          {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     const char *rest;
     for (int o = 0; (o = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (o == 't')
@@ -189,6 +257,12 @@ static void parse_options(int argc, char **argv, struct bench *bench)
             bench->results.threads = (int)positive(optarg, '\0', &rest);
         else if (o == 's')
             bench->seconds = strtod(optarg, NULL);
+        else if (o == 'r')
+            bench->results.runs = (int)positive(optarg, '\0', &rest);
+        else if (o == 'd')
+            bench->drawn = (int)positive(optarg, '\0', &rest);
+        else if (o == 'l')
+            bench->list = true;
         else if (o == 'j')
             bench->json = true;
         else
@@ -197,18 +271,23 @@ static void parse_options(int argc, char **argv, struct bench *bench)
     bool given = optind < argc;
     const char *const *shapes = given ? (const char *const *)argv + optind : default_shapes;
     size_t count = given ? (size_t)(argc - optind) : sizeof default_shapes / sizeof *default_shapes;
-    if (count > GEMM_MAX_SHAPES)
+    if (count + (size_t)bench->drawn > GEMM_MAX_SHAPES || bench->results.runs > GEMM_MAX_RUNS)
         usage(2);
     for (size_t i = 0; i < count; i++)
         parse_shape(shapes[i], &bench->results.rows[bench->results.count++]);
+    draw_shapes(bench);
 }
 
 int main(int argc, char **argv)
 {
-    static struct bench bench = {.seconds = 8, .results.threads = 1};
+    static struct bench bench = {.seconds = 8, .results = {.threads = 1, .runs = 1}};
     struct error error;
     char message[512];
     parse_options(argc, argv, &bench);
+    if (bench.list) {
+        list_shapes(&bench.results);
+        return 0;
+    }
     libraries_open(bench.results.libraries, bench.results.threads);
     bench.sgemm =
         autotune_sgemm_open(bench.results.table, bench.results.threads, message, sizeof message);
@@ -219,11 +298,7 @@ int main(int argc, char **argv)
     bench_require(timing_noise(&bench.results.noise, &error), &error);
     if (!bench.json)
         gemm_print_head(&bench.results);
-    for (int i = 0; i < bench.results.count; i++) {
-        measure(&bench, &bench.results.rows[i]);
-        if (!bench.json)
-            gemm_print_row(&bench.results.rows[i]);
-    }
+    measure_all(&bench);
     if (bench.json)
         gemm_print_json(&bench.results);
     else

@@ -6,12 +6,13 @@
 #include "runtime/autotune_sgemm.h"
 #include "validate/timing.h"
 
-enum { GEMM_OURS = LIBRARY_COUNT, GEMM_CONTENDERS, GEMM_MAX_SHAPES = 256 };
+enum { GEMM_OURS = LIBRARY_COUNT, GEMM_CONTENDERS, GEMM_MAX_SHAPES = 256, GEMM_MAX_RUNS = 15 };
 
 /* One shape's figures; a median of 0: did not take part. */
 struct gemm_row {
     int64_t m, k, n;
     struct timing timings[GEMM_CONTENDERS];
+    struct timing runs[GEMM_MAX_RUNS][GEMM_CONTENDERS]; /* of which those are the middle ones */
     double error[GEMM_CONTENDERS]; /* greatest of sampled results, relative to Σ|terms| */
     double lookup_ns;              /* of finding the plan of a shape that is known */
     struct autotune_sgemm_plan plan;
@@ -19,7 +20,7 @@ struct gemm_row {
 
 struct gemm_results {
     const char *table; /* NULL: default tilings */
-    int threads;
+    int threads, runs;
     struct library libraries[LIBRARY_COUNT];
     struct timing_noise noise;
     int count;

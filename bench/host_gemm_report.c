@@ -107,7 +107,10 @@ void gemm_print_head(const struct gemm_results *results)
     printf("# tilings: %s\n", results->table ? results->table : "default ones, no table");
     for (int l = 0; l < LIBRARY_COUNT; l++)
         print_library(&results->libraries[l]);
-    printf("# us: median of interleaved rounds, +- half the distance of the quartiles\n");
+    printf("# us: median of interleaved rounds, +- half the distance of the quartiles");
+    if (results->runs > 1)
+        printf("; of %d runs the middle one", results->runs);
+    putchar('\n');
     printf("%-15s %11s %6s", "shape", "ours us", "+-%");
     for (int l = 0; l < LIBRARY_COUNT; l++)
         printf(" %11s %6s", results->libraries[l].name, "+-%");
@@ -203,10 +206,10 @@ void gemm_print_json(const struct gemm_results *results)
         struct summary s = summarise(results, &against[i]);
         json_object_set_new(summaries, against[i].key, summary_json(&s));
     }
-    json_t *all = json_pack("{s:s, s:s, s:i, s:f, s:o, s:o, s:o}", "cpu", cpu, "isa",
-                            host_isa_name(host_isa_best()), "threads", results->threads, "noise",
-                            results->noise.spread, "libraries", libraries, "shapes", shapes,
-                            "ratios", summaries);
+    json_t *all = json_pack("{s:s, s:s, s:i, s:i, s:f, s:o, s:o, s:o}", "cpu", cpu, "isa",
+                            host_isa_name(host_isa_best()), "threads", results->threads, "runs",
+                            results->runs, "noise", results->noise.spread, "libraries", libraries,
+                            "shapes", shapes, "ratios", summaries);
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);

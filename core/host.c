@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const isa_names[HOST_ISA_COUNT] = {"portable", "avx2", "avx512"};
+static const char *const isa_names[HOST_ISA_COUNT] = {"portable", "neon", "avx2", "avx512"};
 
 int host_loop(const struct host *host, const char *name)
 {
@@ -104,23 +104,33 @@ int host_isa_find(const char *name)
     return -1;
 }
 
-static enum host_isa isa_of_processor(void)
+static bool is_there(int isa)
 {
-#if defined __x86_64__
-    bool fma = __builtin_cpu_supports("fma");
-    if (fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-        return HOST_AVX512;
-    if (fma && __builtin_cpu_supports("avx2"))
-        return HOST_AVX2;
+    const bool there[HOST_ISA_COUNT] = {
+        [HOST_PORTABLE] = true,
+#if defined __aarch64__
+        [HOST_NEON] = true, /* on all of them */
+#elif defined __x86_64__
+        [HOST_AVX2] = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"),
+        [HOST_AVX512] = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512dq"),
 #endif
-    return HOST_PORTABLE;
+    };
+    return there[isa];
 }
 
 enum host_isa host_isa_best(void)
 {
     const char *wanted = getenv("AUTOTUNE_ISA");
     int asked = wanted ? host_isa_find(wanted) : -1;
-    enum host_isa best = isa_of_processor();
-    return asked >= 0 && asked < (int)best ? (enum host_isa)asked : best;
+    int best = asked >= 0 ? asked : HOST_ISA_COUNT - 1;
+    while (!is_there(best))
+        best--;
+    return (enum host_isa)best;
+}
+
+bool host_isa_has(enum host_isa isa)
+{
+    return is_there(isa) && isa <= host_isa_best();
 }

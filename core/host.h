@@ -18,8 +18,8 @@ enum {
     HOST_NAME_SIZE = 40,
 };
 
-/* Instruction sets that kernels are built for, ascending. */
-enum host_isa { HOST_PORTABLE, HOST_AVX2, HOST_AVX512, HOST_ISA_COUNT };
+/* Instruction sets that kernels are built for; those of one kind of processor ascend. */
+enum host_isa { HOST_PORTABLE, HOST_NEON, HOST_AVX2, HOST_AVX512, HOST_ISA_COUNT };
 
 struct host_level {
     char name[HOST_NAME_SIZE]; /* "L1", "L2", "L3", "memory" */
@@ -120,7 +120,10 @@ const char *host_isa_name(enum host_isa isa);
 int host_isa_find(const char *name); /* or -1 */
 
 /* The best instruction set of this processor for which kernels are built; $AUTOTUNE_ISA (portable,
- * avx2, avx512) may ask for less. */
+ * neon, avx2, avx512) may ask for less. */
 enum host_isa host_isa_best(void);
+
+/* May kernels of this one run: is it there, and no better than the best? */
+bool host_isa_has(enum host_isa isa);
 
 #endif

@@ -5,6 +5,7 @@
 #include "runtime/autotune_sgemm.h"
 
 #include "kernels/matmul/host/sgemm.h"
+#include "runtime/product.h"
 #include "runtime/refit.h"
 #include "runtime/sgemm_table.h"
 #include "runtime/workspaces.h"
@@ -17,10 +18,15 @@
 
 enum { BUCKETS = 1024, MOST_TRIED = 16 };
 
+/* What is asked of a plan beside the shape: to take operands as BLAS has them, which some wants
+ * packed. */
+enum { WAY_DENSE = 0, WAY_OPERANDS = 1, WAY_PACK_A = 2, WAY_PACK_B = 4 };
+
 /* What a shape is multiplied with. Written before it is published, never after. */
 struct plan {
     struct plan *next; /* of its bucket */
     int64_t m, k, n;
+    int way;
     int64_t workspace_bytes;
     struct sgemm_plan *code;
     struct tiling tiling;
@@ -47,13 +53,26 @@ static size_t bucket_of(int64_t m, int64_t k, int64_t n)
     return (size_t)(hash * 0x9e3779b97f4a7c15U >> 54);
 }
 
-static const struct plan *find_plan(struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
+static const struct plan *find_plan(struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n,
+                                    int way)
 {
     const struct plan *plan =
         atomic_load_explicit(&sgemm->buckets[bucket_of(m, k, n)], memory_order_acquire);
-    while (plan && (plan->m != m || plan->k != k || plan->n != n))
+    while (plan && (plan->m != m || plan->k != k || plan->n != n || plan->way != way))
         plan = plan->next;
     return plan;
+}
+
+/* Packs what the way wants packed; false: then the tiling takes no such operands. */
+static bool go_that_way(int way, const struct table_wish *wish, struct tiling *tiling)
+{
+    if (way == WAY_DENSE)
+        return refit_is_legal(tiling, wish);
+    if (way & WAY_PACK_A)
+        tiling->value[HOST_PACK_A] = HOST_PACK_YES;
+    if (way & WAY_PACK_B)
+        tiling->value[HOST_PACK_B] = HOST_PACK_YES;
+    return matmul_host_kernel(tiling)->path == HOST_PATH_TILE && refit_is_legal(tiling, wish);
 }
 
 /* The tiling that a product gets, and where it is from. */
@@ -70,38 +89,41 @@ static void choose(const struct autotune_sgemm *sgemm, struct plan *plan)
         plan->exact = entry->m == wish.m && entry->k == wish.k && entry->n == wish.n &&
                       (entry->threads == wish.threads || entry->threads == 0);
         plan->tiling = entry->tiling;
-        if (plan->exact && refit_is_legal(&plan->tiling, &wish))
+        if (plan->exact && go_that_way(plan->way, &wish, &plan->tiling))
             return;
         plan->exact = false;
         if (refit_is_thin(&wish))
             break;
-        if (refit_legal(&entry->tiling, &wish, &plan->tiling))
+        if (refit_legal(&entry->tiling, &wish, &plan->tiling) &&
+            go_that_way(plan->way, &wish, &plan->tiling))
             return;
     }
     plan->entry = -1;
-    refit_default(&wish, &plan->tiling);
+    refit_default(&wish, &plan->tiling); /* of other than thin products, packs both */
 }
 
 /* A parallel region takes as long as this many multiply-adds of a thread: with less for each, fewer
  * threads are faster. Results do not depend on how many there are. */
-static int worthwhile_threads(const struct autotune_sgemm *sgemm, const struct plan *plan)
+static int worthwhile_threads(const struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
 {
     const double least = 65536;
-    double most = (double)plan->m * (double)plan->k * (double)plan->n / least;
-    if (plan->exact || most >= sgemm->threads)
+    double most = (double)m * (double)k * (double)n / least;
+    if (most >= sgemm->threads)
         return sgemm->threads;
     return most > 1 ? (int)most : 1;
 }
 
-static struct plan *make_plan(const struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
+static struct plan *make_plan(const struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n,
+                              int way)
 {
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return NULL;
-    *plan = (struct plan){.m = m, .k = k, .n = n};
+    *plan = (struct plan){.m = m, .k = k, .n = n, .way = way};
     choose(sgemm, plan);
-    if (sgemm_plan_shared(sgemm->isa, m, k, n, worthwhile_threads(sgemm, plan), &plan->tiling,
-                          &plan->code, NULL) != STATUS_OK) {
+    int threads = plan->exact ? sgemm->threads : worthwhile_threads(sgemm, m, k, n);
+    if (sgemm_plan_shared(sgemm->isa, m, k, n, threads, &plan->tiling, &plan->code, NULL) !=
+        STATUS_OK) {
         free(plan);
         return NULL;
     }
@@ -110,13 +132,14 @@ static struct plan *make_plan(const struct autotune_sgemm *sgemm, int64_t m, int
 }
 
 /* NULL without memory. */
-static const struct plan *add_plan(struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n)
+static const struct plan *add_plan(struct autotune_sgemm *sgemm, int64_t m, int64_t k, int64_t n,
+                                   int way)
 {
     pthread_mutex_lock(&sgemm->adding);
-    const struct plan *found = find_plan(sgemm, m, k, n); /* another was faster? */
+    const struct plan *found = find_plan(sgemm, m, k, n, way); /* another was faster? */
     if (!found) {
         _Atomic(struct plan *) *bucket = &sgemm->buckets[bucket_of(m, k, n)];
-        struct plan *plan = make_plan(sgemm, m, k, n);
+        struct plan *plan = make_plan(sgemm, m, k, n, way);
         if (plan) {
             plan->next = atomic_load_explicit(bucket, memory_order_relaxed);
             atomic_store_explicit(bucket, plan, memory_order_release);
@@ -136,14 +159,14 @@ static bool is_product(int64_t m, int64_t k, int64_t n)
 }
 
 static enum autotune_sgemm_status plan_of(struct autotune_sgemm *sgemm, int64_t m, int64_t k,
-                                          int64_t n, const struct plan **plan)
+                                          int64_t n, int way, const struct plan **plan)
 {
-    *plan = find_plan(sgemm, m, k, n);
+    *plan = find_plan(sgemm, m, k, n, way);
     if (*plan)
         return AUTOTUNE_SGEMM_OK;
     if (!is_product(m, k, n))
         return AUTOTUNE_SGEMM_SIZE;
-    *plan = add_plan(sgemm, m, k, n);
+    *plan = add_plan(sgemm, m, k, n, way);
     return *plan ? AUTOTUNE_SGEMM_OK : AUTOTUNE_SGEMM_MEMORY;
 }
 
@@ -153,7 +176,7 @@ enum autotune_sgemm_status autotune_sgemm(struct autotune_sgemm *sgemm, int64_t 
                                           int64_t n, const float *a, const float *b, float *c)
 {
     const struct plan *plan;
-    enum autotune_sgemm_status status = plan_of(sgemm, m, k, n, &plan);
+    enum autotune_sgemm_status status = plan_of(sgemm, m, k, n, WAY_DENSE, &plan);
     if (status != AUTOTUNE_SGEMM_OK)
         return status;
     if (plan->workspace_bytes == 0) {
@@ -167,6 +190,59 @@ enum autotune_sgemm_status autotune_sgemm(struct autotune_sgemm *sgemm, int64_t 
     sgemm_run_in(plan->code, workspace->memory, a, b, c);
     workspace_give_back(workspace, &own);
     return AUTOTUNE_SGEMM_OK;
+}
+
+static enum autotune_sgemm_status run_thin(struct autotune_sgemm *sgemm,
+                                           const struct autotune_sgemm_product *p,
+                                           const struct sgemm_operands *operands)
+{
+    int64_t bytes = sgemm_thin_floats(p->m, p->k, p->n) * (int64_t)sizeof(float);
+    struct workspace own;
+    struct workspace *workspace = workspace_take(&sgemm->workspaces, bytes, &own);
+    if (!workspace)
+        return AUTOTUNE_SGEMM_MEMORY;
+    sgemm_thin(sgemm->isa, worthwhile_threads(sgemm, p->m, p->k, p->n), p->m, p->k, p->n, operands,
+               workspace->memory);
+    workspace_give_back(workspace, &own);
+    return AUTOTUNE_SGEMM_OK;
+}
+
+static enum autotune_sgemm_status run_tiles(struct autotune_sgemm *sgemm,
+                                            const struct autotune_sgemm_product *p,
+                                            const struct sgemm_operands *operands)
+{
+    int way = WAY_OPERANDS | (p->transpose_a || p->alpha != 1 ? WAY_PACK_A : 0) |
+              (p->transpose_b ? WAY_PACK_B : 0);
+    const struct plan *plan;
+    enum autotune_sgemm_status status = plan_of(sgemm, p->m, p->k, p->n, way, &plan);
+    if (status != AUTOTUNE_SGEMM_OK)
+        return status;
+    struct workspace own;
+    struct workspace *workspace = workspace_take(&sgemm->workspaces, plan->workspace_bytes, &own);
+    if (!workspace)
+        return AUTOTUNE_SGEMM_MEMORY;
+    sgemm_run_operands(plan->code, workspace->memory, operands);
+    workspace_give_back(workspace, &own);
+    return AUTOTUNE_SGEMM_OK;
+}
+
+enum autotune_sgemm_status autotune_sgemm_general(struct autotune_sgemm *sgemm,
+                                                  const struct autotune_sgemm_product *product)
+{
+    struct sgemm_operands operands;
+    if (!product_read(product, &operands))
+        return AUTOTUNE_SGEMM_SIZE;
+    if (product->m == 0 || product->n == 0)
+        return AUTOTUNE_SGEMM_OK;
+    if (product->k == 0 || product->alpha == 0) {
+        product_scale(product, &operands);
+        return AUTOTUNE_SGEMM_OK;
+    }
+    if (product_is_plain(product, &operands))
+        return autotune_sgemm(sgemm, product->m, product->k, product->n, product->a, product->b,
+                              product->c);
+    return (product->m <= SGEMM_THIN || product->n <= SGEMM_THIN ? run_thin : run_tiles)(
+        sgemm, product, &operands);
 }
 
 /* ---- what a shape gets ---------------------------------------------------------------------- */
@@ -209,7 +285,7 @@ enum autotune_sgemm_status autotune_sgemm_explain(struct autotune_sgemm *sgemm, 
                                                   struct autotune_sgemm_plan *shown)
 {
     const struct plan *plan;
-    enum autotune_sgemm_status status = plan_of(sgemm, m, k, n, &plan);
+    enum autotune_sgemm_status status = plan_of(sgemm, m, k, n, WAY_DENSE, &plan);
     if (status != AUTOTUNE_SGEMM_OK || !shown)
         return status;
     memset(shown, 0, sizeof *shown);

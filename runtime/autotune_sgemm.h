@@ -7,7 +7,8 @@
  *   autotune_sgemm_close(sgemm);
  *
  * C = A·B, all row-major and dense: a has m×k numbers, b k×n, c m×n; c overlaps neither. The three
- * need no more alignment than a float has; C's rows at multiples of 64 bytes can be faster.
+ * need no more alignment than a float has; C's rows at multiples of 64 bytes can be faster. Parts
+ * of matrices, transposes, alpha and beta are autotune_sgemm_general's.
  *
  * Which tiling a shape gets. The table's entry for just this shape and number of threads, as it is.
  * Otherwise the nearest entry, the one with the least |ln(m/m')| + |ln(k/k')| + |ln(n/n')| +
@@ -19,7 +20,7 @@
  * autotune_sgemm_explain says which it was and why. Without an entry of its own a small product
  * takes fewer threads, each 65536 multiply-adds at least; no result depends on how many. Entries
  * tuned for another instruction set than this processor's best are not used (AUTOTUNE_ISA=portable,
- * avx2 or avx512 can ask for a lesser one).
+ * neon, avx2 or avx512 can ask for a lesser one).
  *
  * The table: CSV as autotune writes it; several such files one after the other are a table too, and
  * of entries for one shape, number of threads and instruction set the last counts.
@@ -41,7 +42,8 @@ struct autotune_sgemm; /* an opened table */
 
 enum autotune_sgemm_status {
     AUTOTUNE_SGEMM_OK = 0,
-    AUTOTUNE_SGEMM_SIZE, /* a size below 1, or more numbers than memory can hold; C is as it was */
+    AUTOTUNE_SGEMM_SIZE, /* a size below 1 (0 in _general), rows that overlap, or more numbers than
+                            memory can hold; C is as it was */
     AUTOTUNE_SGEMM_MEMORY, /* none left for plan or workspace; C is as it was */
 };
 
@@ -71,6 +73,23 @@ struct autotune_sgemm *autotune_sgemm_open(const char *file, int threads, char *
 /* C = A·B. Any number of threads may call it at once with one table. */
 enum autotune_sgemm_status autotune_sgemm(struct autotune_sgemm *sgemm, int64_t m, int64_t k,
                                           int64_t n, const float *a, const float *b, float *c);
+
+/* What sgemm of BLAS computes, row by row: C = alpha·op(A)·op(B) + beta·C. */
+struct autotune_sgemm_product {
+    int64_t m, k, n; /* 0: no rows, no columns, or an empty sum */
+    const float *a, *b;
+    float *c;
+    int transpose_a, transpose_b; /* not 0: a is stored k×m, b is stored n×k */
+    int64_t lda, ldb, ldc;        /* from one row, as it is stored, to the next; 0: dense */
+    float alpha, beta;            /* alpha = 0: a and b are not read; beta = 0: nor is c */
+};
+
+/* Any number of threads may call it at once. No number between rows is read or written. A product
+ * of one row or few, or of so few columns, reads its large operand once and as it lies, transposed
+ * or not; another gets a tiling as autotune_sgemm does, with copies of what is transposed, and of A
+ * where alpha is not 1. Results do not depend on how many threads there are. */
+enum autotune_sgemm_status autotune_sgemm_general(struct autotune_sgemm *sgemm,
+                                                  const struct autotune_sgemm_product *product);
 
 /* What a shape gets (shown may be NULL); also finds it, so that the first product of the shape need
  * not. */

@@ -109,7 +109,7 @@ static enum status read_isa(const struct reader *r, int *isa)
     *isa = host_isa_find(text);
     if (*isa >= 0)
         return STATUS_OK;
-    return csv_wrong(&r->csv, r->error, "isa: \"%s\", expected portable, avx2 or avx512",
+    return csv_wrong(&r->csv, r->error, "isa: \"%s\", expected portable, neon, avx2 or avx512",
                      csv_shown(text, copy));
 }
 

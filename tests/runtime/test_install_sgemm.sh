@@ -53,7 +53,7 @@ runs() { # program
 only_public_names() {
     local names
     names=$(nm --defined-only -g "$build/libautotune_sgemm.a" | awk 'NF == 3 { print $3 }')
-    [[ $(wc -w <<<"$names") -eq 4 ]] && ! grep -v '^autotune_sgemm' <<<"$names"
+    [[ $(wc -w <<<"$names") -eq 5 ]] && ! grep -v '^autotune_sgemm' <<<"$names"
 }
 
 builds() { # compiler, language, output

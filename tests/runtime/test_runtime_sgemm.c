@@ -114,7 +114,7 @@ static const struct {
      ":2: n: \"18446744073709551617\", expected"},
     {HEADER "8,8,8,257,avx2,4x1,8,8,8,no,no,n,cached,m\n", ":2: threads: \"257\", expected"},
     {HEADER "8,8,8,1,mmx,4x1,8,8,8,no,no,n,cached,m\n",
-     ":2: isa: \"mmx\", expected portable, avx2 or avx512"},
+     ":2: isa: \"mmx\", expected portable, neon, avx2 or avx512"},
     {HEADER "8,8,8,1,avx2,99x9,8,8,8,no,no,n,cached,m\n",
      ":2: kernel: \"99x9\", expected one of 4x1, 8x1,"},
     {HEADER "8,8,8,1,avx2,-,8,8,8,no,no,n,cached,m\n", ":2: kernel: \"-\", expected one of"},

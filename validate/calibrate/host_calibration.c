@@ -350,7 +350,7 @@ bool host_is_this_machine(const struct host *host, char *why, size_t size)
     if (strcmp(topology.cpu, host->cpu) != 0)
         snprintf(why, size, "it was measured on \"%s\", and this is \"%s\"", host->cpu,
                  topology.cpu);
-    else if (host->isa > host_isa_best())
+    else if (!host_isa_has(host->isa))
         snprintf(why, size, "its loops are for %s, and this processor runs %s",
                  host_isa_name(host->isa), host_isa_name(host_isa_best()));
     else

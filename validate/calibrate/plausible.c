@@ -69,14 +69,14 @@ static double ports_of(enum host_isa isa)
     (void)isa;
     return 2;
 #else
-    return isa == HOST_PORTABLE ? 4 : 2;
+    return isa <= HOST_NEON ? 4 : 2;
 #endif
 }
 
 static double loads_of(enum host_isa isa)
 {
     static const double loads[HOST_ISA_COUNT] = {
-        [HOST_PORTABLE] = 4, [HOST_AVX2] = 3, [HOST_AVX512] = 2};
+        [HOST_PORTABLE] = 4, [HOST_NEON] = 4, [HOST_AVX2] = 3, [HOST_AVX512] = 2};
     return loads[isa];
 }
 

@@ -6,11 +6,22 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 #define STREAM_PAST_STORE(to, x) _mm_stream_si128((__m128i *)(to), (__m128i)(x))
+#define STREAM_PAST_END()        _mm_sfence()
 #endif
 #define STREAM_NAME(what) portable_##what
 #define STREAM_TARGET
 #define STREAM_BYTES 16
 #include "validate/calibrate/streams_template.h"
+
+#ifdef __aarch64__
+#include "core/neon.h"
+#define STREAM_NAME(what) neon_##what
+#define STREAM_TARGET
+#define STREAM_BYTES             16
+#define STREAM_PAST_STORE(to, x) neon_store_past(to, (uint64x2_t)(x))
+#define STREAM_PAST_END()        neon_stores_end()
+#include "validate/calibrate/streams_template.h"
+#endif
 
 #ifdef __x86_64__
 #define STREAM_NAME(what)        avx2_##what
@@ -39,6 +50,9 @@ static const struct {
     [HOST_AVX512] = {{avx512_read, avx512_write, avx512_past}, avx512_peak, avx512_lanes},
 #else
     [HOST_PORTABLE] = {{portable_read, portable_write, NULL}, portable_peak, portable_lanes},
+#ifdef __aarch64__
+    [HOST_NEON] = {{neon_read, neon_write, neon_past}, neon_peak, neon_lanes},
+#endif
 #endif
 };
 

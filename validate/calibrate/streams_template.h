@@ -1,6 +1,6 @@
 /* One instruction set's passes. The includer defines STREAM_NAME(what), STREAM_TARGET (an attribute
- * or nothing) and STREAM_BYTES, the width of a vector; and STREAM_PAST_STORE(to, vector) where
- * there are stores past the caches. */
+ * or nothing) and STREAM_BYTES, the width of a vector; and where there are stores past the caches,
+ * STREAM_PAST_STORE(to, vector) and STREAM_PAST_END(), after which others see what they wrote. */
 
 typedef int64_t STREAM_NAME(words)
     __attribute__((vector_size(STREAM_BYTES), aligned(STREAM_BYTES), may_alias));
@@ -43,7 +43,7 @@ STREAM_TARGET static void STREAM_NAME(past)(void *data, int64_t bytes)
         STREAM_PAST_STORE(v + 4, x), STREAM_PAST_STORE(v + 5, x);
         STREAM_PAST_STORE(v + 6, x), STREAM_PAST_STORE(v + 7, x);
     }
-    _mm_sfence();
+    STREAM_PAST_END();
 }
 #endif
 

@@ -39,7 +39,8 @@ static const int64_t stores[] = {CUBEFX_HOST_CACHED, CUBEFX_HOST_STREAM};
 
 int poly_lanes(enum host_isa isa)
 {
-    static const int lanes[HOST_ISA_COUNT] = {4, 8, 16};
+    static const int lanes[HOST_ISA_COUNT] = {
+        [HOST_PORTABLE] = 4, [HOST_NEON] = 4, [HOST_AVX2] = 8, [HOST_AVX512] = 16};
     return lanes[isa];
 }
 

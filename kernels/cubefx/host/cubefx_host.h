@@ -12,7 +12,7 @@
  *   matrix  r = a[0]; then r + a[t]·x^t up to t = K-1, powers x^t = x^(t-1)·x kept in memory,
  *           register tile by register tile. It overflows where a power does, horner where a partial
  *           sum does.
- * Products and sums are fused where the instruction set does that (AVX2, AVX-512). */
+ * Products and sums are fused where the instruction set does that (NEON, AVX2, AVX-512). */
 #ifndef AUTOTUNE_KERNELS_CUBEFX_HOST_CUBEFX_HOST_H
 #define AUTOTUNE_KERNELS_CUBEFX_HOST_CUBEFX_HOST_H
 

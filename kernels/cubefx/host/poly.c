@@ -28,10 +28,11 @@ const struct poly_kernels *poly_kernels_of(enum host_isa isa)
 {
     const struct poly_kernels *const all[HOST_ISA_COUNT] = {
         [HOST_PORTABLE] = &poly_kernels_portable,
+        [HOST_NEON] = &poly_kernels_neon,
         [HOST_AVX2] = &poly_kernels_avx2,
         [HOST_AVX512] = &poly_kernels_avx512,
     };
-    return isa <= host_isa_best() && all[isa]->lanes ? all[isa] : NULL;
+    return host_isa_has(isa) && all[isa]->lanes ? all[isa] : NULL;
 }
 
 /* Where `size` stands in a list that has it. */

@@ -42,7 +42,8 @@ struct poly_kernels {
     poly_powers_kernel *powers[POLY_SIZES];
 };
 
-extern const struct poly_kernels poly_kernels_portable, poly_kernels_avx2, poly_kernels_avx512;
+extern const struct poly_kernels poly_kernels_portable, poly_kernels_neon, poly_kernels_avx2,
+    poly_kernels_avx512;
 
 /* NULL where they are not built or this processor has not got the instructions. */
 const struct poly_kernels *poly_kernels_of(enum host_isa isa);

@@ -1,7 +1,8 @@
 /* Internal to knn_tiled.c: the inner loops of k-NN, compiled once for every instruction set.
  *
- * knn_portable.c, knn_avx2.c and knn_avx512.c define a vector and a few operations on it and
- * include knn_template.h, which fills one struct knn_code. Nothing here checks its arguments. */
+ * knn_portable.c, knn_neon.c, knn_avx2.c and knn_avx512.c define a vector and a few operations on
+ * it and include knn_template.h, which fills one struct knn_code. Nothing here checks its
+ * arguments. */
 #ifndef AUTOTUNE_KERNELS_KNN_HOST_KNN_CODE_H
 #define AUTOTUNE_KERNELS_KNN_HOST_KNN_CODE_H
 
@@ -47,7 +48,9 @@ struct knn_code {
 };
 
 extern const struct knn_code knn_code_portable;
-#if defined __x86_64__
+#if defined __aarch64__
+extern const struct knn_code knn_code_neon;
+#elif defined __x86_64__
 extern const struct knn_code knn_code_avx2, knn_code_avx512;
 #endif
 

@@ -58,19 +58,19 @@ static int64_t part_start(int64_t whole, int64_t parts, int64_t number)
     return number * (whole / parts) + least_of(number, longer);
 }
 
+static const struct knn_code *const codes[HOST_ISA_COUNT] = {
+    [HOST_PORTABLE] = &knn_code_portable,
+#if defined __aarch64__
+    [HOST_NEON] = &knn_code_neon,
+#elif defined __x86_64__
+    [HOST_AVX2] = &knn_code_avx2,
+    [HOST_AVX512] = &knn_code_avx512,
+#endif
+};
+
 const struct knn_code *knn_code_of(enum host_isa isa)
 {
-#if defined __x86_64__
-    if (isa == HOST_AVX512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                       __builtin_cpu_supports("fma")
-                   ? &knn_code_avx512
-                   : NULL;
-    if (isa == HOST_AVX2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &knn_code_avx2
-                                                                               : NULL;
-#endif
-    return isa == HOST_PORTABLE ? &knn_code_portable : NULL;
+    return host_isa_has(isa) ? codes[isa] : NULL;
 }
 
 bool knn_tiled_has(enum host_isa isa, int rows, int vectors)

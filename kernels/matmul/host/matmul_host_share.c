@@ -4,7 +4,7 @@
 int host_lanes(enum host_isa isa)
 {
     static const int lanes[HOST_ISA_COUNT] = {
-        [HOST_PORTABLE] = 4, [HOST_AVX2] = 8, [HOST_AVX512] = 16};
+        [HOST_PORTABLE] = 4, [HOST_NEON] = 4, [HOST_AVX2] = 8, [HOST_AVX512] = 16};
     return lanes[isa];
 }
 

@@ -10,8 +10,7 @@
 /* Where a thread is: its operands, and the tile that it multiplies. */
 struct worker {
     const struct sgemm_plan *plan;
-    const float *a, *b;
-    float *c;
+    const struct sgemm_operands *o;
     float *packed_a, *packed_b;
     struct host_share m, n;    /* the thread's rows and columns */
     struct host_share i, j, p; /* the tile along m, n and k */
@@ -22,36 +21,6 @@ static struct host_share tile_at(const struct host_share *whole, int64_t start, 
 {
     int64_t left = whole->start + whole->length - start;
     return (struct host_share){start, left < tile ? left : tile};
-}
-
-static void pack_a(struct worker *w)
-{
-    const struct sgemm_plan *plan = w->plan;
-    struct host_pieces panels = host_pieces(w->i.length, plan->kernel->rows);
-    float *packed = w->packed_a;
-    const float *a = w->a + w->i.start * plan->k + w->p.start;
-    for (int64_t panel = 0; panel < panels.count; panel++) {
-        int64_t rows = panels.least + (panel < panels.larger);
-        plan->code->pack_a(a, plan->k, rows, w->p.length, packed);
-        a += rows * plan->k;
-        packed += rows * w->p.length;
-    }
-}
-
-static void pack_b(struct worker *w)
-{
-    const struct sgemm_plan *plan = w->plan;
-    int64_t lanes = plan->code->lanes, left = w->j.length;
-    struct host_pieces panels = host_pieces(sgemm_vectors(plan, left), plan->kernel->vectors);
-    float *packed = w->packed_b;
-    const float *b = w->b + w->p.start * plan->n + w->j.start;
-    for (int64_t panel = 0; panel < panels.count; panel++) {
-        int64_t columns = (panels.least + (panel < panels.larger)) * lanes;
-        plan->code->pack_b(b, plan->n, columns < left ? columns : left, w->p.length, packed);
-        b += columns;
-        left -= columns;
-        packed += columns * w->p.length;
-    }
 }
 
 /* One panel of the tile along m or n: what micro-kernels of its size need. */
@@ -73,15 +42,15 @@ static void first_rows(const struct worker *w, const struct host_pieces *panels,
 {
     const struct sgemm_plan *plan = w->plan;
     panel->rows = panels->least + (panels->larger > 0);
-    panel->a = plan->pack_a ? w->packed_a : w->a + w->i.start * plan->k + w->p.start;
-    panel->c = w->c + w->i.start * plan->n + w->j.start;
+    panel->a = plan->pack_a ? w->packed_a : w->o->a + w->i.start * w->o->lda + w->p.start;
+    panel->c = w->o->c + w->i.start * w->o->ldc + w->j.start;
 }
 
 static void next_rows(const struct worker *w, const struct host_pieces *panels, int64_t done,
                       struct row_panel *panel)
 {
-    panel->a += panel->rows * (w->plan->pack_a ? w->p.length : w->plan->k);
-    panel->c += panel->rows * w->plan->n;
+    panel->a += panel->rows * (w->plan->pack_a ? w->p.length : w->o->lda);
+    panel->c += panel->rows * w->o->ldc;
     panel->rows = panels->least + (done < panels->larger);
 }
 
@@ -93,7 +62,7 @@ static void set_columns(struct worker *w, int64_t vectors, struct column_panel *
     panel->columns = vectors * lanes;
     bool some = left < panel->columns;
     w->step.tail = some ? (int)(left - (vectors - 1) * lanes) : (int)lanes;
-    w->step.ldb = plan->pack_b ? panel->columns : plan->n;
+    w->step.ldb = plan->pack_b ? panel->columns : w->o->ldb;
     panel->code = plan->code->tile[plan->pack_a][some][vectors - 1];
 }
 
@@ -101,7 +70,7 @@ static void first_columns(struct worker *w, const struct host_pieces *panels,
                           struct column_panel *panel)
 {
     const struct sgemm_plan *plan = w->plan;
-    panel->b = plan->pack_b ? w->packed_b : w->b + w->p.start * plan->n + w->j.start;
+    panel->b = plan->pack_b ? w->packed_b : w->o->b + w->p.start * w->o->ldb + w->j.start;
     panel->offset = 0;
     set_columns(w, panels->least + (panels->larger > 0), panel);
 }
@@ -154,13 +123,24 @@ static void multiply_m_outer(struct worker *w, const struct host_pieces *m,
     }
 }
 
+/* Before anything is added to a tile of C. */
+static void scale_tile(const struct worker *w)
+{
+    float *c = w->o->c + w->i.start * w->o->ldc + w->j.start;
+    for (int64_t i = 0; i < w->i.length; i++, c += w->o->ldc)
+        for (int64_t j = 0; j < w->j.length; j++)
+            c[j] *= w->o->beta;
+}
+
 static void multiply(struct worker *w)
 {
     const struct sgemm_plan *plan = w->plan;
     struct host_pieces m = host_pieces(w->i.length, plan->kernel->rows);
     struct host_pieces n = host_pieces(sgemm_vectors(plan, w->j.length), plan->kernel->vectors);
     w->step.k = w->p.length;
-    w->step.accumulate = w->p.start > 0;
+    w->step.accumulate = w->p.start > 0 || w->o->beta != 0;
+    if (w->p.start == 0 && w->o->beta != 0 && w->o->beta != 1)
+        scale_tile(w);
     (plan->m_outer ? multiply_m_outer : multiply_n_outer)(w, &m, &n);
 }
 
@@ -173,11 +153,11 @@ static void run_n_outer(struct worker *w)
         for (int64_t p = 0; p < plan->k; p += plan->k_tile) {
             w->p = tile_at(&k, p, plan->k_tile);
             if (plan->pack_b)
-                pack_b(w);
+                sgemm_pack_b(plan, w->o, &w->p, &w->j, w->packed_b);
             for (int64_t i = w->m.start; i < w->m.start + w->m.length; i += plan->m_tile) {
                 w->i = tile_at(&w->m, i, plan->m_tile);
                 if (plan->pack_a)
-                    pack_a(w);
+                    sgemm_pack_a(plan, w->o, &w->i, &w->p, w->packed_a);
                 multiply(w);
             }
         }
@@ -193,11 +173,11 @@ static void run_m_outer(struct worker *w)
         for (int64_t p = 0; p < plan->k; p += plan->k_tile) {
             w->p = tile_at(&k, p, plan->k_tile);
             if (plan->pack_a)
-                pack_a(w);
+                sgemm_pack_a(plan, w->o, &w->i, &w->p, w->packed_a);
             for (int64_t j = w->n.start; j < w->n.start + w->n.length; j += plan->n_tile) {
                 w->j = tile_at(&w->n, j, plan->n_tile);
                 if (plan->pack_b)
-                    pack_b(w);
+                    sgemm_pack_b(plan, w->o, &w->p, &w->j, w->packed_b);
                 multiply(w);
             }
         }
@@ -208,21 +188,21 @@ static void run_m_outer(struct worker *w)
 static void run_dot(struct worker *w)
 {
     const struct sgemm_plan *plan = w->plan;
-    const float *b = w->b + w->n.start;
+    const float *b = w->o->b + w->n.start;
     struct host_pieces m = host_pieces(w->m.length, plan->kernel->rows);
     struct host_pieces n = host_pieces(w->n.length, plan->kernel->vectors);
     w->step.k = w->step.ldb = plan->k;
     if (plan->pack_b) {
-        plan->code->transpose_b(b, plan->n, w->n.length, plan->k, w->packed_b);
+        plan->code->transpose_b(b, w->o->ldb, w->n.length, plan->k, w->packed_b);
         b = w->packed_b;
     }
     for (int64_t i = 0, row = w->m.start; i < m.count; i++) {
         int64_t rows = m.least + (i < m.larger);
         const float *panel = b;
-        float *c = w->c + row * plan->n + w->n.start;
+        float *c = w->o->c + row * w->o->ldc + w->n.start;
         for (int64_t j = 0; j < n.count; j++) {
             int64_t columns = n.least + (j < n.larger);
-            plan->code->dot[columns - 1][rows - 1](&w->step, w->a + row * plan->k, panel, c);
+            plan->code->dot[columns - 1][rows - 1](&w->step, w->o->a + row * w->o->lda, panel, c);
             panel += columns * plan->k;
             c += columns;
         }
@@ -237,26 +217,31 @@ static void run_sweep(struct worker *w)
     int64_t end = w->n.start + w->n.length, piece = SWEPT_FLOATS / plan->m;
     piece -= piece % plan->code->lanes;
     w->step.k = plan->k;
-    w->step.ldb = plan->n;
+    w->step.ldb = w->o->ldb;
     for (int64_t j = w->n.start; j < end && w->m.length > 0; j += piece) {
         w->step.columns = tile_at(&w->n, j, piece).length;
-        plan->code->sweep[w->m.length - 1](&w->step, w->a + w->m.start * plan->k, w->b + j,
-                                           w->c + w->m.start * plan->n + j);
+        plan->code->sweep[w->m.length - 1](&w->step, w->o->a + w->m.start * w->o->lda, w->o->b + j,
+                                           w->o->c + w->m.start * w->o->ldc + j);
     }
 }
 
-static void run_part(const struct sgemm_plan *plan, int thread, float *packed, const float *a,
-                     const float *b, float *c)
+/* Past the caches go whole lines that nothing is added to. */
+static bool streams(const struct sgemm_plan *plan, const struct sgemm_operands *o)
+{
+    enum { LINE = 64 };
+    return plan->stream && o->beta == 0 && ((uintptr_t)o->c | (uintptr_t)(4 * o->ldc)) % LINE == 0;
+}
+
+static void run_part(const struct sgemm_plan *plan, int thread, float *packed,
+                     const struct sgemm_operands *o)
 {
     struct worker w = {
         .plan = plan,
-        .a = a,
-        .b = b,
-        .c = c,
+        .o = o,
         .packed_a = packed ? packed + thread * (plan->packed_a + plan->packed_b) : NULL,
         .m = {0, plan->m},
         .n = {0, plan->n},
-        .step = {.lda = plan->k, .ldc = plan->n, .stream = plan->stream && (uintptr_t)c % 64 == 0},
+        .step = {.lda = o->lda, .ldc = o->ldc, .stream = streams(plan, o)},
     };
     w.packed_b = packed ? w.packed_a + plan->packed_a : NULL;
     if (plan->split == HOST_SPLIT_M)
@@ -273,6 +258,18 @@ static void run_part(const struct sgemm_plan *plan, int thread, float *packed, c
         plan->code->finish();
 }
 
+void sgemm_run_operands(const struct sgemm_plan *plan, float *workspace,
+                        const struct sgemm_operands *operands)
+{
+    if (plan->threads == 1) {
+        run_part(plan, 0, workspace, operands);
+        return;
+    }
+#pragma omp parallel for schedule(static, 1) num_threads(plan->threads)
+    for (int thread = 0; thread < plan->threads; thread++)
+        run_part(plan, thread, workspace, operands);
+}
+
 void sgemm_run_in(const struct sgemm_plan *plan, float *workspace, const float *a, const float *b,
                   float *c)
 {
@@ -280,13 +277,9 @@ void sgemm_run_in(const struct sgemm_plan *plan, float *workspace, const float *
         plan->whole(&plan->step, a, b, c);
         return;
     }
-    if (plan->threads == 1) {
-        run_part(plan, 0, workspace, a, b, c);
-        return;
-    }
-#pragma omp parallel for schedule(static, 1) num_threads(plan->threads)
-    for (int thread = 0; thread < plan->threads; thread++)
-        run_part(plan, thread, workspace, a, b, c);
+    const struct sgemm_operands dense = {
+        .a = a, .b = b, .c = c, .lda = plan->k, .ldb = plan->n, .ldc = plan->n, .alpha = 1};
+    sgemm_run_operands(plan, workspace, &dense);
 }
 
 void sgemm_run(const struct sgemm_plan *plan, const float *a, const float *b, float *c)

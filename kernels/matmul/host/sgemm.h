@@ -16,9 +16,9 @@
 
 struct sgemm_plan;
 
-/* STATUS_INVALID for sizes below 1, values that no tiling has, and an instruction set beyond
- * host_isa_best(). Tiles larger than the product are cut to it, and
- * begin at whole vectors. *plan belongs to the caller. */
+/* STATUS_INVALID for sizes below 1, values that no tiling has, and an instruction set that is
+ * not host_isa_has(). Tiles larger than the product are cut to it, and begin at whole vectors.
+ * *plan belongs to the caller. */
 enum status sgemm_plan(enum host_isa isa, int64_t m, int64_t k, int64_t n, int threads,
                        const struct tiling *tiling, struct sgemm_plan **plan, struct error *error);
 void sgemm_run(const struct sgemm_plan *plan, const float *a, const float *b, float *c);
@@ -35,5 +35,27 @@ enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n
 float *sgemm_workspace(int64_t bytes);
 void sgemm_run_in(const struct sgemm_plan *plan, float *workspace, const float *a, const float *b,
                   float *c);
+
+/* C = alpha·op(A)·op(B) + beta·C, as BLAS has it: with beta = 0 what was in C does not count. */
+struct sgemm_operands {
+    const float *a, *b;
+    float *c;
+    int64_t lda, ldb, ldc;         /* floats from one row, as it is stored, to the next */
+    bool transpose_a, transpose_b; /* stored are k×m, n×k */
+    float alpha, beta;
+};
+
+/* By a plan of tiles for more than SGEMM_THIN rows, which packs what is transposed, and A where
+ * alpha is not 1. */
+void sgemm_run_operands(const struct sgemm_plan *plan, float *workspace,
+                        const struct sgemm_operands *operands);
+
+/* The same of at most SGEMM_THIN rows or columns, without a plan: B's elements, A's where it is the
+ * columns that are few, are read once and as they lie. Of `threads` threads each has columns of its
+ * own. `workspace`: sgemm_thin_floats() of them. */
+enum { SGEMM_THIN = 4 };
+int64_t sgemm_thin_floats(int64_t m, int64_t k, int64_t n);
+void sgemm_thin(enum host_isa isa, int threads, int64_t m, int64_t k, int64_t n,
+                const struct sgemm_operands *operands, float *workspace);
 
 #endif

@@ -1,8 +1,8 @@
 /* Internal to the FP32 product: what is compiled once for every instruction set.
  *
- * sgemm_portable.c, sgemm_avx2.c and sgemm_avx512.c define a vector and a few operations on it and
- * include sgemm_template.h, which fills one struct sgemm_code. Nothing here checks its arguments:
- * sgemm.c plans so that they are right. */
+ * sgemm_portable.c, sgemm_neon.c, sgemm_avx2.c and sgemm_avx512.c define a vector and a few
+ * operations on it and include sgemm_template.h, which fills one struct sgemm_code. Nothing here
+ * checks its arguments: sgemm.c plans so that they are right. */
 #ifndef AUTOTUNE_KERNELS_MATMUL_HOST_SGEMM_CODE_H
 #define AUTOTUNE_KERNELS_MATMUL_HOST_SGEMM_CODE_H
 
@@ -76,9 +76,10 @@ struct sgemm_code {
     void (*finish)(void); /* after streaming: what was written is seen by others */
 };
 
-extern const struct sgemm_code sgemm_code_portable, sgemm_code_avx2, sgemm_code_avx512;
+extern const struct sgemm_code sgemm_code_portable, sgemm_code_neon, sgemm_code_avx2,
+    sgemm_code_avx512;
 
-/* The table of an instruction set up to host_isa_best(). */
+/* The table of an instruction set that host_isa_has. */
 const struct sgemm_code *sgemm_code_of(enum host_isa isa);
 
 #endif

@@ -56,7 +56,7 @@ static int64_t run_kernel(int index, enum host_isa isa, int64_t calls, int64_t s
 {
     const struct matmul_host_kernel *kernel = &kernels[index];
     int64_t floats = bytes / (int64_t)sizeof(float);
-    if (isa > host_isa_best())
+    if (!host_isa_has(isa))
         return 0;
     return (kernel->path == HOST_PATH_DOT ? run_dot : run_tile)(sgemm_code_of(isa), kernel, calls,
                                                                 steps, data, floats);
@@ -104,7 +104,7 @@ static int64_t run_pack(int index, enum host_isa isa, int64_t calls, int64_t ste
 {
     int64_t fit = least_of(steps, bytes / (int64_t)sizeof(float) / LINE / 2) & ~INT64_C(1);
     float *from = data;
-    if (isa > host_isa_best() || fit <= 0)
+    if (!host_isa_has(isa) || fit <= 0)
         return 0;
     for (int64_t i = 0; i < calls; i++)
         pack_panel(sgemm_code_of(isa), index, from, fit, from + fit * LINE);

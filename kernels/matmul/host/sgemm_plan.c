@@ -10,7 +10,9 @@
 
 static const struct sgemm_code *const codes[HOST_ISA_COUNT] = {
     [HOST_PORTABLE] = &sgemm_code_portable,
-#if defined __x86_64__
+#if defined __aarch64__
+    [HOST_NEON] = &sgemm_code_neon,
+#elif defined __x86_64__
     [HOST_AVX2] = &sgemm_code_avx2,
     [HOST_AVX512] = &sgemm_code_avx512,
 #endif
@@ -137,7 +139,7 @@ enum status sgemm_plan_shared(enum host_isa isa, int64_t m, int64_t k, int64_t n
 {
     *plan = NULL;
     TRY(check_values(m, k, n, threads, tiling, error));
-    if (isa > host_isa_best())
+    if (!host_isa_has(isa))
         return error_set(error, STATUS_INVALID, "sgemm: %s is not there or not to be used",
                          host_isa_name(isa));
     struct sgemm_plan *made = calloc(1, sizeof *made);

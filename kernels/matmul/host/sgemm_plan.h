@@ -29,4 +29,11 @@ static inline int64_t sgemm_vectors(const struct sgemm_plan *plan, int64_t colum
     return (columns + plan->code->lanes - 1) / plan->code->lanes;
 }
 
+/* Copies a tile of A (rows i, depth p), of B (depth p, columns j) into the order in which
+ * micro-kernels read it: panel after panel. A's times alpha. */
+void sgemm_pack_a(const struct sgemm_plan *plan, const struct sgemm_operands *o,
+                  const struct host_share *i, const struct host_share *p, float *packed);
+void sgemm_pack_b(const struct sgemm_plan *plan, const struct sgemm_operands *o,
+                  const struct host_share *p, const struct host_share *j, float *packed);
+
 #endif
