@@ -196,7 +196,7 @@ static void count_work(const struct program *program, int cores, struct tallies 
 {
     const struct hardware *hw = program->hw;
     struct repetition repetition = {.times = {1}};
-    uint32_t pipes = program_pipes(program);
+    uint32_t pipes = program->pipes;
     for (int32_t i = 0; i < program->count; i++) {
         const struct instruction *in = &program->items[i];
         int64_t times = repetition_step(&repetition, in);

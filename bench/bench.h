@@ -12,11 +12,16 @@
 
 enum { BENCH_ROUNDS = 15 };
 
-static inline double bench_now(void)
+static inline double bench_read(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline double bench_now(void)
+{
+    return bench_read(CLOCK_MONOTONIC);
 }
 
 static inline void bench_require(enum status status, const struct error *error)
@@ -27,19 +32,31 @@ static inline void bench_require(enum status status, const struct error *error)
     exit(2);
 }
 
-/* Median seconds of one call, after a warm-up; *best gets the shortest. */
-static inline double bench_median(void (*call)(void *context), void *context, double *best)
+/* Median seconds of one call by a clock, after a warm-up; *best gets the shortest. */
+static inline double bench_median_by(clockid_t clock, void (*call)(void *context), void *context,
+                                     double *best)
 {
     double seconds[BENCH_ROUNDS];
     call(context);
     for (int r = 0; r < BENCH_ROUNDS; r++) {
-        double start = bench_now();
+        double start = bench_read(clock);
         call(context);
-        seconds[r] = bench_now() - start;
+        seconds[r] = bench_read(clock) - start;
     }
     gsl_sort(seconds, 1, BENCH_ROUNDS);
     *best = seconds[0];
     return gsl_stats_median_from_sorted_data(seconds, 1, BENCH_ROUNDS);
+}
+
+static inline double bench_median(void (*call)(void *context), void *context, double *best)
+{
+    return bench_median_by(CLOCK_MONOTONIC, call, context, best);
+}
+
+/* In processor time: for one thread, on a machine that others use too. */
+static inline double bench_cpu_median(void (*call)(void *context), void *context, double *best)
+{
+    return bench_median_by(CLOCK_PROCESS_CPUTIME_ID, call, context, best);
 }
 
 #endif

@@ -3,6 +3,7 @@
  * by block: what a block's end cuts through is held back for the next. */
 #include "cli/answer.h"
 
+#include "cli/progress.h"
 #include "core/utf8.h"
 
 #include <errno.h>
@@ -74,6 +75,7 @@ void cli_answer_close(struct answer *answer)
     struct error error;
     const char *output = answer->common->output;
     struct way_out way = {answer, !output && isatty(STDOUT_FILENO)};
+    progress_close();
     if (answer->is_long ? ferror(answer->stream) || fflush(answer->stream) : fclose(answer->stream))
         cli_die("%s: %s", answer->is_long ? "a temporary file" : "the answer", strerror(errno));
     if (output)

@@ -163,24 +163,13 @@ static const struct usage usage = {
 
 /* ---- stop and progress ---- */
 
-static double now_s(void)
+static void tell(void *context, int64_t trials, double first, double best)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void draw(void *context, int64_t trials, double first, double best)
-{
-    struct progress *progress = context;
-    double now = now_s();
-    if (!progress->shown || now - progress->last_s < 0.1)
-        return;
-    progress->last_s = now;
-    progress->drawn = true;
-    fprintf(stderr, "\r\033[Kfit %lld trials  mean |ln(predicted / measured)| %.4f, was %.4f",
-            (long long)trials, best, first);
-    fflush(stderr);
+    char note[96];
+    (void)context;
+    snprintf(note, sizeof note, " trials  mean |ln(predicted / measured)| %.4f, was %.4f", best,
+             first);
+    progress_tell(&(struct progress_now){.phase = "fitting", .done = trials, .note = note});
 }
 
 /* ---- files ---- */
@@ -284,17 +273,14 @@ static void write_answer(struct calibrate *calibrate, const struct calibration *
 static void fit_kernels(struct calibrate *calibrate, const struct rows *rows,
                         struct calibration *calibration)
 {
-    struct progress progress;
     struct error error;
-    progress_open(&progress, calibrate->common.quiet);
     calibrate->kernels.from = rows->from;
     calibrate->kernels.stop = stop_asked();
-    calibrate->kernels.progress = draw;
-    calibrate->kernels.context = &progress;
+    calibrate->kernels.progress = tell;
     stop_open();
     enum status status =
         calibrate_kernels(calibration, rows->rows, rows->count, &calibrate->kernels, &error);
-    progress_close(&progress);
+    progress_phase("answering");
     if (status == STATUS_STOPPED) /* before there was anything to write */
         stop_close();
     cli_require(status, &error);

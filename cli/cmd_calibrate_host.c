@@ -34,11 +34,12 @@ bool calibrate_is_of_host(const char *hw_name)
 
 /* ---- stop and progress ---- */
 
-static void draw(void *context, const char *phase, int64_t done, int64_t total)
+static void tell(void *context, const char *phase, int64_t done, int64_t total)
 {
     char words[64];
+    (void)context;
     snprintf(words, sizeof words, "measuring: %.40s", phase);
-    progress_count(context, words, done, total, timing_now_ns() * 1e-9);
+    progress_count(words, done, total);
 }
 
 /* ---- where it is written ---- */
@@ -269,7 +270,6 @@ static void check_options(const struct common *common, const char *of_fits)
 
 int calibrate_the_host(struct common *common, int threads, const char *of_fits)
 {
-    struct progress progress;
     struct error error;
     char path[PATH_MAX];
     check_options(common, of_fits);
@@ -277,16 +277,15 @@ int calibrate_the_host(struct common *common, int threads, const char *of_fits)
     cli_check_files(common);
     struct host_calibration *calibration = cli_require_memory(malloc(sizeof *calibration));
     busy_warn(threads, common->quiet);
-    progress_open(&progress, common->quiet);
     const struct calibrate_host_options options = {
         .family_at = loop_family_at,
         .threads = threads,
-        .control = {.stop = stop_asked(), .progress = draw, .context = &progress}};
+        .control = {.stop = stop_asked(), .progress = tell}};
     stop_open();
     enum status status = calibrate_host(&options, calibration, &error);
     if (status == STATUS_OK && !calibration->stopped)
         status = calibrate_overlap(calibration, &options.control, &error);
-    progress_close(&progress);
+    progress_phase("answering");
     cli_require(status, &error);
     if (!calibration->stopped)
         tell_doubts(calibration);

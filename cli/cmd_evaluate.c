@@ -276,28 +276,26 @@ static void write_answer(const struct common *common, const struct hardware *hw,
 
 /* ------------------------------------------------------------------ the command */
 
-static void draw_progress(void *context, int64_t done, int64_t total, double seconds)
+static void tell_tuned(void *context, int64_t done, int64_t total)
 {
-    progress_count(context, "tuning", done, total, seconds);
+    (void)context;
+    progress_count("tuning", done, total);
 }
 
 static json_t *compare_with_best(const struct evaluate *evaluate, const struct bank *bank,
                                  const struct prediction predictions[], const struct hardware *hw)
 {
     struct error error;
-    struct progress progress;
     json_t *answer;
     struct duel *duels = cli_require_memory(calloc(bank->count + 1, sizeof *duels));
     struct against_options how = {
         .threads = (int)evaluate->threads,
         .time_limit_s = evaluate->time_limit_s > 0 ? evaluate->time_limit_s : DEFAULT_LIMIT_S,
         .stop = stop_asked(),
-        .progress = draw_progress,
-        .context = &progress,
+        .progress = tell_tuned,
     };
-    progress_open(&progress, evaluate->common.quiet);
     enum status status = against_tune(bank, predictions, hw, &how, duels, &error);
-    progress_close(&progress);
+    progress_phase("comparing");
     cli_require(status, &error);
     cli_require(against_make(bank, predictions, hw, duels, &how, &answer, &error), &error);
     free(duels);
@@ -329,7 +327,7 @@ static json_t *evaluate_bank(const struct evaluate *evaluate, const struct bank 
         json_object_set_new(answer, "against", compare_with_best(evaluate, bank, predictions, hw));
     if (evaluate->ranking)
         json_object_set_new(answer, "ranking",
-                            evaluate_rank(&evaluate->common, bank, predictions, hw,
+                            evaluate_rank(bank, predictions, hw,
                                           more.correction ? correcting : NULL,
                                           (int)evaluate->threads, evaluate->seed));
     free(predictions);

@@ -5,6 +5,7 @@
 #include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/network_what_if.h"
+#include "cli/progress.h"
 #include "cli/report_file.h"
 #include "cli/signals.h"
 #include "cli/sweep_jobs.h"
@@ -197,6 +198,12 @@ static void write_runtime_kb(const struct network_command *command, const char *
 }
 
 /* Returns what was found, a call each; to be freed. */
+static void tell(void *context, int64_t done, int64_t total)
+{
+    (void)context;
+    progress_count("tuning", done, total);
+}
+
 static struct call_tuned *tune_calls(const struct network_command *command,
                                      struct network_answer *answer)
 {
@@ -214,7 +221,8 @@ static struct call_tuned *tune_calls(const struct network_command *command,
         .hw = answer->hw,
         .time_limit_s = command->time_limit ? cli_seconds("--time-limit", command->time_limit) : 0,
         .threads = cli_threads(command->threads),
-        .stop = stop_asked()};
+        .stop = stop_asked(),
+        .progress = tell};
     cli_require(network_order(answer, &order, &count, &error), &error);
     cli_require(chips_open(common->hw_folders, &tune.chips, &error), &error);
     cli_require(store_open(command->db, STORE_WRITE, &tune.store, &error), &error);
@@ -223,6 +231,7 @@ static struct call_tuned *tune_calls(const struct network_command *command,
     store_close(tune.store);
     chips_close(tune.chips);
     free(order);
+    progress_phase("answering");
     if (!common->quiet)
         say_tuned(&tuned);
     if (command->runtime_kb)

@@ -133,21 +133,18 @@ static bool measures(const struct sweep_command *command, const struct sweep *sw
 static void run(const struct sweep_command *command, const struct sweep *sweep, struct store *store,
                 struct sweep_counts *ran)
 {
-    struct progress progress;
     struct error error;
     struct sweep_options how = {
         .threads = cli_threads(command->threads),
         .fresh = command->fresh,
         .stop = stop_asked(),
         .progress = progress_sweep,
-        .context = &progress,
     };
     if (measures(command, sweep, store))
         busy_warn(0, command->common.quiet);
-    progress_open(&progress, command->common.quiet);
     stop_open();
     enum status status = sweep_run(sweep, store, &how, ran, &error);
-    progress_close(&progress);
+    progress_phase("answering");
     cli_require(status, &error);
     if (command->common.verbose)
         cli_note("searches: %.3f s of %d x %.3f s; store and progress: %.3f s", ran->search_s,

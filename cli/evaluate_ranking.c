@@ -11,9 +11,10 @@
 
 enum { DEFAULT_SEED = 1 };
 
-static void draw_ranking(void *context, int64_t done, int64_t total, double seconds)
+static void tell_ranked(void *context, int64_t done, int64_t total)
 {
-    progress_count(context, "ranking", done, total, seconds);
+    (void)context;
+    progress_count("ranking", done, total);
 }
 
 /* NAN where it cannot be corrected, which no time is faster than. */
@@ -31,26 +32,23 @@ static double corrected_ns(const void *correcting, const struct bank_row *row,
     return status == STATUS_OK ? corrected.corrected_ns : NAN;
 }
 
-json_t *evaluate_rank(const struct common *common, const struct bank *bank,
-                      const struct prediction predictions[], const struct hardware *hw,
-                      const struct correcting *correcting, int threads, int64_t seed)
+json_t *evaluate_rank(const struct bank *bank, const struct prediction predictions[],
+                      const struct hardware *hw, const struct correcting *correcting, int threads,
+                      int64_t seed)
 {
     struct error error;
-    struct progress progress;
     json_t *answer;
     struct ranked *ranked = cli_require_memory(calloc(bank->count + 1, sizeof *ranked));
     struct ranking_options how = {
         .threads = threads,
         .seed = seed > 0 ? (uint64_t)seed : DEFAULT_SEED,
         .stop = stop_asked(),
-        .progress = draw_ranking,
-        .context = &progress,
+        .progress = tell_ranked,
         .corrected_ns = correcting ? corrected_ns : NULL,
         .correction = correcting,
     };
-    progress_open(&progress, common->quiet);
     enum status status = ranking_draw(bank, predictions, hw, &how, ranked, &error);
-    progress_close(&progress);
+    progress_phase("comparing");
     cli_require(status, &error);
     cli_require(ranking_make(bank, predictions, ranked, &how, &answer, &error), &error);
     free(ranked);

@@ -8,9 +8,9 @@
 
 /* The answer's member `ranking`, owned by the caller. correcting: NULL where simulated times alone
  * rank; seed 0: the default. */
-json_t *evaluate_rank(const struct common *common, const struct bank *bank,
-                      const struct prediction predictions[], const struct hardware *hw,
-                      const struct correcting *correcting, int threads, int64_t seed);
+json_t *evaluate_rank(const struct bank *bank, const struct prediction predictions[],
+                      const struct hardware *hw, const struct correcting *correcting, int threads,
+                      int64_t seed);
 
 /* Adds what people read of it to the tables of an answer; nothing of NULL. */
 void evaluate_ranking_tables(json_t *tables, const json_t *ranking);

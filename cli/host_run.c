@@ -20,15 +20,10 @@ void host_run_check(const struct task *task, const struct host_run *run)
 
 /* ---- progress ---- */
 
-struct watch {
-    struct progress progress;
-    struct timespec started;
-};
-
-static void draw(void *context, const char *phase, int64_t done, int64_t total)
+static void tell(void *context, const char *phase, int64_t done, int64_t total)
 {
-    struct watch *watch = context;
-    progress_count(&watch->progress, phase, done, total, seconds_since(&watch->started));
+    (void)context;
+    progress_count(phase, done, total);
 }
 
 /* ---- measuring ---- */
@@ -47,22 +42,18 @@ void host_run_measure(const struct task *task, const struct search_result *resul
                       struct host_run *run)
 {
     struct error error;
-    struct watch watch;
     const struct host_control control = {
         .spent_s = spent_s,
         .stop = stop_over(),
-        .progress = draw,
-        .context = &watch,
+        .progress = tell,
     };
     double limit_s = run->question.time_limit_s;
     busy_warn(task->job.cores, task->common.quiet);
-    clock_gettime(CLOCK_MONOTONIC, &watch.started);
     if (limit_s > 0)
         stop_limit(fmin(fmax(limit_s - spent_s, 1e-6), 1e6));
-    progress_open(&watch.progress, task->common.quiet);
     enum status status =
         host_job_measure(&task->job, &run->question, result, &control, &run->answer, &error);
-    progress_close(&watch.progress);
+    progress_phase("answering");
     cli_require(status, &error);
 }
 

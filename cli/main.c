@@ -1,6 +1,7 @@
 /* autotune: finds the word, hands over to its command. */
 #include "cli/commands.h"
 #include "cli/complete.h"
+#include "cli/progress.h"
 #include "core/suggest.h"
 
 #include <fcntl.h>
@@ -90,5 +91,7 @@ int main(int argc, char **argv)
     if (!command)
         die_of_word(argv[1]);
     bool has_word = argv[1][0] != '-';
-    return command->run(argc - has_word, argv + has_word);
+    int status = command->run(argc - has_word, argv + has_word);
+    progress_close();
+    return status;
 }

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 
 #include "cli/complete.h"
+#include "cli/progress.h"
 #include "core/suggest.h"
 #include "hardware/load.h"
 #include "jobs/tune/chips.h"
@@ -396,5 +397,6 @@ int cli_parse(const struct usage *usage, int argc, char **argv, void *options, c
     free(parsing);
     if (failed)
         cli_die("%s: %s", usage->name, strerror(failed));
+    progress_open(usage->name, common->quiet);
     return common->word_count;
 }

@@ -1,83 +1,229 @@
-/* Every line begins with a return and ECMA-48's "erase to the end of the line", so that it replaces
- * the one before; it is cut at the terminal's width, since a wrapped line could not be replaced. */
+/* A thread of its own draws, so that a command that is busy in one long step is seen to live, and
+ * its clock to go on. Every line begins with a return and ECMA-48's "erase to the end of the line",
+ * so that it replaces the one before; it is cut at the terminal's width, since a wrapped line could
+ * not be replaced. The thread writes to the descriptor: a lock of stdio's would be inherited by
+ * processes that measure. Without a thread there is no line. */
 #include "cli/progress.h"
 
-#include "cli/options.h"
+#include "cli/eta.h"
+#include "cli/say.h"
 #include "formats/text.h"
+#include "search/clock.h"
 
-#include <stdio.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
-void progress_open(struct progress *progress, bool quiet)
+#define FIRST_NS 150000000
+#define EVERY_NS 100000000
+
+enum { PHASE_SIZE = 64, NOTE_SIZE = 96, LINE_SIZE = 320 };
+
+/* The terminal's line: one in a process, as the terminal is. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    pthread_t thread;
+    bool open, drawn;
+    struct timespec started; /* the phase */
+    char phase[PHASE_SIZE], note[NOTE_SIZE];
+    struct progress_now now; /* but for its texts */
+    struct eta eta;
+} line = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+
+/* ------------------------------------------------------------------ what it says */
+
+static void put_count(FILE *out)
 {
-    *progress = (struct progress){.shown = !quiet && cli_is_terminal(STDERR_FILENO)};
+    char done[TEXT_SIZE], total[TEXT_SIZE];
+    const struct progress_now *now = &line.now;
+    if (now->total > 0)
+        fprintf(out, " %s/%s", text_count(now->done, done), text_count(now->total, total));
+    else if (now->done > 0)
+        fprintf(out, " %s", text_count(now->done, done));
+    if (now->paced > 0 && line.eta.seconds > 0)
+        fprintf(out, "  %.*f/s", (double)now->paced < 10 * line.eta.seconds,
+                (double)now->paced / line.eta.seconds);
 }
 
-/* A longer line would wrap, and then not be drawn over. */
-static int line_width(void)
+static void put_best(FILE *out)
 {
-    return cli_width(STDERR_FILENO) - 1;
+    char best[TEXT_SIZE], bound[TEXT_SIZE];
+    const struct progress_now *now = &line.now;
+    if (now->best_fs > 0)
+        fprintf(out, "  best %s", text_time((double)now->best_fs / 1e6, best));
+    if (now->lower_bound_fs > 0)
+        fprintf(out, "  bound %s", text_time((double)now->lower_bound_fs / 1e6, bound));
+    if (now->best_fs > 0 && now->lower_bound_fs > 0)
+        fprintf(out, "  gap %.2f %%",
+                100.0 * (double)(now->best_fs - now->lower_bound_fs) / (double)now->best_fs);
 }
 
-void progress_count(struct progress *progress, const char *phase, int64_t done, int64_t total,
-                    double seconds)
+static void put_time(FILE *out, double seconds)
 {
-    char line[128], texts[2][TEXT_SIZE];
-    if (!progress->shown || seconds - progress->last_s < 0.1)
+    double left_s = eta_left_s(&line.eta);
+    fprintf(out, "  %.1f s", seconds);
+    if (left_s >= 0)
+        fprintf(out, "  ETA %.0f s", left_s);
+}
+
+/* Draws the line; the lock is held. */
+static void draw(void)
+{
+    char text[LINE_SIZE] = "";
+    double seconds = seconds_since(&line.started);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    if (!out)
         return;
-    progress->last_s = seconds;
-    progress->drawn = true;
-    snprintf(line, sizeof line, "%s %s/%s", phase, text_count(done, texts[0]),
-             text_count(total, texts[1]));
-    fprintf(stderr, "\r\033[K%.*s", line_width(), line);
-    fflush(stderr);
+    fputs(line.phase, out);
+    put_count(out);
+    put_best(out);
+    fputs(line.note, out);
+    put_time(out, seconds);
+    fclose(out);
+    dprintf(STDERR_FILENO, "\r\033[K%.*s", cli_width(STDERR_FILENO) - 1, text);
+    line.drawn = true;
 }
 
-void progress_draw(void *context, const struct search_progress *now)
+static void erase(void)
 {
-    struct progress *progress = context;
-    char line[256], done[TEXT_SIZE], total[TEXT_SIZE], best[TEXT_SIZE], bound[TEXT_SIZE];
-    if (!progress->shown || now->seconds - progress->last_s < 0.1)
-        return;
-    progress->last_s = now->seconds;
-    progress->drawn = true;
-    double rate = now->seconds > 0 ? (double)now->done / now->seconds : 0;
-    double gap = now->best_fs
-                     ? 100.0 * (double)(now->best_fs - now->lower_bound_fs) / (double)now->best_fs
-                     : 0;
-    snprintf(line, sizeof line, "%s %s/%s  %.0f/s  best %s  bound %s  gap %.2f %%  ETA <= %.0f s",
-             now->phase, text_count(now->done, done), text_count(now->total, total), rate,
-             now->best_fs ? text_time((double)now->best_fs / 1e6, best) : "none yet",
-             text_time((double)now->lower_bound_fs / 1e6, bound), gap,
-             rate > 0 ? (double)(now->total - now->done) / rate : 0);
-    fprintf(stderr, "\r\033[K%.*s", line_width(), line);
-    fflush(stderr);
+    if (line.drawn)
+        dprintf(STDERR_FILENO, "\r\033[K");
+    line.drawn = false;
 }
 
+/* ------------------------------------------------------------------ who draws it */
+
+static struct timespec after(struct timespec time, long ns)
+{
+    time.tv_nsec += ns;
+    time.tv_sec += time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
+}
+
+static void *keep_drawing(void *unused)
+{
+    struct timespec next;
+    clock_gettime(CLOCK_REALTIME, &next);
+    next = after(next, FIRST_NS);
+    pthread_mutex_lock(&line.lock);
+    while (line.open)
+        if (pthread_cond_timedwait(&line.ended, &line.lock, &next) != 0 && line.open) {
+            draw();
+            clock_gettime(CLOCK_REALTIME, &next);
+            next = after(next, EVERY_NS);
+        }
+    pthread_mutex_unlock(&line.lock);
+    return unused;
+}
+
+/* Signals are the command's. */
+static bool start_drawing(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&line.thread, NULL, keep_drawing, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+void progress_open(const char *what, bool quiet)
+{
+    if (quiet || line.open || !cli_is_terminal(STDERR_FILENO))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &line.started);
+    snprintf(line.phase, sizeof line.phase, "%s", what);
+    line.open = true;
+    line.open = start_drawing();
+}
+
+void progress_close(void)
+{
+    pthread_mutex_lock(&line.lock);
+    bool was_open = line.open;
+    line.open = false;
+    erase();
+    pthread_cond_signal(&line.ended);
+    pthread_mutex_unlock(&line.lock);
+    if (was_open)
+        pthread_join(line.thread, NULL);
+}
+
+void progress_hide(void)
+{
+    pthread_mutex_lock(&line.lock);
+    erase();
+}
+
+void progress_show(void)
+{
+    pthread_mutex_unlock(&line.lock);
+}
+
+/* ------------------------------------------------------------------ what it is told */
+
+static void begin_phase(const char *phase)
+{
+    snprintf(line.phase, sizeof line.phase, "%s", phase);
+    clock_gettime(CLOCK_MONOTONIC, &line.started);
+    line.eta = (struct eta){0};
+}
+
+void progress_tell(const struct progress_now *now)
+{
+    pthread_mutex_lock(&line.lock);
+    if (line.open) {
+        if (strncmp(line.phase, now->phase, sizeof line.phase - 1) != 0)
+            begin_phase(now->phase);
+        line.now = *now;
+        snprintf(line.note, sizeof line.note, "%s", now->note ? now->note : "");
+        eta_note(&line.eta, now->share, seconds_since(&line.started));
+    }
+    pthread_mutex_unlock(&line.lock);
+}
+
+void progress_phase(const char *phase)
+{
+    progress_tell(&(struct progress_now){.phase = phase});
+}
+
+void progress_count(const char *phase, int64_t done, int64_t total)
+{
+    progress_tell(&(struct progress_now){.phase = phase,
+                                         .done = done,
+                                         .total = total,
+                                         .paced = done,
+                                         .share = total > 0 ? (double)done / (double)total : 0});
+}
+
+void progress_search(void *context, const struct search_progress *now)
+{
+    (void)context;
+    progress_tell(
+        &(struct progress_now){.phase = now->phase,
+                               .done = now->done,
+                               .total = now->total,
+                               .paced = now->done,
+                               .share = now->total > 0 ? (double)now->done / (double)now->total : 0,
+                               .best_fs = now->best_fs,
+                               .lower_bound_fs = now->lower_bound_fs});
+}
+
+/* What the store had is not work; what is left is weighed by what it may cost. */
 void progress_sweep(void *context, const struct sweep_progress *now)
 {
-    struct progress *progress = context;
-    char line[256], done[TEXT_SIZE], total[TEXT_SIZE], faults[TEXT_SIZE + 16] = "", eta[48] = "";
-    if (!progress->shown || now->seconds - progress->last_s < 0.1)
-        return;
-    progress->last_s = now->seconds;
-    progress->drawn = true;
-    int64_t searched = now->done - now->from_store;
-    double rate = now->seconds > 0 ? (double)searched / now->seconds : 0;
-    if (now->cost_done > 0)
-        snprintf(eta, sizeof eta, "  ETA %.0f s",
-                 now->seconds * (double)(now->cost_total - now->cost_done) /
-                     (double)now->cost_done);
+    char faults[TEXT_SIZE], note[NOTE_SIZE] = "";
+    (void)context;
     if (now->faults)
-        snprintf(faults, sizeof faults, "  %s bad", text_count(now->faults, line));
-    snprintf(line, sizeof line, "sweeping %s/%s  %.1f/s%s%s", text_count(now->done, done),
-             text_count(now->total, total), rate, faults, eta);
-    fprintf(stderr, "\r\033[K%.*s", line_width(), line);
-    fflush(stderr);
-}
-
-void progress_close(struct progress *progress)
-{
-    if (progress->drawn)
-        fputs("\r\033[K", stderr);
+        snprintf(note, sizeof note, "  %s bad", text_count(now->faults, faults));
+    progress_tell(&(struct progress_now){
+        .phase = "sweeping",
+        .done = now->done,
+        .total = now->total,
+        .paced = now->done - now->from_store,
+        .share = now->cost_total > 0 ? (double)now->cost_done / (double)now->cost_total : 0,
+        .note = note});
 }

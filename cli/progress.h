@@ -1,29 +1,43 @@
-/* The progress line of a search: on a terminal only, at most ten times a second, on standard
- * error; erased at the end. */
+/* The line on standard error that says how far a command is: on a terminal only, first after 0.15
+ * s, then ten times a second whatever the command does, and erased before anything else is written.
+ *
+ *   progress_open("check", quiet)       once the command knows its options (cli_parse)
+ *   progress_tell(&now), …              as often as it likes; what is drawn is the latest
+ *   progress_close()                    before the answer (cli_answer_close) or the end
+ *
+ * It says how long this takes so far, and how long it still will where that can be told
+ * (cli/eta.h). As there is one terminal, there is one line in a process. */
 #ifndef AUTOTUNE_CLI_PROGRESS_H
 #define AUTOTUNE_CLI_PROGRESS_H
 
 #include "jobs/sweep/sweep.h"
 #include "search/search.h"
 
-struct progress {
-    bool shown; /* false: not a terminal, or quiet */
-    bool drawn;
-    double last_s;
+struct progress_now {
+    const char *phase;               /* what is being done; copied. A new one is timed by itself */
+    int64_t done, total;             /* 0: not known */
+    int64_t paced;                   /* of `done`, since the phase began: for the pace */
+    double share;                    /* of the work that is done; 0: not known */
+    int64_t best_fs, lower_bound_fs; /* 0: none yet */
+    const char *note;                /* or NULL; copied */
 };
 
-void progress_open(struct progress *progress, bool quiet);
+void progress_open(const char *what, bool quiet);
+void progress_tell(const struct progress_now *now);
+void progress_close(void);
 
-/* A search_options.progress; the context is a struct progress. */
-void progress_draw(void *context, const struct search_progress *now);
+/* From now on, with nothing to count. */
+void progress_phase(const char *phase);
 
-/* "tuning 12/800": how much of it is done. */
-void progress_count(struct progress *progress, const char *phase, int64_t done, int64_t total,
-                    double seconds);
+/* So much of it is done, in pieces that are alike. */
+void progress_count(const char *phase, int64_t done, int64_t total);
 
-/* A sweep_options.progress; the context is a struct progress. */
+/* A search_options.progress and a sweep_options.progress; no context is needed. */
+void progress_search(void *context, const struct search_progress *now);
 void progress_sweep(void *context, const struct sweep_progress *now);
 
-void progress_close(struct progress *progress);
+/* Between these the line is away, for what is written meanwhile. */
+void progress_hide(void);
+void progress_show(void);
 
 #endif

@@ -2,6 +2,7 @@
  * quoted texts may hide. A closed pipe counts as success: whoever reads has seen enough. */
 #include "cli/say.h"
 
+#include "cli/progress.h"
 #include "core/number.h"
 #include "core/utf8.h"
 #include "formats/text.h"
@@ -23,7 +24,9 @@ static void print_message(const char *before, const char *format, va_list list)
     char text[PATH_MAX + 512];
     vsnprintf(text, sizeof text, format, list);
     utf8_show(text);
+    progress_hide();
     fprintf(stderr, "%s%s\n", before, text);
+    progress_show();
 }
 
 void cli_warn(const char *format, ...)
@@ -46,6 +49,7 @@ void cli_die(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
+    progress_close();
     print_message("autotune: ", format, list);
     va_end(list);
     exit(EXIT_BAD);
@@ -107,6 +111,7 @@ void cli_require(enum status status, const struct error *error)
 {
     if (status == STATUS_OK)
         return;
+    progress_close();
     cli_warn("%s", error->text);
     die_of(error);
 }
@@ -115,6 +120,7 @@ void cli_require_of(const char *file, enum status status, const struct error *er
 {
     if (status == STATUS_OK)
         return;
+    progress_close();
     cli_warn("%s: %s", file, error->text);
     die_of(error);
 }

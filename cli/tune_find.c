@@ -9,16 +9,13 @@
 static void run_search(const struct tune_find *find, const struct job *job,
                        struct job_result *result)
 {
-    struct progress progress;
     struct error error;
     struct job_run how = find->how;
     how.keep_scores = find->run->question.wanted != 0;
     how.stop = stop_asked();
-    how.progress = progress_draw;
-    how.context = &progress;
-    progress_open(&progress, find->task->common.quiet);
+    how.progress = progress_search;
     enum status status = job_run(job, &how, result, &error);
-    progress_close(&progress);
+    progress_phase("answering");
     cli_require(status, &error);
 }
 

@@ -13,6 +13,9 @@ void program_clear(struct program *program)
 {
     free(program->items);
     free(program->regions);
+    free(program->briefs);
+    free(program->costs);
+    free(program->flags);
     memset(program, 0, sizeof *program);
 }
 
@@ -346,21 +349,7 @@ enum status program_close(struct program *program, const char *file, struct erro
     if (program->executed < 0)
         return error_set(error, STATUS_TOO_LARGE, "%s:%d: more than %lld instructions to play",
                          file, line, PROGRAM_MAX_EXECUTED);
-    return STATUS_OK;
-}
-
-uint32_t program_pipes(const struct program *program)
-{
-    uint32_t pipes = 0;
-    for (int32_t i = 0; i < program->count; i++) {
-        const struct instruction *in = &program->items[i];
-        if (in->kind == INSTRUCTION_LOOP && in->count == 0)
-            i = in->partner;
-        else if (in->kind != INSTRUCTION_LOOP && in->kind != INSTRUCTION_END &&
-                 in->kind != INSTRUCTION_BARRIER)
-            pipes |= 1u << in->pipe;
-    }
-    return pipes;
+    return program_brief(program, error);
 }
 
 /* Flags and barriers have neither operands nor partners, so that only loops have to be told. */
@@ -387,4 +376,5 @@ void program_remove(struct program *program, const bool *gone)
         program->items[count++] = in;
     }
     program->count = count;
+    (void)program_brief(program, NULL); /* fewer lines of the same costs: they have room */
 }

@@ -93,6 +93,32 @@ struct instruction {
     char name[LOOP_NAME_SIZE]; /* loop: its index's name, or "" */
 };
 
+/* What the simulator needs of an instruction, in eight bytes: a text that is written out has a
+ * million lines of few kinds. */
+struct brief {
+    uint8_t kind; /* enum instruction_kind */
+    int8_t pipe;
+    bool transfer; /* over a bus */
+    int32_t which; /* set, wait: into flags; loop: pipes with something to do in it, bits, and
+                      BRIEF_EVERYBODY; else into costs, -1 where it has no price */
+};
+#define BRIEF_EVERYBODY (1u << 31) /* the loop holds a barrier over all pipes */
+
+/* A flag register that is used. */
+struct program_flag {
+    int8_t from, to;
+    int64_t waits; /* that are executed, loops unrolled */
+};
+
+/* What one or more instructions cost. */
+struct program_cost {
+    int16_t price;
+    int32_t first; /* of them */
+    int64_t units, burst_fs;
+    int64_t times; /* that they are executed, loops unrolled */
+};
+
+/* Closing a program fills all that stands after its regions; then its items stay as they are. */
 struct program {
     const struct hardware *hw; /* not owned */
     int32_t count;
@@ -101,7 +127,13 @@ struct program {
     int32_t region_count;
     int64_t region_capacity;
     struct region *regions;
-    int64_t executed; /* instructions that a core runs, loops unrolled; program_close counts them */
+    int64_t executed;     /* instructions that a core runs, loops unrolled */
+    uint32_t pipes;       /* that have an instruction, bits */
+    struct brief *briefs; /* of each item */
+    int64_t brief_capacity, cost_capacity, flag_capacity;
+    int32_t cost_count, flag_count;
+    struct program_cost *costs;
+    struct program_flag *flags;
 };
 
 void program_clear(struct program *program);
@@ -150,13 +182,14 @@ int64_t instruction_issue_fs(const struct hardware *hw, const struct instruction
 int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction *instruction,
                              int cores);
 
-/* Checks that loops are closed, links partners and counts program->executed (flags and barriers
- * count, loop lines do not). STATUS_TOO_LARGE beyond PROGRAM_MAX_EXECUTED; STATUS_INVALID names the
- * line of an unclosed loop. */
+/* Checks that loops are closed, links partners, counts program->executed (flags and barriers
+ * count, loop lines do not) and writes the briefs. STATUS_TOO_LARGE beyond PROGRAM_MAX_EXECUTED;
+ * STATUS_INVALID names the line of an unclosed loop. */
 enum status program_close(struct program *program, const char *file, struct error *error);
 
-/* Pipes that a closed program uses, bits. */
-uint32_t program_pipes(const struct program *program);
+/* Writes briefs, costs, flags and pipes anew, of a program whose loops are linked. STATUS_NO_MEMORY
+ * is all that can fail. */
+enum status program_brief(struct program *program, struct error *error);
 
 /* Takes out the sets, waits and barriers that `gone` says (one bool an instruction, all others
  * false) from a closed program, and numbers lines and loops anew as in a generated one. */

@@ -1,5 +1,5 @@
-/* One walk over the lines with a stack of products of loop counts, exact in 64 bits or refused;
- * only reports use doubles. */
+/* Sums over what a program's instructions cost (core/program_brief.c), exact in 64 bits or refused;
+ * only reports walk over the lines, and use doubles. */
 #include "core/work.h"
 
 static bool add_product(int64_t *sum, int64_t count, int64_t value)
@@ -27,20 +27,17 @@ int64_t repetition_step(struct repetition *r, const struct instruction *in)
 enum status work_totals(const struct program *program, struct work_total *totals,
                         struct error *error)
 {
-    struct repetition repetition = {.times = {1}};
     for (int p = 0; p < program->hw->price_count; p++)
         totals[p] = (struct work_total){0};
-    for (int32_t i = 0; i < program->count; i++) {
-        const struct instruction *in = &program->items[i];
-        int64_t times = repetition_step(&repetition, in);
-        if (in->price < 0)
-            continue;
-        struct work_total *total = &totals[in->price];
-        if (!add_product(&total->instructions, times, 1) ||
-            !add_product(&total->units, times, in->units) ||
-            (in->kind == INSTRUCTION_MOVE && !add_product(&total->burst_fs, times, in->burst_fs)))
+    for (int32_t c = 0; c < program->cost_count; c++) {
+        const struct program_cost *cost = &program->costs[c];
+        struct work_total *total = &totals[cost->price];
+        if (!add_product(&total->instructions, cost->times, 1) ||
+            !add_product(&total->units, cost->times, cost->units) ||
+            !add_product(&total->burst_fs, cost->times, cost->burst_fs))
             return error_set(error, STATUS_TOO_LARGE,
-                             "line %d: more than 2^62 units of work in one program", in->line);
+                             "line %d: more than 2^62 units of work in one program",
+                             program->items[cost->first].line);
     }
     return STATUS_OK;
 }

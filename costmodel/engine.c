@@ -77,15 +77,15 @@ static bool fill_shares(struct simulator *s)
     int32_t most = 0; /* transfers, were all on one bus */
     for (int p = 0; p < hw->pipe_count; p++)
         most += s->core_count * hardware_in_step(hw, s->streams.used_pipes, p);
-    int64_t size = (int64_t)most * hw->price_count;
+    int64_t size = (int64_t)(most + 1) * hw->price_count;
     if (size > s->share_capacity && !resize(&s->shares, (int32_t)size, sizeof *s->shares))
         return false;
     if (size > s->share_capacity)
         s->share_capacity = (int32_t)size;
-    s->share_stride = most;
+    s->share_stride = most + 1;
     for (int p = 0; p < hw->price_count; p++)
         for (int32_t n = 1; hw->prices[p].bus >= 0 && n <= most; n++)
-            s->shares[p * s->share_stride + n - 1] =
+            s->shares[p * s->share_stride + n] =
                 make_share(hardware_bus_share(hw, &hw->prices[p], (int64_t)n * s->in_step));
     return true;
 }
@@ -119,7 +119,7 @@ static void start_lanes(struct simulator *s, const struct simulate_options *opti
         lane->in_step = (uint8_t)hardware_in_step(s->hw, s->streams.used_pipes, pipe);
     }
     for (int32_t l = s->lane_count; l-- > 0;) /* the first lane runs first */
-        if (s->lanes[l].ops->kind == STREAM_STOP)
+        if (op_kind(s->lanes[l].ops) == STREAM_STOP)
             s->lanes[l].state = LANE_STOPPED;
         else
             lane_ready(s, &s->lanes[l]);

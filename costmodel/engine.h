@@ -21,11 +21,13 @@ struct lane {
     const int64_t *dispatch; /* per op, as in struct stream; NULL: dispatch takes no time */
     int64_t dispatch_fs;     /* when its next instruction has been dispatched */
     int8_t pipe;
-    uint8_t state;     /* enum lane_state */
-    uint8_t in_step;   /* pipes of its kind that do the same: all are on the bus */
-    bool transferring; /* on a bus; false: its transfer has yet to begin, at start_fs */
-    int64_t start_fs;
+    uint8_t state;    /* enum lane_state */
+    uint8_t in_step;  /* pipes of its kind that do the same: all are on the bus */
+    int8_t depth;     /* loops around `op` */
+    int64_t start_fs; /* of its transfer */
     wide left;
+    const struct stream_cost *cost; /* of its transfer */
+    const struct share *shares;     /* of one of n such transfers: [n] */
     int64_t yielded_at; /* what it had reached when it last let the others run; 0: never */
     int64_t iterations[PROGRAM_MAX_DEPTH]; /* done, of the loops around it */
     int32_t loops[PROGRAM_MAX_DEPTH];      /* their numbers */
@@ -50,7 +52,8 @@ struct core {
 struct bus_state {
     int64_t now_fs;     /* work left is as of now */
     int64_t active_fs;  /* time with a transfer */
-    int32_t lane_count; /* on the bus, transferring or about to */
+    int32_t lane_count; /* on the bus */
+    int32_t active;     /* the first of them transfer, the others are about to */
     int32_t transfers;
     struct lane **lanes;
 };
@@ -79,7 +82,6 @@ struct snapshot {
 struct simulator {
     struct streams streams;
     const struct hardware *hw;
-    const struct instruction *items; /* of the program */
     const struct trace *trace;
     int32_t in_step; /* cores that one simulated core stands for */
     int32_t core_count, lane_count, slot_count;
@@ -90,11 +92,12 @@ struct simulator {
     int32_t *ready; /* stack of lanes that can go on */
     int32_t ready_count;
     struct lane **bus_lanes;
-    int32_t on_bus; /* lanes, over all buses */
+    int32_t on_bus;             /* lanes, over all buses */
+    struct bus_state *last_bus; /* that a lane went on */
     struct bus_state buses[HARDWARE_MAX_BUSES];
     int32_t share_stride;
     int32_t share_capacity;
-    struct share *shares; /* of one of n transfers: [price · share_stride + n - 1] */
+    struct share *shares; /* of one of n transfers: [price · share_stride + n] */
     bool failed;          /* out of memory for flag sets */
     const struct stop *stop;
     uint32_t turns; /* between two looks at `stop` */
@@ -127,22 +130,22 @@ static inline int64_t engine_start_fs(const struct simulator *s)
     return hardware_start_fs(s->hw, s->core_count * s->in_step);
 }
 
-/* A lane has paid its issue at start_fs and goes on the bus of its op's price. */
-void bus_join(struct simulator *s, struct lane *lane, int64_t start_fs);
+/* A lane that is blocked in a transfer pays its issue and goes on the bus. */
+void bus_join(struct simulator *s, struct lane *lane, const struct stream_cost *cost);
 
-/* Advances the buses to their next event; false when nothing is on any bus. A lane whose transfer
- * has ended is ready again. All ready lanes must have run before. */
+/* Advances the buses until a transfer ends; false when nothing is on any bus. Its lane is ready
+ * again. All ready lanes must have run before. */
 bool bus_step(struct simulator *s);
 
-/* The watching lane is about to begin iteration `iteration` of the loop that `back` closes: skip
+/* The watching lane is about to begin iteration `iteration` of its loop: skip
  * whole periods if the state recurs. */
-void fold(struct simulator *s, const struct lane *lane, const struct stream_op *back,
+void fold(struct simulator *s, const struct lane *lane, const struct stream_loop *loop,
           int64_t iteration);
 
 /* Is the state at the end of this iteration one to keep? At 1, 2, 4, 8, … */
-static inline bool fold_is_due(const struct lane *lane, const struct stream_op *back)
+static inline bool fold_is_due(const struct lane *lane, const struct stream_loop *loop)
 {
-    int64_t iteration = lane->iterations[back->depth] + 1;
+    int64_t iteration = lane->iterations[loop->depth] + 1;
     return (iteration & (iteration - 1)) == 0;
 }
 

@@ -47,7 +47,7 @@ static int64_t raise(const struct writer *w, const struct lane *lane)
     const struct simulator *s = w->s;
     int64_t bound = w->earliest_fs[lane->pipe];
     if (lane->state == LANE_WAITS)
-        return later(bound, w->earliest_fs[s->streams.slots[lane->op->slot].from]);
+        return later(bound, w->earliest_fs[s->streams.slots[op_index(lane->op)].from]);
     if (lane->state == LANE_AT_BARRIER)
         for (int p = 0; p < s->lane_count; p++)
             if (s->lanes[p].state != LANE_STOPPED)
@@ -61,11 +61,8 @@ static void bound_lanes(struct writer *w)
     for (int p = 0; p < s->lane_count; p++) {
         const struct lane *lane = &s->lanes[p];
         w->earliest_fs[p] = lane->time_fs;
-        if (lane->state == LANE_ON_BUS && !lane->transferring)
-            w->earliest_fs[p] = lane->start_fs;
-        else if (lane->state == LANE_ON_BUS)
-            w->earliest_fs[p] =
-                later(lane->start_fs, s->buses[s->hw->prices[lane->op->price].bus].now_fs);
+        if (lane->state == LANE_ON_BUS)
+            w->earliest_fs[p] = later(lane->start_fs, s->buses[lane->cost->bus].now_fs);
     }
     bool changed = true;
     for (int round = 0; changed && round < s->lane_count; round++) {
@@ -78,17 +75,11 @@ static void bound_lanes(struct writer *w)
     }
 }
 
-static bool is_back(const struct stream_op *op)
-{
-    return op->kind == STREAM_BACK || op->kind == STREAM_BACK_FOLD;
-}
-
 /* Iterations of the loops around a lane: all but the watched one must be equal. */
 static void put_iterations(struct writer *w, const struct lane *lane)
 {
-    int depth = lane->op->depth + is_back(lane->op);
     w->out->iterations[lane->pipe] = -1;
-    for (int d = 0; d < depth; d++) {
+    for (int d = 0; d < lane->depth; d++) {
         if (d == w->depth && lane->loops[d] == w->loop)
             w->out->iterations[lane->pipe] = lane->iterations[d];
         else
@@ -119,12 +110,12 @@ static void put_slot(struct writer *w, const struct slot *slot, const struct str
 static void put_bus(struct writer *w, const struct bus_state *bus)
 {
     put(w, bus->lane_count);
-    if (bus->transfers)
+    put(w, bus->active);
+    if (bus->active)
         put_time(w, bus->now_fs);
     for (int32_t i = 0; i < bus->lane_count; i++) {
         const struct lane *lane = bus->lanes[i];
         put(w, lane->pipe);
-        put(w, lane->transferring);
         put(w, (int64_t)(uint64_t)lane->left);
         put(w, (int64_t)(uint64_t)(lane->left >> 64));
         put_time(w, lane->start_fs);
@@ -132,11 +123,11 @@ static void put_bus(struct writer *w, const struct bus_state *bus)
 }
 
 static void write_snapshot(struct simulator *s, const struct lane *lane,
-                           const struct stream_op *back, int64_t iteration, struct snapshot *out)
+                           const struct stream_loop *loop, int64_t iteration, struct snapshot *out)
 {
     struct writer w = {
-        .s = s, .out = out, .loop = back->slot, .depth = back->depth, .now_fs = lane->time_fs};
-    out->loop = back->slot;
+        .s = s, .out = out, .loop = loop->number, .depth = loop->depth, .now_fs = lane->time_fs};
+    out->loop = loop->number;
     out->iteration = iteration;
     out->now_fs = lane->time_fs;
     out->key_size = 0;
@@ -219,23 +210,23 @@ static void skip(struct simulator *s, const struct snapshot *old, const struct s
     s->cores[0].barrier_fs += shift;
 }
 
-void fold(struct simulator *s, const struct lane *lane, const struct stream_op *back,
+void fold(struct simulator *s, const struct lane *lane, const struct stream_loop *loop,
           int64_t iteration)
 {
-    struct snapshot *old = &s->snapshots[back->depth], *now = &s->current;
-    bool save = fold_is_due(lane, back);
-    if (!save && (old->loop != back->slot || old->iteration >= iteration ||
+    struct snapshot *old = &s->snapshots[loop->depth], *now = &s->current;
+    bool save = fold_is_due(lane, loop);
+    if (!save && (old->loop != loop->number || old->iteration >= iteration ||
                   iteration - old->iteration > LONGEST_PERIOD))
         return;
-    write_snapshot(s, lane, back, iteration, now);
+    write_snapshot(s, lane, loop, iteration, now);
     if (now->key_size > FOLD_KEY_SIZE) {
         old->loop = -1; /* too much to compare: look again at the next power of two */
         return;
     }
     if (recurs(old, now)) {
-        int64_t periods = periods_left(s, old, now, back->fs);
+        int64_t periods = periods_left(s, old, now, loop->count);
         if (periods > 0)
-            skip(s, old, now, back->depth, periods);
+            skip(s, old, now, loop->depth, periods);
         old->loop = -1;
     } else if (save) {
         size_t used = offsetof(struct snapshot, key) + (size_t)now->key_size * sizeof *now->key;

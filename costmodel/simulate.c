@@ -99,8 +99,8 @@ static int64_t op_dispatch_fs(const struct lane *lane, const struct stream_op *o
 static int64_t dispatched_fs(const struct lane *lane, const struct stream_op *op, int64_t time)
 {
     int64_t dispatched = lane->dispatch_fs + op_dispatch_fs(lane, op);
-    bool gate_set = op->kind == STREAM_SET && op->instruction < 0;
-    return dispatched > time && op->kind <= STREAM_BARRIER && !gate_set ? dispatched : time;
+    bool gate_set = op_kind(op) == STREAM_SET && op->instruction < 0;
+    return dispatched > time && op_kind(op) <= STREAM_BARRIER && !gate_set ? dispatched : time;
 }
 
 /* Accounts for the dispatch of an op that has ended or goes on elsewhere, and traces it. What a
@@ -108,13 +108,13 @@ static int64_t dispatched_fs(const struct lane *lane, const struct stream_op *op
 static void note_op(struct simulator *s, struct lane *lane, const struct stream_op *op,
                     int64_t start, int64_t end, int64_t set)
 {
-    bool gate = op->kind == STREAM_WAIT && op->instruction < 0;
-    bool blocks = s->hw->pipes[lane->pipe].blocks_dispatch && op->kind <= STREAM_WAIT;
+    bool gate = op_kind(op) == STREAM_WAIT && op->instruction < 0;
+    bool blocks = s->hw->pipes[lane->pipe].blocks_dispatch && op_kind(op) <= STREAM_WAIT;
     int64_t held = gate ? set : blocks ? end : 0;
     lane->dispatch_fs += op_dispatch_fs(lane, op);
     if (lane->dispatch_fs < held)
         lane->dispatch_fs = held;
-    if (s->trace && op->kind <= STREAM_WAIT && op->instruction >= 0 && end > start)
+    if (s->trace && op_kind(op) <= STREAM_WAIT && op->instruction >= 0 && end > start)
         s->trace->event(s->trace->context, (int)(lane->core - s->cores), lane->pipe,
                         op->instruction, start, end);
 }
@@ -143,31 +143,37 @@ static inline __attribute__((always_inline)) void
 run(struct simulator *s, struct lane *lane, const bool general, const bool folding, const bool late)
 {
     const struct stream_op *op = lane->op;
+    const struct stream_cost *const costs = s->streams.costs;
+    const struct stream_loop *const loops = s->streams.loops;
     int64_t time = lane->time_fs, set = 0;
     for (;;) {
         const struct stream_op *const done = op;
         const int64_t start = general ? dispatched_fs(lane, op, time) : time;
-        switch ((enum stream_kind)op->kind) {
-        case STREAM_WORK:
-            time = start + op->fs;
-            lane->busy_fs += op->fs;
-            if (late && op->latency_fs > 0)
-                lane->done_fs = later(lane->done_fs, time + op->latency_fs);
+        switch (op_kind(op)) {
+        case STREAM_WORK: {
+            const struct stream_cost *cost = &costs[op_index(op)];
+            time = start + cost->fs;
+            lane->busy_fs += cost->fs;
+            if (late && cost->latency_fs > 0)
+                lane->done_fs = later(lane->done_fs, time + cost->latency_fs);
             op++;
             break;
-        case STREAM_SET:
-            if (is_full(&lane->slots[op->slot]) &&
-                yield(s, lane, lane->slots[op->slot].popped + 1)) {
+        }
+        case STREAM_SET: {
+            struct slot *slot = &lane->slots[op_index(op)];
+            if (is_full(slot) && yield(s, lane, slot->popped + 1)) {
                 block(lane, LANE_READY, op, time);
                 return;
             }
             time = start;
-            set_flag(s, &lane->slots[op->slot],
-                     (late ? later(time, lane->done_fs) : time) + op->fs);
+            set_flag(s, slot,
+                     (late ? later(time, lane->done_fs) : time) +
+                         s->streams.slots[op_index(op)].set_fs);
             op++;
             break;
+        }
         case STREAM_WAIT: {
-            struct slot *slot = &lane->slots[op->slot];
+            struct slot *slot = &lane->slots[op_index(op)];
             if (slot->pushed == slot->popped) {
                 slot->waiter = (int32_t)(lane - s->lanes);
                 block(lane, LANE_WAITS, op, time);
@@ -184,28 +190,40 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
             time = later(time, lane->done_fs);
             op++;
             break;
-        case STREAM_LOOP:
-            lane->iterations[op->depth] = 0;
-            lane->loops[op->depth] = op->slot;
+        case STREAM_LOOP: {
+            const struct stream_loop *loop = &loops[op_index(op)];
+            lane->depth = (int8_t)(loop->depth + 1);
+            lane->iterations[loop->depth] = 0;
+            lane->loops[loop->depth] = loop->number;
             op++;
             break;
-        case STREAM_BACK_FOLD:
-            if (folding && lane->iterations[op->depth] + 1 < op->fs) {
+        }
+        case STREAM_BACK_FOLD: {
+            const struct stream_loop *loop = &loops[op_index(op)];
+            if (folding && lane->iterations[loop->depth] + 1 < loop->count) {
                 block(lane, LANE_READY, op, time);
-                if (fold_is_due(lane, op) && yield(s, lane, -1 - lane->iterations[op->depth]))
+                if (fold_is_due(lane, loop) && yield(s, lane, -1 - lane->iterations[loop->depth]))
                     return; /* lanes that could go on would keep the state from recurring */
-                fold(s, lane, op, lane->iterations[op->depth] + 1);
+                fold(s, lane, loop, lane->iterations[loop->depth] + 1);
                 time = lane->time_fs;
             }
+        }
             /* fall through */
-        case STREAM_BACK:
-            op = ++lane->iterations[op->depth] < op->fs ? lane->ops + op->target : op + 1;
+        case STREAM_BACK: {
+            const struct stream_loop *loop = &loops[op_index(op)];
+            if (++lane->iterations[loop->depth] < loop->count) {
+                op = lane->ops + loop->target;
+            } else {
+                lane->depth = (int8_t)loop->depth;
+                op++;
+            }
             break;
+        }
         case STREAM_TRANSFER:
             if (general)
                 note_op(s, lane, done, start, start, 0);
             block(lane, LANE_ON_BUS, op, start);
-            bus_join(s, lane, start + op->fs);
+            bus_join(s, lane, &costs[op_index(op)]);
             return;
         case STREAM_BARRIER:
             if (general)
@@ -255,7 +273,7 @@ static void simulate_all(struct simulator *s, const struct simulate_options *opt
 /* Does `a` stand before `b` in the order in which their instructions are dispatched? */
 static bool before(const struct lane *a, const struct lane *b)
 {
-    for (int d = 0; d < a->op->depth && d < b->op->depth && a->loops[d] == b->loops[d]; d++)
+    for (int d = 0; d < a->depth && d < b->depth && a->loops[d] == b->loops[d]; d++)
         if (a->iterations[d] != b->iterations[d])
             return a->iterations[d] < b->iterations[d];
     return a->op->instruction < b->op->instruction;
@@ -280,7 +298,7 @@ static void summarise(const struct simulator *s, struct timeline *timeline)
     timeline->end_fs = engine_start_fs(s);
     for (int32_t l = 0; l < s->lane_count; l++) {
         const struct lane *lane = &s->lanes[l];
-        if (lane->ops->kind != STREAM_STOP)
+        if (op_kind(lane->ops) != STREAM_STOP)
             timeline->end_fs = later(timeline->end_fs, settled_fs(lane));
         if (lane->busy_fs > timeline->busy_fs[lane->pipe])
             timeline->busy_fs[lane->pipe] = lane->busy_fs;
@@ -323,7 +341,6 @@ enum status simulate(struct simulator *s, const struct program *program,
 {
     engine_close(s);
     s->hw = program->hw;
-    s->items = program->items;
     s->trace = options->trace;
     s->stop = options->stop;
     s->stopped = false;

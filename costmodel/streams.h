@@ -10,30 +10,58 @@
 #include "core/program.h"
 
 enum stream_kind {
-    STREAM_WORK, /* private work: fs */
+    STREAM_WORK, /* private work */
     STREAM_SET,
     STREAM_WAIT,
-    STREAM_TRANSFER, /* fs of issue, then the instruction's bytes over a bus */
+    STREAM_TRANSFER, /* its issue, then its bytes over a bus */
     STREAM_BARRIER,
-    STREAM_LOOP,      /* first line of a loop: fs = iterations */
-    STREAM_BACK,      /* last line of a loop: go back to `target` while iterations are left */
+    STREAM_LOOP,      /* first line of a loop */
+    STREAM_BACK,      /* last line of a loop: go back to its target while iterations are left */
     STREAM_BACK_FOLD, /* the same on the pipe that watches this loop for recurrence */
     STREAM_STOP,
     STREAM_SETTLE, /* nothing later starts before the results of everything before are there */
 };
 
+/* Eight bytes, so that a program that is written out fits the caches. */
 struct stream_op {
-    uint8_t kind;        /* enum stream_kind */
-    uint8_t depth;       /* loops around it in this stream */
-    int16_t price;       /* transfer */
-    int32_t slot;        /* set, wait; loop, back: the loop's number */
-    int32_t target;      /* back: position in the stream */
+    uint32_t code;       /* its kind, and above it a number of a table: work, transfer: costs; set,
+                            wait: slots; loop, back: loops */
     int32_t instruction; /* in the program; -1 for gates */
-    int64_t fs;          /* work: its time; transfer: its issue; loop, back: iterations */
-    union {
-        int64_t alone_fs;   /* transfer: its time on the bus if nobody else comes */
-        int64_t latency_fs; /* work: after which its result is there */
-    };
+};
+
+enum { STREAM_KIND_BITS = 8 };
+
+static inline struct stream_op stream_op(enum stream_kind kind, int32_t index, int32_t instruction)
+{
+    return (struct stream_op){(uint32_t)kind | (uint32_t)index << STREAM_KIND_BITS, instruction};
+}
+
+static inline enum stream_kind op_kind(const struct stream_op *op)
+{
+    return (enum stream_kind)(uint8_t)op->code;
+}
+
+static inline uint32_t op_index(const struct stream_op *op)
+{
+    return op->code >> STREAM_KIND_BITS;
+}
+
+/* What work and transfers take. */
+struct stream_cost {
+    int64_t fs;         /* work: its time; transfer: its issue */
+    int64_t alone_fs;   /* transfer: its time on the bus if nobody else comes */
+    int64_t latency_fs; /* after which its result is there */
+    int64_t units;
+    int16_t price;
+    int8_t bus; /* -1: work */
+};
+
+/* A loop in one stream. */
+struct stream_loop {
+    int32_t number; /* the same in all streams */
+    int32_t target; /* back: position in the stream */
+    int32_t depth;  /* loops around it */
+    int64_t count;  /* iterations */
 };
 
 struct stream {
@@ -46,20 +74,19 @@ struct stream {
 /* One flag register, or one gate. */
 struct stream_slot {
     int8_t from, to;
-    bool gate;
-    int64_t waits; /* in the whole program: later sets are never read */
+    int64_t set_fs; /* that a set takes to be seen */
+    int64_t waits;  /* in the whole program: later sets are never read */
 };
 
 struct streams {
     const struct hardware *hw;
     uint32_t late_pipes; /* bit p: pipe p has results that come after it goes on */
     uint32_t used_pipes; /* bit p: pipe p has ops other than STREAM_STOP */
-    int32_t loop_count;
-    int32_t slot_count;
-    int64_t slot_capacity;
+    int32_t loop_count, loop_number, slot_count;
+    int64_t slot_capacity, loop_capacity, cost_capacity;
     struct stream_slot *slots;
-    uint32_t *loop_masks; /* per instruction: pipes that take part in the loop that opens there */
-    int64_t mask_capacity;
+    struct stream_loop *loops;
+    struct stream_cost *costs; /* those of the program */
     struct stream streams[HARDWARE_MAX_PIPES];
 };
 

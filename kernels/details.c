@@ -54,7 +54,7 @@ enum status simulate_program(struct tiling_simulator *simulator, int cores,
     simulated->time_ns = (double)timeline.end_fs / FS_PER_NS;
     for (int p = 0; p < hw->pipe_count; p++)
         simulated->busy_ns[p] = (double)timeline.busy_fs[p] / FS_PER_NS;
-    uint32_t pipes = program_pipes(&simulator->program);
+    uint32_t pipes = simulator->program.pipes;
     for (int p = 0; p < hw->price_count; p++)
         if (hw->prices[p].bus >= 0)
             simulated->bus_bytes[hw->prices[p].bus] +=

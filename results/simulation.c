@@ -36,7 +36,7 @@ static double bus_ns(const struct simulation *s, const struct path_bytes paths[]
 {
     const struct hardware *hw = s->program->hw;
     const struct bus *b = &hw->buses[bus];
-    uint32_t pipes = program_pipes(s->program);
+    uint32_t pipes = s->program->pipes;
     double bytes = 0;
     for (int p = 0; p < hw->path_count; p++)
         if (hw->paths[p].bus == bus)

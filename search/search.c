@@ -23,6 +23,13 @@ static int64_t lower_bound_fs(const struct search_run *run, const struct proof *
     return roofline_fs < (double)lower_fs ? (int64_t)roofline_fs : lower_fs;
 }
 
+/* How many will have been simulated; 0 where bounds decide, or more may be opened. */
+static int64_t known_total(const struct search_run *run, int64_t open)
+{
+    int64_t all = run->simulated + open;
+    return run->more ? 0 : least_of(all, run->strategy->simulates);
+}
+
 static void report(const struct search_run *run)
 {
     struct proof proof;
@@ -40,11 +47,10 @@ static void report(const struct search_run *run)
         return;
     struct search_progress progress = {
         .done = run->simulated,
-        .total = run->simulated + open,
+        .total = known_total(run, open),
         .phase = "simulating",
         .best_fs = best_fs,
         .lower_bound_fs = lower_fs,
-        .seconds = seconds_since(&run->started),
     };
     run->options->progress(run->options->context, &progress);
 }
@@ -99,8 +105,9 @@ static enum status run_batch(struct search_run *run, struct error *error)
 
 static enum status run_all(struct search_run *run, struct error *error)
 {
-    for (bool more = true; more;) {
-        TRY(run->strategy->refill(run, &more, error));
+    run->more = true;
+    while (run->more) {
+        TRY(run->strategy->refill(run, &run->more, error));
         while (!run->strategy->done(run) &&
                search_goes_on(&run->space, run->options, run->simulated > 0, &run->hurry))
             TRY(run_batch(run, error));
@@ -250,10 +257,10 @@ static enum status init(struct search_run *run, struct error *error)
 {
     run->state = calloc(1, run->strategy->size + 1);
     TRY(run->state ? run->strategy->init(run, error) : error_memory(error));
-    if (run->source->idle && run->options->progress)
-        run->options->progress(run->options->context,
-                               &(struct search_progress){.phase = run->source->idle,
-                                                         .seconds = seconds_since(&run->started)});
+    if (run->options->progress)
+        run->options->progress(
+            run->options->context,
+            &(struct search_progress){.phase = run->source->idle ? run->source->idle : "bounding"});
     return search_run_open(run, error);
 }
 

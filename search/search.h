@@ -27,11 +27,10 @@
 #include <signal.h>
 
 struct search_progress {
-    int64_t done, total;    /* candidates bounded, or simulated of those that may need it */
+    int64_t done, total;    /* candidates simulated, of so many; 0: bounds decide how many */
     const char *phase;      /* "bounding", "simulating" */
     int64_t best_fs;        /* 0: none yet */
     int64_t lower_bound_fs; /* of what is left */
-    double seconds;
 };
 
 struct search_options {

@@ -59,6 +59,7 @@ struct search_run {
     const struct search_source *source;
     void *state, *pool; /* the strategy's own and the source's own, owned */
     int threads;
+    bool more; /* can be opened, beside what is open */
     struct timespec started;
     struct limited hurry;
     struct recorder recorder;

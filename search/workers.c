@@ -69,7 +69,7 @@ static void sum_bus_bytes(struct found *found, const struct program *program,
                           const struct work_total totals[])
 {
     const struct hardware *hw = program->hw;
-    uint32_t pipes = program_pipes(program);
+    uint32_t pipes = program->pipes;
     for (int p = 0; p < hw->price_count; p++)
         if (hw->prices[p].bus >= 0)
             found->bus_bytes[hw->prices[p].bus] += totals[p].units * found->cores_used *

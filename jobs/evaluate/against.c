@@ -34,7 +34,6 @@ struct against {
     struct group *groups;
     size_t entry_count, group_count;
     int64_t done;
-    struct timespec started;
 };
 
 static int compare_problems(const struct problem *a, const struct problem *b)
@@ -130,13 +129,9 @@ static enum status tune_group(const struct against *a, const struct group *group
 
 static void report(struct against *a)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     a->done++;
     if (a->options->progress)
-        a->options->progress(a->options->context, a->done, (int64_t)a->group_count,
-                             (double)(now.tv_sec - a->started.tv_sec) +
-                                 1e-9 * (double)(now.tv_nsec - a->started.tv_nsec));
+        a->options->progress(a->options->context, a->done, (int64_t)a->group_count);
 }
 
 static enum status tune_groups(struct against *a, struct error *error)
@@ -166,7 +161,6 @@ enum status against_tune(const struct bank *bank, const struct prediction predic
     struct against a = {
         .bank = bank, .kind = operator_banked(&op), .hw = hw, .options = options, .duels = duels};
     memset(duels, 0, bank->count * sizeof *duels);
-    clock_gettime(CLOCK_MONOTONIC, &a.started);
     enum status status = collect(&a, predictions, error);
     if (status == STATUS_OK)
         status = tune_groups(&a, error);

@@ -15,7 +15,7 @@ struct against_options {
     double time_limit_s; /* for each problem */
     const volatile sig_atomic_t *stop;
     /* Called now and then by any thread, one at a time; NULL: none. */
-    void (*progress)(void *context, int64_t done, int64_t total, double seconds);
+    void (*progress)(void *context, int64_t done, int64_t total);
     void *context;
 };
 

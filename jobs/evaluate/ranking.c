@@ -21,7 +21,6 @@ struct ranking {
     const struct ranking_options *options;
     struct ranked *ranked;
     int64_t done, total;
-    struct timespec started;
 };
 
 /* One thread's tools. */
@@ -98,13 +97,9 @@ static enum status rank_row(const struct ranking *r, size_t row, struct player *
 
 static void report(struct ranking *r)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     r->done++;
     if (r->options->progress)
-        r->options->progress(r->options->context, r->done, r->total,
-                             (double)(now.tv_sec - r->started.tv_sec) +
-                                 1e-9 * (double)(now.tv_nsec - r->started.tv_nsec));
+        r->options->progress(r->options->context, r->done, r->total);
 }
 
 /* One thread's rows, unless it could not begin. Only what is no fault of the row is an error. */
@@ -134,8 +129,7 @@ enum status ranking_draw(const struct bank *bank, const struct prediction predic
                          struct ranked ranked[], struct error *error)
 {
     enum status result = STATUS_OK;
-    struct ranking r = {bank, predictions, hw, options, ranked, 0, 0, {0}};
-    clock_gettime(CLOCK_MONOTONIC, &r.started);
+    struct ranking r = {bank, predictions, hw, options, ranked, 0, 0};
     for (size_t row = 0; row < bank->count; row++)
         r.total += is_asked(&r, row);
 #pragma omp parallel num_threads(options->threads)

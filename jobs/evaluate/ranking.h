@@ -28,7 +28,7 @@ struct ranking_options {
     uint64_t seed;
     const volatile sig_atomic_t *stop;
     /* Called now and then by any thread, one at a time; NULL: none. */
-    void (*progress)(void *context, int64_t done, int64_t total, double seconds);
+    void (*progress)(void *context, int64_t done, int64_t total);
     void *context;
     /* A second time of a tiling, of its prediction, by any thread; NULL: there is none. */
     double (*corrected_ns)(const void *correction, const struct bank_row *row,

@@ -145,6 +145,8 @@ enum status network_tune(const struct network_tune *tune, const struct network *
     *tuned = (struct network_tuned){0};
     for (int64_t i = 0; i < count; i++) {
         double left_s = tune->time_limit_s > 0 ? tune->time_limit_s - seconds_since(&started) : 1;
+        if (tune->progress)
+            tune->progress(tune->context, i, count);
         TRY(tune_call(tune, &network->calls[order[i]], left_s, &found[order[i]], tuned, error));
     }
     return STATUS_OK;

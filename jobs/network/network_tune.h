@@ -20,6 +20,8 @@ struct network_tune {
     double time_limit_s; /* of all searches together; 0: none */
     int threads;
     const volatile sig_atomic_t *stop;
+    void (*progress)(void *context, int64_t done, int64_t total); /* of the calls; NULL: none */
+    void *context;
 };
 
 struct network_tuned {

@@ -102,8 +102,7 @@ enum status sweep_shards(const struct sweep *sweep, int count, int shard_of[], s
 
 struct sweep_progress {
     int64_t done, from_store, total, faults; /* done: on disk, those of the store included */
-    double seconds;
-    int64_t cost_done, cost_total; /* of what the store did not have: for the ETA */
+    int64_t cost_done, cost_total;           /* of what the store did not have: for the ETA */
 };
 
 struct sweep_options {

@@ -139,7 +139,6 @@ static void tell(const struct run *run)
         .from_store = counts->from_store,
         .total = run->sweep->job_count,
         .faults = counts->fault_count + run->sweep->fault_count,
-        .seconds = seconds_since(&run->started),
         .cost_done = run->cost_done,
         .cost_total = run->cost_total,
     };

@@ -84,7 +84,7 @@ static void count_move(const struct instruction *in, struct count *count)
         count->pipe_shares[in->pipe] = true;
         count->bus_bytes[path->bus] +=
             (double)in->bytes *
-            hardware_in_step(&bench.hw, program_pipes(&bench.program), in->pipe);
+            hardware_in_step(&bench.hw, bench.program.pipes, in->pipe);
     }
 }
 
