@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,14 @@ int writer_vector(struct probe_writer *w, enum dtype type)
     }
     writer_lacks(w, "it has none of the vector operations vadd, vmul and relu");
     return -1;
+}
+
+const struct matrix_type *writer_matrix(struct probe_writer *w, enum dtype type)
+{
+    const struct matrix_type *matrix = hardware_matrix_type(w->hw, type);
+    if (!matrix)
+        writer_lacks(w, "its matrix unit has no price for %s", dtype_name(type));
+    return matrix;
 }
 
 bool writer_fits(struct probe_writer *w, const char *buffer, int64_t bytes)
@@ -120,6 +129,15 @@ static double time_of(const struct timeline *timeline, const struct probe_writer
     return (double)fs / FS_PER_NS;
 }
 
+/* No instruction, on x cores. */
+static void emit_nothing(struct probe_writer *w, const struct probe_curve *curve, int64_t x)
+{
+    (void)curve;
+    w->cores = (int)x;
+}
+
+static const struct probe_curve empty = {.emit = emit_nothing};
+
 /* Writes and times one program. Where it ends the curve, *ns is NAN. */
 static enum status time_point(struct bench *bench, const struct probe_curve *curve, int64_t x,
                               struct probe_writer *w, double *ns)
@@ -130,8 +148,7 @@ static enum status time_point(struct bench *bench, const struct probe_curve *cur
         .e = {.program = &bench->program, .error = &why}, .hw = bench->hw, .cores = 1};
     *ns = NAN;
     program_reset(&bench->program, bench->hw);
-    if (curve)
-        curve->emit(w, curve, x);
+    curve->emit(w, curve, x);
     if (writer_ends(w))
         return STATUS_OK;
     enum status status = emit_close(&w->e);
@@ -144,15 +161,40 @@ static enum status time_point(struct bench *bench, const struct probe_curve *cur
     TRY(simulate(bench->simulator, &bench->program, &options, &timeline, bench->error));
     if (timeline.blocked >= 0)
         return error_set(bench->error, STATUS_INVALID, "a generated program deadlocks");
-    *ns = time_of(&timeline, w, curve ? curve->time : PROBE_WHOLE);
+    *ns = time_of(&timeline, w, curve->time);
     return STATUS_OK;
+}
+
+/* With the time of an empty program on as many cores, which is the point's before where that ran on
+ * as many. */
+static enum status add_point(struct bench *bench, struct probe_series *series,
+                             const struct probe_point *point)
+{
+    struct probe_writer w;
+    if (!array_room(&series->points, series->count, sizeof *series->points))
+        return error_memory(bench->error);
+    struct probe_point *place = &series->points[series->count++];
+    *place = *point;
+    if (series->curve->time != PROBE_WHOLE)
+        place->empty_ns = 0; /* no pipe is busy in it */
+    else if (series->count > 1 && place[-1].cores == point->cores)
+        place->empty_ns = place[-1].empty_ns;
+    else
+        TRY(time_point(bench, &empty, point->cores, &w, &place->empty_ns));
+    return STATUS_OK;
+}
+
+static int64_t next_size(const struct probe_curve *curve, int64_t x)
+{
+    int64_t share = x / PROBE_SHARE;
+    return curve->step ? x + curve->step : share ? x + share : x + 1;
 }
 
 static enum status run_curve(struct bench *bench, const struct probe_curve *curve,
                              struct probe_series *series)
 {
     *series = (struct probe_series){.curve = curve};
-    for (int64_t x = curve->from; x <= curve->to; x = curve->step ? x + curve->step : 2 * x) {
+    for (int64_t x = curve->from; x <= curve->to; x = next_size(curve, x)) {
         struct probe_writer w;
         double ns;
         TRY(time_point(bench, curve, x, &w, &ns));
@@ -161,17 +203,13 @@ static enum status run_curve(struct bench *bench, const struct probe_curve *curv
                      w.why[0] ? w.why : "its buffers do not hold the smallest");
         if (isnan(ns))
             return STATUS_OK;
-        if (!array_room(&series->points, series->count, sizeof *series->points))
-            return error_memory(bench->error);
-        series->points[series->count++] = (struct probe_point){x, ns};
+        TRY(add_point(bench, series, &(struct probe_point){.x = x, .cores = w.cores, .ns = ns}));
     }
     return STATUS_OK;
 }
 
 static enum status run_curves(struct bench *bench, struct probe_answer *answer)
 {
-    struct probe_writer w;
-    TRY(time_point(bench, NULL, 0, &w, &answer->empty_ns));
     for (int c = 0; c < answer->probe->curve_count; c++) {
         answer->series_count = c + 1;
         TRY(run_curve(bench, &answer->probe->curves[c], &answer->series[c]));

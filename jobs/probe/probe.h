@@ -19,7 +19,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PROBE_MAX_CURVES = 8, PROBE_WHY_SIZE = 256 };
+enum {
+    PROBE_MAX_CURVES = 8,
+    PROBE_WHY_SIZE = 256,
+    PROBE_SHARE = 16, /* by a share of it grows a size without a step */
+};
 
 /* What of a program is timed. */
 enum probe_time {
@@ -34,13 +38,13 @@ struct probe_curve;
 /* Writes the program of one size. */
 typedef void probe_emit(struct probe_writer *writer, const struct probe_curve *curve, int64_t x);
 
-/* Programs of one kind, from a size to another in steps; in a step of 0 sizes double. The first
- * size that does not fit the chip ends the curve. */
+/* Programs of one kind, from a size to another in steps; with a step of 0 by a PROBE_SHARE-th. The
+ * first size that does not fit the chip ends the curve. */
 struct probe_curve {
-    const char *name;         /* as people read it: "K = 144" */
-    const char *kind, *label; /* of its points in a file of curves (formats/curves.h), and the unit
-                                 of x there; kind NULL: not in it */
-    const char *unit;
+    const char *name; /* as people read it: "K = 144" */
+    /* Of its points in a file of curves (formats/curves.h), and the unit of x there; kind NULL: it
+     * is not of whole programs, or not in it. */
+    const char *kind, *label, *unit;
     int64_t from, to, step;
     probe_emit *emit;
     /* What emit asks: of these, what it needs. */
@@ -54,7 +58,9 @@ struct probe_curve {
 
 struct probe_point {
     int64_t x;
+    int cores; /* that ran the program */
     double ns;
+    double empty_ns; /* the same of a program without an instruction, on as many cores */
 };
 
 struct probe_series {
@@ -67,7 +73,6 @@ struct probe_series {
 struct probe_answer {
     const struct probe *probe;
     const struct hardware *hw; /* not owned */
-    double empty_ns;           /* a program without an instruction, on one core */
     int series_count;
     struct probe_series series[PROBE_MAX_CURVES];
 };
@@ -79,9 +84,10 @@ typedef double probe_number(const struct probe_answer *answer, const struct prob
 
 struct probe_quantity {
     const char *name, *unit;
-    int curve; /* that it is told from */
-    probe_number *found, *described;
-    double paper_low, paper_high; /* of the Ascend 910; 0: not published */
+    int curve;                       /* that it is told from */
+    probe_number *found, *described; /* described NULL: no number of a description is like it */
+    double paper_low, paper_high; /* of the Ascend 910: from … to …, INFINITY: or more, equal: that;
+                                     both 0: not published */
     const char *source;           /* "A 4.1, Fig. 3" */
 };
 
@@ -100,6 +106,10 @@ extern const struct probe *const probes[];
 
 /* The one called so, or NULL. */
 const struct probe *probe_find(const char *name);
+
+/* NAN: it cannot be told. */
+double quantity_found(const struct probe_answer *answer, const struct probe_quantity *q);
+double quantity_described(const struct probe_answer *answer, const struct probe_quantity *q);
 
 /* STATUS_NO_MEMORY, STATUS_TOO_LARGE. */
 enum status probe_run(const struct probe *probe, const struct hardware *hw,

@@ -10,6 +10,16 @@ const struct probe_curve *quantity_curve(const struct probe_answer *answer,
     return answer->series[q->curve].curve;
 }
 
+double quantity_found(const struct probe_answer *answer, const struct probe_quantity *q)
+{
+    return q->found(answer, q);
+}
+
+double quantity_described(const struct probe_answer *answer, const struct probe_quantity *q)
+{
+    return q->described ? q->described(answer, q) : NAN;
+}
+
 bool curve_points_open(const struct probe_answer *answer, int curve, struct curve_points *points)
 {
     const struct probe_series *series = &answer->series[curve];
@@ -20,7 +30,7 @@ bool curve_points_open(const struct probe_answer *answer, int curve, struct curv
     points->y = points->x + count;
     for (size_t i = 0; i < count; i++) {
         points->x[i] = (double)series->points[i].x;
-        points->y[i] = series->points[i].ns - answer->empty_ns;
+        points->y[i] = point_ns(&series->points[i]);
     }
     points->points = (struct segment_points){points->x, points->y, series->count};
     return true;
@@ -31,15 +41,20 @@ void curve_points_clear(struct curve_points *points)
     free(points->x);
 }
 
-double curve_slope_ns(const struct probe_answer *answer, int curve)
+bool curve_line(const struct probe_answer *answer, int curve, struct line *line)
 {
     struct curve_points points;
-    struct line line;
     if (!curve_points_open(answer, curve, &points))
-        return NAN;
-    bool found = line_fit(&points.points, &line);
+        return false;
+    bool found = line_fit(&points.points, line);
     curve_points_clear(&points);
-    return found && line.slope > 0 ? line.slope : NAN;
+    return found;
+}
+
+double curve_slope_ns(const struct probe_answer *answer, int curve)
+{
+    struct line line;
+    return curve_line(answer, curve, &line) && line.slope > 0 ? line.slope : NAN;
 }
 
 double curve_period(const struct probe_answer *answer, int curve)
@@ -64,19 +79,18 @@ double curve_knee(const struct probe_answer *answer, int curve)
     return found ? knee.at : NAN;
 }
 
-double curve_last_ns(const struct probe_answer *answer, int curve)
+double point_ns(const struct probe_point *point)
 {
-    const struct probe_series *series = &answer->series[curve];
-    return series->count ? series->points[series->count - 1].ns - answer->empty_ns : NAN;
+    return point->ns - point->empty_ns;
 }
 
-double curve_at_ns(const struct probe_answer *answer, int curve, int64_t x)
+const struct probe_point *curve_at(const struct probe_answer *answer, int curve, int64_t x)
 {
     const struct probe_series *series = &answer->series[curve];
     for (int i = 0; i < series->count; i++)
         if (series->points[i].x == x)
-            return series->points[i].ns - answer->empty_ns;
-    return NAN;
+            return &series->points[i];
+    return NULL;
 }
 
 double in_cycles(const struct hardware *hw, double ns)

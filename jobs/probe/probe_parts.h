@@ -31,6 +31,9 @@ int writer_path(struct probe_writer *w, const char *source, const char *destinat
 /* Additions of the type, or multiplications or ReLU where there are none. */
 int writer_vector(struct probe_writer *w, enum dtype type);
 
+/* The unit's entry for a type; NULL, and the writer ends, without one. */
+const struct matrix_type *writer_matrix(struct probe_writer *w, enum dtype type);
+
 /* Does a buffer hold so many bytes? The curve ends here where it does not. */
 bool writer_fits(struct probe_writer *w, const char *buffer, int64_t bytes);
 
@@ -52,13 +55,15 @@ struct curve_points {
 bool curve_points_open(const struct probe_answer *answer, int curve, struct curve_points *points);
 void curve_points_clear(struct curve_points *points);
 
-/* ns for each step of x, the stairs' length in x; NAN. */
+/* The line through a curve's points; ns for each step of x, the stairs' length in x; NAN. */
+bool curve_line(const struct probe_answer *answer, int curve, struct line *line);
 double curve_slope_ns(const struct probe_answer *answer, int curve);
 double curve_period(const struct probe_answer *answer, int curve);
 double curve_knee(const struct probe_answer *answer, int curve);
-/* The time of the last point, or that of x = `x`, less an empty program's; NAN. */
-double curve_last_ns(const struct probe_answer *answer, int curve);
-double curve_at_ns(const struct probe_answer *answer, int curve, int64_t x);
+/* How much longer a point takes than an empty program on as many cores; the curve's point at x, or
+ * NULL. */
+double point_ns(const struct probe_point *point);
+const struct probe_point *curve_at(const struct probe_answer *answer, int curve, int64_t x);
 
 /* The curve that a quantity is told from. */
 const struct probe_curve *quantity_curve(const struct probe_answer *answer,

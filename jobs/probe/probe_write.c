@@ -3,6 +3,7 @@
 #include "jobs/probe/probe_write.h"
 
 #include "formats/json.h"
+#include "jobs/probe/probe_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,12 +18,22 @@ static const char *number_of(double number, char text[TEXT_SIZE])
     return text;
 }
 
-/* "6 ... 9", or one number. */
+static bool is_published(const struct probe_quantity *q)
+{
+    return q->paper_high > 0;
+}
+
+/* "6...9", "2 or more", or one number. */
 static const char *paper_of(const struct probe_quantity *q, char text[TEXT_SIZE])
 {
-    if (q->paper_low == q->paper_high)
-        return number_of(q->paper_low > 0 ? q->paper_low : NAN, text);
-    snprintf(text, TEXT_SIZE, "%.4g...%.4g", q->paper_low, q->paper_high);
+    if (!is_published(q) || q->paper_low == q->paper_high)
+        return number_of(is_published(q) ? q->paper_low : NAN, text);
+    if (isinf(q->paper_high))
+        snprintf(text, TEXT_SIZE, "%.4g or more", q->paper_low);
+    else if (q->paper_low > 0)
+        snprintf(text, TEXT_SIZE, "%.4g to %.4g", q->paper_low, q->paper_high);
+    else
+        snprintf(text, TEXT_SIZE, "at most %.4g", q->paper_high);
     return text;
 }
 
@@ -38,9 +49,9 @@ static void put_quantities(const struct probe_answer *answer, const struct style
     for (int i = 0; i < probe->quantity_count; i++) {
         const struct probe_quantity *q = &probe->quantities[i];
         fprintf(out, "  %-*s %*s %*s %*s  %-9s %s\n", NAME_COLUMNS, q->name, NUMBER_COLUMNS,
-                number_of(q->found(answer, q), found), NUMBER_COLUMNS,
-                number_of(q->described(answer, q), described), NUMBER_COLUMNS, paper_of(q, paper),
-                q->unit, q->source);
+                number_of(quantity_found(answer, q), found), NUMBER_COLUMNS,
+                number_of(quantity_described(answer, q), described), NUMBER_COLUMNS,
+                paper_of(q, paper), q->unit, q->source);
     }
 }
 
@@ -73,8 +84,7 @@ static void put_point(const struct probe_answer *answer, int64_t x, FILE *out)
                 (int)strlen(answer->series[s].curve->name) < NUMBER_COLUMNS
                     ? NUMBER_COLUMNS
                     : (int)strlen(answer->series[s].curve->name),
-                place < 0 ? "-"
-                          : text_time(answer->series[s].points[place].ns - answer->empty_ns, text));
+                place < 0 ? "-" : text_time(point_ns(&answer->series[s].points[place]), text));
     }
     fputc('\n', out);
 }
@@ -82,8 +92,7 @@ static void put_point(const struct probe_answer *answer, int64_t x, FILE *out)
 static void put_points(const struct probe_answer *answer, const struct style *style, FILE *out)
 {
     const struct probe_series *most = longest(answer);
-    char text[TEXT_SIZE];
-    fprintf(out, "\n  beyond the %s of an empty program:\n", text_time(answer->empty_ns, text));
+    fputs("\n  times beyond an empty program's, which is the launch:\n", out);
     fprintf(out, "  %s%*s", style->bold, NUMBER_COLUMNS, answer->probe->x);
     for (int s = 0; s < answer->series_count; s++)
         fprintf(out, "  %*s", NUMBER_COLUMNS, answer->series[s].curve->name);
@@ -123,24 +132,34 @@ void probe_write_text(const struct probe_answer *answer, bool points, const stru
 
 /* ------------------------------------------------------------------ JSON */
 
+static json_t *point_json(const struct probe_point *point)
+{
+    return json_pack("{s:I, s:f, s:i, s:f}", "x", (json_int_t)point->x, "ns", point->ns, "cores",
+                     point->cores, "empty_ns", point->empty_ns);
+}
+
 static json_t *series_json(const struct probe_series *series)
 {
     json_t *points = json_array();
     for (int i = 0; i < series->count; i++)
-        json_array_append_new(
-            points, json_pack("[I, f]", (json_int_t)series->points[i].x, series->points[i].ns));
+        json_array_append_new(points, point_json(&series->points[i]));
     return json_pack("{s:s, s:o, s:o}", "name", series->curve->name, "why_not",
                      series->why[0] ? json_text(series->why) : json_null(), "points", points);
 }
 
+static json_t *paper_json(const struct probe_quantity *q)
+{
+    return is_published(q)
+               ? json_pack("[o, o]", json_number(q->paper_low), json_number(q->paper_high))
+               : json_null();
+}
+
 static json_t *quantity_json(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    bool is_published = q->paper_low > 0;
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", q->name, "unit", q->unit, "found",
-                     json_number(q->found(answer, q)), "described",
-                     json_number(q->described(answer, q)), "paper_ascend910",
-                     is_published ? json_pack("[f, f]", q->paper_low, q->paper_high) : json_null(),
-                     "source", is_published ? json_string(q->source) : json_null());
+                     json_number(quantity_found(answer, q)), "described",
+                     json_number(quantity_described(answer, q)), "ascend910", paper_json(q),
+                     "source", is_published(q) ? json_string(q->source) : json_null());
 }
 
 json_t *probe_json(const struct probe_answer *answer)
@@ -151,10 +170,10 @@ json_t *probe_json(const struct probe_answer *answer)
         json_array_append_new(series, series_json(&answer->series[s]));
     for (int i = 0; i < probe->quantity_count && !probe_why(answer); i++)
         json_array_append_new(quantities, quantity_json(answer, &probe->quantities[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:o, s:o}", "name", probe->name, "title",
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "name", probe->name, "title",
                      probe->title, "figure", probe->figure, "x", probe->x, "why_not",
-                     probe_why(answer) ? json_text(probe_why(answer)) : json_null(), "empty_ns",
-                     answer->empty_ns, "series", series, "concluded", quantities);
+                     probe_why(answer) ? json_text(probe_why(answer)) : json_null(), "series",
+                     series, "concluded", quantities);
 }
 
 /* ------------------------------------------------------------------ curves */
@@ -166,7 +185,9 @@ void probe_write_curves_header(FILE *out)
 
 static void put_x(const struct probe_curve *curve, int64_t x, FILE *out)
 {
-    if (!curve->m && !curve->k && !curve->n)
+    if (strcmp(curve->unit, "KiB") == 0)
+        fprintf(out, "%.10g", (double)x / 1024);
+    else if (strcmp(curve->unit, "MxKxN") != 0)
         fprintf(out, "%lld", (long long)x);
     else
         fprintf(out, "%lldx%lldx%lld", (long long)(curve->m ? curve->m : x),
@@ -199,7 +220,7 @@ static json_t *figure_of(const struct probe_answer *answer)
             json_array_append_new(curves, series_json(&answer->series[s]));
     json_object_set_new(section, "curves", curves);
     json_object_set_new(section, "x", json_string(probe->x));
-    json_object_set_new(section, "doubling", json_boolean(probe->curves[0].step == 0));
+    json_object_set_new(section, "log", json_boolean(probe->curves[0].step == 0));
     return section;
 }
 
@@ -218,8 +239,8 @@ static json_t *concluded_of(const struct probe_answer *answer)
         char paper[TEXT_SIZE];
         json_t *row = report_row(table);
         json_array_append_new(row, json_string(q->name));
-        json_array_append_new(row, json_number(q->found(answer, q)));
-        json_array_append_new(row, json_number(q->described(answer, q)));
+        json_array_append_new(row, json_number(quantity_found(answer, q)));
+        json_array_append_new(row, json_number(quantity_described(answer, q)));
         json_array_append_new(row, json_string(paper_of(q, paper)));
         json_array_append_new(row, json_string(q->unit));
         json_array_append_new(row, json_string(q->source));

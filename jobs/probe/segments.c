@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { LEAST_STAIRS = 2, LEAST_POINTS = 3, MAX_POINTS = 4096 };
+enum { LEAST_STAIRS = 2, LEAST_POINTS = 3, LEAST_ON_A_SIDE = 2, MAX_POINTS = 4096 };
 
 /* What a law may leave of a line's residual, and a line of the points' spread, to be taken for it.
  */
@@ -44,7 +44,7 @@ static bool is_level(const struct segment_points *points)
 
 bool line_fit(const struct segment_points *points, struct line *line)
 {
-    if (points->count < LEAST_POINTS || is_level(points))
+    if (points->count < LEAST_POINTS)
         return false;
     *line = fit(points->x, points->y, points->count);
     return true;
@@ -81,11 +81,11 @@ bool knee_fit(const struct segment_points *points, struct knee *knee)
 {
     const double *x = points->x, *y = points->y;
     int count = points->count;
-    if (count < 2 * LEAST_POINTS || is_level(points))
+    if (count <= 2 * LEAST_ON_A_SIDE || is_level(points))
         return false;
     double least = much_less * fit(x, y, count).squares;
     bool found = false;
-    for (int left = LEAST_POINTS; left <= count - LEAST_POINTS; left++) {
+    for (int left = LEAST_ON_A_SIDE; left <= count - LEAST_ON_A_SIDE; left++) {
         struct line before = fit(x, y, left), after = fit(x + left, y + left, count - left);
         double at = (before.at_0 - after.at_0) / (after.slope - before.slope);
         if (!(at >= x[left - 1] && at <= x[left]) || before.squares + after.squares >= least)

@@ -1,8 +1,8 @@
 /* Piecewise laws through points of a curve: a line, stairs, and two lines that meet.
  *
  * Points ascend in x. What is fitted is ordinary least squares (GSL); a function returns false
- * where the points do not show its law: too few of them, all of one height, or another law that
- * explains them about as well. */
+ * where the points do not show its law: too few of them, or a simpler law that explains them about
+ * as well. */
 #ifndef AUTOTUNE_JOBS_PROBE_SEGMENTS_H
 #define AUTOTUNE_JOBS_PROBE_SEGMENTS_H
 
