@@ -138,27 +138,33 @@ static void emit_nothing(struct probe_writer *w, const struct probe_curve *curve
 
 static const struct probe_curve empty = {.emit = emit_nothing};
 
+/* What cannot be priced or is too long to be simulated is no error: it ends the curve. */
+static enum status lacks(struct probe_writer *w, enum status status, struct error *error)
+{
+    bool is_end = status == STATUS_INVALID || status == STATUS_TOO_LARGE;
+    if (is_end)
+        writer_lacks(w, "%.*s", PROBE_WHY_SIZE - 1, error->text);
+    return is_end ? STATUS_OK : status;
+}
+
 /* Writes and times one program. Where it ends the curve, *ns is NAN. */
 static enum status time_point(struct bench *bench, const struct probe_curve *curve, int64_t x,
                               struct probe_writer *w, double *ns)
 {
-    struct error why;
     struct timeline timeline;
     *w = (struct probe_writer){
-        .e = {.program = &bench->program, .error = &why}, .hw = bench->hw, .cores = 1};
+        .e = {.program = &bench->program, .error = bench->error}, .hw = bench->hw, .cores = 1};
     *ns = NAN;
     program_reset(&bench->program, bench->hw);
     curve->emit(w, curve, x);
     if (writer_ends(w))
         return STATUS_OK;
-    enum status status = emit_close(&w->e);
-    if (status == STATUS_INVALID)
-        writer_lacks(w, "%.*s", PROBE_WHY_SIZE - 1, why.text);
-    if (status != STATUS_OK)
-        return status == STATUS_INVALID ? STATUS_OK
-                                        : error_set(bench->error, status, "%s", why.text);
     const struct simulate_options options = {.cores = w->cores};
-    TRY(simulate(bench->simulator, &bench->program, &options, &timeline, bench->error));
+    enum status status = emit_close(&w->e);
+    if (status == STATUS_OK)
+        status = simulate(bench->simulator, &bench->program, &options, &timeline, bench->error);
+    if (status != STATUS_OK)
+        return lacks(w, status, bench->error);
     if (timeline.blocked >= 0)
         return error_set(bench->error, STATUS_INVALID, "a generated program deadlocks");
     *ns = time_of(&timeline, w, curve->time);

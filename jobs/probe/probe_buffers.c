@@ -57,10 +57,8 @@ static void emit_rows(struct probe_writer *w, const struct probe_curve *curve, i
 static const struct price *price_of(const struct probe_answer *answer,
                                     const struct probe_quantity *q)
 {
-    struct probe_writer w = {.hw = answer->hw};
     const struct probe_curve *curve = quantity_curve(answer, q);
-    int path = writer_path(&w, curve->source, curve->destination);
-    return path < 0 ? NULL : &answer->hw->prices[answer->hw->paths[path].price];
+    return path_price(answer->hw, curve->source, curve->destination);
 }
 
 static double found_width(const struct probe_answer *answer, const struct probe_quantity *q)
@@ -70,8 +68,7 @@ static double found_width(const struct probe_answer *answer, const struct probe_
 
 static double described_width(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    const struct price *price = price_of(answer, q);
-    return price ? 1 / in_cycles(answer->hw, price_unit_ns(price)) : NAN;
+    return 1 / in_cycles(answer->hw, 1 / price_gbps(answer->hw, price_of(answer, q), 1));
 }
 
 /* So many bytes take no longer than one of them; NAN where each step takes longer. */
@@ -88,8 +85,7 @@ static double found_gbps(const struct probe_answer *answer, const struct probe_q
 
 static double described_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    const struct price *price = price_of(answer, q);
-    return price ? 1 / price_unit_ns(price) : NAN;
+    return price_gbps(answer->hw, price_of(answer, q), 1);
 }
 
 /* The slowest over the one without gaps. */
@@ -110,7 +106,7 @@ static double described_spread(const struct probe_answer *answer, const struct p
     if (!price)
         return NAN;
     double alone_fs = (double)(price->base_fs + price->latency_fs) +
-                      price_unit_ns(price) * FS_PER_NS * ROWS * ROW_BYTES;
+                      FS_PER_NS * ROWS * ROW_BYTES / price_gbps(answer->hw, price, 1);
     for (int64_t x = curve->step; x <= curve->to && price->burst_table >= 0; x += curve->step)
         most_fs = fmax(most_fs, (double)hardware_burst_fs(answer->hw, price, ROW_BYTES,
                                                           alignment_of(ROW_BYTES + x)));

@@ -102,3 +102,19 @@ double price_unit_ns(const struct price *price)
 {
     return (double)price->rate.fs / (double)price->rate.units / FS_PER_NS;
 }
+
+const struct price *path_price(const struct hardware *hw, const char *source,
+                               const char *destination)
+{
+    struct probe_writer w = {.hw = hw};
+    int path = writer_path(&w, source, destination);
+    return path < 0 ? NULL : &hw->prices[hw->paths[path].price];
+}
+
+double price_gbps(const struct hardware *hw, const struct price *price, int cores)
+{
+    if (!price)
+        return NAN;
+    return price->bus < 0 ? 1 / price_unit_ns(price)
+                          : (double)hardware_bus_share(hw, price, cores) / 1e9;
+}

@@ -73,5 +73,10 @@ const struct probe_curve *quantity_curve(const struct probe_answer *answer,
 double in_cycles(const struct hardware *hw, double ns);
 /* What a unit of work takes at a price, in ns. */
 double price_unit_ns(const struct price *price);
+/* The price of a path by name, NULL without it; and what each of so many cores gets that move over
+ * it at once, NAN for NULL. */
+const struct price *path_price(const struct hardware *hw, const char *source,
+                               const char *destination);
+double price_gbps(const struct hardware *hw, const struct price *price, int cores);
 
 #endif

@@ -152,20 +152,21 @@ static double found_as_long(const struct probe_answer *answer, const struct prob
     return (load.at_0 - vector.at_0) / (vector.slope - load.slope);
 }
 
-static double busy_ns(const struct price *price, double units)
+static double busy_ns(const struct price *price, double unit_ns, double units)
 {
-    return (double)price->base_fs / FS_PER_NS + price_unit_ns(price) * units;
+    return (double)price->base_fs / FS_PER_NS + unit_ns * units;
 }
 
-/* What a round's loads keep their pipe busy for, and one operation. NAN where a load and a store
- * that share a bus slow each other down. */
+/* What a round's loads keep their pipe busy for, and one operation. NAN where they share a pipe, or
+ * a load and a store that share a bus slow each other down. */
 static double described_as_long(const struct probe_answer *answer, const struct probe_quantity *q)
 {
     const struct hardware *hw = answer->hw;
     struct probe_writer w = {.hw = hw};
     struct vector_load v;
     find_load(&w, quantity_curve(answer, q), &v);
-    if (writer_ends(&w) || v.load_pipe == v.vector_pipe)
+    if (writer_ends(&w) || v.load_pipe == v.vector_pipe || v.load_pipe == v.store_pipe ||
+        v.vector_pipe == v.store_pipe)
         return NAN;
     const struct price *load = &hw->prices[hw->paths[v.load].price];
     const struct price *vector = &hw->prices[hardware_operation_price(hw, v.operation, DTYPE_F16)];
@@ -173,8 +174,8 @@ static double described_as_long(const struct probe_answer *answer, const struct 
     if (load->bus >= 0 && store_bus == load->bus &&
         hardware_bus_share(hw, load, 2) < hardware_bus_share(hw, load, 1))
         return NAN;
-    return 2 * busy_ns(load, TILE_BYTES) /
-           busy_ns(vector, (double)TILE_BYTES / hw->vector_repeat_bytes - 1);
+    return 2 * busy_ns(load, 1 / price_gbps(hw, load, 1), TILE_BYTES) /
+           busy_ns(vector, price_unit_ns(vector), (double)TILE_BYTES / hw->vector_repeat_bytes - 1);
 }
 
 /* ------------------------------------------------------------------ tables */
