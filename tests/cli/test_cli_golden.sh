@@ -61,7 +61,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program run simulate check analyse advise explain evaluate reproduce calibrate validate sweep merge network kernel list; do
+for command in tune program run simulate check analyse advise explain evaluate reproduce calibrate probe validate sweep merge network kernel list; do
     golden help-$command $command --help
 done
 golden version --version
