@@ -43,8 +43,9 @@ static const struct usage usage = {
     .args_doc = "[NAME]",
     .doc = "Finds out what a chip does as AIBench does: small programs whose one size grows, "
            "simulated, and what their times say of widths, cycles, bandwidths and cores, beside "
-           "what the description has and what was published of the Ascend 910. Without a name it "
-           "lists the procedures.\v"
+           "what the description has and what was published of the Ascend 910. On --hw host, this "
+           "computer, it measures those that mean something there. Without a name it lists the "
+           "procedures.\v"
            "An answer that is written to a file NAME.csv is its curves, as `autotune calibrate "
            "--from` reads them.\n\n"
            "Exit status: 0 answered; 1 the chip has not what the procedure needs; 2 an error.\n\n"
@@ -52,7 +53,8 @@ static const struct usage usage = {
            "  autotune probe\n"
            "  autotune probe vector-mask --hw ascend910\n"
            "  autotune probe --all --hw ascend910 --report probes.html\n"
-           "  autotune probe --all --hw ascend910b1 -o curves.csv\n",
+           "  autotune probe --all --hw ascend910b1 -o curves.csv\n"
+           "  autotune probe working-set --hw host\n",
 };
 
 /* ------------------------------------------------------------------ the list */
@@ -82,9 +84,14 @@ static int list_probes(struct common *common)
 
 /* ------------------------------------------------------------------ answers */
 
+static const char *how(const struct hardware *hw)
+{
+    return hw->host ? "measured" : "simulated";
+}
+
 static void write_text(const struct probed *probed, struct answer *answer)
 {
-    fprintf(answer->stream, "probes of %s, simulated\n", probed->hw.name);
+    fprintf(answer->stream, "probes of %s, %s\n", probed->hw.name, how(&probed->hw));
     text_put_hardware(&probed->hw, &answer->style, answer->stream);
     for (int i = 0; i < probed->count; i++)
         probe_write_text(&probed->answers[i], probed->count == 1, &answer->style, answer->stream);
@@ -127,10 +134,9 @@ static void write_page(const struct probe_command *command, const struct probed 
 {
     struct report report;
     char title[128];
-    snprintf(title, sizeof title, "Probes of %s", probed->hw.name);
+    snprintf(title, sizeof title, "Probes of %s, %s", probed->hw.name, how(&probed->hw));
     page_open(&command->page, title,
-              "Programs whose one size grows, simulated, and what their times say of the chip.",
-              &report);
+              "Programs whose one size grows, and what their times say of the chip.", &report);
     for (int i = 0; i < probed->count; i++)
         probe_report(&report, &probed->answers[i]);
     report_hardware(&report, &probed->hw);
@@ -161,7 +167,11 @@ static int answer_probes(struct probe_command *command, const char *name)
     struct probed *probed = cli_require_memory(calloc(1, sizeof *probed));
     const struct probe *probe = name ? find_probe(name) : NULL;
     int answered = 0;
-    cli_load_chip(&command->common, &probed->hw);
+    cli_load_hardware(&command->common, &probed->hw);
+    if (probed->hw.host && command->common.format == FORMAT_CSV)
+        cli_die("probe --hw %s: expected a chip with curves; this computer's are not fitted, "
+                "`autotune calibrate --hw host` measures it",
+                cli_hardware_name(&command->common));
     cli_check_files(&command->common);
     for (int p = 0; probes[p]; p++)
         if (!probe || probe == probes[p])

@@ -5,6 +5,7 @@
 
 #include "core/array.h"
 #include "costmodel/simulate.h"
+#include "jobs/probe/probe_here.h"
 #include "jobs/probe/probe_parts.h"
 
 #include <math.h>
@@ -190,7 +191,7 @@ static enum status add_point(struct bench *bench, struct probe_series *series,
     return STATUS_OK;
 }
 
-static int64_t next_size(const struct probe_curve *curve, int64_t x)
+int64_t probe_next_size(const struct probe_curve *curve, int64_t x)
 {
     int64_t share = x / PROBE_SHARE;
     return curve->step ? x + curve->step : share ? x + share : x + 1;
@@ -200,7 +201,7 @@ static enum status run_curve(struct bench *bench, const struct probe_curve *curv
                              struct probe_series *series)
 {
     *series = (struct probe_series){.curve = curve};
-    for (int64_t x = curve->from; x <= curve->to; x = next_size(curve, x)) {
+    for (int64_t x = curve->from; x <= curve->to; x = probe_next_size(curve, x)) {
         struct probe_writer w;
         double ns;
         TRY(time_point(bench, curve, x, &w, &ns));
@@ -227,7 +228,9 @@ enum status probe_run(const struct probe *probe, const struct hardware *hw,
                       struct probe_answer *answer, struct error *error)
 {
     struct bench bench;
-    *answer = (struct probe_answer){.probe = probe, .hw = hw};
+    *answer = (struct probe_answer){.probe = probe, .hw = hw, .ghz = (double)hw->clock_hz / 1e9};
+    if (hw->host)
+        return probe_here(answer, error);
     enum status status = bench_open(&bench, hw, error);
     if (status == STATUS_OK)
         status = run_curves(&bench, answer);

@@ -137,6 +137,8 @@ const struct probe probe_ub_width = {
     .curves = ub_moves,
     .quantity_count = PROBE_COUNT(ub_quantities),
     .quantities = ub_quantities,
+    .why_not_here =
+        "it has no buffer of the vector unit beside the caches, which l1-width is about",
 };
 
 static const struct probe_curve l1_moves[] = {
@@ -164,6 +166,7 @@ const struct probe probe_l1_width = {
     .curves = l1_moves,
     .quantity_count = PROBE_COUNT(l1_quantities),
     .quantities = l1_quantities,
+    .here = &probe_here_l1_width,
 };
 
 static const struct probe_curve l0c_moves[] = {
@@ -185,6 +188,7 @@ const struct probe probe_l0c_width = {
     .curves = l0c_moves,
     .quantity_count = PROBE_COUNT(l0c_quantities),
     .quantities = l0c_quantities,
+    .why_not_here = "it adds up in registers, and has no buffer for sums",
 };
 
 #define STRIDE(FROM, TO, LABEL)                                                                    \
@@ -212,4 +216,5 @@ const struct probe probe_strides = {
     .curves = strides,
     .quantity_count = PROBE_COUNT(stride_quantities),
     .quantities = stride_quantities,
+    .here = &probe_here_strides,
 };

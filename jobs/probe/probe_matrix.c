@@ -164,6 +164,7 @@ const struct probe probe_matrix_block = {
     .curves = blocks,
     .quantity_count = PROBE_COUNT(block_quantities),
     .quantities = block_quantities,
+    .why_not_here = "it has no matrix unit: its products are loops, whose tiles are chosen",
 };
 
 static const struct probe_curve cycles[] = {
@@ -224,6 +225,7 @@ const struct probe probe_matrix_cycles = {
     .curves = cycles,
     .quantity_count = PROBE_COUNT(cycle_quantities),
     .quantities = cycle_quantities,
+    .here = &probe_here_matrix_cycles,
 };
 
 static const struct probe_curve narrow[] = {
@@ -260,4 +262,5 @@ const struct probe probe_matrix_narrow = {
     .curves = narrow,
     .quantity_count = PROBE_COUNT(narrow_quantities),
     .quantities = narrow_quantities,
+    .why_not_here = "it has no matrix unit that could take blocks in pairs",
 };

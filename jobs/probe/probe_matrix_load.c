@@ -186,4 +186,6 @@ const struct probe probe_matrix_load = {
     .curves = products,
     .quantity_count = PROBE_COUNT(product_quantities),
     .quantities = product_quantities,
+    .why_not_here =
+        "`autotune --op matmul --hw host` measures whole products, with loads and stores",
 };

@@ -210,6 +210,7 @@ const struct probe probe_gm_bursts = {
     .curves = bursts,
     .quantity_count = PROBE_COUNT(burst_quantities),
     .quantities = burst_quantities,
+    .here = &probe_here_gm_bursts,
 };
 
 static const struct probe_curve sets[] = {
@@ -248,6 +249,7 @@ const struct probe probe_working_set = {
     .curves = sets,
     .quantity_count = PROBE_COUNT(set_quantities),
     .quantities = set_quantities,
+    .here = &probe_here_working_set,
 };
 
 static const struct probe_curve dealt[] = {
@@ -289,4 +291,5 @@ const struct probe probe_cores = {
     .curves = dealt,
     .quantity_count = PROBE_COUNT(dealt_quantities),
     .quantities = dealt_quantities,
+    .here = &probe_here_cores,
 };

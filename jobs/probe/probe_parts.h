@@ -44,6 +44,9 @@ void writer_cores(struct probe_writer *w, const struct probe_curve *curve, const
 void writer_set(struct probe_writer *w, int from, int to, int reg);
 void writer_wait(struct probe_writer *w, int from, int to, int reg);
 
+/* The size of a curve after x. */
+int64_t probe_next_size(const struct probe_curve *curve, int64_t x);
+
 /* ---- numbers */
 
 /* The curve's points, and the element's size of its type. STATUS: x and y are freed by

@@ -209,6 +209,8 @@ const struct probe probe_vector_load = {
     .curves = loads,
     .quantity_count = PROBE_COUNT(load_quantities),
     .quantities = load_quantities,
+    .why_not_here = "its caches and the order of its instructions load ahead by themselves: there "
+                    "is no buffer to take away",
 };
 
 static const struct probe_curve densities[] = {
@@ -241,6 +243,8 @@ const struct probe probe_vector_density = {
     .curves = densities,
     .quantity_count = PROBE_COUNT(density_quantities),
     .quantities = density_quantities,
+    .why_not_here = "there is no pipe of loads to time beside another of operations; break-even "
+                    "has the time of both",
 };
 
 #define DENSITY(NAME)                                                                              \
@@ -270,4 +274,5 @@ const struct probe probe_break_even = {
     .curves = operations,
     .quantity_count = PROBE_COUNT(operation_quantities),
     .quantities = operation_quantities,
+    .here = &probe_here_break_even,
 };
