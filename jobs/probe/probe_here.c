@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "jobs/probe/probe_parts.h"
 #include "validate/calibrate/host_calibration.h"
+#include "validate/calibrate/levels.h"
 #include "validate/timing.h"
 
 #include <stdio.h>
@@ -122,7 +123,9 @@ enum status probe_here(struct probe_answer *answer, struct error *error)
         return STATUS_OK;
     }
     if (!host_is_this_machine(answer->hw->host, why, sizeof why))
-        return error_set(error, STATUS_INVALID, "%s: %s", answer->hw->file, why);
+        return error_set(error, STATUS_INVALID,
+                         "%.64s: %s; expected a description by `autotune calibrate --hw host`",
+                         answer->hw->name, why);
     answer->probe = answer->probe->here;
     TRY(timing_clock_rate(&answer->ghz, error));
     form.memory = calibrate_memory(MEMORY_BYTES, LEAST_MEMORY_BYTES, &form.memory_bytes);
