@@ -12,14 +12,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* "Ascend 910B1" is 910b1 to those who measured it. */
-static void chip_of_name(const char *name, char chip[16])
+void calibration_chip(const char *name, char chip[CALIBRATION_CHIP_SIZE])
 {
     static const char maker[] = "ascend";
     size_t length = 0;
     if (strncasecmp(name, maker, sizeof maker - 1) == 0)
         name += sizeof maker - 1;
-    for (; *name && length < 15; name++)
+    for (; *name && length < CALIBRATION_CHIP_SIZE - 1; name++)
         if (isalnum((unsigned char)*name))
             chip[length++] = (char)tolower((unsigned char)*name);
     chip[length] = '\0';
@@ -32,7 +31,7 @@ enum status calibration_open(const char *folders, const char *base,
     memset(calibration, 0, sizeof *calibration);
     TRY(description_read(folders, base, overrides, &calibration->description, error));
     TRY(calibration_rebuild(calibration, error));
-    chip_of_name(chip ? chip : calibration->hw.name, calibration->chip);
+    calibration_chip(chip ? chip : calibration->hw.name, calibration->chip);
     return STATUS_OK;
 }
 

@@ -12,7 +12,14 @@
 
 #include <jansson.h>
 
-enum { CALIBRATION_MAX_PARAMETERS = 256, CALIBRATION_MAX_CURVES = 128 };
+enum {
+    CALIBRATION_MAX_PARAMETERS = 256,
+    CALIBRATION_MAX_CURVES = 128,
+    CALIBRATION_CHIP_SIZE = 16,
+};
+
+/* What files of curves call a chip: "910b1" of "Ascend 910B1". */
+void calibration_chip(const char *name, char chip[CALIBRATION_CHIP_SIZE]);
 
 /* A number of the description that was fitted. */
 struct parameter {
@@ -43,8 +50,8 @@ struct kernel_quality {
 
 struct calibration {
     struct description description;
-    struct hardware hw; /* as the description stands now */
-    char chip[16];      /* "910b1" */
+    struct hardware hw;               /* as the description stands now */
+    char chip[CALIBRATION_CHIP_SIZE]; /* "910b1" */
     int parameter_count, curve_count, curves_without_path;
     struct parameter parameters[CALIBRATION_MAX_PARAMETERS];
     struct fitted_curve curves[CALIBRATION_MAX_CURVES];
