@@ -9,6 +9,7 @@
 #include "jobs/calibrate/calibrate.h"
 #include "jobs/probe/probe.h"
 #include "jobs/probe/probe_write.h"
+#include "jobs/probe/subject.h"
 #include "results/report_tune.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct probe_command {
 /* What was run, on which chip. */
 struct probed {
     struct hardware hw;
+    bool all;
     int count;
     struct probe_answer answers[MAX_PROBES];
 };
@@ -100,10 +102,13 @@ static void write_text(const struct probed *probed, struct answer *answer)
 static void write_curves(const struct probed *probed, struct answer *answer)
 {
     char chip[CALIBRATION_CHIP_SIZE];
+    struct error error;
     calibration_chip(probed->hw.name, chip);
     probe_write_curves_header(answer->stream);
     for (int i = 0; i < probed->count; i++)
         probe_write_curves(&probed->answers[i], chip, answer->stream);
+    if (probed->all)
+        cli_require(subject_write_curves(&probed->hw, chip, answer->stream, &error), &error);
 }
 
 static void write_json(const struct probed *probed, struct answer *answer)
@@ -172,6 +177,7 @@ static int answer_probes(struct probe_command *command, const char *name)
         cli_die("probe --hw %s: expected a chip with curves; this computer's are not fitted, "
                 "`autotune calibrate --hw host` measures it",
                 cli_hardware_name(&command->common));
+    probed->all = command->all;
     cli_check_files(&command->common);
     for (int p = 0; probes[p]; p++)
         if (!probe || probe == probes[p])

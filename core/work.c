@@ -38,6 +38,7 @@ enum status work_totals(const struct program *program, struct work_total *totals
         struct work_total *total = &totals[in->price];
         if (!add_product(&total->instructions, times, 1) ||
             !add_product(&total->units, times, in->units) ||
+            !add_product(&total->paid_units, times, in->paid_units) ||
             (in->kind == INSTRUCTION_MOVE && !add_product(&total->burst_fs, times, in->burst_fs)))
             return error_set(error, STATUS_TOO_LARGE,
                              "line %d: more than 2^62 units of work in one program", in->line);

@@ -28,7 +28,7 @@ void bus_join(struct simulator *s, struct lane *lane, int64_t start_fs)
     struct bus_state *bus = &s->buses[s->hw->prices[lane->op->price].bus];
     lane->transferring = false;
     lane->start_fs = start_fs;
-    lane->left = (wide)(uint64_t)s->items[lane->op->instruction].units * FS_PER_S;
+    lane->left = (wide)(uint64_t)s->items[lane->op->instruction].paid_units * FS_PER_S;
     bus->lanes[bus->lane_count++] = lane;
     s->on_bus++;
 }

@@ -137,11 +137,11 @@ static void append_flag(struct cutter *cutter, const struct instruction *in, int
 /* instruction_alone_fs with a short memory: programs repeat few kinds of instruction. */
 static int64_t alone_fs(struct cutter *cutter, const struct instruction *in)
 {
-    int at = (int)(((uint64_t)in->units * 31 + (uint64_t)in->price) % KNOWN_PRICES);
-    if (cutter->known[at].price != in->price || cutter->known[at].units != in->units ||
+    int at = (int)(((uint64_t)in->paid_units * 31 + (uint64_t)in->price) % KNOWN_PRICES);
+    if (cutter->known[at].price != in->price || cutter->known[at].units != in->paid_units ||
         cutter->known[at].burst_fs != in->burst_fs) {
         cutter->known[at].price = in->price;
-        cutter->known[at].units = in->units;
+        cutter->known[at].units = in->paid_units;
         cutter->known[at].burst_fs = in->burst_fs;
         cutter->known[at].fs = instruction_alone_fs(
             cutter->program->hw, in,
