@@ -61,9 +61,16 @@ static const struct price *price_of(const struct probe_answer *answer,
     return path_price(answer->hw, curve->source, curve->destination);
 }
 
+/* Over whole stairs, where there are some. */
+static double found_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
+{
+    struct stairs stairs;
+    return curve_stairs(answer, q->curve, &stairs) ? stairs.period / stairs.height : NAN;
+}
+
 static double found_width(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    return 1 / in_cycles(answer->hw, curve_slope_ns(answer, q->curve));
+    return 1 / in_cycles(answer->hw, 1 / found_gbps(answer, q));
 }
 
 static double described_width(const struct probe_answer *answer, const struct probe_quantity *q)
@@ -78,9 +85,11 @@ static double found_grain(const struct probe_answer *answer, const struct probe_
     return period > (double)quantity_curve(answer, q)->step ? period : NAN;
 }
 
-static double found_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
+/* What the path moves in multiples of; NAN where the curve's steps would not show it. */
+static double described_grain(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    return 1 / curve_slope_ns(answer, q->curve);
+    const struct price *price = price_of(answer, q);
+    return price && price->lot > quantity_curve(answer, q)->step ? price->lot : NAN;
 }
 
 static double described_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
@@ -125,7 +134,7 @@ static const struct probe_curve ub_moves[] = {
 
 static const struct probe_quantity ub_quantities[] = {
     {"width of UB", "B/cycle", 0, found_width, described_width, 512, 512, "A 5.1, Fig. 7"},
-    {"step", "B", 0, found_grain, NULL, 512, 512, "A 5.1, Fig. 7"},
+    {"step", "B", 0, found_grain, described_grain, 512, 512, "A 5.1, Fig. 7"},
 };
 
 const struct probe probe_ub_width = {
@@ -150,7 +159,7 @@ static const struct probe_curve l1_moves[] = {
 
 static const struct probe_quantity l1_quantities[] = {
     {"width of L1, to UB", "B/cycle", 0, found_width, described_width, 128, 128, "A 5.2, Fig. 8a"},
-    {"step, to UB", "B", 0, found_grain, NULL, 128, 128, "A 5.2, Fig. 8a"},
+    {"step, to UB", "B", 0, found_grain, described_grain, 128, 128, "A 5.2, Fig. 8a"},
     {"L1 to UB", "GB/s", 0, found_gbps, described_gbps, 115, 115, "A 5.4"},
     {"UB to L1", "B/cycle", 1, found_width, described_width, 128, 128, "A 5.2, Fig. 8a"},
     {"L1 to L0A", "B/cycle", 2, found_width, described_width, 0, 0, ""},
@@ -175,7 +184,7 @@ static const struct probe_curve l0c_moves[] = {
 
 static const struct probe_quantity l0c_quantities[] = {
     {"width of L0C", "B/cycle", 0, found_width, described_width, 256, 256, "A 5.3, Fig. 8b"},
-    {"step", "B", 0, found_grain, NULL, 1024, 1024, "A 5.3, Fig. 8b"},
+    {"step", "B", 0, found_grain, described_grain, 1024, 1024, "A 5.3, Fig. 8b"},
     {"L0C to UB", "GB/s", 0, found_gbps, described_gbps, 230, 230, "A 5.4"},
 };
 

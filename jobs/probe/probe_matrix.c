@@ -101,7 +101,8 @@ static double found_at_once(const struct probe_answer *answer, const struct prob
 
 static double described_at_once(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    return type_of(answer, q) ? 1 : NAN;
+    const struct matrix_type *type = type_of(answer, q);
+    return type ? fmax(1, type->row_blocks_at_once) : NAN;
 }
 
 /* ------------------------------------------------------------------ tables */

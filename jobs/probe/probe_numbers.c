@@ -57,15 +57,20 @@ double curve_slope_ns(const struct probe_answer *answer, int curve)
     return curve_line(answer, curve, &line) && line.slope > 0 ? line.slope : NAN;
 }
 
-double curve_period(const struct probe_answer *answer, int curve)
+bool curve_stairs(const struct probe_answer *answer, int curve, struct stairs *stairs)
 {
     struct curve_points points;
-    struct stairs stairs;
     if (!curve_points_open(answer, curve, &points))
-        return NAN;
-    bool found = stairs_fit(&points.points, (double)answer->series[curve].curve->step, &stairs);
+        return false;
+    bool found = stairs_fit(&points.points, (double)answer->series[curve].curve->step, stairs);
     curve_points_clear(&points);
-    return found ? stairs.period : NAN;
+    return found;
+}
+
+double curve_period(const struct probe_answer *answer, int curve)
+{
+    struct stairs stairs;
+    return curve_stairs(answer, curve, &stairs) ? stairs.period : NAN;
 }
 
 double curve_knee(const struct probe_answer *answer, int curve)

@@ -61,6 +61,7 @@ void curve_points_clear(struct curve_points *points);
 /* The line through a curve's points; ns for each step of x, the stairs' length in x; NAN. */
 bool curve_line(const struct probe_answer *answer, int curve, struct line *line);
 double curve_slope_ns(const struct probe_answer *answer, int curve);
+bool curve_stairs(const struct probe_answer *answer, int curve, struct stairs *stairs);
 double curve_period(const struct probe_answer *answer, int curve);
 double curve_knee(const struct probe_answer *answer, int curve);
 /* How much longer a point takes than an empty program on as many cores; the curve's point at x, or
