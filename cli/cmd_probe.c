@@ -74,7 +74,7 @@ static int list_probes(struct common *common)
                                   json_pack("{s:s, s:s, s:s}", "name", probes[p]->name, "figure",
                                             probes[p]->figure, "title", probes[p]->title));
         else
-            fprintf(answer.stream, "%-16s %-12s %s\n", probes[p]->name, probes[p]->figure,
+            fprintf(answer.stream, "%-15s %-14s %s\n", probes[p]->name, probes[p]->figure,
                     probes[p]->title);
     if (common->format == FORMAT_JSON)
         cli_require(json_write(rows, answer.stream, &error), &error);
@@ -94,7 +94,9 @@ static const char *how(const struct hardware *hw)
 static void write_text(const struct probed *probed, struct answer *answer)
 {
     fprintf(answer->stream, "probes of %s, %s\n", probed->hw.name, how(&probed->hw));
-    text_put_hardware(&probed->hw, &answer->style, answer->stream);
+    text_put_hardware_lines(&probed->hw, &answer->style, answer->stream);
+    fprintf(answer->stream, "%sA: AIBench, which measured an Ascend 910%s\n\n", answer->style.dim,
+            answer->style.end);
     for (int i = 0; i < probed->count; i++)
         probe_write_text(&probed->answers[i], probed->count == 1, &answer->style, answer->stream);
 }
@@ -140,8 +142,11 @@ static void write_page(const struct probe_command *command, const struct probed 
     struct report report;
     char title[128];
     snprintf(title, sizeof title, "Probes of %s, %s", probed->hw.name, how(&probed->hw));
-    page_open(&command->page, title,
-              "Programs whose one size grows, and what their times say of the chip.", &report);
+    page_open(
+        &command->page, title,
+        "Programs whose one size grows, and what their times say of the chip, beside what AIBench "
+        "(A) measured on an Ascend 910.",
+        &report);
     for (int i = 0; i < probed->count; i++)
         probe_report(&report, &probed->answers[i]);
     report_hardware(&report, &probed->hw);

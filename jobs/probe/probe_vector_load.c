@@ -149,7 +149,8 @@ static double found_as_long(const struct probe_answer *answer, const struct prob
     struct line vector, load;
     if (!curve_line(answer, q->curve, &vector) || !curve_line(answer, q->curve + 1, &load))
         return NAN;
-    return (load.at_0 - vector.at_0) / (vector.slope - load.slope);
+    double meet = (load.at_0 - vector.at_0) / (vector.slope - load.slope);
+    return meet > 0 ? meet : NAN;
 }
 
 static double busy_ns(const struct price *price, double unit_ns, double units)

@@ -43,15 +43,16 @@ static void put_quantities(const struct probe_answer *answer, const struct style
     const struct probe *probe = answer->probe;
     if (!probe->quantity_count)
         return;
-    fprintf(out, "  %s%-*s %*s %*s %*s  %-9s %s%s\n", style->bold, NAME_COLUMNS, "concluded",
+    fprintf(out, "  %s%-*s %*s %*s %*s  %-10s %s%s\n", style->bold, NAME_COLUMNS, "concluded",
             NUMBER_COLUMNS, "found", NUMBER_COLUMNS, "described", NUMBER_COLUMNS, "A's 910", "unit",
             "source", style->end);
     for (int i = 0; i < probe->quantity_count; i++) {
         const struct probe_quantity *q = &probe->quantities[i];
-        fprintf(out, "  %-*s %*s %*s %*s  %-9s %s\n", NAME_COLUMNS, q->name, NUMBER_COLUMNS,
+        fprintf(out, "  %-*s %*s %*s %*s  ", NAME_COLUMNS, q->name, NUMBER_COLUMNS,
                 number_of(quantity_found(answer, q), found), NUMBER_COLUMNS,
                 number_of(quantity_described(answer, q), described), NUMBER_COLUMNS,
-                paper_of(q, paper), q->unit, q->source);
+                paper_of(q, paper));
+        fprintf(out, is_published(q) ? "%-10s %s\n" : "%s%s\n", q->unit, q->source);
     }
 }
 
