@@ -186,7 +186,7 @@ static void add_unshared(const struct hardware *hw, const struct instruction *in
 {
     int64_t fs;
     if (__builtin_add_overflow(instruction_issue_fs(hw, in),
-                               rate_ceil_fs(hw->prices[in->price].rate, in->units), &fs) ||
+                               rate_ceil_fs(hw->prices[in->price].rate, in->paid_units), &fs) ||
         __builtin_mul_overflow(fs, times, &fs) ||
         __builtin_add_overflow(fs, tally->unshared_fs, &tally->unshared_fs))
         tally->unshared_fs = INT64_MAX;

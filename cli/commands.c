@@ -15,6 +15,7 @@ const struct command commands[] = {
     {"evaluate", "predict a bank of measured kernels and compare", cmd_evaluate},
     {"reproduce", "recompute the papers' numbers, side by side", cmd_reproduce},
     {"calibrate", "measure this machine, or fit a description to measurements", cmd_calibrate},
+    {"probe", "find out what a chip does from the times of small programs", cmd_probe},
     {"validate", "run tilings on this machine and compare with the model", cmd_validate},
     {"sweep", "tune many shapes and chips from a file, and keep what is found", cmd_sweep},
     {"merge", "join the stores of a sweep's shards", cmd_merge},

@@ -25,6 +25,7 @@ int cmd_list(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
+int cmd_probe(int argc, char **argv);
 
 /* An array of {"name", "title"}; empty when no list is called by the first `length` bytes of
  * `kind`. Owned by the caller. */

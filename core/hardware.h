@@ -50,11 +50,12 @@ struct rate {
  * does not. Units are bytes for a move, blocks for a matrix instruction, repeats after the first
  * for a vector instruction, and operations for a scalar one. On a bus the base (issue) and the
  * bursts occupy the pipe only, and `rate` is the path's own limit: the share of the bus may be
- * less. */
+ * less. A path may move whole lots only: what takes time is then the next multiple of lot. */
 struct price {
     int64_t base_fs;
     int64_t latency_fs;
     struct rate rate;
+    int32_t lot;        /* of a move: bytes that it moves in multiples of; 0 and 1: any */
     int8_t pipe;        /* index into pipes */
     int8_t bus;         /* index into buses, or -1: private */
     int8_t burst_table; /* of a move in several pieces: index into burst_tables, or -1: free */
@@ -124,11 +125,14 @@ struct path {
     struct cast casts[HARDWARE_MAX_CASTS]; /* conversions on the way; bytes count at the source */
 };
 
-/* The matrix unit for one element type: ceil(m/block_m)·ceil(k/block_k)·ceil(n/block_n) blocks. */
+/* The matrix unit for one element type: ceil(m/block_m)·ceil(k/block_k)·ceil(n/block_n) blocks. Of
+ * one row of blocks (m <= block_m), so many along n issue at once: a last group that is not full
+ * takes as long as a full one. */
 struct matrix_type {
     uint8_t type;
     uint8_t accumulator; /* enum dtype of the result */
     int block_m, block_k, block_n;
+    int row_blocks_at_once; /* 0 and 1: one by one */
     int16_t price;
 };
 

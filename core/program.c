@@ -31,6 +31,12 @@ static int64_t ceil_div(int64_t value, int64_t unit)
     return value / unit + (value % unit != 0);
 }
 
+/* The next multiple of the lot; false where it does not fit. */
+static bool whole_lots(int64_t units, int64_t lot, int64_t *paid)
+{
+    return !__builtin_mul_overflow(lot > 1 ? ceil_div(units, lot) : units, lot > 1 ? lot : 1, paid);
+}
+
 /* What the pieces of a move cost. One piece is no piece: programs that do the same are equal. */
 static enum status price_bursts(const struct hardware *hw, struct instruction *in,
                                 struct error *error)
@@ -70,6 +76,9 @@ static enum status price_move(const struct hardware *hw, struct instruction *in,
         return error_set(error, STATUS_INVALID, "bytes=%lld is no multiple of %s's %d bytes",
                          (long long)in->bytes, dtype_name(in->type), dtype_bytes(in->type));
     in->units = in->bytes;
+    if (!whole_lots(in->bytes, hw->prices[in->price].lot, &in->paid_units))
+        return error_set(error, STATUS_INVALID, "bytes=%lld: more than 2^63 bytes of whole lots",
+                         (long long)in->bytes);
     return price_bursts(hw, in, error);
 }
 
@@ -84,10 +93,13 @@ static enum status price_matrix(const struct hardware *hw, struct instruction *i
     in->price = type->price;
     in->to_type = type->accumulator;
     int64_t plane = ceil_div(in->m, type->block_m) * ceil_div(in->k, type->block_k);
-    if (__builtin_mul_overflow(plane, ceil_div(in->n, type->block_n), &in->units))
-        return error_set(error, STATUS_INVALID, "m=%d k=%d n=%d: too many blocks", in->m, in->k,
-                         in->n);
-    return STATUS_OK;
+    int64_t along_n = ceil_div(in->n, type->block_n), paid;
+    int64_t at_once = in->m > type->block_m ? 1 : type->row_blocks_at_once;
+    if (whole_lots(along_n, at_once, &paid) &&
+        !__builtin_mul_overflow(plane, along_n, &in->units) &&
+        !__builtin_mul_overflow(plane, paid, &in->paid_units))
+        return STATUS_OK;
+    return error_set(error, STATUS_INVALID, "m=%d k=%d n=%d: too many blocks", in->m, in->k, in->n);
 }
 
 /* A repeat handles vector_repeat_bytes of the wider of the two element types; the first one is
@@ -99,14 +111,14 @@ static void price_vector(const struct hardware *hw, struct instruction *in)
     int64_t repeats = ceil_div(in->elements, per_repeat);
     in->price = (int16_t)hardware_operation_price(hw, in->what, in->type);
     in->pipe = hw->prices[in->price].pipe;
-    in->units = repeats > 1 ? repeats - 1 : 0;
+    in->units = in->paid_units = repeats > 1 ? repeats - 1 : 0;
 }
 
 static void price_scalar(const struct hardware *hw, struct instruction *in)
 {
     in->price = hw->operations[in->what].price;
     in->pipe = hw->prices[in->price].pipe;
-    in->units = in->count;
+    in->units = in->paid_units = in->count;
 }
 
 static enum status check_flag(const struct hardware *hw, struct instruction *in,
@@ -298,7 +310,7 @@ int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction
     struct rate rate = price->rate;
     if (price->bus >= 0)
         rate = (struct rate){FS_PER_S, hardware_bus_share(hw, price, cores)};
-    int64_t work = rate_ceil_fs(rate, in->units), sum;
+    int64_t work = rate_ceil_fs(rate, in->paid_units), sum;
     return __builtin_add_overflow(instruction_issue_fs(hw, in), work, &sum) ? INT64_MAX : sum;
 }
 

@@ -72,6 +72,7 @@ struct instruction {
     int32_t first_region; /* into program->regions */
     int32_t partner;      /* loop <-> end, indices of instructions */
     int64_t units;        /* of work at the price's rate; 0 where there is none */
+    int64_t paid_units;   /* those that take time: more where the chip works in larger lots */
     int64_t bursts;       /* move: contiguous pieces in external memory; 0 and 1: one (`bursts=`) */
     int64_t align_bytes;  /* move in several: what their starts are multiples of, a power of two;
                              0: of everything (`align=`) */
@@ -114,7 +115,7 @@ struct program_flag {
 struct program_cost {
     int16_t price;
     int32_t first; /* of them */
-    int64_t units, burst_fs;
+    int64_t units, paid_units, burst_fs;
     int64_t times; /* that they are executed, loops unrolled */
 };
 

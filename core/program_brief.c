@@ -21,7 +21,8 @@ struct briefer {
 static bool costs_as(const struct program_cost *cost, const struct instruction *in,
                      int64_t burst_fs)
 {
-    return cost->price == in->price && cost->units == in->units && cost->burst_fs == burst_fs;
+    return cost->price == in->price && cost->units == in->units &&
+           cost->paid_units == in->paid_units && cost->burst_fs == burst_fs;
 }
 
 /* The entry of what an instruction costs; -1 without memory. */
@@ -37,8 +38,11 @@ static int32_t cost_of(struct briefer *b, const struct instruction *in, int32_t 
                        sizeof *program->costs))
         return -1;
     *known = program->cost_count++;
-    program->costs[*known] = (struct program_cost){
-        .price = in->price, .first = index, .units = in->units, .burst_fs = burst_fs};
+    program->costs[*known] = (struct program_cost){.price = in->price,
+                                                   .first = index,
+                                                   .units = in->units,
+                                                   .paid_units = in->paid_units,
+                                                   .burst_fs = burst_fs};
     return *known;
 }
 

@@ -34,6 +34,7 @@ enum status work_totals(const struct program *program, struct work_total *totals
         struct work_total *total = &totals[cost->price];
         if (!add_product(&total->instructions, cost->times, 1) ||
             !add_product(&total->units, cost->times, cost->units) ||
+            !add_product(&total->paid_units, cost->times, cost->paid_units) ||
             !add_product(&total->burst_fs, cost->times, cost->burst_fs))
             return error_set(error, STATUS_TOO_LARGE,
                              "line %d: more than 2^62 units of work in one program",

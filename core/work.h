@@ -45,7 +45,7 @@ int64_t repetition_step(struct repetition *repetition, const struct instruction 
 
 /* Per price, what a whole program does, exactly: loops multiplied out. */
 struct work_total {
-    int64_t instructions, units;
+    int64_t instructions, units, paid_units;
     int64_t burst_fs; /* of moves in more than one piece */
 };
 

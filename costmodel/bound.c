@@ -224,7 +224,7 @@ enum status work_of_program(const struct program *program, int cores, struct wor
                              WORK_MAX_LINES);
         layout->price[layout->line_count++] = p;
         work->instructions[line] = (double)totals[p].instructions;
-        work->units[line] = (double)totals[p].units;
+        work->units[line] = (double)totals[p].paid_units;
         work->burst_fs[line] = (double)totals[p].burst_fs;
     }
     layout->total_count = layout->line_count;

@@ -30,7 +30,7 @@ void bus_join(struct simulator *s, struct lane *lane, const struct stream_cost *
 {
     struct bus_state *bus = &s->buses[cost->bus];
     lane->start_fs = lane->time_fs + cost->fs;
-    lane->left = (wide)(uint64_t)cost->units * FS_PER_S;
+    lane->left = (wide)(uint64_t)cost->paid_units * FS_PER_S;
     lane->cost = cost;
     lane->shares = s->shares + (ptrdiff_t)cost->price * s->share_stride;
     bus->lanes[bus->lane_count++] = lane;

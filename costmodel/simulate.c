@@ -326,7 +326,7 @@ static enum status check_range(const struct simulator *s, const struct program *
         if (price->bus >= 0)
             fs_per_unit = 1e15 / (double)hardware_bus_share(hw, price, most);
         double each = (double)price->base_fs + (double)price->latency_fs + s->lane_count + 1.0;
-        sum += (double)totals[p].instructions * each + (double)totals[p].units * fs_per_unit +
+        sum += (double)totals[p].instructions * each + (double)totals[p].paid_units * fs_per_unit +
                (double)totals[p].burst_fs;
     }
     if (sum < (double)SIMULATE_LONGEST_FS)

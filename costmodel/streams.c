@@ -183,7 +183,7 @@ static struct stream_cost price_cost(const struct cutter *cutter, const struct p
     return (struct stream_cost){.fs = transfer ? issue_fs : fs,
                                 .alone_fs = fs - issue_fs,
                                 .latency_fs = price->latency_fs,
-                                .units = cost->units,
+                                .paid_units = cost->paid_units,
                                 .price = cost->price,
                                 .bus = (int8_t)price->bus};
 }

@@ -51,7 +51,7 @@ struct stream_cost {
     int64_t fs;         /* work: its time; transfer: its issue */
     int64_t alone_fs;   /* transfer: its time on the bus if nobody else comes */
     int64_t latency_fs; /* after which its result is there */
-    int64_t units;
+    int64_t paid_units;
     int16_t price;
     int8_t bus; /* -1: work */
 };

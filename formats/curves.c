@@ -52,27 +52,42 @@ static enum status read_header(struct reader *r)
     return STATUS_OK;
 }
 
-/* What a curve's kind says about its points: the unit of x and what one of it is. */
+/* What a curve's kind says about its points: the unit of x and what one of it is, and the unit of
+ * their values. Numbers of x stand between x. The curves of repeats say GB/s, but coincide with
+ * those of sizes, which say GB/s(GiB), only where both are 2^30 bytes a second: 439.33 for L1_TO_L0A
+ * is then 255 bytes a cycle at 1850 MHz, as measured by size, and would be 237 otherwise. */
 static const struct kind {
     const char *name, *unit_x;
-    double x_bytes; /* 0: x is three numbers, else what x counts */
+    int sizes;      /* whole numbers; 0: x is a number … */
+    double x_bytes; /* … that counts this */
+    const char *unit, *other_unit;
+    double factor;
 } kinds[] = {
-    [CURVE_MOVE] = {"mov", "KiB", 1024},
-    [CURVE_REPEAT] = {"mov_repeat", "repeat", 1},
-    [CURVE_MMAD] = {"mmad", "MxKxN", 0},
+    [CURVE_MOVE] = {"mov", "KiB", 0, 1024, "GB/s(GiB)", "GB/s", 1073741824.0},
+    [CURVE_REPEAT] = {"mov_repeat", "repeat", 0, 1, "GB/s(GiB)", "GB/s", 1073741824.0},
+    [CURVE_MMAD] = {"mmad", "MxKxN", 3, 0, "ops_per_cycle(bytes*MAC)", NULL, 1},
+    [CURVE_START] = {"start", "CORES", 1, 0, "ns", NULL, 1},
+    [CURVE_SKEW] = {"skew", "CORES", 1, 0, "ns", NULL, 1},
+    [CURVE_ORDER] = {"order", "BARRIERS", 1, 0, "ns", NULL, 1},
+    [CURVE_MOVES] = {"moves", "CORESxMOVESxBYTES", 3, 0, "ns", NULL, 1},
+    [CURVE_PIECES] = {"pieces", "PIECESxBYTESxALIGN", 3, 0, "ns", NULL, 1},
+    [CURVE_PRODUCTS] = {"products", "PRODUCTSxMxKxN", 4, 0, "ns", NULL, 1},
+    [CURVE_VECTORS] = {"vectors", "ELEMENTS", 1, 0, "ns", NULL, 1},
+    [CURVE_SCALARS] = {"scalars", "OPERATIONS", 1, 0, "ns", NULL, 1},
+    [CURVE_FLAG] = {"flag", "FLAGS", 1, 0, "ns", NULL, 1},
+    [CURVE_WORKING_SET] = {"working_set", "BYTES", 1, 0, "ns", NULL, 1},
 };
 
-/* The rates' units. The curves of repeats say GB/s, but coincide with those of sizes, which say
- * GB/s(GiB), only where both are 2^30 bytes a second: 439.33 for L1_TO_L0A is then 255 bytes a
- * cycle at 1850 MHz, as measured by size, and would be 237 otherwise. */
-static const struct unit {
-    const char *name;
-    double factor;
-} units[] = {
-    {"GB/s(GiB)", 1073741824.0},
-    {"GB/s", 1073741824.0},
-    {"ops_per_cycle(bytes*MAC)", 1.0},
-};
+static bool is_program(enum curve_kind kind)
+{
+    return kind >= CURVE_START && kind < CURVE_OTHER;
+}
+
+const char *curve_program_kind(enum curve_kind kind, const char **unit_x)
+{
+    *unit_x = is_program(kind) ? kinds[kind].unit_x : NULL;
+    return is_program(kind) ? kinds[kind].name : NULL;
+}
 
 static enum curve_kind find_kind(const char *name)
 {
@@ -92,21 +107,21 @@ static double positive(const char *text)
     return *end == '\0' && isfinite(number) && number > 0 ? number : 0;
 }
 
-static bool read_shape(const char *text, int64_t size[3])
+static bool read_shape(const char *text, int count, int64_t most, int64_t size[])
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < count; i++) {
         char *end;
         if (!isdigit((unsigned char)*text))
             return false;
         size[i] = strtoll(text, &end, 10);
-        if (size[i] < 1 || size[i] > 1 << 20 || *end != (i < 2 ? 'x' : '\0'))
+        if (size[i] < 1 || size[i] > most || *end != (i < count - 1 ? 'x' : '\0'))
             return false;
         text = end + 1;
     }
     return true;
 }
 
-static bool read_size(const char *text, double unit_bytes, int64_t size[3])
+static bool read_size(const char *text, double unit_bytes, int64_t size[])
 {
     double count = positive(text) * unit_bytes;
     size[0] = count <= 1e12 ? llround(count) : 0;
@@ -117,20 +132,20 @@ static bool read_size(const char *text, double unit_bytes, int64_t size[3])
 static const char *read_point(const struct reader *r, enum curve_kind kind,
                               struct curve_point *point)
 {
-    size_t unit = 0;
-    while (unit < sizeof units / sizeof *units &&
-           strcmp(units[unit].name, field(r, UNIT_VALUE)) != 0)
-        unit++;
-    if (unit == sizeof units / sizeof *units || (units[unit].factor == 1) != (kind == CURVE_MMAD))
+    const struct kind *k = &kinds[kind];
+    const char *unit = field(r, UNIT_VALUE);
+    if (strcmp(unit, k->unit) != 0 && (!k->other_unit || strcmp(unit, k->other_unit) != 0))
         return "unit_value: not a unit of this kind";
-    if (strcmp(field(r, UNIT_X), kinds[kind].unit_x) != 0)
+    if (strcmp(field(r, UNIT_X), k->unit_x) != 0)
         return "unit_x: not the unit of this kind";
     *point = (struct curve_point){.line = r->csv.line};
-    if (!(kind == CURVE_MMAD ? read_shape(field(r, X), point->size)
-                             : read_size(field(r, X), kinds[kind].x_bytes, point->size)))
+    int64_t most = is_program(kind) ? INT64_C(1) << 50 : 1 << 20;
+    if (!(k->sizes ? read_shape(field(r, X), k->sizes, most, point->size)
+                   : read_size(field(r, X), k->x_bytes, point->size)))
         return "x: not a positive size";
-    point->rate = positive(field(r, VALUE)) * units[unit].factor;
-    return point->rate > 0 && isfinite(point->rate) ? NULL : "value: not a positive number";
+    double value = positive(field(r, VALUE)) * k->factor;
+    *(is_program(kind) ? &point->ns : &point->rate) = value;
+    return value > 0 && isfinite(value) ? NULL : "value: not a positive number";
 }
 
 static void reject(struct reader *r, int line, const char *reason)
@@ -193,7 +208,8 @@ static enum status read_record(struct reader *r)
     TRY(check_name(r, NAME, CURVE_NAME_SIZE));
     TRY(check_name(r, CHIP, CURVE_CHIP_SIZE));
     enum curve_kind kind = find_kind(field(r, KIND));
-    if (kind == CURVE_OTHER)
+    bool in_ns = strcmp(field(r, UNIT_VALUE), "ns") == 0;
+    if (kind == CURVE_OTHER || (in_ns && !is_program(kind))) /* a figure's */
         return STATUS_OK;
     const char *reason = read_point(r, kind, &point);
     if (reason) {
@@ -210,7 +226,7 @@ static enum status read_record(struct reader *r)
 static int compare_points(const void *a, const void *b)
 {
     const struct curve_point *left = a, *right = b;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < CURVE_MAX_SIZES; i++)
         if (left->size[i] != right->size[i])
             return left->size[i] < right->size[i] ? -1 : 1;
     return left->line < right->line ? -1 : left->line > right->line;
@@ -243,7 +259,8 @@ static enum status read_all(struct reader *r)
         sort_points(r, &r->curves->curves[i]);
     if (r->point_count == 0)
         return error_set(r->error, STATUS_INVALID,
-                         "%s:%d: no point of a kind mov, mov_repeat or mmad, expected some",
+                         "%s:%d: no point of a kind that can be fitted, expected mov, mov_repeat, mmad "
+                         "or times of programs",
                          r->csv.file, r->csv.line);
     return STATUS_OK;
 }

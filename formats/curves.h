@@ -1,4 +1,4 @@
-/* Curves of single instructions as measured on a chip: a CSV with the columns kind, name, chip, x,
+/* Curves of single instructions, and times of small programs, as measured on a chip: a CSV with the columns kind, name, chip, x,
  * value, unit_x and unit_value, in any order, others being left alone.
  *
  * A curve is the records with one kind, name and chip. What x and value mean is said by their
@@ -16,22 +16,41 @@ enum curve_kind {
     CURVE_MOVE,   /* one move of `size` bytes */
     CURVE_REPEAT, /* `size` moves of one size in a row */
     CURVE_MMAD,   /* one matrix instruction: `size` m, k and n in elements */
-    CURVE_OTHER,  /* counted only */
+    /* The time of a whole program (jobs/probe/subject.h): */
+    CURVE_START,       /* without an instruction: cores */
+    CURVE_SKEW,        /* one instruction, cores starting one after the other: cores */
+    CURVE_ORDER,       /* barriers before one instruction: how many */
+    CURVE_MOVES,       /* cores, moves in a row, bytes of each */
+    CURVE_PIECES,      /* one move: pieces, bytes together, alignment of their starts */
+    CURVE_PRODUCTS,    /* matrix instructions in a row, m, k, n */
+    CURVE_VECTORS,     /* one vector instruction: elements */
+    CURVE_SCALARS,     /* one scalar instruction: operations */
+    CURVE_FLAG,        /* 1: a flag before a move, 2: and one after it */
+    CURVE_WORKING_SET, /* loads of so many bytes, as many missing the cache as a kernel's would */
+    CURVE_OTHER,       /* counted only */
     CURVE_KIND_COUNT,
 };
 
 enum {
     CURVES_MAX_POINTS = 1 << 20,
     CURVES_MAX_COUNT = 1024,
-    CURVE_NAME_SIZE = 64,
+    CURVE_NAME_SIZE = 128,
     CURVE_CHIP_SIZE = 16,
+    CURVE_MAX_SIZES = 4,
 };
 
 struct curve_point {
-    int64_t size[3]; /* m, k, n; for the others size[0] alone counts, in bytes or repeats */
-    double rate;     /* bytes per second, or for mmad operand-bytes × multiplications per cycle */
+    int64_t size[CURVE_MAX_SIZES]; /* as the kind says, those beyond it 0; bytes or repeats of a
+                                      move, m, k, n of mmad */
+    double rate; /* bytes per second, or for mmad operand-bytes × multiplications per cycle; of
+                    programs 0 */
+    double ns;   /* of a program, its launch included; else 0 */
     int line;
 };
+
+/* How a kind of program says its sizes: unit_x of its records, "CORESxMOVESxBYTES". NULL: it is
+ * none. */
+const char *curve_program_kind(enum curve_kind kind, const char **unit_x);
 
 struct curve {
     enum curve_kind kind;

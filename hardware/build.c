@@ -90,10 +90,9 @@ enum status builder_find_type(struct builder *b, const config_setting_t *group, 
     return tree_expected(b->tree, config_setting_get_member(group, key), b->error, "%s", expected);
 }
 
-static uint8_t per_core(const config_setting_t *group)
+static int64_t count_or_1(const config_setting_t *group, const char *key)
 {
-    return config_setting_get_member(group, "per_core") ? (uint8_t)schema_count(group, "per_core")
-                                                        : 1;
+    return config_setting_get_member(group, key) ? schema_count(group, key) : 1;
 }
 
 static enum status build_pipe(struct builder *b, const config_setting_t *group)
@@ -101,7 +100,7 @@ static enum status build_pipe(struct builder *b, const config_setting_t *group)
     struct pipe *pipe = &b->hw->pipes[b->hw->pipe_count++];
     snprintf(pipe->name, sizeof pipe->name, "%s", schema_text(group, "name"));
     pipe->blocks_dispatch = schema_flag(group, "blocks_dispatch");
-    pipe->per_core = per_core(group);
+    pipe->per_core = (uint8_t)count_or_1(group, "per_core");
     for (const struct pipe *other = b->hw->pipes; pipe->blocks_dispatch && other < pipe; other++)
         if (other->blocks_dispatch)
             return tree_expected(b->tree, config_setting_get_member(group, "blocks_dispatch"),
@@ -116,7 +115,7 @@ static enum status build_buffer(struct builder *b, const config_setting_t *group
     buffer->capacity_bytes = schema_count(group, "capacity_bytes");
     buffer->alignment_bytes = schema_count(group, "alignment_bytes");
     buffer->unit_flag = schema_flag(group, "unit_flag");
-    buffer->per_core = per_core(group);
+    buffer->per_core = (uint8_t)count_or_1(group, "per_core");
     return rule_buffer(b->tree, group, b->error);
 }
 
@@ -205,6 +204,7 @@ static enum status build_path(struct builder *b, const config_setting_t *group)
     TRY(find_bus(b, group, &path->bus));
     struct price price = {
         .base_fs = b->hw->issue_fs, .pipe = path->pipe, .bus = path->bus, .burst_table = -1};
+    price.lot = (int32_t)count_or_1(group, "lot_bytes");
     set_move_price(group, &price);
     TRY(build_bursts(b, group, &price.burst_table));
     TRY(builder_add_price(b, group, price, &path->price));
@@ -248,6 +248,7 @@ static enum status build_matrix(struct builder *b, const config_setting_t *group
     matrix->block_m = (int)schema_count(group, "block_m");
     matrix->block_k = (int)schema_count(group, "block_k");
     matrix->block_n = (int)schema_count(group, "block_n");
+    matrix->row_blocks_at_once = (int)count_or_1(group, "row_blocks_at_once");
     TRY(builder_find_type(b, group, "type", &matrix->type));
     TRY(builder_find_type(b, group, "accumulator", &matrix->accumulator));
     TRY(builder_find_pipe(b, group, false, &price.pipe));

@@ -129,6 +129,8 @@ static void put_units(XXH3_state_t *state, const struct hardware *hw)
                                type->block_k, type->block_n,     type->price};
         for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
             put(state, numbers[n]);
+        if (type->row_blocks_at_once > 1)
+            put(state, type->row_blocks_at_once);
     }
     for (int i = 0; i < hw->operation_count; i++) {
         put_name(state, hw->operations[i].name);
@@ -154,6 +156,8 @@ static void put_prices(XXH3_state_t *state, const struct hardware *hw)
                                    price->burst_table};
         for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
             put(state, numbers[n]);
+        if (price->lot > 1)
+            put(state, price->lot);
     }
     for (int t = 0; t < hw->burst_table_count; t++) {
         const struct burst_table *table = &hw->burst_tables[t];

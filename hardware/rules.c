@@ -122,7 +122,8 @@ static bool never_faster(const struct hardware *hw, const struct price *miss,
 {
     const struct price *prices[] = {miss, hit};
     int64_t share[2];
-    bool slower = miss->base_fs >= hit->base_fs && miss->latency_fs >= hit->latency_fs;
+    bool slower = miss->base_fs >= hit->base_fs && miss->latency_fs >= hit->latency_fs &&
+                  miss->lot % hit->lot == 0;
     for (int n = 1; n <= hw->cores && slower; n++) {
         for (int i = 0; i < 2; i++)
             share[i] =

@@ -12,14 +12,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* "Ascend 910B1" is 910b1 to those who measured it. */
-static void chip_of_name(const char *name, char chip[16])
+void calibration_chip(const char *name, char chip[CALIBRATION_CHIP_SIZE])
 {
     static const char maker[] = "ascend";
     size_t length = 0;
     if (strncasecmp(name, maker, sizeof maker - 1) == 0)
         name += sizeof maker - 1;
-    for (; *name && length < 15; name++)
+    for (; *name && length < CALIBRATION_CHIP_SIZE - 1; name++)
         if (isalnum((unsigned char)*name))
             chip[length++] = (char)tolower((unsigned char)*name);
     chip[length] = '\0';
@@ -32,7 +31,7 @@ enum status calibration_open(const char *folders, const char *base,
     memset(calibration, 0, sizeof *calibration);
     TRY(description_read(folders, base, overrides, &calibration->description, error));
     TRY(calibration_rebuild(calibration, error));
-    chip_of_name(chip ? chip : calibration->hw.name, calibration->chip);
+    calibration_chip(chip ? chip : calibration->hw.name, calibration->chip);
     return STATUS_OK;
 }
 
@@ -187,6 +186,15 @@ static json_t *curve_json(const struct fitted_curve *c)
                      c->note);
 }
 
+static json_t *unknowns_json(const struct calibration *calibration)
+{
+    json_t *rows = calibration->unknown_count ? json_array() : NULL;
+    for (int i = 0; i < calibration->unknown_count; i++)
+        json_array_append_new(rows, json_pack("{s:s, s:s}", "key", calibration->unknowns[i].key,
+                                              "why", calibration->unknowns[i].why));
+    return rows;
+}
+
 static json_t *accuracy_json(const char *half, const char *when, const struct accuracy *a)
 {
     return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "half", half, "when", when,
@@ -215,8 +223,9 @@ json_t *calibration_json(const struct calibration *calibration)
     for (int i = 0; i < calibration->curve_count; i++)
         json_array_append_new(curves, curve_json(&calibration->curves[i]));
     return json_pack(
-        "{s:s, s:o, s:o, s:i, s:i, s:o, s:I, s:s*}", "chip", calibration->chip, "parameters",
-        parameters, "curves", curves, "curves_without_path", calibration->curves_without_path,
+        "{s:s, s:o, s:o, s:o*, s:i, s:i, s:o, s:I, s:s*}", "chip", calibration->chip, "parameters",
+        parameters, "curves", curves, "not_identified", unknowns_json(calibration),
+        "curves_without_path", calibration->curves_without_path,
         "rejected_points", calibration->rejected_points, "kernels",
         calibration->has_kernels ? kernels_json(calibration) : json_null(), "kernel_trials",
         (json_int_t)calibration->kernel_trials, "ended", calibration->ended);

@@ -12,7 +12,14 @@
 
 #include <jansson.h>
 
-enum { CALIBRATION_MAX_PARAMETERS = 256, CALIBRATION_MAX_CURVES = 128 };
+enum {
+    CALIBRATION_MAX_PARAMETERS = 1024,
+    CALIBRATION_MAX_CURVES = 256,
+    CALIBRATION_CHIP_SIZE = 16,
+};
+
+/* What files of curves call a chip: "910b1" of "Ascend 910B1". */
+void calibration_chip(const char *name, char chip[CALIBRATION_CHIP_SIZE]);
 
 /* A number of the description that was fitted. */
 struct parameter {
@@ -36,6 +43,13 @@ struct fitted_curve {
     char note[160];
 };
 
+/* A number of the description that times of programs do not tell; it stays as it was, or as the
+ * reason says. */
+struct unknown {
+    char key[HARDWARE_KEY_SIZE];
+    char why[160];
+};
+
 /* How well the description predicts one half of the kernels. */
 struct kernel_quality {
     struct accuracy before, after;
@@ -43,11 +57,13 @@ struct kernel_quality {
 
 struct calibration {
     struct description description;
-    struct hardware hw; /* as the description stands now */
-    char chip[16];      /* "910b1" */
+    struct hardware hw;               /* as the description stands now */
+    char chip[CALIBRATION_CHIP_SIZE]; /* "910b1" */
     int parameter_count, curve_count, curves_without_path;
     struct parameter parameters[CALIBRATION_MAX_PARAMETERS];
     struct fitted_curve curves[CALIBRATION_MAX_CURVES];
+    int unknown_count;
+    struct unknown unknowns[CALIBRATION_MAX_PARAMETERS];
     int rejected_points, first_rejected_line;
     char first_rejected_file[256], first_rejected_reason[96];
     bool has_kernels;
@@ -63,8 +79,9 @@ enum status calibration_open(const char *folders, const char *base,
                              struct calibration *calibration, struct error *error);
 void calibration_close(struct calibration *calibration);
 
-/* Fits paths and matrix unit to a file of curves. STATUS_INVALID for a file that is none, or when
- * it has no curve of this chip. Curves that the description has no path for are counted only. */
+/* Fits paths and matrix unit to a file of curves, and all numbers to times of programs in it; what
+ * these leave open is in `unknowns`. STATUS_INVALID for a file that is none, or when it has no curve
+ * of this chip. Curves that the description has no path for are counted only. */
 enum status calibrate_curves(struct calibration *calibration, const char *file,
                              struct error *error);
 

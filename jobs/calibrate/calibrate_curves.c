@@ -375,6 +375,8 @@ enum status calibrate_curves(struct calibration *calibration, const char *file, 
         status = calibrate_paths(&target, &curves, &used);
     if (status == STATUS_OK)
         status = calibrate_mmads(&target, &curves, &used);
+    if (status == STATUS_OK)
+        status = calibrate_programs(calibration, &curves, file, &used, error);
     if (status == STATUS_OK && !used)
         status = error_at(error, file, curves.curves[0].points[0].line,
                           "no curve of chip %s fits a path or the matrix unit of %s",

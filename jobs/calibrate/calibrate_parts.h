@@ -2,6 +2,7 @@
 #ifndef AUTOTUNE_JOBS_CALIBRATE_CALIBRATE_PARTS_H
 #define AUTOTUNE_JOBS_CALIBRATE_CALIBRATE_PARTS_H
 
+#include "formats/curves.h"
 #include "jobs/calibrate/calibrate.h"
 
 /* Sets the parameter's number in the description, rounded to as many digits as are worth writing,
@@ -18,6 +19,11 @@ double calibration_rounded(double value);
 
 /* Builds calibration->hw anew. */
 enum status calibration_rebuild(struct calibration *calibration, struct error *error);
+
+/* Fits all numbers to the times of programs that a file has of this chip (calibrate_programs.h),
+ * adding the curves to *used. */
+enum status calibrate_programs(struct calibration *calibration, const struct curves *curves,
+                               const char *file, int *used, struct error *error);
 
 /* Lets a bus carry first_gbps (0: as before) for one transfer and cap_gbps (0: as before, but not
  * less than the first) for all: the n-th total is the smaller of n times the first and the last. */

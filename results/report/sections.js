@@ -18,6 +18,7 @@ const kinds = {
     treemap,
     spans,
     chips,
+    curves,
 };
 
 function show(section) {

@@ -121,7 +121,7 @@ static void count_instruction(const struct instruction *in, struct count *count)
         return;
     count->pipe_used[in->pipe] = true;
     count->own_fs[in->pipe] += instruction_issue_fs(&bench.hw, in) +
-                               rate_ceil_fs(bench.hw.prices[in->price].rate, in->units);
+                               rate_ceil_fs(bench.hw.prices[in->price].rate, in->paid_units);
     counters[in->kind](in, count);
 }
 

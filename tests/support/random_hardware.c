@@ -115,6 +115,8 @@ static void draw_move(struct maker *m, struct price *price)
 {
     if (below(m, 2))
         price->base_fs = draw_time(m, 1e8);
+    if (below(m, 3) == 0)
+        price->lot = below(m, 2) ? 1 << below(m, 12) : 1 + below(m, 1000);
 }
 
 /* Times in any order: a longer piece may be cheaper than a short one. */
@@ -151,6 +153,8 @@ static void draw_lateness(struct maker *m)
     if (m->options->prompt)
         return;
     hw->launch_core_fs = draw_time(m, 1e8);
+    for (int i = 0; i < hw->matrix_type_count; i++)
+        hw->matrix_types[i].row_blocks_at_once = below(m, 4);
     if (below(m, 3) == 0)
         return;
     hw->burst_table_count = 0;

@@ -116,17 +116,27 @@ static int64_t piece_fs(const struct hardware *hw, const struct instruction *in)
            (column == table->limit_count ? blocks(piece, table->up_to_bytes[column - 1]) : 1);
 }
 
-/* Bytes, blocks, repeats after the first, or scalar operations. */
+static int64_t in_whole(int64_t count, int64_t lot)
+{
+    while (lot > 1 && count % lot)
+        count++;
+    return count;
+}
+
+/* Bytes, blocks, repeats after the first, or scalar operations; of bytes and of the blocks of one
+ * row those that go idly with them. */
 static int64_t units_of(const struct hardware *hw, const struct instruction *in)
 {
     if (in->kind == INSTRUCTION_MOVE)
-        return in->bytes;
+        return in_whole(in->bytes, hw->prices[in->price].lot);
     if (in->kind == INSTRUCTION_SCALAR)
         return in->count;
     if (in->kind == INSTRUCTION_MATRIX) {
         const struct matrix_type *type = hardware_matrix_type(hw, (enum dtype)in->type);
-        return blocks(in->m, type->block_m) * blocks(in->k, type->block_k) *
-               blocks(in->n, type->block_n);
+        int64_t rows = blocks(in->m, type->block_m), columns = blocks(in->n, type->block_n);
+        if (rows < 2)
+            columns = in_whole(columns, type->row_blocks_at_once);
+        return rows * blocks(in->k, type->block_k) * columns;
     }
     int from = dtype_bytes((enum dtype)in->type), to = dtype_bytes((enum dtype)in->to_type);
     int64_t repeats = blocks(in->elements, hw->vector_repeat_bytes / (from > to ? from : to));

@@ -1,0 +1,86 @@
+/* What procedures are made of: a writer of programs that knows what a chip lacks, and the numbers
+ * that several of them conclude. */
+#ifndef AUTOTUNE_JOBS_PROBE_PROBE_PARTS_H
+#define AUTOTUNE_JOBS_PROBE_PROBE_PARTS_H
+
+#include "jobs/probe/probe.h"
+#include "jobs/probe/segments.h"
+#include "kernels/emit.h"
+
+#define PROBE_COUNT(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+
+/* What emit functions write to. The helpers below do nothing once the chip lacked something. */
+struct probe_writer {
+    struct emitter e;
+    const struct hardware *hw;
+    int cores;                  /* that run the program */
+    int load_pipe, vector_pipe; /* whose times may be asked for */
+    bool beyond;                /* the size does not fit */
+    char why[PROBE_WHY_SIZE];   /* the chip lacks something; "": it does not */
+};
+
+/* Says what the chip lacks; the first counts. */
+void writer_lacks(struct probe_writer *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool writer_ends(const struct probe_writer *w);
+
+/* By name; -1, and the writer ends, where there is none. */
+int writer_buffer(struct probe_writer *w, const char *name);
+int writer_path(struct probe_writer *w, const char *source, const char *destination);
+
+/* Additions of the type, or multiplications or ReLU where there are none. */
+int writer_vector(struct probe_writer *w, enum dtype type);
+
+/* The unit's entry for a type; NULL, and the writer ends, without one. */
+const struct matrix_type *writer_matrix(struct probe_writer *w, enum dtype type);
+
+/* Does a buffer hold so many bytes? The curve ends here where it does not. */
+bool writer_fits(struct probe_writer *w, const char *buffer, int64_t bytes);
+
+/* The core count of a program with these buffers, where a curve is of all cores. */
+void writer_cores(struct probe_writer *w, const struct probe_curve *curve, const char *buffer);
+
+/* A flag from one pipe to another; nothing where they are the same, which runs in order. */
+void writer_set(struct probe_writer *w, int from, int to, int reg);
+void writer_wait(struct probe_writer *w, int from, int to, int reg);
+
+/* The size of a curve after x. */
+int64_t probe_next_size(const struct probe_curve *curve, int64_t x);
+
+/* ---- numbers */
+
+/* The curve's points, and the element's size of its type. STATUS: x and y are freed by
+ * curve_points_clear. */
+struct curve_points {
+    double *x, *y;
+    struct segment_points points;
+};
+bool curve_points_open(const struct probe_answer *answer, int curve, struct curve_points *points);
+void curve_points_clear(struct curve_points *points);
+
+/* The line through a curve's points; ns for each step of x, the stairs' length in x; NAN. */
+bool curve_line(const struct probe_answer *answer, int curve, struct line *line);
+double curve_slope_ns(const struct probe_answer *answer, int curve);
+bool curve_stairs(const struct probe_answer *answer, int curve, struct stairs *stairs);
+double curve_period(const struct probe_answer *answer, int curve);
+double curve_knee(const struct probe_answer *answer, int curve);
+/* How much longer a point takes than an empty program on as many cores; the curve's point at x, or
+ * NULL. */
+double point_ns(const struct probe_point *point);
+const struct probe_point *curve_at(const struct probe_answer *answer, int curve, int64_t x);
+
+/* The curve that a quantity is told from. */
+const struct probe_curve *quantity_curve(const struct probe_answer *answer,
+                                         const struct probe_quantity *q);
+
+/* Cycles of the chip's clock. */
+double in_cycles(const struct hardware *hw, double ns);
+/* What a unit of work takes at a price, in ns. */
+double price_unit_ns(const struct price *price);
+/* The price of a path by name, NULL without it; and what each of so many cores gets that move over
+ * it at once, NAN for NULL. */
+const struct price *path_price(const struct hardware *hw, const char *source,
+                               const char *destination);
+double price_gbps(const struct hardware *hw, const struct price *price, int cores);
+
+#endif
