@@ -1,0 +1,35 @@
+/* Kernels' texts in the tables of published numbers: the best of the tilings that share some values.
+ *
+ *   text_open("ascend910", "fft_passes", &kernel, &error)
+ *   text_best(&kernel, r->threads, sizes, fixed, &found, &error)  …
+ *   text_close(&kernel) */
+#ifndef AUTOTUNE_JOBS_REPRODUCE_REPRODUCE_TEXT_H
+#define AUTOTUNE_JOBS_REPRODUCE_REPRODUCE_TEXT_H
+
+#include "core/hardware.h"
+#include "jobs/tune/kernels.h"
+#include "search/search.h"
+
+struct text_kernel {
+    struct hardware hw;
+    struct kernels *kernels;
+    const struct operator* op;
+};
+
+/* A described chip as it is, and the text of that name for it. */
+enum status text_open(const char *chip, const char *name, struct text_kernel *kernel,
+                      struct error *error);
+void text_close(struct text_kernel *kernel);
+
+/* Axes that have one value; a name of NULL ends them. */
+struct text_fixed {
+    const char *axis;
+    int64_t value;
+};
+
+/* `sizes` in the order of the text; axes that `fixed` does not name are searched. STATUS_INVALID
+ * where no such tiling is legal. */
+enum status text_best(const struct text_kernel *kernel, int threads, const int64_t sizes[],
+                      const struct text_fixed fixed[], struct found *found, struct error *error);
+
+#endif
