@@ -6,8 +6,8 @@
 #include "kernels/chapter.h"
 #include "network/network.h"
 
-extern const struct chapter simulator_chapter, apart_chapter, network_chapter, layers_chapter,
-    quoted_chapter;
+extern const struct chapter simulator_chapter, apart_chapter, fft_chapter, layers_chapter,
+    network_chapter, quoted_chapter;
 
 /* The time of the best tiling of m x k x n in the thesis's space, on all cores of a chip. */
 enum status best_product_ns(const struct reproduction *r, const struct hardware *hw, int64_t m,

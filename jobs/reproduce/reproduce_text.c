@@ -2,6 +2,7 @@
  * bounds make quick. */
 #include "jobs/reproduce/reproduce_text.h"
 #include "hardware/load.h"
+#include "kernels/registry.h"
 #include "search/restrict.h"
 
 #include <string.h>
@@ -20,8 +21,21 @@ enum status text_open(const char *chip, const char *name, struct text_kernel *ke
     return status;
 }
 
+enum status text_parse(const char *chip, const char *text, struct text_kernel *kernel,
+                       struct error *error)
+{
+    *kernel = (struct text_kernel){.kernels = NULL};
+    TRY(hardware_load(chip, NULL, &kernel->hw, error));
+    enum status status = operator_parse("a text", text, strlen(text), &kernel->op, error);
+    if (status != STATUS_OK)
+        hardware_clear(&kernel->hw);
+    return status;
+}
+
 void text_close(struct text_kernel *kernel)
 {
+    if (!kernel->kernels)
+        operator_free(kernel->op);
     kernels_close(kernel->kernels);
     hardware_clear(&kernel->hw);
 }

@@ -12,13 +12,15 @@
 
 struct text_kernel {
     struct hardware hw;
-    struct kernels *kernels;
+    struct kernels *kernels; /* that op is of; NULL: it is the kernel's own */
     const struct operator* op;
 };
 
-/* A described chip as it is, and the text of that name for it. */
+/* A described chip as it is, and the shipped text of that name for it; or a text itself. */
 enum status text_open(const char *chip, const char *name, struct text_kernel *kernel,
                       struct error *error);
+enum status text_parse(const char *chip, const char *text, struct text_kernel *kernel,
+                       struct error *error);
 void text_close(struct text_kernel *kernel);
 
 /* Axes that have one value; a name of NULL ends them. */
