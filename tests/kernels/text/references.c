@@ -499,6 +499,34 @@ static void cubefx(const struct reference_data *p, double *y)
     }
 }
 
+/* What is summed over windows is one more function. */
+static void prepare_audio(const struct reference_data *p)
+{
+    int64_t terms = p->size[1];
+    prepare_cubefx(p);
+    for (int64_t i = 0; i < 16 * terms * 16; i++)
+        of(p, "D")[i] = i % 16 == i / 16 / terms
+                            ? element_round(DTYPE_F16, cos((double)(5 * (i / 16 % terms) +
+                                                                    3 * p->size[2])))
+                            : 0;
+}
+
+static void audio(const struct reference_data *p, double *v)
+{
+    int64_t inputs = p->size[0] * 16;
+    for (int64_t i = 0; i < inputs; i++) {
+        v[i] = 0;
+        for (int64_t at = i; at < inputs && at < i + 16 * p->size[3]; at += 16)
+            v[i] += polynomial(p, p->size[2], of(p, "X")[at], p->size[1]);
+    }
+}
+
+/* Windows are powers of two. */
+static void fit_audio(int64_t size[])
+{
+    size[3] = INT64_C(1) << size[3];
+}
+
 const struct reference references[] = {
     {"add_relu", "ascend310", {3000}, {0}, add_relu, 0, 0, 65504, true, NULL, NULL},
     {"scale_bias_relu",
@@ -534,6 +562,28 @@ const struct reference references[] = {
      false,
      NULL,
      prepare_cubefx},
+    {"audio_features",
+     "ascend310 ascend910",
+     {100, 7, 5, 3},
+     {0},
+     audio,
+     0.02,
+     0.1,
+     2,
+     false,
+     fit_audio,
+     prepare_audio},
+    {"split/audio_features",
+     "ascend910b1",
+     {300, 7, 5, 3},
+     {0},
+     audio,
+     0.02,
+     0.1,
+     2,
+     false,
+     fit_audio,
+     prepare_audio},
     {"split/cubefx_pipeline",
      "ascend910b1 ascend910b2",
      {200, 7, 5},

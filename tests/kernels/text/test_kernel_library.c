@@ -28,6 +28,9 @@ static const struct row {
 } rows[] = {
     {"add_relu", "ascend310", {500000}, {5000}},
     {"add_relu", "ascend910b2", {500000}, {5000}},
+    {"audio_features", "ascend310", {256, 8, 4, 16}, {20, 3, 2, 4}, 1e3},
+    {"audio_features", "ascend910", {256, 8, 4, 16}, {20, 3, 2, 4}, 1e3},
+    {"split/audio_features", "ascend910b1", {256, 8, 4, 16}, {20, 3, 2, 4}, 1e4},
     {"average_pool", "ascend310", {4, 56, 56, 3, 3, 2, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"average_pool", "ascend910b2", {4, 56, 56, 3, 3, 2, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"batched_gemv", "ascend310", {8, 1024, 128}, {3, 200, 100}},
