@@ -1,6 +1,7 @@
 /* Tang 2024, chapter 4, on an Ascend 910B, whose cube and vector cores are apart: Cube-fx as a
  * kernel's text (split/cubefx_pipeline.kernel) against what its vector cores alone do. One cube core
  * with two vector cores, FP16. Of tilings the fastest for its number of merged matrices. */
+#include "hardware/load.h"
 #include "jobs/reproduce/reproduce_parts.h"
 #include "jobs/reproduce/reproduce_text.h"
 #include "kernels/cubefx/cubefx_figure.h"
@@ -134,7 +135,7 @@ static enum status fill(struct reproduction *r, struct apart *apart, double *our
                         struct error *error)
 {
     static const int64_t orders[] = {4, 8, 16};
-    const struct hardware *hw = &apart->kernel.hw;
+    const struct hardware *hw = apart->kernel.hw;
     const struct cubefx_figure_asked asked = {
         .hw = hw,
         .vector_cores = VECTOR_CORES,
@@ -157,12 +158,22 @@ static enum status fill(struct reproduction *r, struct apart *apart, double *our
     return STATUS_OK;
 }
 
+enum status apart_chip(struct hardware *hw, struct error *error)
+{
+    return hardware_load(REPRODUCE_APART_CHIP, NULL, hw, error);
+}
+
 static enum status compute(struct reproduction *r, double *ours, struct error *error)
 {
     struct apart apart = {.threads = r->threads};
-    TRY(text_open(REPRODUCE_APART_CHIP, "cubefx_pipeline", &apart.kernel, error));
-    enum status status = fill(r, &apart, ours, error);
-    text_close(&apart.kernel);
+    struct hardware hw;
+    TRY(apart_chip(&hw, error));
+    enum status status = text_open(&hw, "cubefx_pipeline", &apart.kernel, error);
+    if (status == STATUS_OK) {
+        status = fill(r, &apart, ours, error);
+        text_close(&apart.kernel);
+    }
+    hardware_clear(&hw);
     return status;
 }
 

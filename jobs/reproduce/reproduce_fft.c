@@ -53,7 +53,7 @@ static enum status use_of(const struct text_kernel *kernel, int64_t cores, int64
     const struct text_fixed fixed[] = {{"operations", operations}, {"cores", cores}, {NULL, 0}};
     struct found found;
     TRY(text_best(kernel, 1, sizes, fixed, &found, error));
-    *share = (double)found.timeline.busy_fs[hardware_pipe(&kernel->hw, "V", 1)] /
+    *share = (double)found.timeline.busy_fs[hardware_pipe(kernel->hw, "V", 1)] /
              (double)found.timeline.end_fs;
     return STATUS_OK;
 }
@@ -63,8 +63,8 @@ static enum status compare_counted(const struct text_kernel *kernel, double *our
 {
     for (int all = 0; all < 2; all++) {
         double two, six;
-        TRY(use_of(kernel, all ? kernel->hw.cores : 1, 2, &two, error));
-        TRY(use_of(kernel, all ? kernel->hw.cores : 1, 6, &six, error));
+        TRY(use_of(kernel, all ? kernel->hw->cores : 1, 2, &two, error));
+        TRY(use_of(kernel, all ? kernel->hw->cores : 1, 6, &six, error));
         ours[all ? COUNTED_ALL_CORES : COUNTED] = six / two;
     }
     return STATUS_OK;
@@ -73,11 +73,11 @@ static enum status compare_counted(const struct text_kernel *kernel, double *our
 static enum status transform_ns(const struct text_kernel *kernel, int64_t signals, int64_t together,
                                 int64_t width, double *ns, struct error *error)
 {
-    const int64_t sizes[] = {4 * kernel->hw.cores, 64, signals};
+    const int64_t sizes[] = {4 * kernel->hw->cores, 64, signals};
     const struct text_fixed fixed[] = {{"together", together},
                                        {"width", width},
                                        {"buffers", 2},
-                                       {"cores", kernel->hw.cores},
+                                       {"cores", kernel->hw->cores},
                                        {NULL, 0}};
     struct found found;
     TRY(text_best(kernel, 1, sizes, fixed, &found, error));
@@ -104,18 +104,27 @@ static enum status compare_transforms(const struct text_kernel *kernel, double *
     return STATUS_OK;
 }
 
-static enum status compute(struct reproduction *r, double *ours, struct error *error)
+static enum status compare_all(const struct hardware *hw, double *ours, struct error *error)
 {
     struct text_kernel kernel;
-    (void)r;
-    TRY(text_parse(REPRODUCE_NETWORK_CHIP, counted, &kernel, error));
+    TRY(text_parse(hw, counted, &kernel, error));
     enum status status = compare_counted(&kernel, ours, error);
     text_close(&kernel);
     if (status != STATUS_OK)
         return status;
-    TRY(text_open(REPRODUCE_NETWORK_CHIP, "fft_passes", &kernel, error));
+    TRY(text_open(hw, "fft_passes", &kernel, error));
     status = compare_transforms(&kernel, ours, error);
     text_close(&kernel);
+    return status;
+}
+
+static enum status compute(struct reproduction *r, double *ours, struct error *error)
+{
+    struct hardware hw;
+    (void)r;
+    TRY(learned_chip(&hw, error));
+    enum status status = compare_all(&hw, ours, error);
+    hardware_clear(&hw);
     return status;
 }
 

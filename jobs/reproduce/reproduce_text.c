@@ -1,35 +1,28 @@
 /* Opens a text's space for each question and searches the part of it that is asked about, which
  * bounds make quick. */
 #include "jobs/reproduce/reproduce_text.h"
-#include "hardware/load.h"
 #include "kernels/registry.h"
 #include "search/restrict.h"
 
 #include <string.h>
 
-enum status text_open(const char *chip, const char *name, struct text_kernel *kernel,
+enum status text_open(const struct hardware *hw, const char *name, struct text_kernel *kernel,
                       struct error *error)
 {
-    *kernel = (struct text_kernel){.kernels = NULL};
-    TRY(hardware_load(chip, NULL, &kernel->hw, error));
-    enum status status = kernels_open(NULL, &kernel->kernels, error);
-    if (status == STATUS_OK)
-        status = kernels_get(kernel->kernels, name, hardware_cores_apart(&kernel->hw), &kernel->op,
-                             error);
+    *kernel = (struct text_kernel){.hw = hw};
+    TRY(kernels_open(NULL, &kernel->kernels, error));
+    enum status status =
+        kernels_get(kernel->kernels, name, hardware_cores_apart(hw), &kernel->op, error);
     if (status != STATUS_OK)
         text_close(kernel);
     return status;
 }
 
-enum status text_parse(const char *chip, const char *text, struct text_kernel *kernel,
+enum status text_parse(const struct hardware *hw, const char *text, struct text_kernel *kernel,
                        struct error *error)
 {
-    *kernel = (struct text_kernel){.kernels = NULL};
-    TRY(hardware_load(chip, NULL, &kernel->hw, error));
-    enum status status = operator_parse("a text", text, strlen(text), &kernel->op, error);
-    if (status != STATUS_OK)
-        hardware_clear(&kernel->hw);
-    return status;
+    *kernel = (struct text_kernel){.hw = hw};
+    return operator_parse("a text", text, strlen(text), &kernel->op, error);
 }
 
 void text_close(struct text_kernel *kernel)
@@ -37,7 +30,6 @@ void text_close(struct text_kernel *kernel)
     if (!kernel->kernels)
         operator_free(kernel->op);
     kernels_close(kernel->kernels);
-    hardware_clear(&kernel->hw);
 }
 
 static enum status fix_axes(const struct space *space, const struct text_fixed fixed[],
@@ -83,7 +75,7 @@ enum status text_best(const struct text_kernel *kernel, int threads, const int64
     struct space space;
     memcpy(problem.size, sizes, (size_t)kernel->op->size_count * sizeof *sizes);
     TRY(problem_settle(&problem, error));
-    TRY(space_open(&problem, kernel->op->spaces[0], &kernel->hw, kernel->hw.cores, &space, error));
+    TRY(space_open(&problem, kernel->op->spaces[0], kernel->hw, kernel->hw->cores, &space, error));
     enum status status = search_part(&space, threads, fixed, found, error);
     space_close(&space);
     return status;

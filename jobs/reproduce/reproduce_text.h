@@ -1,6 +1,6 @@
 /* Kernels' texts in the tables of published numbers: the best of the tilings that share some values.
  *
- *   text_open("ascend910", "fft_passes", &kernel, &error)
+ *   text_open(&hw, "fft_passes", &kernel, &error)
  *   text_best(&kernel, r->threads, sizes, fixed, &found, &error)  …
  *   text_close(&kernel) */
 #ifndef AUTOTUNE_JOBS_REPRODUCE_REPRODUCE_TEXT_H
@@ -11,15 +11,15 @@
 #include "search/search.h"
 
 struct text_kernel {
-    struct hardware hw;
+    const struct hardware *hw; /* not owned */
     struct kernels *kernels; /* that op is of; NULL: it is the kernel's own */
     const struct operator* op;
 };
 
-/* A described chip as it is, and the shipped text of that name for it; or a text itself. */
-enum status text_open(const char *chip, const char *name, struct text_kernel *kernel,
+/* The shipped text of that name for a chip; or a text itself. */
+enum status text_open(const struct hardware *hw, const char *name, struct text_kernel *kernel,
                       struct error *error);
-enum status text_parse(const char *chip, const char *text, struct text_kernel *kernel,
+enum status text_parse(const struct hardware *hw, const char *text, struct text_kernel *kernel,
                        struct error *error);
 void text_close(struct text_kernel *kernel);
 
