@@ -1,6 +1,6 @@
 /* Tang 2024, chapter 4, on an Ascend 910B, whose cube and vector cores are apart: Cube-fx as a
- * kernel's text (split/cubefx_pipeline.kernel) against what its vector cores alone do. One cube core
- * with two vector cores, FP16. Of tilings the fastest for its number of merged matrices. */
+ * kernel's text (split/cubefx_pipeline.kernel) against what its vector cores alone do. One cube
+ * core with two vector cores, FP16. Of tilings the fastest for its number of merged matrices. */
 #include "hardware/load.h"
 #include "jobs/reproduce/reproduce_parts.h"
 #include "jobs/reproduce/reproduce_text.h"
@@ -63,7 +63,8 @@ static const struct published rows[ROWS] = {
                       34.95, "ours of 16 functions"},
     [MERGED_MEAN] = {"T 4.4.3",
                      "910B: naive mapping over merged, mean; orders 4, 8, 16, 1638400 inputs", "x",
-                     1.63, "theirs is a mean over numbers of functions not given; ours over 1 ... 16"},
+                     1.63,
+                     "theirs is a mean over numbers of functions not given; ours over 1 ... 16"},
     [MERGED_MOST] = {"T 4.4.3", "910B: naive mapping over merged, best case", "x", 2.68,
                      "the best case is one function of order 4, where results are padded most"},
     [OVER_FOUR] = {"T 4.4.3", "910B: merge 4 over the optimal merge, mean", "x", 1.28,
@@ -91,8 +92,8 @@ static enum status pipeline(struct apart *apart, int64_t inputs, int64_t order, 
     const int64_t sizes[] = {inputs / EDGE, order, functions};
     const struct text_fixed fixed[] = {
         {"merge", merge}, {"part", 128}, {"copies", 2}, {"cores", 1}, {NULL, 0}};
-    struct apart_program this = {inputs, merge, round_up(order * merge, EDGE),
-                                 round_up(functions * merge, EDGE), {0}};
+    struct apart_program this = {
+        inputs, merge, round_up(order * merge, EDGE), round_up(functions * merge, EDGE), {0}};
     const size_t key = offsetof(struct apart_program, found);
     for (int p = 0; p < apart->count; p++)
         if (memcmp(&apart->programs[p], &this, key) == 0) {
@@ -124,8 +125,7 @@ static void fill_ratios(const struct cubefx_figure *figure, double *ours)
         ours[ONE_HORNER + b] = cubefx_figure_over(figure, of[b], 1, 1);
         ours[NINE_HORNER + b] = cubefx_figure_over(figure, of[b], 9, 9);
     }
-    ours[OVER_NAIVE] =
-        cubefx_figure_over(figure, CUBEFX_NAIVE_TAYLOR, 1, CUBEFX_FIGURE_FUNCTIONS);
+    ours[OVER_NAIVE] = cubefx_figure_over(figure, CUBEFX_NAIVE_TAYLOR, 1, CUBEFX_FIGURE_FUNCTIONS);
     ours[OVER_CORDIC] = cubefx_figure_over(figure, CUBEFX_CORDIC, 1, CUBEFX_FIGURE_FUNCTIONS);
     ours[TURNING_POINT] = cubefx_figure_turning_point(figure);
     ours[STEP] = cubefx_figure_step(figure);

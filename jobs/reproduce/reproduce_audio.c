@@ -1,7 +1,7 @@
 /* Tang 2024, 4.4.4: five features of an audio signal by Cube-fx (audio_features.kernel), windows of
- * the autocorrelation included, against Horner's rule on the vector units with the same windows. One
- * core of an Ascend 310, one cube core with two vector cores of an Ascend 910B; FP16, order 16, one
- * matrix at a time, as the thesis's integer program has it there; of tilings the fastest. */
+ * the autocorrelation included, against Horner's rule on the vector units with the same windows.
+ * One core of an Ascend 310, one cube core with two vector cores of an Ascend 910B; FP16, order 16,
+ * one matrix at a time, as the thesis's integer program has it there; of tilings the fastest. */
 #include "jobs/reproduce/reproduce_parts.h"
 #include "jobs/reproduce/reproduce_text.h"
 #include "kernels/cubefx/cubefx_figure.h"
@@ -32,8 +32,7 @@ static enum status compare(struct reproduction *r, const struct text_kernel *ker
     struct found found;
     double horner_ns;
     TRY(text_best(kernel, r->threads, sizes, fixed, &found, error));
-    TRY(cubefx_baseline_ns(r, kernel->hw, vector_cores, &share, CUBEFX_HORNER, &horner_ns,
-                           error));
+    TRY(cubefx_baseline_ns(r, kernel->hw, vector_cores, &share, CUBEFX_HORNER, &horner_ns, error));
     *ratio = horner_ns / found_ns(&found);
     return STATUS_OK;
 }

@@ -1,8 +1,8 @@
 /* Y. Xiao and Z. Wang, "AIbench", 2024, section 8, on the Ascend 910: how much better a Fourier
- * transform uses the vector unit when three stages are done each time data are loaded, not one. Both
- * as they count, two operations an element and stage, and as a transform that computes one
- * (fft_passes.kernel), whose work is the same for any number of stages a pass: its use of the unit is
- * better by as much as its time is shorter. */
+ * transform uses the vector unit when three stages are done each time data are loaded, not one.
+ * Both as they count, two operations an element and stage, and as a transform that computes one
+ * (fft_passes.kernel), whose work is the same for any number of stages a pass: its use of the unit
+ * is better by as much as its time is shorter. */
 #include "jobs/reproduce/reproduce_parts.h"
 #include "jobs/reproduce/reproduce_text.h"
 

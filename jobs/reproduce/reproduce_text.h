@@ -1,4 +1,5 @@
-/* Kernels' texts in the tables of published numbers: the best of the tilings that share some values.
+/* Kernels' texts in the tables of published numbers: the best of the tilings that share some
+ * values.
  *
  *   text_open(&hw, "fft_passes", &kernel, &error)
  *   text_best(&kernel, r->threads, sizes, fixed, &found, &error)  …
@@ -12,7 +13,7 @@
 
 struct text_kernel {
     const struct hardware *hw; /* not owned */
-    struct kernels *kernels; /* that op is of; NULL: it is the kernel's own */
+    struct kernels *kernels;   /* that op is of; NULL: it is the kernel's own */
     const struct operator* op;
 };
 

@@ -1,5 +1,5 @@
-/* The thesis's Fig. 4.8 on any chip: times of Cube-fx and of what vectors alone do, order 16, by the
- * number of inputs and of functions, and what the thesis reads from it.
+/* The thesis's Fig. 4.8 on any chip: times of Cube-fx and of what vectors alone do, order 16, by
+ * the number of inputs and of functions, and what the thesis reads from it.
  *
  *   cubefx_figure_draw(r, &asked, &figure, &error);
  *   cubefx_figure_over(&figure, CUBEFX_HORNER, 9, 9)  … */

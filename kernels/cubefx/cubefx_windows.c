@@ -1,6 +1,7 @@
 /* A window slides from the last value to the first: what comes in is added, what falls out is
- * subtracted. FP16 values are multiples of 2^-24 below 2^16, so that double holds such sums, of up to
- * 2^13 values, exactly and nothing is left of what fell out. What is not finite is counted instead. */
+ * subtracted. FP16 values are multiples of 2^-24 below 2^16, so that double holds such sums, of up
+ * to 2^13 values, exactly and nothing is left of what fell out. What is not finite is counted
+ * instead. */
 #include "kernels/cubefx/cubefx_windows.h"
 
 #include <math.h>

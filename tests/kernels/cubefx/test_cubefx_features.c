@@ -42,7 +42,8 @@ Test(features, autocorrelation_is_a_product_of_two_series)
                       "at %g, lag %g: coefficient %d is %g, expected %g", point, lag, n, c[n], sum);
         }
         double x = point + 0.4;
-        cr_expect_float_eq(cubefx_function_value(&function, point, x), cos(x) * cos(x + lag), 1e-15);
+        cr_expect_float_eq(cubefx_function_value(&function, point, x), cos(x) * cos(x + lag),
+                           1e-15);
     }
     gsl_rng_free(rng);
 }
@@ -139,8 +140,8 @@ Test(features, log_amplitude_where_the_signal_is_below_0)
                  error.text);
     cr_expect_eq(accuracy.samples, CUBEFX_ACCURACY_SAMPLES);
     cr_expect_lt(accuracy.cubefx.max_absolute, 0.01);
-    cr_assert_eq(cubefx_accuracy(&function, 1, 3.14159265358979323846 / 2, 24, &accuracy, NULL,
-                                 &error),
-                 STATUS_INVALID);
+    cr_assert_eq(
+        cubefx_accuracy(&function, 1, 3.14159265358979323846 / 2, 24, &accuracy, NULL, &error),
+        STATUS_INVALID);
     cr_expect(strstr(error.text, "log-amplitude has no Taylor series"), "%s", error.text);
 }

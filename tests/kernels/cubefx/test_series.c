@@ -33,8 +33,8 @@ static void expect_near(const char *what, int n, double got, double expected, do
 
 Test(series, found_in_any_case_by_whole_name)
 {
-    static const char *const names[] = {"sin",   "cos",     "tan",       "tanh",
-                                        "sigmoid", "gelu", "exp",       "log1p",
+    static const char *const names[] = {"sin",       "cos",           "tan",   "tanh",
+                                        "sigmoid",   "gelu",          "exp",   "log1p",
                                         "amplitude", "log-amplitude", "power", "gradient"};
     int count = 0;
     for (const struct series *s = series_functions; s->name; s++)

@@ -505,10 +505,10 @@ static void prepare_audio(const struct reference_data *p)
     int64_t terms = p->size[1];
     prepare_cubefx(p);
     for (int64_t i = 0; i < 16 * terms * 16; i++)
-        of(p, "D")[i] = i % 16 == i / 16 / terms
-                            ? element_round(DTYPE_F16, cos((double)(5 * (i / 16 % terms) +
-                                                                    3 * p->size[2])))
-                            : 0;
+        of(p, "D")[i] =
+            i % 16 == i / 16 / terms
+                ? element_round(DTYPE_F16, cos((double)(5 * (i / 16 % terms) + 3 * p->size[2])))
+                : 0;
 }
 
 static void audio(const struct reference_data *p, double *v)

@@ -64,8 +64,8 @@ static void expect_features(struct numbers_run *run, int merge)
     const double *y = tensor(run, "Y")->left, *v = tensor(run, "V")->left;
     for (int i = 0; i < INPUTS; i++) {
         int row = i / EDGE, column = i % EDGE;
-        const double *of = y + ((int64_t)(column / merge) * ROWS + row) * EDGE * SINGLE +
-                           column % merge * SINGLE;
+        const double *of =
+            y + ((int64_t)(column / merge) * ROWS + row) * EDGE * SINGLE + column % merge * SINGLE;
         double x = phase(i), sum = 0;
         expect_near("amplitude", i, of[0], cos(x), 0.004);
         expect_near("log-amplitude", i, of[1], log(cos(x)), 0.004);

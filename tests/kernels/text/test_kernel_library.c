@@ -21,8 +21,8 @@ static const struct row {
     const char *name, *chip;
     int64_t sizes[KERNEL_MAX_SIZES];
     int64_t small[KERNEL_MAX_SIZES]; /* of a space that is searched in no time */
-    double far; /* so many rooflines the best takes at most, 0: 100, INFINITY: none is known.
-                   Some picks count nothing */
+    double far;      /* so many rooflines the best takes at most, 0: 100, INFINITY: none is known.
+                        Some picks count nothing */
     enum dtype type; /* f16 where none is said */
     bool lacks;      /* it asks for operations that the chip has not */
 } rows[] = {
@@ -260,9 +260,9 @@ static void expect_roofline(const struct space *space, const struct found *best,
 {
     double fs = space->kind->roofline_ns(space) * FS_PER_NS;
     double best_fs = found_ns(best) * FS_PER_NS - (double)hardware_start_fs(space->hw, 1);
-    cr_expect(isinf(row->far) ? fs == 0
-                              : fs > 0 && fs <= best_fs &&
-                                    fs > best_fs / (row->far > 0 ? row->far : 100),
+    cr_expect(isinf(row->far)
+                  ? fs == 0
+                  : fs > 0 && fs <= best_fs && fs > best_fs / (row->far > 0 ? row->far : 100),
               "%s: %.3g of %.3g fs", row->name, fs, best_fs);
 }
 
