@@ -85,6 +85,7 @@ int cmd_reproduce(int argc, char **argv)
     cli_parse(&usage, argc, argv, &common, NULL, 0);
     cli_load_chip(&common, &hw);
     cli_reads_hardware(&common, REPRODUCE_NETWORK_CHIP);
+    cli_reads_hardware(&common, REPRODUCE_APART_CHIP);
     cli_check_files(&common);
     cli_require(reproduce(&hw, cli_threads(0), &rows, &error), &error);
     cli_answer_open(&answer, &common);

@@ -10,6 +10,8 @@
 
 /* The chip of the rows about networks, as it is described: its library is what was learned. */
 #define REPRODUCE_NETWORK_CHIP "ascend910"
+/* The chip of the rows about one whose cube and vector cores are apart. */
+#define REPRODUCE_APART_CHIP "ascend910b1"
 
 /* Sets *rows to an array of {source, quantity, unit, paper, ours, ratio, why}; ours and ratio are
  * null for what was measured on silicon and cannot be recomputed. The caller owns it. `hw` is the

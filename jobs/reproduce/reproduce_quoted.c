@@ -1,10 +1,8 @@
-/* Published numbers that nothing here can produce yet or ever: errors against silicon, other
- * vendors' libraries, chips without a description. Quoted so that the list is whole. */
+/* Published numbers that nothing here can produce: errors against silicon, other vendors'
+ * libraries, chips without a description. Quoted so that the list is whole. */
 #include "jobs/reproduce/reproduce_parts.h"
 
 static const char silicon[] = "an error against silicon, which is not at hand";
-static const char split[] =
-    "measured on an Ascend 910B, whose cube and vector cores are apart: no description of it yet";
 static const char roofline[] = "measured on a chip that R does not describe; docs/case-studies.md "
                                "has utilisations beside ours";
 
@@ -24,13 +22,6 @@ static const struct published rows[] = {
     {"T 2.4.3", "of which MTE3, two cores", "%", 33.72, silicon},
     {"T 2.4.1", "simulator's error on the sample kernels, one core", "%", 2.62, silicon},
     {"T 2.4.1", "simulator's error on the sample kernels, two cores", "%", 2.30, silicon},
-    {"T 4.4.2", "910B: naive Taylor over Cube-fx, mean", "x", 1.63, split},
-    {"T 4.4.2", "910B: CORDIC over Cube-fx, mean", "x", 3.52, split},
-    {"T 4.4.2", "910B: Horner over Cube-fx, mean", "x", 1.28, split},
-    {"T 4.4.2", "910B: Estrin over Cube-fx, mean", "x", 1.20, split},
-    {"T 4.4.2", "910B: Motzkin over Cube-fx, mean", "x", 1.42, split},
-    {"T 4.4.2", "910B: functions from which Cube-fx wins", "functions", 8, split},
-    {"T 4.4.2", "910B: Cube-fx with 17 functions over 16", "x", 1.81, split},
     {"R 5", "Add_ReLU before over after", "x", 98.673 / 57.157, roofline},
     {"R 5", "Depthwise before over after", "x", 408.101 / 325.121, roofline},
     {"R 5", "AvgPool before over after", "x", 69.821 / 16.206, roofline},

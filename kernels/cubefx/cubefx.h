@@ -58,6 +58,8 @@ enum status cubefx_machine_find(const struct hardware *hw, enum dtype type,
 struct cubefx_share {
     int64_t inputs; /* padded to s² */
     int64_t order, functions;
+    int64_t window; /* of baselines: the last function is summed over so many rows of 16 inputs, a
+                       power of two; at most 1: it is not */
 };
 
 /* A tiling in numbers; for values within 1 … s, 1 … share->inputs and 1 … ⌈s/merge⌉ (others are
@@ -89,7 +91,7 @@ enum status cubefx_program(const struct cubefx_machine *machine, const struct cu
                            struct error *error);
 
 /* The same functions by vector instructions alone, each function on its own. CORDIC takes its
- * number of iterations from `order`. */
+ * number of iterations from `order`. Sums over windows are as audio_features.kernel has them. */
 enum cubefx_baseline {
     CUBEFX_NAIVE_TAYLOR,
     CUBEFX_HORNER,

@@ -2,10 +2,11 @@
  * evenly from p − 1 to p + 1, rounded to FP16. All functions go through one call of cubefx_eval,
  * as they share its scale; what they ought to be is the function itself, in double, of the rounded
  * input. A result that is not finite counts as infinitely wrong, and truths near 0 have no
- * relative error. */
+ * relative error. A function of windows is compared by their sums, exact but for one rounding. */
 #include "kernels/cubefx/cubefx_accuracy.h"
 
 #include "kernels/cubefx/cubefx_eval.h"
+#include "kernels/cubefx/cubefx_windows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,21 +61,31 @@ static void divide_means(const struct cubefx_accuracy *accuracy, struct cubefx_e
         errors->mean_relative /= (double)accuracy->relative_samples;
 }
 
-/* `results` of one function lie `stride` apart. */
+/* What a window of inputs ought to give. */
+static double truth_of(const struct cubefx_function *function, double point, const half *inputs)
+{
+    double truth = 0;
+    for (int i = 0; i < function->window; i++)
+        truth += cubefx_function_value(function, point, (double)half_to_float(inputs[i]));
+    return truth;
+}
+
+/* `results` of one function lie `stride` apart. Each stands for the window that begins with it. */
 static void measure(const struct cubefx_function *function, double point,
                     const struct buffers *buffers, int f, int stride,
                     struct cubefx_accuracy *accuracy)
 {
-    for (int i = 0; i < SAMPLES; i++) {
-        double truth =
-            cubefx_function_value(function, point, (double)half_to_float(buffers->inputs[i]));
+    half cubefx[SAMPLES], horner[SAMPLES];
+    cubefx_windows(buffers->cubefx + f, SAMPLES, stride, function->window, cubefx);
+    cubefx_windows(buffers->horner + f, SAMPLES, stride, function->window, horner);
+    for (int i = 0; i + function->window <= SAMPLES; i++) {
+        double truth = truth_of(function, point, buffers->inputs + i);
         if (!isfinite(truth))
             continue;
-        int at = i * stride + f;
         accuracy->samples++;
         accuracy->relative_samples += fabs(truth) > relative_from;
-        add_error((double)half_to_float(buffers->cubefx[at]), truth, &accuracy->cubefx);
-        add_error((double)half_to_float(buffers->horner[at]), truth, &accuracy->horner);
+        add_error((double)half_to_float(cubefx[i]), truth, &accuracy->cubefx);
+        add_error((double)half_to_float(horner[i]), truth, &accuracy->horner);
     }
     divide_means(accuracy, &accuracy->cubefx);
     divide_means(accuracy, &accuracy->horner);

@@ -11,8 +11,9 @@
 
 #define CUBEFX_ACCURACY_SAMPLES 201 /* evenly over [point − 1, point + 1], rounded to FP16 */
 
-/* Over the samples. A result that is not finite where the function is makes both ∞; samples at
- * which the function itself is not finite (log1p below −1) do not count. */
+/* Over the samples, of a function of windows over those that lie among them. A result that is not
+ * finite where the function is makes both ∞; samples at which the function itself is not finite
+ * (log1p below −1) do not count. */
 struct cubefx_errors {
     double max_absolute, mean_absolute;
     double max_relative, mean_relative; /* where |f| > 1e-3; not in per cent */

@@ -30,9 +30,10 @@ struct baseline_emitter {
     struct emitter emit; /* first */
     const struct vector_machine *machine;
     enum cubefx_baseline baseline;
-    int64_t order, functions;
+    int64_t order, functions, window;
     int64_t tile, elements; /* of UB's arrays, and of the tile at hand */
     int input_phase, result_phase;
+    int arrays; /* behind which sums over windows stand */
 };
 
 static int64_t offset(const struct baseline_emitter *w, int array)
@@ -40,19 +41,27 @@ static int64_t offset(const struct baseline_emitter *w, int array)
     return array * w->tile * dtype_bytes(w->machine->type);
 }
 
-/* target = a (verb) b, arrays of UB; b < 0: a scalar, or none. */
-static void compute(struct baseline_emitter *w, enum verb verb, int target, int a, int b)
+enum { SCALAR = -1 };
+
+/* Bytes of UB; a or b < 0: a scalar, or none. */
+static void compute_at(struct baseline_emitter *w, enum verb verb, int64_t elements, int64_t target,
+                       int64_t a, int64_t b)
 {
     const struct vector_machine *m = w->machine;
-    emit_vector(&w->emit, m->operation[verb], m->type, w->elements);
+    emit_vector(&w->emit, m->operation[verb], m->type, elements);
     if (a >= 0)
-        emit_operand(&w->emit, OPERAND_SRC, m->ub, offset(w, a));
+        emit_operand(&w->emit, OPERAND_SRC, m->ub, a);
     if (b >= 0)
-        emit_operand(&w->emit, OPERAND_SRC2, m->ub, offset(w, b));
-    emit_operand(&w->emit, OPERAND_DST, m->ub, offset(w, target));
+        emit_operand(&w->emit, OPERAND_SRC2, m->ub, b);
+    emit_operand(&w->emit, OPERAND_DST, m->ub, target);
 }
 
-enum { SCALAR = -1 };
+/* target = a (verb) b, arrays of UB. */
+static void compute(struct baseline_emitter *w, enum verb verb, int target, int a, int b)
+{
+    compute_at(w, verb, w->elements, offset(w, target), a < 0 ? SCALAR : offset(w, a),
+               b < 0 ? SCALAR : offset(w, b));
+}
 
 /* A power, a term and a sum for each term after the constant; powers are not kept. */
 static void naive(struct baseline_emitter *w, int x, int sum)
@@ -192,6 +201,14 @@ static int arrays(const struct cubefx_share *share, enum cubefx_baseline baselin
     return TEMPORARY + temporaries[baseline];
 }
 
+enum { ROW = 16 }; /* inputs that stand side by side */
+
+/* Elements of zeros before and behind what is summed over windows. */
+static int64_t rim(int64_t window)
+{
+    return window > 1 ? (window - 1) * ROW : 0;
+}
+
 int64_t cubefx_baseline_tile(const struct hardware *hw, enum dtype type,
                              const struct cubefx_share *share, enum cubefx_baseline baseline)
 {
@@ -201,23 +218,55 @@ int64_t cubefx_baseline_tile(const struct hardware *hw, enum dtype type,
     int64_t bytes = ub >= 0 ? hw->buffers[ub].capacity_bytes : 0;
     if (bytes == 0)
         return inputs;
-    int64_t fits = bytes / arrays(share, baseline) / dtype_bytes(type) / repeat * repeat;
+    bytes -= 2 * rim(share->window) * dtype_bytes(type);
+    int64_t fits = bytes / (arrays(share, baseline) + (share->window > 1)) / dtype_bytes(type) /
+                   repeat * repeat;
     return fits < inputs ? fits : inputs;
+}
+
+/* What the vector unit does from `source` on, stored; behind `compute` of a function. */
+static void emit_store(struct baseline_emitter *w, int64_t source, int64_t elements)
+{
+    const struct vector_machine *m = w->machine;
+    int p = w->result_phase;
+    emit_set(&w->emit, m->vector, m->mte3, p);
+    emit_wait(&w->emit, m->vector, m->mte3, p);
+    emit_move(&w->emit, m->store, elements * dtype_bytes(m->type), m->type, m->type);
+    emit_operand(&w->emit, OPERAND_SRC, m->ub, source);
+    emit_set(&w->emit, m->mte3, m->vector, p);
+    w->result_phase ^= 1;
 }
 
 /* One function of the tile at hand. */
 static void emit_function(struct baseline_emitter *w)
 {
+    int p = w->result_phase;
+    emit_wait(&w->emit, w->machine->mte3, w->machine->vector, p);
+    methods[w->baseline](w, INPUT + w->input_phase, RESULT + p);
+    emit_store(w, offset(w, RESULT + p), w->elements);
+}
+
+/* The last function with its sums over windows: between rims of zeros, sums of two rows, of two
+ * such sums, …; what reaches beyond the tile is added to the windows of its neighbours. There is
+ * one place for the sums, so the store before has to be over. */
+static void emit_windows(struct baseline_emitter *w)
+{
     const struct vector_machine *m = w->machine;
+    int64_t row = ROW * dtype_bytes(m->type), bytes = w->elements * dtype_bytes(m->type);
+    int64_t begin = offset(w, w->arrays), zeros = rim(w->window);
+    int64_t inside = begin + zeros * dtype_bytes(m->type);
     int p = w->result_phase;
     emit_wait(&w->emit, m->mte3, m->vector, p);
+    emit_wait(&w->emit, m->mte3, m->vector, p ^ 1);
     methods[w->baseline](w, INPUT + w->input_phase, RESULT + p);
-    emit_set(&w->emit, m->vector, m->mte3, p);
-    emit_wait(&w->emit, m->vector, m->mte3, p);
-    emit_move(&w->emit, m->store, w->elements * dtype_bytes(m->type), m->type, m->type);
-    emit_operand(&w->emit, OPERAND_SRC, m->ub, offset(w, RESULT + p));
-    emit_set(&w->emit, m->mte3, m->vector, p);
-    w->result_phase ^= 1;
+    compute_at(w, DUPLICATE, zeros, begin, SCALAR, SCALAR);
+    compute_at(w, DUPLICATE, zeros, inside + bytes, SCALAR, SCALAR);
+    compute_at(w, ADD, w->elements, inside, offset(w, RESULT + p), SCALAR);
+    for (int64_t rows = 1; rows < w->window; rows *= 2)
+        compute_at(w, ADD, w->elements + 2 * zeros - (2 * rows - 1) * ROW, begin, begin,
+                   begin + rows * row);
+    emit_set(&w->emit, m->mte3, m->vector, p ^ 1);
+    emit_store(w, begin, w->elements + zeros);
 }
 
 /* `count` bodies, as a loop over pairs where that is shorter: each changes a phase. */
@@ -244,7 +293,9 @@ static void emit_tile(struct baseline_emitter *w)
     emit_operand(&w->emit, OPERAND_DST, m->ub, offset(w, INPUT + p));
     emit_set(&w->emit, m->mte2, m->vector, p);
     emit_wait(&w->emit, m->mte2, m->vector, p);
-    repeat(w, "function", w->functions, emit_function);
+    repeat(w, "function", w->functions - (w->window > 1), emit_function);
+    if (w->window > 1)
+        emit_windows(w);
     emit_set(&w->emit, m->vector, m->mte2, p);
     w->input_phase ^= 1;
 }
@@ -297,6 +348,8 @@ enum status cubefx_baseline_program(const struct hardware *hw, enum dtype type,
                                  .baseline = baseline,
                                  .order = share->order,
                                  .functions = share->functions,
+                                 .window = share->window,
+                                 .arrays = arrays(share, baseline),
                                  .tile = tile,
                                  .elements = tiles.slice};
     each_free_flag(&w, emit_set);

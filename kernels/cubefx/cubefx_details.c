@@ -165,7 +165,8 @@ static json_t *accuracy_json(const char *name, const struct cubefx_accuracy *acc
     json_t *coefficients = json_array();
     for (int i = 0; i < terms; i++)
         json_array_append_new(coefficients, json_real(accuracy->coefficients[i]));
-    json_t *row = json_pack("{s:s}", "function", name);
+    json_t *row =
+        json_pack("{s:s, s:I}", "function", name, "samples", (json_int_t)accuracy->samples);
     json_object_set_new(row, "max_error", json_number(accuracy->cubefx.max_absolute));
     json_object_set_new(row, "mean_error", json_number(accuracy->cubefx.mean_absolute));
     json_object_set_new(row, "max_relative_error", json_number(accuracy->cubefx.max_relative));

@@ -1,7 +1,8 @@
-/* The functions that a user names for Cube-fx: of the table (kernels/cubefx/series.h), or
- * polynomials by their coefficients.
+/* The functions that a user names for Cube-fx: of the table (kernels/cubefx/series.h), polynomials
+ * by their coefficients, or the short-time autocorrelation of cos (Tang 2024, Table 4.2).
  *
- *   "sin,gelu,1:0:-0.5"   sin, gelu and 1 − 0.5·(x − p)², p the point of expansion */
+ *   "sin,gelu,1:0:-0.5"        sin, gelu and 1 − 0.5·(x − p)², p the point of expansion
+ *   "autocorrelation:0.5:16"   cos(x)·cos(x + 0.5), summed over windows of 16 inputs */
 #ifndef AUTOTUNE_KERNELS_CUBEFX_CUBEFX_FUNCTIONS_H
 #define AUTOTUNE_KERNELS_CUBEFX_CUBEFX_FUNCTIONS_H
 
@@ -9,8 +10,11 @@
 #include "kernels/cubefx/series.h"
 
 struct cubefx_function {
-    const struct series *series;           /* NULL: a polynomial, with the members below */
-    int terms;                             /* 1 … SERIES_MAX_TERMS */
+    const struct series *series; /* NULL: what the members below say */
+    int window;                  /* inputs whose values are summed up; 1: it is not */
+    double lag;                  /* of an autocorrelation */
+    int terms;                   /* of a polynomial, 1 … SERIES_MAX_TERMS; 0: it is none,
+                                    but an autocorrelation */
     double coefficients[SERIES_MAX_TERMS]; /* of (x − point)^i, i < terms; finite */
     char name[48];                         /* of the table, or as given, cut to size */
 };
@@ -20,7 +24,9 @@ struct cubefx_function {
 enum status cubefx_functions_parse(const char *text, int most, struct cubefx_function *functions,
                                    int *count, struct error *error);
 
-/* Its value, in double. */
+enum { CUBEFX_MAX_WINDOW = 128 };
+
+/* Its value for one input, in double; of an autocorrelation what is summed over windows. */
 double cubefx_function_value(const struct cubefx_function *function, double point, double x);
 
 /* Its first `terms` coefficients, with zeros beyond a polynomial's last; false as series->expand.

@@ -4,7 +4,7 @@
 #include "kernels/details.h"
 
 #include "kernels/cubefx/cubefx.h"
-#include "kernels/cubefx/cubefx_merge.h"
+#include "kernels/cubefx/cubefx_figure.h"
 #include "search/restrict.h"
 
 enum {
@@ -98,126 +98,27 @@ static enum status pipeline(struct reproduction *r, int64_t inputs, int64_t orde
     return status;
 }
 
-static enum status pipeline_ns(struct reproduction *r, int64_t inputs, int64_t order,
-                               int64_t functions, int64_t merge, double *ns, struct error *error)
+/* struct cubefx_figure_asked's cubefx_ns. */
+static enum status pipeline_ns(void *context, int64_t inputs, int64_t order, int64_t functions,
+                               int64_t merge, double *ns, struct error *error)
 {
     struct found found;
-    TRY(pipeline(r, inputs, order, functions, merge, &found, error));
+    TRY(pipeline(context, inputs, order, functions, merge, &found, error));
     *ns = found_ns(&found);
     return STATUS_OK;
 }
 
-static enum status baseline_ns(struct reproduction *r, int64_t inputs, int64_t functions,
-                               enum cubefx_baseline baseline, double *ns, struct error *error)
-{
-    struct cubefx_share share = {
-        .inputs = inputs, .order = baseline == CUBEFX_CORDIC ? 4 : 16, .functions = functions};
-    struct simulated simulated;
-    int64_t tile = cubefx_baseline_tile(r->hw, DTYPE_F16, &share, baseline);
-    program_reset(&r->simulator.program, r->hw);
-    TRY(cubefx_baseline_program(r->hw, DTYPE_F16, &share, tile, baseline, &r->simulator.program,
-                                error));
-    TRY(simulate_program(&r->simulator, 1, &simulated, error));
-    *ns = simulated.time_ns;
-    return STATUS_OK;
-}
-
-enum { FUNCTIONS = 17, SIZES = 2 };
-
-/* Times of the thesis's Fig. 4.8: pipeline and baselines by size and number of functions. */
-struct figure {
-    double pipeline[SIZES][FUNCTIONS + 1];
-    double baseline[SIZES][FUNCTIONS + 1][CUBEFX_BASELINES];
-};
-
-static enum status draw(struct reproduction *r, struct figure *figure, struct error *error)
-{
-    static const int64_t inputs[SIZES] = {16384, 32768};
-    for (int s = 0; s < SIZES; s++)
-        for (int j = 1; j <= FUNCTIONS; j++) {
-            TRY(pipeline_ns(r, inputs[s], 16, j, 1, &figure->pipeline[s][j], error));
-            for (int b = 0; b < CUBEFX_BASELINES; b++)
-                TRY(baseline_ns(r, inputs[s], j, (enum cubefx_baseline)b,
-                                &figure->baseline[s][j][b], error));
-        }
-    return STATUS_OK;
-}
-
-/* Mean over both sizes of a baseline's time over the pipeline's, for functions first … last. */
-static double over(const struct figure *figure, enum cubefx_baseline baseline, int first, int last)
-{
-    double sum = 0;
-    for (int s = 0; s < SIZES; s++)
-        for (int j = first; j <= last; j++)
-            sum += figure->baseline[s][j][baseline] / figure->pipeline[s][j];
-    return sum / SIZES / (last - first + 1);
-}
-
-static double naive_over_horner(const struct figure *figure)
-{
-    double sum = 0;
-    for (int s = 0; s < SIZES; s++)
-        for (int j = 1; j <= FUNCTIONS; j++)
-            sum +=
-                figure->baseline[s][j][CUBEFX_NAIVE_TAYLOR] / figure->baseline[s][j][CUBEFX_HORNER];
-    return sum / SIZES / FUNCTIONS;
-}
-
-/* From how many functions on the pipeline is faster than each of them, at both sizes. */
-static double turning_point(const struct figure *figure)
-{
-    int last_loss = 0;
-    for (int s = 0; s < SIZES; s++)
-        for (int j = 1; j <= FUNCTIONS; j++)
-            for (int b = 0; b < CUBEFX_BASELINES; b++)
-                if (figure->baseline[s][j][b] <= figure->pipeline[s][j] && j > last_loss)
-                    last_loss = j;
-    return last_loss + 1;
-}
-
-/* Times of the mapping with the smallest optimal merge, with 1 and with 4. */
-static enum status merged_case(struct reproduction *r, int64_t order, int64_t functions,
-                               double *best, double *naive, double *four, struct error *error)
-{
-    struct merge_problem integer_program = {16, order, functions, 0};
-    struct merge_choice choice;
-    TRY(merge_choose(&integer_program, &choice, error));
-    int64_t merge = choice.merge;
-    merge_choice_clear(&choice);
-    TRY(pipeline_ns(r, 16384, order, functions, merge, best, error));
-    TRY(pipeline_ns(r, 16384, order, functions, 1, naive, error));
-    return pipeline_ns(r, 16384, order, functions, 4, four, error);
-}
-
-/* Fig. 4.12: the smallest optimal merge of the integer program against 1 and against 4. */
-static enum status merged(struct reproduction *r, double *ours, struct error *error)
-{
-    static const int64_t orders[] = {2, 6, 12};
-    double sum = 0, most = 0, over_four = 0, best, naive, four;
-    for (int o = 0; o < 3; o++)
-        for (int64_t j = 1; j <= 16; j++) {
-            TRY(merged_case(r, orders[o], j, &best, &naive, &four, error));
-            sum += naive / best;
-            over_four += four / best;
-            most = naive / best > most ? naive / best : most;
-        }
-    ours[MERGED_MEAN] = sum / 48;
-    ours[MERGED_MOST] = most;
-    ours[OVER_FOUR] = over_four / 48;
-    return STATUS_OK;
-}
-
-static void fill_ratios(const struct figure *figure, double *ours)
+static void fill_ratios(const struct cubefx_figure *figure, double *ours)
 {
     static const struct {
         int row, first, last;
         enum cubefx_baseline baseline;
     } ratios[] = {
-        {OVER_NAIVE, 1, FUNCTIONS, CUBEFX_NAIVE_TAYLOR},
-        {OVER_HORNER, 1, FUNCTIONS, CUBEFX_HORNER},
-        {OVER_ESTRIN, 1, FUNCTIONS, CUBEFX_ESTRIN},
-        {OVER_MOTZKIN, 1, FUNCTIONS, CUBEFX_MOTZKIN},
-        {OVER_CORDIC, 1, FUNCTIONS, CUBEFX_CORDIC},
+        {OVER_NAIVE, 1, CUBEFX_FIGURE_FUNCTIONS, CUBEFX_NAIVE_TAYLOR},
+        {OVER_HORNER, 1, CUBEFX_FIGURE_FUNCTIONS, CUBEFX_HORNER},
+        {OVER_ESTRIN, 1, CUBEFX_FIGURE_FUNCTIONS, CUBEFX_ESTRIN},
+        {OVER_MOTZKIN, 1, CUBEFX_FIGURE_FUNCTIONS, CUBEFX_MOTZKIN},
+        {OVER_CORDIC, 1, CUBEFX_FIGURE_FUNCTIONS, CUBEFX_CORDIC},
         {ONE_HORNER, 1, 1, CUBEFX_HORNER},
         {ONE_ESTRIN, 1, 1, CUBEFX_ESTRIN},
         {ONE_MOTZKIN, 1, 1, CUBEFX_MOTZKIN},
@@ -226,22 +127,33 @@ static void fill_ratios(const struct figure *figure, double *ours)
         {NINE_MOTZKIN, 9, 9, CUBEFX_MOTZKIN},
     };
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
-        ours[ratios[i].row] = over(figure, ratios[i].baseline, ratios[i].first, ratios[i].last);
-    ours[TURNING_POINT] = turning_point(figure);
-    ours[STEP] = (figure->pipeline[0][17] / figure->pipeline[0][16] +
-                  figure->pipeline[1][17] / figure->pipeline[1][16]) /
-                 2;
-    ours[NAIVE_OVER_HORNER] = naive_over_horner(figure);
+        ours[ratios[i].row] =
+            cubefx_figure_over(figure, ratios[i].baseline, ratios[i].first, ratios[i].last);
+    ours[TURNING_POINT] = cubefx_figure_turning_point(figure);
+    ours[STEP] = cubefx_figure_step(figure);
+    ours[NAIVE_OVER_HORNER] = cubefx_figure_naive_over_horner(figure);
 }
 
 static enum status compute(struct reproduction *r, double *ours, struct error *error)
 {
-    struct figure figure;
+    static const int64_t orders[] = {2, 6, 12};
+    const struct cubefx_figure_asked asked = {
+        .hw = r->hw,
+        .vector_cores = 1,
+        .inputs = {16384, 32768},
+        .cubefx_ns = pipeline_ns,
+        .context = r,
+    };
+    struct cubefx_figure figure;
+    struct cubefx_merged merged;
     struct found found;
-    TRY(draw(r, &figure, error));
+    TRY(cubefx_figure_draw(r, &asked, &figure, error));
     TRY(pipeline(r, 16384, 16, 16, 1, &found, error));
-    TRY(merged(r, ours, error));
+    TRY(cubefx_figure_merged(&asked, orders, 3, &merged, error));
     fill_ratios(&figure, ours);
+    ours[MERGED_MEAN] = merged.naive_mean;
+    ours[MERGED_MOST] = merged.naive_most;
+    ours[OVER_FOUR] = merged.four_mean;
     int vector = hardware_pipe(r->hw, "V", 1);
     if (vector >= 0)
         ours[VECTOR_SHARE] =

@@ -13,7 +13,8 @@ enum { MAX_MAC = 4096 };
 const struct operator_request cubefx_request_rows[CUBEFX_REQUESTS] = {
     [CUBEFX_FUNCTION] = {"function", "NAME,...",
                          "the functions instead of their number: sin, cos, tan, tanh, sigmoid, "
-                         "gelu, exp, log1p, or coefficients such as 1:0:-0.5",
+                         "gelu, exp, log1p, of a signal amplitude, log-amplitude, power, gradient, "
+                         "autocorrelation:LAG:WINDOW, or coefficients such as 1:0:-0.5",
                          false},
     [CUBEFX_MAC] = {"mac", "S", "edge of the matrix unit in the integer program (default 16)",
                     true},

@@ -119,6 +119,36 @@ static bool recur_gelu(long double p, int terms, long double *c)
     return true;
 }
 
+/* ln|cos|' = −tan, whose coefficients are those of the logarithm from the second on. */
+static bool recur_log_amplitude(long double p, int terms, long double *c)
+{
+    long double tangent[SERIES_MAX_TERMS + 1];
+    if (!recur_tan(p, terms, tangent))
+        return false;
+    c[0] = logl(fabsl(cosl(p)));
+    for (int i = 1; i < terms; i++)
+        c[i] = -tangent[i - 1] / i;
+    return true;
+}
+
+/* cos²' = −sin(2x). The terms are those of sin, of twice the argument. */
+static bool recur_power(long double p, int terms, long double *c)
+{
+    long double sine[SERIES_MAX_TERMS + 1];
+    recur_sin(2 * p, terms, sine);
+    c[0] = cosl(p) * cosl(p);
+    for (int i = 1; i < terms; i++)
+        c[i] = -ldexpl(sine[i - 1], i - 1) / i;
+    return true;
+}
+
+static bool recur_gradient(long double p, int terms, long double *c)
+{
+    const long double derivative[] = {-sinl(p), -cosl(p), sinl(p), cosl(p)};
+    fill_periodic(derivative, terms, c);
+    return true;
+}
+
 static bool recur_log1p(long double p, int terms, long double *c)
 {
     long double power = 1;
@@ -142,6 +172,21 @@ static double gelu(double x)
     return x * erfc(-x * 0.70710678118654752440) / 2;
 }
 
+static double log_amplitude(double x)
+{
+    return log(fabs(cos(x)));
+}
+
+static double power(double x)
+{
+    return cos(x) * cos(x);
+}
+
+static double gradient(double x)
+{
+    return -sin(x);
+}
+
 const struct series series_functions[] = {
     {"sin", sin, recur_sin},
     {"cos", cos, recur_cos},
@@ -151,6 +196,10 @@ const struct series series_functions[] = {
     {"gelu", gelu, recur_gelu},
     {"exp", exp, recur_exp},
     {"log1p", log1p, recur_log1p},
+    {"amplitude", cos, recur_cos},
+    {"log-amplitude", log_amplitude, recur_log_amplitude},
+    {"power", power, recur_power},
+    {"gradient", gradient, recur_gradient},
     {NULL, NULL, NULL},
 };
 

@@ -22,7 +22,9 @@ struct series {
  * point that is not finite), or where a coefficient is not finite. */
 bool series_expand(const struct series *series, double point, int terms, double *coefficients);
 
-/* sin, cos, tan, tanh, sigmoid, gelu (x·Φ(x), with erf), exp, log1p; ends with a row of NULL. */
+/* sin, cos, tan, tanh, sigmoid, gelu (x·Φ(x), with erf), exp, log1p; and of an audio signal cos(x),
+ * as Tang 2024, Table 4.2, has them, its amplitude cos(x), log-amplitude ln|cos(x)|, power cos²(x)
+ * and gradient −sin(x); ends with a row of NULL. */
 extern const struct series series_functions[];
 const struct series *series_find(const char *name, int length); /* any case; NULL: none */
 

@@ -33,12 +33,13 @@ static void expect_near(const char *what, int n, double got, double expected, do
 
 Test(series, found_in_any_case_by_whole_name)
 {
-    static const char *const names[] = {"sin",     "cos",  "tan", "tanh",
-                                        "sigmoid", "gelu", "exp", "log1p"};
+    static const char *const names[] = {"sin",       "cos",           "tan",   "tanh",
+                                        "sigmoid",   "gelu",          "exp",   "log1p",
+                                        "amplitude", "log-amplitude", "power", "gradient"};
     int count = 0;
     for (const struct series *s = series_functions; s->name; s++)
         cr_expect_str_eq(s->name, names[count++]);
-    cr_expect_eq(count, 8);
+    cr_expect_eq(count, 12);
     cr_expect_eq(series_find("GeLU,sin", 4), find("gelu"));
     cr_expect_eq(series_find("TAN", 3), find("tan"));
     cr_expect_eq(series_find("TANH", 4), find("tanh"));
@@ -133,6 +134,22 @@ static complex long double complex_gelu_curvature(complex long double z)
     return (2 - z * z) * cexpl(-z * z / 2) / sqrtl(2 * 3.14159265358979323846264338327950288L);
 }
 
+static complex long double complex_power(complex long double z)
+{
+    return ccosl(z) * ccosl(z);
+}
+
+static complex long double complex_gradient(complex long double z)
+{
+    return -csinl(z);
+}
+
+/* (ln|cos|)' */
+static complex long double complex_log_amplitude_slope(complex long double z)
+{
+    return -ctanl(z);
+}
+
 /* c[n]·radius^n by the trapezoidal rule on a circle; returns the largest |f| on it. */
 static double cauchy(complex_function *f, double point, double radius, int terms, double *c)
 {
@@ -193,6 +210,10 @@ static const struct {
     {"sigmoid", complex_sigmoid, to_sigmoid_pole, 0},
     {"log1p", complex_log1p, to_minus_one, 0},
     {"gelu", complex_gelu_curvature, far, 2},
+    {"amplitude", ccosl, far, 0},
+    {"power", complex_power, far, 0},
+    {"gradient", complex_gradient, far, 0},
+    {"log-amplitude", complex_log_amplitude_slope, to_tan_pole, 1},
 };
 
 static void check_cauchy(size_t which, double point, double share)
@@ -204,7 +225,7 @@ static void check_cauchy(size_t which, double point, double share)
         cauchy(cauchy_cases[which].function, point, radius, TERMS - derivative, reference);
     expand(cauchy_cases[which].name, point, c);
     for (int n = derivative; n < TERMS; n++) {
-        double factor = derivative ? n * (n - 1) : 1;
+        double factor = derivative == 2 ? n * (n - 1) : derivative == 1 ? n : 1;
         double got = c[n] * factor * pow(radius, n - derivative);
         cr_expect(fabs(got - reference[n - derivative]) <= 2e-15 * most,
                   "%s at %.17g: coefficient %d times %g^n is %.17g, not %.17g",
@@ -239,7 +260,8 @@ Test(series, sum_to_the_function)
     for (const struct series *s = series_functions; s->name; s++)
         for (int i = 0; i < 2000; i++) {
             double point = 6 * gsl_rng_uniform(rng) - 3, sum = 0, c[TERMS];
-            double radius = strcmp(s->name, "tan") == 0 ? to_tan_pole(point) : 1;
+            bool has_poles = strcmp(s->name, "tan") == 0 || strcmp(s->name, "log-amplitude") == 0;
+            double radius = has_poles ? to_tan_pole(point) : 1;
             if (strcmp(s->name, "log1p") == 0)
                 radius = 1 + (point = fabs(point) - 0.9);
             double h = fmin(1, radius / 2) * (2 * gsl_rng_uniform(rng) - 1);
@@ -274,6 +296,23 @@ Test(series, tails_keep_relative_accuracy)
     cr_expect_eq(c[5], 0);
 }
 
+/* A signal's lower half has a logarithm, that of its size. */
+Test(series, log_amplitude_is_of_the_size)
+{
+    double above[TERMS], below[TERMS];
+    expand("log-amplitude", 0.5, above);
+    expand("log-amplitude", 0.5 + M_PI, below);
+    for (int n = 0; n < TERMS; n++)
+        expect_near("log-amplitude", n, below[n], above[n], 1e-13);
+    cr_expect_float_eq(find("log-amplitude")->value(3), log(-cos(3)), 1e-15);
+    /* by hand, from the derivatives of tan */
+    double t = tan(0.5), c2 = 1 / (cos(0.5) * cos(0.5));
+    expect_near("log-amplitude", 1, above[1], -t, 1e-14);
+    expect_near("log-amplitude", 2, above[2], -c2 / 2, 1e-14);
+    expect_near("log-amplitude", 3, above[3], -t * c2 / 3, 1e-14);
+    expect_near("log-amplitude", 4, above[4], -c2 * (c2 + 2 * t * t) / 12, 1e-14);
+}
+
 /* A shorter expansion is the beginning of a longer one, and nothing behind it is written. */
 Test(series, terms_are_a_prefix)
 {
@@ -305,6 +344,8 @@ Test(series, none_where_there_is_none)
     expect_none("tan", M_PI_2, 1);
     expect_none("tan", -M_PI_2, 8);
     expect_none("tan", 5 * M_PI_2, 3);
+    expect_none("log-amplitude", M_PI_2, 2);
+    expect_none("log-amplitude", -3 * M_PI_2, 2);
     expect_none("exp", 1000, 3);
     expect_none("tan", M_PI_2 + 1e-9, TERMS); /* (1e9)^65 */
     expect_none("log1p", nextafter(-1, 0), TERMS);

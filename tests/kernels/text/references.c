@@ -410,39 +410,44 @@ static int64_t reversed(int64_t k, int64_t n)
     return other;
 }
 
-/* The real part, which is stored first. */
+/* The real part, which is stored first; of groups of size[2] signals. */
 static void fourier(const struct reference_data *p, double *y)
 {
-    int64_t n = p->size[1];
-    for (int64_t i = 0; i < p->size[0] * n * 16; i++) {
-        int64_t signal = i / (n * 16) * n * 16 + i % 16, k = reversed(i / 16 % n, n);
+    int64_t n = p->size[1], w = p->size[2];
+    for (int64_t i = 0; i < p->size[0] * n * w; i++) {
+        int64_t signal = i / (n * w) * n * w + i % w, k = reversed(i / w % n, n);
         y[i] = 0;
         for (int64_t t = 0; t < n; t++) {
             double angle = -2 * M_PI * (double)(k * t % n) / (double)n;
             y[i] +=
-                of(p, "A")[signal + t * 16] * cos(angle) - of(p, "B")[signal + t * 16] * sin(angle);
+                of(p, "A")[signal + t * w] * cos(angle) - of(p, "B")[signal + t * w] * sin(angle);
         }
     }
 }
 
 static void prepare_fourier(const struct reference_data *p)
 {
-    int64_t all = p->size[1];
+    int64_t all = p->size[1], w = p->size[2];
     for (int64_t n = all; n > 1; n /= 2)
-        for (int64_t i = 0; i < n / 2 * 16; i++) {
-            int64_t k = i / 16;
-            double angle = -2 * M_PI * (double)k / (double)n;
-            of(p, "C")[(all - n) * 16 + i] = element_round(DTYPE_F16, cos(angle));
-            of(p, "S")[(all - n) * 16 + i] = element_round(DTYPE_F16, sin(angle));
+        for (int64_t i = 0; i < n / 2 * w; i++) {
+            double angle = -2 * M_PI * (double)(i / w) / (double)n;
+            of(p, "C")[(all - n) * w + i] = element_round(DTYPE_F16, cos(angle));
+            of(p, "S")[(all - n) * w + i] = element_round(DTYPE_F16, sin(angle));
         }
 }
 
-static void fit_fourier(int64_t size[])
+static void fit_passes(int64_t size[])
 {
     int64_t n = 4;
     while (2 * n <= size[1])
         n *= 2;
     size[1] = n;
+}
+
+static void fit_fourier(int64_t size[])
+{
+    fit_passes(size);
+    size[2] = 16; /* the text has no other */
 }
 
 /* ------------------------------------------------------------------ all of them */
@@ -494,6 +499,34 @@ static void cubefx(const struct reference_data *p, double *y)
     }
 }
 
+/* What is summed over windows is one more function. */
+static void prepare_audio(const struct reference_data *p)
+{
+    int64_t terms = p->size[1];
+    prepare_cubefx(p);
+    for (int64_t i = 0; i < 16 * terms * 16; i++)
+        of(p, "D")[i] =
+            i % 16 == i / 16 / terms
+                ? element_round(DTYPE_F16, cos((double)(5 * (i / 16 % terms) + 3 * p->size[2])))
+                : 0;
+}
+
+static void audio(const struct reference_data *p, double *v)
+{
+    int64_t inputs = p->size[0] * 16;
+    for (int64_t i = 0; i < inputs; i++) {
+        v[i] = 0;
+        for (int64_t at = i; at < inputs && at < i + 16 * p->size[3]; at += 16)
+            v[i] += polynomial(p, p->size[2], of(p, "X")[at], p->size[1]);
+    }
+}
+
+/* Windows are powers of two. */
+static void fit_audio(int64_t size[])
+{
+    size[3] = INT64_C(1) << size[3];
+}
+
 const struct reference references[] = {
     {"add_relu", "ascend310", {3000}, {0}, add_relu, 0, 0, 65504, true, NULL, NULL},
     {"scale_bias_relu",
@@ -521,6 +554,39 @@ const struct reference references[] = {
     {"cubefx_pipeline",
      "ascend310",
      {70, 7, 5},
+     {0},
+     cubefx,
+     0.01,
+     0.02,
+     2,
+     false,
+     NULL,
+     prepare_cubefx},
+    {"audio_features",
+     "ascend310 ascend910",
+     {100, 7, 5, 3},
+     {0},
+     audio,
+     0.02,
+     0.1,
+     2,
+     false,
+     fit_audio,
+     prepare_audio},
+    {"split/audio_features",
+     "ascend910b1",
+     {300, 7, 5, 3},
+     {0},
+     audio,
+     0.02,
+     0.1,
+     2,
+     false,
+     fit_audio,
+     prepare_audio},
+    {"split/cubefx_pipeline",
+     "ascend910b1 ascend910b2",
+     {200, 7, 5},
      {0},
      cubefx,
      0.01,
@@ -669,6 +735,17 @@ const struct reference references[] = {
      2,
      false,
      fit_fourier,
+     prepare_fourier},
+    {"fft_passes",
+     "ascend310 ascend910",
+     {3, 128, 50},
+     {1, 4},
+     fourier,
+     0.02,
+     0.3,
+     2,
+     false,
+     fit_passes,
      prepare_fourier},
     {"gelu", "ascend910b2 ascend310", {3000}, {0}, gelu, 4e-3, 4e-3, 8, false, NULL, NULL},
     {"sigmoid", "ascend910b2", {3000}, {0}, sigmoid, 3e-3, 1e-4, 8, true, NULL, NULL},
