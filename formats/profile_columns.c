@@ -144,6 +144,21 @@ static void note_missing_of(struct profile *profile, const struct core_columns *
     }
 }
 
+/* Tables of other modes have times of some units too, those that they are about: they are no
+ * PipeUtilization, and what they lack of it is no gap. */
+static void settle_modes(struct profile *profile)
+{
+    bool computes = false, loads = false;
+    for (int side = 0; side < PROFILE_SIDES; side++) {
+        int first = side * PROFILE_UNITS;
+        computes = computes || slot_of_unit(profile, first + UNIT_CUBE) >= 0 ||
+                   slot_of_unit(profile, first + UNIT_VECTOR) >= 0;
+        loads = loads || slot_of_unit(profile, first + UNIT_MTE2) >= 0;
+    }
+    if (profile->modes & ~(1u << MODE_PIPE) && !(computes && loads))
+        profile->modes &= ~(1u << MODE_PIPE);
+}
+
 /* A block's table has neither names of kernels nor their durations. Where other things were
  * counted than times of pipes, those are no gap of the file: another mode has them. */
 static void note_missing(struct profile *profile)
@@ -193,6 +208,7 @@ static enum status require_profile(struct profile *profile, struct error *error)
 enum status profile_find_columns(struct profile *profile, struct error *error)
 {
     find_columns(profile);
+    settle_modes(profile);
     return require_profile(profile, error);
 }
 

@@ -43,6 +43,19 @@ static void free_key(void *key)
     free(key);
 }
 
+static struct key *new_key(const char *text, int number)
+{
+    struct key *key = malloc(sizeof *key);
+    if (!key)
+        return NULL;
+    key->number = number;
+    key->text = strdup(text);
+    if (key->text)
+        return key;
+    free(key);
+    return NULL;
+}
+
 /* The number of a text; -1 when out of memory. */
 static int key_number(struct join_rows *rows, char *text)
 {
@@ -50,12 +63,11 @@ static int key_number(struct join_rows *rows, char *text)
     struct key **found = tfind(&sought, &rows->tree, by_text);
     if (found)
         return (*found)->number;
-    struct key *key = malloc(sizeof *key);
-    char *copy = strdup(text);
-    if (!key || !copy ||
-        !(*key = (struct key){copy, rows->key_count}, tsearch(key, &rows->tree, by_text))) {
-        free(key);
-        free(copy);
+    struct key *key = new_key(text, rows->key_count);
+    if (!key)
+        return -1;
+    if (!tsearch(key, &rows->tree, by_text)) {
+        free_key(key);
         return -1;
     }
     return rows->key_count++;

@@ -4,11 +4,11 @@
  * with the file. The figures are those of Zhou et al. 2025, Figs. 13 and 14. */
 #include "results/analysis_summary.h"
 
-#include "analysis/advice/advice.h"
 #include "analysis/profile/analyse.h"
 #include "analysis/roofline.h"
 #include "core/array.h"
 #include "formats/json.h"
+#include "results/analysis_longest.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -36,22 +36,11 @@ struct groups {
     struct group others; /* what came after the last that has a place */
 };
 
-/* Of the longest rows, what a line shows. */
-struct long_row {
-    int line;
-    double time_us, utilisation_least, utilisation_most, active_ratio;
-    enum verdict verdict;
-    int next; /* as analyse_next returns it */
-    char component[HARDWARE_NAME_SIZE];
-    char *name; /* owned */
-};
-
 struct summary {
     struct tally rows, diagnosed, broken, without, open, undecided, verdicts[VERDICTS];
     struct tally next[NEXTS];
     struct groups types, names, bottlenecks;
-    int long_count, long_most;
-    struct long_row *long_rows; /* the longest first; owned */
+    struct longest longest;
 };
 
 static void tally_add(struct tally *tally, double time_us)
@@ -125,17 +114,10 @@ static bool count_in(struct groups *groups, char *name, double time_us, double o
 
 /* ------------------------------------------------------------------ rows */
 
-/* As many as a page or a terminal shows. */
-enum { MOST_LONG_ROWS = 1000 };
-
 struct summary *summary_new(int top)
 {
     struct summary *summary = calloc(1, sizeof *summary);
-    if (!summary)
-        return NULL;
-    summary->long_most = top < MOST_LONG_ROWS ? top : MOST_LONG_ROWS;
-    summary->long_rows = calloc((size_t)summary->long_most + 1, sizeof *summary->long_rows);
-    if (!summary->long_rows) {
+    if (summary && !longest_make(top, &summary->longest)) {
         free(summary);
         return NULL;
     }
@@ -149,9 +131,7 @@ void summary_free(struct summary *summary)
     groups_clear(&summary->types);
     groups_clear(&summary->names);
     groups_clear(&summary->bottlenecks);
-    for (int i = 0; i < summary->long_count; i++)
-        free(summary->long_rows[i].name);
-    free(summary->long_rows);
+    longest_clear(&summary->longest);
     free(summary);
 }
 
@@ -163,53 +143,6 @@ static double overlap_of(const struct diagnosis *diagnosis)
         if (diagnosis->components[c].busy_ns > busiest_ns)
             busiest_ns = diagnosis->components[c].busy_ns;
     return busiest_ns < diagnosis->time_ns ? (diagnosis->time_ns - busiest_ns) / 1e3 : 0;
-}
-
-/* Of what has no verdict, the component that is known to be used most; -1. */
-static int most_used(const struct diagnosis *d)
-{
-    int most = -1;
-    for (int c = 0; c < d->component_count; c++)
-        if (d->components[c].utilisation_least > 0 &&
-            (most < 0 ||
-             d->components[c].utilisation_least > d->components[most].utilisation_least))
-            most = c;
-    return most;
-}
-
-/* The first of equally long ones stays before the others. */
-static bool keep_long_row(struct summary *summary, const struct profile_row *row,
-                          const struct diagnosis *d, int next, double time_us)
-{
-    int at = summary->long_count;
-    while (at > 0 && summary->long_rows[at - 1].time_us < time_us)
-        at--;
-    if (at == summary->long_most)
-        return true;
-    struct long_row kept = {.line = row->line,
-                            .time_us = time_us,
-                            .utilisation_least = -1,
-                            .utilisation_most = -1,
-                            .active_ratio = -1,
-                            .verdict = d->verdict,
-                            .next = next,
-                            .name = strdup(row->name)};
-    if (!kept.name)
-        return false;
-    int component = d->component >= 0 ? d->component : most_used(d);
-    if (component >= 0) {
-        const struct component *c = &d->components[component];
-        snprintf(kept.component, sizeof kept.component, "%s", c->name);
-        kept.utilisation_least = c->utilisation_least;
-        kept.utilisation_most = c->utilisation_most;
-        kept.active_ratio = c->active_ratio;
-    }
-    if (summary->long_count == summary->long_most)
-        free(summary->long_rows[--summary->long_count].name);
-    memmove(&summary->long_rows[at + 1], &summary->long_rows[at],
-            (size_t)(summary->long_count++ - at) * sizeof kept);
-    summary->long_rows[at] = kept;
-    return true;
 }
 
 enum status summary_add(struct summary *summary, const struct profile_row *row,
@@ -232,7 +165,7 @@ enum status summary_add(struct summary *summary, const struct profile_row *row,
         tally_add(&summary->open, time_us);
     if (next >= 0)
         tally_add(&summary->next[next], time_us);
-    if (diagnosis->time_ns > 0 && !keep_long_row(summary, row, diagnosis, next, time_us))
+    if (diagnosis->time_ns > 0 && !longest_add(&summary->longest, row, diagnosis, next, time_us))
         return error_memory(error);
     if (row->broken)
         return STATUS_OK;
@@ -339,39 +272,6 @@ static json_t *groups_json(struct groups *groups, const char *key, int top, stru
     return rows;
 }
 
-/* Strategies against a verdict, as a list of words; null where there are none. */
-static json_t *strategies_of(enum verdict verdict)
-{
-    char text[64] = "";
-    for (const struct advice_strategy *s = advice_strategies; s->name; s++)
-        if (s->cause == verdict)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "",
-                     s->name);
-    return *text ? json_string(text) : json_null();
-}
-
-/* Utilisation is what it is at least; what it is at most stands in the row itself. */
-static json_t *long_row_json(const struct long_row *row)
-{
-    return json_pack("{s:s, s:i, s:f, s:s?, s:s?, s:o, s:o, s:o, s:s?}", "name", row->name, "line",
-                     row->line, "time_us", row->time_us, "verdict", verdict_name(row->verdict),
-                     "component", row->component[0] ? row->component : NULL, "utilisation_share",
-                     json_number_from_0(row->utilisation_least > 0 ||
-                                                row->utilisation_least == row->utilisation_most
-                                            ? row->utilisation_least
-                                            : -1),
-                     "active_share", json_number_from_0(row->active_ratio), "try",
-                     strategies_of(row->verdict), "collect_next", analyse_next_name(row->next));
-}
-
-static json_t *long_rows_json(const struct summary *summary, int top)
-{
-    json_t *rows = json_array();
-    for (int i = 0; i < summary->long_count && i < top; i++)
-        json_array_append_new(rows, long_row_json(&summary->long_rows[i]));
-    return rows;
-}
-
 /* What most of the time needs; -1: nothing is open. */
 static int most_needed(const struct summary *summary)
 {
@@ -413,5 +313,5 @@ json_t *summary_json(struct summary *summary, int top)
         groups_json(&summary->bottlenecks, "component", MAX_GROUPS, summary->diagnosed), "types",
         groups_json(&summary->types, "type", top, summary->rows), "names",
         groups_json(&summary->names, "name", top, summary->rows), "longest_rows",
-        long_rows_json(summary, top));
+        longest_json(&summary->longest, top));
 }

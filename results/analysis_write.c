@@ -1,7 +1,6 @@
 /* Writes a profile's analysis. A format is three functions: what stands before the rows, one row,
- * what stands after them. A row is read, diagnosed, counted and written before the next is read,
- * so profiles may be of any length; the table for people is the summary alone, laid out by
- * results/outline.h. */
+ * what stands after them. A row is read, diagnosed, counted and written before the next is read, so
+ * profiles may be of any length; the table is the summary alone, laid out by results/outline.h. */
 #include "results/analysis_write.h"
 
 #include "analysis/advice/advice.h"
@@ -12,6 +11,8 @@
 #include "formats/json.h"
 #include "formats/profile_join.h"
 #include "formats/text.h"
+#include "results/analysis_files.h"
+#include "results/analysis_longest.h"
 #include "results/analysis_summary.h"
 #include "results/diagnosis_write.h"
 #include "results/outline.h"
@@ -97,28 +98,6 @@ static json_t *row_json(const struct writer *w, const struct finding *found)
         json_number_from_0(counters_conflicts(row)), "components", components, "note", d->note);
 }
 
-static json_t *modes_json(unsigned modes)
-{
-    json_t *names = json_array();
-    for (int mode = 0; mode < PROFILE_MODES; mode++)
-        if (modes >> mode & 1)
-            json_array_append_new(names, json_string(profile_mode_name(mode)));
-    if (!modes)
-        json_array_append_new(names, json_string(profile_mode_name(PROFILE_MODES)));
-    return names;
-}
-
-static json_t *files_json(const struct profile_join *join)
-{
-    json_t *files = json_array();
-    for (int f = 0; f < join->file_count; f++)
-        json_array_append_new(files, json_pack("{s:o, s:s, s:o}", "file",
-                                               json_text(join->files[f].csv.file), "format",
-                                               join->files[f].format, "modes",
-                                               modes_json(join->files[f].modes)));
-    return files;
-}
-
 static enum status put_json(struct writer *w, json_t *object, size_t flags, struct error *error)
 {
     if (!object)
@@ -132,14 +111,15 @@ static enum status put_json(struct writer *w, json_t *object, size_t flags, stru
 static enum status json_begin(struct writer *w, struct error *error)
 {
     const struct hardware *hw = w->job->how.hw;
-    json_t *head = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
-                             "file", json_text(w->job->name), "format", w->join.format, "modes",
-                             modes_json(w->join.modes), "files", files_json(&w->join), "hardware",
-                             hw ? json_text(hw->name) : json_null(), "hardware_file",
-                             hw ? json_text(hw->file) : json_null(), "hardware_changes",
-                             hw ? overrides_json(hw) : json_object(), "cache",
-                             hw ? json_string(hardware_cache_word(hw)) : json_null(), "thresholds",
-                             thresholds_json(&w->job->how.thresholds));
+    json_t *head =
+        json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "file",
+                  json_text(w->job->name), "format", w->join.format, "modes",
+                  analysis_modes_json(w->join.modes), "files", analysis_files_json(&w->join),
+                  "hardware", hw ? json_text(hw->name) : json_null(), "hardware_file",
+                  hw ? json_text(hw->file) : json_null(), "hardware_changes",
+                  hw ? overrides_json(hw) : json_object(), "cache",
+                  hw ? json_string(hardware_cache_word(hw)) : json_null(), "thresholds",
+                  thresholds_json(&w->job->how.thresholds));
     fputc('{', w->out);
     enum status status = put_json(w, head, JSON_EMBED, error);
     fputs(", \"operators\": [", w->out);
@@ -179,16 +159,6 @@ static enum status csv_begin(struct writer *w, struct error *error)
     return STATUS_OK;
 }
 
-static void put_strategies(enum verdict verdict, FILE *out)
-{
-    const char *between = "";
-    for (const struct advice_strategy *s = advice_strategies; s->name; s++)
-        if (s->cause == verdict) {
-            fprintf(out, "%s%s", between, s->name);
-            between = " ";
-        }
-}
-
 static enum status csv_row(struct writer *w, const struct finding *found, struct error *error)
 {
     static const struct component none = {.utilisation = -1,
@@ -200,6 +170,7 @@ static enum status csv_row(struct writer *w, const struct finding *found, struct
     const struct diagnosis *d = found->diagnosis;
     const struct component *c = d->component >= 0 ? &d->components[d->component] : &none;
     const char *verdict = verdict_name(d->verdict), *next = analyse_next_name(found->next);
+    char strategies[STRATEGIES_SIZE];
     fprintf(w->out, "%d,", row->line);
     csv_put(d->name, w->out);
     fputc(',', w->out);
@@ -214,9 +185,7 @@ static enum status csv_row(struct writer *w, const struct finding *found, struct
     csv_put(d->note, w->out);
     put_known(at_least(c), w->out);
     put_known(c->utilisation_most, w->out);
-    fputc(',', w->out);
-    put_strategies(d->verdict, w->out);
-    fprintf(w->out, ",%s\n", next ? next : "");
+    fprintf(w->out, ",%s,%s\n", strategies_against(d->verdict, strategies), next ? next : "");
     return ferror(w->out) ? error_set(error, STATUS_IO, "cannot write the CSV") : STATUS_OK;
 }
 

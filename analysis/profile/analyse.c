@@ -46,14 +46,16 @@ static double side_us(const struct profile_row *row, int side)
     return row->core_us[side] >= 0 ? row->core_us[side] : row->duration_us;
 }
 
-/* Where nothing says what the matrix unit did it may have done anything, unless what the operator
- * is by its type leaves it nothing. */
+/* In a file without active ratios what brings the data and what computes with it may have done
+ * anything, also where nothing says so, unless the operator by its type leaves Cube nothing. */
 static bool is_component(const struct profile_row *row, int side, int unit)
 {
     if (row->busy_us[side][unit] >= 0 || counters_have(row, side, unit))
         return true;
-    return side == SIDE_CUBE && unit == UNIT_CUBE && counters_any(row) &&
-           !(row->modes & 1u << MODE_PIPE) && !shapes_are_elementwise(row);
+    if (!row->modes || row->modes & 1u << MODE_PIPE)
+        return false;
+    bool cube = side == SIDE_CUBE && unit == UNIT_CUBE && !shapes_are_elementwise(row);
+    return cube || unit == UNIT_MTE2;
 }
 
 /* Where a side ran for nobody knows how long, neither is the whole known. */

@@ -29,7 +29,8 @@ static const int counters_of[PROFILE_UNITS][MOST_OF_UNIT] = {
     [UNIT_MTE2] = {COUNTER_GM_TO_L1, COUNTER_GM_TO_UB, COUNTER_MAIN_READ, COUNTER_L2_READ,
                    COUNTER_MAIN_READ_BYTES, END},
     [UNIT_MTE3] = {COUNTER_UB_TO_GM, COUNTER_MAIN_WRITE, COUNTER_L2_WRITE, END},
-    [UNIT_FIXPIPE] = {COUNTER_L0C_TO_GM, COUNTER_L0C_TO_L1, END},
+    [UNIT_FIXPIPE] = {COUNTER_L0C_TO_GM, COUNTER_L0C_TO_L1, COUNTER_MAIN_WRITE, COUNTER_L2_WRITE,
+                      END},
 };
 
 static double counter(const struct profile_row *row, int side, int which)
@@ -37,13 +38,25 @@ static double counter(const struct profile_row *row, int side, int which)
     return row->counters[side][which];
 }
 
-/* A unit that cores of its kind do not have counts nothing: what is 0 is no sign of it. */
+/* What writes to memory: FIXP of the matrix cores of a split chip, MTE-UB of all others. */
+static bool writes(const struct profile_row *row, int side, int unit)
+{
+    bool split = row->core_us[SIDE_VECTOR] >= 0;
+    return unit == (side == SIDE_CUBE && split ? UNIT_FIXPIPE : UNIT_MTE3);
+}
+
+static bool may_have(const struct profile_row *row, int side, int unit, int which)
+{
+    if (which == COUNTER_MAIN_WRITE || which == COUNTER_L2_WRITE)
+        return writes(row, side, unit);
+    return side == SIDE_CUBE || unit == UNIT_VECTOR || unit == UNIT_MTE2 || unit == UNIT_MTE3;
+}
+
 bool counters_have(const struct profile_row *row, int side, int unit)
 {
-    bool native =
-        side == SIDE_CUBE || unit == UNIT_VECTOR || unit == UNIT_MTE2 || unit == UNIT_MTE3;
     for (int i = 0; counters_of[unit][i] != END; i++)
-        if (counter(row, side, counters_of[unit][i]) >= (native ? 0 : 1e-9))
+        if (may_have(row, side, unit, counters_of[unit][i]) &&
+            counter(row, side, counters_of[unit][i]) >= 0)
             return true;
     return false;
 }
@@ -233,30 +246,46 @@ static void add_direct(struct peaks *peaks, double bytes)
 
 /* ------------------------------------------------------------------ bandwidths */
 
-/* What comes through L2, and what of it from behind. Without a cache there is one memory. */
+static void add_span(struct peaks *peaks, const struct traffic *way, double miss_share,
+                     double least_bytes, double most_bytes)
+{
+    struct traffic traffic = *way;
+    traffic.miss_share = miss_share;
+    traffic.least_bytes = least_bytes;
+    traffic.most_bytes = GB_MOST * most_bytes;
+    traffic_add(peaks, &traffic);
+}
+
+/* Without a cache there is one memory. With one, what main memory moves is past it, and of what L2
+ * moves that may be a part. */
 static bool add_memory(struct peaks *peaks, int side, bool store)
 {
     const struct hardware *hw = peaks->hw;
-    const int *places = peaks->places->of[side];
     double cores = peaks->cores[side];
     double main = counter(peaks->row, side, store ? COUNTER_MAIN_WRITE : COUNTER_MAIN_READ) * cores;
     double l2 = counter(peaks->row, side, store ? COUNTER_L2_WRITE : COUNTER_L2_READ) * cores;
     bool cached = hw->cache.behind >= 0;
-    int unit = !store ? UNIT_MTE2 : places[UNIT_MTE3] >= 0 ? UNIT_MTE3 : UNIT_FIXPIPE;
-    struct traffic traffic = {.side = (enum profile_side)side,
-                              .unit = (enum profile_unit)unit,
-                              .store = store,
-                              .inner = {"ub"},
-                              .miss_share = -1};
+    bool fixpipe = store && writes(peaks->row, side, UNIT_FIXPIPE);
+    struct traffic way = {.side = (enum profile_side)side,
+                          .unit = !store    ? UNIT_MTE2
+                                  : fixpipe ? UNIT_FIXPIPE
+                                            : UNIT_MTE3,
+                          .store = store,
+                          .inner = {fixpipe ? "l0c" : "ub"}};
     if (main < 0 && (l2 < 0 || !cached))
         return false;
-    if (side == SIDE_CUBE) {
-        traffic.inner[0] = unit == UNIT_MTE3 ? "ub" : store ? "l0c" : "l1";
-        traffic.inner[1] = !store && !hardware_cores_apart(hw) ? "ub" : NULL;
+    if (side == SIDE_CUBE && !store)
+        way.inner[hardware_cores_apart(hw) ? 0 : 1] = "l1";
+    if (fixpipe)
+        set_types(peaks, &flows[FLOWS - 1], &way);
+    if (!cached)
+        add_span(peaks, &way, -1, main, main);
+    else if (main < 0)
+        add_span(peaks, &way, -1, l2, l2);
+    else {
+        add_span(peaks, &way, 1, main, main);
+        add_span(peaks, &way, 0, fmax(l2 - main, 0), l2 < 0 ? INFINITY : l2);
     }
-    traffic.least_bytes = fmax(main, cached ? l2 : 0);
-    traffic.most_bytes = GB_MOST * (cached ? l2 >= 0 && main >= 0 ? l2 + main : INFINITY : main);
-    traffic_add(peaks, &traffic);
     return true;
 }
 

@@ -198,6 +198,7 @@ static void clamp(double limit_ns, struct component *component)
 {
     component->ideal_ns = fmin(component->ideal_ns, limit_ns);
     component->least_ns = fmin(component->least_ns, limit_ns);
+    component->most_ns = fmin(component->most_ns, limit_ns);
 }
 
 /* What was counted of one component says nothing against another's. */

@@ -19,7 +19,8 @@ static void require_problem(void *context, const char *text)
 /* Ratios are shares, a verdict names its component, and what has no times has neither. */
 static void require_operator(json_t *one)
 {
-    static const char *const ratios[] = {"utilisation", "efficiency", "active_ratio"};
+    static const char *const ratios[] = {"utilisation", "utilisation_at_least",
+                                         "utilisation_at_most", "efficiency", "active_ratio"};
     bool verdict = json_is_string(json_object_get(one, "verdict"));
     json_t *components = json_object_get(one, "components"), *component;
     size_t index;
