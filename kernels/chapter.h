@@ -6,8 +6,8 @@
 #include "search/tiling_simulator.h"
 
 struct published {
-    const char
-        *source; /* "T 3.5.1": Tang 2024, section; "R": Zhou et al. 2025; "L": Wu et al. 2022 */
+    const char *source;   /* "T 3.5.1": Tang 2024, section; "R": Zhou et al. 2025; "L": Wu et al.
+                            2022;   "A": Xiao and Wang 2024 */
     const char *quantity; /* what is compared, and the setting */
     const char *unit;     /* "x" for a ratio */
     double paper;         /* NaN: drawn there, not printed */
