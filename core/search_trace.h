@@ -13,6 +13,7 @@ enum search_phase {
     PHASE_BOUNDING,   /* tilings are enumerated, checked and bounded, in one walk */
     PHASE_PROFILING,  /* k-NN: tiles of the selection are simulated */
     PHASE_SPLITTING,  /* prefixes of tilings into longer ones, which are bounded */
+    PHASE_COUNTING,   /* how many legal tilings begin with each of the shortest prefixes */
     PHASE_SIMULATING, /* whole tilings, and what is split among them; k-NN: distance tiles, each by
                          a search of its own */
     PHASE_ORDERING,   /* what only one thread does: the next batch is chosen */
