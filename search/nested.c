@@ -180,8 +180,12 @@ static enum status refill(struct search_run *run, bool all, bool *more, struct e
     struct nested *nested = run->pool;
     (void)all;
     *more = false;
+    recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
     TRY(seeds_find(run, error));
     nested->seeds = run->simulated;
+    recorder_keep(&run->recorder, PHASE_SEEDING, start_ns, 0, nested->seeds);
+    recorder_end(&run->recorder);
     return open_roots(run, error);
 }
 

@@ -212,6 +212,9 @@ static enum status answer(struct search_run *run, struct search_result *result, 
         status = fill_scores(run, result, error);
     if (status == STATUS_OK)
         status = run->strategy->tell(run, result, error);
+    if (result->level_count && run->options->trace)
+        run->options->trace->levels(run->options->trace->context, result->levels,
+                                    result->level_count);
     recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
     recorder_end(&run->recorder);
     return status;

@@ -44,7 +44,8 @@ enum status cann_make_chunks(struct cann *cann, struct error *error)
     size_t tiles = (size_t)cann->count[CANN_BASE_M] * (size_t)cann->count[CANN_BASE_N];
     cann->chunks = calloc((size_t)count * (size_t)splits, sizeof *cann->chunks);
     cann->sums = calloc(tiles * CANN_SUMS, sizeof *cann->sums);
-    if (!cann->chunks || !cann->sums)
+    cann->row_fs = calloc((size_t)4 * CANN_ROWS, sizeof *cann->row_fs);
+    if (!cann->chunks || !cann->sums || !cann->row_fs)
         return error_memory(error);
     for (int s = 0; s < splits; s++) {
         int64_t k = cann_part_k(cann, cann->values[CANN_SPLIT_K][s]);
@@ -67,4 +68,5 @@ void cann_free_chunks(struct cann *cann)
     }
     free(cann->chunks);
     free(cann->sums);
+    free(cann->row_fs);
 }

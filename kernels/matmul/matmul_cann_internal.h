@@ -75,7 +75,9 @@ struct cann {
     int count[CANN_AXES];
     struct work_layout *work_layouts; /* owned; matmul_cann_summary.c */
     struct cann_chunks
-        *chunks;   /* for each split and value of base_k; owned; matmul_cann_chunks.c */
+        *chunks; /* for each split and value of base_k; owned; matmul_cann_chunks.c */
+    double
+        *row_fs;   /* of pieces of rows, CANN_ROWS lengths each; owned; matmul_cann_least_loads.c */
     int64_t *sums; /* of base m and base n; owned; matmul_cann_count.c */
 };
 

@@ -77,6 +77,24 @@ static double row_fs(const struct least *l, bool of_a, int64_t elements, bool kn
     return all_miss ? miss_fs : fmin(hardware_least_bursts_fs(hw, hit, bytes, align), miss_fs);
 }
 
+/* The same of a row that may be cut anyhow, looked up where it is not too long: there are many
+ * prefixes and few lengths. */
+static double cut_row_fs(const struct least *l, bool of_a, int64_t elements)
+{
+    const struct cann *cann = l->cann;
+    int64_t place = elements / cann->machine.block_k;
+    if (elements % cann->machine.block_k || place >= CANN_ROWS)
+        return row_fs(l, of_a, elements, false);
+    int variant = 2 * of_a + least_all_miss(l, of_a);
+    double *known = &cann->row_fs[variant * CANN_ROWS + place], fs;
+    __atomic_load(known, &fs, __ATOMIC_RELAXED);
+    if (fs == 0) {
+        fs = 1 + row_fs(l, of_a, elements, false);
+        __atomic_store(known, &fs, __ATOMIC_RELAXED);
+    }
+    return fs - 1;
+}
+
 /* Of the rows that a block of an operand has, those whose pieces count: of a load that is split one
  * less, for a move of one piece costs nothing for it. */
 static double counted_rows(const struct least *l, bool of_a, bool deep)
@@ -113,7 +131,7 @@ static double bursts_fs(const struct least *l, bool of_a)
     bool base_known = of_a ? l->base : l->n_known;
     if (!base_known && l->n_most && !deep && !whole && l->n_most < across)
         return counted_rows(l, of_a, deep) * (double)row / (double)l->n_most *
-               row_fs(l, of_a, l->n_most, false);
+               cut_row_fs(l, of_a, l->n_most);
     bool joined =
         row == cann->size[layout->inner] && (whole || (!deep && (!base_known || base == across)));
     if (joined && layout->pitch_bytes % 64 == 0)
@@ -125,6 +143,8 @@ static double bursts_fs(const struct least *l, bool of_a)
     else
         known = false;
     int64_t pieces = row / piece;
+    if (!known)
+        return counted_rows(l, of_a, deep) * cut_row_fs(l, of_a, row);
     double fs = (double)pieces * row_fs(l, of_a, piece, known);
     if (row % piece)
         fs += row_fs(l, of_a, row % piece, known);

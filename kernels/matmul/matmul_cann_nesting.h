@@ -38,6 +38,10 @@ struct cann_chunks {
  * somebody asks. Any thread may: all find the same. */
 enum { CANN_MOST_WHOLE = 64, CANN_SUMS = 2 + 2 * CANN_MOST_WHOLE };
 
+/* Lengths of rows in blocks of the matrix unit: 1 + what their pieces cost at least, by operand and
+ * by whether all of it misses; likewise 0 until somebody asks. */
+enum { CANN_ROWS = 16384 };
+
 enum status cann_make_chunks(struct cann *cann, struct error *error);
 void cann_free_chunks(struct cann *cann);
 

@@ -145,8 +145,7 @@ static void expect_count(struct scan *scan, int i)
 static double loads_fs(const struct fixture *f, const struct work *work)
 {
     static const enum cann_line lines[] = {LOAD_A, MISS_A, LOAD_B, MISS_B, LOAD_ELSEWHERE};
-    const struct bound_plan *plan =
-        &f->bounder.plans[(work->cores - 1) * f->bounder.layouts + work->layout];
+    const struct bound_plan *plan = bounder_plan(&f->bounder, work->cores, work->layout);
     double fs = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         fs += work->instructions[lines[i]] * plan->base_fs[lines[i]] + work->burst_fs[lines[i]] +
