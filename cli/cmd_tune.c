@@ -278,6 +278,17 @@ static void set_find(struct tune *tune)
     };
 }
 
+/* How far a search by prefixes came, a length at a time. */
+static void note_levels(const struct common *common, const struct search_result *search)
+{
+    for (int l = 0; common->verbose && l < search->level_count; l++)
+        cli_note(
+            "search, prefixes of %d values: %lld bounded, %lld split, %lld simulated, %lld open",
+            search->levels[l].values, (long long)search->levels[l].bounded,
+            (long long)search->levels[l].split, (long long)search->levels[l].simulated,
+            (long long)search->levels[l].open);
+}
+
 int cmd_tune(int argc, char **argv)
 {
     struct tune tune = {
@@ -304,6 +315,7 @@ int cmd_tune(int argc, char **argv)
     check(&tune);
     set_find(&tune);
     tune_find_search(&tune.find, &result);
+    note_levels(&tune.task.common, &result.search);
     enum status traced = write_trace(&tune, &trace_error);
     enum status mapped = write_landscape(&tune, &result, &map_error);
     tune_find_measure(&tune.find, &result);

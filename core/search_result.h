@@ -60,6 +60,13 @@ struct scored {
 
 struct candidate; /* search/candidates.h */
 
+/* Of a search by prefixes of tilings, what was done with those of one length. */
+struct search_level {
+    int values; /* of a prefix; all of a tiling's: these are simulated, not split */
+    int64_t bounded, split, simulated, open;
+};
+enum { SEARCH_MAX_LEVELS = SPACE_MAX_AXES + 1 };
+
 struct search_result {
     int64_t candidates, feasible, pruned, simulated;
     int64_t pruned_by[SEARCH_MAX_RULES]; /* by the space's rules; of `pruned` */
@@ -69,6 +76,8 @@ struct search_result {
     int64_t lower_bound_fs;              /* of the whole space; the best's time when optimal */
     double gap;                          /* (best - lower bound) / best */
     double seconds;
+    int level_count; /* 0: not by prefixes */
+    struct search_level levels[SEARCH_MAX_LEVELS];
     struct within within_1_percent, within_tolerance;
     struct found *best;    /* ascending time, then index; owned: search_result_clear */
     int64_t score_count;   /* with keep_scores */

@@ -9,10 +9,14 @@
 
 #include <stdint.h>
 
+struct search_level; /* core/search_result.h */
+
 enum search_phase {
     PHASE_BOUNDING,   /* tilings are enumerated, checked and bounded, in one walk */
     PHASE_PROFILING,  /* k-NN: tiles of the selection are simulated */
     PHASE_SPLITTING,  /* prefixes of tilings into longer ones, which are bounded */
+    PHASE_SEEDING,    /* a short search of a grid of few values, before all others */
+    PHASE_COUNTING,   /* how many legal tilings begin with each of the shortest prefixes */
     PHASE_SIMULATING, /* whole tilings, and what is split among them; k-NN: distance tiles, each by
                          a search of its own */
     PHASE_ORDERING,   /* what only one thread does: the next batch is chosen */
@@ -43,6 +47,8 @@ struct search_trace {
     void *context;
     void (*span)(void *context, const struct search_span *span);
     void (*counters)(void *context, const struct search_counters *counters);
+    /* Once, at the end of a search by prefixes. */
+    void (*levels)(void *context, const struct search_level *levels, int count);
 };
 
 #endif

@@ -7,7 +7,9 @@
 #include "core/array.h"
 #include "formats/chrome.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PROCESS = 1, FS_PER_NS_INTEGER = 1000000 };
 
@@ -36,10 +38,18 @@ static void keep_counters(void *context, const struct search_counters *counters)
     log->counter_count++;
 }
 
+static void keep_levels(void *context, const struct search_level *levels, int count)
+{
+    struct search_log *log = context;
+    log->level_count = count;
+    memcpy(log->levels, levels, (size_t)count * sizeof *levels);
+}
+
 void search_log_open(struct search_log *log)
 {
     *log = (struct search_log){
-        .trace = {.context = log, .span = keep_span, .counters = keep_counters}};
+        .trace = {
+            .context = log, .span = keep_span, .counters = keep_counters, .levels = keep_levels}};
 }
 
 void search_log_close(struct search_log *log)
@@ -116,6 +126,25 @@ static void put_counters(const struct search_counters *counters, int64_t origin_
     chrome_end(chrome);
 }
 
+/* Of a search by prefixes, what was done with those of each length: at its end. */
+static void put_levels(const struct search_log *log, int64_t origin_ns, struct chrome *chrome)
+{
+    static const char *const names[] = {"bounded", "split", "played", "open"};
+    int64_t end_ns = origin_ns;
+    for (int64_t i = 0; i < kept(log->span_count); i++)
+        end_ns = log->spans[i].end_ns > end_ns ? log->spans[i].end_ns : end_ns;
+    for (int l = 0; l < log->level_count; l++) {
+        const struct search_level *level = &log->levels[l];
+        const int64_t counts[] = {level->bounded, level->split, level->simulated, level->open};
+        char name[40];
+        snprintf(name, sizeof name, "prefixes of %d values", level->values);
+        chrome_moment(chrome, PROCESS, name, (end_ns - origin_ns) * FS_PER_NS_INTEGER);
+        for (int i = 0; i < 4; i++)
+            chrome_integer(chrome, names[i], counts[i]);
+        chrome_end(chrome);
+    }
+}
+
 /* What did not fit is said at the end of what did. */
 static void put_lost(const struct search_log *log, int64_t origin_ns, struct chrome *chrome)
 {
@@ -142,6 +171,7 @@ enum status search_log_write(const struct search_log *log, const char *title, FI
         put_span(&log->spans[i], origin_ns, &chrome);
     for (int64_t i = 0; i < kept(log->counter_count); i++)
         put_counters(&log->counters[i], origin_ns, &chrome);
+    put_levels(log, origin_ns, &chrome);
     put_lost(log, origin_ns, &chrome);
     return chrome_close(&chrome, error);
 }

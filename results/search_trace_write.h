@@ -6,6 +6,7 @@
 #ifndef AUTOTUNE_RESULTS_SEARCH_TRACE_WRITE_H
 #define AUTOTUNE_RESULTS_SEARCH_TRACE_WRITE_H
 
+#include "core/search_result.h"
 #include "core/search_trace.h"
 #include "core/status.h"
 
@@ -22,7 +23,9 @@ struct search_log {
     struct search_span *spans; /* owned */
     int64_t counter_count;
     struct search_counters *counters; /* owned */
-    bool failed;                      /* out of memory */
+    int level_count;                  /* of a search by prefixes */
+    struct search_level levels[SEARCH_MAX_LEVELS];
+    bool failed; /* out of memory */
 };
 
 void search_log_open(struct search_log *log);

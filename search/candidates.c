@@ -15,23 +15,31 @@
 enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error)
 {
     int cores = hardware_most_cores(space->hw);
-    *bounder = (struct bounder){0};
+    size_t count = (size_t)cores * (size_t)space->layout_count;
+    *bounder = (struct bounder){.space = space, .layouts = space->layout_count};
     if (space->kind->ask)
         return STATUS_OK;
-    bounder->layouts = space->layout_count;
-    bounder->plans = calloc((size_t)cores * (size_t)bounder->layouts, sizeof *bounder->plans);
-    if (!bounder->plans)
-        return error_memory(error);
-    for (int c = 0; c < cores; c++)
-        for (int l = 0; l < bounder->layouts; l++)
-            bound_plan_make(&bounder->plans[c * bounder->layouts + l], space->hw, c + 1,
-                            &space->layouts[l]);
-    return STATUS_OK;
+    bounder->plans = calloc(count, sizeof *bounder->plans);
+    bounder->made = calloc(count, sizeof *bounder->made);
+    return bounder->plans && bounder->made ? STATUS_OK : error_memory(error);
+}
+
+const struct bound_plan *bounder_make_plan(const struct bounder *bounder, int cores, int layout)
+{
+    int number = (cores - 1) * bounder->layouts + layout;
+#pragma omp critical(bounder_plans)
+    if (!bounder->made[number]) {
+        bound_plan_make(&bounder->plans[number], bounder->space->hw, cores,
+                        &bounder->space->layouts[layout]);
+        __atomic_store_n(&bounder->made[number], true, __ATOMIC_RELEASE);
+    }
+    return &bounder->plans[number];
 }
 
 void bounder_close(struct bounder *bounder)
 {
     free(bounder->plans);
+    free(bounder->made);
 }
 
 int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *space,

@@ -31,16 +31,31 @@ enum block_use { BLOCK_LEAVE, BLOCK_COUNT, BLOCK_BOUND };
 /* The bounds of a space for any number of working cores. On a processor they are the times
  * themselves. */
 struct bounder {
+    const struct space *space;
     int layouts;
-    struct bound_plan *plans; /* [(cores - 1) · layouts + layout], owned; NULL on a processor */
+    /* [(cores - 1) · layouts + layout], owned; NULL on a processor. Made where they are asked for
+     * first, by any thread: `made` says which are. */
+    struct bound_plan *plans;
+    bool *made;
 };
 
 enum status bounder_open(struct bounder *bounder, const struct space *space, struct error *error);
 void bounder_close(struct bounder *bounder);
 
+const struct bound_plan *bounder_make_plan(const struct bounder *bounder, int cores, int layout);
+
+static inline const struct bound_plan *bounder_plan(const struct bounder *bounder, int cores,
+                                                    int layout)
+{
+    int number = (cores - 1) * bounder->layouts + layout;
+    return __atomic_load_n(&bounder->made[number], __ATOMIC_ACQUIRE)
+               ? &bounder->plans[number]
+               : bounder_make_plan(bounder, cores, layout);
+}
+
 static inline int64_t bounder_fs(const struct bounder *bounder, const struct work *work)
 {
-    return bound_fs(&bounder->plans[(work->cores - 1) * bounder->layouts + work->layout], work);
+    return bound_fs(bounder_plan(bounder, work->cores, work->layout), work);
 }
 
 /* The bound of one tiling, agreed or not; 0 where a tiling is several programs. */

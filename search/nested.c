@@ -5,23 +5,29 @@
 
 #include "core/array.h"
 #include "search/listed.h"
-#include "search/prefix.h"
+#include "search/roots.h"
+#include "search/seeds.h"
 #include "search/tally.h"
 #include "search/walk.h"
 
 #include <omp.h>
 #include <stdlib.h>
 
-enum { MANY = 4000000 }; /* open prefixes, from which on the longest come first */
+#define HASTE        0.02 /* at first; doubled after so many bounds, and so on */
+#define HASTE_BOUNDS 4096
+
+enum {
+    MANY = 4000000, /* open prefixes, from which on the longest come first */
+    DIVE = 4,       /* prefixes at a time, where they do */
+};
 
 struct nested {
     struct prefix_levels levels;
     struct heap open[PREFIX_MAX_LEVELS];
+    struct search_level done[PREFIX_MAX_LEVELS];
+    struct roots roots;
+    int64_t seeds;      /* that were simulated before anything was opened */
     struct tally tally; /* legal tilings that are no longer open, by their bound */
-    int64_t feasible;
-    bool uncounted;               /* it was stopped before all shortest prefixes were counted */
-    int64_t most, counted;        /* counting alone: how far, and what there is so far */
-    volatile sig_atomic_t enough; /* … that is more */
 };
 
 /* Who splits a prefix. */
@@ -30,9 +36,6 @@ struct splitter {
     struct nested *nested;
     struct piece *piece;
     int64_t limit_fs, tally_fs; /* bounds up to which prefixes stay open, and are counted */
-    int64_t leaf_count;         /* of prefixes of the shortest length */
-    struct leaf_counter counter;
-    bool uncounted;
 };
 
 /* Bounds above this belong to no tiling that can be counted as within a share of the best. */
@@ -64,16 +67,6 @@ static int64_t bound_of(const struct search_run *run, const struct tiling *tilin
     return bounder_fs(&run->bounder, &work);
 }
 
-/* Where there is nothing to do but to count. */
-static void note_count(struct nested *nested, int64_t leaf_count)
-{
-    int64_t counted;
-#pragma omp atomic capture
-    counted = nested->counted += leaf_count;
-    if (counted > nested->most)
-        nested->enough = 1;
-}
-
 /* A bound of a longer prefix that is less than the shorter one's says less: both hold. */
 static void split_into(void *context, const struct tiling *tiling, int64_t index)
 {
@@ -82,32 +75,21 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     struct nested *nested = splitter->nested;
     struct piece *piece = splitter->piece;
     int level = piece->level + 1;
-    int64_t bound_fs = bound_of(run, tiling, level), leaf_count = 0;
+    int64_t bound_fs = bound_of(run, tiling, level);
     piece->bounded++;
     if (!prefix_is_tiling(&nested->levels, level) && bound_fs < piece->candidate.bound_fs)
         bound_fs = piece->candidate.bound_fs;
-    bool open = bound_fs <= splitter->limit_fs;
-    bool count = level == 1 && !splitter->uncounted;
-    if (count || (!open && bound_fs <= splitter->tally_fs)) {
-        leaf_count =
-            count ? leaf_counter_next(&splitter->counter, &nested->levels, run->space, tiling)
-                  : prefix_leaf_count(&nested->levels, run->space, tiling, level);
-        if (nested->most)
-            note_count(nested, leaf_count);
-        if (stop_due(run->space->stop)) { /* these may not be all: it stays open */
-            splitter->uncounted = splitter->uncounted || level == 1;
-            leaf_count = 0;
-            count = false;
-            open = true;
-        }
+    /* of the shortest all are kept, to be counted */
+    bool left_out = level > 1 && bound_fs > splitter->limit_fs;
+    if (left_out && bound_fs <= splitter->tally_fs) {
+        int64_t leaf_count = prefix_leaf_count(&nested->levels, run->space, tiling, level);
+        left_out = !stop_due(run->space->stop); /* else these may not be all: it stays open */
+        tally_add(&nested->tally, bound_fs, left_out ? leaf_count : 0);
     }
-    splitter->leaf_count += leaf_count;
-    if (count && leaf_count == 0)
+    if (left_out ||
+        (prefix_is_tiling(&nested->levels, level) && seeds_have(run, nested->seeds, index)))
         return;
-    if (open)
-        add_longer(piece, (struct open_node){bound_fs, index});
-    else if (bound_fs <= splitter->tally_fs)
-        tally_add(&nested->tally, bound_fs, leaf_count);
+    add_longer(piece, (struct open_node){bound_fs, index});
 }
 
 /* Takes the limits of now, which no batch changes: all of it see the same. */
@@ -134,6 +116,15 @@ static void split(struct search_run *run, struct piece *piece)
     split_by(&splitter, run->space, piece);
 }
 
+static void note_level(struct nested *nested, const struct piece *piece)
+{
+    struct search_level *done = nested->done;
+    done[piece->level].split += piece->ran;
+    done[piece->level].simulated += piece->candidate.time_fs != 0;
+    if (piece->bounded)
+        done[piece->level + 1].bounded += piece->bounded;
+}
+
 /* Opens what a prefix was split into. */
 static bool open_longer(struct nested *nested, struct piece *piece)
 {
@@ -144,14 +135,22 @@ static bool open_longer(struct nested *nested, struct piece *piece)
     return kept;
 }
 
-/* The prefixes of the shortest length, all of them whatever the time: they bound the space. They
- * also say how much there is, as far as there is time. */
+/* Those of one value of a block's first axis. */
+static bool open_root(struct nested *nested, struct piece *piece)
+{
+    bool kept = !piece->failed;
+    for (int64_t i = 0; i < piece->count && kept; i++)
+        kept = roots_add(&nested->roots, piece->longer[i].index);
+    note_level(nested, piece);
+    return open_longer(nested, piece) && kept;
+}
+
+/* The prefixes of the shortest length, all of them whatever the time: they bound the space. */
 static enum status open_roots(struct search_run *run, struct error *error)
 {
-    struct nested *nested = run->pool;
-    int64_t count = space_roots(run->space), feasible = 0;
+    int64_t count = space_roots(run->space);
     struct piece *pieces = calloc((size_t)count + 1, sizeof *pieces);
-    bool kept = pieces != NULL, uncounted = false;
+    bool kept = pieces != NULL;
     struct limited whole;
     const struct space *all = search_until(run->space, (struct stop){.told = NULL}, &whole);
     if (!pieces)
@@ -160,30 +159,33 @@ static enum status open_roots(struct search_run *run, struct error *error)
 #pragma omp parallel num_threads(run->threads)
     {
         int64_t start_ns = recorder_now(&run->recorder), bounded = 0;
-#pragma omp for schedule(dynamic) nowait reduction(+ : feasible) reduction(|| : uncounted)
+#pragma omp for schedule(dynamic) nowait
         for (int64_t i = 0; i < count; i++) {
             struct splitter splitter = splitter_of(run);
             pieces[i].candidate.index = space_root(run->space, i);
             split_by(&splitter, all, &pieces[i]);
-            uncounted = splitter.uncounted || uncounted;
-            feasible += splitter.leaf_count;
             bounded += pieces[i].bounded;
         }
         recorder_keep(&run->recorder, PHASE_BOUNDING, start_ns, bounded, 0);
     }
     recorder_end(&run->recorder);
     for (int64_t i = 0; i < count; i++)
-        kept = open_longer(nested, &pieces[i]) && kept;
+        kept = open_root(run->pool, &pieces[i]) && kept;
     free(pieces);
-    nested->feasible = feasible;
-    nested->uncounted = uncounted;
     return kept ? STATUS_OK : error_memory(error);
 }
 
 static enum status refill(struct search_run *run, bool all, bool *more, struct error *error)
 {
+    struct nested *nested = run->pool;
     (void)all;
     *more = false;
+    recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
+    TRY(seeds_find(run, error));
+    nested->seeds = run->simulated;
+    recorder_keep(&run->recorder, PHASE_SEEDING, start_ns, 0, nested->seeds);
+    recorder_end(&run->recorder);
     return open_roots(run, error);
 }
 
@@ -196,15 +198,35 @@ static int64_t open_count(const struct search_run *run)
     return count;
 }
 
-/* The level whose first prefix has the least bound, the longer one where they are equal; with
- * `dive` the longest. -1: nothing is open. */
-static int next_level(const struct nested *nested, bool dive)
+/* Of a share of a bound, how much a level that is still to come counts. Where haste matters, what
+ * is nearly a tiling becomes one, and the more so the longer it has taken. */
+static double haste_of(const struct search_run *run)
+{
+    const struct nested *nested = run->pool;
+    int64_t bounded = 0;
+    if (!run->options->hasty)
+        return 0;
+    for (int l = 2; l < nested->levels.count; l++)
+        bounded += nested->done[l].bounded;
+    return HASTE * (1 + (double)bounded / HASTE_BOUNDS);
+}
+
+/* By which first prefixes of levels are compared. */
+static double rank_of(const struct nested *nested, int level, double haste)
+{
+    int left = nested->levels.count - 1 - level;
+    return (double)nested->open[level].items[0].bound_fs * (1 + left * haste);
+}
+
+/* The level whose first prefix comes next, the longer one where they are equal; with `dive` the
+ * longest. -1: nothing is open up to the limit. */
+static int next_level(const struct nested *nested, int64_t limit_fs, double haste, bool dive)
 {
     int best = -1;
     for (int l = nested->levels.count - 1; l >= 0; l--) {
         const struct heap *heap = &nested->open[l];
-        if (heap->count &&
-            (best < 0 || heap->items[0].bound_fs < nested->open[best].items[0].bound_fs))
+        if (heap->count && heap->items[0].bound_fs <= limit_fs &&
+            (best < 0 || rank_of(nested, l, haste) < rank_of(nested, best, haste)))
             best = l;
         if (best >= 0 && dive)
             break;
@@ -215,23 +237,25 @@ static int next_level(const struct nested *nested, bool dive)
 static int64_t next_fs(const struct search_run *run)
 {
     const struct nested *nested = run->pool;
-    int level = next_level(nested, false);
+    int level = next_level(nested, INT64_MAX, 0, false);
     return level < 0 ? NOTHING_OPEN : nested->open[level].items[0].bound_fs;
 }
 
 static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
 {
     struct nested *nested = run->pool;
-    bool dive = run->incumbents.count < run->incumbents.top || open_count(run) > MANY;
-    int level = next_level(nested, dive), first = level;
-    while (batch->count < batch->most && level >= 0 &&
-           nested->open[level].items[0].bound_fs <= limit_fs) {
+    bool none = run->incumbents.count < run->incumbents.top && !run->options->hasty;
+    bool dive = none || open_count(run) > MANY;
+    double haste = haste_of(run);
+    int level = next_level(nested, limit_fs, haste, dive), first = level;
+    int most = dive && batch->most > DIVE && level < nested->levels.count - 1 ? DIVE : batch->most;
+    while (batch->count < most && level >= 0) {
         struct open_node node = heap_pop(&nested->open[level]);
         batch->items[batch->count++] =
             (struct piece){.level = level,
                            .is_prefix = !prefix_is_tiling(&nested->levels, level),
                            .candidate = {.bound_fs = node.bound_fs, .index = node.index}};
-        level = next_level(nested, dive);
+        level = next_level(nested, limit_fs, haste, dive);
         if (dive && level != first)
             break;
     }
@@ -242,6 +266,7 @@ static bool close_piece(struct search_run *run, struct piece *piece)
 {
     struct nested *nested = run->pool;
     struct open_node node = {piece->candidate.bound_fs, piece->candidate.index};
+    note_level(nested, piece);
     if (piece->candidate.time_fs) {
         run->simulated++;
         return candidates_push(&run->candidates, piece->candidate);
@@ -252,23 +277,40 @@ static bool close_piece(struct search_run *run, struct piece *piece)
     return heap_push(&nested->open[piece->level], node);
 }
 
+static void count_roots(struct search_run *run)
+{
+    struct nested *nested = run->pool;
+    int64_t start_ns = recorder_now(&run->recorder);
+    recorder_begin(&run->recorder);
+    roots_count(&nested->roots, &nested->levels, run->space, run->threads);
+    recorder_keep(&run->recorder, PHASE_COUNTING, start_ns, nested->roots.count, 0);
+    recorder_end(&run->recorder);
+}
+
+/* Counts as soon as there is something to show, while there is time. */
 static enum status observe(struct search_run *run, struct batch *batch, struct error *error)
 {
+    struct nested *nested = run->pool;
     bool kept = true;
     for (int i = 0; i < batch->count; i++)
         kept = close_piece(run, &batch->items[i]) && kept;
+    if (!run->options->hasty && !nested->roots.leaves &&
+        run->incumbents.count == run->incumbents.top)
+        count_roots(run);
     return kept ? STATUS_OK : error_memory(error);
 }
 
+/* Where nothing is open, all that is legal was simulated before anything was left out. */
 static void prove(const struct search_run *run, struct proof *proof)
 {
     const struct nested *nested = run->pool;
+    int64_t leaves = nested->roots.leaves;
     *proof = (struct proof){
-        .feasible = nested->feasible > run->simulated ? nested->feasible : run->simulated,
+        .feasible = leaves > run->simulated ? leaves : run->simulated,
         .next_fs = next_fs(run),
-        .counted = !nested->uncounted,
         .bounded = true,
     };
+    proof->counted = nested->roots.counted || (leaves == 0 && proof->next_fs == NOTHING_OPEN);
 }
 
 /* How many tilings an open prefix adds that may be within a time; none that is known to be
@@ -279,6 +321,9 @@ static int64_t open_within(const struct nested *nested, const struct space *spac
     struct tiling tiling;
     if (node.bound_fs > latest_fs)
         return 0;
+    int64_t leaves = level == 1 ? roots_leaves(&nested->roots, node.index) : -1;
+    if (leaves >= 0)
+        return leaves;
     space_tiling(space, node.index, &tiling);
     return prefix_leaf_count(&nested->levels, space, &tiling, level);
 }
@@ -291,7 +336,9 @@ static void count_within(const struct search_run *run, struct within *within, do
 {
     const struct nested *nested = run->pool;
     int64_t latest_fs = within_fs(best_fs, share);
-    int64_t all = nested->uncounted ? run->space->candidates : nested->feasible;
+    struct proof proof;
+    prove(run, &proof);
+    int64_t all = proof.counted ? proof.feasible : run->space->candidates;
     struct limited moment;
     const struct space *space = search_moment(run->space, &moment);
     for (int64_t i = 0; i < run->simulated; i++)
@@ -319,8 +366,16 @@ static enum status tell(struct search_run *run, struct search_result *result, st
         count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
     }
     if (run->options->keep_reached) {
-        result->reached_all = run->simulated == nested->feasible && !nested->uncounted;
+        struct proof proof;
+        prove(run, &proof);
+        result->reached_all = proof.counted && run->simulated == proof.feasible;
         list_keep(run, result);
+    }
+    result->level_count = nested->levels.count;
+    for (int l = 0; l < nested->levels.count; l++) {
+        result->levels[l] = nested->done[l];
+        result->levels[l].values = nested->levels.length[l];
+        result->levels[l].open = nested->open[l].count;
     }
     return STATUS_OK;
 }
@@ -338,6 +393,7 @@ static void close_levels(struct search_run *run)
     for (int l = 0; l < nested->levels.count; l++)
         heap_close(&nested->open[l]);
     tally_close(&nested->tally);
+    roots_close(&nested->roots);
 }
 
 const struct search_source nested_source = {
@@ -367,11 +423,13 @@ enum status nested_count(const struct space *space, int64_t most, int threads, i
     *count = 0;
     if (status == STATUS_OK) {
         struct nested *nested = run.pool;
-        nested->most = most;
-        run.space = search_until(space, (struct stop){.told = &nested->enough, .also = space->stop},
-                                 &limited);
+        struct roots *roots = &nested->roots;
         status = open_roots(&run, error);
-        *count = nested->counted;
+        roots->most = most;
+        run.space = search_until(space, (struct stop){.told = &roots->enough, .also = space->stop},
+                                 &limited);
+        roots_count(roots, &nested->levels, run.space, threads);
+        *count = roots->leaves;
     }
     search_run_close(&run);
     return status;

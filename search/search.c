@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { HASTY_BOUNDS = 32768 };
+
 /* ---- batches ---- */
 
 /* No tiling of the space is faster. */
@@ -96,6 +98,8 @@ static enum status run_batch(struct search_run *run, struct error *error)
     enum status status = run->source->simulate ? run->source->simulate(run, &batch, error)
                                                : run_pieces(run, &batch, error);
     for (int i = 0; i < batch.count; i++)
+        run->bounded += batch.items[i].bounded;
+    for (int i = 0; i < batch.count; i++)
         if (batch.items[i].candidate.time_fs)
             incumbents_note(&run->incumbents, batch.items[i].candidate.time_fs);
     enum status observed = run->strategy->observe(run, &batch, status == STATUS_OK ? error : NULL);
@@ -103,12 +107,18 @@ static enum status run_batch(struct search_run *run, struct error *error)
     return status == STATUS_OK ? observed : status;
 }
 
+static bool is_hasty_enough(const struct search_run *run)
+{
+    bool many = run->bounded > HASTY_BOUNDS && run->incumbents.count == run->incumbents.top;
+    return run->options->hasty && (many || run->simulated >= run->options->hasty);
+}
+
 static enum status run_all(struct search_run *run, struct error *error)
 {
     run->more = true;
     while (run->more) {
         TRY(run->strategy->refill(run, &run->more, error));
-        while (!run->strategy->done(run) &&
+        while (!run->strategy->done(run) && !is_hasty_enough(run) &&
                search_goes_on(&run->space, run->options, run->simulated > 0, &run->hurry))
             TRY(run_batch(run, error));
     }
@@ -209,6 +219,9 @@ static enum status answer(struct search_run *run, struct search_result *result, 
         status = fill_scores(run, result, error);
     if (status == STATUS_OK)
         status = run->strategy->tell(run, result, error);
+    if (result->level_count && run->options->trace)
+        run->options->trace->levels(run->options->trace->context, result->levels,
+                                    result->level_count);
     recorder_keep(&run->recorder, PHASE_ANSWERING, start_ns, 0, result->count);
     recorder_end(&run->recorder);
     return status;

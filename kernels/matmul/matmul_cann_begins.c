@@ -3,13 +3,9 @@
 #include "core/least.h"
 #include "kernels/matmul/matmul_cann_nesting.h"
 
-const int cann_lengths[] = {CANN_CORES + 1,
-                            CANN_BASE_N + 1,
-                            CANN_L0B_HOLDS + 1,
-                            CANN_STEP_KB + 1,
-                            CANN_STEP_BATCH_B + 1,
-                            CANN_L1B_BUFFERS + 1,
-                            0};
+const int cann_lengths[] = {
+    CANN_CORES + 1,   CANN_BASE_M + 1,       CANN_BASE_N + 1,      CANN_L0B_HOLDS + 1,
+    CANN_STEP_KB + 1, CANN_STEP_BATCH_B + 1, CANN_L1B_BUFFERS + 1, 0};
 
 /* ---- what a prefix says ------------------------------------------------------------------ */
 
@@ -130,6 +126,14 @@ static enum prefix_verdict begins_cores(const struct cann *cann, const struct ca
                       f->parts == 1 || v[CANN_CORES] == blocks);
 }
 
+/* The third order of loops is for several L1 tiles of several L0 tiles of both operands, whole
+ * along k: do two such tiles of both fit? */
+static bool third_fits(const struct cann *cann, const struct cann_facts *f, int64_t base_m,
+                       int64_t base_n)
+{
+    return product_of(2 * (base_m + base_n), f->k) <= cann_room_of(cann, base_n).l1;
+}
+
 static enum prefix_verdict begins_base(const struct cann *cann, const struct cann_facts *f,
                                        const int64_t *v, int axis)
 {
@@ -140,7 +144,8 @@ static enum prefix_verdict begins_base(const struct cann *cann, const struct can
     bool slab_fits = f->n * f->k <= room.l0b;
     bool fits = v[CANN_BASE_M] * base_k <= room.l0a && v[CANN_BASE_M] * base_n <= room.l0c &&
                 (slab_fits || base_n * base_k <= room.l0b) &&
-                (v[CANN_BASE_M] + base_n) * base_k <= room.l1;
+                (v[CANN_BASE_M] + base_n) * base_k <= room.l1 &&
+                (v[CANN_OUTER] != OUTER_M_N || third_fits(cann, f, v[CANN_BASE_M], base_n));
     if (axis == CANN_BASE_M)
         return some_while(fits, is_cut_of(f->m, v[axis], m->block_mn) &&
                                     cann_is_parts_tile(cann, f->parts, CANN_M, f->m, v[axis]));
@@ -245,7 +250,8 @@ enum prefix_verdict cann_begins(const struct space *space, const struct tiling *
     if (axis == CANN_CORES)
         return begins_cores(cann, &f, v);
     if (axis == CANN_OUTER)
-        return BEGINS_SOME;
+        return some_if(v[axis] != OUTER_M_N ||
+                       third_fits(cann, &f, cann->machine.block_mn, cann->machine.block_mn));
     if (axis <= CANN_BASE_K)
         return begins_base(cann, &f, v, axis);
     if (axis == CANN_L0B_HOLDS)

@@ -41,8 +41,11 @@ static enum status make_chunks(const struct cann *cann, int64_t k, int64_t base_
 enum status cann_make_chunks(struct cann *cann, struct error *error)
 {
     int count = cann->count[CANN_BASE_K], splits = cann->count[CANN_SPLIT_K];
+    size_t tiles = (size_t)cann->count[CANN_BASE_M] * (size_t)cann->count[CANN_BASE_N];
     cann->chunks = calloc((size_t)count * (size_t)splits, sizeof *cann->chunks);
-    if (!cann->chunks)
+    cann->sums = calloc(tiles * CANN_SUMS, sizeof *cann->sums);
+    cann->row_fs = calloc((size_t)4 * CANN_ROWS, sizeof *cann->row_fs);
+    if (!cann->chunks || !cann->sums || !cann->row_fs)
         return error_memory(error);
     for (int s = 0; s < splits; s++) {
         int64_t k = cann_part_k(cann, cann->values[CANN_SPLIT_K][s]);
@@ -64,4 +67,6 @@ void cann_free_chunks(struct cann *cann)
         free(cann->chunks[i].cut_pairs);
     }
     free(cann->chunks);
+    free(cann->sums);
+    free(cann->row_fs);
 }

@@ -74,7 +74,11 @@ struct cann {
     int64_t *values[CANN_AXES]; /* of each axis, ascending; owned */
     int count[CANN_AXES];
     struct work_layout *work_layouts; /* owned; matmul_cann_summary.c */
-    struct cann_chunks *chunks; /* for each split and value of base_k; owned; matmul_cann_count.c */
+    struct cann_chunks
+        *chunks; /* for each split and value of base_k; owned; matmul_cann_chunks.c */
+    double
+        *row_fs;   /* of pieces of rows, CANN_ROWS lengths each; owned; matmul_cann_least_loads.c */
+    int64_t *sums; /* of base m and base n; owned; matmul_cann_count.c */
 };
 
 static inline const struct cann *cann_of(const struct space *space)

@@ -115,7 +115,7 @@ static void put_stores(const struct least *l)
     int64_t m_rest = f->m % l->m, n_rest = f->n % l->n;
     int64_t whole_m = f->m / l->m, whole_n = f->n / l->n;
     double blocks = (double)f->blocks, m_full = (double)whole_m, n_full = (double)whole_n;
-    if (!l->base) {
+    if (!l->n_known) {
         least_put(l->work, STORE,
                   least_up(blocks * (double)f->m * (double)f->n, (double)l->room.l0c),
                   blocks * (double)f->m * (double)f->n * l->cann->machine.accumulator_bytes);
@@ -157,7 +157,7 @@ static void put_ends(const struct least *l)
     }
     work->instructions[END_WAIT_MULTIPLY] = work->instructions[END_WAIT_STORE] = 1;
     int64_t m = l->base && f->m % l->m ? f->m % l->m : l->m;
-    int64_t n = l->base && f->n % l->n ? f->n % l->n : l->n;
+    int64_t n = l->n_known && f->n % l->n ? f->n % l->n : l->n;
     int64_t block_k = cann->machine.block_k;
     int64_t k = l->k ? l->value[CANN_BASE_K] : block_k, rest = f->k % k;
     least_put(work, AFTER_FEED_MULTIPLY, 1, blocks_in(l, m, n, rest ? rest : k));
@@ -172,7 +172,7 @@ static unsigned put_turns(const struct least *l)
     struct work *work = l->work;
     const struct cann_facts *f = &l->facts;
     unsigned single = 0;
-    if (l->base && (2 * l->m * l->n > l->room.l0c || !cann_c_turns(f))) {
+    if (l->n_known && (2 * l->m * l->n > l->room.l0c || !cann_c_turns(f))) {
         single |= SINGLE_C;
         int64_t k = l->k ? l->value[CANN_BASE_K] : f->k;
         cann_put_turns_c(l->cann, l->k ? (double)f->k_tiles : 1, blocks_in(l, l->m, l->n, k), work);
@@ -198,7 +198,7 @@ static unsigned put_turns(const struct least *l)
     return single;
 }
 
-static void summarise_sizes(const struct least *l)
+static void summarise_sizes(struct least *l)
 {
     const struct cann_facts *f = &l->facts;
     struct work *work = l->work;
@@ -206,8 +206,7 @@ static void summarise_sizes(const struct least *l)
     memset(work->instructions, 0, CANN_LINES * sizeof *work->instructions);
     memset(work->units, 0, CANN_LINES * sizeof *work->units);
     memset(work->burst_fs, 0, CANN_LINES * sizeof *work->burst_fs);
-    least_put_load(l, true);
-    least_put_load(l, false);
+    least_put_loads(l);
     put_feeds(l, steps);
     least_put(work, MULTIPLY, steps, (double)f->blocks * blocks_in(l, f->m, f->n, f->k));
     put_stores(l);
@@ -226,13 +225,16 @@ void cann_summarise_least(const struct space *space, const struct tiling *tiling
         .value = v,
         .fixed = fixed,
         .facts = cann_facts_of(cann, v, fixed),
-        .base = fixed > CANN_BASE_N,
+        .base = fixed > CANN_BASE_M,
+        .n_known = fixed > CANN_BASE_N,
         .k = fixed > CANN_BASE_K,
         .work = work,
     };
     l.m = l.base ? v[CANN_BASE_M] : cann->machine.block_mn;
-    l.n = l.base ? v[CANN_BASE_N] : cann->machine.block_mn;
+    l.n = l.n_known ? v[CANN_BASE_N] : cann->machine.block_mn;
     l.room = cann_room_of(cann, l.n);
+    if (l.base && !l.n_known)
+        least_take_n(&l, false);
     bool cut = fixed > CANN_STEP_KB && !l.facts.whole_a && !l.facts.whole_b;
     if (fixed > CANN_STEP_BATCH_B || cut)
         summarise_steps(&l);

@@ -13,8 +13,11 @@ struct least {
     int fixed;
     struct cann_facts facts;
     struct cann_room room;
-    bool base, k; /* are the base tile's m and n, and its k, known? */
-    int64_t m, n; /* base tile; a block of the matrix unit where open */
+    bool base, n_known, k; /* are the base tile's m, its n, and its k known? */
+    int64_t m, n;          /* base tile; a block of the matrix unit where open */
+    /* with m known and n open: n at most, and is no part of B in L1 whole along k? */
+    int64_t n_most;
+    bool b_is_cut;
     struct work *work;
 };
 
@@ -30,9 +33,12 @@ static inline void least_put(struct work *work, enum cann_line line, double inst
     work->units[line] = units;
 }
 
-/* What misses takes no less than what hits, but on another bus it is not in the way of what is on
- * this one. */
-void least_put_load(const struct least *l, bool of_a);
+/* What is loaded of both operands. */
+void least_put_loads(struct least *l);
+
+/* Where base_m is known and base_n open: how large that is at most, and so how few tiles of n there
+ * are at least; where parts of B in L1 are whole along k, or where they need not be. */
+void least_take_n(struct least *l, bool whole);
 
 /* B's slab brings its parts itself. */
 static inline bool least_may_be_slab(const struct least *l)

@@ -6,13 +6,17 @@
 
 #include <math.h>
 
-/* Can the part of an operand in L1 be whole along k? */
+/* Can the part of an operand in L1 be whole along k? There is one of the other beside it. */
 static bool may_be_whole(const struct least *l, bool of_a)
 {
     int axis = of_a ? CANN_STEP_KA : CANN_STEP_KB;
     if (l->fixed > axis)
         return of_a ? l->facts.whole_a : l->facts.whole_b;
-    return (of_a ? l->m : l->n) * l->facts.k <= l->room.l1;
+    if (!of_a && l->b_is_cut)
+        return false;
+    int64_t own = of_a ? l->m : l->n, other = of_a ? l->n : l->m;
+    int64_t k = l->k ? l->value[CANN_BASE_K] : l->cann->machine.block_k;
+    return own * l->facts.k + other * k <= l->room.l1;
 }
 
 /* How often is an operand brought for the same block, at least: once for each tile of the other
@@ -44,7 +48,8 @@ bool least_all_miss(const struct least *l, bool of_a)
 {
     const struct cann_facts *f = &l->facts;
     int64_t size = of_a ? f->n : f->m, tiles = of_a ? f->n_tiles : f->m_tiles;
-    bool one_tile = size <= l->cann->machine.block_mn || (l->base && tiles == 1);
+    bool known = of_a ? l->n_known : l->base;
+    bool one_tile = size <= l->cann->machine.block_mn || (known && tiles == 1);
     return l->cann->miss_share >= 1 && one_tile && (of_a || !f->one_b || f->blocks == 1) &&
            cann_touches(l->cann, f->m, f->n, of_a, 0) >= 1;
 }
@@ -72,6 +77,24 @@ static double row_fs(const struct least *l, bool of_a, int64_t elements, bool kn
     return all_miss ? miss_fs : fmin(hardware_least_bursts_fs(hw, hit, bytes, align), miss_fs);
 }
 
+/* The same of a row that may be cut anyhow, looked up where it is not too long: there are many
+ * prefixes and few lengths. */
+static double cut_row_fs(const struct least *l, bool of_a, int64_t elements)
+{
+    const struct cann *cann = l->cann;
+    int64_t place = elements / cann->machine.block_k;
+    if (elements % cann->machine.block_k || place >= CANN_ROWS)
+        return row_fs(l, of_a, elements, false);
+    int variant = 2 * of_a + least_all_miss(l, of_a);
+    double *known = &cann->row_fs[variant * CANN_ROWS + place], fs;
+    __atomic_load(known, &fs, __ATOMIC_RELAXED);
+    if (fs == 0) {
+        fs = 1 + row_fs(l, of_a, elements, false);
+        __atomic_store(known, &fs, __ATOMIC_RELAXED);
+    }
+    return fs - 1;
+}
+
 /* Of the rows that a block of an operand has, those whose pieces count: of a load that is split one
  * less, for a move of one piece costs nothing for it. */
 static double counted_rows(const struct least *l, bool of_a, bool deep)
@@ -82,7 +105,7 @@ static double counted_rows(const struct least *l, bool of_a, bool deep)
     if (l->cann->miss_share <= 0 || least_all_miss(l, of_a))
         return (double)rows;
     int64_t loads = rows / block;
-    if (deep && l->base)
+    if (deep && (of_a ? l->base : l->n_known))
         loads = of_a ? f->m_tiles : f->n_tiles;
     else if (!deep && l->k)
         loads = f->k_tiles;
@@ -105,17 +128,23 @@ static double bursts_fs(const struct least *l, bool of_a)
     /* nor does what several blocks of a batch share take more pieces than one of them */
     if (!of_a && cann->share_b && !f->one_b && whole)
         return 0;
+    bool base_known = of_a ? l->base : l->n_known;
+    if (!base_known && l->n_most && !deep && !whole && l->n_most < across)
+        return counted_rows(l, of_a, deep) * (double)row / (double)l->n_most *
+               cut_row_fs(l, of_a, l->n_most);
     bool joined =
-        row == cann->size[layout->inner] && (whole || (!deep && (!l->base || base == across)));
+        row == cann->size[layout->inner] && (whole || (!deep && (!base_known || base == across)));
     if (joined && layout->pitch_bytes % 64 == 0)
         return 0;
     if (deep && cut_known(l, of_a))
         piece = least_of(l->value[of_a ? CANN_STEP_KA : CANN_STEP_KB] * l->value[CANN_BASE_K], row);
-    else if (!deep && l->base && !whole)
+    else if (!deep && base_known && !whole)
         piece = base;
     else
         known = false;
     int64_t pieces = row / piece;
+    if (!known)
+        return counted_rows(l, of_a, deep) * cut_row_fs(l, of_a, row);
     double fs = (double)pieces * row_fs(l, of_a, piece, known);
     if (row % piece)
         fs += row_fs(l, of_a, row % piece, known);
@@ -162,7 +191,7 @@ static double missed_bytes(const struct least *l, double may_miss, double loads)
 
 /* What misses takes no less than what hits, but on another bus it is not in the way of what is on
  * this one. */
-void least_put_load(const struct least *l, bool of_a)
+static void put_load(const struct least *l, bool of_a)
 {
     const struct cann *cann = l->cann;
     const struct cann_machine *m = &cann->machine;
@@ -179,4 +208,79 @@ void least_put_load(const struct least *l, bool of_a)
     l->work->burst_fs[line] = fetches * bursts_fs(l, of_a);
     if (may_miss > 0)
         l->work->units[LOAD_ELSEWHERE] += missed_bytes(l, may_miss, loads);
+}
+
+void least_take_n(struct least *l, bool whole)
+{
+    const struct cann_machine *m = &l->cann->machine;
+    int64_t most = least_of(l->facts.n, l->room.l0c / l->m);
+    bool slab = least_may_be_slab(l);
+    if (!slab)
+        most = least_of(most, l->room.l0b / m->block_k);
+    if (!slab && whole)
+        most = least_of(most, (l->room.l1 - l->m * m->block_k) / l->facts.k);
+    most = most / m->block_mn * m->block_mn;
+    l->b_is_cut = !slab && !whole;
+    l->n_most = most > m->block_mn ? most : m->block_mn;
+    l->facts.n_tiles = divide_up(l->facts.n, l->n_most);
+}
+
+/* The loads of one case, and the time that they take as if all hit. */
+struct loads {
+    double instructions[3], units[3], burst_fs[3], bytes, fs;
+};
+static const enum cann_line load_lines[] = {LOAD_A, LOAD_B, LOAD_ELSEWHERE};
+
+static struct loads take_loads(const struct least *l)
+{
+    const struct hardware *hw = l->cann->machine.hw;
+    struct loads loads = {.bytes = 0};
+    struct work *work = l->work;
+    put_load(l, true);
+    put_load(l, false);
+    for (int i = 0; i < 3; i++) {
+        enum cann_line line = load_lines[i];
+        loads.instructions[i] = work->instructions[line];
+        loads.units[i] = work->units[line];
+        loads.burst_fs[i] = work->burst_fs[line];
+        least_put(work, line, 0, 0);
+        work->burst_fs[line] = 0;
+    }
+    loads.bytes = loads.units[0] + loads.units[1];
+    double fs = byte_fs(hw, &hw->prices[l->cann->machine.load_price], (int)l->value[CANN_CORES]);
+    loads.fs = loads.bytes * fs + loads.burst_fs[0] + loads.burst_fs[1];
+    return loads;
+}
+
+/* The least of both cases: of the bytes, of the time that these and their pieces take together, and
+ * of what is behind the cache. */
+static void put_lesser_loads(const struct least *l, const struct loads *a, const struct loads *b)
+{
+    const struct loads *few = a->bytes < b->bytes ? a : b;
+    struct work *work = l->work;
+    for (int i = 0; i < 3; i++)
+        least_put(work, load_lines[i], fmin(a->instructions[i], b->instructions[i]), few->units[i]);
+    work->units[LOAD_ELSEWHERE] = fmin(a->units[2], b->units[2]);
+    work->burst_fs[LOAD_A] =
+        fmax(fmin(a->fs, b->fs) - few->fs + few->burst_fs[0] + few->burst_fs[1], 0);
+}
+
+void least_put_loads(struct least *l)
+{
+    struct least whole = *l;
+    if (!l->n_most || !l->b_is_cut) {
+        put_load(l, true);
+        put_load(l, false);
+        return;
+    }
+    whole.b_is_cut = false;
+    if (may_be_whole(&whole, false)) {
+        struct loads cut = take_loads(l);
+        least_take_n(&whole, true);
+        struct loads of_whole = take_loads(&whole);
+        put_lesser_loads(l, &cut, &of_whole);
+    } else {
+        put_load(l, true);
+        put_load(l, false);
+    }
 }

@@ -33,6 +33,15 @@ struct cann_chunks {
     int64_t *cut_pairs;
 };
 
+/* What counting sums up once for each base m and base n: two sums, and for each operand one for
+ * each size of a part that is whole along k, in rows of blocks. An entry is 1 + the sum, 0 until
+ * somebody asks. Any thread may: all find the same. */
+enum { CANN_MOST_WHOLE = 64, CANN_SUMS = 2 + 2 * CANN_MOST_WHOLE };
+
+/* Lengths of rows in blocks of the matrix unit: 1 + what their pieces cost at least, by operand and
+ * by whether all of it misses; likewise 0 until somebody asks. */
+enum { CANN_ROWS = 16384 };
+
 enum status cann_make_chunks(struct cann *cann, struct error *error);
 void cann_free_chunks(struct cann *cann);
 

@@ -1,0 +1,19 @@
+/* The part of a space in which long axes have few values: a grid of round ones. */
+#ifndef AUTOTUNE_SEARCH_THIN_H
+#define AUTOTUNE_SEARCH_THIN_H
+
+#include "core/operator.h"
+
+/* The space borrows from the one that it is part of, and must not be closed; its indices are its
+ * own. */
+struct grid {
+    struct space space;
+    int64_t *values; /* owned */
+    bool is_thin;    /* it has fewer */
+};
+
+/* Fills *grid, which the caller clears, whatever is returned. */
+enum status grid_make(const struct space *space, struct grid *grid, struct error *error);
+void grid_clear(struct grid *grid);
+
+#endif
