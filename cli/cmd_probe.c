@@ -95,7 +95,7 @@ static void write_text(const struct probed *probed, struct answer *answer)
 {
     fprintf(answer->stream, "probes of %s, %s\n", probed->hw.name, how(&probed->hw));
     text_put_hardware_lines(&probed->hw, &answer->style, answer->stream);
-    fprintf(answer->stream, "%sA: AIBench, which measured an Ascend 910%s\n\n", answer->style.dim,
+    fprintf(answer->stream, "%sA: AIBench, which measured an Ascend 910%s\n", answer->style.dim,
             answer->style.end);
     for (int i = 0; i < probed->count; i++)
         probe_write_text(&probed->answers[i], probed->count == 1, &answer->style, answer->stream);

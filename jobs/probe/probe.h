@@ -58,11 +58,11 @@ struct probe_curve {
     probe_prepare *prepare; /* in its place, of what runs on this computer */
     /* What they ask: of these, what they need. */
     const char *source, *destination;
-    enum dtype type;
     int64_t m, k, n; /* 0: x */
+    enum dtype type;
+    enum probe_time time;
     int operations, buffers, products;
     bool all_cores;
-    enum probe_time time;
 };
 
 struct probe_point {

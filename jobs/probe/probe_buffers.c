@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-enum { ROWS = 16, ROW_BYTES = 512 };
+enum { ROWS = 16 };
+#define ROW_BYTES INT64_C(512)
 
 /* One move of x bytes. */
 static void emit_bytes(struct probe_writer *w, const struct probe_curve *curve, int64_t x)
@@ -89,7 +90,7 @@ static double found_grain(const struct probe_answer *answer, const struct probe_
 static double described_grain(const struct probe_answer *answer, const struct probe_quantity *q)
 {
     const struct price *price = price_of(answer, q);
-    return price && price->lot > quantity_curve(answer, q)->step ? price->lot : NAN;
+    return price && price->lot > quantity_curve(answer, q)->step ? (double)price->lot : NAN;
 }
 
 static double described_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
@@ -125,8 +126,8 @@ static double described_spread(const struct probe_answer *answer, const struct p
 /* ------------------------------------------------------------------ tables */
 
 #define MOVE(FROM, TO, LABEL)                                                                      \
-    .kind = "mov", .label = LABEL, .unit = "KiB", .emit = emit_bytes, .source = FROM,              \
-    .destination = TO
+    .kind = "mov", .label = (LABEL), .unit = "KiB", .emit = emit_bytes, .source = (FROM),          \
+    .destination = (TO)
 
 static const struct probe_curve ub_moves[] = {
     {.name = "ub->ub", MOVE("ub", "ub", "UB_TO_UB"), .from = 32, .to = 4096, .step = 32},
@@ -201,8 +202,8 @@ const struct probe probe_l0c_width = {
 };
 
 #define STRIDE(FROM, TO, LABEL)                                                                    \
-    .kind = "stride", .label = LABEL, .unit = "B", .from = 0, .to = 2048, .step = 32,              \
-    .emit = emit_rows, .source = FROM, .destination = TO
+    .kind = "stride", .label = (LABEL), .unit = "B", .from = 0, .to = 2048, .step = 32,            \
+    .emit = emit_rows, .source = (FROM), .destination = (TO)
 
 static const struct probe_curve strides[] = {
     {.name = "l1->ub", STRIDE("l1", "ub", "L1_TO_UB")},

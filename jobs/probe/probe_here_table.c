@@ -216,7 +216,8 @@ static bool prepare_first(struct probe_run_here *run, const struct probe_curve *
 static bool prepare_strides(struct probe_run_here *run, const struct probe_curve *curve, int64_t x)
 {
     (void)curve;
-    return prepare_pieces(run, PASSES * PASSES, STREAM_BLOCK_BYTES, STREAM_BLOCK_BYTES + x);
+    return prepare_pieces(run, (int64_t)PASSES * PASSES, STREAM_BLOCK_BYTES,
+                          STREAM_BLOCK_BYTES + x);
 }
 
 /* A page that is not the next one, so that nothing is there before it is asked for. */

@@ -10,7 +10,12 @@
 
 #include <math.h>
 
-enum { ROWS = 160, COLUMNS = 16, CHUNK = 64, SLOTS = 2, SUM_BYTES = 4, OPERAND_BYTES = 2 };
+enum { SLOTS = 2 };
+#define ROWS          INT64_C(160)
+#define COLUMNS       INT64_C(16)
+#define CHUNK         INT64_C(64)
+#define SUM_BYTES     INT64_C(4)
+#define OPERAND_BYTES INT64_C(2)
 
 struct matrix_load {
     int gm, l1, l0a, l0b, l0c, ub;        /* buffers; ub = -1: results do not pass it */
@@ -107,7 +112,7 @@ static void emit_product(struct probe_writer *w, const struct matrix_load *l, in
     emit_after(w, mte2, pipe_of(w, l->to_l0a), product);
     writer_wait(w, results, w->hw->matrix_pipe, 0);
     emit_chunks(w, l, k, at, at + a_bytes);
-    emit_results(w, l, (int64_t)1 << 30 | product * ROWS * COLUMNS * SUM_BYTES);
+    emit_results(w, l, (INT64_C(1) << 30) + product * ROWS * COLUMNS * SUM_BYTES);
     writer_set(w, results, w->hw->matrix_pipe, 0);
 }
 
@@ -154,8 +159,8 @@ static double found_ratio(const struct probe_answer *answer, const struct probe_
 /* ------------------------------------------------------------------ tables */
 
 #define PRODUCTS(NAME, KIND, COUNT, ALL)                                                           \
-    .name = NAME, .kind = KIND, .label = "F16", .unit = "k", .from = 16, .to = 1024, .step = 16,   \
-    .emit = emit_products, .products = COUNT, .all_cores = ALL
+    .name = (NAME), .kind = (KIND), .label = "F16", .unit = "k", .from = 16, .to = 1024,           \
+    .step = 16, .emit = emit_products, .products = (COUNT), .all_cores = (ALL)
 
 static const struct probe_curve products[] = {
     {PRODUCTS("one product", "matrix_load_1", 1, false)},

@@ -182,8 +182,8 @@ static double described_cores(const struct probe_answer *answer, const struct pr
 /* ------------------------------------------------------------------ tables */
 
 #define BURST(FROM, TO, LABEL)                                                                     \
-    .kind = "mov_100", .label = LABEL, .unit = "KiB", .from = 1024, .to = 65536, .step = 1024,     \
-    .emit = emit_bursts, .source = FROM, .destination = TO
+    .kind = "mov_100", .label = (LABEL), .unit = "KiB", .from = 1024, .to = 65536, .step = 1024,   \
+    .emit = emit_bursts, .source = (FROM), .destination = (TO)
 
 static const struct probe_curve bursts[] = {
     {.name = "gm->l1", BURST("gm", "l1", "GM_TO_L1")},

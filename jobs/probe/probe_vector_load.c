@@ -10,7 +10,8 @@
 
 #include <math.h>
 
-enum { TILE_BYTES = 16384, TILES = 3, ROUNDS = 32 };
+enum { TILES = 3, ROUNDS = 32 };
+#define TILE_BYTES INT64_C(16384)
 
 /* Where inputs and results lie in global memory: apart, as far as the longest curve goes. */
 #define AREA_BYTES (INT64_C(1) << 30)
@@ -25,12 +26,12 @@ struct vector_load {
 static void find_load(struct probe_writer *w, const struct probe_curve *curve,
                       struct vector_load *v)
 {
+    *v = (struct vector_load){.slots = curve->buffers};
     v->load = writer_path(w, "gm", "ub");
     v->store = writer_path(w, "ub", "gm");
     v->operation = writer_vector(w, DTYPE_F16);
     v->gm = writer_buffer(w, "gm");
     v->ub = writer_buffer(w, "ub");
-    v->slots = curve->buffers;
     writer_cores(w, curve, "ub");
     if (writer_ends(w) || !writer_fits(w, "ub", (int64_t)v->slots * TILES * TILE_BYTES))
         return;
@@ -182,8 +183,8 @@ static double described_as_long(const struct probe_answer *answer, const struct 
 /* ------------------------------------------------------------------ tables */
 
 #define LENGTH(NAME, COUNT, BUFFERS)                                                               \
-    .name = NAME, .unit = "round", .from = 2, .to = 64, .step = 2, .emit = emit_length,            \
-    .operations = COUNT, .buffers = BUFFERS
+    .name = (NAME), .unit = "round", .from = 2, .to = 64, .step = 2, .emit = emit_length,          \
+    .operations = (COUNT), .buffers = (BUFFERS)
 
 static const struct probe_curve loads[] = {
     {LENGTH("one buffer", 1, 1), .kind = "vector_load_1", .label = "F16"},
@@ -249,7 +250,7 @@ const struct probe probe_vector_density = {
 };
 
 #define DENSITY(NAME)                                                                              \
-    .name = NAME, .unit = "operation", .from = 0, .to = 40, .step = 1, .emit = emit_density,       \
+    .name = (NAME), .unit = "operation", .from = 0, .to = 40, .step = 1, .emit = emit_density,     \
     .buffers = 2
 
 static const struct probe_curve operations[] = {

@@ -120,20 +120,19 @@ void probe_write_text(const struct probe_answer *answer, bool points, const stru
                       FILE *out)
 {
     const struct probe *probe = answer->probe;
-    fprintf(out, "%s%s%s  %s (%s)\n", style->bold, probe->name, style->end, probe->title,
+    fprintf(out, "\n%s%s%s  %s (%s)\n", style->bold, probe->name, style->end, probe->title,
             probe->figure);
     if (probe_why(answer)) {
         const char *where = answer->hw->host ? "  not here: " : "  not on this chip: ";
         fputs(where, out);
         text_put_wrapped(probe_why(answer), (int)strlen(where), style, out);
-        fputs("\n\n", out);
+        fputc('\n', out);
         return;
     }
     put_quantities(answer, style, out);
     put_missing(answer, style, out);
     if (points)
         put_points(answer, style, out);
-    fputc('\n', out);
 }
 
 /* ------------------------------------------------------------------ JSON */

@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* What is concluded, and where `points` says so the points; each procedure ends with an empty line.
- */
+/* What is concluded, and where `points` says so the points; each procedure begins with an empty
+ * line. */
 void probe_write_text(const struct probe_answer *answer, bool points, const struct style *style,
                       FILE *out);
 

@@ -58,7 +58,8 @@ bool stairs_fit(const struct segment_points *points, double step, struct stairs 
     double last = points->x[points->count - 1];
     struct line line = fit_stairs(points, step), best = line;
     stairs->period = step;
-    for (double period = 2 * step; LEAST_STAIRS * period < last; period += step) {
+    for (int steps = 2; LEAST_STAIRS * steps * step < last; steps++) {
+        double period = steps * step;
         struct line next = fit_stairs(points, period);
         if (next.squares >= best.squares || next.squares > much_less * line.squares)
             continue;
