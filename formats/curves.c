@@ -70,6 +70,7 @@ static const struct kind {
     [CURVE_SKEW] = {"skew", "CORES", 1, 0, "ns", NULL, 1},
     [CURVE_ORDER] = {"order", "BARRIERS", 1, 0, "ns", NULL, 1},
     [CURVE_MOVES] = {"moves", "CORESxMOVESxBYTES", 3, 0, "ns", NULL, 1},
+    [CURVE_PAIR] = {"pair", "CORESxBYTESxBYTES", 3, 0, "ns", NULL, 1},
     [CURVE_PIECES] = {"pieces", "PIECESxBYTESxALIGN", 3, 0, "ns", NULL, 1},
     [CURVE_PRODUCTS] = {"products", "PRODUCTSxMxKxN", 4, 0, "ns", NULL, 1},
     [CURVE_VECTORS] = {"vectors", "ELEMENTS", 1, 0, "ns", NULL, 1},

@@ -21,6 +21,7 @@ enum curve_kind {
     CURVE_SKEW,        /* one instruction, cores starting one after the other: cores */
     CURVE_ORDER,       /* barriers before one instruction: how many */
     CURVE_MOVES,       /* cores, moves in a row, bytes of each */
+    CURVE_PAIR,        /* two moves at once on each core: cores, bytes of the first and the second */
     CURVE_PIECES,      /* one move: pieces, bytes together, alignment of their starts */
     CURVE_PRODUCTS,    /* matrix instructions in a row, m, k, n */
     CURVE_VECTORS,     /* one vector instruction: elements */
