@@ -45,8 +45,9 @@ static const struct usage usage = {
     .args_doc = "[NAME]",
     .doc = "Finds out what a chip does as AIBench does: small programs whose one size grows, "
            "simulated, and what their times say of widths, cycles, bandwidths and cores, beside "
-           "what the description has and what was published of the Ascend 910. Without a name it "
-           "lists the procedures.\v"
+           "what the description has and what was published of the Ascend 910. On --hw host, this "
+           "computer, it measures those that mean something there. Without a name it lists the "
+           "procedures.\v"
            "An answer that is written to a file NAME.csv is its curves, as `autotune calibrate "
            "--from` reads them.\n\n"
            "Exit status: 0 answered; 1 the chip has not what the procedure needs; 2 an error.\n\n"
@@ -54,7 +55,8 @@ static const struct usage usage = {
            "  autotune probe\n"
            "  autotune probe vector-mask --hw ascend910\n"
            "  autotune probe --all --hw ascend910 --report probes.html\n"
-           "  autotune probe --all --hw ascend910b1 -o curves.csv\n",
+           "  autotune probe --all --hw ascend910b1 -o curves.csv\n"
+           "  autotune probe working-set --hw host\n",
 };
 
 /* ------------------------------------------------------------------ the list */
@@ -72,7 +74,7 @@ static int list_probes(struct common *common)
                                   json_pack("{s:s, s:s, s:s}", "name", probes[p]->name, "figure",
                                             probes[p]->figure, "title", probes[p]->title));
         else
-            fprintf(answer.stream, "%-16s %-12s %s\n", probes[p]->name, probes[p]->figure,
+            fprintf(answer.stream, "%-15s %-14s %s\n", probes[p]->name, probes[p]->figure,
                     probes[p]->title);
     if (common->format == FORMAT_JSON)
         cli_require(json_write(rows, answer.stream, &error), &error);
@@ -84,10 +86,17 @@ static int list_probes(struct common *common)
 
 /* ------------------------------------------------------------------ answers */
 
+static const char *how(const struct hardware *hw)
+{
+    return hw->host ? "measured" : "simulated";
+}
+
 static void write_text(const struct probed *probed, struct answer *answer)
 {
-    fprintf(answer->stream, "probes of %s, simulated\n", probed->hw.name);
-    text_put_hardware(&probed->hw, &answer->style, answer->stream);
+    fprintf(answer->stream, "probes of %s, %s\n", probed->hw.name, how(&probed->hw));
+    text_put_hardware_lines(&probed->hw, &answer->style, answer->stream);
+    fprintf(answer->stream, "%sA: AIBench, which measured an Ascend 910%s\n\n", answer->style.dim,
+            answer->style.end);
     for (int i = 0; i < probed->count; i++)
         probe_write_text(&probed->answers[i], probed->count == 1, &answer->style, answer->stream);
 }
@@ -132,10 +141,12 @@ static void write_page(const struct probe_command *command, const struct probed 
 {
     struct report report;
     char title[128];
-    snprintf(title, sizeof title, "Probes of %s", probed->hw.name);
-    page_open(&command->page, title,
-              "Programs whose one size grows, simulated, and what their times say of the chip.",
-              &report);
+    snprintf(title, sizeof title, "Probes of %s, %s", probed->hw.name, how(&probed->hw));
+    page_open(
+        &command->page, title,
+        "Programs whose one size grows, and what their times say of the chip, beside what AIBench "
+        "(A) measured on an Ascend 910.",
+        &report);
     for (int i = 0; i < probed->count; i++)
         probe_report(&report, &probed->answers[i]);
     report_hardware(&report, &probed->hw);
@@ -166,7 +177,11 @@ static int answer_probes(struct probe_command *command, const char *name)
     struct probed *probed = cli_require_memory(calloc(1, sizeof *probed));
     const struct probe *probe = name ? find_probe(name) : NULL;
     int answered = 0;
-    cli_load_chip(&command->common, &probed->hw);
+    cli_load_hardware(&command->common, &probed->hw);
+    if (probed->hw.host && command->common.format == FORMAT_CSV)
+        cli_die("probe --hw %s: expected a chip with curves; this computer's are not fitted, "
+                "`autotune calibrate --hw host` measures it",
+                cli_hardware_name(&command->common));
     probed->all = command->all;
     cli_check_files(&command->common);
     for (int p = 0; probes[p]; p++)

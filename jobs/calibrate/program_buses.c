@@ -76,15 +76,16 @@ static enum status name_fastest(struct program_laws *laws, int bus, double least
                             hw->buses[bus].name, 1 / least_ns));
     }
     snprintf(key, sizeof key, "buses.%s.total_gbps.1", hw->buses[bus].name);
-    return program_unknown(laws, key, "the smaller of it and the fastest path's bandwidth shows: "
-                                      "%.5g",
+    return program_unknown(laws, key,
+                           "the smaller of it and the fastest path's bandwidth shows: "
+                           "%.5g",
                            1 / least_ns);
 }
 
-/* The share of each of 2·cores transfers, as a pair of moves tells it, in bytes a ns; NAN. The second
- * moves on at its own bandwidth or at the share, and meanwhile holds the first up, which else moves
- * at `alone`, as many as there are cores. Where it does not, the share is not below what either
- * has. */
+/* The share of each of 2·cores transfers, as a pair of moves tells it, in bytes a ns; NAN. The
+ * second moves on at its own bandwidth or at the share, and meanwhile holds the first up, which
+ * else moves at `alone`, as many as there are cores. Where it does not, the share is not below what
+ * either has. */
 static double pair_share(const struct program_laws *laws, int pair, int cores, bool *held)
 {
     const struct subject *s = &laws->list.items[pair];
@@ -138,12 +139,14 @@ static enum status find_total(struct program_laws *laws, int bus, int n, int64_t
     *total = isnan(ns) ? 0 : llround(n / ns * 1e9);
     snprintf(key, sizeof key, "buses.%s.total_gbps.%d", laws->calibration->hw.buses[bus].name, n);
     if (isnan(ns))
-        return program_unknown(laws, key, "no program shows what %d transfers share; it is put "
-                                          "between those that are known",
+        return program_unknown(laws, key,
+                               "no program shows what %d transfers share; it is put "
+                               "between those that are known",
                                n);
     return held ? STATUS_OK
-                : program_unknown(laws, key, "not below %.5g: each of %d transfers is as fast as "
-                                             "alone",
+                : program_unknown(laws, key,
+                                  "not below %.5g: each of %d transfers is as fast as "
+                                  "alone",
                                   n / ns, n);
 }
 

@@ -169,8 +169,8 @@ enum status program_set(struct program_laws *laws, int subject, const char *key,
                                   .median_error = law->median_error,
                                   .r_squared = NAN};
     snprintf(parameter.key, sizeof parameter.key, "%s", key);
-    snprintf(parameter.from, sizeof parameter.from, "%.40s's %.50s",
-             slash ? slash + 1 : laws->file, laws->list.items[subject].name);
+    snprintf(parameter.from, sizeof parameter.from, "%.40s's %.50s", slash ? slash + 1 : laws->file,
+             laws->list.items[subject].name);
     return calibration_set(laws->calibration, &parameter, laws->error);
 }
 

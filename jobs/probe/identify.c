@@ -12,12 +12,13 @@
 #include <string.h>
 
 enum {
-    LARGE = 1 << 20,           /* of work: bytes, elements, operations */
-    MANY_ROWS = 1 << 15,       /* more than a row of blocks */
-    MOST_LOT = 1 << 28,        /* looked for */
-    PIECES = 64,               /* of a move */
-    SETS_AN_OCTAVE = 16,       /* sizes of working sets */
-    FIRST_SET = 12, LAST_SET = 36,
+    LARGE = 1 << 20,     /* of work: bytes, elements, operations */
+    MANY_ROWS = 1 << 15, /* more than a row of blocks */
+    MOST_LOT = 1 << 28,  /* looked for */
+    PIECES = 64,         /* of a move */
+    SETS_AN_OCTAVE = 16, /* sizes of working sets */
+    FIRST_SET = 12,
+    LAST_SET = 36,
 };
 
 struct session {
@@ -224,11 +225,17 @@ static enum status identify_working_set(struct session *s)
 static enum status identify(struct session *s)
 {
     static enum status (*const kinds[])(struct session *) = {
-        [CURVE_START] = identify_start,       [CURVE_SKEW] = identify_start,
-        [CURVE_ORDER] = identify_order,       [CURVE_MOVES] = identify_moves,
-        [CURVE_PAIR] = identify_pair,         [CURVE_PIECES] = identify_pieces,     [CURVE_PRODUCTS] = identify_products,
-        [CURVE_VECTORS] = identify_vectors,   [CURVE_SCALARS] = identify_scalars,
-        [CURVE_FLAG] = identify_flag,         [CURVE_WORKING_SET] = identify_working_set,
+        [CURVE_START] = identify_start,
+        [CURVE_SKEW] = identify_start,
+        [CURVE_ORDER] = identify_order,
+        [CURVE_MOVES] = identify_moves,
+        [CURVE_PAIR] = identify_pair,
+        [CURVE_PIECES] = identify_pieces,
+        [CURVE_PRODUCTS] = identify_products,
+        [CURVE_VECTORS] = identify_vectors,
+        [CURVE_SCALARS] = identify_scalars,
+        [CURVE_FLAG] = identify_flag,
+        [CURVE_WORKING_SET] = identify_working_set,
     };
     s->done_count = 0;
     return kinds[s->subject->kind](s);

@@ -5,6 +5,7 @@
 
 #include "core/array.h"
 #include "costmodel/simulate.h"
+#include "jobs/probe/probe_here.h"
 #include "jobs/probe/probe_parts.h"
 
 #include <math.h>
@@ -138,27 +139,33 @@ static void emit_nothing(struct probe_writer *w, const struct probe_curve *curve
 
 static const struct probe_curve empty = {.emit = emit_nothing};
 
+/* What cannot be priced or is too long to be simulated is no error: it ends the curve. */
+static enum status lacks(struct probe_writer *w, enum status status, struct error *error)
+{
+    bool is_end = status == STATUS_INVALID || status == STATUS_TOO_LARGE;
+    if (is_end)
+        writer_lacks(w, "%.*s", PROBE_WHY_SIZE - 1, error->text);
+    return is_end ? STATUS_OK : status;
+}
+
 /* Writes and times one program. Where it ends the curve, *ns is NAN. */
 static enum status time_point(struct bench *bench, const struct probe_curve *curve, int64_t x,
                               struct probe_writer *w, double *ns)
 {
-    struct error why;
     struct timeline timeline;
     *w = (struct probe_writer){
-        .e = {.program = &bench->program, .error = &why}, .hw = bench->hw, .cores = 1};
+        .e = {.program = &bench->program, .error = bench->error}, .hw = bench->hw, .cores = 1};
     *ns = NAN;
     program_reset(&bench->program, bench->hw);
     curve->emit(w, curve, x);
     if (writer_ends(w))
         return STATUS_OK;
-    enum status status = emit_close(&w->e);
-    if (status == STATUS_INVALID)
-        writer_lacks(w, "%.*s", PROBE_WHY_SIZE - 1, why.text);
-    if (status != STATUS_OK)
-        return status == STATUS_INVALID ? STATUS_OK
-                                        : error_set(bench->error, status, "%s", why.text);
     const struct simulate_options options = {.cores = w->cores};
-    TRY(simulate(bench->simulator, &bench->program, &options, &timeline, bench->error));
+    enum status status = emit_close(&w->e);
+    if (status == STATUS_OK)
+        status = simulate(bench->simulator, &bench->program, &options, &timeline, bench->error);
+    if (status != STATUS_OK)
+        return lacks(w, status, bench->error);
     if (timeline.blocked >= 0)
         return error_set(bench->error, STATUS_INVALID, "a generated program deadlocks");
     *ns = time_of(&timeline, w, curve->time);
@@ -184,7 +191,7 @@ static enum status add_point(struct bench *bench, struct probe_series *series,
     return STATUS_OK;
 }
 
-static int64_t next_size(const struct probe_curve *curve, int64_t x)
+int64_t probe_next_size(const struct probe_curve *curve, int64_t x)
 {
     int64_t share = x / PROBE_SHARE;
     return curve->step ? x + curve->step : share ? x + share : x + 1;
@@ -194,7 +201,7 @@ static enum status run_curve(struct bench *bench, const struct probe_curve *curv
                              struct probe_series *series)
 {
     *series = (struct probe_series){.curve = curve};
-    for (int64_t x = curve->from; x <= curve->to; x = next_size(curve, x)) {
+    for (int64_t x = curve->from; x <= curve->to; x = probe_next_size(curve, x)) {
         struct probe_writer w;
         double ns;
         TRY(time_point(bench, curve, x, &w, &ns));
@@ -221,7 +228,9 @@ enum status probe_run(const struct probe *probe, const struct hardware *hw,
                       struct probe_answer *answer, struct error *error)
 {
     struct bench bench;
-    *answer = (struct probe_answer){.probe = probe, .hw = hw};
+    *answer = (struct probe_answer){.probe = probe, .hw = hw, .ghz = (double)hw->clock_hz / 1e9};
+    if (hw->host)
+        return probe_here(answer, error);
     enum status status = bench_open(&bench, hw, error);
     if (status == STATUS_OK)
         status = run_curves(&bench, answer);

@@ -6,10 +6,13 @@
  *   probe_write_…                               jobs/probe/probe_write.h
  *   probe_answer_clear(&answer)
  *
+ * On a description of this computer's processor the same procedures are measured where they mean
+ * something there (probe->here).
+ *
  * A procedure is a value: its curves say which programs are generated, its quantities what is
  * concluded, what the description has for it and what was published of the Ascend 910. Times are of
  * whole programs, launch included. What a chip has no path or operation for is left out, and says
- * why. The same description gives the same answer. */
+ * why. The same description of a chip gives the same answer. */
 #ifndef AUTOTUNE_JOBS_PROBE_PROBE_H
 #define AUTOTUNE_JOBS_PROBE_PROBE_H
 
@@ -35,6 +38,11 @@ enum probe_time {
 struct probe_writer; /* jobs/probe/probe_parts.h */
 struct probe_curve;
 
+struct probe_run_here; /* jobs/probe/probe_here.h */
+
+/* Prepares what is timed of one size on this computer; false ends the curve. */
+typedef bool probe_prepare(struct probe_run_here *run, const struct probe_curve *curve, int64_t x);
+
 /* Writes the program of one size. */
 typedef void probe_emit(struct probe_writer *writer, const struct probe_curve *curve, int64_t x);
 
@@ -47,7 +55,8 @@ struct probe_curve {
     const char *kind, *label, *unit;
     int64_t from, to, step;
     probe_emit *emit;
-    /* What emit asks: of these, what it needs. */
+    probe_prepare *prepare; /* in its place, of what runs on this computer */
+    /* What they ask: of these, what they need. */
     const char *source, *destination;
     enum dtype type;
     int64_t m, k, n; /* 0: x */
@@ -73,6 +82,7 @@ struct probe_series {
 struct probe_answer {
     const struct probe *probe;
     const struct hardware *hw; /* not owned */
+    double ghz;                /* of the clock, as described; of this computer, as measured */
     int series_count;
     struct probe_series series[PROBE_MAX_CURVES];
 };
@@ -99,6 +109,8 @@ struct probe {
     const struct probe_curve *curves;
     int quantity_count;
     const struct probe_quantity *quantities;
+    const struct probe *here; /* the same on this computer; NULL: it means nothing there, and */
+    const char *why_not_here;
 };
 
 /* In the order of the paper; ends with NULL. */
@@ -111,7 +123,7 @@ const struct probe *probe_find(const char *name);
 double quantity_found(const struct probe_answer *answer, const struct probe_quantity *q);
 double quantity_described(const struct probe_answer *answer, const struct probe_quantity *q);
 
-/* STATUS_NO_MEMORY, STATUS_TOO_LARGE. */
+/* Of a processor in some seconds. STATUS_NO_MEMORY, STATUS_IO where threads cannot be started. */
 enum status probe_run(const struct probe *probe, const struct hardware *hw,
                       struct probe_answer *answer, struct error *error);
 void probe_answer_clear(struct probe_answer *answer);

@@ -57,21 +57,25 @@ static void emit_rows(struct probe_writer *w, const struct probe_curve *curve, i
 static const struct price *price_of(const struct probe_answer *answer,
                                     const struct probe_quantity *q)
 {
-    struct probe_writer w = {.hw = answer->hw};
     const struct probe_curve *curve = quantity_curve(answer, q);
-    int path = writer_path(&w, curve->source, curve->destination);
-    return path < 0 ? NULL : &answer->hw->prices[answer->hw->paths[path].price];
+    return path_price(answer->hw, curve->source, curve->destination);
+}
+
+/* Over whole stairs, where there are some. */
+static double found_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
+{
+    struct stairs stairs;
+    return curve_stairs(answer, q->curve, &stairs) ? stairs.period / stairs.height : NAN;
 }
 
 static double found_width(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    return 1 / in_cycles(answer->hw, curve_slope_ns(answer, q->curve));
+    return 1 / in_cycles(answer->hw, 1 / found_gbps(answer, q));
 }
 
 static double described_width(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    const struct price *price = price_of(answer, q);
-    return price ? 1 / in_cycles(answer->hw, price_unit_ns(price)) : NAN;
+    return 1 / in_cycles(answer->hw, 1 / price_gbps(answer->hw, price_of(answer, q), 1));
 }
 
 /* So many bytes take no longer than one of them; NAN where each step takes longer. */
@@ -81,15 +85,16 @@ static double found_grain(const struct probe_answer *answer, const struct probe_
     return period > (double)quantity_curve(answer, q)->step ? period : NAN;
 }
 
-static double found_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
+/* What the path moves in multiples of; NAN where the curve's steps would not show it. */
+static double described_grain(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    return 1 / curve_slope_ns(answer, q->curve);
+    const struct price *price = price_of(answer, q);
+    return price && price->lot > quantity_curve(answer, q)->step ? price->lot : NAN;
 }
 
 static double described_gbps(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    const struct price *price = price_of(answer, q);
-    return price ? 1 / price_unit_ns(price) : NAN;
+    return price_gbps(answer->hw, price_of(answer, q), 1);
 }
 
 /* The slowest over the one without gaps. */
@@ -110,7 +115,7 @@ static double described_spread(const struct probe_answer *answer, const struct p
     if (!price)
         return NAN;
     double alone_fs = (double)(price->base_fs + price->latency_fs) +
-                      price_unit_ns(price) * FS_PER_NS * ROWS * ROW_BYTES;
+                      FS_PER_NS * ROWS * ROW_BYTES / price_gbps(answer->hw, price, 1);
     for (int64_t x = curve->step; x <= curve->to && price->burst_table >= 0; x += curve->step)
         most_fs = fmax(most_fs, (double)hardware_burst_fs(answer->hw, price, ROW_BYTES,
                                                           alignment_of(ROW_BYTES + x)));
@@ -129,7 +134,7 @@ static const struct probe_curve ub_moves[] = {
 
 static const struct probe_quantity ub_quantities[] = {
     {"width of UB", "B/cycle", 0, found_width, described_width, 512, 512, "A 5.1, Fig. 7"},
-    {"step", "B", 0, found_grain, NULL, 512, 512, "A 5.1, Fig. 7"},
+    {"step", "B", 0, found_grain, described_grain, 512, 512, "A 5.1, Fig. 7"},
 };
 
 const struct probe probe_ub_width = {
@@ -141,6 +146,8 @@ const struct probe probe_ub_width = {
     .curves = ub_moves,
     .quantity_count = PROBE_COUNT(ub_quantities),
     .quantities = ub_quantities,
+    .why_not_here =
+        "it has no buffer of the vector unit beside the caches, which l1-width is about",
 };
 
 static const struct probe_curve l1_moves[] = {
@@ -152,7 +159,7 @@ static const struct probe_curve l1_moves[] = {
 
 static const struct probe_quantity l1_quantities[] = {
     {"width of L1, to UB", "B/cycle", 0, found_width, described_width, 128, 128, "A 5.2, Fig. 8a"},
-    {"step, to UB", "B", 0, found_grain, NULL, 128, 128, "A 5.2, Fig. 8a"},
+    {"step, to UB", "B", 0, found_grain, described_grain, 128, 128, "A 5.2, Fig. 8a"},
     {"L1 to UB", "GB/s", 0, found_gbps, described_gbps, 115, 115, "A 5.4"},
     {"UB to L1", "B/cycle", 1, found_width, described_width, 128, 128, "A 5.2, Fig. 8a"},
     {"L1 to L0A", "B/cycle", 2, found_width, described_width, 0, 0, ""},
@@ -168,6 +175,7 @@ const struct probe probe_l1_width = {
     .curves = l1_moves,
     .quantity_count = PROBE_COUNT(l1_quantities),
     .quantities = l1_quantities,
+    .here = &probe_here_l1_width,
 };
 
 static const struct probe_curve l0c_moves[] = {
@@ -176,7 +184,7 @@ static const struct probe_curve l0c_moves[] = {
 
 static const struct probe_quantity l0c_quantities[] = {
     {"width of L0C", "B/cycle", 0, found_width, described_width, 256, 256, "A 5.3, Fig. 8b"},
-    {"step", "B", 0, found_grain, NULL, 1024, 1024, "A 5.3, Fig. 8b"},
+    {"step", "B", 0, found_grain, described_grain, 1024, 1024, "A 5.3, Fig. 8b"},
     {"L0C to UB", "GB/s", 0, found_gbps, described_gbps, 230, 230, "A 5.4"},
 };
 
@@ -189,6 +197,7 @@ const struct probe probe_l0c_width = {
     .curves = l0c_moves,
     .quantity_count = PROBE_COUNT(l0c_quantities),
     .quantities = l0c_quantities,
+    .why_not_here = "it adds up in registers, and has no buffer for sums",
 };
 
 #define STRIDE(FROM, TO, LABEL)                                                                    \
@@ -216,4 +225,5 @@ const struct probe probe_strides = {
     .curves = strides,
     .quantity_count = PROBE_COUNT(stride_quantities),
     .quantities = stride_quantities,
+    .here = &probe_here_strides,
 };

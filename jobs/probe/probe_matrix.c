@@ -101,7 +101,8 @@ static double found_at_once(const struct probe_answer *answer, const struct prob
 
 static double described_at_once(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    return type_of(answer, q) ? 1 : NAN;
+    const struct matrix_type *type = type_of(answer, q);
+    return type ? fmax(1, type->row_blocks_at_once) : NAN;
 }
 
 /* ------------------------------------------------------------------ tables */
@@ -164,6 +165,7 @@ const struct probe probe_matrix_block = {
     .curves = blocks,
     .quantity_count = PROBE_COUNT(block_quantities),
     .quantities = block_quantities,
+    .why_not_here = "it has no matrix unit: its products are loops, whose tiles are chosen",
 };
 
 static const struct probe_curve cycles[] = {
@@ -224,6 +226,7 @@ const struct probe probe_matrix_cycles = {
     .curves = cycles,
     .quantity_count = PROBE_COUNT(cycle_quantities),
     .quantities = cycle_quantities,
+    .here = &probe_here_matrix_cycles,
 };
 
 static const struct probe_curve narrow[] = {
@@ -260,4 +263,5 @@ const struct probe probe_matrix_narrow = {
     .curves = narrow,
     .quantity_count = PROBE_COUNT(narrow_quantities),
     .quantities = narrow_quantities,
+    .why_not_here = "it has no matrix unit that could take blocks in pairs",
 };

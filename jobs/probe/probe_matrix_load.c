@@ -104,7 +104,7 @@ static void emit_product(struct probe_writer *w, const struct matrix_load *l, in
     int mte2 = pipe_of(w, l->to_l1), results = pipe_of_results(w, l);
     emit_copy(w, l->to_l1, a_bytes, at, at);
     emit_copy(w, l->to_l1, b_bytes, at + a_bytes, at + a_bytes);
-    emit_after(w, mte2, pipe_of(w, l->to_l0a), 0);
+    emit_after(w, mte2, pipe_of(w, l->to_l0a), product);
     writer_wait(w, results, w->hw->matrix_pipe, 0);
     emit_chunks(w, l, k, at, at + a_bytes);
     emit_results(w, l, (int64_t)1 << 30 | product * ROWS * COLUMNS * SUM_BYTES);
@@ -186,4 +186,6 @@ const struct probe probe_matrix_load = {
     .curves = products,
     .quantity_count = PROBE_COUNT(product_quantities),
     .quantities = product_quantities,
+    .why_not_here =
+        "`autotune --op matmul --hw host` measures whole products, with loads and stores",
 };

@@ -88,20 +88,9 @@ static void emit_products(struct probe_writer *w, const struct probe_curve *curv
 static const struct price *price_of(const struct probe_answer *answer,
                                     const struct probe_quantity *q)
 {
-    struct probe_writer w = {.hw = answer->hw};
     const struct probe_curve *curve = quantity_curve(answer, q);
-    int path = writer_path(&w, curve->source ? curve->source : "gm",
-                           curve->destination ? curve->destination : "l1");
-    return path < 0 ? NULL : &answer->hw->prices[answer->hw->paths[path].price];
-}
-
-/* GB/s of each of so many cores that move at once. */
-static double described_share(const struct hardware *hw, const struct price *price, int cores)
-{
-    if (!price)
-        return NAN;
-    return price->bus < 0 ? 1 / price_unit_ns(price)
-                          : (double)hardware_bus_share(hw, price, cores) / 1e9;
+    return path_price(answer->hw, curve->source ? curve->source : "gm",
+                      curve->destination ? curve->destination : "l1");
 }
 
 static double found_sustained(const struct probe_answer *answer, const struct probe_quantity *q)
@@ -111,7 +100,7 @@ static double found_sustained(const struct probe_answer *answer, const struct pr
 
 static double described_sustained(const struct probe_answer *answer, const struct probe_quantity *q)
 {
-    return described_share(answer->hw, price_of(answer, q), 1);
+    return price_gbps(answer->hw, price_of(answer, q), 1);
 }
 
 static double found_one_burst(const struct probe_answer *answer, const struct probe_quantity *q)
@@ -123,7 +112,7 @@ static double found_one_burst(const struct probe_answer *answer, const struct pr
 static double described_one_burst(const struct probe_answer *answer, const struct probe_quantity *q)
 {
     const struct price *price = price_of(answer, q);
-    double gbps = described_share(answer->hw, price, 1);
+    double gbps = price_gbps(answer->hw, price, 1);
     return price ? BURSTS * ONE_BURST /
                        (BURSTS * ((double)price->base_fs / FS_PER_NS + ONE_BURST / gbps) +
                         (double)price->latency_fs / FS_PER_NS)
@@ -159,7 +148,7 @@ static double described_all_sustained(const struct probe_answer *answer,
                                       const struct probe_quantity *q)
 {
     int cores = cores_of(answer, q);
-    return cores * described_share(answer->hw, price_of(answer, q), cores);
+    return cores * price_gbps(answer->hw, price_of(answer, q), cores);
 }
 
 /* The largest working set that is read as fast as the smallest, where a larger one is not. */
@@ -221,6 +210,7 @@ const struct probe probe_gm_bursts = {
     .curves = bursts,
     .quantity_count = PROBE_COUNT(burst_quantities),
     .quantities = burst_quantities,
+    .here = &probe_here_gm_bursts,
 };
 
 static const struct probe_curve sets[] = {
@@ -259,6 +249,7 @@ const struct probe probe_working_set = {
     .curves = sets,
     .quantity_count = PROBE_COUNT(set_quantities),
     .quantities = set_quantities,
+    .here = &probe_here_working_set,
 };
 
 static const struct probe_curve dealt[] = {
@@ -300,4 +291,5 @@ const struct probe probe_cores = {
     .curves = dealt,
     .quantity_count = PROBE_COUNT(dealt_quantities),
     .quantities = dealt_quantities,
+    .here = &probe_here_cores,
 };

@@ -57,15 +57,20 @@ double curve_slope_ns(const struct probe_answer *answer, int curve)
     return curve_line(answer, curve, &line) && line.slope > 0 ? line.slope : NAN;
 }
 
-double curve_period(const struct probe_answer *answer, int curve)
+bool curve_stairs(const struct probe_answer *answer, int curve, struct stairs *stairs)
 {
     struct curve_points points;
-    struct stairs stairs;
     if (!curve_points_open(answer, curve, &points))
-        return NAN;
-    bool found = stairs_fit(&points.points, (double)answer->series[curve].curve->step, &stairs);
+        return false;
+    bool found = stairs_fit(&points.points, (double)answer->series[curve].curve->step, stairs);
     curve_points_clear(&points);
-    return found ? stairs.period : NAN;
+    return found;
+}
+
+double curve_period(const struct probe_answer *answer, int curve)
+{
+    struct stairs stairs;
+    return curve_stairs(answer, curve, &stairs) ? stairs.period : NAN;
 }
 
 double curve_knee(const struct probe_answer *answer, int curve)
@@ -101,4 +106,20 @@ double in_cycles(const struct hardware *hw, double ns)
 double price_unit_ns(const struct price *price)
 {
     return (double)price->rate.fs / (double)price->rate.units / FS_PER_NS;
+}
+
+const struct price *path_price(const struct hardware *hw, const char *source,
+                               const char *destination)
+{
+    struct probe_writer w = {.hw = hw};
+    int path = writer_path(&w, source, destination);
+    return path < 0 ? NULL : &hw->prices[hw->paths[path].price];
+}
+
+double price_gbps(const struct hardware *hw, const struct price *price, int cores)
+{
+    if (!price)
+        return NAN;
+    return price->bus < 0 ? 1 / price_unit_ns(price)
+                          : (double)hardware_bus_share(hw, price, cores) / 1e9;
 }

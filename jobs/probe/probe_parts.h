@@ -44,6 +44,9 @@ void writer_cores(struct probe_writer *w, const struct probe_curve *curve, const
 void writer_set(struct probe_writer *w, int from, int to, int reg);
 void writer_wait(struct probe_writer *w, int from, int to, int reg);
 
+/* The size of a curve after x. */
+int64_t probe_next_size(const struct probe_curve *curve, int64_t x);
+
 /* ---- numbers */
 
 /* The curve's points, and the element's size of its type. STATUS: x and y are freed by
@@ -58,6 +61,7 @@ void curve_points_clear(struct curve_points *points);
 /* The line through a curve's points; ns for each step of x, the stairs' length in x; NAN. */
 bool curve_line(const struct probe_answer *answer, int curve, struct line *line);
 double curve_slope_ns(const struct probe_answer *answer, int curve);
+bool curve_stairs(const struct probe_answer *answer, int curve, struct stairs *stairs);
 double curve_period(const struct probe_answer *answer, int curve);
 double curve_knee(const struct probe_answer *answer, int curve);
 /* How much longer a point takes than an empty program on as many cores; the curve's point at x, or
@@ -73,5 +77,10 @@ const struct probe_curve *quantity_curve(const struct probe_answer *answer,
 double in_cycles(const struct hardware *hw, double ns);
 /* What a unit of work takes at a price, in ns. */
 double price_unit_ns(const struct price *price);
+/* The price of a path by name, NULL without it; and what each of so many cores gets that move over
+ * it at once, NAN for NULL. */
+const struct price *path_price(const struct hardware *hw, const char *source,
+                               const char *destination);
+double price_gbps(const struct hardware *hw, const struct price *price, int cores);
 
 #endif

@@ -122,6 +122,7 @@ const struct probe probe_vector_mask = {
     .curves = masks,
     .quantity_count = PROBE_COUNT(mask_quantities),
     .quantities = mask_quantities,
+    .why_not_here = "its loops take whole vectors, of which no mask leaves a part out",
 };
 
 static const struct probe_curve repeats[] = {
@@ -161,4 +162,5 @@ const struct probe probe_vector_repeats = {
     .curves = repeats,
     .quantity_count = PROBE_COUNT(repeat_quantities),
     .quantities = repeat_quantities,
+    .here = &probe_here_vector_repeats,
 };

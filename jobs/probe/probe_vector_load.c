@@ -149,23 +149,25 @@ static double found_as_long(const struct probe_answer *answer, const struct prob
     struct line vector, load;
     if (!curve_line(answer, q->curve, &vector) || !curve_line(answer, q->curve + 1, &load))
         return NAN;
-    return (load.at_0 - vector.at_0) / (vector.slope - load.slope);
+    double meet = (load.at_0 - vector.at_0) / (vector.slope - load.slope);
+    return meet > 0 ? meet : NAN;
 }
 
-static double busy_ns(const struct price *price, double units)
+static double busy_ns(const struct price *price, double unit_ns, double units)
 {
-    return (double)price->base_fs / FS_PER_NS + price_unit_ns(price) * units;
+    return (double)price->base_fs / FS_PER_NS + unit_ns * units;
 }
 
-/* What a round's loads keep their pipe busy for, and one operation. NAN where a load and a store
- * that share a bus slow each other down. */
+/* What a round's loads keep their pipe busy for, and one operation. NAN where they share a pipe, or
+ * a load and a store that share a bus slow each other down. */
 static double described_as_long(const struct probe_answer *answer, const struct probe_quantity *q)
 {
     const struct hardware *hw = answer->hw;
     struct probe_writer w = {.hw = hw};
     struct vector_load v;
     find_load(&w, quantity_curve(answer, q), &v);
-    if (writer_ends(&w) || v.load_pipe == v.vector_pipe)
+    if (writer_ends(&w) || v.load_pipe == v.vector_pipe || v.load_pipe == v.store_pipe ||
+        v.vector_pipe == v.store_pipe)
         return NAN;
     const struct price *load = &hw->prices[hw->paths[v.load].price];
     const struct price *vector = &hw->prices[hardware_operation_price(hw, v.operation, DTYPE_F16)];
@@ -173,8 +175,8 @@ static double described_as_long(const struct probe_answer *answer, const struct 
     if (load->bus >= 0 && store_bus == load->bus &&
         hardware_bus_share(hw, load, 2) < hardware_bus_share(hw, load, 1))
         return NAN;
-    return 2 * busy_ns(load, TILE_BYTES) /
-           busy_ns(vector, (double)TILE_BYTES / hw->vector_repeat_bytes - 1);
+    return 2 * busy_ns(load, 1 / price_gbps(hw, load, 1), TILE_BYTES) /
+           busy_ns(vector, price_unit_ns(vector), (double)TILE_BYTES / hw->vector_repeat_bytes - 1);
 }
 
 /* ------------------------------------------------------------------ tables */
@@ -208,6 +210,8 @@ const struct probe probe_vector_load = {
     .curves = loads,
     .quantity_count = PROBE_COUNT(load_quantities),
     .quantities = load_quantities,
+    .why_not_here = "its caches and the order of its instructions load ahead by themselves: there "
+                    "is no buffer to take away",
 };
 
 static const struct probe_curve densities[] = {
@@ -240,6 +244,8 @@ const struct probe probe_vector_density = {
     .curves = densities,
     .quantity_count = PROBE_COUNT(density_quantities),
     .quantities = density_quantities,
+    .why_not_here = "there is no pipe of loads to time beside another of operations; break-even "
+                    "has the time of both",
 };
 
 #define DENSITY(NAME)                                                                              \
@@ -269,4 +275,5 @@ const struct probe probe_break_even = {
     .curves = operations,
     .quantity_count = PROBE_COUNT(operation_quantities),
     .quantities = operation_quantities,
+    .here = &probe_here_break_even,
 };

@@ -43,15 +43,16 @@ static void put_quantities(const struct probe_answer *answer, const struct style
     const struct probe *probe = answer->probe;
     if (!probe->quantity_count)
         return;
-    fprintf(out, "  %s%-*s %*s %*s %*s  %-9s %s%s\n", style->bold, NAME_COLUMNS, "concluded",
+    fprintf(out, "  %s%-*s %*s %*s %*s  %-10s %s%s\n", style->bold, NAME_COLUMNS, "concluded",
             NUMBER_COLUMNS, "found", NUMBER_COLUMNS, "described", NUMBER_COLUMNS, "A's 910", "unit",
             "source", style->end);
     for (int i = 0; i < probe->quantity_count; i++) {
         const struct probe_quantity *q = &probe->quantities[i];
-        fprintf(out, "  %-*s %*s %*s %*s  %-9s %s\n", NAME_COLUMNS, q->name, NUMBER_COLUMNS,
+        fprintf(out, "  %-*s %*s %*s %*s  ", NAME_COLUMNS, q->name, NUMBER_COLUMNS,
                 number_of(quantity_found(answer, q), found), NUMBER_COLUMNS,
                 number_of(quantity_described(answer, q), described), NUMBER_COLUMNS,
-                paper_of(q, paper), q->unit, q->source);
+                paper_of(q, paper));
+        fprintf(out, is_published(q) ? "%-10s %s\n" : "%s%s\n", q->unit, q->source);
     }
 }
 
@@ -92,7 +93,9 @@ static void put_point(const struct probe_answer *answer, int64_t x, FILE *out)
 static void put_points(const struct probe_answer *answer, const struct style *style, FILE *out)
 {
     const struct probe_series *most = longest(answer);
-    fputs("\n  times beyond an empty program's, which is the launch:\n", out);
+    fputs(answer->hw->host ? "\n  times:\n"
+                           : "\n  times beyond an empty program's, which is the launch:\n",
+          out);
     fprintf(out, "  %s%*s", style->bold, NUMBER_COLUMNS, answer->probe->x);
     for (int s = 0; s < answer->series_count; s++)
         fprintf(out, "  %*s", NUMBER_COLUMNS, answer->series[s].curve->name);
@@ -120,7 +123,10 @@ void probe_write_text(const struct probe_answer *answer, bool points, const stru
     fprintf(out, "%s%s%s  %s (%s)\n", style->bold, probe->name, style->end, probe->title,
             probe->figure);
     if (probe_why(answer)) {
-        fprintf(out, "  not on this chip: %s\n\n", probe_why(answer));
+        const char *where = answer->hw->host ? "  not here: " : "  not on this chip: ";
+        fputs(where, out);
+        text_put_wrapped(probe_why(answer), (int)strlen(where), style, out);
+        fputs("\n\n", out);
         return;
     }
     put_quantities(answer, style, out);
@@ -251,7 +257,7 @@ static json_t *concluded_of(const struct probe_answer *answer)
 void probe_report(struct report *report, const struct probe_answer *answer)
 {
     char note[PROBE_WHY_SIZE + 32];
-    snprintf(note, sizeof note, "Not on this chip: %s.",
+    snprintf(note, sizeof note, "%s: %s.", answer->hw->host ? "Not here" : "Not on this chip",
              probe_why(answer) ? probe_why(answer) : "");
     if (probe_why(answer)) {
         report_add(report, report_section("text", answer->probe->name, note));

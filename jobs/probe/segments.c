@@ -10,9 +10,8 @@
 
 enum { LEAST_STAIRS = 2, LEAST_POINTS = 3, LEAST_ON_A_SIDE = 2, MAX_POINTS = 4096 };
 
-/* What a law may leave of a line's residual, and a line of the points' spread, to be taken for it.
- */
-static const double much_less = 0.1, of_one_height = 1e-18;
+/* What a law may leave of a line's residual to be taken for it. */
+static const double much_less = 0.1;
 
 static struct line fit(const double *x, const double *y, int count)
 {
@@ -23,23 +22,15 @@ static struct line fit(const double *x, const double *y, int count)
     return line;
 }
 
-static double squares_around_mean(const struct segment_points *points)
-{
-    double mean = 0, sum = 0;
-    for (int i = 0; i < points->count; i++)
-        mean += points->y[i] / points->count;
-    for (int i = 0; i < points->count; i++)
-        sum += (points->y[i] - mean) * (points->y[i] - mean);
-    return sum;
-}
-
-/* Times of programs are whole femtoseconds: what differs by less is the same. */
+/* Do they rise by too little to be measured by? */
 static bool is_level(const struct segment_points *points)
 {
-    double squares = 0;
-    for (int i = 0; i < points->count; i++)
-        squares += points->y[i] * points->y[i];
-    return squares_around_mean(points) <= of_one_height * squares;
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < points->count; i++) {
+        least = fmin(least, points->y[i]);
+        most = fmax(most, points->y[i]);
+    }
+    return most - least < SEGMENT_LEAST_RISE;
 }
 
 bool line_fit(const struct segment_points *points, struct line *line)
@@ -47,6 +38,8 @@ bool line_fit(const struct segment_points *points, struct line *line)
     if (points->count < LEAST_POINTS)
         return false;
     *line = fit(points->x, points->y, points->count);
+    if (is_level(points))
+        line->slope = 0;
     return true;
 }
 

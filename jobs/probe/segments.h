@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+/* Times in ns are whole femtoseconds: what rises by less than a thousand of them in all is level,
+ * for of so little even a hundredth could be rounding. */
+#define SEGMENT_LEAST_RISE 1e-3
+
 struct segment_points {
     const double *x, *y;
     int count;

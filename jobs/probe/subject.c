@@ -118,8 +118,7 @@ static void add_operation(struct lister *l, int o)
     while (in.type < DTYPE_COUNT - 1 && own[in.type])
         in.type++;
     in.to_type = in.type;
-    struct subject *s =
-        add(l, scalar ? CURVE_SCALARS : CURVE_VECTORS, &in, "%s", operation->name);
+    struct subject *s = add(l, scalar ? CURVE_SCALARS : CURVE_VECTORS, &in, "%s", operation->name);
     snprintf(s->key, sizeof s->key, "operations.%s", operation->name);
 }
 
@@ -172,8 +171,7 @@ static void add_working_set(struct lister *l)
     }
 }
 
-enum status subjects_list(const struct hardware *hw, struct subject_list *list,
-                          struct error *error)
+enum status subjects_list(const struct hardware *hw, struct subject_list *list, struct error *error)
 {
     struct lister l = {.hw = hw, .list = list};
     struct instruction in = move_over(0);
@@ -289,12 +287,11 @@ static void emit_working_set(struct emitter *e, const struct subject *s, const i
 static void write_program(struct emitter *e, const struct subject *s, const int64_t size[])
 {
     static void (*const writers[])(struct emitter *, const struct subject *, const int64_t[]) = {
-        [CURVE_SKEW] = emit_row,     [CURVE_ORDER] = emit_order,
-        [CURVE_MOVES] = emit_row,    [CURVE_PAIR] = emit_pair,
-        [CURVE_PIECES] = emit_row,
-        [CURVE_PRODUCTS] = emit_row, [CURVE_VECTORS] = emit_row,
-        [CURVE_SCALARS] = emit_row,  [CURVE_FLAG] = emit_flag,
-        [CURVE_WORKING_SET] = emit_working_set,
+        [CURVE_SKEW] = emit_row,    [CURVE_ORDER] = emit_order,
+        [CURVE_MOVES] = emit_row,   [CURVE_PAIR] = emit_pair,
+        [CURVE_PIECES] = emit_row,  [CURVE_PRODUCTS] = emit_row,
+        [CURVE_VECTORS] = emit_row, [CURVE_SCALARS] = emit_row,
+        [CURVE_FLAG] = emit_flag,   [CURVE_WORKING_SET] = emit_working_set,
     };
     if (s->kind != CURVE_START)
         writers[s->kind](e, s, size);
@@ -346,9 +343,8 @@ enum status subject_time(struct subject_bench *bench, const struct subject *s,
     if (cores > hardware_most_cores(bench->hw))
         return error_set(bench->error, STATUS_INVALID, "%lld cores, expected up to %d",
                          (long long)cores, hardware_most_cores(bench->hw));
-    const struct simulate_options options = {.cores = (int)cores,
-                                             .separately = s->kind == CURVE_SKEW,
-                                             .skew = s->kind == CURVE_SKEW};
+    const struct simulate_options options = {
+        .cores = (int)cores, .separately = s->kind == CURVE_SKEW, .skew = s->kind == CURVE_SKEW};
     TRY(check_sizes(s, size, bench->error));
     program_reset(&bench->program, bench->hw);
     write_program(&e, s, size);

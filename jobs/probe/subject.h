@@ -1,5 +1,5 @@
-/* What of a chip small programs can time, one thing each, and these programs: the points of a file of
- * curves (formats/curves.h) from which `calibrate` has a description's numbers.
+/* What of a chip small programs can time, one thing each, and these programs: the points of a file
+ * of curves (formats/curves.h) from which `calibrate` has a description's numbers.
  *
  *   subjects_list(hw, &list, &error)                 from names, paths and types alone
  *   struct subject_bench bench; subject_bench_open(&bench, hw, &error)

@@ -9,9 +9,9 @@ function curves(section) {
     const most = Math.max(...points.map(({ns}) => ns)), at = (chart, {x, ns}) => [chart.x(x), chart.y(ns)];
 
     function draw(chart, ctx) {
-        for (const line of lines) {
+        for (const [i, line] of lines.entries()) {
             ctx.strokeStyle = ctx.fillStyle = colour(line.colour);
-            ctx.lineWidth = 1.5;
+            ctx.lineWidth = 1.5 + 1.5 * (lines.length - 1 - i); /* equal curves lie on each other */
             ctx.beginPath();
             line.points.forEach((point) => ctx.lineTo(...at(chart, point)));
             ctx.stroke();

@@ -61,7 +61,7 @@ product="--op matmul --shape 512x1024x512"
 odd="--op matmul --shape 100x64x50"
 
 golden help --help
-for command in tune program run simulate check analyse advise explain evaluate reproduce calibrate validate sweep merge network kernel list; do
+for command in tune program run simulate check analyse advise explain evaluate reproduce calibrate probe validate sweep merge network kernel list; do
     golden help-$command $command --help
 done
 golden version --version
@@ -87,6 +87,20 @@ golden network-images network ../../../docs/examples/images.csv --hw ascend910 -
 golden network-what-if network $calls --hw ascend910 --size batch=8 --what-if batch=4,16 --what-if cores=16,30
 golden network-what-if-csv network $calls --hw ascend910 --what-if hw=ascend910b3 --what-if clock_mhz=1000 --format csv
 golden network-subset network $calls --hw ascend910 --graph $graph --subset MatMul,Relu
+
+golden probe probe
+golden probe-list-json probe --json
+golden probe-all probe --all --hw ascend910
+golden probe-split probe l1-width --hw ascend910b1
+golden probe-none probe l0c-width --hw ascend910b1
+golden probe-json probe matrix-narrow --hw ascend910 --json
+golden probe-csv probe matrix-narrow --hw ascend910 --format csv
+golden probe-unknown probe vector-mas
+golden probe-both probe cores --all
+golden probe-cores probe cores --cores 2
+golden probe-no-name probe --format csv
+golden probe-other-computer probe cores --hw "$source_dir/tests/support/host-loops.cfg"
+golden probe-not-here probe matrix-block --hw "$source_dir/tests/support/host-loops.cfg"
 
 demo=../../../docs/examples/demo-chip.ini
 golden platform-list list hw $demo

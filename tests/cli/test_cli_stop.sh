@@ -216,6 +216,7 @@ awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
     echo ']' >>ladders.json
     stop any evaluate ladders.json --hw ascend910b1 --ranking
     stop dies reproduce -o nobody
+    stop dies probe --all --hw ascend910 -o nobody
     stop any calibrate --hw ascend910b1 --from bank.json -o fitted.cfg
     stop any sweep sweep.csv --db sweep.db
     stop any sweep sweep.csv --db sweep.db --report sweep.html

@@ -135,6 +135,22 @@ for page in hostile profile names uncovered; do
 done
 expect 'knn writes a page' "$autotune" --op knn --shape 128x64x2048 --k 8 -q \
     --report "$folder/knn.html" -o /dev/null
+# Procedures: a figure for each that the chip has what is needed for, and what it concludes.
+probes() { "$autotune" probe --all --hw "$1" --json --report "$folder/$2.html" -o "$folder/$2.json"; }
+for chip in ascend910 ascend910b1; do
+    expect "procedures on $chip" probes $chip $chip
+    expect "$chip: a figure of each that runs" test "$(sections $chip |
+        jq -c '[.[] | select(.kind == "curves").title | split(" ")[0]]')" = \
+        "$(jq -c '[.procedures[] | select(.why_not == null).name]' "$folder/$chip.json")"
+    expect "$chip: as many lines" test "$(sections $chip |
+        jq -c '[.[] | select(.kind == "curves").curves | length]')" = "$(jq -c '[.procedures[] |
+        select(.why_not == null).series | map(select(.why_not == null)) | length]' "$folder/$chip.json")"
+    expect "$chip: why others do not run" test "$(sections $chip |
+        jq '[.[] | select(.kind == "text" and (.note | startswith("Not on this chip")))] | length')" = \
+        "$(jq '[.procedures[] | select(.why_not)] | length' "$folder/$chip.json")"
+done
+expect 'and again' probes ascend910 again
+expect 'the same page' cmp <(sections ascend910) <(sections again)
 expect 'no legal tiling is a page too' exits 1 "$autotune" --op matmul --shape 64x64x64 -q \
     --set-hw buffers.l1.capacity_bytes=32 --report "$folder/none.html" -o /dev/null
 printf 'MTE2 gm->l1 bytes=64 dst=l1:0\nwait MTE2 MTE1 0\n' >"$folder/stuck.txt"
@@ -152,7 +168,7 @@ expect 'a folder that is not there' refused 'No such file' "$autotune" --op matm
 printf 'a,b\n1,2\n' >"$folder/none.csv"
 expect 'a table that is no profile' refused "^autotune: $folder/none.csv:1: no profile" "$autotune" \
     analyse "$folder/none.csv" --format html
-for page in profile long sweep network tuned names uncovered knn none stuck; do
+for page in profile long sweep network tuned names uncovered knn none stuck ascend910; do
     expect "$page: no address in the page" none grep -q 'https\?://' "$folder/$page.html"
 done
 expect 'tables of libraries have no page' refused '--report: expected --format' "$autotune" \
@@ -189,7 +205,7 @@ for option in -o --trace --landscape; do
         $option "$folder/new.json" --report "$folder/new.json"
 done
 for words in "${product[*]}" "analyse $folder/long.txt" "sweep $folder/jobs.csv" \
-    "network $folder/jobs.csv"; do
+    "network $folder/jobs.csv" "probe cores"; do
     # shellcheck disable=SC2086 # a list of words
     expect "$words: standard output" alone 'the name of a file' $words --report -
 done
@@ -204,7 +220,7 @@ if [[ -z $chromium ]]; then
     exit 77
 fi
 HOME=$folder XDG_CONFIG_HOME=$folder/browser "$source/tests/report/browse" "$chromium" "$folder/profile" \
-    "$folder"/{one,hostile,profile,long,sweep,tuned,names,knn,none,stuck}.html >"$folder/browsed" 2>&1 ||
+    "$folder"/{one,hostile,profile,long,sweep,tuned,names,knn,none,stuck,ascend910}.html >"$folder/browsed" 2>&1 ||
     echo "FAILED browse: exit status $?" >>"$folder/browsed"
 passed=$((passed + $(grep -c '^ok ' "$folder/browsed")))
 failed=$((failed + $(grep -c '^FAILED' "$folder/browsed")))

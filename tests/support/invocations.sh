@@ -56,6 +56,8 @@ invocations() { # command
     calibrate)
         echo "calibrate --hw demo-chip.ini --from bank.json --from curves.csv|$(
         )bank.json curves.csv demo-chip.ini $shipped|" ;;
+    probe) echo "probe --all --hw chip.cfg|chip.cfg below.cfg|"
+        echo "probe||||--report" ;;
     validate) echo "validate --op matmul --shape 64x64x64 --hw host.cfg --db other.db|$(
         )host.cfg|other.db" ;;
     sweep) echo "sweep jobs.csv --hw chip.cfg --db results.db|jobs.csv chip.cfg below.cfg|results.db"

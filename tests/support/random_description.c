@@ -46,9 +46,10 @@ static double scaled(const struct drawing *d, const char *key, double by)
 static void draw_time(struct drawing *d, const char *key)
 {
     double value = scaled(d, key, factor(d, key, true));
-    set(d, key, value > 0 || gsl_rng_uniform(d->own) < 0.5 || d->base->cache.behind >= 0
-                    ? value
-                    : round(30e3 * gsl_rng_uniform(d->own)) / 1e3);
+    set(d, key,
+        value > 0 || gsl_rng_uniform(d->own) < 0.5 || d->base->cache.behind >= 0
+            ? value
+            : round(30e3 * gsl_rng_uniform(d->own)) / 1e3);
 }
 
 static void draw_rate(struct drawing *d, const char *key)
