@@ -100,7 +100,8 @@ static void take_time_limit(const struct cli_option *option, void *options, cons
 static const struct cli_option options[] = {
     {.help = "Measurements:", .group = 2},
     {"from", "FILE",
-     "measurements: a .csv of instruction curves, or a bank of measured kernels; may be repeated",
+     "measurements: a .csv of instruction curves or of times of programs (`probe --all`), or a "
+     "bank of measured kernels; may be repeated",
      2, .take = take_file},
     {"chip", "NAME", "whose curves apply (default: the description's, as in 910b1)", 2,
      .text = offsetof(struct calibrate, chip), .take = note_fit},
@@ -138,7 +139,8 @@ static const struct usage usage = {
     .tables = {{options, 0}, {hardware_options, 0}},
     .doc =
         "Fits a description to measurements and writes it, complete, with -o: moves and the "
-        "matrix unit to curves of single instructions, the rest to whole kernels. Prints what "
+        "matrix unit to curves of single instructions, the rest to whole kernels, or all that a "
+        "time depends on to times of programs, which `autotune probe --all` writes. Prints what "
         "was fitted to what, how well, and how well both halves of the kernels are predicted "
         "before and after. Without -o nothing is written but the table.\n"
         "With --learn it learns from whole kernels what is left of the simulator's error, and "
@@ -152,6 +154,7 @@ static const struct usage usage = {
         "  autotune calibrate --hw host\n"
         "  autotune calibrate --hw ascend910b1 --from instruction-curves.csv \\\n"
         "    -o my910b1.cfg\n"
+        "  autotune calibrate --hw my910b2.cfg --from probes.csv -o probed.cfg\n"
         "  autotune calibrate --hw my910b2.cfg --from repository.jsonl \\\n"
         "    --time-limit 600 -o fitted.cfg\n"
         "  autotune calibrate --hw ascend910b2 --chip 910b1 --from curves.csv --json\n"

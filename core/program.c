@@ -32,9 +32,9 @@ static int64_t ceil_div(int64_t value, int64_t unit)
 }
 
 /* The next multiple of the lot; false where it does not fit. */
-static bool whole_lots(int64_t units, int64_t lot, int64_t *paid)
+static bool whole_lots(int64_t value, int64_t lot, int64_t *paid)
 {
-    return !__builtin_mul_overflow(lot > 1 ? ceil_div(units, lot) : units, lot > 1 ? lot : 1, paid);
+    return !__builtin_mul_overflow(lot > 1 ? ceil_div(value, lot) : value, lot > 1 ? lot : 1, paid);
 }
 
 /* What the pieces of a move cost. One piece is no piece: programs that do the same are equal. */

@@ -54,8 +54,9 @@ static enum status read_header(struct reader *r)
 
 /* What a curve's kind says about its points: the unit of x and what one of it is, and the unit of
  * their values. Numbers of x stand between x. The curves of repeats say GB/s, but coincide with
- * those of sizes, which say GB/s(GiB), only where both are 2^30 bytes a second: 439.33 for L1_TO_L0A
- * is then 255 bytes a cycle at 1850 MHz, as measured by size, and would be 237 otherwise. */
+ * those of sizes, which say GB/s(GiB), only where both are 2^30 bytes a second: 439.33 for
+ * L1_TO_L0A is then 255 bytes a cycle at 1850 MHz, as measured by size, and would be 237 otherwise.
+ */
 static const struct kind {
     const char *name, *unit_x;
     int sizes;      /* whole numbers; 0: x is a number … */
@@ -70,6 +71,7 @@ static const struct kind {
     [CURVE_SKEW] = {"skew", "CORES", 1, 0, "ns", NULL, 1},
     [CURVE_ORDER] = {"order", "BARRIERS", 1, 0, "ns", NULL, 1},
     [CURVE_MOVES] = {"moves", "CORESxMOVESxBYTES", 3, 0, "ns", NULL, 1},
+    [CURVE_PAIR] = {"pair", "CORESxBYTESxBYTES", 3, 0, "ns", NULL, 1},
     [CURVE_PIECES] = {"pieces", "PIECESxBYTESxALIGN", 3, 0, "ns", NULL, 1},
     [CURVE_PRODUCTS] = {"products", "PRODUCTSxMxKxN", 4, 0, "ns", NULL, 1},
     [CURVE_VECTORS] = {"vectors", "ELEMENTS", 1, 0, "ns", NULL, 1},
@@ -258,10 +260,11 @@ static enum status read_all(struct reader *r)
     for (int i = 0; i < r->curves->curve_count; i++)
         sort_points(r, &r->curves->curves[i]);
     if (r->point_count == 0)
-        return error_set(r->error, STATUS_INVALID,
-                         "%s:%d: no point of a kind that can be fitted, expected mov, mov_repeat, mmad "
-                         "or times of programs",
-                         r->csv.file, r->csv.line);
+        return error_set(
+            r->error, STATUS_INVALID,
+            "%s:%d: no point of a kind that can be fitted, expected mov, mov_repeat, mmad "
+            "or times of programs",
+            r->csv.file, r->csv.line);
     return STATUS_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Curves of single instructions, and times of small programs, as measured on a chip: a CSV with the columns kind, name, chip, x,
- * value, unit_x and unit_value, in any order, others being left alone.
+/* Curves of single instructions, and times of small programs, as measured on a chip: a CSV with the
+ * columns kind, name, chip, x, value, unit_x and unit_value, in any order, others being left alone.
  *
  * A curve is the records with one kind, name and chip. What x and value mean is said by their
  * units; a record whose x, value or unit nobody can use is a rejected point, not an error: files of
@@ -17,15 +17,16 @@ enum curve_kind {
     CURVE_REPEAT, /* `size` moves of one size in a row */
     CURVE_MMAD,   /* one matrix instruction: `size` m, k and n in elements */
     /* The time of a whole program (jobs/probe/subject.h): */
-    CURVE_START,       /* without an instruction: cores */
-    CURVE_SKEW,        /* one instruction, cores starting one after the other: cores */
-    CURVE_ORDER,       /* barriers before one instruction: how many */
-    CURVE_MOVES,       /* cores, moves in a row, bytes of each */
-    CURVE_PIECES,      /* one move: pieces, bytes together, alignment of their starts */
-    CURVE_PRODUCTS,    /* matrix instructions in a row, m, k, n */
-    CURVE_VECTORS,     /* one vector instruction: elements */
-    CURVE_SCALARS,     /* one scalar instruction: operations */
-    CURVE_FLAG,        /* 1: a flag before a move, 2: and one after it */
+    CURVE_START,    /* without an instruction: cores */
+    CURVE_SKEW,     /* one instruction, cores starting one after the other: cores */
+    CURVE_ORDER,    /* barriers before one instruction: how many */
+    CURVE_MOVES,    /* cores, moves in a row, bytes of each */
+    CURVE_PAIR,     /* two moves at once on each core: cores, bytes of the first and the second */
+    CURVE_PIECES,   /* one move: pieces, bytes together, alignment of their starts */
+    CURVE_PRODUCTS, /* matrix instructions in a row, m, k, n */
+    CURVE_VECTORS,  /* one vector instruction: elements */
+    CURVE_SCALARS,  /* one scalar instruction: operations */
+    CURVE_FLAG,     /* 1: a flag before a move, 2: and one after it */
     CURVE_WORKING_SET, /* loads of so many bytes, as many missing the cache as a kernel's would */
     CURVE_OTHER,       /* counted only */
     CURVE_KIND_COUNT,

@@ -225,8 +225,8 @@ json_t *calibration_json(const struct calibration *calibration)
     return json_pack(
         "{s:s, s:o, s:o, s:o*, s:i, s:i, s:o, s:I, s:s*}", "chip", calibration->chip, "parameters",
         parameters, "curves", curves, "not_identified", unknowns_json(calibration),
-        "curves_without_path", calibration->curves_without_path,
-        "rejected_points", calibration->rejected_points, "kernels",
+        "curves_without_path", calibration->curves_without_path, "rejected_points",
+        calibration->rejected_points, "kernels",
         calibration->has_kernels ? kernels_json(calibration) : json_null(), "kernel_trials",
         (json_int_t)calibration->kernel_trials, "ended", calibration->ended);
 }

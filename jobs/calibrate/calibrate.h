@@ -80,8 +80,8 @@ enum status calibration_open(const char *folders, const char *base,
 void calibration_close(struct calibration *calibration);
 
 /* Fits paths and matrix unit to a file of curves, and all numbers to times of programs in it; what
- * these leave open is in `unknowns`. STATUS_INVALID for a file that is none, or when it has no curve
- * of this chip. Curves that the description has no path for are counted only. */
+ * these leave open is in `unknowns`. STATUS_INVALID for a file that is none, or when it has no
+ * curve of this chip. Curves that the description has no path for are counted only. */
 enum status calibrate_curves(struct calibration *calibration, const char *file,
                              struct error *error);
 

@@ -94,9 +94,8 @@ static enum status set_lot(struct program_laws *laws, int subject, const char *g
     join(key, group, name);
     if (lot == 0)
         return program_unknown(laws, key, "no size is timed from which more takes longer");
-    return lot == 1 && !is_there(laws, key)
-               ? STATUS_OK
-               : program_set(laws, subject, key, "", (double)lot);
+    return lot == 1 && !is_there(laws, key) ? STATUS_OK
+                                            : program_set(laws, subject, key, "", (double)lot);
 }
 
 static enum status set_move_lot(struct program_laws *laws, int subject)
@@ -225,15 +224,15 @@ static enum status set_scalar(struct program_laws *laws, int subject)
 
 /* ------------------------------------------------------------------ pieces, flags, the cache */
 
-static enum status set_cell(struct program_laws *laws, int subject,
-                            const struct curve_point *point)
+static enum status set_cell(struct program_laws *laws, int subject, const struct curve_point *point)
 {
     const struct hardware *hw = &laws->calibration->hw;
     const struct subject *s = &laws->list.items[subject];
     const struct burst_table *table =
         &hw->burst_tables[hw->prices[hw->paths[s->one.what].price].burst_table];
     int64_t length = point->size[1] / point->size[0];
-    struct instruction in = {.kind = INSTRUCTION_MOVE, .what = s->one.what, .bytes = point->size[1]};
+    struct instruction in = {
+        .kind = INSTRUCTION_MOVE, .what = s->one.what, .bytes = point->size[1]};
     char key[HARDWARE_KEY_SIZE];
     int row = table->row_count - 1, column = 0, move = subject;
     while (row >= 0 && table->align_bytes[row] != point->size[2])
@@ -305,12 +304,13 @@ static enum status set_working_set(struct program_laws *laws, int subject)
     }
     for (int k = 0; k < 2; k++) {
         if (within < 2 || !(last[1] > first[1]))
-            TRY(program_unknown(laws, keys[k], "no two working sets are timed of which a part "
-                                               "misses"));
+            TRY(program_unknown(laws, keys[k],
+                                "no two working sets are timed of which a part "
+                                "misses"));
         else
-            TRY(program_set(laws, subject, keys[k], "bytes",
-                            round(first[0] + (k - first[1]) * (last[0] - first[0]) /
-                                                 (last[1] - first[1]))));
+            TRY(program_set(
+                laws, subject, keys[k], "bytes",
+                round(first[0] + (k - first[1]) * (last[0] - first[0]) / (last[1] - first[1]))));
     }
     return STATUS_OK;
 }

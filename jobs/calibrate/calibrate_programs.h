@@ -1,7 +1,8 @@
 /* The numbers of a description from the times of small programs (jobs/probe/subject.h), in parts:
  * what single instructions take (program_laws.c), and what is set by it (calibrate_programs.c).
  *
- *   program_laws_open(&laws, …); program_lots(&laws); program_laws(&laws) … program_laws_close(&laws)
+ *   program_laws_open(&laws, …); program_lots(&laws); program_laws(&laws) …
+ * program_laws_close(&laws)
  */
 #ifndef AUTOTUNE_JOBS_CALIBRATE_CALIBRATE_PROGRAMS_H
 #define AUTOTUNE_JOBS_CALIBRATE_CALIBRATE_PROGRAMS_H

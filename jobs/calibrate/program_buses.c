@@ -9,21 +9,53 @@
 /* Two rates are one. */
 static const double alike = 1e-6;
 
-/* ns a byte of the fastest of the bus's moves on so many cores; NAN. `subject`: which. */
-static double fastest_ns(const struct program_laws *laws, int bus, int cores, int *subject)
+/* The plain moves over a path, or -1. */
+static int subject_of_path(const struct program_laws *laws, int path)
 {
-    double least = NAN;
     for (int i = 0; i < laws->list.count; i++) {
         const struct subject *s = &laws->list.items[i];
-        if (s->kind != CURVE_MOVES || !laws->laws[i].known ||
-            laws->calibration->hw.paths[s->one.what].bus != bus)
+        if (s->kind == CURVE_MOVES && s->one.what == path && !s->one.transpose &&
+            s->one.type == s->one.to_type)
+            return laws->laws[i].known ? i : -1;
+    }
+    return -1;
+}
+
+/* Is it a move over the bus whose law is known? */
+static bool is_over(const struct program_laws *laws, int subject, int bus)
+{
+    const struct subject *s = &laws->list.items[subject];
+    return s->kind == CURVE_MOVES && laws->laws[subject].known &&
+           laws->calibration->hw.paths[s->one.what].bus == bus;
+}
+
+/* ns a byte of the fastest of the bus's moves alone; NAN. `subject`: which. */
+static double fastest_ns(const struct program_laws *laws, int bus, int *subject)
+{
+    double least = NAN;
+    for (int i = 0; i < laws->list.count; i++)
+        if (is_over(laws, i, bus) && !(laws->laws[i].unit_ns >= least)) {
+            least = laws->laws[i].unit_ns;
+            *subject = i;
+        }
+    return least;
+}
+
+/* ns a byte of each of n transfers on n cores. One that takes longer than alone, which sets *held,
+ * has its share of the bus; else it is that of the fastest. */
+static double shared_ns(const struct program_laws *laws, int bus, int n, bool *held, int *subject)
+{
+    double least = NAN;
+    *held = false;
+    for (int i = 0; i < laws->list.count && !*held; i++) {
+        double ns = is_over(laws, i, bus) ? program_shared_ns(laws->laws[i].curve, n) : NAN;
+        if (isnan(ns))
             continue;
-        double ns = cores == 1 ? laws->laws[i].unit_ns
-                               : program_shared_ns(laws->laws[i].curve, cores);
-        if (isnan(ns) || ns >= least)
-            continue;
-        least = ns;
-        *subject = i;
+        *held = ns > laws->laws[i].unit_ns * (1 + alike);
+        if (*held || !(ns >= least)) {
+            least = ns;
+            *subject = i;
+        }
     }
     return least;
 }
@@ -44,27 +76,78 @@ static enum status name_fastest(struct program_laws *laws, int bus, double least
                             hw->buses[bus].name, 1 / least_ns));
     }
     snprintf(key, sizeof key, "buses.%s.total_gbps.1", hw->buses[bus].name);
-    return program_unknown(laws, key, "the smaller of it and the fastest path's bandwidth shows: "
-                                      "%.5g",
+    return program_unknown(laws, key,
+                           "the smaller of it and the fastest path's bandwidth shows: "
+                           "%.5g",
                            1 / least_ns);
 }
 
+/* The share of each of 2·cores transfers, as a pair of moves tells it, in bytes a ns; NAN. The
+ * second moves on at its own bandwidth or at the share, and meanwhile holds the first up, which
+ * else moves at `alone`, as many as there are cores. Where it does not, the share is not below what
+ * either has. */
+static double pair_share(const struct program_laws *laws, int pair, int cores, bool *held)
+{
+    const struct subject *s = &laws->list.items[pair];
+    const struct curve *curve = laws->laws[pair].curve;
+    int first = subject_of_path(laws, s->one.what), second = subject_of_path(laws, s->other);
+    if (!curve || first < 0 || second < 0)
+        return NAN;
+    double slope = NAN, own = 1 / laws->laws[second].unit_ns;
+    double alone = 1 / (cores == 1 ? laws->laws[first].unit_ns
+                                   : program_shared_ns(laws->laws[first].curve, cores));
+    for (int i = 0; i + 1 < curve->point_count; i++) /* in order of size */
+        if (curve->points[i].size[0] == cores && curve->points[i + 1].size[0] == cores)
+            slope = (curve->points[i + 1].ns - curve->points[i].ns) /
+                    (double)(curve->points[i + 1].size[2] - curve->points[i].size[2]);
+    *held = slope * alone > alike;
+    if (!*held)
+        return isnan(slope) ? NAN : fmax(own, alone);
+    double share = 1 / (slope + 1 / alone);
+    return share <= own * (1 + alike) ? share : alone * (1 - slope * own);
+}
+
+/* ns a byte of each of n transfers, as pairs of moves tell it; where none is held up, at most; NAN.
+ */
+static double paired_ns(const struct program_laws *laws, int bus, int n, bool *held, int *subject)
+{
+    double most = 0;
+    *held = false;
+    for (int i = 0; i < laws->list.count && n % 2 == 0 && !*held; i++) {
+        const struct subject *s = &laws->list.items[i];
+        if (s->kind != CURVE_PAIR || laws->calibration->hw.paths[s->one.what].bus != bus)
+            continue;
+        double share = pair_share(laws, i, n / 2, held);
+        if (*held || share > most) {
+            *subject = i;
+            most = share;
+        }
+    }
+    return most > 0 ? 1 / most : NAN;
+}
+
 /* The total of n transfers in bytes a second, or 0 where nothing is known of it. */
-static enum status find_total(struct program_laws *laws, int bus, int n, double alone_ns,
-                              int64_t *total, int *subject)
+static enum status find_total(struct program_laws *laws, int bus, int n, int64_t *total,
+                              int *subject)
 {
     char key[HARDWARE_KEY_SIZE];
-    double ns = fastest_ns(laws, bus, n, subject);
+    bool held = true;
+    double ns = shared_ns(laws, bus, n, &held, subject);
+    double paired = held ? NAN : paired_ns(laws, bus, n, &held, subject);
+    if (!isnan(paired) && (held || !(ns <= paired)))
+        ns = paired;
     *total = isnan(ns) ? 0 : llround(n / ns * 1e9);
     snprintf(key, sizeof key, "buses.%s.total_gbps.%d", laws->calibration->hw.buses[bus].name, n);
     if (isnan(ns))
-        return program_unknown(laws, key, "no program keeps %d transfers going; it is put between "
-                                          "those that are known",
+        return program_unknown(laws, key,
+                               "no program shows what %d transfers share; it is put "
+                               "between those that are known",
                                n);
-    if (n > 1 && ns <= alone_ns * (1 + alike))
-        return program_unknown(laws, key, "not below %.5g: every transfer is as fast as alone",
-                               n / ns);
-    return STATUS_OK;
+    return held ? STATUS_OK
+                : program_unknown(laws, key,
+                                  "not below %.5g: each of %d transfers is as fast as "
+                                  "alone",
+                                  n / ns, n);
 }
 
 /* Fills the gaps: on a line to the next total that is known, beyond the last one as that. Rounding
@@ -113,11 +196,12 @@ static enum status set_bus(struct program_laws *laws, int bus)
 {
     int64_t totals[HARDWARE_MAX_SHARERS];
     int subject = 0, count = laws->calibration->hw.buses[bus].sharers;
-    double alone_ns = fastest_ns(laws, bus, 1, &subject);
+    double alone_ns = fastest_ns(laws, bus, &subject);
     if (isnan(alone_ns))
         return STATUS_OK;
-    for (int n = 1; n <= count; n++)
-        TRY(find_total(laws, bus, n, alone_ns, &totals[n - 1], &subject));
+    totals[0] = llround(1e9 / alone_ns);
+    for (int n = 2; n <= count; n++)
+        TRY(find_total(laws, bus, n, &totals[n - 1], &subject));
     TRY(name_fastest(laws, bus, alone_ns));
     complete(totals, count);
     for (int n = 1; n <= count; n++)

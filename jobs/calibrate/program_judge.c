@@ -86,8 +86,8 @@ static enum status judge_curve(struct program_laws *laws, struct subject_bench *
     *report = (struct fitted_curve){.points = count,
                                     .fixed_ns = law->latency_ns + law->each_ns,
                                     .rate = law->unit_ns > 0 ? 1 / law->unit_ns : 0,
-                                    .median_error = gsl_stats_median_from_sorted_data(
-                                        errors, 1, (size_t)count),
+                                    .median_error =
+                                        gsl_stats_median_from_sorted_data(errors, 1, (size_t)count),
                                     .max_error = errors[count - 1],
                                     .r_squared = NAN};
     snprintf(report->name, sizeof report->name, "%.78s", laws->list.items[subject].name);

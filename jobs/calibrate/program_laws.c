@@ -107,7 +107,6 @@ static enum status fit_law(const struct program_laws *laws, const struct subject
     struct linear_fit fit;
     struct error why;
     enum status status = STATUS_OK;
-    law->known = false;
     if (!samples_open(&samples, law->curve->point_count, rows ? 3 : 2)) {
         samples_clear(&samples);
         return error_memory(laws->error);
@@ -128,6 +127,8 @@ static enum status fit_law(const struct program_laws *laws, const struct subject
 
 enum status program_laws_fit(struct program_laws *laws)
 {
+    for (int i = 0; i < laws->list.count; i++)
+        laws->laws[i].known = false;
     for (int i = 0; i < laws->list.count; i++)
         if (laws->laws[i].curve && program_has_law(laws->list.items[i].kind))
             TRY(fit_law(laws, &laws->list.items[i], &laws->laws[i]));
@@ -168,8 +169,8 @@ enum status program_set(struct program_laws *laws, int subject, const char *key,
                                   .median_error = law->median_error,
                                   .r_squared = NAN};
     snprintf(parameter.key, sizeof parameter.key, "%s", key);
-    snprintf(parameter.from, sizeof parameter.from, "%.40s's %.50s",
-             slash ? slash + 1 : laws->file, laws->list.items[subject].name);
+    snprintf(parameter.from, sizeof parameter.from, "%.40s's %.50s", slash ? slash + 1 : laws->file,
+             laws->list.items[subject].name);
     return calibration_set(laws->calibration, &parameter, laws->error);
 }
 

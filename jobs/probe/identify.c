@@ -7,6 +7,7 @@
 
 #include "core/array.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,31 @@ static enum status identify_moves(struct session *s)
     return STATUS_OK;
 }
 
+/* As many transfers as there are cores are timed by moves. Beyond, a second move runs beside a
+ * first, which outlasts it: what is more of it holds the first one up. */
+static enum status identify_pair(struct session *s)
+{
+    const struct hardware *hw = s->bench.hw;
+    const struct subject *pair = s->subject;
+    const struct path *path = &hw->paths[pair->one.what], *other = &hw->paths[pair->other];
+    const struct subject second = {.kind = CURVE_MOVES,
+                                   .one = {.kind = INSTRUCTION_MOVE, .what = (int16_t)pair->other}};
+    const struct subject first = {.kind = CURVE_MOVES, .one = pair->one};
+    int64_t bytes = large(s->path_lot[pair->one.what]), beside = large(s->path_lot[pair->other]);
+    unsigned ends = 1U << (unsigned)path->source | 1U << (unsigned)path->destination |
+                    1U << (unsigned)other->source | 1U << (unsigned)other->destination;
+    int cores = hardware_cores_with(hw, ends), sharers = hw->buses[path->bus].sharers;
+    double first_ns, second_ns;
+    TRY(subject_time(&s->bench, &first, SIZES(1, 1, bytes), &first_ns));
+    TRY(subject_time(&s->bench, &second, SIZES(1, 1, beside), &second_ns));
+    bytes *= 4 + (int64_t)ceil(8 * second_ns / first_ns);
+    for (int c = cores / 2 + 1; c <= cores && 2 * c <= sharers; c++) {
+        TRY(point(s, SIZES(c, bytes, beside)));
+        TRY(point(s, SIZES(c, bytes, 2 * beside)));
+    }
+    return STATUS_OK;
+}
+
 /* A length of every column, from starts of every row. */
 static enum status identify_pieces(struct session *s)
 {
@@ -199,11 +225,17 @@ static enum status identify_working_set(struct session *s)
 static enum status identify(struct session *s)
 {
     static enum status (*const kinds[])(struct session *) = {
-        [CURVE_START] = identify_start,     [CURVE_SKEW] = identify_start,
-        [CURVE_ORDER] = identify_order,     [CURVE_MOVES] = identify_moves,
-        [CURVE_PIECES] = identify_pieces,   [CURVE_PRODUCTS] = identify_products,
-        [CURVE_VECTORS] = identify_vectors, [CURVE_SCALARS] = identify_scalars,
-        [CURVE_FLAG] = identify_flag,       [CURVE_WORKING_SET] = identify_working_set,
+        [CURVE_START] = identify_start,
+        [CURVE_SKEW] = identify_start,
+        [CURVE_ORDER] = identify_order,
+        [CURVE_MOVES] = identify_moves,
+        [CURVE_PAIR] = identify_pair,
+        [CURVE_PIECES] = identify_pieces,
+        [CURVE_PRODUCTS] = identify_products,
+        [CURVE_VECTORS] = identify_vectors,
+        [CURVE_SCALARS] = identify_scalars,
+        [CURVE_FLAG] = identify_flag,
+        [CURVE_WORKING_SET] = identify_working_set,
     };
     s->done_count = 0;
     return kinds[s->subject->kind](s);

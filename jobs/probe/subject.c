@@ -32,7 +32,7 @@ static struct subject *add(struct lister *l, enum curve_kind kind, const struct 
         return &l->nowhere;
     }
     struct subject *s = &l->list->items[l->list->count++];
-    *s = (struct subject){.kind = kind, .one = *one, .behind = -1, .other_pipe = -1};
+    *s = (struct subject){.kind = kind, .one = *one, .other = -1};
     va_start(arguments, format);
     vsnprintf(s->name, sizeof s->name, format, arguments);
     va_end(arguments);
@@ -44,6 +44,15 @@ static struct subject *add(struct lister *l, enum curve_kind kind, const struct 
 static struct instruction move_over(int path)
 {
     return (struct instruction){.kind = INSTRUCTION_MOVE, .what = (int16_t)path};
+}
+
+/* "gm_TO_l1" */
+static const char *path_curve(const struct hardware *hw, const struct path *path,
+                              char text[2 * HARDWARE_NAME_SIZE + 4])
+{
+    snprintf(text, 2 * HARDWARE_NAME_SIZE + 4, "%s_TO_%s", hw->buffers[path->source].name,
+             hw->buffers[path->destination].name);
+    return text;
 }
 
 static void add_path(struct lister *l, int p)
@@ -72,6 +81,22 @@ static void add_path(struct lister *l, int p)
     if (l->hw->prices[path->price].burst_table >= 0) {
         s = add(l, CURVE_PIECES, &in, "%s_TO_%s", from, to);
         snprintf(s->key, sizeof s->key, "paths.%s->%s", from, to);
+    }
+}
+
+/* Two paths that share a bus and not a pipe. */
+static void add_pairs(struct lister *l, int p)
+{
+    const struct path *path = &l->hw->paths[p], *other = l->hw->paths;
+    for (; other < l->hw->paths + l->hw->path_count; other++) {
+        if (path->bus < 0 || other->bus != path->bus || other->pipe == path->pipe ||
+            l->hw->pipes[other->pipe].per_core != l->hw->pipes[path->pipe].per_core)
+            continue;
+        const struct instruction in = move_over(p);
+        char first[2 * HARDWARE_NAME_SIZE + 4], second[2 * HARDWARE_NAME_SIZE + 4];
+        add(l, CURVE_PAIR, &in, "%s_AND_%s", path_curve(l->hw, path, first),
+            path_curve(l->hw, other, second))
+            ->other = (int)(other - l->hw->paths);
     }
 }
 
@@ -128,7 +153,7 @@ static void add_flag(struct lister *l)
                 other->per_core == l->hw->pipes[l->hw->paths[p].pipe].per_core)
                 continue;
             const struct instruction in = move_over(p);
-            add(l, CURVE_FLAG, &in, "FLAG")->other_pipe = pipe;
+            add(l, CURVE_FLAG, &in, "FLAG")->other = pipe;
             return;
         }
 }
@@ -141,7 +166,7 @@ static void add_working_set(struct lister *l)
         if (l->hw->paths[p].source != cache->buffer || miss < 0)
             continue;
         const struct instruction in = move_over(p);
-        add(l, CURVE_WORKING_SET, &in, "CACHE")->behind = miss;
+        add(l, CURVE_WORKING_SET, &in, "CACHE")->other = miss;
         return;
     }
 }
@@ -158,6 +183,8 @@ enum status subjects_list(const struct hardware *hw, struct subject_list *list, 
     }
     for (int p = 0; p < hw->path_count; p++)
         add_path(&l, p);
+    for (int p = 0; p < hw->path_count; p++)
+        add_pairs(&l, p);
     for (int t = 0; t < hw->matrix_type_count; t++)
         add_product(&l, t);
     for (int o = 0; o < hw->operation_count; o++)
@@ -179,6 +206,7 @@ void subjects_clear(struct subject_list *list)
 static struct instruction sized(const struct subject *s, const int64_t size[], int64_t *times)
 {
     struct instruction in = s->one;
+    static const int bytes_at[] = {[CURVE_MOVES] = 2, [CURVE_PAIR] = 1, [CURVE_PIECES] = 1};
     *times = s->kind == CURVE_MOVES ? size[1] : s->kind == CURVE_PRODUCTS ? size[0] : 1;
     if (in.kind == INSTRUCTION_MATRIX) {
         bool products = s->kind == CURVE_PRODUCTS;
@@ -190,7 +218,8 @@ static struct instruction sized(const struct subject *s, const int64_t size[], i
     } else if (in.kind == INSTRUCTION_SCALAR) {
         in.count = size[0];
     } else {
-        in.bytes = s->kind == CURVE_MOVES ? size[2] : s->kind == CURVE_PIECES ? size[1] : 1;
+        bool sized = s->kind == CURVE_MOVES || s->kind == CURVE_PAIR || s->kind == CURVE_PIECES;
+        in.bytes = sized ? size[bytes_at[s->kind]] : 1;
         in.bursts = s->kind == CURVE_PIECES ? size[0] : 0;
         in.align_bytes = s->kind == CURVE_PIECES ? size[2] : 0;
     }
@@ -206,6 +235,16 @@ static void emit_row(struct emitter *e, const struct subject *s, const int64_t s
     emit(e, &in);
     if (times > 1)
         emit_end(e);
+}
+
+static void emit_pair(struct emitter *e, const struct subject *s, const int64_t size[])
+{
+    int64_t times;
+    struct instruction in = sized(s, size, &times);
+    emit(e, &in);
+    in.what = (int16_t)s->other;
+    in.bytes = size[2];
+    emit(e, &in);
 }
 
 static void emit_order(struct emitter *e, const struct subject *s, const int64_t size[])
@@ -226,8 +265,8 @@ static void emit_flag(struct emitter *e, const struct subject *s, const int64_t 
     int pipe = e->program->hw->paths[in.what].pipe;
     in.bytes = 1 << 24;
     for (int64_t f = 0; f < size[0]; f++) {
-        emit_set(e, pipe, s->other_pipe, 0);
-        emit_wait(e, pipe, s->other_pipe, 0);
+        emit_set(e, pipe, s->other, 0);
+        emit_wait(e, pipe, s->other, 0);
         if (f == 0)
             emit(e, &in);
     }
@@ -238,7 +277,7 @@ static void emit_working_set(struct emitter *e, const struct subject *s, const i
 {
     struct instruction miss = s->one, hit = s->one;
     double share = hardware_miss_share(e->program->hw, (double)size[0]);
-    miss.what = (int16_t)s->behind;
+    miss.what = (int16_t)s->other;
     miss.bytes = (int64_t)(share * (double)size[0]);
     hit.bytes = size[0] - miss.bytes;
     emit(e, &miss);
@@ -248,15 +287,11 @@ static void emit_working_set(struct emitter *e, const struct subject *s, const i
 static void write_program(struct emitter *e, const struct subject *s, const int64_t size[])
 {
     static void (*const writers[])(struct emitter *, const struct subject *, const int64_t[]) = {
-        [CURVE_SKEW] = emit_row,
-        [CURVE_ORDER] = emit_order,
-        [CURVE_MOVES] = emit_row,
-        [CURVE_PIECES] = emit_row,
-        [CURVE_PRODUCTS] = emit_row,
-        [CURVE_VECTORS] = emit_row,
-        [CURVE_SCALARS] = emit_row,
-        [CURVE_FLAG] = emit_flag,
-        [CURVE_WORKING_SET] = emit_working_set,
+        [CURVE_SKEW] = emit_row,    [CURVE_ORDER] = emit_order,
+        [CURVE_MOVES] = emit_row,   [CURVE_PAIR] = emit_pair,
+        [CURVE_PIECES] = emit_row,  [CURVE_PRODUCTS] = emit_row,
+        [CURVE_VECTORS] = emit_row, [CURVE_SCALARS] = emit_row,
+        [CURVE_FLAG] = emit_flag,   [CURVE_WORKING_SET] = emit_working_set,
     };
     if (s->kind != CURVE_START)
         writers[s->kind](e, s, size);
@@ -302,7 +337,8 @@ enum status subject_time(struct subject_bench *bench, const struct subject *s,
 {
     struct emitter e = {.program = &bench->program, .error = bench->error};
     struct timeline timeline;
-    bool several = s->kind == CURVE_START || s->kind == CURVE_SKEW || s->kind == CURVE_MOVES;
+    bool several = s->kind == CURVE_START || s->kind == CURVE_SKEW || s->kind == CURVE_MOVES ||
+                   s->kind == CURVE_PAIR;
     int64_t cores = several ? size[0] : 1;
     if (cores > hardware_most_cores(bench->hw))
         return error_set(bench->error, STATUS_INVALID, "%lld cores, expected up to %d",

@@ -24,8 +24,8 @@ struct subject {
     char name[CURVE_NAME_SIZE];  /* of its curve, without the chip: "L0C_TO_UB_F32_F16" */
     char key[HARDWARE_KEY_SIZE]; /* of its group in a description: "paths.l0c->ub.casts.f32:f16" */
     struct instruction one;      /* what is timed, its sizes left out */
-    int behind;                  /* of a working set: the path of what misses; else -1 */
-    int other_pipe;              /* of a flag: its destination */
+    int other;                   /* of a pair: the other's path; of a working set: that of what
+                                    misses; of a flag: the pipe that it goes to; else -1 */
 };
 
 struct subject_list {

@@ -48,6 +48,7 @@ make_files() {
                 kib * 1024 / (100 + kib * 1024 / 300) * 1e9 / 2^30
     }' >curves.csv
     cp curves.csv instruction-curves.csv
+    autotune probe --all --hw ascend910b2 -o probes.csv
     printf 'op,shape\nmatmul,64x64x64\nmatmul,512x64x64\nmatmul,64x128x64\n' >shapes.csv
     cp "$golden/sweep.cfg" chips.cfg
     autotune --op matmul --shape 64x64x64 --hw ascend910b1 --format runtime_kb -o runtime_kb.json

@@ -14,7 +14,8 @@ static void require_curve(const struct curves *curves, const struct curve *curve
     fuzz_require(curves_find(curves, curve->kind, curve->name, "") || curve->chip[0],
                  "a curve is found");
     for (int p = 0; p < curve->point_count; p++)
-        fuzz_require(curve->points[p].size[0] > 0 && curve->points[p].rate > 0 &&
+        fuzz_require(curve->points[p].size[0] > 0 &&
+                         (curve->points[p].rate > 0 || curve->points[p].ns > 0) &&
                          curve->points[p].line > 1,
                      "points are positive");
 }
