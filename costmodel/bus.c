@@ -68,14 +68,15 @@ static inline void end_transfer(struct simulator *s, struct bus_state *bus, stru
     lane_ready(s, lane);
 }
 
-/* Moves every active transfer on to `now`; nothing ends before. */
+/* Moves every active transfer on to `now`, of one lane fewer than `most`: another is about to
+ * begin, or has been taken off. Nothing ends before. */
 static inline __attribute__((always_inline)) void drain(struct bus_state *bus, const int32_t most,
                                                         int64_t now)
 {
     uint64_t passed_fs = (uint64_t)(now - bus->now_fs);
     bus->now_fs = now;
     bus->active_fs += bus->transfers ? (int64_t)passed_fs : 0;
-    for (int32_t i = 0; i < most && i < bus->active; i++) {
+    for (int32_t i = 0; i < most - 1 && i < bus->active; i++) {
         struct lane *lane = bus->lanes[i];
         wide gone = moved(lane, bus->transfers, passed_fs);
         lane->left = gone < lane->left ? lane->left - gone : 0;
@@ -111,13 +112,14 @@ static inline __attribute__((always_inline)) int32_t next_start(const struct bus
     return next;
 }
 
-/* Does some active transfer end before `when`? Cheaper than when it ends. */
+/* Does some active transfer end before `when`, when another may begin? Cheaper than when it ends.
+ */
 static inline __attribute__((always_inline)) bool ends_before(const struct bus_state *bus,
                                                               const int32_t most, int64_t when)
 {
     uint64_t passed_fs = (uint64_t)(when - bus->now_fs);
     bool ends = false;
-    for (int32_t i = 0; i < most && i < bus->active; i++)
+    for (int32_t i = 0; i < most - 1 && i < bus->active; i++)
         ends |= moved(bus->lanes[i], bus->transfers, passed_fs) > bus->lanes[i]->left;
     return ends;
 }

@@ -47,7 +47,7 @@ static bool reserve(struct simulator *s)
     if (s->lane_count > s->lane_capacity) {
         s->lane_capacity = 0;
         if (!resize(&s->lanes, s->lane_count, sizeof *s->lanes) ||
-            !resize(&s->ready, s->lane_count, sizeof *s->ready) ||
+            !resize(&s->ready, s->lane_count, sizeof(struct lane *)) ||
             !resize(&s->bus_lanes, s->lane_count * HARDWARE_MAX_BUSES, sizeof(struct lane *)))
             return false;
         s->lane_capacity = s->lane_count;

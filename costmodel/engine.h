@@ -89,7 +89,7 @@ struct simulator {
     struct lane *lanes;
     struct slot *slots;
     struct core *cores;
-    int32_t *ready; /* stack of lanes that can go on */
+    struct lane **ready; /* stack of lanes that can go on */
     int32_t ready_count;
     struct lane **bus_lanes;
     int32_t on_bus;             /* lanes, over all buses */
@@ -152,7 +152,7 @@ static inline bool fold_is_due(const struct lane *lane, const struct stream_loop
 static inline void lane_ready(struct simulator *s, struct lane *lane)
 {
     lane->state = LANE_READY;
-    s->ready[s->ready_count++] = (int32_t)(lane - s->lanes);
+    s->ready[s->ready_count++] = lane;
 }
 
 #endif

@@ -147,7 +147,7 @@ static void write_snapshot(struct simulator *s, const struct lane *lane,
     if (s->cores[0].at_barrier)
         put_time(&w, s->cores[0].barrier_fs);
     for (int32_t i = 0; i < s->ready_count; i++)
-        put(&w, s->ready[i]);
+        put(&w, s->ready[i] - s->lanes);
 }
 
 static bool recurs(const struct snapshot *old, const struct snapshot *now)

@@ -46,8 +46,8 @@ static bool yield(struct simulator *s, struct lane *lane, int64_t mark)
     if (lane->yielded_at == mark || s->ready_count == 0)
         return false;
     lane->yielded_at = mark;
-    memmove(s->ready + 1, s->ready, (size_t)s->ready_count * sizeof *s->ready);
-    s->ready[0] = (int32_t)(lane - s->lanes);
+    memmove(s->ready + 1, s->ready, (size_t)s->ready_count * sizeof(struct lane *));
+    s->ready[0] = lane;
     s->ready_count++;
     return true;
 }
@@ -234,6 +234,8 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
         case STREAM_STOP:
             block(lane, LANE_STOPPED, op, time);
             return;
+        default:
+            __builtin_unreachable(); /* spares a comparison each op */
         }
         if (general) {
             note_op(s, lane, done, start, time, set);
@@ -250,7 +252,7 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
     {                                                                                              \
         do                                                                                         \
             while (s->ready_count)                                                                 \
-                run(s, &s->lanes[s->ready[--s->ready_count]], general, folding, late);             \
+                run(s, s->ready[--s->ready_count], general, folding, late);                        \
         while (!s->failed && !is_stopped(s) && bus_step(s));                                       \
     }
 SIMULATE(plainly, false, false, false)
