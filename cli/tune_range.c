@@ -138,7 +138,9 @@ int tune_range(struct task *task, const struct range_asked *asked, const char *o
     cli_require(status, &error);
     bool found = answer.part_count > 0;
     if (!found && !task->common.quiet)
-        cli_warn("no tiling is legal at size %lld of the range", (long long)answer.without);
+        cli_warn(answer.cut_short ? "cut short before there was a tiling for size %lld of the range"
+                                  : "no tiling is legal at size %lld of the range",
+                 (long long)answer.without);
     write_answer(task, &question, &answer, command);
     range_clear(&answer);
     task_close(task);

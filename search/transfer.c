@@ -48,18 +48,21 @@ static bool push(struct transfer *transfer, const struct tiling *tiling)
     return true;
 }
 
-static void bound_row(struct transfer *transfer, int64_t tiling)
+int64_t transfer_try(const struct transfer *transfer, const struct tiling *tiling, int space)
 {
     struct violation violations[MAX_VIOLATIONS];
+    const struct space *in = transfer->space[space];
+    if (in->kind->violations(in, tiling, violations) > 0)
+        return NOT_LEGAL;
+    return bounder_tiling_fs(bounders_of(&transfer->bounders, space), in, tiling);
+}
+
+static void bound_row(struct transfer *transfer, int64_t tiling)
+{
     for (int s = 0; s < transfer->spaces; s++) {
-        const struct space *space = transfer->space[s];
-        struct transferred *result = &transfer->result[tiling][s];
-        bool legal = space->kind->violations(space, &transfer->tiling[tiling], violations) == 0;
-        *result = (struct transferred){NOT_LEGAL, NOT_LEGAL};
-        if (legal)
-            *result = (struct transferred){.bound_fs = bounder_tiling_fs(
-                                               bounders_of(&transfer->bounders, s), space,
-                                               &transfer->tiling[tiling])};
+        int64_t bound_fs = transfer_try(transfer, &transfer->tiling[tiling], s);
+        transfer->result[tiling][s] =
+            (struct transferred){bound_fs, bound_fs == NOT_LEGAL ? NOT_LEGAL : 0};
     }
 }
 

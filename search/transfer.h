@@ -39,6 +39,9 @@ void transfer_close(struct transfer *transfer);
 enum status transfer_add(struct transfer *transfer, const struct tiling tilings[], int64_t count,
                          struct error *error);
 
+/* The same of a tiling that is not added. */
+int64_t transfer_try(const struct transfer *transfer, const struct tiling *tiling, int space);
+
 /* NOT_LEGAL, or a time that it does not beat there. */
 static inline int64_t transfer_bound_fs(const struct transfer *transfer, int64_t tiling, int space)
 {

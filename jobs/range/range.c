@@ -59,6 +59,12 @@ static enum status find_parts(const struct range_question *question, const struc
     for (bool more = true; more; answer->rounds++) {
         double asked;
         TRY(range_cover(question, answer, &asked, error));
+        if (answer->without) {
+            answer->cut_short = stop_due(stop);
+            return STATUS_OK;
+        }
+        TRY(range_climb(question, asked, answer, error));
+        TRY(range_cover(question, answer, &asked, error));
         more = false;
         enum status status = range_prove(question, stop, asked, answer, &more, error);
         answer->cut_short = status == STATUS_STOPPED;

@@ -25,6 +25,10 @@ enum status range_find_best(struct range_answer *answer, int class, struct error
 enum status range_cover(const struct range_question *question, struct range_answer *answer,
                         double *asked, struct error *error);
 
+/* range_climb.c: adds tilings that may serve longer parts. */
+enum status range_climb(const struct range_question *question, double asked,
+                        struct range_answer *answer, struct error *error);
+
 /* range_prove.c: looks for tilings that are faster than any part's by more than that regret, in the
  * classes where it is not proven that there are none. *more: there are, and the transfer has them.
  */

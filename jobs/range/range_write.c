@@ -171,8 +171,10 @@ enum status range_write_table(const struct range_question *question,
             job->space.kind->name);
     text_put_hardware(job->hw, style, out);
     if (answer->without)
-        fprintf(out, "  none: no tiling of this space is legal at %s %lld\n", axis_of(question),
-                (long long)answer->without);
+        fprintf(out, "  none: %s at %s %lld\n",
+                answer->cut_short ? "cut short before there was a tiling"
+                                  : "no tiling of this space is legal",
+                axis_of(question), (long long)answer->without);
     for (int p = 0; p < answer->part_count; p++)
         put_part(question, answer, &answer->parts[p], style, out);
     if (answer->part_count) {
