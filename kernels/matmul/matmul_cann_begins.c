@@ -3,9 +3,9 @@
 #include "core/least.h"
 #include "kernels/matmul/matmul_cann_nesting.h"
 
-const int cann_lengths[] = {
-    CANN_CORES + 1,   CANN_BASE_M + 1,       CANN_BASE_N + 1,      CANN_L0B_HOLDS + 1,
-    CANN_STEP_KB + 1, CANN_STEP_BATCH_B + 1, CANN_L1B_BUFFERS + 1, 0};
+const int cann_lengths[] = {CANN_CORES + 1,        CANN_BASE_M + 1,      CANN_BASE_N + 1,
+                            CANN_L0B_HOLDS + 1,    CANN_STEP_KA + 1,     CANN_STEP_KB + 1,
+                            CANN_STEP_BATCH_B + 1, CANN_L1B_BUFFERS + 1, 0};
 
 /* ---- what a prefix says ------------------------------------------------------------------ */
 

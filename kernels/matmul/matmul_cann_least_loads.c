@@ -95,6 +95,12 @@ static double cut_row_fs(const struct least *l, bool of_a, int64_t elements)
     return fs - 1;
 }
 
+/* … in pieces of so many elements at most. */
+static double limited_row_fs(const struct least *l, bool of_a, int64_t elements, int64_t most)
+{
+    return (double)elements / (double)most * cut_row_fs(l, of_a, most);
+}
+
 /* Of the rows that a block of an operand has, those whose pieces count: of a load that is split one
  * less, for a move of one piece costs nothing for it. */
 static double counted_rows(const struct least *l, bool of_a, bool deep)
@@ -130,14 +136,17 @@ static double bursts_fs(const struct least *l, bool of_a)
         return 0;
     bool base_known = of_a ? l->base : l->n_known;
     if (!base_known && l->n_most && !deep && !whole && l->n_most < across)
-        return counted_rows(l, of_a, deep) * (double)row / (double)l->n_most *
-               cut_row_fs(l, of_a, l->n_most);
+        return counted_rows(l, of_a, deep) * limited_row_fs(l, of_a, row, l->n_most);
     bool joined =
         row == cann->size[layout->inner] && (whole || (!deep && (!base_known || base == across)));
     if (joined && layout->pitch_bytes % 64 == 0)
         return 0;
-    if (deep && cut_known(l, of_a))
+    if (deep && l->fixed > CANN_STEP_KB)
         piece = least_of(l->value[of_a ? CANN_STEP_KA : CANN_STEP_KB] * l->value[CANN_BASE_K], row);
+    else if (deep && cut_known(l, of_a)) /* B's chunks may cut it further */
+        return counted_rows(l, of_a, deep) *
+               limited_row_fs(l, of_a, row,
+                              least_of(l->value[CANN_STEP_KA] * l->value[CANN_BASE_K], row));
     else if (!deep && base_known && !whole)
         piece = base;
     else
