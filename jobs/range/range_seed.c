@@ -139,8 +139,7 @@ static enum status search_some(const struct range_question *question, const stru
     if (!below_fs)
         return error_memory(error);
     for (int c = 0; c < answer->class_count; c++)
-        if ((answer->class_count - 1 - c) % STRIDE == 0 ||
-            answer->classes[c].best_fs == NOT_LEGAL)
+        if ((answer->class_count - 1 - c) % STRIDE == 0 || answer->classes[c].best_fs == NOT_LEGAL)
             below_fs[c] = worth_fs(&answer->classes[c]);
     enum status status = range_search(question, stop, below_fs, answer, &faster, error);
     free(below_fs);

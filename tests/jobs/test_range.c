@@ -30,9 +30,11 @@ static void begin_range(const struct asked *asked, int threads, struct made *mad
     made->question = (struct range_question){
         .job = &made->job, .tilings = asked->tilings, .regret = asked->regret, .threads = threads};
     cr_assert_eq(shape_range_parse(asked->shape, &made->question.range, &error), STATUS_OK);
-    const char *options[][2] = {
-        {operator_find(asked->op) ? "op" : "kernel", asked->op}, {"hw", asked->hw},
-        {"shape", made->question.range.first}, {"cores", asked->cores}, {"space", asked->space}};
+    const char *options[][2] = {{operator_find(asked->op) ? "op" : "kernel", asked->op},
+                                {"hw", asked->hw},
+                                {"shape", made->question.range.first},
+                                {"cores", asked->cores},
+                                {"space", asked->space}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i][1])
             cr_assert_eq(job_set(&made->job, options[i][0], options[i][1], &error), STATUS_OK);
@@ -54,8 +56,7 @@ static void open_size(const struct made *made, int64_t size, struct space *space
     struct problem problem = made->job.problem;
     problem.size[made->question.range.size] = size;
     cr_assert_eq(problem_settle(&problem, &error), STATUS_OK, "%s", error.text);
-    cr_assert_eq(space_open(&problem,
-                            operator_space_find(problem.op, made->job.space.kind->name),
+    cr_assert_eq(space_open(&problem, operator_space_find(problem.op, made->job.space.kind->name),
                             made->job.hw, made->job.cores, space, &error),
                  STATUS_OK, "%s", error.text);
 }
@@ -125,7 +126,8 @@ static void expect_regret(const struct made *made, double most)
 /* Regrets of all tilings that were looked at, by what is known, by tiling and run. */
 static double *all_regrets(const struct range_answer *answer)
 {
-    double *regrets = calloc((size_t)(answer->transfer.tilings * answer->run_count), sizeof *regrets);
+    double *regrets =
+        calloc((size_t)(answer->transfer.tilings * answer->run_count), sizeof *regrets);
     for (int64_t t = 0; t < answer->transfer.tilings; t++)
         for (int run = 0; run < answer->run_count; run++) {
             const struct range_class *class = &answer->classes[answer->runs[run].class];
@@ -137,7 +139,8 @@ static double *all_regrets(const struct range_answer *answer)
     return regrets;
 }
 
-/* The least regret of so many parts, or fewer: for every end of the last part all its beginnings. */
+/* The least regret of so many parts, or fewer: for every end of the last part all its beginnings.
+ */
 static double least_regret(const struct range_answer *answer, const double *regrets, int parts)
 {
     int runs = answer->run_count;
