@@ -81,12 +81,16 @@ static int64_t fastest_fs(const struct space *space)
 static int64_t time_fs(const struct space *space, const struct tiling *tiling)
 {
     struct violation list[MAX_VIOLATIONS];
-    struct found found;
+    struct tiling_simulator simulator;
+    struct timeline timeline;
     struct error error;
     if (space->kind->violations(space, tiling, list))
         return NOT_LEGAL;
-    cr_assert_eq(search_simulate(space, tiling, &found, &error), STATUS_OK, "%s", error.text);
-    return found.timeline.end_fs;
+    cr_assert_eq(tiling_simulator_open(&simulator, &error), STATUS_OK);
+    cr_assert_eq(tiling_simulator_run(&simulator, space, tiling, 0, &timeline, &error), STATUS_OK,
+                 "%s", error.text);
+    tiling_simulator_close(&simulator);
+    return timeline.end_fs;
 }
 
 /* The part that a size is in; parts follow each other without a gap. */
@@ -275,35 +279,6 @@ Test(range, cut_short)
     cr_assert_eq(range_find(&question, &answer, &error), STATUS_OK, "%s", error.text);
     cr_assert(answer.cut_short);
     cr_assert_eq(answer.part_count, 0);
-    range_clear(&answer);
-    end_range(&made);
-}
-
-/* Stopped while it proves, it has parts, and what was proven until then: the roofline at least. */
-static volatile sig_atomic_t stopped;
-
-static void stop_late(void *context, const struct search_progress *progress)
-{
-    int *searches = context;
-    *searches += progress->done == progress->total;
-    stopped = *searches > 3;
-}
-
-Test(range, stopped_late)
-{
-    struct made made;
-    struct error error;
-    int searches = 0;
-    begin_range(&ranges[0], 2, &made);
-    struct range_question question = made.question;
-    struct range_answer answer;
-    question.stop = &stopped;
-    question.progress = stop_late;
-    question.context = &searches;
-    cr_assert_eq(range_find(&question, &answer, &error), STATUS_OK, "%s", error.text);
-    cr_assert(answer.cut_short);
-    if (answer.part_count)
-        cr_assert_geq(answer.regret, made.answer.regret);
     range_clear(&answer);
     end_range(&made);
 }
