@@ -23,12 +23,12 @@
 struct tune {
     struct task task; /* first */
     int threads;
-    struct tune_find find; /* --db, --fresh */
-    struct host_run run;   /* of a processor */
-    struct page page;      /* --report */
+    struct tune_find find;    /* --db, --fresh */
+    struct host_run run;      /* of a processor */
+    struct page page;         /* --report */
     struct range_asked range; /* of a shape with a range */
-    const char *over;      /* a tiling at hand; NULL: none */
-    struct tiling at_hand; /* it */
+    const char *over;         /* a tiling at hand; NULL: none */
+    struct tiling at_hand;    /* it */
     struct answer_correction correction;
     const char *trace; /* a file to write; NULL: none */
     struct search_log log;

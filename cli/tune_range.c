@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Options of the job that are about one size. */
-static const char *const of_one_size[] = {"strategy", "top",     "robust", "validate",
+static const char *const of_one_size[] = {"strategy", "top",   "robust", "validate",
                                           "compare",  "count", NULL};
 
 /* "5%" */
@@ -71,8 +71,7 @@ static void write_rows(const struct range_question *question, const struct range
     const struct format *format = &formats[common->format];
     snprintf(origin, sizeof origin, "autotune %s, %.64s, %s", AUTOTUNE_VERSION,
              question->job->hw->name, command);
-    enum status status =
-        range_write_rows(question, answer, origin, format, out, &left_out, &error);
+    enum status status = range_write_rows(question, answer, origin, format, out, &left_out, &error);
     if (status != STATUS_OK)
         cli_die("--format %s: %s", format->name, error.text);
     if (left_out)
@@ -87,9 +86,10 @@ static void write_answer(const struct task *task, const struct range_question *q
     struct answer out;
     struct error error;
     enum status status = STATUS_OK;
-    char *next = answer->part_count
-                     ? task_command(task, "program", &answer->transfer.tiling[answer->parts[0].tiling])
-                     : NULL;
+    char *next =
+        answer->part_count
+            ? task_command(task, "program", &answer->transfer.tiling[answer->parts[0].tiling])
+            : NULL;
     cli_answer_open(&out, &task->common);
     if (task->common.format == FORMAT_JSON)
         status = range_write_json(question, answer, out.stream, &error);

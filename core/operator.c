@@ -50,10 +50,11 @@ enum status problem_parse(const struct operator* op, const char *shape, struct p
         return error_set(error, STATUS_INVALID, "--shape %.64s: the sizes of %s have options",
                          shape, op->name);
     if (shape_has_range(shape))
-        return error_set(error, STATUS_INVALID,
-                         "--shape %.64s: expected one size, a range is for `autotune tune --regret` "
-                         "or `--tilings`",
-                         shape);
+        return error_set(
+            error, STATUS_INVALID,
+            "--shape %.64s: expected one size, a range is for `autotune tune --regret` "
+            "or `--tilings`",
+            shape);
     for (int i = 0; i < op->shape_sizes; i++) {
         char mark = i + 1 < op->shape_sizes ? 'x' : 0;
         at = parse_size(at, &problem->size[i]);

@@ -112,9 +112,9 @@ struct operator_space {
     enum status (*create)(struct space *space, const struct problem *problem, int cores,
                           struct error *error);
     void (*destroy)(struct space *space);
-    /* Of all values that a size may have, the others staying what they are in *problem, of which the
-     * space is: one that stands for those with the same tilings, which take the same times. NULL:
-     * every value for itself. */
+    /* Of all values that a size may have, the others staying what they are in *problem, of which
+     * the space is: one that stands for those with the same tilings, which take the same times.
+     * NULL: every value for itself. */
     int64_t (*size_class)(const struct space *space, const struct problem *problem, int size,
                           int64_t value);
     /* Could any point of the space with the first `fixed` values of *tiling be legal? False must

@@ -30,8 +30,7 @@ enum status bounders_open(struct bounders *bounders, const struct space *const s
     int *first = calloc(room, sizeof *first);
     *bounders = (struct bounders){.items = calloc(room, sizeof *bounders->items),
                                   .of = calloc(room, sizeof *bounders->of)};
-    enum status status =
-        first && bounders->items && bounders->of ? STATUS_OK : error_memory(error);
+    enum status status = first && bounders->items && bounders->of ? STATUS_OK : error_memory(error);
     for (int i = 0; i < count && status == STATUS_OK; i++)
         status = add(bounders, spaces, i, first, error);
     free(first);

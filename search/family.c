@@ -185,10 +185,9 @@ static enum status run_member(struct family *family, struct task *task, int numb
     descend(&d);
     if (d.best.index >= 0)
         task->found[number - task->first] = d.best;
-    return d.failed ? error_memory(&task->error)
-           : stop_due(family->stop)
-               ? error_set(&task->error, STATUS_STOPPED, "stopped")
-               : STATUS_OK;
+    return d.failed                 ? error_memory(&task->error)
+           : stop_due(family->stop) ? error_set(&task->error, STATUS_STOPPED, "stopped")
+                                    : STATUS_OK;
 }
 
 static enum status run_members(struct family *family, struct task *task)
@@ -271,8 +270,9 @@ static void take_found(struct family *family, const struct task *task)
     for (int m = task->first; m < task->last; m++) {
         const struct found_below *found = &task->found[m - task->first];
         struct family_member *member = &family->members[m];
-        if (found->time_fs && (!member->best_fs || found->time_fs < member->best_fs ||
-                               (found->time_fs == member->best_fs && found->index < member->index))) {
+        if (found->time_fs &&
+            (!member->best_fs || found->time_fs < member->best_fs ||
+             (found->time_fs == member->best_fs && found->index < member->index))) {
             member->best_fs = found->time_fs;
             member->index = found->index;
         }

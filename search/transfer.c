@@ -85,8 +85,8 @@ enum status transfer_time(struct transfer *transfer, int64_t tiling, int space, 
     struct transferred *result = &transfer->result[tiling][space];
     if (result->time_fs == 0) {
         struct candidate candidate = {.bound_fs = result->bound_fs};
-        worker_simulate_tiling(&transfer->worker, transfer->space[space],
-                               &transfer->tiling[tiling], &candidate);
+        worker_simulate_tiling(&transfer->worker, transfer->space[space], &transfer->tiling[tiling],
+                               &candidate);
         if (transfer->worker.status != STATUS_OK) {
             if (error)
                 *error = transfer->worker.error;

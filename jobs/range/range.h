@@ -53,15 +53,15 @@ struct range_answer {
     int class_count, run_count, part_count;
     struct range_class *classes;
     struct range_run *runs;
-    struct range_part *parts;    /* none: a size has no tiling */
-    const struct space **spaces; /* of the classes */
-    struct transfer transfer;    /* of all tilings that were looked at */
+    struct range_part *parts;        /* none: a size has no tiling */
+    const struct space **spaces;     /* of the classes */
+    struct transfer transfer;        /* of all tilings that were looked at */
     int64_t largest[SPACE_MAX_AXES]; /* values of the axes, in any class */
-    int64_t without;             /* the first size without a tiling, or 0: none is legal, if it was
-                                    not cut short */
-    double regret;               /* the worst of all parts */
-    bool cut_short;              /* there was no time to prove what was asked for */
-    int rounds;                  /* of choosing parts and proving them */
+    int64_t without; /* the first size without a tiling, or 0: none is legal, if it was
+                        not cut short */
+    double regret;   /* the worst of all parts */
+    bool cut_short;  /* there was no time to prove what was asked for */
+    int rounds;      /* of choosing parts and proving them */
     int64_t searched, bounded, simulated, taken_over; /* classes searched by themselves; the rest as
                                                          in search/family.h */
     double seconds;

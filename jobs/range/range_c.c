@@ -55,7 +55,8 @@ static void put_head(const struct header *h, const char *version, const char *co
     if (*options)
         put_comment(h, "options", options);
     put_comment(h, "regret", regret);
-    fputs(" *\n * A tiling takes at most that share longer than the fastest of its space, simulated. */"
+    fputs(" *\n * A tiling takes at most that share longer than the fastest of its space, "
+          "simulated. */"
           "\n",
           h->out);
 }
@@ -79,8 +80,9 @@ static void put_struct(const struct header *h)
         table_put_member(space->axes[a].name, h->out);
         fputs(";\n", h->out);
     }
-    fputs("    } tiling;\n    double regret; /* proven for every size from `from` to `to` */\n};\n\n",
-          h->out);
+    fputs(
+        "    } tiling;\n    double regret; /* proven for every size from `from` to `to` */\n};\n\n",
+        h->out);
 }
 
 static void put_entry(const struct header *h, const struct range_part *part)
@@ -102,8 +104,9 @@ static void put_entry(const struct header *h, const struct range_part *part)
 static void put_lookup(const struct header *h)
 {
     const char *size = size_name(h, h->question->range.size);
-    fprintf(h->out, "/* The tiling for a size, or NULL outside of the range. */\nstatic inline const "
-                    "struct %s *%s_find(int64_t ",
+    fprintf(h->out,
+            "/* The tiling for a size, or NULL outside of the range. */\nstatic inline const "
+            "struct %s *%s_find(int64_t ",
             h->name, h->name);
     table_put_member(size, h->out);
     fprintf(h->out,
@@ -124,11 +127,9 @@ static void put_lookup(const struct header *h)
 }
 
 enum status range_write_c(const struct range_question *question, const struct range_answer *answer,
-                          const char *version, const char *command, FILE *out,
-                          struct error *error)
+                          const char *version, const char *command, FILE *out, struct error *error)
 {
-    struct header h = {
-        .question = question, .answer = answer, .job = question->job, .out = out};
+    struct header h = {.question = question, .answer = answer, .job = question->job, .out = out};
     make_name(&h);
     put_head(&h, version, command);
     put_guard(&h);

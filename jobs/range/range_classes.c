@@ -52,10 +52,11 @@ static enum status open_class(struct classes *classes, int64_t size, struct erro
     const struct job *job = classes->question->job;
     struct error why;
     if (answer->class_count == RANGE_MAX_CLASSES)
-        return error_set(error, STATUS_TOO_LARGE,
-                         "--shape: more than %d sizes of the range mean different kernels, expected "
-                         "a shorter one",
-                         RANGE_MAX_CLASSES);
+        return error_set(
+            error, STATUS_TOO_LARGE,
+            "--shape: more than %d sizes of the range mean different kernels, expected "
+            "a shorter one",
+            RANGE_MAX_CLASSES);
     if (!array_room(&answer->classes, answer->class_count, sizeof *answer->classes))
         return error_memory(error);
     struct range_class *added = &answer->classes[answer->class_count];

@@ -8,8 +8,8 @@
 enum status range_make_classes(const struct range_question *question, struct range_answer *answer,
                                struct error *error);
 
-/* range_seed.c: tilings of some classes, which the transfer has then, and of every class the fastest
- * of them. */
+/* range_seed.c: tilings of some classes, which the transfer has then, and of every class the
+ * fastest of them. */
 enum status range_seed(const struct range_question *question, const struct stop *stop,
                        struct range_answer *answer, struct error *error);
 
@@ -33,8 +33,7 @@ enum status range_climb(const struct range_question *question, double asked,
  * classes where it is not proven that there are none. *more: there are, and the transfer has them.
  */
 enum status range_prove(const struct range_question *question, const struct stop *stop,
-                        double asked, struct range_answer *answer, bool *more,
-                        struct error *error);
+                        double asked, struct range_answer *answer, bool *more, struct error *error);
 
 /* Branch and bound over some classes: none has a tiling faster than below_fs[class], or its fastest
  * is known then, and proven. 0: it is not asked for. STATUS_STOPPED: nothing is known. */

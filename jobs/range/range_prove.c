@@ -1,6 +1,6 @@
-/* What a part's tiling takes, less the regret, is a time that no tiling of the class may beat. Where
- * that is not known yet, branch and bound over all such classes together (search/family.h) finds
- * one that does, or proves that there is none. */
+/* What a part's tiling takes, less the regret, is a time that no tiling of the class may beat.
+ * Where that is not known yet, branch and bound over all such classes together (search/family.h)
+ * finds one that does, or proves that there is none. */
 #include "jobs/range/range_parts.h"
 #include "search/family.h"
 
@@ -39,8 +39,7 @@ static int fill_members(const struct range_answer *answer, const int64_t below_f
 
 static enum status search_members(const struct range_question *question, const struct stop *stop,
                                   struct family_member *members, const int *class_of, int count,
-                                  struct range_answer *answer, int64_t *faster,
-                                  struct error *error)
+                                  struct range_answer *answer, int64_t *faster, struct error *error)
 {
     struct family_effort effort = {0};
     enum status status = search_family(members, count, question->threads, stop, &effort, error);
@@ -92,8 +91,7 @@ static void need_part(const struct range_answer *answer, const struct range_part
 }
 
 enum status range_prove(const struct range_question *question, const struct stop *stop,
-                        double asked, struct range_answer *answer, bool *more,
-                        struct error *error)
+                        double asked, struct range_answer *answer, bool *more, struct error *error)
 {
     int64_t faster, *below_fs = calloc((size_t)answer->class_count, sizeof *below_fs);
     if (!below_fs)

@@ -135,12 +135,12 @@ static int64_t worth_fs(const struct range_class *class)
 static enum status search_some(const struct range_question *question, const struct stop *stop,
                                struct range_answer *answer, struct error *error)
 {
-    int64_t faster, *below_fs = calloc((size_t)answer->class_count, sizeof *below_fs);
+    size_t room = (size_t)answer->class_count;
+    int64_t faster, *below_fs = room ? calloc(room, sizeof *below_fs) : NULL;
     if (!below_fs)
         return error_memory(error);
     for (int c = 0; c < answer->class_count; c++)
-        if ((answer->class_count - 1 - c) % STRIDE == 0 ||
-            answer->classes[c].best_fs == NOT_LEGAL)
+        if ((answer->class_count - 1 - c) % STRIDE == 0 || answer->classes[c].best_fs == NOT_LEGAL)
             below_fs[c] = worth_fs(&answer->classes[c]);
     enum status status = range_search(question, stop, below_fs, answer, &faster, error);
     free(below_fs);

@@ -38,14 +38,14 @@ static json_t *sizes_json(const struct range_answer *answer, const struct range_
     json_t *sizes = json_array();
     for (int run = part->first; run <= part->last; run++) {
         const struct range_class *class = class_of(answer, run);
-        json_array_append_new(
-            sizes, json_pack("{s:I, s:I, s:i, s:f, s:f, s:f}", "from",
-                             (json_int_t)answer->runs[run].from, "to",
-                             (json_int_t)answer->runs[run].to, "cores_used",
-                             cores_of(answer, part, run), "time_ns",
-                             (double)range_time_fs(answer, part, run) / FS_PER_NS, "best_known_ns",
-                             (double)class->best_fs / FS_PER_NS, "lower_bound_ns",
-                             (double)class->least_fs / FS_PER_NS));
+        json_array_append_new(sizes,
+                              json_pack("{s:I, s:I, s:i, s:f, s:f, s:f}", "from",
+                                        (json_int_t)answer->runs[run].from, "to",
+                                        (json_int_t)answer->runs[run].to, "cores_used",
+                                        cores_of(answer, part, run), "time_ns",
+                                        (double)range_time_fs(answer, part, run) / FS_PER_NS,
+                                        "best_known_ns", (double)class->best_fs / FS_PER_NS,
+                                        "lower_bound_ns", (double)class->least_fs / FS_PER_NS));
     }
     return sizes;
 }
@@ -57,19 +57,17 @@ static json_t *parts_json(const struct range_answer *answer)
     for (int p = 0; p < answer->part_count; p++) {
         const struct range_part *part = &answer->parts[p];
         json_array_append_new(
-            parts,
-            json_pack("{s:I, s:I, s:o, s:o, s:f, s:o}", "from",
-                      (json_int_t)answer->runs[part->first].from, "to",
-                      (json_int_t)answer->runs[part->last].to, "tiling",
-                      tiling_json(space->axes, space->axis_count, tiling_of(answer, part)),
-                      "regret_proven", json_number(part->regret), "regret_known",
-                      part->regret_known, "sizes", sizes_json(answer, part)));
+            parts, json_pack("{s:I, s:I, s:o, s:o, s:f, s:o}", "from",
+                             (json_int_t)answer->runs[part->first].from, "to",
+                             (json_int_t)answer->runs[part->last].to, "tiling",
+                             tiling_json(space->axes, space->axis_count, tiling_of(answer, part)),
+                             "regret_proven", json_number(part->regret), "regret_known",
+                             part->regret_known, "sizes", sizes_json(answer, part)));
     }
     return parts;
 }
 
-static json_t *search_json(const struct range_question *question,
-                           const struct range_answer *answer)
+static json_t *search_json(const struct range_question *question, const struct range_answer *answer)
 {
     return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:b, s:f, s:i}", "problems",
                      answer->class_count, "searched", (json_int_t)answer->searched, "tilings",
@@ -90,11 +88,11 @@ enum status range_write_json(const struct range_question *question,
     json_object_set_new(json_object_get(document, "shape"), axis,
                         json_pack("{s:I, s:I}", "from", (json_int_t)question->range.from, "to",
                                   (json_int_t)question->range.to));
-    range = json_pack("{s:s, s:I, s:I, s:o, s:o}", "axis", axis, "from",
-                      (json_int_t)question->range.from, "to", (json_int_t)question->range.to,
-                      "regret_proven",
-                      answer->part_count ? json_number(answer->regret) : json_null(), "tilings",
-                      parts_json(answer));
+    range =
+        json_pack("{s:s, s:I, s:I, s:o, s:o}", "axis", axis, "from",
+                  (json_int_t)question->range.from, "to", (json_int_t)question->range.to,
+                  "regret_proven", answer->part_count ? json_number(answer->regret) : json_null(),
+                  "tilings", parts_json(answer));
     json_object_set_new(document, "search", search_json(question, answer));
     json_object_set_new(document, "range", range);
     if (job->problem.op->fingerprint)
@@ -111,9 +109,9 @@ static void title(const struct range_question *question, char *text, size_t size
     size_t used = (size_t)snprintf(text, size, "%s ", problem.op->name);
     for (int i = 0; i < problem.op->shape_sizes && used < size; i++)
         if (i == question->range.size)
-            used += (size_t)snprintf(text + used, size - used, "%s%lld..%lld", i ? "x" : "",
-                                     (long long)question->range.from,
-                                     (long long)question->range.to);
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%lld..%lld", i ? "x" : "",
+                                 (long long)question->range.from, (long long)question->range.to);
         else
             used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "x" : "",
                                      (long long)problem.size[i]);
@@ -132,7 +130,8 @@ static void put_part(const struct range_question *question, const struct range_a
     tiling_text(job->space.axes, job->space.axis_count, tiling_of(answer, part), tiling,
                 sizeof tiling);
     text_put_line(label, style, out, "%s", tiling);
-    text_put_line("", style, out, "at most %.2f %% slower than the fastest; %.2f %% than the fastest known",
+    text_put_line("", style, out,
+                  "at most %.2f %% slower than the fastest; %.2f %% than the fastest known",
                   100 * part->regret, 100 * part->regret_known);
 }
 
@@ -153,10 +152,11 @@ static void put_proof(const struct range_question *question, const struct range_
                       "proven: at most %.2f %%, for there was no time to prove less",
                       100 * answer->regret);
     else
-        text_put_line("regret", style, out,
-                      "proven for every size: at most %.2f %%; no fewer of the %s tilings that were "
-                      "looked at do, a part each",
-                      100 * answer->regret, text_count(answer->transfer.tilings, c));
+        text_put_line(
+            "regret", style, out,
+            "proven for every size: at most %.2f %%; no fewer of the %s tilings that were "
+            "looked at do, a part each",
+            100 * answer->regret, text_count(answer->transfer.tilings, c));
 }
 
 enum status range_write_table(const struct range_question *question,
@@ -207,8 +207,8 @@ static void fill_rows(const struct range_question *question, const struct range_
                     .bank = class->space.kind->bank,
                     .problem = &problems[size - from],
                     .tiling = tiling,
-                    .simulated_ns = (double)range_time_fs(answer, &answer->parts[p], run) /
-                                    FS_PER_NS};
+                    .simulated_ns =
+                        (double)range_time_fs(answer, &answer->parts[p], run) / FS_PER_NS};
             }
         }
 }

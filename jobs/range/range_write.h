@@ -7,8 +7,7 @@
 
 /* A header for C99 and C++11: the tilings with their parts, and a lookup by size. */
 enum status range_write_c(const struct range_question *question, const struct range_answer *answer,
-                          const char *version, const char *command, FILE *out,
-                          struct error *error);
+                          const char *version, const char *command, FILE *out, struct error *error);
 
 enum status range_write_json(const struct range_question *question,
                              const struct range_answer *answer, FILE *out, struct error *error);

@@ -27,8 +27,8 @@ static struct cann with_rows(const struct cann *cann, enum cann_direction direct
         if (layout->unit == 1 && layout->inner == direction)
             layout->pitch_bytes = product_of(length, bytes[o]);
     }
-    other.size[direction] = round_up(
-        length, direction == CANN_K ? cann->machine.block_k : cann->machine.block_mn);
+    other.size[direction] =
+        round_up(length, direction == CANN_K ? cann->machine.block_k : cann->machine.block_mn);
     return other;
 }
 
@@ -94,8 +94,8 @@ static bool same_blocks(const struct cann *a, const struct cann *b, enum cann_di
                         int64_t block)
 {
     int64_t size = a->size[direction], other = b->size[direction];
-    return size == other || (block < size && block < other &&
-                             divide_up(size, block) == divide_up(other, block));
+    return size == other ||
+           (block < size && block < other && divide_up(size, block) == divide_up(other, block));
 }
 
 /* The vector cores that add up parts of k share all of C. */
@@ -103,8 +103,8 @@ bool cann_same(const struct space *a, const struct space *b, const struct tiling
 {
     const struct cann *left = cann_of(a), *right = cann_of(b);
     const int64_t *v = tiling->value;
-    bool same_c = left->size[CANN_M] == right->size[CANN_M] &&
-                  left->size[CANN_N] == right->size[CANN_N];
+    bool same_c =
+        left->size[CANN_M] == right->size[CANN_M] && left->size[CANN_N] == right->size[CANN_N];
     return same_beside(left, right) && same_blocks(left, right, CANN_M, v[CANN_SINGLE_M]) &&
            same_blocks(left, right, CANN_N, v[CANN_SINGLE_N]) && same_pitches(left, right) &&
            (v[CANN_SPLIT_K] == 1 || same_c);

@@ -33,6 +33,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"lowering", ".kernel", fuzz_read_lowering},
     {"array", ".npy", fuzz_read_array},
     {"correction", ".json", fuzz_read_correction},
+    {"shape-range", ".txt", fuzz_read_shape_range},
     {NULL, NULL, NULL},
 };
 

@@ -28,7 +28,7 @@ extern const struct fuzz_target fuzz_targets[]; /* ends with a row of NULL */
 fuzz_reader fuzz_read_description, fuzz_read_program, fuzz_read_bank, fuzz_read_curves,
     fuzz_read_sgemm_table, fuzz_read_results, fuzz_read_sweep, fuzz_read_profile, fuzz_read_answer,
     fuzz_read_slurm, fuzz_read_command, fuzz_read_kernel, fuzz_read_lowering, fuzz_read_array,
-    fuzz_read_correction, fuzz_read_network, fuzz_read_graph;
+    fuzz_read_correction, fuzz_read_network, fuzz_read_graph, fuzz_read_shape_range;
 
 const struct fuzz_target *fuzz_target_find(const char *name);
 

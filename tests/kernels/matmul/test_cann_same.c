@@ -50,8 +50,8 @@ static void compare_classes(struct pair *p)
     struct tiling tiling;
     int64_t class[2];
     for (int i = 0; i < 2; i++)
-        class[i] = kind->size_class(&p->space[0], &p->problem[0], p->size,
-                                    p->problem[i].size[p->size]);
+        class[i] =
+            kind->size_class(&p->space[0], &p->problem[0], p->size, p->problem[i].size[p->size]);
     if (class[0] != class[1])
         return;
     cr_assert_eq(p->space[0].candidates, p->space[1].candidates);
@@ -87,9 +87,10 @@ static int64_t compare_pairs(unsigned long first, int most_apart, void (*compare
             random_cann_space(p.rng, &p.hw, 400, &p.problem[0], &p.space[0]);
             p.size = (int)gsl_rng_uniform_int(p.rng, 3);
             p.problem[1] = p.problem[0];
-            p.problem[1].size[p.size] += 1 + (int64_t)gsl_rng_uniform_int(p.rng, (unsigned long)most_apart);
-            cr_assert_eq(space_open(&p.problem[1], p.space[0].kind, &p.hw, cann_of(&p.space[0])->cores,
-                                    &p.space[1], &error),
+            p.problem[1].size[p.size] +=
+                1 + (int64_t)gsl_rng_uniform_int(p.rng, (unsigned long)most_apart);
+            cr_assert_eq(space_open(&p.problem[1], p.space[0].kind, &p.hw,
+                                    cann_of(&p.space[0])->cores, &p.space[1], &error),
                          STATUS_OK, "%s", error.text);
             compare(&p);
             space_close(&p.space[0]);
