@@ -270,8 +270,8 @@ static bool close_piece(struct search_run *run, struct piece *piece)
 static void count_roots(struct search_run *run)
 {
     struct nested *nested = run->pool;
-    int64_t start_ns = recorder_now(&run->recorder);
     recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
     roots_count(&nested->roots, &nested->levels, run->space, run->threads);
     recorder_keep(&run->recorder, PHASE_COUNTING, start_ns, nested->roots.count, 0);
     recorder_end(&run->recorder);
