@@ -5,9 +5,8 @@
 
 #include "core/array.h"
 #include "search/listed.h"
-#include "search/roots.h"
+#include "search/nested_state.h"
 #include "search/seeds.h"
-#include "search/tally.h"
 #include "search/walk.h"
 
 #include <omp.h>
@@ -19,15 +18,6 @@
 enum {
     MANY = 4000000, /* open prefixes, from which on the longest come first */
     DIVE = 4,       /* prefixes at a time, where they do */
-};
-
-struct nested {
-    struct prefix_levels levels;
-    struct heap open[PREFIX_MAX_LEVELS];
-    struct search_level done[PREFIX_MAX_LEVELS];
-    struct roots roots;
-    int64_t seeds;      /* that were simulated before anything was opened */
-    struct tally tally; /* legal tilings that are no longer open, by their bound */
 };
 
 /* Who splits a prefix. */
@@ -280,8 +270,8 @@ static bool close_piece(struct search_run *run, struct piece *piece)
 static void count_roots(struct search_run *run)
 {
     struct nested *nested = run->pool;
-    int64_t start_ns = recorder_now(&run->recorder);
     recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
     roots_count(&nested->roots, &nested->levels, run->space, run->threads);
     recorder_keep(&run->recorder, PHASE_COUNTING, start_ns, nested->roots.count, 0);
     recorder_end(&run->recorder);
@@ -313,57 +303,14 @@ static void prove(const struct search_run *run, struct proof *proof)
     proof->counted = nested->roots.counted || (leaves == 0 && proof->next_fs == NOTHING_OPEN);
 }
 
-/* How many tilings an open prefix adds that may be within a time; none that is known to be
- * outside. */
-static int64_t open_within(const struct nested *nested, const struct space *space, int level,
-                           struct open_node node, int64_t latest_fs)
-{
-    struct tiling tiling;
-    if (node.bound_fs > latest_fs)
-        return 0;
-    int64_t leaves = level == 1 ? roots_leaves(&nested->roots, node.index) : -1;
-    if (leaves >= 0)
-        return leaves;
-    space_tiling(space, node.index, &tiling);
-    return prefix_leaf_count(&nested->levels, space, &tiling, level);
-}
-
-/* All legal tilings are simulated, or in the tally, or open, or beyond what either may count. Where
- * the search was stopped, what is open is counted for a moment at most: then it may be all there
- * is. */
-static void count_within(const struct search_run *run, struct within *within, double share,
-                         int64_t best_fs)
-{
-    const struct nested *nested = run->pool;
-    int64_t latest_fs = within_fs(best_fs, share);
-    struct proof proof;
-    prove(run, &proof);
-    int64_t all = proof.counted ? proof.feasible : run->space->candidates;
-    struct limited moment;
-    const struct space *space = search_moment(run->space, &moment);
-    for (int64_t i = 0; i < run->simulated; i++)
-        within_note(within, &run->candidates.items[i], best_fs, share);
-    within->at_most += tally_sum(&nested->tally, latest_fs);
-    for (int l = 1; l < nested->levels.count; l++)
-        for (int64_t i = 0; i < nested->open[l].count; i++) {
-            within->at_most += open_within(nested, space, l, nested->open[l].items[i], latest_fs);
-            if (stop_due(space->stop)) {
-                within->at_most = all;
-                return;
-            }
-        }
-    if (within->at_most > all)
-        within->at_most = all;
-}
-
 static enum status tell(struct search_run *run, struct search_result *result, struct error *error)
 {
     const struct nested *nested = run->pool;
     (void)error;
     if (result->count && !run->options->best_only) {
         int64_t best_fs = result->best[0].timeline.end_fs;
-        count_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
-        count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
+        nested_count_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
+        nested_count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
     }
     if (run->options->keep_reached) {
         struct proof proof;
