@@ -120,21 +120,17 @@ static void open_first(struct task *task, struct range_question *question)
 int tune_range(struct task *task, const struct range_asked *asked, const char *other,
                const char *command)
 {
-    struct progress progress;
     struct range_answer answer;
     struct error error;
     struct range_question question = {.job = &task->job,
                                       .tilings = asked->tilings,
                                       .stop = stop_asked(),
-                                      .progress = progress_draw,
-                                      .context = &progress};
+                                      .progress = progress_search};
     check_options(task, asked, other);
     question.regret = asked->regret ? read_regret(asked->regret) : 0;
     open_first(task, &question);
     question.threads = cli_threads(task->job.threads);
-    progress_open(&progress, task->common.quiet);
     enum status status = range_find(&question, &answer, &error);
-    progress_close(&progress);
     cli_require(status, &error);
     bool found = answer.part_count > 0;
     if (!found && !task->common.quiet)
