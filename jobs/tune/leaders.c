@@ -1,10 +1,10 @@
-/* Two searches give the best tiling of either chip, each with its proof, and what they have
- * simulated on the way is what is nearly as fast. From the fastest of it
- * steps go to more even tilings: a step changes one value so that a criterion is met which was not,
- * even where another one is lost, which the next round may mend (a local search from many starts,
- * as in Aarts and Lenstra 1997). Steps that by their lower bound are beyond the tolerance are left
- * out, and of the others so many kept as meet most criteria. All that is kept is simulated on both
- * chips. Nothing depends on the order in which threads do it. */
+/* Two searches give the fastest tilings of either chip, each with its proof, and what else they
+ * have simulated on the way is nearly as fast. From the fastest of it steps go to more even
+ * tilings: a step changes one value so that a criterion is met which was not, even where another
+ * one is lost, which the next round may mend (a local search from many starts, as in Aarts and
+ * Lenstra 1997). Steps that by their lower bound are beyond the tolerance are left out, and of the
+ * others so many kept as meet most criteria. All that is kept is simulated on both chips. Nothing
+ * depends on the order in which threads do it. */
 #include "jobs/tune/leaders.h"
 
 #include "core/array.h"
@@ -237,7 +237,7 @@ static enum status add_steps(const struct finding *f, struct error *error)
 static struct search_options options_of(const struct search_options *options)
 {
     struct search_options all = *options;
-    all.top = 1;
+    all.top = LEADERS_PROVEN;
     all.keep_reached = true;
     return all;
 }

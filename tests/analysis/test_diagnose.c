@@ -282,10 +282,10 @@ Test(diagnose, scenarios)
         for (int c = 0; c < d.component_count; c++)
             d.components[c].waits_for = last;
         diagnose(&d, &diagnosis_default_thresholds);
-        cr_expect(d.verdict == row->verdict && d.component >= 0 &&
-                      strcmp(d.components[d.component].name, row->component) == 0,
+        const char *component = d.component < 0 ? "none" : d.components[d.component].name;
+        cr_expect(d.verdict == row->verdict && strcmp(component, row->component) == 0,
                   "%s: %s of %s", row->what, d.verdict ? verdict_name(d.verdict) : "no verdict",
-                  d.component < 0 ? "none" : d.components[d.component].name);
+                  component);
     }
 }
 
