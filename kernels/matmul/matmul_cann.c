@@ -232,10 +232,11 @@ static const struct operator_nesting nesting = {
 
 /* Of all three. */
 #define CANN_KERNELS                                                                               \
-    .create = create, .destroy = destroy, .size_class = cann_size_class, .agree = cann_agree, .legal = cann_legal,                \
-    .violations = cann_violations, .cores_used = cores_used, .summarise = cann_summarise,          \
-    .nesting = &nesting, .parts = parts, .generate = cann_generate, .roofline_ns = roofline_ns,    \
-    .even = cann_even, .evens = CANN_EVENS, .picture = cann_picture, .details = cann_details,      \
+    .create = create, .destroy = destroy, .size_class = cann_size_class, .agree = cann_agree,      \
+    .legal = cann_legal, .violations = cann_violations, .cores_used = cores_used,                  \
+    .summarise = cann_summarise, .nesting = &nesting, .parts = parts, .generate = cann_generate,   \
+    .roofline_ns = roofline_ns, .even = cann_even, .evens = CANN_EVENS, .picture = cann_picture,   \
+    .details = cann_details,                                                                       \
     .cost = {7.842, {0.267, 0.825, 0.277}}, /* 25 shapes on ascend910b1 */                         \
         .bank = &matmul_bank
 

@@ -83,8 +83,7 @@ static void count_move(const struct instruction *in, struct count *count)
         count->bus_used[path->bus] = true;
         count->pipe_shares[in->pipe] = true;
         count->bus_bytes[path->bus] +=
-            (double)in->bytes *
-            hardware_in_step(&bench.hw, bench.program.pipes, in->pipe);
+            (double)in->bytes * hardware_in_step(&bench.hw, bench.program.pipes, in->pipe);
     }
 }
 
