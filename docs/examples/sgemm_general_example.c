@@ -21,8 +21,9 @@ int main(void)
                                            .beta = 1};
     for (int i = 0; i < M * WIDE; i++)
         x[i] = 1;
-    for (int i = 0; i < N * K; i++)
-        w[i] = (float)(i / K); /* the number of its row */
+    for (int row = 0; row < N; row++)
+        for (int i = 0; i < K; i++)
+            w[row * K + i] = (float)row;
     for (int i = 0; i < M * N; i++)
         y[i] = 0.5F; /* a bias */
     if (!sgemm || autotune_sgemm_general(sgemm, &layer) != AUTOTUNE_SGEMM_OK)
