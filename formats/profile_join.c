@@ -331,7 +331,7 @@ static enum status join_open(struct profile_join *join, struct error *error)
         return error_memory(error);
     join->rows->file_count = join->file_count;
     status = join_files(join, files, error);
-    for (int f = 0; f < join->file_count; f++) {
+    for (int f = 0; f < PROFILE_MAX_FILES; f++) {
         free(files[f].places);
         free(files[f].keys);
     }

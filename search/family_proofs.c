@@ -36,16 +36,17 @@ static struct proof_of_prefix *find(const struct proofs *proofs, const struct ti
 
 static bool grow(struct proofs *proofs, int values)
 {
-    struct proofs larger = {.count = proofs->count,
-                            .capacity = proofs->capacity ? 2 * proofs->capacity : 64};
-    larger.items = calloc((size_t)larger.capacity, sizeof *larger.items);
-    if (!larger.items)
+    const struct proofs old = *proofs;
+    int64_t capacity = old.capacity ? 2 * old.capacity : 64;
+    struct proof_of_prefix *items = calloc((size_t)capacity, sizeof *items);
+    if (!items)
         return false;
-    for (int64_t i = 0; i < proofs->capacity; i++)
-        if (proofs->items[i].space)
-            *find(&larger, &proofs->items[i].prefix, values) = proofs->items[i];
-    free(proofs->items);
-    *proofs = larger;
+    proofs->items = items;
+    proofs->capacity = capacity;
+    for (int64_t i = 0; i < old.capacity; i++)
+        if (old.items[i].space)
+            *find(proofs, &old.items[i].prefix, values) = old.items[i];
+    free(old.items);
     return true;
 }
 

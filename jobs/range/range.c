@@ -21,10 +21,11 @@ enum status range_check(const struct range_question *question, struct error *err
             "--shape: a tiling of %s is several programs that share no bound, expected "
             "one size in place of the range",
             job->problem.op->name);
-    if (question->range.to - question->range.from >= RANGE_MAX_SIZES)
-        return error_set(
-            error, STATUS_INVALID, "--shape: a range of %lld sizes, expected at most %d",
-            (long long)(question->range.to - question->range.from + 1), RANGE_MAX_SIZES);
+    long long sizes = question->range.to - question->range.from + 1;
+    if (sizes > RANGE_MAX_SIZES)
+        return error_set(error, STATUS_INVALID,
+                         "--shape: a range of %lld sizes, expected at most %d", sizes,
+                         RANGE_MAX_SIZES);
     last.size[question->range.size] = question->range.to;
     return problem_settle(&last, error);
 }

@@ -14,8 +14,8 @@ enum { MOST_STEPS = 64, STARTS = 8 };
 struct climb {
     const struct range_answer *answer;
     double share; /* of regret */
-    int first;    /* run */
     struct tiling tiling;
+    int first;   /* run */
     int end;     /* the first run that it does not serve … */
     double over; /* … and what it takes there at least, of what is known to do */
 };
@@ -91,6 +91,8 @@ static void climb_from(const struct range_answer *answer, const struct range_par
     const struct climb from = {.answer = answer, .share = share, .first = part->first};
     struct climb starts[STARTS];
     int count = find_starts(&from, starts);
+    if (!count)
+        return;
     for (int s = 0; s < STARTS; s++) {
         struct climb *climb = &starts[s < count ? s : 0];
         for (int i = 0; i < MOST_STEPS && climb->end < answer->run_count && step(climb); i++)
@@ -108,7 +110,7 @@ enum status range_climb(const struct range_question *question, double asked,
         return error_memory(error);
 #pragma omp parallel for num_threads(question->threads) schedule(dynamic)
     for (int p = 0; p < answer->part_count; p++)
-        climb_from(answer, &answer->parts[p], share, &found[p * STARTS]);
+        climb_from(answer, &answer->parts[p], share, &found[(ptrdiff_t)p * STARTS]);
     enum status status =
         transfer_add(&answer->transfer, found, (int64_t)answer->part_count * STARTS, error);
     free(found);

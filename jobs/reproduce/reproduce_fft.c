@@ -73,7 +73,7 @@ static enum status compare_counted(const struct text_kernel *kernel, double *our
 static enum status transform_ns(const struct text_kernel *kernel, int64_t signals, int64_t together,
                                 int64_t width, double *ns, struct error *error)
 {
-    const int64_t sizes[] = {4 * kernel->hw->cores, 64, signals};
+    const int64_t sizes[] = {INT64_C(4) * kernel->hw->cores, 64, signals};
     const struct text_fixed fixed[] = {{"together", together},
                                        {"width", width},
                                        {"buffers", 2},

@@ -52,7 +52,7 @@ enum status cubefx_figure_merged(const struct cubefx_figure_asked *asked, const 
 /* A baseline's time on all of the core's vector units, which share the inputs; its last function is
  * summed over windows (struct cubefx_share). CORDIC has 4 iterations. */
 enum status cubefx_baseline_ns(struct reproduction *r, const struct hardware *hw, int vector_cores,
-                               const struct cubefx_share *share, enum cubefx_baseline baseline,
+                               const struct cubefx_share *all, enum cubefx_baseline baseline,
                                double *ns, struct error *error);
 
 #endif
