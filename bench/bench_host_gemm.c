@@ -189,7 +189,7 @@ static void draw_shapes(struct bench *bench)
     for (int i = 0; i < bench->drawn;) {
         int64_t size[3];
         for (int s = 0; s < 3; s++)
-            size[s] = llround(LEAST * pow(MOST / LEAST, gsl_rng_uniform(random)));
+            size[s] = llround(LEAST * pow((double)MOST / LEAST, gsl_rng_uniform(random)));
         double volume = (double)size[0] * (double)size[1] * (double)size[2];
         if (volume < least_volume || volume > most_volume)
             continue;

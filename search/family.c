@@ -301,7 +301,7 @@ static enum status take_all(struct family *family, struct family_effort *effort,
 
 static enum status open_bounders(struct family *family, struct error *error)
 {
-    const struct space **spaces = calloc((size_t)family->count + 1, sizeof *spaces);
+    const struct space **spaces = calloc((size_t)family->count + 1, sizeof(struct space *));
     for (int m = 0; spaces && m < family->count; m++)
         spaces[m] = family->members[m].space;
     enum status status = spaces ? bounders_open(&family->bounders, spaces, family->count, error)

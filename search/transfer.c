@@ -38,7 +38,7 @@ static bool push(struct transfer *transfer, const struct tiling *tiling)
     int64_t capacity = transfer->capacity;
     if (!array_reserve(&transfer->tiling, transfer->tilings, &capacity, sizeof *transfer->tiling) ||
         !array_reserve(&transfer->result, transfer->tilings, &transfer->capacity,
-                       sizeof *transfer->result))
+                       sizeof(struct transferred *)))
         return false;
     struct transferred *row = calloc((size_t)transfer->spaces, sizeof *row);
     if (!row)

@@ -98,9 +98,7 @@ static enum status add_size(struct classes *classes, int64_t size, struct error 
 
 static enum status list_spaces(struct range_answer *answer, struct error *error)
 {
-    size_t room = (size_t)answer->class_count + 1;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers they are */
-    answer->spaces = calloc(room, sizeof *answer->spaces);
+    answer->spaces = calloc((size_t)answer->class_count + 1, sizeof(struct space *));
     if (!answer->spaces)
         return error_memory(error);
     for (int c = 0; c < answer->class_count; c++)
