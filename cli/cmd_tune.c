@@ -231,15 +231,23 @@ static void check_corrected(const struct tune *tune)
 /* An option of this command that is about one size, or NULL. */
 static const char *of_one_size(const struct tune *tune)
 {
-    return tune->over                 ? "over"
-           : tune->task.job.corrected ? "corrected"
-           : tune->find.db            ? "db"
-           : tune->find.fresh         ? "fresh"
-           : tune->trace              ? "trace"
-           : tune->landscape.path     ? "landscape"
-           : tune->landscape.axes     ? "landscape-axes"
-           : tune->page.output        ? "report"
-                                      : NULL;
+    const struct {
+        bool given;
+        const char *name;
+    } options[] = {
+        {tune->over, "over"},
+        {tune->task.job.corrected, "corrected"},
+        {tune->find.db, "db"},
+        {tune->find.fresh, "fresh"},
+        {tune->trace, "trace"},
+        {tune->landscape.path, "landscape"},
+        {tune->landscape.axes, "landscape-axes"},
+        {tune->page.output, "report"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given)
+            return options[i].name;
+    return NULL;
 }
 
 /* Before any work is done. */

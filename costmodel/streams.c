@@ -279,7 +279,7 @@ static void cut(struct cutter *cutter, int32_t first, int32_t last);
 static void cut_loop(struct cutter *cutter, int32_t index)
 {
     const struct instruction *in = &cutter->program->items[index];
-    struct open_loop loop;
+    struct open_loop loop = {0};
     int64_t before = cutter->seen;
     if (in->count == 0)
         return;

@@ -87,7 +87,7 @@ check_invocation() { # words, read, stores, output options
 
 # What the words behind options in --help say: OUT is written, DB a store, FILE read; no other word
 # may stand for a file.
-no_files='ARG|B|DIR|I/N|J|K|KEY,KEY,...|KEY=VALUE|KEY=VALUE,...|KIND|N|NAME|NAME=N,...|NAME=VALUE,...|NAME,...|OP|P|PATTERN'
+no_files='ARG|B|DIR|I/N|J|K|KEY,KEY,...|KEY=VALUE|KEY=VALUE,...|KIND|N|NAME|NAME=N,...|NAME=VALUE,...|NAME,...|OP|P|PATTERN|PERCENT'
 no_files+='|R|S|SECONDS|SHAPE|SHARE|TYPE|U|X,Y'
 placeholders() { "$autotune" "$1" --help | grep -oE -- '--[a-z-]+=[^ ]+' | sed 's/^--output=/-o=/'; }
 
