@@ -85,7 +85,7 @@ static double cut_row_fs(const struct least *l, bool of_a, int64_t elements)
     int64_t place = elements / cann->machine.block_k;
     if (elements % cann->machine.block_k || place >= CANN_ROWS)
         return row_fs(l, of_a, elements, false);
-    int variant = 2 * of_a + least_all_miss(l, of_a);
+    int64_t variant = 2 * of_a + least_all_miss(l, of_a);
     double *known = &cann->row_fs[variant * CANN_ROWS + place], fs;
     __atomic_load(known, &fs, __ATOMIC_RELAXED);
     if (fs == 0) {
