@@ -113,8 +113,9 @@ shows list kernels never.kernel
 covered="$covered kernel " # writes a template: there is nothing to wait for
 # shellcheck source=tests/support/this_host.sh
 (. "$source_dir/tests/support/this_host.sh") >out &&
-    shows validate --op matmul --shape 1024x1024x1024 --hw host.cfg
-[ -e host.cfg ] || covered="$covered validate "
+    shows validate --op matmul --shape 1024x1024x1024 --hw host.cfg &&
+    shows probe --all --hw host.cfg
+[ -e host.cfg ] || covered="$covered validate probe "
 
 # ---- what a search says
 start tune --op matmul --shape 8192x8192x8192 --hw ascend910b1
