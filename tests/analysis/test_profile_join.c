@@ -8,6 +8,7 @@
 #include "tests/hardware_files.h"
 #include "tests/support/machine.h"
 
+#include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -247,6 +248,12 @@ static void print_split(const struct sizes *s, char *text, size_t size)
              s->tiles, s->load, s->l0a, s->l0b, s->m, s->results);
 }
 
+/* From 0 to below count. */
+static int draw(gsl_rng *rng, int count)
+{
+    return (int)gsl_rng_uniform_int(rng, (unsigned long)count);
+}
+
 static const struct chip_case cases[] = {
     {"ascend310", print_unified,
      "Name,Type,Duration(us),Block Dim,aicore_time(us),total_cycles,mac_time(us),vec_time(us),"
@@ -260,21 +267,22 @@ static const struct chip_case cases[] = {
 Test(profile_join, what_is_joined_is_what_the_program_is)
 {
     int certain = 0, all = 0;
-    srand(7);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int round = 0; round < 60 / test_thinning(); round++) {
             char text[1024];
-            int scale = 1 << rand() % 5;
-            struct sizes sizes = {1 + rand() % 30,  64 << rand() % 11, 512 * scale,
-                                  1024 * scale,     16 << rand() % 6,  64 << rand() % 9,
-                                  32 << rand() % 10};
+            int scale = 1 << draw(rng, 5);
+            struct sizes sizes = {1 + draw(rng, 30),  64 << draw(rng, 11), 512 * scale,
+                                  1024 * scale,       16 << draw(rng, 6),  64 << draw(rng, 9),
+                                  32 << draw(rng, 10)};
             cases[i].print(&sizes, text, sizeof text);
-            int cores = i ? 20 : 1 + rand() % 2;
+            int cores = i ? 20 : 1 + draw(rng, 2);
             simulate_text(cases[i].chip, text, cores);
             certain += expect_same(&cases[i], cores);
             all++;
         }
     cr_expect_geq(certain, all / 2, "%d of %d are certain", certain, all);
+    gsl_rng_free(rng);
 }
 
 /* ---- rows by hand ---- */

@@ -2,6 +2,7 @@
 #include "formats/align.h"
 
 #include <criterion/criterion.h>
+#include <gsl/gsl_rng.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,12 @@ Test(align, by_hand)
     expect("abc", "def", "---", "...");
 }
 
+/* From 0 to below count. */
+static int draw(gsl_rng *rng, int count)
+{
+    return (int)gsl_rng_uniform_int(rng, (unsigned long)count);
+}
+
 /* How many of the matched items have to move at least: all orders of what stays are tried. */
 static int fewest_moves(const int *places, int count)
 {
@@ -67,16 +74,16 @@ static int fewest_moves(const int *places, int count)
 
 Test(align, promises_on_random_lists)
 {
-    srand(5);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     for (int round = 0; round < 3000; round++) {
         char a[16] = "", b[16] = "";
-        int keys = 1 + rand() % 6, n = rand() % 11, m = rand() % 11;
+        int keys = 1 + draw(rng, 6), n = draw(rng, 11), m = draw(rng, 11);
         int in_a[26] = {0}, in_b[26] = {0}, places[MOST], matched = 0, moves = 0;
         bool taken[MOST] = {0};
         for (int i = 0; i < n; i++)
-            in_a[(a[i] = (char)('a' + rand() % keys)) - 'a']++;
+            in_a[(a[i] = (char)('a' + draw(rng, keys))) - 'a']++;
         for (int i = 0; i < m; i++)
-            b[i] = (char)('a' + rand() % keys);
+            b[i] = (char)('a' + draw(rng, keys));
         run(a, b);
         for (int i = 0; i < m; i++) {
             if (match[i] < 0)
@@ -95,6 +102,7 @@ Test(align, promises_on_random_lists)
                 cr_assert_eq(matched, all, "%s %s", a, b);
         }
     }
+    gsl_rng_free(rng);
 }
 
 /* A list of which one item is left out is matched but for that one, where its neighbours tell. */
@@ -103,7 +111,7 @@ Test(align, a_missing_item_between_known_neighbours)
     for (int out = 0; out < 24; out++) {
         char a[MOST] = "", b[MOST] = "";
         for (int i = 0; i < 24; i++)
-            a[i] = i % 2 ? (char)('a' + i / 2) : 'x';
+            a[i] = (char)(i % 2 ? 'a' + i / 2 : 'x');
         strcpy(b, a);
         memmove(b + out, b + out + 1, strlen(b + out));
         run(a, b);

@@ -2,6 +2,7 @@
 #include "formats/profile.h"
 #include "tests/hardware_files.h"
 
+#include <gsl/gsl_rng.h>
 #include <math.h>
 
 TestSuite(profile, .init = enter, .fini = leave);
@@ -453,14 +454,20 @@ Test(profile, modes)
     }
 }
 
+/* From 0 to below count. */
+static int draw(gsl_rng *rng, int count)
+{
+    return (int)gsl_rng_uniform_int(rng, (unsigned long)count);
+}
+
 /* Rows of ArithmeticUtilization: the operations follow from the ratios and the cycles. */
 Test(profile, identity_of_cube_fops)
 {
-    srand(3);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     for (int round = 0; round < 200; round++) {
         struct profile_row row;
         char text[512];
-        int fp16 = rand() % 700, int8 = rand() % 300, cycles = 100000 + rand();
+        int fp16 = draw(rng, 700), int8 = draw(rng, 300), cycles = 100000 + draw(rng, 1000000000);
         bool breaks = round % 2;
         double fops = (8192 * fp16 * 1e-3 + 16384 * int8 * 1e-3) * cycles;
         snprintf(text, sizeof text,
@@ -475,6 +482,7 @@ Test(profile, identity_of_cube_fops)
         expect_end();
     }
     expect_problem("n,t,10,2,8,4,0.5", "");
+    gsl_rng_free(rng);
 }
 
 /* Where a kind of cores has no cycles, a time beside it is another core's. */

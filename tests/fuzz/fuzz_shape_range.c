@@ -11,11 +11,13 @@ static void require_same(const char *shape, const struct shape_range *range)
     char bounds[64], again[SHAPE_TEXT_SIZE + 64];
     const char *at = range->first;
     fuzz_require(1 <= range->from && range->from <= range->to, "a range ascends");
-    for (int i = 0; i < range->size; i++) {
+    for (int i = 0; i < range->size && at; i++) {
         at = strchr(at, 'x');
-        fuzz_require(at != NULL, "the size is one of the shape");
-        at++;
+        at += at != NULL;
     }
+    fuzz_require(at != NULL, "the size is one of the shape");
+    if (!at)
+        return;
     fuzz_require(strtoll(at, NULL, 10) == range->from, "the first shape has the first size");
     snprintf(bounds, sizeof bounds, "..%lld", (long long)range->to);
     size_t head = (size_t)(strstr(shape, "..") - shape);
