@@ -88,7 +88,7 @@ static bool is_given(const char *key)
 static bool is_looked_at(const char *key)
 {
     const char *total = strstr(key, ".total_gbps.");
-    return !total || atoi(total + strlen(".total_gbps.")) % 5 == 1;
+    return !total || (int)strtol(total + strlen(".total_gbps."), NULL, 10) % 5 == 1;
 }
 
 struct tally {
