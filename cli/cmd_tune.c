@@ -232,9 +232,9 @@ static void check_corrected(const struct tune *tune)
 static const char *of_one_size(const struct tune *tune)
 {
     const struct {
-        bool given;
+        bool is;
         const char *name;
-    } options[] = {
+    } given[] = {
         {tune->over, "over"},
         {tune->task.job.corrected, "corrected"},
         {tune->find.db, "db"},
@@ -244,9 +244,9 @@ static const char *of_one_size(const struct tune *tune)
         {tune->landscape.axes, "landscape-axes"},
         {tune->page.output, "report"},
     };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (options[i].given)
-            return options[i].name;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i].is)
+            return given[i].name;
     return NULL;
 }
 

@@ -358,26 +358,3 @@ const struct search_source nested_source = {
     .prove = prove,
     .tell = tell,
 };
-
-enum status nested_count(const struct space *space, int64_t most, int threads, int64_t *count,
-                         struct error *error)
-{
-    struct search_options options = {.top = 1, .best_only = true};
-    struct search_run run = {
-        .space = space, .options = &options, .source = &nested_source, .threads = threads};
-    struct limited limited;
-    enum status status = search_run_open(&run, error);
-    *count = 0;
-    if (status == STATUS_OK) {
-        struct nested *nested = run.pool;
-        struct roots *roots = &nested->roots;
-        status = open_roots(&run, error);
-        roots->most = most;
-        run.space = search_until(space, (struct stop){.told = &roots->enough, .also = space->stop},
-                                 &limited);
-        roots_count(roots, &nested->levels, run.space, threads);
-        *count = roots->leaves;
-    }
-    search_run_close(&run);
-    return status;
-}

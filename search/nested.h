@@ -12,9 +12,4 @@
 
 extern const struct search_source nested_source;
 
-/* How many tilings of such a space are legal: all, or some number that is more than `most`; less,
- * where space->stop ends it. */
-enum status nested_count(const struct space *space, int64_t most, int threads, int64_t *count,
-                         struct error *error);
-
 #endif

@@ -9,19 +9,15 @@
 
 #include "search/prefix.h"
 
-#include <signal.h>
-
 struct root {
     int64_t index, leaves; /* leaves: -1 until they are counted */
 };
 
 struct roots {
     int64_t count, capacity;
-    struct root *items;           /* owned */
-    int64_t leaves;               /* of all that are counted */
-    bool counted;                 /* these are all */
-    int64_t most;                 /* 0, or no more need be counted: */
-    volatile sig_atomic_t enough; /* then this tells the space's stop */
+    struct root *items; /* owned */
+    int64_t leaves;     /* of all that are counted */
+    bool counted;       /* these are all */
 };
 
 /* False without memory. */
@@ -31,6 +27,10 @@ void roots_close(struct roots *roots);
 /* Counts what is not counted yet, on all threads, until space->stop ends it. */
 void roots_count(struct roots *roots, const struct prefix_levels *levels, const struct space *space,
                  int threads);
+
+/* How many tilings of a space are legal, or how many were counted when there were more than `most`
+ * or space->stop ended it. */
+int64_t roots_legal(const struct space *space, int64_t most, int threads);
 
 /* -1 where they are not counted. */
 int64_t roots_leaves(const struct roots *roots, int64_t index);

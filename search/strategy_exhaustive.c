@@ -1,6 +1,6 @@
 /* Every legal tiling, whatever its bound. */
 #include "search/listed.h"
-#include "search/nested.h"
+#include "search/roots.h"
 
 enum { MOST_LISTED = 10000000 };
 
@@ -8,16 +8,12 @@ enum { MOST_LISTED = 10000000 };
 static enum status init(struct search_run *run, struct error *error)
 {
     const struct operator_space *kind = run->space->kind;
-    int64_t count = 0;
-    enum status status = kind->nesting
-                             ? nested_count(run->space, MOST_LISTED, run->threads, &count, error)
-                             : STATUS_OK;
     run->source = kind->source ? kind->source : &listed_source;
-    if (status == STATUS_OK && count > MOST_LISTED)
+    if (kind->nesting && roots_legal(run->space, MOST_LISTED, run->threads) > MOST_LISTED)
         return error_set(error, STATUS_TOO_LARGE,
                          "strategy exhaustive simulates up to %d tilings; more are legal here",
                          MOST_LISTED);
-    return status;
+    return STATUS_OK;
 }
 
 static enum status refill(struct search_run *run, bool *more, struct error *error)
